@@ -1,5 +1,5 @@
 import { isOutage } from '#event-store';
-import { codeOf } from '#kernel';
+import { getErrorCode } from '#kernel';
 import type { Settings } from '#host';
 
 const EXTENSIONS = 'the extensions pg_trgm and btree_gin';
@@ -19,16 +19,16 @@ const REMEDIES: Readonly<Record<string, string>> = {
 
 /** One line for the operator: why the database cannot be used at the start, and what to do. */
 export const describeDatabaseError = (error: unknown, { database }: Pick<Settings, 'database'>): string => {
-  const remedy = REMEDIES[codeOf(error) ?? ''] ?? (isOutage(error) ? remedyOfOutage(database.mode) : null);
+  const remedy = REMEDIES[getErrorCode(error) ?? ''] ?? (isOutage(error) ? describeOutageRemedy(database.mode) : null);
   const subject = database.mode === 'url' ? 'DATABASE_URL: ' : '';
-  return `${subject}the database cannot be used (${reasonOf(error)})${remedy === null ? '' : `; ${remedy}`}`;
+  return `${subject}the database cannot be used (${describeReason(error)})${remedy === null ? '' : `; ${remedy}`}`;
 };
 
-const remedyOfOutage = (mode: Settings['database']['mode']): string =>
+const describeOutageRemedy = (mode: Settings['database']['mode']): string =>
   mode === 'url' ? 'start the database server, or correct the address in the URL' : 'try again';
 
 /** The message on one line; node reports a connection refused on several addresses by its code alone. */
-const reasonOf = (error: unknown): string => {
-  const text = error instanceof Error && error.message !== '' ? error.message : (codeOf(error) ?? String(error));
+const describeReason = (error: unknown): string => {
+  const text = error instanceof Error && error.message !== '' ? error.message : (getErrorCode(error) ?? String(error));
   return text.trim().replaceAll(/\s*\n\s*/g, ' ');
 };

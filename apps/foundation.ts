@@ -2,18 +2,22 @@ import { randomBytes } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
-  contentOf,
-  DataFolderInUse,
-  keepSecret,
-  StartRefused,
+  readFileOrNull,
+  DataFolderInUseError,
+  readOrCreateSecret,
+  StartupError,
   startEmbeddedPostgres,
-  takeDataFolder,
+  lockDataFolder,
   type PlainLogger,
   type Settings,
 } from '#host';
 
 /** The database and the key that it is encrypted with. */
-export type Foundation = { readonly databaseUrl: string; readonly encryptionKey: Buffer; close(): Promise<void> };
+export type DatabaseResources = {
+  readonly databaseUrl: string;
+  readonly encryptionKey: Buffer;
+  close(): Promise<void>;
+};
 
 const URL_FILE = 'database-url';
 export const KEY_FILE = 'encryption-key';
@@ -21,17 +25,17 @@ const KEY_LENGTH = 32;
 
 /** Whether the data folder holds a site: the embedded Postgres has been set up there. */
 export const hasEmbeddedSite = async ({ dataFolder }: Settings): Promise<boolean> =>
-  (await contentOf(join(dataFolder, 'postgres', 'cluster', 'PG_VERSION'))) !== null;
+  (await readFileOrNull(join(dataFolder, 'postgres', 'cluster', 'PG_VERSION'))) !== null;
 
 /** The database of DATABASE_URL, or an embedded Postgres whose data folder this process holds until `close`. */
-export const openFoundation = async (settings: Settings, logger: PlainLogger): Promise<Foundation> => {
+export const openDatabaseResources = async (settings: Settings, logger: PlainLogger): Promise<DatabaseResources> => {
   if (settings.database.mode === 'url') {
     // readSettings requires it with DATABASE_URL.
     if (!settings.encryptionKey) throw new Error('CADASTRE_ENCRYPTION_KEY is missing');
     const close = (): Promise<void> => Promise.resolve();
     return { databaseUrl: settings.database.url, encryptionKey: settings.encryptionKey, close };
   }
-  const folder = await takeDataFolder(settings.dataFolder);
+  const folder = await lockDataFolder(settings.dataFolder);
   // In the order in which they are undone: the last one first.
   const undo: (() => void | Promise<void>)[] = [() => folder.release()];
   const close = async (): Promise<void> => {
@@ -39,7 +43,7 @@ export const openFoundation = async (settings: Settings, logger: PlainLogger): P
   };
   try {
     // Before Postgres runs: a database exists only if its key does.
-    const encryptionKey = await embeddedKey(settings, { make: !(await hasEmbeddedSite(settings)) });
+    const encryptionKey = await readEmbeddedKey(settings, { make: !(await hasEmbeddedSite(settings)) });
     const postgres = await startEmbeddedPostgres({
       folder: join(settings.dataFolder, 'postgres'),
       logger,
@@ -57,41 +61,43 @@ export const openFoundation = async (settings: Settings, logger: PlainLogger): P
   }
 };
 
-/** For commands: the database of a server that runs on the same data folder, else as `openFoundation`. */
-export const borrowFoundation = async (settings: Settings, logger: PlainLogger): Promise<Foundation> => {
+/** For commands: the database of a server that runs on the same data folder, else as `openDatabaseResources`. */
+export const shareDatabaseResources = async (settings: Settings, logger: PlainLogger): Promise<DatabaseResources> => {
   try {
-    return await openFoundation(settings, logger);
+    return await openDatabaseResources(settings, logger);
   } catch (error) {
-    if (!(error instanceof DataFolderInUse)) throw error;
-    const databaseUrl = await contentOf(join(settings.dataFolder, URL_FILE));
+    if (!(error instanceof DataFolderInUseError)) throw error;
+    const databaseUrl = await readFileOrNull(join(settings.dataFolder, URL_FILE));
     if (databaseUrl === null) {
-      throw new StartRefused(
+      throw new StartupError(
         `the process that uses ${settings.dataFolder} is starting or stopping; try again in a few seconds`,
         { cause: error },
       );
     }
     return {
       databaseUrl,
-      encryptionKey: await embeddedKey(settings, { make: false }),
+      encryptionKey: await readEmbeddedKey(settings, { make: false }),
       close: () => Promise.resolve(),
     };
   }
 };
 
 /** The key of the settings, else the one in the data folder; only a new site may make one. */
-const embeddedKey = async (settings: Settings, { make }: { readonly make: boolean }): Promise<Buffer> => {
+const readEmbeddedKey = async (settings: Settings, { make }: { readonly make: boolean }): Promise<Buffer> => {
   if (settings.encryptionKey) return settings.encryptionKey;
   const file = join(settings.dataFolder, KEY_FILE);
-  if (!make && (await contentOf(file)) === null) {
-    throw new StartRefused(
+  if (!make && (await readFileOrNull(file)) === null) {
+    throw new StartupError(
       `CADASTRE_ENCRYPTION_KEY: not set, and ${file} is missing, yet there is a database that is encrypted; ` +
         'restore the file from a backup, or set the key that the site was first started with',
     );
   }
-  const text = await keepSecret(settings.dataFolder, KEY_FILE, () => randomBytes(KEY_LENGTH).toString('base64'));
+  const text = await readOrCreateSecret(settings.dataFolder, KEY_FILE, () =>
+    randomBytes(KEY_LENGTH).toString('base64'),
+  );
   const key = Buffer.from(text, 'base64');
   if (key.length !== KEY_LENGTH) {
-    throw new StartRefused(`CADASTRE_ENCRYPTION_KEY: not set, and ${file} is damaged; restore it from a backup`);
+    throw new StartupError(`CADASTRE_ENCRYPTION_KEY: not set, and ${file} is damaged; restore it from a backup`);
   }
   return key;
 };

@@ -1,14 +1,14 @@
 import { Module, type DynamicModule } from '@nestjs/common';
-import { HealthController, httpServer, Readiness } from '#edge';
+import { HealthController, createHttpServer, Readiness } from '#edge';
 import { EventStoreModule } from '#event-store';
-import { NestLog, VERSION } from '#host';
-import type { House } from './house.js';
+import { NestLoggerAdapter, VERSION } from '#host';
+import type { Runtime } from './house.js';
 import { stopServing } from './stop-serving.js';
 
 /** What processes without REST show to orchestrators and Prometheus: /healthz, /readyz, /metrics. */
 @Module({})
 class HealthModule {
-  static over(house: House): DynamicModule {
+  static over(house: Runtime): DynamicModule {
     return {
       module: HealthModule,
       imports: [EventStoreModule.with(house)],
@@ -18,12 +18,12 @@ class HealthModule {
   }
 }
 
-export const openHealth = async (house: House): Promise<{ stop(): Promise<void> }> => {
+export const openHealth = async (house: Runtime): Promise<{ stop(): Promise<void> }> => {
   const { settings, logger } = house;
-  const app = await httpServer(HealthModule.over(house), {
+  const app = await createHttpServer(HealthModule.over(house), {
     tls: null,
     version: VERSION,
-    logger: new NestLog(logger),
+    logger: new NestLoggerAdapter(logger),
   });
   await app.listen(settings.port, settings.host);
   return { stop: () => stopServing(app, settings.shutdownDelayMs ?? 0) };

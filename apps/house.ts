@@ -5,37 +5,37 @@ import {
   Database,
   EventStore,
   ForeignMigrations,
-  Forgetting,
+  NameEraser,
   isAheadOfCluster,
   isOutage,
   migrate,
-  NoSite,
-  PostgresTooOld,
-  viewsOf,
-  WrongEncryptionKey,
+  MissingSiteError,
+  UnsupportedPostgresError,
+  listViews,
+  WrongEncryptionKeyError,
 } from '#event-store';
-import { createLogger, RandomIds, StartRefused, SystemClock, type Settings } from '#host';
-import { Backoff, codeOf, type Clock, type Ids } from '#kernel';
+import { createLogger, RandomIds, StartupError, SystemClock, type Settings } from '#host';
+import { Backoff, getErrorCode, type Clock, type Ids } from '#kernel';
 import { describeDatabaseError } from './database-errors.js';
 import {
-  borrowFoundation,
+  shareDatabaseResources,
   describeMissingSite,
   describeWrongKey,
-  openFoundation,
-  type Foundation,
+  openDatabaseResources,
+  type DatabaseResources,
 } from './foundation.js';
-import { registry, slices } from './slices.js';
+import { eventRegistry, moduleDefinitions } from './slices.js';
 
-export type Logger = ReturnType<typeof createLogger>;
+export type ProcessLogger = ReturnType<typeof createLogger>;
 
 /** What every process of Cadastre stands on: settings, log, database, time, randomness. */
-export type House = {
+export type Runtime = {
   readonly settings: Settings;
-  readonly logger: Logger;
+  readonly logger: ProcessLogger;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly store: EventStore;
-  readonly forgetting: Forgetting;
+  readonly forgetting: NameEraser;
   readonly blobs: BlobStore;
   readonly databaseUrl: string;
   readonly encryptionKey: Buffer;
@@ -46,7 +46,7 @@ export type House = {
 // Four pipelined connections carry more than a pool of sixteen (ADR 7).
 const READ_CONNECTIONS = 4;
 
-export type HouseOptions = {
+export type RuntimeOptions = {
   readonly name: string;
   /** Work with the database of a server that runs on the same data folder. */
   readonly beside?: boolean;
@@ -54,16 +54,19 @@ export type HouseOptions = {
   readonly logToStderr?: boolean;
 };
 
-export const openHouse = async (settings: Settings, { name, beside, logToStderr }: HouseOptions): Promise<House> => {
+export const openRuntime = async (
+  settings: Settings,
+  { name, beside, logToStderr }: RuntimeOptions,
+): Promise<Runtime> => {
   const logger = createLogger(settings.logLevel, logToStderr ? process.stderr : undefined);
   await mkdir(settings.dataFolder, { recursive: true, mode: 0o700 });
-  const foundation = await (beside ? borrowFoundation : openFoundation)(settings, logger);
-  return houseOn(foundation, { settings, logger, name, clock: new SystemClock(), ids: new RandomIds() });
+  const foundation = await (beside ? shareDatabaseResources : openDatabaseResources)(settings, logger);
+  return createRuntime(foundation, { settings, logger, name, clock: new SystemClock(), ids: new RandomIds() });
 };
 
-type Furniture = Pick<House, 'settings' | 'logger' | 'clock' | 'ids'> & { readonly name: string };
+type RuntimeParts = Pick<Runtime, 'settings' | 'logger' | 'clock' | 'ids'> & { readonly name: string };
 
-export const houseOn = (foundation: Foundation, { name, ...furniture }: Furniture): House => {
+export const createRuntime = (foundation: DatabaseResources, { name, ...furniture }: RuntimeParts): Runtime => {
   const { databaseUrl, encryptionKey } = foundation;
   const { readTimeoutMs, slowReadTimeoutMs, slowConnections, slowReadsPerCaller } = furniture.settings;
   const database = new Database({
@@ -74,13 +77,13 @@ export const houseOn = (foundation: Foundation, { name, ...furniture }: Furnitur
     slowReadTimeoutMs,
     slow: { connections: slowConnections, perCaller: slowReadsPerCaller },
   });
-  const projections = slices.flatMap((slice) => slice.projections);
-  const store = new EventStore(database, registry, projections, furniture.clock, furniture.ids, encryptionKey);
+  const projections = moduleDefinitions.flatMap((slice) => slice.projections);
+  const store = new EventStore(database, eventRegistry, projections, furniture.clock, furniture.ids, encryptionKey);
   return {
     ...furniture,
     store,
-    forgetting: new Forgetting(database, viewsOf(slices)),
-    blobs: blobsOf(furniture.settings, furniture.clock),
+    forgetting: new NameEraser(database, listViews(moduleDefinitions)),
+    blobs: createBlobStore(furniture.settings, furniture.clock),
     databaseUrl,
     encryptionKey,
     close: async () => {
@@ -91,11 +94,11 @@ export const houseOn = (foundation: Foundation, { name, ...furniture }: Furnitur
   };
 };
 
-const blobsOf = ({ s3, blobsFolder }: Settings, clock: Clock): BlobStore =>
+const createBlobStore = ({ s3, blobsFolder }: Settings, clock: Clock): BlobStore =>
   s3 ? new S3Blobs(s3, clock) : new FolderBlobs(blobsFolder, clock);
 
 /** For the start: tells what is wrong with the place of blobs. It may be away for a while, so nothing waits for this. */
-export const inspectBlobs = ({ blobs, logger }: Pick<House, 'blobs' | 'logger'>): Promise<void> =>
+export const inspectBlobs = ({ blobs, logger }: Pick<Runtime, 'blobs' | 'logger'>): Promise<void> =>
   blobs.inspect().catch((error: Error) => {
     logger.warn(`the bucket of blobs cannot be used at the moment, or not safely: ${error.message}`);
   });
@@ -112,11 +115,11 @@ export type MigrationOptions = {
 const DISK_FULL = '53100';
 
 /** Whether waiting can help. It cannot for a full disk, and the operator should hear of that. */
-const isWorthWaitingFor = (error: unknown): boolean => isOutage(error) && codeOf(error) !== DISK_FULL;
+const isWorthWaitingFor = (error: unknown): boolean => isOutage(error) && getErrorCode(error) !== DISK_FULL;
 
-const untilDatabaseAnswers = async <T>(
+const retryUntilDatabaseAnswers = async <T>(
   work: () => Promise<T>,
-  logger: Logger,
+  logger: ProcessLogger,
   { retries, signal }: MigrationOptions,
 ): Promise<T> => {
   const backoff = new Backoff({ logger, subject: 'connection to the database', firstMs: 500, maxMs: 5_000 });
@@ -134,18 +137,18 @@ const untilDatabaseAnswers = async <T>(
 
 /**
  * Brings the tables up to date; every process does so at its start, one after the other. Waits for a database that is
- * away: nobody has to start the process again when it comes. Throws StartRefused for what only the operator can change.
+ * away: nobody has to start the process again when it comes. Throws StartupError for what only the operator can change.
  */
-export const migrateHouse = async (house: House, options: MigrationOptions): Promise<void> => {
+export const migrateDatabase = async (house: Runtime, options: MigrationOptions): Promise<void> => {
   const { databaseUrl, encryptionKey, settings, store, logger } = house;
   const { signal, mayInitialise = true } = options;
-  const { migrations, undecryptable } = await untilDatabaseAnswers(
-    () => migrate(databaseUrl, slices, { encryptionKey, mayInitialise }),
+  const { migrations, undecryptable } = await retryUntilDatabaseAnswers(
+    () => migrate(databaseUrl, moduleDefinitions, { encryptionKey, mayInitialise }),
     logger,
     options,
   ).catch((error: unknown) => {
     signal?.throwIfAborted();
-    throw new StartRefused(describeMigrationError(error, settings), { cause: error });
+    throw new StartupError(describeMigrationError(error, settings), { cause: error });
   });
   if (migrations.length > 0) logger.info(`migrations applied: ${migrations.join(', ')}`);
   if (undecryptable > 0) {
@@ -163,9 +166,9 @@ export const migrateHouse = async (house: House, options: MigrationOptions): Pro
 };
 
 const describeMigrationError = (error: unknown, settings: Settings): string => {
-  if (error instanceof WrongEncryptionKey) return describeWrongKey(settings);
-  if (error instanceof NoSite) return describeMissingSite(settings);
-  if (error instanceof PostgresTooOld) return `DATABASE_URL: ${error.message}`;
+  if (error instanceof WrongEncryptionKeyError) return describeWrongKey(settings);
+  if (error instanceof MissingSiteError) return describeMissingSite(settings);
+  if (error instanceof UnsupportedPostgresError) return `DATABASE_URL: ${error.message}`;
   if (error instanceof ForeignMigrations) {
     return `${settings.database.mode === 'url' ? 'DATABASE_URL' : 'CADASTRE_DATA'}: ${error.message}`;
   }

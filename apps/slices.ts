@@ -1,64 +1,74 @@
-import { agentsSlice } from '#agents';
-import { auditTrailSettingsSlice, auditTrailSlice, pruningChore } from '#audit-trail';
+import { agentsDefinition } from '#agents';
+import { auditTrailSettingsDefinition, createAuditTrailDefinition, createPruningJob } from '#audit-trail';
 import type { BlobStore } from '#blob-store';
 import {
-  forgottenNames,
-  registryOf,
-  type Chore,
+  createNameErasureJob,
+  buildEventRegistry,
+  type ScheduledJob,
   type EventStore,
   type Follower,
-  type Forgetting,
-  type Slice,
+  type NameEraser,
+  type ModuleDefinition,
 } from '#event-store';
-import { retentionSlice } from '#data-retention-policies';
-import { factsSlice } from '#facts';
-import { historySlice } from '#history';
+import { retentionDefinition } from '#data-retention-policies';
+import { factsDefinition } from '#facts';
+import { historyDefinition } from '#history';
 import type { Settings } from '#host';
 import type { Clock, Ids, Logger } from '#kernel';
-import { organizationsSlice } from '#organizations';
-import { peopleSlice } from '#people';
-import { abandonedUploads, deletedProviders, registrySlice, releaseSweeper } from '#registry';
-import { expiryChore, retentionChore } from '#retention';
-import { configurationSweeper, runsSlice, waitingRemoteRuns } from '#runs';
-import { sshKeysSlice } from '#ssh-keys';
-import { stateSlice, stateSweeper } from '#state';
-import { tagsSlice } from '#tags';
-import { variablesSlice } from '#variables';
-import { vaultSlice } from '#vault';
-import { workspacesSlice } from '#workspaces';
+import { organizationsDefinition } from '#organizations';
+import { peopleDefinition } from '#people';
+import {
+  createAbandonedUploadsJob,
+  createDeletedProvidersJob,
+  registryDefinition,
+  createReleaseSweeper,
+} from '#registry';
+import { createExpiryJob, createRetentionJob } from '#retention';
+import { createConfigurationSweeper, runsDefinition, createWaitingRemoteRunsJob } from '#runs';
+import { sshKeysDefinition } from '#ssh-keys';
+import { stateDefinition, createStateSweeper } from '#state';
+import { tagsDefinition } from '#tags';
+import { variablesDefinition } from '#variables';
+import { vaultDefinition } from '#vault';
+import { workspacesDefinition } from '#workspaces';
 
-const subjects: readonly Slice[] = [
-  organizationsSlice,
-  peopleSlice,
-  workspacesSlice,
-  tagsSlice,
-  stateSlice,
-  runsSlice,
-  agentsSlice,
-  sshKeysSlice,
-  variablesSlice,
-  retentionSlice,
-  registrySlice,
-  factsSlice,
-  auditTrailSettingsSlice,
+const eventDefinitions: readonly ModuleDefinition[] = [
+  organizationsDefinition,
+  peopleDefinition,
+  workspacesDefinition,
+  tagsDefinition,
+  stateDefinition,
+  runsDefinition,
+  agentsDefinition,
+  sshKeysDefinition,
+  variablesDefinition,
+  retentionDefinition,
+  registryDefinition,
+  factsDefinition,
+  auditTrailSettingsDefinition,
 ];
 
 /** Every event type that can be in the log. */
-export const registry = registryOf(subjects);
+export const eventRegistry = buildEventRegistry(eventDefinitions);
 
 /** What Cadastre is made of: the one list, in the order in which their tables are made. The trail tells of all others. */
-export const slices: readonly Slice[] = [vaultSlice, ...subjects, historySlice, auditTrailSlice(registry)];
-
-/** Followers that remove files; they want the files' store, so no slice can list them. */
-export const sweepers = (blobs: BlobStore): readonly Follower[] => [
-  configurationSweeper(blobs),
-  stateSweeper(blobs),
-  releaseSweeper(blobs),
+export const moduleDefinitions: readonly ModuleDefinition[] = [
+  vaultDefinition,
+  ...eventDefinitions,
+  historyDefinition,
+  createAuditTrailDefinition(eventRegistry),
 ];
 
-type Tools = {
+/** Followers that remove files; they want the files' store, so no slice can list them. */
+export const createFileSweepers = (blobs: BlobStore): readonly Follower[] => [
+  createConfigurationSweeper(blobs),
+  createStateSweeper(blobs),
+  createReleaseSweeper(blobs),
+];
+
+type ScheduledJobDependencies = {
   readonly store: EventStore;
-  readonly forgetting: Forgetting;
+  readonly forgetting: NameEraser;
   readonly blobs: BlobStore;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -66,19 +76,19 @@ type Tools = {
 };
 
 /** What is done as time goes by. The hosted edition has no data retention (contract §4.3). */
-export const chores = (
-  { store, forgetting, blobs, clock, ids, logger }: Tools,
+export const createScheduledJobs = (
+  { store, forgetting, blobs, clock, ids, logger }: ScheduledJobDependencies,
   { edition, retentionCheckMs, softDeletedDays }: Pick<Settings, 'edition' | 'retentionCheckMs' | 'softDeletedDays'>,
-): readonly Chore[] => [
-  forgottenNames(forgetting),
-  pruningChore(store.database, clock),
+): readonly ScheduledJob[] => [
+  createNameErasureJob(forgetting),
+  createPruningJob(store.database, clock),
   ...(edition === 'hosted'
     ? []
     : [
-        retentionChore(store, clock, ids, retentionCheckMs),
-        expiryChore(store, clock, ids, { everyMs: retentionCheckMs, days: softDeletedDays }),
+        createRetentionJob(store, clock, ids, retentionCheckMs),
+        createExpiryJob(store, clock, ids, { everyMs: retentionCheckMs, days: softDeletedDays }),
       ]),
-  abandonedUploads(store.database, blobs, clock),
-  deletedProviders(store),
-  waitingRemoteRuns(store.database, clock, logger),
+  createAbandonedUploadsJob(store.database, blobs, clock),
+  createDeletedProvidersJob(store),
+  createWaitingRemoteRunsJob(store.database, clock, logger),
 ];

@@ -3,10 +3,10 @@ import { Controller, Get, Global, Module, Post, type ArgumentsHost } from '@nest
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply } from 'fastify';
-import { Clock, Refused } from '#kernel';
+import { Clock, Refusal } from '#kernel';
 import { Database } from '#event-store';
-import { StandingClock } from '../../test/support/clocks.js';
-import { AccessFilter } from './access.filter.js';
+import { FixedClock } from '../../test/support/clocks.js';
+import { OutdatedAccessFilter } from './access.filter.js';
 import { AccessModule } from './access.module.js';
 import type { Actor } from './actor.js';
 import { CurrentActor } from './authenticate.guard.js';
@@ -30,7 +30,7 @@ class OneCaller extends Database {
 }
 
 const tell = (error: Error, host: ArgumentsHost): void => {
-  const told = error instanceof Refused ? error.kind : error.message;
+  const told = error instanceof Refusal ? error.kind : error.message;
   void host.switchToHttp().getResponse<FastifyReply>().status(500).send({ told });
 };
 
@@ -57,7 +57,7 @@ const setUp = async (failures: number, error: Error = outdated) => {
     }
   }
   const database = new OneCaller();
-  const clock = new StandingClock();
+  const clock = new FixedClock();
   @Global()
   @Module({
     imports: [AccessModule],
@@ -70,7 +70,7 @@ const setUp = async (failures: number, error: Error = outdated) => {
   })
   class Root {}
   app = await NestFactory.create<NestFastifyApplication>(Root, new FastifyAdapter(), { logger: false });
-  app.useGlobalFilters(new AccessFilter(() => app.get(Authenticator, { strict: false }), tell));
+  app.useGlobalFilters(new OutdatedAccessFilter(() => app.get(Authenticator, { strict: false }), tell));
   await app.init();
   await app.getHttpAdapter().getInstance().ready();
   const run = async (method: 'GET' | 'POST' = 'GET') => {

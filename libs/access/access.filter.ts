@@ -1,20 +1,22 @@
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { unavailable, type Refused } from '#kernel';
+import { unavailable, type Refusal } from '#kernel';
 import type { AuthenticatedRequest } from './authenticate.guard.js';
 import type { Authenticator } from './authenticator.js';
-import { isOutdated } from './fresh.js';
+import { isOutdatedAccessError } from './fresh.js';
 
 /** How often a request is run again because access changed in the meantime. */
-const REPEATS = 20;
-const AT_ONCE = 3;
+const MAX_RETRIES = 20;
+const MAX_CONCURRENT_RETRIES = 3;
 const PAUSE_MAX_MS = 40;
 
-const accessKeepsChanging = (): Refused => unavailable('Access is being changed. Please try again.', 1);
+const createAccessChangingRefusal = (): Refusal => unavailable('Access is being changed. Please try again.', 1);
 
 /** Where many give and take access at the same time, they must not keep one another from it for ever. */
 const pauseBefore = (repeat: number): Promise<void> =>
-  repeat <= AT_ONCE ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MAX_MS));
+  repeat <= MAX_CONCURRENT_RETRIES
+    ? Promise.resolve()
+    : new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MAX_MS));
 
 /**
  * Runs a request once more when a statement of it found that access has changed since the caller was read; the guard,
@@ -24,7 +26,7 @@ const pauseBefore = (repeat: number): Promise<void> =>
  * allocates (71 KB).
  */
 @Catch()
-export class AccessFilter implements ExceptionFilter {
+export class OutdatedAccessFilter implements ExceptionFilter {
   private readonly repeats = new WeakMap<AuthenticatedRequest, number>();
 
   constructor(
@@ -34,13 +36,13 @@ export class AccessFilter implements ExceptionFilter {
 
   catch(error: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<AuthenticatedRequest>();
-    if (!isOutdated(error) || request.secret === undefined) {
+    if (!isOutdatedAccessError(error) || request.secret === undefined) {
       this.tell(error, host);
       return;
     }
     const repeat = (this.repeats.get(request) ?? 0) + 1;
-    if (repeat > REPEATS) {
-      this.tell(accessKeepsChanging(), host);
+    if (repeat > MAX_RETRIES) {
+      this.tell(createAccessChangingRefusal(), host);
       return;
     }
     this.repeats.set(request, repeat);

@@ -1,17 +1,17 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { AuthenticateGuard } from './authenticate.guard.js';
-import { RefusedAuthentication } from './refused-authentication.js';
-import { TokenUses } from './authentication-tokens.uses.js';
+import { AuthenticationFailureLog } from './refused-authentication.js';
+import { TokenUsageRecorder } from './authentication-tokens.uses.js';
 import { Authenticator } from './authenticator.js';
-import { WRONG_TOKENS_PER_MINUTE, WrongTokens } from './wrong-tokens.js';
+import { INVALID_TOKENS_PER_MINUTE, InvalidTokenLimiter } from './wrong-tokens.js';
 
 @Module({
   providers: [
     Authenticator,
-    TokenUses,
-    WrongTokens,
-    RefusedAuthentication,
+    TokenUsageRecorder,
+    InvalidTokenLimiter,
+    AuthenticationFailureLog,
     { provide: APP_GUARD, useClass: AuthenticateGuard },
   ],
   exports: [Authenticator],
@@ -21,7 +21,7 @@ export class AccessModule {
   static with({ wrongTokens }: { readonly wrongTokens: number | null }): DynamicModule {
     return {
       module: AccessModule,
-      providers: [{ provide: WRONG_TOKENS_PER_MINUTE, useValue: wrongTokens }],
+      providers: [{ provide: INVALID_TOKENS_PER_MINUTE, useValue: wrongTokens }],
     };
   }
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import {
-  contextOf,
+  createEventContext,
   countOwned,
-  standingIn,
-  standingsOf,
-  systemContext,
+  getRolesIn,
+  computeRoles,
+  createSystemContext,
   type Actor,
   type Identity,
   type TeamRow,
@@ -24,7 +24,7 @@ const actor: Actor = {
   name: 'core',
   siteAdmin: false,
   teams: ['team-1'],
-  standings: standingsOf([inTeam('org-1', 'core')]),
+  standings: computeRoles([inTeam('org-1', 'core')]),
   closedTo: new Set(),
   expiredAt: null,
   token: 'at-1',
@@ -36,7 +36,7 @@ const actor: Actor = {
 
 describe('what somebody is in an organization', () => {
   it('is the sum of what their teams give', () => {
-    const standings = standingsOf([
+    const standings = computeRoles([
       inTeam('org-1', 'core', { manageWorkspaces: true }),
       inTeam('org-1', 'readers', { readProjects: true }),
       inTeam('org-2', 'guests'),
@@ -50,7 +50,7 @@ describe('what somebody is in an organization', () => {
   });
 
   it('is owner by the owners team alone, and there alone', () => {
-    const standings = standingsOf([inTeam('org-1', 'owners'), inTeam('org-2', 'Owners'), inTeam('org-2', 'core')]);
+    const standings = computeRoles([inTeam('org-1', 'owners'), inTeam('org-2', 'Owners'), inTeam('org-2', 'core')]);
     expect(standings.get('org-1')).toEqual(new Set(['member', 'owner']));
     expect(standings.get('org-2')).toEqual(new Set(['member']));
   });
@@ -58,12 +58,12 @@ describe('what somebody is in an organization', () => {
   it('is owner by which team it is, whatever the team is called', () => {
     const owners = [{ ...inTeam('org-1', 'bosses'), owners: true }];
     const namedSo = [{ ...inTeam('org-1', 'owners'), owners: false }];
-    expect(standingsOf(owners).get('org-1')).toContain('owner');
-    expect(standingsOf(namedSo).get('org-1')).toEqual(new Set(['member']));
+    expect(computeRoles(owners).get('org-1')).toContain('owner');
+    expect(computeRoles(namedSo).get('org-1')).toEqual(new Set(['member']));
   });
 
   it('is member by membership alone, and no less by the teams that come with it', () => {
-    const standings = standingsOf([inTeam('org-2', 'core', { manageTeams: true })], ['org-1', 'org-2']);
+    const standings = computeRoles([inTeam('org-2', 'core', { manageTeams: true })], ['org-1', 'org-2']);
     expect(standings).toEqual(
       new Map([
         ['org-1', new Set(['member'])],
@@ -74,21 +74,21 @@ describe('what somebody is in an organization', () => {
 
   it('counts the organizations that they own', () => {
     const teams = [inTeam('org-1', 'owners'), inTeam('org-2', 'core'), inTeam('org-3', 'owners')];
-    expect(countOwned({ ...actor, standings: standingsOf(teams) })).toBe(2);
+    expect(countOwned({ ...actor, standings: computeRoles(teams) })).toBe(2);
   });
 
   it('is nothing where they have no team', () => {
-    expect(standingIn(actor, 'org-1')).toEqual(new Set(['member']));
-    expect(standingIn(actor, 'org-2')).toEqual(new Set());
+    expect(getRolesIn(actor, 'org-1')).toEqual(new Set(['member']));
+    expect(getRolesIn(actor, 'org-2')).toEqual(new Set());
   });
 
   it('is owner wherever a site admin goes', () => {
-    expect(standingIn({ ...actor, siteAdmin: true }, 'org-2')).toContain('owner');
+    expect(getRolesIn({ ...actor, siteAdmin: true }, 'org-2')).toContain('owner');
   });
 });
 
 describe('what somebody is at the site', () => {
-  const standing = (more: Partial<Identity>): string[] => [...standingIn({ ...actor, ...more }, null)].toSorted();
+  const standing = (more: Partial<Identity>): string[] => [...getRolesIn({ ...actor, ...more }, null)].toSorted();
 
   it('is a user with a token, for users', () => {
     expect(standing({ kind: 'user' })).toEqual(['user-token']);
@@ -105,7 +105,7 @@ describe('what somebody is at the site', () => {
 
 describe('what an event keeps of who did it', () => {
   it('is the caller, and how the request came', () => {
-    expect(contextOf(actor)).toEqual({
+    expect(createEventContext(actor)).toEqual({
       accessor: { id: 'team-1', type: 'teams', name: 'core' },
       auth: 'Client',
       impersonator: null,
@@ -121,11 +121,11 @@ describe('what an event keeps of who did it', () => {
     ['audit-trails', 'organizations'],
     ['agent', 'agent-pools'],
   ] as const)('names a %s token’s caller by the type %s', (kind, type) => {
-    expect(contextOf({ ...actor, kind }).accessor.type).toBe(type);
+    expect(createEventContext({ ...actor, kind }).accessor.type).toBe(type);
   });
 
   it('is the system where nobody asked', () => {
-    expect(systemContext('command line', 'c-1')).toMatchObject({
+    expect(createSystemContext('command line', 'c-1')).toMatchObject({
       accessor: { id: 'system', name: 'command line' },
       auth: 'System',
       correlation: 'c-1',

@@ -9,7 +9,7 @@ export const TOKEN_KINDS = ['user', 'team', 'organization', 'audit-trails', 'age
 export type TokenKind = (typeof TOKEN_KINDS)[number];
 
 /** What someone is in an organization, or at the site: what the permission table asks for. */
-export type Standing =
+export type Role =
   | 'site-admin'
   | 'user-token'
   | 'owner'
@@ -29,7 +29,7 @@ export type Identity = {
   readonly siteAdmin: boolean;
   /** Teams it acts for, of all organizations: what they have been given at places counts for it. */
   readonly teams: readonly string[];
-  readonly standings: ReadonlyMap<string, ReadonlySet<Standing>>;
+  readonly standings: ReadonlyMap<string, ReadonlySet<Role>>;
   /**
    * Organizations of the caller that accept no tokens of users, or none as old as the caller's: what the caller is there does
    * not count.
@@ -56,15 +56,15 @@ export type TeamRow = {
   readonly owners: boolean;
 };
 
-const NOWHERE: ReadonlySet<Standing> = new Set();
-const USER: ReadonlySet<Standing> = new Set<Standing>(['user-token']);
-const SITE_ADMIN: ReadonlySet<Standing> = new Set<Standing>(['site-admin', 'user-token', 'owner', 'member']);
+const NO_ROLES: ReadonlySet<Role> = new Set();
+const USER_ROLES: ReadonlySet<Role> = new Set<Role>(['user-token']);
+const SITE_ADMIN_ROLES: ReadonlySet<Role> = new Set<Role>(['site-admin', 'user-token', 'owner', 'member']);
 
 /** What the caller is in an organization; at the site where that is null. */
-export const standingIn = (actor: Identity, organization: string | null): ReadonlySet<Standing> => {
-  if (actor.siteAdmin) return SITE_ADMIN;
-  if (organization === null) return actor.kind === 'user' ? USER : NOWHERE;
-  return actor.standings.get(organization) ?? NOWHERE;
+export const getRolesIn = (actor: Identity, organization: string | null): ReadonlySet<Role> => {
+  if (actor.siteAdmin) return SITE_ADMIN_ROLES;
+  if (organization === null) return actor.kind === 'user' ? USER_ROLES : NO_ROLES;
+  return actor.standings.get(organization) ?? NO_ROLES;
 };
 
 /** The number of organizations that somebody owns; for an administrator of the site, of those that name them an owner. */
@@ -72,13 +72,10 @@ export const countOwned = ({ standings }: Identity): number =>
   [...standings.values()].filter((standing) => standing.has('owner')).length;
 
 /** Adds up what each team gives to who is a member of the organizations anyway. */
-export const standingsOf = (
-  teams: readonly TeamRow[],
-  memberOf: readonly string[] = [],
-): Map<string, Set<Standing>> => {
-  const standings = new Map(memberOf.map((organization) => [organization, new Set<Standing>(['member'])]));
+export const computeRoles = (teams: readonly TeamRow[], memberOf: readonly string[] = []): Map<string, Set<Role>> => {
+  const standings = new Map(memberOf.map((organization) => [organization, new Set<Role>(['member'])]));
   for (const { organization, access, owners } of teams) {
-    const standing = standings.get(organization) ?? new Set<Standing>(['member']);
+    const standing = standings.get(organization) ?? new Set<Role>(['member']);
     if (owners) standing.add('owner');
     for (const [flag, given] of Object.entries(access)) if (given) standing.add(flag as keyof OrganizationAccess);
     standings.set(organization, standing);
@@ -97,16 +94,21 @@ export const ACTOR_TYPE = {
 } as const satisfies Record<TokenKind, string>;
 
 /** Somebody, as locks, runs and states name them. */
-export type Person = { readonly type: 'users' | 'teams' | 'runs'; readonly id: string; readonly name: string };
+export type ActingPrincipal = { readonly type: 'users' | 'teams' | 'runs'; readonly id: string; readonly name: string };
 
 /** What clients take an accessor for: they know users, teams and runs, and a token without a user for one. */
-export const personType = (type: string): Person['type'] => (type === 'teams' || type === 'runs' ? type : 'users');
+export const toPrincipalType = (type: string): ActingPrincipal['type'] =>
+  type === 'teams' || type === 'runs' ? type : 'users';
 
 /** The caller. */
-export const personOf = ({ kind, id, name }: Identity): Person => ({ type: personType(ACTOR_TYPE[kind]), id, name });
+export const toActingPrincipal = ({ kind, id, name }: Identity): ActingPrincipal => ({
+  type: toPrincipalType(ACTOR_TYPE[kind]),
+  id,
+  name,
+});
 
 /** What an event keeps of who did it. */
-export const contextOf = (actor: Actor): EventContext => ({
+export const createEventContext = (actor: Actor): EventContext => ({
   accessor: { id: actor.id, type: ACTOR_TYPE[actor.kind], name: actor.name },
   auth: 'Client',
   impersonator: null,
@@ -116,7 +118,7 @@ export const contextOf = (actor: Actor): EventContext => ({
 });
 
 /** The context of what Cadastre does of its own accord, or an operator at the command line. */
-export const systemContext = (name: string, correlation: string): EventContext => ({
+export const createSystemContext = (name: string, correlation: string): EventContext => ({
   accessor: { id: 'system', type: 'system', name },
   auth: 'System',
   impersonator: null,

@@ -13,7 +13,7 @@ const BEARER = /^Bearer +(\S+)$/i;
 
 /**
  * Requires a token on every route that is not marked `@Public()`. The server has identified the caller of a request with
- * a body already; the guard identifies all others, and those that AccessFilter runs again.
+ * a body already; the guard identifies all others, and those that OutdatedAccessFilter runs again.
  */
 @Injectable()
 export class AuthenticateGuard implements CanActivate {
@@ -27,29 +27,29 @@ export class AuthenticateGuard implements CanActivate {
 }
 
 /** The token that a request carries. */
-export const bearerOf = ({ headers }: FastifyRequest): string | undefined =>
+export const getBearerToken = ({ headers }: FastifyRequest): string | undefined =>
   BEARER.exec(headers.authorization ?? '')?.[1];
 
 /** The client's address, or null if its connection has none any more. */
-export const addressOf = ({ ip, socket }: FastifyRequest): string | null =>
+export const getClientAddress = ({ ip, socket }: FastifyRequest): string | null =>
   // A proxy may pass on whatever its client wrote into X-Forwarded-For.
   isIP(ip) === 0 ? (socket.remoteAddress ?? null) : ip;
 
 /** Sets the caller of the request, or throws `unauthorized`. */
 export const identifyCaller = async (request: AuthenticatedRequest, authenticator: Authenticator): Promise<void> => {
-  const secret = bearerOf(request);
-  const identity = await authenticator.identify(secret, addressOf(request) ?? '');
+  const secret = getBearerToken(request);
+  const identity = await authenticator.identify(secret, getClientAddress(request) ?? '');
   if (secret !== undefined) request.secret = secret;
-  request.actor = { ...identity, request: requestOf(request) };
+  request.actor = { ...identity, request: describeRequest(request) };
 };
 
 /** Programs say their name and version; what is longer is cut, for it is kept with each event. */
 const USER_AGENT_MAX = 512;
 
 /** What an event keeps of the request that led to it. */
-export const requestOf = (request: FastifyRequest): EventContext['request'] => ({
+export const describeRequest = (request: FastifyRequest): EventContext['request'] => ({
   id: request.id,
-  address: addressOf(request),
+  address: getClientAddress(request),
   userAgent: request.headers['user-agent']?.slice(0, USER_AGENT_MAX) ?? null,
 });
 

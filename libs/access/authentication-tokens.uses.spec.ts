@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql, unavailable, type Sql } from '#kernel';
-import { Database, type Row } from '#event-store';
-import { StandingClock } from '../../test/support/clocks.js';
-import { answered, makeOrganization, makeToken } from '../../test/support/seeds.js';
-import { anotherGateway, startTestServer, type TestServer } from '../../test/support/server.js';
-import { TokenUses } from './authentication-tokens.uses.js';
+import { Database, type DatabaseRow } from '#event-store';
+import { FixedClock } from '../../test/support/clocks.js';
+import { expectStatus, makeOrganization, makeToken } from '../../test/support/seeds.js';
+import { startAnotherGateway, startTestServer, type TestServer } from '../../test/support/server.js';
+import { TokenUsageRecorder } from './authentication-tokens.uses.js';
 
 /** A database that can be away. */
 class Unsteady extends Database {
   isAway = false;
-  override rows<T extends Row = Row>(statement: Sql): Promise<T[]> {
+  override rows<T extends DatabaseRow = DatabaseRow>(statement: Sql): Promise<T[]> {
     return this.isAway ? Promise.reject(unavailable('away', 1)) : super.rows<T>(statement);
   }
 }
 
-const clock = new StandingClock();
+const clock = new FixedClock();
 let server: TestServer;
 let database: Unsteady;
 let path: string;
@@ -36,11 +36,11 @@ afterAll(async () => {
 const at = (time: string): Date => new Date(`2026-11-21T${time}.000Z`);
 const tokenId = async (): Promise<string> => (await server.get(path)).body.data.id as string;
 const lastUsed = async (): Promise<string | null> =>
-  answered(await server.get(path), 200).body.data.attributes['last-used-at'] as string | null;
+  expectStatus(await server.get(path), 200).body.data.attributes['last-used-at'] as string | null;
 
 describe('when a token was last used', () => {
   it('is written when it is time to, once for all of its uses, and shown with the token', async () => {
-    const uses = new TokenUses(database);
+    const uses = new TokenUsageRecorder(database);
     const id = await tokenId();
     expect(await lastUsed()).toBeNull();
     const { statements } = database.count;
@@ -53,7 +53,7 @@ describe('when a token was last used', () => {
   });
 
   it('never goes back, whichever gateway writes last', async () => {
-    const [one, other] = [new TokenUses(database), new TokenUses(database)];
+    const [one, other] = [new TokenUsageRecorder(database), new TokenUsageRecorder(database)];
     const id = await tokenId();
     one.note(id, at('12:05:00'));
     other.note(id, at('12:04:00'));
@@ -63,7 +63,7 @@ describe('when a token was last used', () => {
   });
 
   it('waits while the database is away, and fails nobody; later uses count', async () => {
-    const uses = new TokenUses(database);
+    const uses = new TokenUsageRecorder(database);
     const id = await tokenId();
     database.isAway = true;
     uses.note(id, at('12:06:00'));
@@ -76,7 +76,7 @@ describe('when a token was last used', () => {
   });
 
   it('is of no interest once the token is gone', async () => {
-    const uses = new TokenUses(database);
+    const uses = new TokenUsageRecorder(database);
     const id = await tokenId();
     await makeToken(server, path);
     uses.note(id, at('12:08:00'));
@@ -89,10 +89,10 @@ describe('when a token was last used', () => {
 
   it('is noted by every request that the token opened, and written when the gateway stops', async () => {
     const secret = await makeToken(server, path);
-    const gateway = await anotherGateway(server);
+    const gateway = await startAnotherGateway(server);
     const { time } = clock;
     const expected = clock.pass({ minutes: 60 });
-    answered(await gateway.as(secret).get('/api/v2/account/details'), 200);
+    expectStatus(await gateway.as(secret).get('/api/v2/account/details'), 200);
     clock.time = time;
     expect(await lastUsed()).toBeNull();
     await gateway.close();

@@ -2,14 +2,14 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { sql, type Timestamp } from '#kernel';
 import { Database } from '#event-store';
 
-const EVERY_MS = 60_000;
+const FLUSH_INTERVAL_MS = 60_000;
 
 /**
  * When tokens were last used. Requests only leave a note; once a minute, and at the end, all that was noted is written
  * in one statement that belongs to none of them. What cannot be written waits for the next minute.
  */
 @Injectable()
-export class TokenUses implements OnApplicationShutdown {
+export class TokenUsageRecorder implements OnApplicationShutdown {
   private noted = new Map<string, Timestamp>();
   private timer: NodeJS.Timeout | null = null;
 
@@ -17,7 +17,7 @@ export class TokenUses implements OnApplicationShutdown {
 
   note(token: string, at: Date): void {
     this.noted.set(token, at.toISOString());
-    this.timer ??= setTimeout(() => void this.flush(), EVERY_MS).unref();
+    this.timer ??= setTimeout(() => void this.flush(), FLUSH_INTERVAL_MS).unref();
   }
 
   /** Never fails: an outage is reported by everybody else, and costs a few minutes of knowing. */
@@ -28,11 +28,11 @@ export class TokenUses implements OnApplicationShutdown {
     const written = this.noted;
     this.noted = new Map();
     try {
-      await this.database.rows(usesOf(written));
+      await this.database.rows(buildUsageUpdate(written));
     } catch {
       // Those that were used again meanwhile know better.
       this.noted = new Map([...written, ...this.noted]);
-      this.timer ??= setTimeout(() => void this.flush(), EVERY_MS).unref();
+      this.timer ??= setTimeout(() => void this.flush(), FLUSH_INTERVAL_MS).unref();
     }
   }
 
@@ -43,7 +43,7 @@ export class TokenUses implements OnApplicationShutdown {
 }
 
 /** Only of tokens that are there still, and never back in time: other gateways write as well. */
-const usesOf = (noted: ReadonlyMap<string, Timestamp>) => sql`
+const buildUsageUpdate = (noted: ReadonlyMap<string, Timestamp>) => sql`
   insert into access.token_uses as known (token, used_at)
   select used.token, used.at
     from unnest(${[...noted.keys()]}::text[], ${[...noted.values()]}::timestamptz[]) as used (token, at)

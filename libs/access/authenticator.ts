@@ -1,38 +1,39 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Clock, Refused } from '#kernel';
+import { Clock, Refusal } from '#kernel';
 import { Database } from '#event-store';
 import type { Identity } from './actor.js';
-import { TokenUses } from './authentication-tokens.uses.js';
-import { identityByHash, type IdentityOfToken } from './identity.queries.js';
-import { RefusedAuthentication, type AuthenticationFailure } from './refused-authentication.js';
-import { WrongTokens } from './wrong-tokens.js';
+import { TokenUsageRecorder } from './authentication-tokens.uses.js';
+import { findIdentityByHash, type IdentityOfToken } from './identity.queries.js';
+import { AuthenticationFailureLog, type AuthenticationFailure } from './refused-authentication.js';
+import { InvalidTokenLimiter } from './wrong-tokens.js';
 
-type Known = IdentityOfToken & { readonly readAt: number };
+type CachedIdentity = IdentityOfToken & { readonly readAt: number };
 
-const REMEMBERED = 10_000;
+const MAX_CACHED_IDENTITIES = 10_000;
 // Statements check the epochs; the age is for the case that a restored backup has set them back.
 const MAX_AGE_MS = 60_000;
 
-const isCurrent = ({ readAt, closesAt }: Known, now: number): boolean =>
+const isCurrent = ({ readAt, closesAt }: CachedIdentity, now: number): boolean =>
   now - readAt < MAX_AGE_MS && (closesAt === null || now < Date.parse(closesAt));
 
 /** SHA-256 is enough for secrets of 350 random bits: there is nothing to guess, so nothing to slow down. */
-export const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
+export const hashSecret = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 
-const invalidToken = (): Refused => new Refused('unauthorized', [{ detail: 'Unauthorized: missing or invalid token' }]);
+const createInvalidTokenRefusal = (): Refusal =>
+  new Refusal('unauthorized', [{ detail: 'Unauthorized: missing or invalid token' }]);
 
 /** Tells who a bearer token speaks for. What it knows is remembered, and checked by the statements that follow. */
 @Injectable()
 export class Authenticator {
-  private readonly known = new Map<string, Known>();
+  private readonly known = new Map<string, CachedIdentity>();
 
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
-    private readonly uses: TokenUses,
-    private readonly wrongTokens: WrongTokens,
-    private readonly refused: RefusedAuthentication,
+    private readonly uses: TokenUsageRecorder,
+    private readonly wrongTokens: InvalidTokenLimiter,
+    private readonly refused: AuthenticationFailureLog,
   ) {}
 
   /**
@@ -64,12 +65,12 @@ export class Authenticator {
     return this.known.get(secret)?.identity.token;
   }
 
-  private async read(secret: string, address: string): Promise<Known> {
-    const hash = hashOf(secret);
+  private async read(secret: string, address: string): Promise<CachedIdentity> {
+    const hash = hashSecret(secret);
     const isUnknown = !this.known.has(secret);
     if (isUnknown && this.wrongTokens.admit(hash, address) === 'wrong') throw this.refusalFor('unknown', address);
     const now = this.clock.now();
-    const found = await identityByHash(this.database, hash, now);
+    const found = await findIdentityByHash(this.database, hash, now);
     if (!found) {
       this.known.delete(secret);
       this.wrongTokens.record(hash, address);
@@ -77,13 +78,13 @@ export class Authenticator {
     }
     const known = { ...found, readAt: now.getTime() };
     const [oldest] = this.known.keys();
-    if (oldest !== undefined && this.known.size >= REMEMBERED) this.known.delete(oldest);
+    if (oldest !== undefined && this.known.size >= MAX_CACHED_IDENTITIES) this.known.delete(oldest);
     this.known.set(secret, known);
     return known;
   }
 
-  private refusalFor(reason: AuthenticationFailure, address: string): Refused {
+  private refusalFor(reason: AuthenticationFailure, address: string): Refusal {
     this.refused.record(reason, address);
-    return invalidToken();
+    return createInvalidTokenRefusal();
   }
 }

@@ -1,5 +1,5 @@
 import {
-  capabilitiesOf,
+  expandCapabilities,
   PROJECT_FIELDS,
   WORKSPACE_FIELDS,
   type Capability,
@@ -8,14 +8,14 @@ import {
   type WorkspaceAccess,
 } from './grants.js';
 
-type Scale = readonly (string | boolean)[];
+type FieldScale = readonly (string | boolean)[];
 
 /** A field of custom access by its path in `custom`, and the values of it that give a capability. */
-export type GivingField = { readonly path: readonly string[]; readonly values: readonly string[] };
+export type CapabilityField = { readonly path: readonly string[]; readonly values: readonly string[] };
 
-const FLAG: Scale = [false, true];
+const FLAG: FieldScale = [false, true];
 
-const WORKSPACE_LEAST: WorkspaceAccess = {
+const MIN_WORKSPACE_ACCESS: WorkspaceAccess = {
   runs: 'read',
   variables: 'none',
   stateVersions: 'none',
@@ -25,8 +25,8 @@ const WORKSPACE_LEAST: WorkspaceAccess = {
   policyOverrides: false,
 };
 
-const PROJECT_LEAST: CustomProjectAccess = {
-  ...WORKSPACE_LEAST,
+const MIN_PROJECT_ACCESS: CustomProjectAccess = {
+  ...MIN_WORKSPACE_ACCESS,
   locking: false,
   create: false,
   delete: false,
@@ -37,23 +37,27 @@ const PROJECT_LEAST: CustomProjectAccess = {
 const onWorkspace = (more: object): Grant => ({
   on: 'workspace',
   level: 'custom',
-  custom: { ...WORKSPACE_LEAST, ...more },
+  custom: { ...MIN_WORKSPACE_ACCESS, ...more },
 });
 
-const onProject = (more: object): Grant => ({ on: 'project', level: 'custom', custom: { ...PROJECT_LEAST, ...more } });
+const onProject = (more: object): Grant => ({
+  on: 'project',
+  level: 'custom',
+  custom: { ...MIN_PROJECT_ACCESS, ...more },
+});
 
-const inProject = (more: object): Grant => onProject({ project: { ...PROJECT_LEAST.project, ...more } });
+const createProjectGrant = (more: object): Grant => onProject({ project: { ...MIN_PROJECT_ACCESS.project, ...more } });
 
-const givingFields = (
+const listCapabilityFields = (
   capability: Capability,
-  fields: Readonly<Record<string, Scale>>,
+  fields: Readonly<Record<string, FieldScale>>,
   prefix: readonly string[],
   grantWith: (more: object) => Grant,
-): GivingField[] =>
+): CapabilityField[] =>
   Object.entries(fields)
     .map(([field, scale]) => ({
       path: [...prefix, field],
-      values: scale.filter((value) => capabilitiesOf(grantWith({ [field]: value })).has(capability)).map(String),
+      values: scale.filter((value) => expandCapabilities(grantWith({ [field]: value })).has(capability)).map(String),
     }))
     .filter(({ values }) => values.length > 0);
 
@@ -61,17 +65,22 @@ const givingFields = (
  * Returns the fields of custom access that give a capability. The effect of a field does not depend on the other fields. So it is
  * enough to try one field at a time, with the others at their lowest value.
  */
-export const customFieldsThatGive = (
+export const listFieldsGranting = (
   capability: Capability,
-): Readonly<Record<'workspace' | 'project', readonly GivingField[]>> => ({
-  workspace: givingFields(capability, { ...WORKSPACE_FIELDS, workspaceLocking: FLAG, runTasks: FLAG }, [], onWorkspace),
+): Readonly<Record<'workspace' | 'project', readonly CapabilityField[]>> => ({
+  workspace: listCapabilityFields(
+    capability,
+    { ...WORKSPACE_FIELDS, workspaceLocking: FLAG, runTasks: FLAG },
+    [],
+    onWorkspace,
+  ),
   project: [
-    ...givingFields(
+    ...listCapabilityFields(
       capability,
       { ...WORKSPACE_FIELDS, runTasks: FLAG, locking: FLAG, create: FLAG, delete: FLAG, move: FLAG },
       [],
       onProject,
     ),
-    ...givingFields(capability, PROJECT_FIELDS, ['project'], inProject),
+    ...listCapabilityFields(capability, PROJECT_FIELDS, ['project'], createProjectGrant),
   ],
 });

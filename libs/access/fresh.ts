@@ -4,10 +4,10 @@ import type { Identity } from './actor.js';
 
 /**
  * A condition for the first statement of every request. It fails the statement if access has changed since the caller was
- * read. AccessFilter then reads the caller again and repeats the request: a permission that is taken away is gone at the
+ * read. OutdatedAccessFilter then reads the caller again and repeats the request: a permission that is taken away is gone at the
  * next request on every gateway, without a statement of its own (ADR 32).
  */
-export const fresh = (actor: Identity): Sql =>
+export const requireCurrentAccess = (actor: Identity): Sql =>
   // The function, which raises, is called only if something differs: plpgsql in each statement of each request adds up.
   sql`case when ${hasToken(actor)} and ${hasEpoch(actor)} then true else access.refuse_outdated(${actor.epoch}::bigint) end`;
 
@@ -16,10 +16,10 @@ const hasToken = ({ token }: Identity): Sql =>
   token === null ? sql`true` : sql`exists (select from access.token_hashes where token = ${token})`;
 
 /** Callers with more subjects than this are compared with what has changed first: a sum over 1,000 subjects takes 3 to 5 ms. */
-export const MANY_SUBJECTS = 32;
+export const MAX_SUMMED_SUBJECTS = 32;
 
 /** If more subjects have changed than this, the sum is as cheap as a comparison with each of them. */
-export const MOST_CHANGED = 500;
+export const MAX_CHANGED_SUBJECTS = 500;
 
 const hasEpoch = (actor: Identity): Sql =>
   actor.snapshot === null ? hasSum(actor) : sql`(${isUntouched(actor, actor.snapshot)} or ${hasSum(actor)})`;
@@ -35,23 +35,23 @@ const hasSum = ({ subjects, epoch }: Identity): Sql =>
  * many rows as the limit allows.
  */
 const isUntouched = ({ subjects }: Identity, snapshot: string): Sql => sql`
-  (select count(*) < ${MOST_CHANGED} and not coalesce(bool_or(subject in (select unnest(${subjects}::text[]))), false)
+  (select count(*) < ${MAX_CHANGED_SUBJECTS} and not coalesce(bool_or(subject in (select unnest(${subjects}::text[]))), false)
      from (select subject from access.epochs
             where changed >= pg_snapshot_xmin(${snapshot}::pg_snapshot)
               and changed < pg_snapshot_xmax(pg_current_snapshot())
               and not pg_visible_in_snapshot(changed, ${snapshot}::pg_snapshot)
-            order by changed desc limit ${MOST_CHANGED}) recent)`;
+            order by changed desc limit ${MAX_CHANGED_SUBJECTS}) recent)`;
 
 /** The subject that stands for all members of an organization, as an SQL expression: what changes the access of all of them. */
-export const membersOf = (organization: Sql): Sql => sql`${organization} || ' members'`;
+export const selectMembersSubject = (organization: Sql): Sql => sql`${organization} || ' members'`;
 
 /** Raises the epoch of a subject: the next request of each caller with that subject reads the caller again (ADR 32). */
 export const raiseEpoch = (subject: Sql): Sql => sql`select access.raise_epoch(${subject})`;
 
 /** For requests that send no other statement that could carry the condition. */
-export const confirm = async (database: Database, actor: Identity): Promise<void> => {
-  await database.rows(sql`select ${fresh(actor)}`);
+export const verifyCurrentAccess = async (database: Database, actor: Identity): Promise<void> => {
+  await database.rows(sql`select ${requireCurrentAccess(actor)}`);
 };
 
-export const isOutdated = (error: unknown): boolean =>
+export const isOutdatedAccessError = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'CA401';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import {
-  capabilitiesOf,
-  gives,
+  expandCapabilities,
+  hasCapability,
   PROJECT_FIELDS,
   PROJECT_LEVELS,
   WORKSPACE_FIELDS,
@@ -46,8 +46,8 @@ const onProject = (custom: ProjectWorkspaceAccess, project: ProjectAccess): Gran
   custom: { ...custom, project },
 });
 
-const worth = (grant: Grant): Capability[] => [...capabilitiesOf(grant)].toSorted();
-const missing = (of: Grant, from: Grant): Capability[] => worth(of).filter((one) => !capabilitiesOf(from).has(one));
+const worth = (grant: Grant): Capability[] => [...expandCapabilities(grant)].toSorted();
+const missing = (of: Grant, from: Grant): Capability[] => worth(of).filter((one) => !expandCapabilities(from).has(one));
 
 describe('a fixed level', () => {
   const fixed = (on: 'workspace' | 'project', levels: readonly string[]): Grant[] =>
@@ -137,7 +137,7 @@ describe('a run', () => {
 
   it('has no more in its own workspace than who may write there, and no lock', () => {
     expect(missing(applying, { on: 'workspace', level: 'write' })).toEqual([]);
-    expect(gives([applying], 'locking')).toBe(false);
+    expect(hasCapability([applying], 'locking')).toBe(false);
   });
 
   it('adds states only while it is applied: before that, who may plan may have it run what they like', () => {
@@ -155,9 +155,9 @@ describe('several grants', () => {
   it('give what any of them gives', () => {
     const locker = onWorkspace({ ...LEAST, workspaceLocking: true });
     const reader: Grant = { on: 'project', level: 'read' };
-    expect(gives([reader, locker], 'locking')).toBe(true);
-    expect(gives([locker, reader], 'state-versions:read')).toBe(true);
-    expect(gives([locker, reader], 'state-versions:write')).toBe(false);
-    expect(gives([], 'runs:read')).toBe(false);
+    expect(hasCapability([reader, locker], 'locking')).toBe(true);
+    expect(hasCapability([locker, reader], 'state-versions:read')).toBe(true);
+    expect(hasCapability([locker, reader], 'state-versions:write')).toBe(false);
+    expect(hasCapability([], 'runs:read')).toBe(false);
   });
 });

@@ -99,7 +99,7 @@ export type Grant =
   | { readonly on: 'run'; readonly level: 'own' | 'applying' | 'consumer' };
 
 /** What each fixed level means, field by field: documents show it, and capabilities are counted from it. */
-export const WORKSPACE_MEANING: Readonly<Record<Exclude<WorkspaceLevel, 'custom'>, WorkspaceAccess>> = (() => {
+export const WORKSPACE_LEVEL_ACCESS: Readonly<Record<Exclude<WorkspaceLevel, 'custom'>, WorkspaceAccess>> = (() => {
   const read = {
     runs: 'read',
     variables: 'read',
@@ -121,23 +121,23 @@ export const WORKSPACE_MEANING: Readonly<Record<Exclude<WorkspaceLevel, 'custom'
   return { read, plan: { ...read, runs: 'plan' }, write, admin: { ...write, runTasks: true } };
 })();
 
-export const PROJECT_MEANING: Readonly<Record<Exclude<ProjectLevel, 'custom'>, CustomProjectAccess>> = (() => {
+export const PROJECT_LEVEL_ACCESS: Readonly<Record<Exclude<ProjectLevel, 'custom'>, CustomProjectAccess>> = (() => {
   const inEach = ({ workspaceLocking, ...access }: WorkspaceAccess) => ({ ...access, locking: workspaceLocking });
   const none = { create: false, delete: false, move: false };
   const all = { create: true, delete: true, move: true };
   const reader = { settings: 'read', teams: 'none', variableSets: 'none' } as const;
   return {
-    read: { ...inEach(WORKSPACE_MEANING.read), ...none, project: reader },
-    write: { ...inEach(WORKSPACE_MEANING.write), ...none, project: reader },
+    read: { ...inEach(WORKSPACE_LEVEL_ACCESS.read), ...none, project: reader },
+    write: { ...inEach(WORKSPACE_LEVEL_ACCESS.write), ...none, project: reader },
     // Everything in the project but moving, which is for admins of both projects (contract §5).
     maintain: {
-      ...inEach(WORKSPACE_MEANING.admin),
+      ...inEach(WORKSPACE_LEVEL_ACCESS.admin),
       ...all,
       move: false,
       project: { ...reader, variableSets: 'write' },
     },
     admin: {
-      ...inEach(WORKSPACE_MEANING.admin),
+      ...inEach(WORKSPACE_LEVEL_ACCESS.admin),
       ...all,
       project: { settings: 'delete', teams: 'manage', variableSets: 'write' },
     },
@@ -145,7 +145,7 @@ export const PROJECT_MEANING: Readonly<Record<Exclude<ProjectLevel, 'custom'>, C
 })();
 
 /** What fixed levels are worth that no field tells, so that no custom access has it. */
-const UNTOLD: { readonly [level: string]: readonly Capability[] } = {
+const UNLISTED_CAPABILITIES: { readonly [level: string]: readonly Capability[] } = {
   'workspace write': ['tags'],
   'workspace admin': ['tags', 'admin', 'delete'],
   'project write': ['tags'],
@@ -154,65 +154,71 @@ const UNTOLD: { readonly [level: string]: readonly Capability[] } = {
 };
 
 /** `read`, `plan` of `plan` on the scale read, plan, apply; nothing of `none`. */
-const upTo = <V extends string>(scale: readonly V[], value: V, prefix: string): Capability[] =>
+const expandScale = <V extends string>(scale: readonly V[], value: V, prefix: string): Capability[] =>
   scale
     .slice(0, scale.indexOf(value) + 1)
     .filter((step) => step !== 'none')
     .map((step) => `${prefix}:${step}` as Capability);
 
-const inWorkspaces = (access: Omit<WorkspaceAccess, 'workspaceLocking'>): Capability[] => [
+const listProjectWorkspaceCapabilities = (access: Omit<WorkspaceAccess, 'workspaceLocking'>): Capability[] => [
   'see',
   'configurations:read',
-  ...upTo(RUNS, access.runs, 'runs'),
-  ...upTo(VARIABLES, access.variables, 'variables'),
-  ...upTo(STATE_VERSIONS, access.stateVersions, 'state-versions'),
-  ...upTo(SENTINEL_MOCKS, access.sentinelMocks, 'sentinel-mocks'),
+  ...expandScale(RUNS, access.runs, 'runs'),
+  ...expandScale(VARIABLES, access.variables, 'variables'),
+  ...expandScale(STATE_VERSIONS, access.stateVersions, 'state-versions'),
+  ...expandScale(SENTINEL_MOCKS, access.sentinelMocks, 'sentinel-mocks'),
   ...(access.runTasks ? (['run-tasks'] as const) : []),
 ];
 
-const onWorkspace = (access: WorkspaceAccess): Capability[] => [
-  ...inWorkspaces(access),
+const listWorkspaceCapabilities = (access: WorkspaceAccess): Capability[] => [
+  ...listProjectWorkspaceCapabilities(access),
   ...(access.workspaceLocking ? (['locking'] as const) : []),
 ];
 
-const onProject = (access: CustomProjectAccess): Capability[] => [
-  ...inWorkspaces(access),
+const listProjectCapabilities = (access: CustomProjectAccess): Capability[] => [
+  ...listProjectWorkspaceCapabilities(access),
   ...(['locking', 'create', 'move', 'delete'] as const).filter((field) => access[field]),
-  ...upTo(PROJECT_SETTINGS, access.project.settings, 'project-settings'),
-  ...upTo(PROJECT_TEAMS, access.project.teams, 'project-teams'),
-  ...upTo(VARIABLE_SETS, access.project.variableSets, 'variable-sets'),
+  ...expandScale(PROJECT_SETTINGS, access.project.settings, 'project-settings'),
+  ...expandScale(PROJECT_TEAMS, access.project.teams, 'project-teams'),
+  ...expandScale(VARIABLE_SETS, access.project.variableSets, 'variable-sets'),
 ];
 
 /** What others share with a run's workspace, and what the run is made of; it locks nothing, its run holds the lock. */
-const SHARED = ['see', ...upTo(STATE_VERSIONS, 'read', 'state-versions')] as const;
-const OWN = [...SHARED, 'configurations:read', 'variables:read'] as const;
-const OF_RUN = {
-  'run own': OWN,
+const SHARED_STATE_CAPABILITIES = ['see', ...expandScale(STATE_VERSIONS, 'read', 'state-versions')] as const;
+const OWN_WORKSPACE_CAPABILITIES = [...SHARED_STATE_CAPABILITIES, 'configurations:read', 'variables:read'] as const;
+const RUN_CAPABILITIES = {
+  'run own': OWN_WORKSPACE_CAPABILITIES,
   // Not sooner: whoever may queue a plan has code of theirs run with the token, and may not change the state.
-  'run applying': [...OWN, 'state-versions:write'],
-  'run consumer': SHARED,
+  'run applying': [...OWN_WORKSPACE_CAPABILITIES, 'state-versions:write'],
+  'run consumer': SHARED_STATE_CAPABILITIES,
 } as const;
 
 /** Counted once: they are asked for with every request. */
-const FIXED: ReadonlyMap<string, ReadonlySet<Capability>> = new Map(
+const FIXED_LEVEL_CAPABILITIES: ReadonlyMap<string, ReadonlySet<Capability>> = new Map(
   [
-    ...Object.entries(WORKSPACE_MEANING).map(([level, access]) => [`workspace ${level}`, onWorkspace(access)] as const),
-    ...Object.entries(PROJECT_MEANING).map(([level, access]) => [`project ${level}`, onProject(access)] as const),
+    ...Object.entries(WORKSPACE_LEVEL_ACCESS).map(
+      ([level, access]) => [`workspace ${level}`, listWorkspaceCapabilities(access)] as const,
+    ),
+    ...Object.entries(PROJECT_LEVEL_ACCESS).map(
+      ([level, access]) => [`project ${level}`, listProjectCapabilities(access)] as const,
+    ),
     ['project passage', ['project-settings:read']] as const,
     ['team member', ['own-team-tokens']] as const,
-    ...Object.entries(OF_RUN),
-  ].map(([name, given]) => [name, new Set<Capability>([...given, ...(UNTOLD[name] ?? [])])]),
+    ...Object.entries(RUN_CAPABILITIES),
+  ].map(([name, given]) => [name, new Set<Capability>([...given, ...(UNLISTED_CAPABILITIES[name] ?? [])])]),
 );
 
 /** Everything that a grant is worth. */
-export const capabilitiesOf = (grant: Grant): ReadonlySet<Capability> => {
-  if (grant.level !== 'custom') return FIXED.get(`${grant.on} ${grant.level}`) ?? new Set();
-  return new Set(grant.on === 'workspace' ? onWorkspace(grant.custom) : onProject(grant.custom));
+export const expandCapabilities = (grant: Grant): ReadonlySet<Capability> => {
+  if (grant.level !== 'custom') return FIXED_LEVEL_CAPABILITIES.get(`${grant.on} ${grant.level}`) ?? new Set();
+  return new Set(
+    grant.on === 'workspace' ? listWorkspaceCapabilities(grant.custom) : listProjectCapabilities(grant.custom),
+  );
 };
 
 /** Returns the fixed levels that give a capability, such as `workspace read`. */
-export const levelsThatGive = (capability: Capability): readonly string[] =>
-  [...FIXED].filter(([, capabilities]) => capabilities.has(capability)).map(([name]) => name);
+export const listLevelsGranting = (capability: Capability): readonly string[] =>
+  [...FIXED_LEVEL_CAPABILITIES].filter(([, capabilities]) => capabilities.has(capability)).map(([name]) => name);
 
-export const gives = (grants: readonly Grant[], capability: Capability): boolean =>
-  grants.some((grant) => capabilitiesOf(grant).has(capability));
+export const hasCapability = (grants: readonly Grant[], capability: Capability): boolean =>
+  grants.some((grant) => expandCapabilities(grant).has(capability));

@@ -1,7 +1,7 @@
 import { sql, type Sql, type Timestamp } from '#kernel';
 import type { Database } from '#event-store';
-import { standingsOf, type Identity, type Standing, type TeamRow, type TokenKind } from './actor.js';
-import { MANY_SUBJECTS, membersOf } from './fresh.js';
+import { computeRoles, type Identity, type Role, type TeamRow, type TokenKind } from './actor.js';
+import { MAX_SUMMED_SUBJECTS, selectMembersSubject } from './fresh.js';
 
 type IdentityRow = {
   readonly token: string | null;
@@ -35,12 +35,12 @@ const CLOSES_AT = sql.raw(`case when (o.settings ->> 'maxTtlEnabled')::boolean t
  *
  * Every table that is read here needs an event that raises the epoch of its subject (libs/people/access-epochs.projection.ts).
  */
-const identityRow = (t: Sql, now: Date): Sql => sql`
+const selectIdentity = (t: Sql, now: Date): Sql => sql`
   select t.id as token, t.kind, t.owner, t.organization, t.expired_at as "expiredAt", u.site_admin as "siteAdmin",
          coalesce(u.username, team.name, o.name, t.description, t.owner) as name,
          depends.on_subjects::text as subjects,
          (select coalesce(sum(epoch), 0)::bigint from access.epochs where subject = any (depends.on_subjects)) as epoch,
-         case when cardinality(depends.on_subjects) > ${MANY_SUBJECTS} then pg_current_snapshot()::text end as snapshot,
+         case when cardinality(depends.on_subjects) > ${MAX_SUMMED_SUBJECTS} then pg_current_snapshot()::text end as snapshot,
          teams.list as teams, memberships.organizations as "memberOf",
          closing.organizations as "closedTo", closing.next as "closesAt"
     from (${t}) t
@@ -70,7 +70,7 @@ const identityRow = (t: Sql, now: Date): Sql => sql`
     cross join lateral (
       select array(select t.owner where t.kind in ('user', 'organization', 'audit-trails')
                    union select unnest(teams.ids)
-                   union select ${membersOf(sql`organization`)}
+                   union select ${selectMembersSubject(sql`organization`)}
                            from unnest(memberships.organizations || teams.organizations) as organization
                           where t.kind = 'user') as on_subjects) depends`;
 
@@ -81,24 +81,28 @@ export type IdentityOfToken = {
 };
 
 /** Returns the identity of the token with this hash at this time, or null. */
-export const identityByHash = async (database: Database, hash: Buffer, now: Date): Promise<IdentityOfToken | null> => {
+export const findIdentityByHash = async (
+  database: Database,
+  hash: Buffer,
+  now: Date,
+): Promise<IdentityOfToken | null> => {
   const row = await database.row<IdentityRow & { readonly token: string }>(
-    identityRow(
+    selectIdentity(
       sql`select t.* from access.token_hashes h join authentication_tokens t on t.id = h.token where h.hash = ${hash}`,
       now,
     ),
   );
-  return row ? { identity: { ...identityOf(row), token: row.token }, closesAt: row.closesAt } : null;
+  return row ? { identity: { ...toIdentity(row), token: row.token }, closesAt: row.closesAt } : null;
 };
 
 /** What a user or a team is now, of whom no request is heard: who has begun what a signed link ends. */
-export const identityNow = async (
+export const findCurrentIdentity = async (
   database: Database,
   { type, id }: { readonly type: string; readonly id: string },
 ): Promise<Identity> => {
   const kind: TokenKind = type === 'teams' ? 'team' : 'user';
   const row = await database.row<IdentityRow>(
-    identityRow(
+    selectIdentity(
       // Without a token there is no age.
       sql`select null::text as id, ${kind}::text as kind, ${id}::text as owner, null::text as organization,
                  null::text as description, null::timestamptz as expired_at, null::timestamptz as created_at`,
@@ -106,16 +110,16 @@ export const identityNow = async (
     ),
   );
   // There is one whether there is anybody or not.
-  return identityOf(row as IdentityRow);
+  return toIdentity(row as IdentityRow);
 };
 
-const identityOf = (row: IdentityRow): Identity => ({
+const toIdentity = (row: IdentityRow): Identity => ({
   kind: row.kind,
   id: row.owner,
   name: row.name,
   siteAdmin: row.siteAdmin ?? false,
-  teams: teamsOf(row),
-  standings: standings(row),
+  teams: listOpenTeams(row),
+  standings: computeRolesByOrganization(row),
   closedTo: new Set(row.siteAdmin ? [] : row.closedTo),
   expiredAt: row.expiredAt,
   token: row.token,
@@ -131,9 +135,9 @@ const BY_KIND = {
   run: 'run',
 } as const;
 
-const standings = (row: IdentityRow): ReadonlyMap<string, ReadonlySet<Standing>> => {
+const computeRolesByOrganization = (row: IdentityRow): ReadonlyMap<string, ReadonlySet<Role>> => {
   if (row.kind === 'user' || row.kind === 'team') {
-    const all = standingsOf(row.teams, row.memberOf);
+    const all = computeRoles(row.teams, row.memberOf);
     // Owners open it again with the token of their team, or an administrator of the site does.
     for (const closed of row.closedTo) all.delete(closed);
     return all;
@@ -142,5 +146,5 @@ const standings = (row: IdentityRow): ReadonlyMap<string, ReadonlySet<Standing>>
 };
 
 /** Grants are asked for by team: where an organization is closed to the caller, its teams must not count either. */
-const teamsOf = ({ teams, closedTo }: IdentityRow): string[] =>
+const listOpenTeams = ({ teams, closedTo }: IdentityRow): string[] =>
   teams.filter(({ organization }) => !closedTo.includes(organization)).map(({ id }) => id);

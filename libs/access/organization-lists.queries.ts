@@ -1,9 +1,9 @@
 import { notFound, sql, type Sql } from '#kernel';
 import type { Database } from '#event-store';
-import { limitOf, listedIn, type Listed, type Page } from '#json-api';
+import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
 import type { Actor } from './actor.js';
-import { organizationFor } from './grants.queries.js';
-import { demand, type Permission } from './permissions.js';
+import { selectPermittedOrganization } from './grants.queries.js';
+import { requirePermission, type Permission } from './permissions.js';
 
 /** A list of rows of one organization, which is `owner.id` in the SQL of its members. */
 export type OrganizationList = {
@@ -21,23 +21,23 @@ export type OrganizationList = {
 };
 
 /** Returns one page and the count of all rows, from one statement. Throws `not-found` to callers without the permission. */
-export const listOfOrganization = async <Row extends { readonly id: string }>(
+export const listInOrganization = async <Row extends { readonly id: string }>(
   database: Database,
   actor: Actor,
   { organization, permission, columns, from, where, order }: OrganizationList,
-  page: Page,
-): Promise<Listed<Row> & { readonly organization: string }> => {
+  page: PageRequest,
+): Promise<ListPage<Row> & { readonly organization: string }> => {
   const found = await database.slowRows<Row & { readonly owner: string; readonly total: number }>(
     actor,
     sql`
     select owner.id as owner, (select count(*) ${from} where ${where}) as total, page.*
-      from (select id from ${organizationFor(actor, permission, organization)} offset 0) owner
+      from (select id from ${selectPermittedOrganization(actor, permission, organization)} offset 0) owner
       left join lateral (select * from (select ${columns} ${from} where ${where}) listed
-                          order by ${order} ${limitOf(page)}) page on true
+                          order by ${order} ${buildLimit(page)}) page on true
      order by ${order}`,
   );
   const [first] = found;
   if (!first) throw notFound();
-  demand(actor, permission, { organization: first.owner });
-  return { ...listedIn(found), organization: first.owner };
+  requirePermission(actor, permission, { organization: first.owner });
+  return { ...toListPage(found), organization: first.owner };
 };

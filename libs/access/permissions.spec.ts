@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Refused } from '#kernel';
-import type { Identity, Standing } from './actor.js';
+import { Refusal } from '#kernel';
+import type { Identity, Role } from './actor.js';
 import {
   PROJECT_FIELDS,
   WORKSPACE_FIELDS,
@@ -11,11 +11,11 @@ import {
   type WorkspaceAccess,
 } from './grants.js';
 import { ORGANIZATION_ACCESS } from './organization-access.js';
-import { demand, may, permissions, SITE, type Permission } from './permissions.js';
+import { requirePermission, can, permissions, SITE_SCOPE, type Permission } from './permissions.js';
 
 const ALL = Object.keys(permissions) as Permission[];
 
-const identity = (standing: readonly Standing[], more: Partial<Identity> = {}): Identity => ({
+const identity = (standing: readonly Role[], more: Partial<Identity> = {}): Identity => ({
   kind: 'user',
   id: 'user-1',
   name: 'ada',
@@ -35,8 +35,8 @@ const HERE = { organization: 'org-1' };
 const SOMEBODY = identity([]);
 const SITE_ADMIN = identity([], { siteAdmin: true, standings: new Map() });
 
-const allowed = (actor: Identity, place: Parameters<typeof may>[2] = HERE): Permission[] =>
-  ALL.filter((permission) => may(actor, permission, place)).toSorted();
+const allowed = (actor: Identity, place: Parameters<typeof can>[2] = HERE): Permission[] =>
+  ALL.filter((permission) => can(actor, permission, place)).toSorted();
 
 // The table as it is meant (contract §5, clients.md §3), read the other way: one kind of caller after the other. Who
 // changes a rule changes a line here and sees whom it concerns.
@@ -150,7 +150,7 @@ const NOT_OF_OWNERS: readonly Permission[] = [
 ];
 
 /** What each standing in an organization is worth there, everywhere in it. */
-const OF_STANDING: Readonly<Record<Exclude<Standing, 'user-token' | 'site-admin'>, readonly Permission[]>> = {
+const OF_STANDING: Readonly<Record<Exclude<Role, 'user-token' | 'site-admin'>, readonly Permission[]>> = {
   owner: ALL.filter((permission) => !NOT_OF_OWNERS.includes(permission)),
   'organization-token': [
     ...LOOKS_AROUND,
@@ -317,7 +317,7 @@ describe('the kinds of callers', () => {
   });
 
   it.each(Object.entries(OF_STANDING))('%s may do that everywhere in the organization', (standing, expected) => {
-    expect(allowed(identity([standing as Standing]))).toEqual(sorted(expected));
+    expect(allowed(identity([standing as Role]))).toEqual(sorted(expected));
   });
 
   it('every flag of the organization access is among them', () => {
@@ -354,14 +354,14 @@ describe('the kinds of callers', () => {
       'accept-membership',
     ]);
     expect(allowed(SITE_ADMIN, { organization: 'org-of-somebody' })).toEqual(expected);
-    expect(allowed(SITE_ADMIN, SITE)).toEqual(expected);
+    expect(allowed(SITE_ADMIN, SITE_SCOPE)).toEqual(expected);
   });
 
   it('anybody with a user token may found an organization; no other kind of token may do anything at the site', () => {
-    expect(allowed(SOMEBODY, SITE)).toEqual(['create-organization']);
-    expect(allowed(identity(['owner']), SITE)).toEqual(['create-organization']);
+    expect(allowed(SOMEBODY, SITE_SCOPE)).toEqual(['create-organization']);
+    expect(allowed(identity(['owner']), SITE_SCOPE)).toEqual(['create-organization']);
     for (const kind of ['team', 'organization', 'audit-trails', 'agent', 'run'] as const) {
-      expect([kind, allowed(identity(['owner'], { kind }), SITE)]).toEqual([kind, []]);
+      expect([kind, allowed(identity(['owner'], { kind }), SITE_SCOPE)]).toEqual([kind, []]);
     }
   });
 
@@ -505,12 +505,12 @@ describe('what a caller may do', () => {
     for (const permission of ALL) {
       let refused: unknown;
       try {
-        demand(SOMEBODY, permission, permission === 'create-organization' ? HERE : SITE);
+        requirePermission(SOMEBODY, permission, permission === 'create-organization' ? HERE : SITE_SCOPE);
       } catch (error) {
         refused = error;
       }
-      expect(refused).toBeInstanceOf(Refused);
-      expect([permission, (refused as Refused).kind]).toEqual([
+      expect(refused).toBeInstanceOf(Refusal);
+      expect([permission, (refused as Refusal).kind]).toEqual([
         permission,
         FORBIDDEN.has(permission) ? 'forbidden' : 'not-found',
       ]);
@@ -518,6 +518,6 @@ describe('what a caller may do', () => {
   });
 
   it('passes without a word where it is allowed', () => {
-    expect(demand(identity(['owner']), 'update-organization', HERE)).toBeUndefined();
+    expect(requirePermission(identity(['owner']), 'update-organization', HERE)).toBeUndefined();
   });
 });

@@ -1,10 +1,10 @@
-import { forbidden, notFound, Refused } from '#kernel';
-import { standingIn, type Identity, type Standing } from './actor.js';
-import { gives, type Capability, type Grant } from './grants.js';
+import { forbidden, notFound, Refusal } from '#kernel';
+import { getRolesIn, type Identity, type Role } from './actor.js';
+import { hasCapability, type Capability, type Grant } from './grants.js';
 
-type Rule = {
+type PermissionRule = {
   /** Standings in the organization, or at the site, that suffice by themselves. */
-  readonly standing: readonly Standing[];
+  readonly standing: readonly Role[];
   /** What suffices as well where a team has been given it at the place (grants.ts). */
   readonly grant?: Capability;
   /** Everybody may do it with what is their own: `place.user`. */
@@ -162,18 +162,18 @@ export const permissions = {
   'read-state': { standing: WORKSPACE_READERS, grant: 'state-versions:read' },
   'create-state': { standing: WORKSPACE_WORKERS, grant: 'state-versions:write' },
   'delete-state-data': { standing: WORKSPACE_WORKERS, grant: 'admin' },
-} as const satisfies Record<string, Rule>;
+} as const satisfies Record<string, PermissionRule>;
 
 export type Permission = keyof typeof permissions;
 
 /** Returns what a team can be given to have the permission at a place. */
-export const grantFor = (permission: Permission): Capability | undefined => {
-  const rule: Rule = permissions[permission];
+export const getRequiredCapability = (permission: Permission): Capability | undefined => {
+  const rule: PermissionRule = permissions[permission];
   return rule.grant;
 };
 
 /** What a permission is asked about. */
-export type Place = {
+export type PermissionScope = {
   /** Stable id, `org-…`; null for the site. */
   readonly organization: string | null;
   /** What the caller's teams have been given there (grants.queries.ts). */
@@ -183,27 +183,31 @@ export type Place = {
 };
 
 /** What belongs to no organization. */
-export const SITE: Place = { organization: null };
+export const SITE_SCOPE: PermissionScope = { organization: null };
 
 /** Whether this caller may do that there. */
-export const may = (actor: Identity, permission: Permission, { organization, grants, user }: Place): boolean => {
-  const rule: Rule = permissions[permission];
-  const standing = standingIn(actor, organization);
+export const can = (
+  actor: Identity,
+  permission: Permission,
+  { organization, grants, user }: PermissionScope,
+): boolean => {
+  const rule: PermissionRule = permissions[permission];
+  const standing = getRolesIn(actor, organization);
   if (rule.standing.some((sufficient) => standing.has(sufficient))) return true;
   if (rule.self && actor.kind === 'user' && actor.id === user) return true;
-  return rule.grant !== undefined && grants !== undefined && gives(grants, rule.grant);
+  return rule.grant !== undefined && grants !== undefined && hasCapability(grants, rule.grant);
 };
 
 /** Names the token as the reason. Only callers that belong to the organization get this answer. */
-const closed = (): Refused =>
-  new Refused('unauthorized', [
+const createOrganizationClosedRefusal = (): Refusal =>
+  new Refusal('unauthorized', [
     { detail: 'Unauthorized: this organization does not accept tokens of users, or none as old as this token' },
   ]);
 
 /** Throws the refusal that the table has for it. */
-export const demand = (actor: Identity, permission: Permission, place: Place): void => {
-  if (may(actor, permission, place)) return;
-  if (place.organization !== null && actor.closedTo.has(place.organization)) throw closed();
-  const rule: Rule = permissions[permission];
+export const requirePermission = (actor: Identity, permission: Permission, place: PermissionScope): void => {
+  if (can(actor, permission, place)) return;
+  if (place.organization !== null && actor.closedTo.has(place.organization)) throw createOrganizationClosedRefusal();
+  const rule: PermissionRule = permissions[permission];
   throw rule.refusal === undefined ? notFound() : forbidden(rule.refusal);
 };

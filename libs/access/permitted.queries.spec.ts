@@ -4,7 +4,7 @@ import { Database } from '#event-store';
 import { sql } from '#kernel';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
 import {
-  gives,
+  hasCapability,
   PROJECT_FIELDS,
   PROJECT_LEVELS,
   WORKSPACE_FIELDS,
@@ -14,8 +14,8 @@ import {
   type Grant,
   type WorkspaceAccess,
 } from './grants.js';
-import { grantFor, permissions, type Permission } from './permissions.js';
-import { givesWhere } from './permitted.queries.js';
+import { getRequiredCapability, permissions, type Permission } from './permissions.js';
+import { buildCapabilityCondition } from './permitted.queries.js';
 
 let home: TestDatabase;
 let database: Database;
@@ -31,7 +31,11 @@ afterAll(async () => {
 });
 
 const CAPABILITIES = [
-  ...new Set((Object.keys(permissions) as Permission[]).flatMap((name): Capability[] => [grantFor(name) ?? []].flat())),
+  ...new Set(
+    (Object.keys(permissions) as Permission[]).flatMap((name): Capability[] =>
+      [getRequiredCapability(name) ?? []].flat(),
+    ),
+  ),
 ];
 
 const oneOf = <T>(values: readonly T[]) => fc.constantFrom(...values);
@@ -80,11 +84,11 @@ it('gives in SQL what the permission table gives, for every capability and level
     ...fc.sample(fc.array(grants, { minLength: 1, maxLength: 2 }), { numRuns: 500, seed: 14 }),
   ];
   for (const capability of CAPABILITIES) {
-    const condition = givesWhere(sql.raw('listed.grants'), capability);
+    const condition = buildCapabilityCondition(sql.raw('listed.grants'), capability);
     const rows = await database.rows<{ given: boolean }>(sql`
       select ${condition} as given
         from jsonb_array_elements(${sql.json(lists)}::jsonb) with ordinality listed (grants, n) order by n`);
-    const expected = lists.map((list) => gives(list, capability));
+    const expected = lists.map((list) => hasCapability(list, capability));
     expect({ capability, given: rows.map(({ given }) => given) }).toEqual({ capability, given: expected });
     // Each of them is given by something, and not by everything.
     expect(new Set(expected)).toEqual(new Set([true, false]));

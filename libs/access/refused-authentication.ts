@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Clock } from '#kernel';
-import { refusedAuthentications } from './metrics.js';
+import { authenticationFailures } from './metrics.js';
 
 export type AuthenticationFailure = 'missing' | 'unknown' | 'expired';
 
@@ -8,7 +8,7 @@ const LOG_EVERY_MS = 10_000;
 
 /** Counts refused authentication, and logs it at most every ten seconds. */
 @Injectable()
-export class RefusedAuthentication {
+export class AuthenticationFailureLog {
   private readonly logger = new Logger('Authentication');
   private loggedAt = Number.NEGATIVE_INFINITY;
   private sinceLastLine = 0;
@@ -16,7 +16,7 @@ export class RefusedAuthentication {
   constructor(private readonly clock: Clock) {}
 
   record(reason: AuthenticationFailure, address: string): void {
-    refusedAuthentications.inc({ reason });
+    authenticationFailures.inc({ reason });
     this.sinceLastLine += 1;
     const now = this.clock.now().getTime();
     if (now - this.loggedAt < LOG_EVERY_MS) return;

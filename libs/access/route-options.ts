@@ -23,14 +23,14 @@ export type RouteOptions = {
 const ROUTE_OPTIONS = 'cadastre:route-options';
 
 /** Returns the options that decorators have set on a controller's method. */
-export const routeOptionsOf = (method: object): RouteOptions =>
+export const getRouteOptions = (method: object): RouteOptions =>
   (Reflect.getMetadata(ROUTE_OPTIONS, method) as RouteOptions | undefined) ?? {};
 
 /** Sets options of a route. Several decorators on one method add up. */
 export const ConfigureRoute =
   (options: RouteOptions): MethodDecorator =>
   (target, name, descriptor) => {
-    const merged = { ...routeOptionsOf(descriptor.value as object), ...options };
+    const merged = { ...getRouteOptions(descriptor.value as object), ...options };
     SetMetadata(ROUTE_OPTIONS, merged)(target, name, descriptor);
     RouteConfig(merged)(target, name, descriptor);
   };

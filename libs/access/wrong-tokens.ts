@@ -1,13 +1,13 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
-import { Clock, LimitExceeded, TokenBuckets, type Allowance } from '#kernel';
+import { Clock, RateLimitRefusal, TokenBuckets, type Allowance } from '#kernel';
 import { countRateLimited } from './metrics.js';
 
 /** Under what name modules provide the limit; null or nothing: no limit. */
-export const WRONG_TOKENS_PER_MINUTE = 'cadastre:wrong-tokens-per-minute';
+export const INVALID_TOKENS_PER_MINUTE = 'cadastre:wrong-tokens-per-minute';
 
 const MINUTE_MS = 60_000;
-const REMEMBERED = 20_000;
-const REMEMBERED_MS = 10_000;
+const MAX_CACHED_TOKENS = 20_000;
+const CACHE_LIFETIME_MS = 10_000;
 
 /**
  * Limits how much work wrong tokens make: an unknown token is looked up once in ten seconds, and each address may send
@@ -18,7 +18,7 @@ const REMEMBERED_MS = 10_000;
  * added, if somebody sent it too early.
  */
 @Injectable()
-export class WrongTokens {
+export class InvalidTokenLimiter {
   /** When hashes of unknown tokens were last looked up, oldest first. */
   private readonly lookedUpAt = new Map<string, number>();
   /**
@@ -31,7 +31,7 @@ export class WrongTokens {
 
   constructor(
     private readonly clock: Clock,
-    @Optional() @Inject(WRONG_TOKENS_PER_MINUTE) private readonly perMinute: number | null = null,
+    @Optional() @Inject(INVALID_TOKENS_PER_MINUTE) private readonly perMinute: number | null = null,
   ) {
     const bucketsOrNull = (): TokenBuckets | null =>
       perMinute === null ? null : new TokenBuckets({ capacity: perMinute, refillMs: MINUTE_MS }, clock);
@@ -59,20 +59,20 @@ export class WrongTokens {
     this.lookedUpAt.delete(key);
     this.lookedUpAt.set(key, this.clock.now().getTime());
     const [oldest] = this.lookedUpAt.keys();
-    if (oldest !== undefined && this.lookedUpAt.size > REMEMBERED) this.lookedUpAt.delete(oldest);
+    if (oldest !== undefined && this.lookedUpAt.size > MAX_CACHED_TOKENS) this.lookedUpAt.delete(oldest);
     this.sent?.take(address);
     this.lookups?.take(address);
   }
 
   private isRemembered(key: string): boolean {
     const at = this.lookedUpAt.get(key);
-    return at !== undefined && Math.abs(this.clock.now().getTime() - at) < REMEMBERED_MS;
+    return at !== undefined && Math.abs(this.clock.now().getTime() - at) < CACHE_LIFETIME_MS;
   }
 
   private refuseBeyond(allowance: Allowance | undefined): void {
     if (!allowance || allowance.isAllowed || this.perMinute === null) return;
     countRateLimited('wrong_token');
-    throw new LimitExceeded(
+    throw new RateLimitRefusal(
       `Too many requests with a wrong token from this address: at most ${this.perMinute} per minute are accepted ` +
         '(CADASTRE_WRONG_TOKEN_LIMIT). Check the token.',
       { perSecond: this.perMinute / 60, retryInMs: allowance.retryInMs },

@@ -1,9 +1,9 @@
 import {
   checkName,
   conflict,
-  differences,
-  IN_PATHS,
-  isNothing,
+  pickChanged,
+  PATH_NAME_RULE,
+  hasNoChanges,
   requireActive,
   unprocessable,
   type Decider,
@@ -12,10 +12,10 @@ import {
 
 /** Lists of ids that say which workspaces may use a pool (usable-pools.queries.ts has the rule). */
 export const SCOPES = ['allowedWorkspaces', 'allowedProjects', 'excludedWorkspaces'] as const;
-export type Scope = (typeof SCOPES)[number];
-export type Scopes = { readonly [S in Scope]: readonly string[] };
+export type PoolScope = (typeof SCOPES)[number];
+export type PoolScopes = { readonly [S in PoolScope]: readonly string[] };
 
-export type AgentPoolSettings = Scopes & {
+export type AgentPoolSettings = PoolScopes & {
   readonly name: string;
   readonly organizationScoped: boolean;
   /** Whether its agents execute the organization's runs in `remote` mode. Only owners change it. */
@@ -41,8 +41,8 @@ export type AgentPoolCommand =
   | Message<'UpdateAgentPool', { changes: AgentPoolChanges }>
   | Message<'DeleteAgentPool', { use: PoolUse }>;
 
-type Active = AgentPoolSettings & { readonly status: 'active' };
-export type AgentPool = { readonly status: 'absent' | 'deleted' } | Active;
+type ActiveAgentPool = AgentPoolSettings & { readonly status: 'active' };
+export type AgentPoolState = { readonly status: 'absent' | 'deleted' } | ActiveAgentPool;
 
 const DEFAULTS: Omit<AgentPoolSettings, 'name'> = {
   organizationScoped: true,
@@ -52,10 +52,10 @@ const DEFAULTS: Omit<AgentPoolSettings, 'name'> = {
   excludedWorkspaces: [],
 };
 
-const NAME = { ...IN_PATHS, most: 90 };
+const NAME_RULE = { ...PATH_NAME_RULE, most: 90 };
 
 /** Each id once and in one order: lists that say the same are the same. */
-const tidy = (changes: AgentPoolChanges): AgentPoolChanges => ({
+const normalizeScopes = (changes: AgentPoolChanges): AgentPoolChanges => ({
   ...changes,
   ...Object.fromEntries(
     SCOPES.flatMap((scope) => {
@@ -65,32 +65,32 @@ const tidy = (changes: AgentPoolChanges): AgentPoolChanges => ({
   ),
 });
 
-const counted = (count: number, noun: string): string[] =>
+const formatCount = (count: number, noun: string): string[] =>
   count === 0 ? [] : [`${count} ${noun}${count === 1 ? '' : 's'}`];
 
-const usersOf = ({ workspaces, projects, organization }: PoolUse): string[] => [
-  ...counted(workspaces, 'workspace'),
-  ...counted(projects, 'project'),
+const describeUsers = ({ workspaces, projects, organization }: PoolUse): string[] => [
+  ...formatCount(workspaces, 'workspace'),
+  ...formatCount(projects, 'project'),
   ...(organization ? ['the organization'] : []),
 ];
 
-export const agentPool: Decider<AgentPool, AgentPoolCommand, AgentPoolEvent> = {
+export const agentPool: Decider<AgentPoolState, AgentPoolCommand, AgentPoolEvent> = {
   version: 2,
   initial: { status: 'absent' },
   decide: {
     CreateAgentPool: ({ name, ...given }, state) => {
       if (state.status !== 'absent') throw conflict('Agent pool exists already');
-      checkName(name, NAME);
-      return [{ type: 'AgentPoolCreated', data: { ...DEFAULTS, ...tidy(given), name } }];
+      checkName(name, NAME_RULE);
+      return [{ type: 'AgentPoolCreated', data: { ...DEFAULTS, ...normalizeScopes(given), name } }];
     },
     UpdateAgentPool: ({ changes }, state) => {
-      const changed = differences(requireActive(state), tidy(changes));
-      if (changed.name !== undefined) checkName(changed.name, NAME);
-      return isNothing(changed) ? [] : [{ type: 'AgentPoolUpdated', data: { changes: changed } }];
+      const changed = pickChanged(requireActive(state), normalizeScopes(changes));
+      if (changed.name !== undefined) checkName(changed.name, NAME_RULE);
+      return hasNoChanges(changed) ? [] : [{ type: 'AgentPoolUpdated', data: { changes: changed } }];
     },
     DeleteAgentPool: ({ use }, state) => {
       const { name } = requireActive(state);
-      const users = usersOf(use);
+      const users = describeUsers(use);
       if (users.length > 0) {
         throw unprocessable(`Agent pool is used by ${users.join(', ')}; let them use another one before it is deleted`);
       }

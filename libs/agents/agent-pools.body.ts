@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { given, resourceBody, said, toManyInput, toManyOf, valuesOf } from '#json-api';
+import { omitUndefined, resourceBody, omitNullish, toManyInput, parseToMany, fromAttributes } from '#json-api';
 import type { AgentPoolChanges } from './agent-pool.js';
 
 const switches = { 'organization-scoped': z.boolean().nullish(), 'remote-runs-enabled': z.boolean().nullish() };
@@ -19,14 +19,14 @@ export const updateBody = resourceBody(
   relationships,
 );
 
-type Resource = Pick<z.infer<typeof updateBody>['data'], 'attributes' | 'relationships'>;
+type AgentPoolUpdateData = Pick<z.infer<typeof updateBody>['data'], 'attributes' | 'relationships'>;
 
 /** What a request changes, in our names. */
-export const changesOf = ({ attributes, relationships: related }: Resource): AgentPoolChanges => ({
-  ...valuesOf(said(attributes)),
-  ...given({
-    allowedWorkspaces: toManyOf(related?.['allowed-workspaces']),
-    allowedProjects: toManyOf(related?.['allowed-projects']),
-    excludedWorkspaces: toManyOf(related?.['excluded-workspaces']),
+export const toAgentPoolChanges = ({ attributes, relationships: related }: AgentPoolUpdateData): AgentPoolChanges => ({
+  ...fromAttributes(omitNullish(attributes)),
+  ...omitUndefined({
+    allowedWorkspaces: parseToMany(related?.['allowed-workspaces']),
+    allowedProjects: parseToMany(related?.['allowed-projects']),
+    excludedWorkspaces: parseToMany(related?.['excluded-workspaces']),
   }),
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
 import {
-  answered,
+  expectStatus,
   makeAgentPool,
   makeAgentToken,
   makeMember,
@@ -14,9 +14,9 @@ import {
   related,
   resource,
 } from '../../test/support/seeds.js';
-import { startTestServer, type Answer, type TestServer } from '../../test/support/server.js';
-import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
-import { agentsSlice } from './index.js';
+import { startTestServer, type ApiResponse, type TestServer } from '../../test/support/server.js';
+import { expectViewsMatchLog } from '../../test/support/true-to-the-log.js';
+import { agentsDefinition } from './index.js';
 
 const PATH = '/api/v2/organizations/acme/agent-pools';
 
@@ -39,9 +39,9 @@ afterAll(() => server.close());
 const pool = (attributes: object = {}, relationships?: object) => resource('agent-pools', attributes, relationships);
 const byId = (id: string): string => `/api/v2/agent-pools/${id}`;
 const allowing = (...ids: readonly string[]) => ({ 'allowed-workspaces': related('workspaces', ...ids) });
-const namesIn = ({ body }: Answer): string[] =>
+const namesIn = ({ body }: ApiResponse): string[] =>
   body.data.map(({ attributes }: { attributes: { name: string } }) => attributes.name);
-const problemsOf = ({ body }: Answer): [string | undefined, string][] =>
+const problemsOf = ({ body }: ApiResponse): [string | undefined, string][] =>
   body.errors.map((error: { detail: string; source?: { pointer: string } }) => [error.source?.pointer, error.detail]);
 const usingPool = (id: string) => ({ 'execution-mode': 'agent', 'agent-pool-id': id });
 
@@ -53,7 +53,7 @@ describe('an agent pool', () => {
       'excluded-workspaces': { data: [] },
     };
     const made = await server.post(PATH, pool({ name: 'edge', 'organization-scoped': false }, relationships));
-    const { body } = answered(made, 201);
+    const { body } = expectStatus(made, 201);
     const self = byId(body.data.id);
     expect(body.data).toEqual({
       id: expect.stringMatching(/^apool-\w{16}$/),
@@ -88,17 +88,17 @@ describe('an agent pool', () => {
 
   it('is updated: what is named changes, a list replaces the one before, and nothing clears it', async () => {
     const id = await makeAgentPool(server, 'acme', 'changing', { 'organization-scoped': false }, allowing(workspace));
-    const renamed = answered(await server.patch(byId(id), pool({ name: 'changed' })), 200).body.data;
+    const renamed = expectStatus(await server.patch(byId(id), pool({ name: 'changed' })), 200).body.data;
     expect(renamed.attributes).toMatchObject({ name: 'changed', 'organization-scoped': false });
     expect(renamed.relationships).toMatchObject(allowing(workspace));
     const other = await makeWorkspace(server, 'acme', 'other');
-    const replaced = answered(await server.patch(byId(id), pool({}, allowing(other))), 200).body.data;
+    const replaced = expectStatus(await server.patch(byId(id), pool({}, allowing(other))), 200).body.data;
     expect(replaced.relationships).toMatchObject(allowing(other));
     const body = { data: { type: 'agent-pools', relationships: { 'allowed-workspaces': { data: [] } } } };
-    const cleared = answered(await server.patch(byId(id), body), 200).body.data;
+    const cleared = expectStatus(await server.patch(byId(id), body), 200).body.data;
     expect(cleared.relationships['allowed-workspaces']).toEqual({ data: [] });
     const none = await server.patch(byId(id), pool({}, { 'allowed-workspaces': { data: null } }));
-    expect(answered(none, 200).body.data).toEqual(cleared);
+    expect(expectStatus(none, 200).body.data).toEqual(cleared);
     expect((await server.get(byId(id))).body.data).toEqual(cleared);
   });
 
@@ -109,7 +109,7 @@ describe('an agent pool', () => {
       await server.post(PATH, pool({ name: 'taken' })),
       await server.patch(byId(other), pool({ name: 'taken' })),
     ]) {
-      expect(problemsOf(answered(answer, 422))).toEqual([['/data/attributes/name', 'Name has already been taken']]);
+      expect(problemsOf(expectStatus(answer, 422))).toEqual([['/data/attributes/name', 'Name has already been taken']]);
     }
     await makeAgentPool(server, 'neighbour', 'taken');
   });
@@ -119,7 +119,7 @@ describe('an agent pool', () => {
     [{ name: 'a b' }, '/data/attributes/name', /^Name may only contain/],
     [{ name: 'x', 'organization-scoped': 'yes' }, '/data/attributes/organization-scoped', /must be true or false/],
   ])('is not made of %j', async (attributes, pointer, detail) => {
-    expect(problemsOf(answered(await server.post(PATH, pool(attributes)), 422))).toEqual([
+    expect(problemsOf(expectStatus(await server.post(PATH, pool(attributes)), 422))).toEqual([
       [pointer, expect.stringMatching(detail)],
     ]);
   });
@@ -136,8 +136,10 @@ describe('an agent pool', () => {
       ['/data/relationships/allowed-projects/data/0/id', `Project ${workspace} does not exist`],
       ['/data/relationships/excluded-workspaces/data/0/id', 'Workspace ws-none does not exist'],
     ];
-    expect(problemsOf(answered(await server.patch(byId(id), pool({}, relationships)), 422))).toEqual(expected);
-    expect(problemsOf(answered(await server.post(PATH, pool({ name: 'not' }, relationships)), 422))).toEqual(expected);
+    expect(problemsOf(expectStatus(await server.patch(byId(id), pool({}, relationships)), 422))).toEqual(expected);
+    expect(problemsOf(expectStatus(await server.post(PATH, pool({ name: 'not' }, relationships)), 422))).toEqual(
+      expected,
+    );
   });
 
   it.each([
@@ -160,8 +162,8 @@ describe('an agent pool', () => {
       {},
       { ...allowing(doomed), 'allowed-projects': related('projects', closing) },
     );
-    answered(await server.delete(`/api/v2/workspaces/${doomed}`), 204);
-    answered(await server.delete(`/api/v2/projects/${closing}`), 204);
+    expectStatus(await server.delete(`/api/v2/workspaces/${doomed}`), 204);
+    expectStatus(await server.delete(`/api/v2/projects/${closing}`), 204);
     expect((await server.get(byId(id))).body.data.relationships).toMatchObject({
       'allowed-workspaces': { data: [] },
       'allowed-projects': { data: [] },
@@ -173,27 +175,29 @@ describe('the workspaces of an agent pool', () => {
   it('are those that have chosen it, and come along where they are asked for', async () => {
     const id = await makeAgentPool(server, 'acme', 'used');
     const user = await makeWorkspace(server, 'acme', 'user', usingPool(id));
-    const { body } = answered(await server.get(`${byId(id)}?include=workspaces`), 200);
+    const { body } = expectStatus(await server.get(`${byId(id)}?include=workspaces`), 200);
     expect(body.data.relationships.workspaces).toEqual(related('workspaces', user));
     expect(body.included).toEqual([(await server.get(`/api/v2/workspaces/${user}`)).body.data]);
     expect((await server.get(`${PATH}?q=used&include=workspaces`)).body.included).toEqual(body.included);
     expect((await server.get(byId(id))).body.included).toBeUndefined();
-    answered(await server.get(`${byId(id)}?include=hyok-configurations`), 200);
-    answered(await server.get(`${byId(id)}?include=agents`), 400);
+    expectStatus(await server.get(`${byId(id)}?include=hyok-configurations`), 200);
+    expectStatus(await server.get(`${byId(id)}?include=agents`), 400);
   });
 
   it('leave it with the agent mode', async () => {
     const id = await makeAgentPool(server, 'acme', 'left');
     const leaver = await makeWorkspace(server, 'acme', 'leaver', usingPool(id));
     const remote = resource('workspaces', { 'execution-mode': 'remote' });
-    const left = answered(await server.patch(`/api/v2/workspaces/${leaver}`, remote), 200).body.data;
+    const left = expectStatus(await server.patch(`/api/v2/workspaces/${leaver}`, remote), 200).body.data;
     expect(left.relationships['agent-pool']).toEqual({ data: null });
-    answered(await server.delete(byId(id)), 204);
+    expectStatus(await server.delete(byId(id)), 204);
     const back = await server.patch(
       `/api/v2/workspaces/${leaver}`,
       resource('workspaces', { 'execution-mode': 'agent' }),
     );
-    expect(answered(back, 422).body.errors[0].detail).toMatch(/must be specified when using 'agent' execution mode/);
+    expect(expectStatus(back, 422).body.errors[0].detail).toMatch(
+      /must be specified when using 'agent' execution mode/,
+    );
   });
 });
 
@@ -211,30 +215,30 @@ describe('the choice of an agent pool', () => {
 
   it('is between those of the organization', async () => {
     const theirs = await makeAgentPool(server, 'neighbour', 'theirs');
-    expect(problemsOf(answered(await create('lost', theirs), 422))).toEqual(refused);
-    expect(problemsOf(answered(await create('lost', 'apool-none'), 422))).toEqual(refused);
-    expect(problemsOf(answered(await choose(workspace, theirs), 422))).toEqual(refused);
+    expect(problemsOf(expectStatus(await create('lost', theirs), 422))).toEqual(refused);
+    expect(problemsOf(expectStatus(await create('lost', 'apool-none'), 422))).toEqual(refused);
+    expect(problemsOf(expectStatus(await choose(workspace, theirs), 422))).toEqual(refused);
   });
 
   it('is between those that are for the workspace, or for its project', async () => {
     const scoped = { 'organization-scoped': false };
     const own = await makeAgentPool(server, 'acme', 'own', scoped, allowing(workspace));
-    answered(await choose(workspace, own), 200);
-    expect(problemsOf(answered(await create('stranger', own), 422))).toEqual(refused);
+    expectStatus(await choose(workspace, own), 200);
+    expect(problemsOf(expectStatus(await create('stranger', own), 422))).toEqual(refused);
 
     const common = await makeAgentPool(server, 'acme', 'common', scoped, {
       'allowed-projects': related('projects', project),
     });
-    expect(problemsOf(answered(await choose(workspace, common), 422))).toEqual(refused);
-    expect(problemsOf(answered(await create('outside', common), 422))).toEqual(refused);
-    const inside = answered(
+    expect(problemsOf(expectStatus(await choose(workspace, common), 422))).toEqual(refused);
+    expect(problemsOf(expectStatus(await create('outside', common), 422))).toEqual(refused);
+    const inside = expectStatus(
       await create('inside', common, { project: { data: { type: 'projects', id: project } } }),
       201,
     );
     expect(inside.body.data.relationships['agent-pool'].data).toEqual({ type: 'agent-pools', id: common });
     // On the way into the project the pool is that project's.
     const move = resource('workspaces', usingPool(common), { project: { data: { type: 'projects', id: project } } });
-    answered(await server.patch(`/api/v2/workspaces/${workspace}`, move), 200);
+    expectStatus(await server.patch(`/api/v2/workspaces/${workspace}`, move), 200);
   });
 
   it('leaves out who is excluded, whoever else is not', async () => {
@@ -248,14 +252,14 @@ describe('the choice of an agent pool', () => {
         'excluded-workspaces': related('workspaces', excluded),
       },
     );
-    expect(problemsOf(answered(await choose(excluded, most), 422))).toEqual(refused);
-    answered(await create('another', most), 201);
+    expect(problemsOf(expectStatus(await choose(excluded, most), 422))).toEqual(refused);
+    expectStatus(await create('another', most), 201);
   });
 
   it('comes after the question whether there is one', async () => {
     const attributes = { name: 'neither', 'agent-pool-id': 'apool-none' };
     const answer = await server.post('/api/v2/organizations/acme/workspaces', resource('workspaces', attributes));
-    expect(problemsOf(answered(answer, 422))).toEqual([
+    expect(problemsOf(expectStatus(answer, 422))).toEqual([
       ['/data/attributes/agent-pool-id', expect.stringMatching(/must not be specified unless using 'agent' execution/)],
     ]);
   });
@@ -278,7 +282,7 @@ describe('the list of agent pools', () => {
   });
 
   const list = async (query: string) =>
-    answered(await server.get(`/api/v2/organizations/listed/agent-pools?${query}`), 200);
+    expectStatus(await server.get(`/api/v2/organizations/listed/agent-pools?${query}`), 200);
 
   it.each([
     ['sort=created-at', ['alpha', 'Beta', 'gamma', 'delta']],
@@ -302,13 +306,13 @@ describe('the list of agent pools', () => {
     expect(names.toSorted()).toEqual(['Beta', 'alpha', 'delta', 'gamma']);
     expect(namesIn(await list('sort=name'))).toEqual(names);
     expect(namesIn(await list('sort=-name'))).toEqual(names.toReversed());
-    answered(await server.get(`${PATH}?sort=size`), 400);
+    expectStatus(await server.get(`${PATH}?sort=size`), 400);
   });
 
   it('pages through what the filter leaves', async () => {
     const { body } = await list('q=ta&page[size]=1&sort=created-at');
     expect(body.meta.pagination).toMatchObject({ 'total-count': 2, 'total-pages': 2, 'next-page': 2 });
-    expect(namesIn(answered(await server.get(body.links.next as string), 200))).toEqual(['delta']);
+    expect(namesIn(expectStatus(await server.get(body.links.next as string), 200))).toEqual(['delta']);
     expect((await list('page[number]=9')).body).toMatchObject({ data: [], meta: { pagination: { 'total-count': 4 } } });
   });
 });
@@ -317,12 +321,12 @@ describe('an agent pool that goes', () => {
   it('is gone, with its tokens and agents', async () => {
     const id = await makeAgentPool(server, 'acme', 'going');
     const agent = server.as(await makeAgentToken(server, id));
-    const registered = answered(await agent.post(`${byId(id)}/agents`), 201).body.data.id as string;
-    answered(await server.delete(byId(id)), 204);
-    answered(await server.get(byId(id)), 404);
-    answered(await server.delete(byId(id)), 404);
-    answered(await server.get(`/api/v2/agents/${registered}`), 404);
-    answered(await agent.post(`${byId(id)}/agents`), 401);
+    const registered = expectStatus(await agent.post(`${byId(id)}/agents`), 201).body.data.id as string;
+    expectStatus(await server.delete(byId(id)), 204);
+    expectStatus(await server.get(byId(id)), 404);
+    expectStatus(await server.delete(byId(id)), 404);
+    expectStatus(await server.get(`/api/v2/agents/${registered}`), 404);
+    expectStatus(await agent.post(`${byId(id)}/agents`), 401);
     const [token] = await server.database.rows<{ stream: string }>(
       sql`select stream from event_store.events where type = 'AuthenticationTokenCreated' and data ->> 'owner' = ${id}`,
     );
@@ -335,12 +339,12 @@ describe('an agent pool that goes', () => {
   it('does not go while it is used', async () => {
     const id = await makeAgentPool(server, 'acme', 'kept');
     const user = await makeWorkspace(server, 'acme', 'keeper', usingPool(id));
-    expect(problemsOf(answered(await server.delete(byId(id)), 422))).toEqual([
+    expect(problemsOf(expectStatus(await server.delete(byId(id)), 422))).toEqual([
       [undefined, expect.stringContaining('Agent pool is used by 1 workspace;')],
     ]);
-    answered(await server.get(byId(id)), 200);
-    answered(await server.delete(`/api/v2/workspaces/${user}`), 204);
-    answered(await server.delete(byId(id)), 204);
+    expectStatus(await server.get(byId(id)), 200);
+    expectStatus(await server.delete(`/api/v2/workspaces/${user}`), 204);
+    expectStatus(await server.delete(byId(id)), 204);
   });
 
   it('does not go while it is a default', async () => {
@@ -352,14 +356,14 @@ describe('an agent pool that goes', () => {
       ['projects', `/api/v2/projects/${project}`, '1 project'],
     ] as const;
     for (const [type, path, who] of places) {
-      answered(await server.patch(path, resource(type, mode, choice)), 200);
-      expect(problemsOf(answered(await server.delete(byId(id)), 422))).toEqual([
+      expectStatus(await server.patch(path, resource(type, mode, choice)), 200);
+      expect(problemsOf(expectStatus(await server.delete(byId(id)), 422))).toEqual([
         [undefined, expect.stringContaining(`Agent pool is used by ${who};`)],
       ]);
       const none = { 'default-agent-pool': { data: null } };
-      answered(await server.patch(path, resource(type, { 'default-execution-mode': 'remote' }, none)), 200);
+      expectStatus(await server.patch(path, resource(type, { 'default-execution-mode': 'remote' }, none)), 200);
     }
-    answered(await server.delete(byId(id)), 204);
+    expectStatus(await server.delete(byId(id)), 204);
   });
 
   it('goes before it is chosen, or is chosen before it goes, however they race', async () => {
@@ -393,13 +397,13 @@ describe('who may handle agent pools', () => {
     const secret = await makeWorkspace(server, 'acme', 'secret');
     const shown = await makeWorkspace(server, 'acme', 'shown');
     const id = await makeAgentPool(server, 'acme', 'seen', {}, allowing(secret, shown));
-    answered(await server.patch(`/api/v2/workspaces/${secret}`, resource('workspaces', usingPool(id))), 200);
+    expectStatus(await server.patch(`/api/v2/workspaces/${secret}`, resource('workspaces', usingPool(id))), 200);
     const readers = await makeTeam(server, 'acme', 'readers');
     const access = {
       team: { data: { type: 'teams', id: readers } },
       workspace: { data: { type: 'workspaces', id: shown } },
     };
-    answered(
+    expectStatus(
       await server.post('/api/v2/team-workspaces', resource('team-workspaces', { access: 'read' }, access)),
       201,
     );
@@ -409,7 +413,7 @@ describe('who may handle agent pools', () => {
     const reader = await makeMember(server, 'acme', 'reader', [readers]);
     const manager = await makeMember(server, 'acme', 'manager', [managers]);
 
-    const read = answered(await reader.get(`${byId(id)}?include=workspaces`), 200).body;
+    const read = expectStatus(await reader.get(`${byId(id)}?include=workspaces`), 200).body;
     expect(read.data.relationships).toMatchObject({ ...allowing(shown), workspaces: { data: [] } });
     expect(read.included).toEqual([]);
     const filter = 'q=seen&filter[allowed_workspaces][name]';
@@ -422,7 +426,7 @@ describe('who may handle agent pools', () => {
     ];
     expect(writes.map(({ status }) => status)).toEqual([404, 404, 404]);
 
-    const managed = answered(await manager.patch(byId(id), pool({ name: 'managed' })), 200).body.data;
+    const managed = expectStatus(await manager.patch(byId(id), pool({ name: 'managed' })), 200).body.data;
     expect(managed.relationships).toMatchObject({
       ...allowing(...[secret, shown].toSorted()),
       workspaces: related('workspaces', secret),
@@ -432,7 +436,7 @@ describe('who may handle agent pools', () => {
   it('is the organization: its token too; nobody else', async () => {
     const id = await makeAgentPool(server, 'acme', 'guarded');
     const token = server.as(await makeOrganizationToken(server, 'acme'));
-    answered(await token.patch(byId(id), pool({ name: 'well-guarded' })), 200);
+    expectStatus(await token.patch(byId(id), pool({ name: 'well-guarded' })), 200);
     const audit = await makeToken(server, '/api/v2/organizations/acme/authentication-token?token=audit-trails');
     const agent = await makeAgentToken(server, id);
     const stranger = await makeOrganizationToken(server, 'neighbour');
@@ -446,8 +450,8 @@ describe('who may handle agent pools', () => {
       ];
       expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
     }
-    answered(await server.as(null).get(byId(id)), 401);
-    answered(await server.get('/api/v2/organizations/nowhere/agent-pools'), 404);
+    expectStatus(await server.as(null).get(byId(id)), 401);
+    expectStatus(await server.get('/api/v2/organizations/nowhere/agent-pools'), 404);
   });
 });
 
@@ -455,9 +459,9 @@ describe('views and snapshots of pools and agents', () => {
   it('are those that the log makes', async () => {
     await makeOrganization(server, 'ended');
     const id = await makeAgentPool(server, 'ended', 'last');
-    answered(await server.as(await makeAgentToken(server, id)).post(`${byId(id)}/agents`), 201);
-    answered(await server.delete('/api/v2/organizations/ended'), 204);
+    expectStatus(await server.as(await makeAgentToken(server, id)).post(`${byId(id)}/agents`), 201);
+    expectStatus(await server.delete('/api/v2/organizations/ended'), 204);
     expect(await server.database.rows(sql`select 1 from agents.pings where pool = ${id}`)).toEqual([]);
-    await expectTrueToTheLog(server, [agentsSlice]);
+    await expectViewsMatchLog(server, [agentsDefinition]);
   });
 });

@@ -5,26 +5,26 @@ import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import { Clock, notFound, sql } from '#kernel';
 import {
-  document,
-  includesOf,
-  pageDocument,
-  pageOf,
+  renderDocument,
+  parseInclude,
+  renderPage,
+  parsePage,
   parseBody,
   readRelated,
   type Document,
-  type Query as QueryOf,
+  type QueryParameters as QueryOf,
   type Resource,
 } from '#json-api';
 import { AgentPoolWorkspaces } from './agent-pool-workspaces.port.js';
-import { changesOf, createBody, updateBody } from './agent-pools.body.js';
-import { agentPoolResource } from './agent-pools.document.js';
-import { filterOf } from './agent-pools.filter.js';
-import { CreateAgentPool, ToAgentPool } from './agent-pools.handler.js';
-import { agentPoolFor, listAgentPools, type AgentPoolRow, type Asking } from './agent-pools.queries.js';
+import { toAgentPoolChanges, createBody, updateBody } from './agent-pools.body.js';
+import { renderAgentPool } from './agent-pools.document.js';
+import { parseAgentPoolFilter } from './agent-pools.filter.js';
+import { CreateAgentPool, ChangeAgentPool } from './agent-pools.handler.js';
+import { findAgentPool, listAgentPools, type AgentPoolRow, type AgentPoolReader } from './agent-pools.queries.js';
 
 /** Clients ask for the keys that pools encrypt with, too: there are none. */
 const INCLUDES = ['workspaces', 'hyok_configurations'] as const;
-const includes = (query: QueryOf): boolean => includesOf(query, INCLUDES)?.has('workspaces') ?? false;
+const includes = (query: QueryOf): boolean => parseInclude(query, INCLUDES)?.has('workspaces') ?? false;
 
 @Controller('api/v2')
 export class AgentPoolsController {
@@ -43,11 +43,11 @@ export class AgentPoolsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const withWorkspaces = includes(query);
-    const page = pageOf(query);
-    const filter = filterOf(query);
+    const page = parsePage(query);
+    const filter = parseAgentPoolFilter(query);
     const { rows, total } = await listAgentPools(this.database, this.asking(actor), organization, page, filter);
     const included = withWorkspaces ? await this.workspacesOf(rows, actor) : undefined;
-    return pageDocument(rows.map(agentPoolResource), page, total, request.url, included);
+    return renderPage(rows.map(renderAgentPool), page, total, request.url, included);
   }
 
   @Post('organizations/:organization/agent-pools')
@@ -57,30 +57,30 @@ export class AgentPoolsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const input = parseBody(createBody, body).data;
-    const data = { ...changesOf(input), name: input.attributes.name };
+    const data = { ...toAgentPoolChanges(input), name: input.attributes.name };
     const command = new CreateAgentPool(organization, { type: 'CreateAgentPool', data }, actor);
-    return document(agentPoolResource(await this.bus.execute(command)));
+    return renderDocument(renderAgentPool(await this.bus.execute(command)));
   }
 
   @Get('agent-pools/:id')
   async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
     const withWorkspaces = includes(query);
-    const row = await agentPoolFor(this.database, this.asking(actor), 'read-agent-pools', id);
-    return document(agentPoolResource(row), withWorkspaces ? await this.workspacesOf([row], actor) : undefined);
+    const row = await findAgentPool(this.database, this.asking(actor), 'read-agent-pools', id);
+    return renderDocument(renderAgentPool(row), withWorkspaces ? await this.workspacesOf([row], actor) : undefined);
   }
 
   @Patch('agent-pools/:id')
   async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const changes = changesOf(parseBody(updateBody, body).data);
-    const row = await this.bus.execute(new ToAgentPool(id, { type: 'UpdateAgentPool', data: { changes } }, actor));
+    const changes = toAgentPoolChanges(parseBody(updateBody, body).data);
+    const row = await this.bus.execute(new ChangeAgentPool(id, { type: 'UpdateAgentPool', data: { changes } }, actor));
     if (!row) throw notFound();
-    return document(agentPoolResource(row));
+    return renderDocument(renderAgentPool(row));
   }
 
   @Delete('agent-pools/:id')
   @HttpCode(204)
   async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new ToAgentPool(id, { type: 'DeleteAgentPool' }, actor));
+    await this.bus.execute(new ChangeAgentPool(id, { type: 'DeleteAgentPool' }, actor));
   }
 
   private workspacesOf(rows: readonly AgentPoolRow[], actor: Actor): Promise<Resource[]> {
@@ -92,7 +92,7 @@ export class AgentPoolsController {
     );
   }
 
-  private asking(actor: Actor): Asking {
+  private asking(actor: Actor): AgentPoolReader {
     return { actor, now: this.clock.now() };
   }
 }

@@ -1,10 +1,10 @@
-import { orderOf, parameter, type Query } from '#json-api';
+import { parseSort, getParameter, type QueryParameters } from '#json-api';
 import { SORTS, type AgentPoolFilter } from './agent-pools.queries.js';
 
 /** The query parameters of the list of agent pools. */
-export const filterOf = (query: Query): AgentPoolFilter => ({
-  search: parameter(query, 'q'),
-  workspace: parameter(query, 'filter[allowed_workspaces][name]'),
-  project: parameter(query, 'filter[allowed_projects][name]'),
-  ...orderOf(query, SORTS),
+export const parseAgentPoolFilter = (query: QueryParameters): AgentPoolFilter => ({
+  search: getParameter(query, 'q'),
+  workspace: getParameter(query, 'filter[allowed_workspaces][name]'),
+  project: getParameter(query, 'filter[allowed_projects][name]'),
+  ...parseSort(query, SORTS),
 });

@@ -1,34 +1,34 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { Clock, Ids, Refused } from '#kernel';
+import { Clock, Ids, Refusal } from '#kernel';
 import {
   EventStore,
-  firstRow,
-  firstRowOrNull,
+  getFirstRow,
+  getFirstRowOrNull,
   refuseTakenName,
-  staleWhen,
-  unborn,
-  unchanged,
-  type Write,
+  raiseConflictWhen,
+  newStream,
+  expectVersion,
+  type StreamWrite,
 } from '#event-store';
-import { contextOf, type Actor } from '#access';
-import { destroyTokens, type TokenDestruction } from '#people';
+import { createEventContext, type Actor } from '#access';
+import { prepareTokenDestruction, type TokenDestruction } from '#people';
 import {
   agentPool,
   SCOPES,
   type AgentPoolChanges,
   type AgentPoolCommand,
-  type Scope,
-  type Scopes,
+  type PoolScope,
+  type PoolScopes,
 } from './agent-pool.js';
 import {
-  agentPoolById,
-  agentPoolForCommand,
+  selectAgentPoolById,
+  loadAgentPoolForCommand,
   isUsed,
-  placeForPool,
+  loadOrganizationForAgentPool,
   type AgentPoolForCommand,
   type AgentPoolRow,
-  type PlaceForPool,
-  type Target,
+  type OrganizationForAgentPool,
+  type ScopeTarget,
 } from './agent-pools.queries.js';
 
 type CommandOf<T extends AgentPoolCommand['type']> = Extract<AgentPoolCommand, { type: T }>;
@@ -44,7 +44,7 @@ export class CreateAgentPool extends Command<AgentPoolRow> {
 }
 
 /** A command for one pool; resolves to how it stands then, null when it is gone. */
-export class ToAgentPool extends Command<AgentPoolRow | null> {
+export class ChangeAgentPool extends Command<AgentPoolRow | null> {
   constructor(
     readonly id: string,
     readonly command: CommandOf<'UpdateAgentPool'> | { readonly type: 'DeleteAgentPool' },
@@ -57,29 +57,33 @@ export class ToAgentPool extends Command<AgentPoolRow | null> {
 const refuseTaken = refuseTakenName('agent_pools_organization_name_key');
 
 /** What each list holds, in the API's words. */
-const LISTED = {
+const SCOPE_TARGETS = {
   allowedWorkspaces: { name: 'allowed-workspaces', of: 'workspaces', one: 'Workspace' },
   allowedProjects: { name: 'allowed-projects', of: 'projects', one: 'Project' },
   excludedWorkspaces: { name: 'excluded-workspaces', of: 'workspaces', one: 'Workspace' },
-} as const satisfies Record<Scope, { readonly of: Target['of']; readonly name: string; readonly one: string }>;
+} as const satisfies Record<PoolScope, { readonly of: ScopeTarget['of']; readonly name: string; readonly one: string }>;
 
 /** Refuses ids that are none of the organization's, each by its place in the request. */
-const checkTargets = (scopes: Partial<Scopes>, targets: readonly Target[]): void => {
+const checkTargets = (scopes: Partial<PoolScopes>, targets: readonly ScopeTarget[]): void => {
   const known = new Set(targets.map(({ of, id }) => `${of} ${id}`));
   const problems = SCOPES.flatMap((scope) => {
-    const { name, of, one } = LISTED[scope];
+    const { name, of, one } = SCOPE_TARGETS[scope];
     return (scopes[scope] ?? []).flatMap((id, index) => {
       if (known.has(`${of} ${id}`)) return [];
       return [{ detail: `${one} ${id} does not exist`, pointer: `/data/relationships/${name}/data/${index}/id` }];
     });
   });
-  if (problems.length > 0) throw new Refused('unprocessable', problems);
+  if (problems.length > 0) throw new Refusal('unprocessable', problems);
 };
 
 /** Neither the organization nor what the lists name is deleted meanwhile: its rows would stay. */
-const heldBy = ({ organization, organizationVersion, targets }: PlaceForPool): Write[] => [
-  unchanged(organization, organizationVersion),
-  ...targets.map(({ id, version }) => unchanged(id, version)),
+const buildPreconditions = ({
+  organization,
+  organizationVersion,
+  targets,
+}: OrganizationForAgentPool): StreamWrite[] => [
+  expectVersion(organization, organizationVersion),
+  ...targets.map(({ id, version }) => expectVersion(id, version)),
 ];
 
 @CommandHandler(CreateAgentPool)
@@ -96,29 +100,29 @@ export class CreateAgentPoolHandler implements ICommandHandler<CreateAgentPool> 
       .handle({
         decider: agentPool,
         load: async () => {
-          const place = await placeForPool(this.store.database, actor, organization, command.data);
+          const place = await loadOrganizationForAgentPool(this.store.database, actor, organization, command.data);
           checkTargets(command.data, place.targets);
-          return { ...unborn(id, agentPool), place };
+          return { ...newStream(id, agentPool), place };
         },
         command: () => command,
         organization: ({ place }) => place.organization,
-        holding: ({ place }) => heldBy(place),
-        context: contextOf(actor),
-        read: () => [agentPoolById(id, { actor, now: this.clock.now() })],
+        holding: ({ place }) => buildPreconditions(place),
+        context: createEventContext(actor),
+        read: () => [selectAgentPoolById(id, { actor, now: this.clock.now() })],
       })
       .catch(refuseTaken);
-    return firstRow<AgentPoolRow>(rows);
+    return getFirstRow<AgentPoolRow>(rows);
   }
 }
 
-@CommandHandler(ToAgentPool)
-export class AgentPoolsHandler implements ICommandHandler<ToAgentPool> {
+@CommandHandler(ChangeAgentPool)
+export class AgentPoolsHandler implements ICommandHandler<ChangeAgentPool> {
   constructor(
     private readonly store: EventStore,
     private readonly clock: Clock,
   ) {}
 
-  execute({ id, command, actor }: ToAgentPool): Promise<AgentPoolRow | null> {
+  execute({ id, command, actor }: ChangeAgentPool): Promise<AgentPoolRow | null> {
     return command.type === 'DeleteAgentPool' ? this.remove(id, actor) : this.update(id, command, actor);
   }
 
@@ -128,19 +132,19 @@ export class AgentPoolsHandler implements ICommandHandler<ToAgentPool> {
       .handle({
         decider: agentPool,
         load: async () => {
-          const found = await agentPoolForCommand(this.store.database, actor, id, changes);
+          const found = await loadAgentPoolForCommand(this.store.database, actor, id, changes);
           checkTargets(changes, found.targets);
           const tokens = await this.tokensToDestroy(id, found, changes);
           return { ...(await this.store.restore(id, agentPool, found.snapshot)), found, tokens };
         },
         command: () => command,
         organization: ({ found }) => found.organization,
-        holding: ({ found, tokens }) => [...heldBy(found), ...tokens.writes],
-        context: contextOf(actor),
-        read: ({ tokens }) => [agentPoolById(id, { actor, now: this.clock.now() }), ...tokens.statements],
+        holding: ({ found, tokens }) => [...buildPreconditions(found), ...tokens.writes],
+        context: createEventContext(actor),
+        read: ({ tokens }) => [selectAgentPoolById(id, { actor, now: this.clock.now() }), ...tokens.statements],
       })
       .catch(refuseTaken);
-    return firstRowOrNull<AgentPoolRow>(rows);
+    return getFirstRowOrNull<AgentPoolRow>(rows);
   }
 
   /**
@@ -153,7 +157,7 @@ export class AgentPoolsHandler implements ICommandHandler<ToAgentPool> {
     { remoteRunsEnabled = false }: AgentPoolChanges,
   ): Promise<TokenDestruction> {
     if (found.remoteRunsEnabled || !remoteRunsEnabled) return Promise.resolve({ writes: [], statements: [] });
-    return destroyTokens(this.store, id, found.tokens);
+    return prepareTokenDestruction(this.store, id, found.tokens);
   }
 
   /** Its tokens go with it, in the same append. */
@@ -161,16 +165,16 @@ export class AgentPoolsHandler implements ICommandHandler<ToAgentPool> {
     await this.store.handle({
       decider: agentPool,
       load: async () => {
-        const found = await agentPoolForCommand(this.store.database, actor, id, {});
-        const tokens = await destroyTokens(this.store, id, found.tokens);
+        const found = await loadAgentPoolForCommand(this.store.database, actor, id, {});
+        const tokens = await prepareTokenDestruction(this.store, id, found.tokens);
         return { ...(await this.store.restore(id, agentPool, found.snapshot)), found, tokens };
       },
       command: ({ found: { use } }) => ({ type: 'DeleteAgentPool', data: { use } }) as const,
       organization: ({ found }) => found.organization,
       holding: ({ tokens }) => tokens.writes,
-      context: contextOf(actor),
+      context: createEventContext(actor),
       // Somebody may have chosen it in between the count and the lock.
-      read: ({ found, tokens }) => [...tokens.statements, staleWhen(isUsed(id, found.organization))],
+      read: ({ found, tokens }) => [...tokens.statements, raiseConflictWhen(isUsed(id, found.organization))],
     });
     return null;
   }

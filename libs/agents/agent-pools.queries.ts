@@ -1,23 +1,23 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
-import { snapshotOf, type Database, type Snapshot } from '#event-store';
+import { buildSnapshotJson, type Database, type StreamSnapshot } from '#event-store';
 import {
-  demand,
-  fresh,
+  requirePermission,
+  requireCurrentAccess,
   isGrantedProject,
   isGrantedWorkspace,
-  organizationFor,
-  organizationsWhere,
+  selectPermittedOrganization,
+  isPermittedByRole,
   type Actor,
   type Identity,
   type Permission,
 } from '#access';
-import { tokensOf, type OwnedToken } from '#people';
-import { limitOf, listedIn, type Listed, type Order, type Page } from '#json-api';
+import { selectOwnedTokens, type OwnedToken } from '#people';
+import { buildLimit, toListPage, type ListPage, type SortOrder, type PageRequest } from '#json-api';
 import { ERRORED_AFTER_MS } from './agent.js';
-import type { AgentPoolChanges, PoolUse, Scope, Scopes } from './agent-pool.js';
-import { letsUse } from './usable-pools.queries.js';
+import type { AgentPoolChanges, PoolUse, PoolScope, PoolScopes } from './agent-pool.js';
+import { isPoolUsableBy } from './usable-pools.queries.js';
 
-export type AgentPoolRow = Scopes & {
+export type AgentPoolRow = PoolScopes & {
   readonly id: string;
   readonly organization: string;
   readonly organizationName: string;
@@ -32,64 +32,65 @@ export type AgentPoolRow = Scopes & {
 };
 
 /** Who asks, and when: how many agents are alive depends on it. */
-export type Asking<A extends Identity = Actor> = { readonly actor: A; readonly now: Date };
+export type AgentPoolReader<A extends Identity = Actor> = { readonly actor: A; readonly now: Date };
 
-const isSeenWorkspace = (actor: Identity): Sql => sql`(o.whole or ${isGrantedWorkspace(actor, 'w')})`;
+const isVisibleWorkspace = (actor: Identity): Sql => sql`(o.whole or ${isGrantedWorkspace(actor, 'w')})`;
 
-const isSeenProject = (actor: Identity): Sql => sql`(o.whole or ${isGrantedProject(actor, sql.raw('p.id'))})`;
+const isVisibleProject = (actor: Identity): Sql => sql`(o.whole or ${isGrantedProject(actor, sql.raw('p.id'))})`;
 
-const workspacesIn = (scope: Scope, actor: Identity): Sql => sql`array(
+const selectWorkspaces = (scope: PoolScope, actor: Identity): Sql => sql`array(
   select w.id from agent_pool_scopes s join workspaces w on w.id = s.target
-   where s.pool = ap.id and s.scope = ${scope} and ${isSeenWorkspace(actor)} order by w.id)`;
+   where s.pool = ap.id and s.scope = ${scope} and ${isVisibleWorkspace(actor)} order by w.id)`;
 
-const columns = ({ actor, now }: Asking<Identity>): Sql => sql`
+const selectColumns = ({ actor, now }: AgentPoolReader<Identity>): Sql => sql`
   ap.id, ap.organization, o.name as "organizationName", ap.name, ap.organization_scoped as "organizationScoped",
   ap.remote_runs_enabled as "remoteRunsEnabled", ap.created_at as "createdAt",
   (select count(*) from agents a join agents.pings g on g.agent = a.id
     where a.pool = ap.id and g.status not in ('exited', 'errored')
       and g.at >= ${new Date(now.getTime() - ERRORED_AFTER_MS).toISOString()}) as "agentCount",
   array(select w.id from workspaces w
-         where w.agent_pool = ap.id and ${isSeenWorkspace(actor)} order by w.id) as workspaces,
-  ${workspacesIn('allowedWorkspaces', actor)} as "allowedWorkspaces",
+         where w.agent_pool = ap.id and ${isVisibleWorkspace(actor)} order by w.id) as workspaces,
+  ${selectWorkspaces('allowedWorkspaces', actor)} as "allowedWorkspaces",
   array(select p.id from agent_pool_scopes s join projects p on p.id = s.target
-         where s.pool = ap.id and s.scope = 'allowedProjects' and ${isSeenProject(actor)}
+         where s.pool = ap.id and s.scope = 'allowedProjects' and ${isVisibleProject(actor)}
          order by p.id) as "allowedProjects",
-  ${workspacesIn('excludedWorkspaces', actor)} as "excludedWorkspaces"`;
+  ${selectWorkspaces('excludedWorkspaces', actor)} as "excludedWorkspaces"`;
 
 /**
  * Organizations, with whether the caller sees all that stands in a pool's lists: who reads all workspaces, and who manages
  * pools, for they write those lists. Others see of them what their teams have been given.
  */
-const owners = (actor: Identity, organizations: Sql = sql.raw('organizations')): Sql => sql`(
+const selectOwners = (actor: Identity, organizations: Sql = sql.raw('organizations')): Sql => sql`(
   select id, name,
-         (${organizationsWhere(actor, 'read-workspace')} or ${organizationsWhere(actor, 'manage-agent-pools')}) as whole
+         (${isPermittedByRole(actor, 'read-workspace')} or ${isPermittedByRole(actor, 'manage-agent-pools')}) as whole
     from ${organizations})`;
 
-const from = (actor: Identity): Sql => sql`from agent_pools ap join ${owners(actor)} o on o.id = ap.organization`;
+const selectFrom = (actor: Identity): Sql =>
+  sql`from agent_pools ap join ${selectOwners(actor)} o on o.id = ap.organization`;
 
-export const agentPoolById = (id: string, asking: Asking<Identity>): Sql =>
-  sql`select ${columns(asking)} ${from(asking.actor)} where ap.id = ${id}`;
+export const selectAgentPoolById = (id: string, asking: AgentPoolReader<Identity>): Sql =>
+  sql`select ${selectColumns(asking)} ${selectFrom(asking.actor)} where ap.id = ${id}`;
 
 /** The pool, where the caller may do that with it. */
-export const agentPoolFor = async (
+export const findAgentPool = async (
   database: Database,
-  asking: Asking,
+  asking: AgentPoolReader,
   permission: Permission,
   id: string,
 ): Promise<AgentPoolRow> => {
   const row = await database.row<AgentPoolRow>(
-    sql`select ${columns(asking)} ${from(asking.actor)} where ap.id = ${id} and ${fresh(asking.actor)}`,
+    sql`select ${selectColumns(asking)} ${selectFrom(asking.actor)} where ap.id = ${id} and ${requireCurrentAccess(asking.actor)}`,
   );
   if (!row) throw notFound();
-  demand(asking.actor, permission, row);
+  requirePermission(asking.actor, permission, row);
   return row;
 };
 
 /** A workspace or project that a command names, where the organization has it. */
-export type Target = { readonly of: 'workspaces' | 'projects'; readonly id: string; readonly version: number };
+export type ScopeTarget = { readonly of: 'workspaces' | 'projects'; readonly id: string; readonly version: number };
 
 /** What the command names, from the organization in the row `o`. */
-const targets = (scopes: Partial<Scopes>): Sql => {
+const selectTargets = (scopes: Partial<PoolScopes>): Sql => {
   const workspaces = [...(scopes.allowedWorkspaces ?? []), ...(scopes.excludedWorkspaces ?? [])];
   return sql`coalesce((
     select jsonb_agg(jsonb_build_object('of', t.of, 'id', t.id, 'version', s.version) order by t.id)
@@ -101,76 +102,76 @@ const targets = (scopes: Partial<Scopes>): Sql => {
       join event_store.streams s on s.stream = t.id), '[]') as targets`;
 };
 
-export type PlaceForPool = {
+export type OrganizationForAgentPool = {
   readonly organization: string;
   readonly organizationVersion: number;
-  readonly targets: readonly Target[];
+  readonly targets: readonly ScopeTarget[];
 };
 
-export const placeForPool = async (
+export const loadOrganizationForAgentPool = async (
   database: Database,
   actor: Actor,
   organization: string,
   settings: AgentPoolChanges,
-): Promise<PlaceForPool> => {
-  const row = await database.row<PlaceForPool>(sql`
-    select o.id as organization, so.version as "organizationVersion", ${targets(settings)}
+): Promise<OrganizationForAgentPool> => {
+  const row = await database.row<OrganizationForAgentPool>(sql`
+    select o.id as organization, so.version as "organizationVersion", ${selectTargets(settings)}
       from organizations o join event_store.streams so on so.stream = o.id
-     where o.name = ${organization} and ${fresh(actor)}`);
+     where o.name = ${organization} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
-  demand(actor, 'manage-agent-pools', row);
-  if (settings.remoteRunsEnabled) demand(actor, 'manage-remote-agent-pools', row);
+  requirePermission(actor, 'manage-agent-pools', row);
+  if (settings.remoteRunsEnabled) requirePermission(actor, 'manage-remote-agent-pools', row);
   return row;
 };
 
-export type AgentPoolForCommand = PlaceForPool & {
+export type AgentPoolForCommand = OrganizationForAgentPool & {
   /** The value before the command. */
   readonly remoteRunsEnabled: boolean;
   readonly use: PoolUse;
   readonly tokens: readonly OwnedToken[];
-  readonly snapshot: Snapshot;
+  readonly snapshot: StreamSnapshot;
 };
 
 /** Who names the pool, in the organization. */
-const users = (pool: string, organization: Sql) => ({
+const selectPoolUsers = (pool: string, organization: Sql) => ({
   workspaces: sql`from workspaces where agent_pool = ${pool}`,
   projects: sql`from projects where organization = ${organization} and settings ->> 'defaultAgentPoolId' = ${pool}`,
   organization: sql`from organizations where id = ${organization} and settings ->> 'defaultAgentPool' = ${pool}`,
 });
 
 export const isUsed = (pool: string, organization: string): Sql => {
-  const use = users(pool, sql`${organization}`);
+  const use = selectPoolUsers(pool, sql`${organization}`);
   return sql`(exists (select 1 ${use.workspaces}) or exists (select 1 ${use.projects})
               or exists (select 1 ${use.organization}))`;
 };
 
-export const agentPoolForCommand = async (
+export const loadAgentPoolForCommand = async (
   database: Database,
   actor: Actor,
   id: string,
   changes: AgentPoolChanges,
 ): Promise<AgentPoolForCommand> => {
-  const use = users(id, sql.raw('o.id'));
+  const use = selectPoolUsers(id, sql.raw('o.id'));
   const row = await database.row<AgentPoolForCommand>(sql`
-    select o.id as organization, so.version as "organizationVersion", ${targets(changes)},
+    select o.id as organization, so.version as "organizationVersion", ${selectTargets(changes)},
            ap.remote_runs_enabled as "remoteRunsEnabled",
            jsonb_build_object('workspaces', (select count(*) ${use.workspaces}),
                               'projects', (select count(*) ${use.projects}),
                               'organization', exists (select 1 ${use.organization})) as use,
-           ${tokensOf(sql.raw('ap.id'))} as tokens,
-           ${snapshotOf('s')} as snapshot
+           ${selectOwnedTokens(sql.raw('ap.id'))} as tokens,
+           ${buildSnapshotJson('s')} as snapshot
       from agent_pools ap join event_store.streams s on s.stream = ap.id
       join organizations o on o.id = ap.organization join event_store.streams so on so.stream = o.id
-     where ap.id = ${id} and ${fresh(actor)}`);
+     where ap.id = ${id} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
-  demand(actor, 'manage-agent-pools', row);
-  if (row.remoteRunsEnabled || changes.remoteRunsEnabled) demand(actor, 'manage-remote-agent-pools', row);
+  requirePermission(actor, 'manage-agent-pools', row);
+  if (row.remoteRunsEnabled || changes.remoteRunsEnabled) requirePermission(actor, 'manage-remote-agent-pools', row);
   return row;
 };
 
 export const SORTS = ['name', 'created-at'] as const;
 
-export type AgentPoolFilter = Order<(typeof SORTS)[number]> & {
+export type AgentPoolFilter = SortOrder<(typeof SORTS)[number]> & {
   readonly search: string | undefined;
   /** Pools that the workspace, or the project, of that name may use. */
   readonly workspace: string | undefined;
@@ -179,20 +180,20 @@ export type AgentPoolFilter = Order<(typeof SORTS)[number]> & {
 
 const ORDER = { name: ['ap.name', 'page.name'], 'created-at': ['ap.created_at', 'page."createdAt"'] } as const;
 
-const conditionsOf = ({ search, workspace, project }: AgentPoolFilter, actor: Actor): readonly Sql[] => [
+const buildConditions = ({ search, workspace, project }: AgentPoolFilter, actor: Actor): readonly Sql[] => [
   ...(search ? [sql`position(lower(${search}) in lower(ap.name)) > 0`] : []),
   ...(workspace
     ? [
         sql`exists (select 1 from workspaces w
-                     where w.organization = o.id and w.name = ${workspace} and ${isSeenWorkspace(actor)}
-                       and ${letsUse({ workspace: sql.raw('w.id'), project: sql.raw('w.project') })})`,
+                     where w.organization = o.id and w.name = ${workspace} and ${isVisibleWorkspace(actor)}
+                       and ${isPoolUsableBy({ workspace: sql.raw('w.id'), project: sql.raw('w.project') })})`,
       ]
     : []),
   ...(project
     ? [
         sql`exists (select 1 from projects p
-                     where p.organization = o.id and p.name = ${project} and ${isSeenProject(actor)}
-                       and ${letsUse({ project: sql.raw('p.id') })})`,
+                     where p.organization = o.id and p.name = ${project} and ${isVisibleProject(actor)}
+                       and ${isPoolUsableBy({ project: sql.raw('p.id') })})`,
       ]
     : []),
 ];
@@ -200,25 +201,25 @@ const conditionsOf = ({ search, workspace, project }: AgentPoolFilter, actor: Ac
 /** One page and the count of all, in one statement. */
 export const listAgentPools = async (
   database: Database,
-  { actor, now }: Asking,
+  { actor, now }: AgentPoolReader,
   organizationName: string,
-  page: Page,
+  page: PageRequest,
   filter: AgentPoolFilter,
-): Promise<Listed<AgentPoolRow>> => {
-  const where = sql.and([sql`ap.organization = o.id`, ...conditionsOf(filter, actor)]);
+): Promise<ListPage<AgentPoolRow>> => {
+  const where = sql.and([sql`ap.organization = o.id`, ...buildConditions(filter, actor)]);
   const direction = filter.descending ? 'desc' : 'asc';
   const [inner, outer] = ORDER[filter.sort];
   const found = await database.slowRows<AgentPoolRow & { owner: string; total: number }>(
     actor,
     sql`
     select o.id as owner, (select count(*) from agent_pools ap where ${where}) as total, page.*
-      from ${owners(actor, organizationFor(actor, 'read-agent-pools', organizationName))} o
-      left join lateral (select ${columns({ actor, now })} from agent_pools ap where ${where}
-                          ${sql.raw(`order by ${inner} ${direction}, ap.id`)} ${limitOf(page)}) page on true
+      from ${selectOwners(actor, selectPermittedOrganization(actor, 'read-agent-pools', organizationName))} o
+      left join lateral (select ${selectColumns({ actor, now })} from agent_pools ap where ${where}
+                          ${sql.raw(`order by ${inner} ${direction}, ap.id`)} ${buildLimit(page)}) page on true
      ${sql.raw(`order by ${outer} ${direction}, page.id`)}`,
   );
   const [first] = found;
   if (!first) throw notFound();
-  demand(actor, 'read-agent-pools', { organization: first.owner });
-  return listedIn(found);
+  requirePermission(actor, 'read-agent-pools', { organization: first.owner });
+  return toListPage(found);
 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { specify } from '#kernel/spec';
-import { agent, statusOf, type AgentEvent, type AgentStatus } from './agent.js';
+import { agent, computeAgentStatus, type AgentEvent, type AgentStatus } from './agent.js';
 
 const { given } = specify(agent);
 
@@ -42,10 +42,10 @@ describe('the status of an agent', () => {
     ['exited', '01:00:00', 'exited'],
     ['errored', '11:59:59', 'errored'],
   ] as const)('that said %s at %s is %s at noon', (said, time, status) => {
-    expect(statusOf({ said, lastPingAt: `2026-11-21T${time}.000Z` }, now)).toBe(status);
+    expect(computeAgentStatus({ said, lastPingAt: `2026-11-21T${time}.000Z` }, now)).toBe(status);
   });
 
   it('is unknown without a ping', () => {
-    expect(statusOf({ said: null, lastPingAt: null }, now)).toBe('unknown');
+    expect(computeAgentStatus({ said: null, lastPingAt: null }, now)).toBe('unknown');
   });
 });

@@ -1,4 +1,4 @@
-import { conflict, notFound, Refused, type Decider, type Message, type Timestamp } from '#kernel';
+import { conflict, notFound, Refusal, type Decider, type Message, type Timestamp } from '#kernel';
 
 /** What an agent says of itself, and what is concluded where it says nothing for too long. */
 export const AGENT_STATUSES = ['idle', 'busy', 'unknown', 'errored', 'exited'] as const;
@@ -12,7 +12,7 @@ export const ERRORED_AFTER_MS = 2 * 3_600_000;
 /** Its last ping: what it said, and when; null where it has none. */
 export type Ping = { readonly said: AgentStatus | null; readonly lastPingAt: Timestamp | null };
 
-export const statusOf = ({ said, lastPingAt }: Ping, now: Date): AgentStatus => {
+export const computeAgentStatus = ({ said, lastPingAt }: Ping, now: Date): AgentStatus => {
   if (said === null || lastPingAt === null) return 'unknown';
   if (said === 'exited' || said === 'errored') return said;
   const silence = now.getTime() - Date.parse(lastPingAt);
@@ -34,10 +34,10 @@ export type AgentCommand =
   | Message<'RegisterAgent', { pool: string; name: string | null; ipAddress: string | null }>
   | Message<'DeregisterAgent', { status: AgentStatus }>;
 
-type Registered = { readonly status: 'registered'; readonly pool: string; readonly name: string | null };
-export type Agent = { readonly status: 'absent' | 'gone' } | Registered;
+type RegisteredAgent = { readonly status: 'registered'; readonly pool: string; readonly name: string | null };
+export type AgentState = { readonly status: 'absent' | 'gone' } | RegisteredAgent;
 
-export const agent: Decider<Agent, AgentCommand, AgentEvent> = {
+export const agent: Decider<AgentState, AgentCommand, AgentEvent> = {
   version: 1,
   initial: { status: 'absent' },
   decide: {
@@ -49,7 +49,7 @@ export const agent: Decider<Agent, AgentCommand, AgentEvent> = {
       if (state.status !== 'registered') throw notFound();
       if (status === 'idle' || status === 'busy') {
         const detail = `Agent is ${status}. Only agents that are unknown, errored or exited can be deleted`;
-        throw new Refused('precondition-failed', [{ detail }]);
+        throw new Refusal('precondition-failed', [{ detail }]);
       }
       return [{ type: 'AgentDeregistered', data: { pool: state.pool, name: state.name } }];
     },

@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
-import { StandingClock } from '../../test/support/clocks.js';
+import { FixedClock } from '../../test/support/clocks.js';
 import { logLength } from '../../test/support/log.js';
 import {
-  answered,
+  expectStatus,
   makeAgentPool,
   makeAgentToken,
   makeOrganization,
   makeOrganizationToken,
   resource,
 } from '../../test/support/seeds.js';
-import { meanwhile } from '../../test/support/meanwhile.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+import { runBetween } from '../../test/support/meanwhile.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
 
-const clock = new StandingClock();
+const clock = new FixedClock();
 let server: TestServer;
 let pool: string;
-let worker: Api;
+let worker: ApiTestClient;
 
 beforeAll(async () => {
   server = await startTestServer({ clock, followers: true });
@@ -30,18 +30,18 @@ afterAll(() => server.close());
 const inPool = (id: string): string => `/api/v2/agent-pools/${id}/agents`;
 const byId = (id: string): string => `/api/v2/agents/${id}`;
 const register = async (name?: string, api = worker, of = pool): Promise<string> =>
-  answered(await api.post(inPool(of), resource('agents', { name })), 201).body.data.id as string;
-const ping = (id: string, status: string, api = worker): Promise<Answer> =>
+  expectStatus(await api.post(inPool(of), resource('agents', { name })), 201).body.data.id as string;
+const ping = (id: string, status: string, api = worker): Promise<ApiResponse> =>
   api.post(`${byId(id)}/actions/ping`, resource('agents', { status }));
-const attributesOf = async (id: string) => answered(await server.get(byId(id)), 200).body.data.attributes;
-const namesIn = ({ body }: Answer): string[] =>
+const attributesOf = async (id: string) => expectStatus(await server.get(byId(id)), 200).body.data.attributes;
+const namesIn = ({ body }: ApiResponse): string[] =>
   body.data.map(({ attributes }: { attributes: { name: string } }) => attributes.name);
 const countIn = async (id: string): Promise<number> =>
   (await server.get(`/api/v2/agent-pools/${id}`)).body.data.attributes['agent-count'] as number;
 
 describe('an agent', () => {
   it('registers with its pool’s token, and is shown by its id and in the list as the same document', async () => {
-    const { body } = answered(await worker.post(inPool(pool), resource('agents', { name: 'one' })), 201);
+    const { body } = expectStatus(await worker.post(inPool(pool), resource('agents', { name: 'one' })), 201);
     expect(body.data).toEqual({
       id: expect.stringMatching(/^agent-\w{16}$/),
       type: 'agents',
@@ -65,20 +65,20 @@ describe('an agent', () => {
   });
 
   it('needs no name, nor any body', async () => {
-    expect(answered(await worker.post(inPool(pool)), 201).body.data.attributes.name).toBeNull();
-    answered(await worker.post(inPool(pool), resource('agents', { name: 7 })), 422);
+    expect(expectStatus(await worker.post(inPool(pool)), 201).body.data.attributes.name).toBeNull();
+    expectStatus(await worker.post(inPool(pool), resource('agents', { name: 7 })), 422);
   });
 
   it('says how it is, which is no event', async () => {
     const id = await register('busy');
     const before = await logLength(server.store);
     clock.pass({ minutes: 1 });
-    const { body } = answered(await ping(id, 'busy'), 200);
+    const { body } = expectStatus(await ping(id, 'busy'), 200);
     expect(body.data.attributes).toMatchObject({ status: 'busy', 'last-ping-at': clock.now().toISOString() });
     expect((await server.get(byId(id))).body).toEqual(body);
     expect(await logLength(server.store)).toBe(before);
-    answered(await ping(id, 'tired'), 422);
-    answered(await worker.post(`${byId(id)}/actions/ping`), 422);
+    expectStatus(await ping(id, 'tired'), 422);
+    expectStatus(await worker.post(`${byId(id)}/actions/ping`), 422);
   });
 
   it('is unknown when it has not said so for a while, and errored when it never will again', async () => {
@@ -89,22 +89,22 @@ describe('an agent', () => {
     expect(await attributesOf(id)).toMatchObject({ status: 'unknown' });
     clock.pass({ minutes: 120 });
     expect(await attributesOf(id)).toMatchObject({ status: 'errored' });
-    answered(await ping(id, 'idle'), 200);
+    expectStatus(await ping(id, 'idle'), 200);
     expect(await attributesOf(id)).toMatchObject({ status: 'idle' });
   });
 
   it('is deleted once it is no longer at work', async () => {
     const id = await register('leaver');
-    const refused = answered(await server.delete(byId(id)), 412);
+    const refused = expectStatus(await server.delete(byId(id)), 412);
     expect(refused.body.errors[0]).toMatchObject({
       status: '412',
       detail: 'Agent is idle. Only agents that are unknown, errored or exited can be deleted',
     });
-    answered(await ping(id, 'exited'), 200);
-    answered(await server.delete(byId(id)), 204);
-    answered(await server.get(byId(id)), 404);
-    answered(await server.delete(byId(id)), 404);
-    answered(await ping(id, 'idle'), 404);
+    expectStatus(await ping(id, 'exited'), 200);
+    expectStatus(await server.delete(byId(id)), 204);
+    expectStatus(await server.get(byId(id)), 404);
+    expectStatus(await server.delete(byId(id)), 404);
+    expectStatus(await ping(id, 'idle'), 404);
     expect(await server.database.rows(sql`select 1 from agents.pings where agent = ${id}`)).toEqual([]);
   });
 
@@ -116,7 +116,7 @@ describe('an agent', () => {
         api.post(inPool(doomed)),
         server.delete(`/api/v2/agent-pools/${doomed}`),
       ]);
-      answered(deleted, 204);
+      expectStatus(deleted, 204);
       expect([201, 401, 404]).toContain(registered.status);
       expect(await server.database.rows(sql`select 1 from agents where pool = ${doomed}`)).toEqual([]);
       expect(await server.database.rows(sql`select 1 from agents.pings where pool = ${doomed}`)).toEqual([]);
@@ -127,8 +127,8 @@ describe('an agent', () => {
     const { id } = await makeOrganization(server, 'ending');
     const doomed = await makeAgentPool(server, 'ending', 'doomed');
     const api = server.as(await makeAgentToken(server, doomed));
-    meanwhile(server.store, () => server.delete('/api/v2/organizations/ending'));
-    answered(await api.post(inPool(doomed)), 401);
+    runBetween(server.store, () => server.delete('/api/v2/organizations/ending'));
+    expectStatus(await api.post(inPool(doomed)), 401);
     expect(await server.database.rows(sql`select 1 from agents where organization = ${id}`)).toEqual([]);
     expect(await server.database.rows(sql`select 1 from agents.pings where organization = ${id}`)).toEqual([]);
   });
@@ -138,7 +138,7 @@ describe('an agent', () => {
     const token = server.as(await makeAgentToken(server, other));
     const [first] = [await register('a', token, other), await register('b', token, other)];
     expect(await countIn(other)).toBe(2);
-    answered(await ping(first, 'exited', token), 200);
+    expectStatus(await ping(first, 'exited', token), 200);
     expect(await countIn(other)).toBe(1);
     clock.pass({ minutes: 121 });
     expect(await countIn(other)).toBe(0);
@@ -167,15 +167,15 @@ describe('the list of agents', () => {
     ['filter[last-ping-since]=2026-11-23', []],
     ['filter[last-ping-since]=', ['c', 'b', 'a']],
   ])('answers %s', async (query, expected) => {
-    const answer = answered(await server.get(`${inPool(listed)}?${query}`), 200);
+    const answer = expectStatus(await server.get(`${inPool(listed)}?${query}`), 200);
     expect(namesIn(answer)).toEqual(expected);
     expect(answer.body.meta.pagination['total-count']).toBe(expected.length);
   });
 
   it('is paged', async () => {
-    const { body } = answered(await server.get(`${inPool(listed)}?page[size]=2`), 200);
+    const { body } = expectStatus(await server.get(`${inPool(listed)}?page[size]=2`), 200);
     expect(body.meta.pagination).toMatchObject({ 'total-count': 3, 'total-pages': 2 });
-    expect(namesIn(answered(await server.get(body.links.next as string), 200))).toEqual(['a']);
+    expect(namesIn(expectStatus(await server.get(body.links.next as string), 200))).toEqual(['a']);
   });
 
   it('wants a time that is one, and a pool that is there', async () => {
@@ -192,25 +192,25 @@ describe('who may do what with agents', () => {
     const other = server.as(await makeAgentToken(server, neighbours));
     const people = [server, server.as(await makeOrganizationToken(server, 'acme')), other];
     for (const api of people) {
-      answered(await api.post(inPool(pool), resource('agents', { name: 'x' })), 404);
-      answered(await ping(id, 'exited', api), 404);
+      expectStatus(await api.post(inPool(pool), resource('agents', { name: 'x' })), 404);
+      expectStatus(await ping(id, 'exited', api), 404);
     }
-    answered(await worker.get(inPool(pool)), 404);
-    answered(await worker.get(byId(id)), 404);
-    answered(await worker.delete(byId(id)), 404);
+    expectStatus(await worker.get(inPool(pool)), 404);
+    expectStatus(await worker.get(byId(id)), 404);
+    expectStatus(await worker.delete(byId(id)), 404);
     expect(await attributesOf(id)).toMatchObject({ status: 'idle' });
   });
 
   it('is the organization to read, and who manages pools to delete', async () => {
     const id = await register('guarded');
-    answered(await ping(id, 'exited'), 200);
+    expectStatus(await ping(id, 'exited'), 200);
     await makeOrganization(server, 'neighbour');
     const stranger = server.as(await makeOrganizationToken(server, 'neighbour'));
     const answers = [await stranger.get(inPool(pool)), await stranger.get(byId(id)), await stranger.delete(byId(id))];
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
     const member = server.as(await makeOrganizationToken(server, 'acme'));
-    answered(await member.get(byId(id)), 200);
-    answered(await member.delete(byId(id)), 204);
+    expectStatus(await member.get(byId(id)), 200);
+    expectStatus(await member.delete(byId(id)), 204);
   });
 });
 
@@ -220,13 +220,13 @@ describe('the trail of agents', () => {
     const of = await makeAgentPool(server, 'audited', 'told');
     const token = server.as(await makeAgentToken(server, of));
     const id = await register('fox', token, of);
-    answered(await ping(id, 'exited', token), 200);
-    answered(await server.delete(byId(id)), 204);
+    expectStatus(await ping(id, 'exited', token), 200);
+    expectStatus(await server.delete(byId(id)), 204);
     const renamed = resource('agent-pools', { name: 'retold' });
-    answered(await server.patch(`/api/v2/agent-pools/${of}`, renamed), 200);
-    answered(await server.delete(`/api/v2/agent-pools/${of}`), 204);
+    expectStatus(await server.patch(`/api/v2/agent-pools/${of}`, renamed), 200);
+    expectStatus(await server.delete(`/api/v2/agent-pools/${of}`), 204);
     const reader = server.as(await makeOrganizationToken(server, 'audited'));
-    const { body } = answered(await reader.get('/api/v2/organization/audit-trail?page[size]=100'), 200);
+    const { body } = expectStatus(await reader.get('/api/v2/organization/audit-trail?page[size]=100'), 200);
     type Entry = { resource: { type: string; action: string; meta: object | null } };
     const told = (body.data as Entry[]).map((entry) => entry.resource).filter(({ type }) => type.startsWith('agent'));
     expect(told.map(({ type, action, meta }) => [type, action, meta])).toEqual([

@@ -4,34 +4,34 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { badRequest, Clock, timestampOf } from '#kernel';
+import { badRequest, Clock, formatTimestamp } from '#kernel';
 import {
-  document,
-  pageDocument,
-  pageOf,
-  parameter,
+  renderDocument,
+  renderPage,
+  parsePage,
+  getParameter,
   parseBody,
   resourceBody,
   text,
   toOne,
   type Document,
-  type Query as QueryOf,
+  type QueryParameters as QueryOf,
   type Resource,
 } from '#json-api';
-import { AGENT_STATUSES, statusOf } from './agent.js';
+import { AGENT_STATUSES, computeAgentStatus } from './agent.js';
 import { DeregisterAgent, RegisterAgent } from './agents.handler.js';
-import { agentFor, listAgents, recordPing, type AgentRow } from './agents.queries.js';
+import { findAgent, listAgents, recordPing, type AgentRow } from './agents.queries.js';
 
 export const registerBody = resourceBody('agents', z.object({ name: text(255).nullish() }).default({}));
 export const pingBody = resourceBody('agents', z.object({ status: z.enum(AGENT_STATUSES) }));
 
-const agentResource = (row: AgentRow, now: Date): Resource => ({
+const renderAgent = (row: AgentRow, now: Date): Resource => ({
   id: row.id,
   type: 'agents',
   attributes: {
     name: row.name,
     'ip-address': row.ipAddress,
-    status: statusOf(row, now),
+    status: computeAgentStatus(row, now),
     'last-ping-at': row.lastPingAt,
     'created-at': row.createdAt,
   },
@@ -42,12 +42,12 @@ const agentResource = (row: AgentRow, now: Date): Resource => ({
 const SINCE = 'filter[last-ping-since]';
 const timeOrDate = z.union([z.iso.datetime({ offset: true, local: true }), z.iso.date()]);
 
-const sinceOf = (query: QueryOf): string | undefined => {
-  const text = parameter(query, SINCE);
+const parseSince = (query: QueryOf): string | undefined => {
+  const text = getParameter(query, SINCE);
   if (!text) return undefined;
   if (!timeOrDate.safeParse(text).success) throw badRequest(`${SINCE} must be an ISO 8601 time`, SINCE);
   // Without a zone it is UTC.
-  return timestampOf(Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/.test(text) || !text.includes('T') ? text : `${text}Z`));
+  return formatTimestamp(Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/.test(text) || !text.includes('T') ? text : `${text}Z`));
 };
 
 @Controller('api/v2')
@@ -65,11 +65,11 @@ export class AgentsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const page = pageOf(query);
-    const { rows, total } = await listAgents(this.database, actor, pool, page, sinceOf(query));
+    const page = parsePage(query);
+    const { rows, total } = await listAgents(this.database, actor, pool, page, parseSince(query));
     const now = this.clock.now();
-    return pageDocument(
-      rows.map((row) => agentResource(row, now)),
+    return renderPage(
+      rows.map((row) => renderAgent(row, now)),
       page,
       total,
       request.url,
@@ -78,7 +78,7 @@ export class AgentsController {
 
   @Get('agents/:id')
   async show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.render(await agentFor(this.database, actor, id));
+    return this.render(await findAgent(this.database, actor, id));
   }
 
   @Delete('agents/:id')
@@ -103,6 +103,6 @@ export class AgentsController {
   }
 
   private render(row: AgentRow): Document {
-    return document(agentResource(row, this.clock.now()));
+    return renderDocument(renderAgent(row, this.clock.now()));
   }
 }

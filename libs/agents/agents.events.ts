@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { changedIn, type EventKinds } from '#kernel';
+import { describeChangedAttributes, type EventKinds } from '#kernel';
 import type { AgentEvent } from './agent.js';
 import type { AgentPoolChanges, AgentPoolEvent, AgentPoolSettings } from './agent-pool.js';
 
@@ -39,7 +39,7 @@ export const agentEvents: EventKinds<AgentPoolEvent | AgentEvent> = {
       resource: 'agent_pool',
       action: 'update',
       meta: ({ changes: changed }) => ({
-        ...changedIn(changed),
+        ...describeChangedAttributes(changed),
         ...(changed.remoteRunsEnabled === undefined ? {} : { remote_runs_enabled: changed.remoteRunsEnabled }),
       }),
     },

@@ -1,9 +1,9 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock, Ids } from '#kernel';
-import { EventStore, unborn, unchanged } from '#event-store';
-import { contextOf, type Actor } from '#access';
-import { agent, statusOf } from './agent.js';
-import { agentById, agentForCommand, ping, poolForAgent, type AgentRow } from './agents.queries.js';
+import { EventStore, newStream, expectVersion } from '#event-store';
+import { createEventContext, type Actor } from '#access';
+import { agent, computeAgentStatus } from './agent.js';
+import { selectAgentById, loadAgentForCommand, upsertPing, loadPoolForAgent, type AgentRow } from './agents.queries.js';
 
 /** An agent joins the pool whose token it holds. */
 export class RegisterAgent extends Command<AgentRow> {
@@ -38,12 +38,12 @@ export class RegisterAgentHandler implements ICommandHandler<RegisterAgent> {
     const data = { pool, name, ipAddress: actor.request.address };
     const { rows } = await this.store.handle({
       decider: agent,
-      load: async () => ({ ...unborn(id, agent), place: await poolForAgent(this.store.database, actor, pool) }),
+      load: async () => ({ ...newStream(id, agent), place: await loadPoolForAgent(this.store.database, actor, pool) }),
       command: () => ({ type: 'RegisterAgent', data }) as const,
       organization: ({ place }) => place.organization,
-      holding: ({ place }) => place.held.map(({ stream, version }) => unchanged(stream, version)),
-      context: contextOf(actor),
-      read: () => [ping(id, 'idle', this.clock.now().toISOString()), agentById(id)],
+      holding: ({ place }) => place.held.map(({ stream, version }) => expectVersion(stream, version)),
+      context: createEventContext(actor),
+      read: () => [upsertPing(id, 'idle', this.clock.now().toISOString()), selectAgentById(id)],
     });
     return rows[1]?.[0] as AgentRow;
   }
@@ -60,12 +60,13 @@ export class DeregisterAgentHandler implements ICommandHandler<DeregisterAgent> 
     await this.store.handle({
       decider: agent,
       load: async () => {
-        const row = await agentForCommand(this.store.database, actor, id);
+        const row = await loadAgentForCommand(this.store.database, actor, id);
         return { ...(await this.store.restore(id, agent, row.snapshot)), row };
       },
-      command: ({ row }) => ({ type: 'DeregisterAgent', data: { status: statusOf(row, this.clock.now()) } }) as const,
+      command: ({ row }) =>
+        ({ type: 'DeregisterAgent', data: { status: computeAgentStatus(row, this.clock.now()) } }) as const,
       organization: ({ row }) => row.organization,
-      context: contextOf(actor),
+      context: createEventContext(actor),
     });
   }
 }

@@ -7,7 +7,7 @@ import {
   type WorkspaceDeleted,
 } from '#kernel';
 import type { AgentEvent } from './agent.js';
-import { SCOPES, type AgentPoolEvent, type Scopes } from './agent-pool.js';
+import { SCOPES, type AgentPoolEvent, type PoolScopes } from './agent-pool.js';
 
 type AgentPoolDeleted = Extract<AgentPoolEvent, { type: 'AgentPoolDeleted' }>;
 type TargetDeleted = WorkspaceDeleted | ProjectDeleted;
@@ -31,7 +31,7 @@ export const agentPools: Projection<AgentPoolEvent | OrganizationDeleted> = {
 };
 
 /** The lists that are given take the place of those before. */
-const replaceScopes = (pool: string, organization: string | null, scopes: Partial<Scopes>): readonly Sql[] => {
+const replaceScopes = (pool: string, organization: string | null, scopes: Partial<PoolScopes>): readonly Sql[] => {
   const given = SCOPES.filter((scope) => scopes[scope] !== undefined);
   if (given.length === 0) return [];
   return [

@@ -1,18 +1,18 @@
-import { aggregate, kindsOf, projectionOf, type Slice } from '#event-store';
+import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
 import { agent } from './agent.js';
 import { agentPool } from './agent-pool.js';
 import { agentEvents } from './agents.events.js';
 import { agentPings, agentPools, agentPoolScopes, agents } from './agents.projection.js';
 
-export const agentsSlice: Slice = {
+export const agentsDefinition: ModuleDefinition = {
   name: 'agents',
-  kinds: kindsOf(agentEvents),
-  aggregates: [aggregate('apool', agentPool), aggregate('agent', agent)],
+  kinds: toEventRegistry(agentEvents),
+  aggregates: [defineAggregate('apool', agentPool), defineAggregate('agent', agent)],
   projections: [
-    projectionOf(agentPools),
-    projectionOf(agentPoolScopes),
-    projectionOf(agents),
-    projectionOf(agentPings),
+    toProjection(agentPools),
+    toProjection(agentPoolScopes),
+    toProjection(agents),
+    toProjection(agentPings),
   ],
   followers: [],
   migrations: new URL('./sql/', import.meta.url),

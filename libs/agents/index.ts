@@ -1,4 +1,4 @@
 export { AgentPoolWorkspaces } from './agent-pool-workspaces.port.js';
 export { AgentsModule } from './agents.module.js';
-export { agentsSlice } from './agents.slice.js';
-export { heldPool, letsUse, usablePoolVersion } from './usable-pools.queries.js';
+export { agentsDefinition } from './agents.slice.js';
+export { expectPoolVersion, isPoolUsableBy, selectUsablePoolVersion } from './usable-pools.queries.js';

@@ -1,11 +1,11 @@
 import { sql, unprocessable, type Sql } from '#kernel';
-import { unchanged, type Write } from '#event-store';
+import { expectVersion, type StreamWrite } from '#event-store';
 
 /** Columns, or parameters, with the ids of who wants to use a pool; without any it is the whole organization. */
-type User = { readonly workspace?: Sql; readonly project?: Sql };
+type PoolUser = { readonly workspace?: Sql; readonly project?: Sql };
 
 /** A pool that a command names, or none. `organization` is a column. */
-type Choice = User & { readonly pool: string | null; readonly organization: Sql };
+type PoolChoice = PoolUser & { readonly pool: string | null; readonly organization: Sql };
 
 const NULL = sql.raw('null');
 
@@ -13,7 +13,7 @@ const NULL = sql.raw('null');
  * Whether the pool in the row `ap` of agent_pools lets that workspace use it: it is for the whole organization, or for
  * the workspace or its project; and does not leave the workspace out.
  */
-export const letsUse = ({ workspace = NULL, project = NULL }: User): Sql => sql`(
+export const isPoolUsableBy = ({ workspace = NULL, project = NULL }: PoolUser): Sql => sql`(
   (ap.organization_scoped or exists (
      select 1 from agent_pool_scopes allowed
       where allowed.pool = ap.id
@@ -27,22 +27,22 @@ export const letsUse = ({ workspace = NULL, project = NULL }: User): Sql => sql`
  * The version of the pool's stream, to hold while something is appended that names the pool; null where there is no such
  * pool in that organization, or none that may be used there.
  */
-export const usablePoolVersion = ({ pool, organization, ...user }: Choice): Sql =>
+export const selectUsablePoolVersion = ({ pool, organization, ...user }: PoolChoice): Sql =>
   pool === null
     ? NULL
     : sql`(select s.version from agent_pools ap join event_store.streams s on s.stream = ap.id
-            where ap.id = ${pool} and ap.organization = ${organization} and ${letsUse(user)})`;
+            where ap.id = ${pool} and ap.organization = ${organization} and ${isPoolUsableBy(user)})`;
 
 /**
  * Holds the pool at the version it was found at. Asked only once the settings have been found to agree: whether a pool
  * may be named at all comes first.
  */
-export const heldPool = (
+export const expectPoolVersion = (
   pool: string | null,
   version: number | null,
   { pointer, place = 'here' }: { readonly pointer: string; readonly place?: string },
-): readonly Write[] => {
+): readonly StreamWrite[] => {
   if (pool === null) return [];
   if (version === null) throw unprocessable(`Agent pool does not exist, or is not allowed ${place}`, pointer);
-  return [unchanged(pool, version)];
+  return [expectVersion(pool, version)];
 };

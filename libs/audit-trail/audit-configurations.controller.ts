@@ -3,10 +3,18 @@ import { CommandBus } from '@nestjs/cqrs';
 import { z } from 'zod';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { document, parseBody, refused, resourceBody, toOne, type Document, type Resource } from '#json-api';
+import {
+  renderDocument,
+  parseBody,
+  unsupportedMember,
+  resourceBody,
+  toOne,
+  type Document,
+  type Resource,
+} from '#json-api';
 import { SwitchAuditTrail, TestAuditTrail } from './audit-configurations.handler.js';
-import { auditConfigurationFor, type AuditConfigurationRow } from './audit-configurations.queries.js';
-import { settingsOf } from './audit-trail-settings.js';
+import { findAuditConfiguration, type AuditConfigurationRow } from './audit-configurations.queries.js';
+import { toTrailSettingsStream } from './audit-trail-settings.js';
 
 const TYPE = 'audit-configurations';
 const STREAMING = 'hcp-audit-log-streaming';
@@ -14,9 +22,9 @@ const STREAMING = 'hcp-audit-log-streaming';
 const NO_STREAMING = 'HCP is a service of the vendor. Read the audit trail, or subscribe to the topics in Kafka';
 
 const streaming = z.object({
-  enabled: refused(NO_STREAMING),
-  'organization-id': refused(NO_STREAMING),
-  'use-default-organization': refused(NO_STREAMING),
+  enabled: unsupportedMember(NO_STREAMING),
+  'organization-id': unsupportedMember(NO_STREAMING),
+  'use-default-organization': unsupportedMember(NO_STREAMING),
 });
 
 export const updateBody = resourceBody(
@@ -29,8 +37,8 @@ export const updateBody = resourceBody(
     .default({}),
 );
 
-const auditConfigurationResource = (row: AuditConfigurationRow): Resource => ({
-  id: settingsOf(row.organization),
+const renderAuditConfiguration = (row: AuditConfigurationRow): Resource => ({
+  id: toTrailSettingsStream(row.organization),
   type: TYPE,
   attributes: {
     'audit-trails': { enabled: row.enabled },
@@ -65,7 +73,7 @@ export class AuditConfigurationsController {
 
   @Get()
   async show(@Param('organization') organization: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return document(auditConfigurationResource(await auditConfigurationFor(this.database, actor, organization)));
+    return renderDocument(renderAuditConfiguration(await findAuditConfiguration(this.database, actor, organization)));
   }
 
   @Patch()
@@ -76,7 +84,7 @@ export class AuditConfigurationsController {
   ): Promise<Document> {
     const { 'audit-trails': trails } = parseBody(updateBody, body).data.attributes;
     const row = await this.bus.execute(new SwitchAuditTrail(organization, trails?.enabled, actor));
-    return document(auditConfigurationResource(row));
+    return renderDocument(renderAuditConfiguration(row));
   }
 
   /** Returns plain JSON as bytes, because Fastify adds a charset to the media type of a string. */

@@ -1,10 +1,10 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { conflict, unavailable } from '#kernel';
-import { EventStore, firstRow } from '#event-store';
+import { EventStore, getFirstRow } from '#event-store';
 import type { Actor } from '#access';
-import { auditConfigurationOf, hasTestEntry, type AuditConfigurationRow } from './audit-configurations.queries.js';
-import { toTrailSettings } from './audit-trail-settings.handler.js';
-import { toldUntilNow } from './audit-trail.stretches.js';
+import { selectAuditConfiguration, hasTestEntry, type AuditConfigurationRow } from './audit-configurations.queries.js';
+import { executeTrailSettingsCommand } from './audit-trail-settings.handler.js';
+import { waitForTrail } from './audit-trail.stretches.js';
 import { hasTrail } from './audit-trail.entitlement.js';
 
 /** Switches the recording of entries on or off; `enabled` undefined leaves it as it is. */
@@ -33,13 +33,13 @@ export class SwitchAuditTrailHandler implements ICommandHandler<SwitchAuditTrail
   constructor(private readonly store: EventStore) {}
 
   async execute({ organization, enabled, actor }: SwitchAuditTrail): Promise<AuditConfigurationRow> {
-    const { rows } = await toTrailSettings(this.store, {
+    const { rows } = await executeTrailSettingsCommand(this.store, {
       organization,
       actor,
       command: ({ state }) => ({ type: 'SwitchAuditTrail', data: { enabled: enabled ?? state.enabled } }),
-      read: auditConfigurationOf,
+      read: selectAuditConfiguration,
     });
-    return firstRow<AuditConfigurationRow>(rows);
+    return getFirstRow<AuditConfigurationRow>(rows);
   }
 }
 
@@ -48,17 +48,17 @@ export class TestAuditTrailHandler implements ICommandHandler<TestAuditTrail> {
   constructor(private readonly store: EventStore) {}
 
   async execute({ organization, actor }: TestAuditTrail): Promise<string> {
-    const { loaded } = await toTrailSettings(this.store, {
+    const { loaded } = await executeTrailSettingsCommand(this.store, {
       organization,
       actor,
       command: ({ found }) => {
         if (!hasTrail(found.featureSet)) throw conflict('The organization is not entitled to an audit trail');
         return { type: 'TestAuditTrail', data: {} };
       },
-      read: auditConfigurationOf,
+      read: selectAuditConfiguration,
     });
     const id = loaded.found.organization;
-    await toldUntilNow(this.store, id);
+    await waitForTrail(this.store, id);
     const request = actor.request.id ?? '';
     const isRecorded = await hasTestEntry(this.store.database, id, request);
     if (!isRecorded) throw unavailable('The audit trail did not record the test. Please try again.', 5);

@@ -1,9 +1,9 @@
 import { sql, type Projection, type OrganizationDeleted } from '#kernel';
 import type { TrailSettingsEvent } from './audit-trail-settings.js';
 
-type Switched = Extract<TrailSettingsEvent, { type: 'AuditTrailEnabled' | 'AuditTrailDisabled' }>;
+type TrailSwitchEvent = Extract<TrailSettingsEvent, { type: 'AuditTrailEnabled' | 'AuditTrailDisabled' }>;
 
-export const auditConfigurations: Projection<Switched | OrganizationDeleted> = {
+export const auditConfigurations: Projection<TrailSwitchEvent | OrganizationDeleted> = {
   name: 'audit_configurations',
   tables: ['audit_configurations'],
   on: {

@@ -1,6 +1,6 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import type { Database } from '#event-store';
-import { demand, fresh, type Actor } from '#access';
+import { requirePermission, requireCurrentAccess, type Actor } from '#access';
 
 export type AuditConfigurationRow = {
   /** `org-…` */
@@ -22,19 +22,20 @@ const CONFIGURATIONS = sql`
     left join audit_configurations c on c.organization = o.id
     left join audit_trails t on t.organization = o.id`;
 
-export const auditConfigurationOf = (organization: string): Sql => sql`${CONFIGURATIONS} where o.id = ${organization}`;
+export const selectAuditConfiguration = (organization: string): Sql =>
+  sql`${CONFIGURATIONS} where o.id = ${organization}`;
 
 /** Returns the configuration of the organization with this name, or throws not-found for callers that do not own it. */
-export const auditConfigurationFor = async (
+export const findAuditConfiguration = async (
   database: Database,
   actor: Actor,
   name: string,
 ): Promise<AuditConfigurationRow> => {
   const row = await database.row<AuditConfigurationRow>(
-    sql`${CONFIGURATIONS} where o.name = ${name} and ${fresh(actor)}`,
+    sql`${CONFIGURATIONS} where o.name = ${name} and ${requireCurrentAccess(actor)}`,
   );
   if (!row) throw notFound();
-  demand(actor, 'manage-audit-trail', row);
+  requirePermission(actor, 'manage-audit-trail', row);
   return row;
 };
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
-import { rebuild, verify, verifySnapshots, viewsOf, type View } from '#event-store';
-import { followed } from '../../test/support/log.js';
-import { act, makeAudited, type Audited } from '../../test/support/audited.js';
-import { MovedClock } from '../../test/support/clocks.js';
+import { rebuildView, verifyView, verifySnapshots, listViews, type RebuildableView } from '#event-store';
+import { waitForFollowers } from '../../test/support/log.js';
+import { act, createAuditedOrganization, type AuditedOrganization } from '../../test/support/audited.js';
+import { AdjustableClock } from '../../test/support/clocks.js';
 import {
-  answered,
+  expectStatus,
   makeMember,
   makeOrganization,
   makeOrganizationToken,
@@ -14,16 +14,16 @@ import {
   resource,
   type SeededOrganization,
 } from '../../test/support/seeds.js';
-import { oneRound } from '../../test/support/chores.js';
-import { startTestServer, type Api, type TestServer } from '../../test/support/server.js';
-import { meanwhile } from '../../test/support/meanwhile.js';
-import { pruningChore } from './audit-trail.chore.js';
-import { auditTrailSettingsSlice, auditTrailSlice } from './audit-trail.slice.js';
-import { actionsOf, DAY_MS, readTrail } from './spec.js';
+import { runJobOnce } from '../../test/support/chores.js';
+import { startTestServer, type ApiTestClient, type TestServer } from '../../test/support/server.js';
+import { runBetween } from '../../test/support/meanwhile.js';
+import { createPruningJob } from './audit-trail.chore.js';
+import { auditTrailSettingsDefinition, createAuditTrailDefinition } from './audit-trail.slice.js';
+import { listActions, DAY_MS, readTrail } from './spec.js';
 
 let server: TestServer;
 // It only goes ahead: what has been pruned once was too old ever after.
-const clock = new MovedClock();
+const clock = new AdjustableClock();
 let number = 0;
 
 beforeAll(async () => {
@@ -38,19 +38,20 @@ const newOrganization = (): Promise<SeededOrganization> => makeOrganization(serv
 const path = (organization: string): string => `/api/v2/organizations/${organization}/audit-trail-settings`;
 const keep = (days: unknown): object => resource('audit-trail-settings', { 'retention-days': days });
 
-const set = async (organization: string, days: number | null, by: Api = server): Promise<void> => {
-  const { body } = answered(await by.patch(path(organization), keep(days)), 200);
+const set = async (organization: string, days: number | null, by: ApiTestClient = server): Promise<void> => {
+  const { body } = expectStatus(await by.patch(path(organization), keep(days)), 200);
   expect(body.data.attributes).toEqual({ 'retention-days': days });
 };
 
-const prune = () => oneRound(pruningChore(server.database, clock));
+const prune = () => runJobOnce(createPruningJob(server.database, clock));
 
-const views = (): readonly View[] => viewsOf([auditTrailSettingsSlice, auditTrailSlice(server.store.kinds)]);
+const views = (): readonly RebuildableView[] =>
+  listViews([auditTrailSettingsDefinition, createAuditTrailDefinition(server.store.kinds)]);
 
 /** The live views are those that the log makes. */
 const expectTrue = async (): Promise<void> => {
-  await followed(server.store, 'audit_trail');
-  for (const view of views()) expect(await verify(server.store, view, clock.now())).toEqual([]);
+  await waitForFollowers(server.store, 'audit_trail');
+  for (const view of views()) expect(await verifyView(server.store, view, clock.now())).toEqual([]);
 };
 
 describe('the settings of a trail', () => {
@@ -64,12 +65,14 @@ describe('the settings of a trail', () => {
         relationships: { organization: { data: { type: 'organizations', id: name } } },
       },
     });
-    expect(answered(await server.get(path(name)), 200).body).toEqual(settings(14));
+    expect(expectStatus(await server.get(path(name)), 200).body).toEqual(settings(14));
     for (const days of [30, null, 1]) {
-      expect(answered(await server.patch(path(name), keep(days)), 200).body).toEqual(settings(days));
-      expect(answered(await server.get(path(name)), 200).body).toEqual(settings(days));
+      expect(expectStatus(await server.patch(path(name), keep(days)), 200).body).toEqual(settings(days));
+      expect(expectStatus(await server.get(path(name)), 200).body).toEqual(settings(days));
     }
-    expect(answered(await server.patch(path(name), resource('audit-trail-settings')), 200).body).toEqual(settings(1));
+    expect(expectStatus(await server.patch(path(name), resource('audit-trail-settings')), 200).body).toEqual(
+      settings(1),
+    );
   });
 
   it.each([
@@ -107,22 +110,24 @@ describe('the settings of a trail', () => {
     for (const api of [member, machine]) answers.push(await api.get(path(name)), await api.patch(path(name), keep(0)));
     answers.push(await server.get(path('nowhere')), await server.patch(path('nowhere'), keep(30)));
     expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(404));
-    answered(await server.as(null).get(path(name)), 401);
+    expectStatus(await server.as(null).get(path(name)), 401);
   });
 
   it('are not made for an organization that is going', async () => {
     const { name, id } = await newOrganization();
-    meanwhile(server.store, () => server.delete(`/api/v2/organizations/${name}`));
-    answered(await server.patch(path(name), keep(30)), 404);
+    runBetween(server.store, () => server.delete(`/api/v2/organizations/${name}`));
+    expectStatus(await server.patch(path(name), keep(30)), 404);
     expect(await server.database.rows(sql`select 1 from audit_trail_settings where organization = ${id}`)).toEqual([]);
   });
 
   it('of two that are written at once both count, one after the other', async () => {
     const { name } = await newOrganization();
     const answers = await Promise.all([20, 30, 40].map((days) => server.patch(path(name), keep(days))));
-    for (const answer of answers) answered(answer, 200);
-    expect([20, 30, 40]).toContain(answered(await server.get(path(name)), 200).body.data.attributes['retention-days']);
-    expect(await verifySnapshots(server.store, [auditTrailSettingsSlice])).toEqual([]);
+    for (const answer of answers) expectStatus(answer, 200);
+    expect([20, 30, 40]).toContain(
+      expectStatus(await server.get(path(name)), 200).body.data.attributes['retention-days'],
+    );
+    expect(await verifySnapshots(server.store, [auditTrailSettingsDefinition])).toEqual([]);
   });
 });
 
@@ -130,15 +135,15 @@ describe('the audit configuration', () => {
   const at = (organization: string, rest = ''): string =>
     `/api/v2/organizations/${organization}/audit-configuration${rest}`;
   const configuration = (attributes: object): object => resource('audit-configurations', attributes);
-  const enable = (name: string, enabled: boolean, by: Api = server) =>
+  const enable = (name: string, enabled: boolean, by: ApiTestClient = server) =>
     by.patch(at(name), configuration({ 'audit-trails': { enabled } }));
   const streaming = 'hcp-audit-log-streaming';
   const off = { enabled: false, 'organization-id': '', 'use-default-organization': false };
 
   it('has its trail on until an owner disables it, and shows when that was', async () => {
     const { name, id } = await newOrganization();
-    await followed(server.store, 'audit_trail');
-    const { data } = answered(await server.get(at(name)), 200).body;
+    await waitForFollowers(server.store, 'audit_trail');
+    const { data } = expectStatus(await server.get(at(name)), 200).body;
     expect(data).toEqual({
       id: id.replace('org-', 'atrail-'),
       type: 'audit-configurations',
@@ -164,31 +169,31 @@ describe('the audit configuration', () => {
       },
       relationships: { organization: { data: { type: 'organizations', id: name } } },
     });
-    const disabled = answered(await enable(name, false), 200).body.data.attributes;
+    const disabled = expectStatus(await enable(name, false), 200).body.data.attributes;
     expect(disabled['audit-trails']).toEqual({ enabled: false });
     expect(disabled.timestamps['audit-trails-disabled-at']).toBe(disabled['updated-at']);
-    const enabled = answered(await enable(name, true), 200).body.data.attributes;
+    const enabled = expectStatus(await enable(name, true), 200).body.data.attributes;
     expect(enabled.timestamps['audit-trails-enabled-at']).toBe(enabled['updated-at']);
     const nothing = { 'audit-trails': null, [streaming]: off };
-    expect(answered(await server.patch(at(name), configuration(nothing)), 200).body.data.attributes).toMatchObject({
+    expect(expectStatus(await server.patch(at(name), configuration(nothing)), 200).body.data.attributes).toMatchObject({
       'audit-trails': { enabled: true },
       'updated-at': enabled['updated-at'],
     });
   });
 
   it('stops the trail, which keeps its entries and records each change of its settings', async () => {
-    const { name, workspace, reader } = await makeAudited(server, newName());
-    const before = actionsOf(await readTrail(reader));
-    answered(await enable(name, false), 200);
+    const { name, workspace, reader } = await createAuditedOrganization(server, newName());
+    const before = listActions(await readTrail(reader));
+    expectStatus(await enable(name, false), 200);
     await act(server, workspace, 'lock');
     await set(name, 30);
     expect((await readTrail(reader)).data.map(({ resource: { meta } }) => meta).slice(0, 2)).toEqual([
       { audit_trail_retention_days: 30 },
       { audit_trails_enabled: false },
     ]);
-    answered(await enable(name, true), 200);
+    expectStatus(await enable(name, true), 200);
     await act(server, workspace, 'unlock');
-    expect(actionsOf(await readTrail(reader))).toEqual([
+    expect(listActions(await readTrail(reader))).toEqual([
       'workspace unlock',
       'organization update',
       'organization update',
@@ -199,20 +204,20 @@ describe('the audit configuration', () => {
   });
 
   it('is tested by an entry, whose request is the answer', async () => {
-    const { name, id, reader } = await makeAudited(server, newName());
-    const answer = answered(await server.post(at(name, '/test')), 200);
+    const { name, id, reader } = await createAuditedOrganization(server, newName());
+    const answer = expectStatus(await server.post(at(name, '/test')), 200);
     expect(answer.headers.get('content-type')).toBe('application/json');
     const [entry] = (await readTrail(reader)).data;
     expect(entry).toMatchObject({
       request: { id: answer.body['request-id'] },
       resource: { id: id.replace('org-', 'atrail-'), type: 'audit_configuration', action: 'test', meta: null },
     });
-    answered(await enable(name, false), 200);
-    expect(answered(await server.post(at(name, '/test')), 409).body.errors[0].detail).toContain('is disabled');
-    answered(await enable(name, true), 200);
+    expectStatus(await enable(name, false), 200);
+    expect(expectStatus(await server.post(at(name, '/test')), 409).body.errors[0].detail).toContain('is disabled');
+    expectStatus(await enable(name, true), 200);
     const free = resource('subscriptions', {}, { 'feature-set': { data: { type: 'feature-sets', id: 'fs-free' } } });
-    answered(await server.post(`/api/v2/admin/organizations/${name}/subscription`, free), 200);
-    expect(answered(await server.post(at(name, '/test')), 409).body.errors[0].detail).toContain('not entitled');
+    expectStatus(await server.post(`/api/v2/admin/organizations/${name}/subscription`, free), 200);
+    expect(expectStatus(await server.post(at(name, '/test')), 409).body.errors[0].detail).toContain('not entitled');
   });
 
   it.each([
@@ -240,7 +245,7 @@ describe('the audit configuration', () => {
     const owner = await makeMember(server, name, `otto-${number}`, [ownersTeam]);
     const member = await makeMember(server, name, `mona-${number}`, [await makeTeam(server, name, 'plain')]);
     const machine = server.as(await makeOrganizationToken(server, name));
-    answered(await owner.get(at(name)), 200);
+    expectStatus(await owner.get(at(name)), 200);
     for (const api of [member, machine]) {
       const answers = [await api.get(at(name)), await enable(name, false, api), await api.post(at(name, '/test'))];
       expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
@@ -249,8 +254,8 @@ describe('the audit configuration', () => {
 });
 
 describe('entries are kept', () => {
-  const makePlace = (): Promise<Audited> => makeAudited(server, newName());
-  const count = async (reader: Api): Promise<number> => (await readTrail(reader)).pagination.total_count;
+  const makePlace = (): Promise<AuditedOrganization> => createAuditedOrganization(server, newName());
+  const count = async (reader: ApiTestClient): Promise<number> => (await readTrail(reader)).pagination.total_count;
 
   it('for longer, or for ever, pruned or not', async () => {
     const { name, reader } = await makePlace();
@@ -281,9 +286,9 @@ describe('entries are kept', () => {
     await act(server, workspace, 'lock');
     expect(await count(reader)).toBeGreaterThan(1);
     await set(name, 1);
-    expect(actionsOf(await readTrail(reader))).toEqual(['organization update', 'workspace lock']);
+    expect(listActions(await readTrail(reader))).toEqual(['organization update', 'workspace lock']);
     await prune();
-    expect(actionsOf(await readTrail(reader))).toEqual(['organization update', 'workspace lock']);
+    expect(listActions(await readTrail(reader))).toEqual(['organization update', 'workspace lock']);
     await expectTrue();
   });
 
@@ -293,11 +298,11 @@ describe('entries are kept', () => {
     await act(server, workspace, 'lock');
     await set(name, null);
     const left = ['organization update', 'workspace lock'];
-    expect(actionsOf(await readTrail(reader))).toEqual(left);
+    expect(listActions(await readTrail(reader))).toEqual(left);
     await prune();
     await expectTrue();
-    for (const view of views()) await rebuild(server.store, view);
-    expect(actionsOf(await readTrail(reader))).toEqual(left);
+    for (const view of views()) await rebuildView(server.store, view);
+    expect(listActions(await readTrail(reader))).toEqual(left);
     await prune();
     await expectTrue();
   });
@@ -305,8 +310,8 @@ describe('entries are kept', () => {
   it('for fourteen days after their organization is gone, whatever it wanted', async () => {
     const { name, id } = await newOrganization();
     await set(name, null);
-    answered(await server.delete(`/api/v2/organizations/${name}`), 204);
-    await followed(server.store, 'audit_trail');
+    expectStatus(await server.delete(`/api/v2/organizations/${name}`), 204);
+    await waitForFollowers(server.store, 'audit_trail');
     const kept = async () =>
       (await server.database.rows(sql`select 1 from audit_trail_entries where organization = ${id}`)).length;
     clock.ahead += 13 * DAY_MS;

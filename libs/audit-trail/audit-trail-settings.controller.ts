@@ -3,17 +3,17 @@ import { CommandBus } from '@nestjs/cqrs';
 import { z } from 'zod';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { document, parseBody, resourceBody, type Document, type Resource } from '#json-api';
+import { renderDocument, parseBody, resourceBody, type Document, type Resource } from '#json-api';
 import { ChangeTrailSettings } from './audit-trail-settings.handler.js';
-import { trailSettingsFor, type TrailSettingsRow } from './audit-trail-settings.queries.js';
-import { settingsOf } from './audit-trail-settings.js';
+import { findTrailSettings, type TrailSettingsRow } from './audit-trail-settings.queries.js';
+import { toTrailSettingsStream } from './audit-trail-settings.js';
 
 const TYPE = 'audit-trail-settings';
 
 export const body = resourceBody(TYPE, z.object({ 'retention-days': z.number().nullable().optional() }).default({}));
 
-const settingsResource = ({ organization, organizationName, retentionDays }: TrailSettingsRow): Resource => ({
-  id: settingsOf(organization),
+const renderTrailSettings = ({ organization, organizationName, retentionDays }: TrailSettingsRow): Resource => ({
+  id: toTrailSettingsStream(organization),
   type: TYPE,
   attributes: { 'retention-days': retentionDays },
   relationships: { organization: { data: { type: 'organizations', id: organizationName } } },
@@ -28,7 +28,7 @@ export class AuditTrailSettingsController {
 
   @Get()
   async show(@Param('organization') organization: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return document(settingsResource(await trailSettingsFor(this.database, actor, organization)));
+    return renderDocument(renderTrailSettings(await findTrailSettings(this.database, actor, organization)));
   }
 
   @Patch()
@@ -38,8 +38,8 @@ export class AuditTrailSettingsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const { 'retention-days': retentionDays } = parseBody(body, request).data.attributes;
-    return document(
-      settingsResource(await this.bus.execute(new ChangeTrailSettings(organization, retentionDays, actor))),
+    return renderDocument(
+      renderTrailSettings(await this.bus.execute(new ChangeTrailSettings(organization, retentionDays, actor))),
     );
   }
 }

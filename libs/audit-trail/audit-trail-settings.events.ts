@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { EventKinds, Recorded } from '#kernel';
+import type { EventKinds, RecordedEvent } from '#kernel';
 import type { TrailSettingsEvent } from './audit-trail-settings.js';
 
 /** The catalogue has no word for the trail's settings (contract §6): to readers they are settings of the organization. */
-const ofOrganization = (_: unknown, { organization, stream }: Recorded): string => organization ?? stream;
+const getOrganizationId = (_: unknown, { organization, stream }: RecordedEvent): string => organization ?? stream;
 
-const switched = (isOn: boolean) =>
+const defineSwitchEvent = (isOn: boolean) =>
   ({
     schemaVersion: 1,
     topic: 'organizations',
@@ -13,7 +13,7 @@ const switched = (isOn: boolean) =>
     audit: {
       resource: 'organization',
       action: 'update',
-      id: ofOrganization,
+      id: getOrganizationId,
       meta: () => ({ audit_trails_enabled: isOn }),
     },
   }) as const;
@@ -26,12 +26,12 @@ export const trailSettingsEvents: EventKinds<TrailSettingsEvent> = {
     audit: {
       resource: 'organization',
       action: 'update',
-      id: ofOrganization,
+      id: getOrganizationId,
       meta: ({ retentionDays }) => ({ audit_trail_retention_days: retentionDays }),
     },
   },
-  AuditTrailEnabled: switched(true),
-  AuditTrailDisabled: switched(false),
+  AuditTrailEnabled: defineSwitchEvent(true),
+  AuditTrailDisabled: defineSwitchEvent(false),
   AuditTrailTested: {
     schemaVersion: 1,
     topic: 'organizations',

@@ -1,11 +1,11 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { Sql } from '#kernel';
-import { EventStore, firstRow, unborn, unchanged, type Loaded, type Row } from '#event-store';
-import { contextOf, type Actor } from '#access';
-import { trailSettings, type TrailSettings, type TrailSettingsCommand } from './audit-trail-settings.js';
+import { EventStore, getFirstRow, newStream, expectVersion, type LoadedStream, type DatabaseRow } from '#event-store';
+import { createEventContext, type Actor } from '#access';
+import { trailSettings, type TrailSettingsState, type TrailSettingsCommand } from './audit-trail-settings.js';
 import {
-  trailSettingsForCommand,
-  trailSettingsOf,
+  loadTrailSettingsForCommand,
+  selectTrailSettings,
   type TrailSettingsForCommand,
   type TrailSettingsRow,
 } from './audit-trail-settings.queries.js';
@@ -21,10 +21,10 @@ export class ChangeTrailSettings extends Command<TrailSettingsRow> {
   }
 }
 
-export type LoadedTrailSettings = Loaded<TrailSettings> & { readonly found: TrailSettingsForCommand };
+export type LoadedTrailSettings = LoadedStream<TrailSettingsState> & { readonly found: TrailSettingsForCommand };
 
 /** Handles a command to the settings of an organization's trail, for its owners. */
-export const toTrailSettings = (
+export const executeTrailSettingsCommand = (
   store: EventStore,
   asked: {
     /** Its name. */
@@ -34,19 +34,21 @@ export const toTrailSettings = (
     /** The settings that are read after the append, for the organization with this id. */
     readonly read: (organization: string) => Sql;
   },
-): Promise<{ readonly loaded: LoadedTrailSettings; readonly rows: readonly Row[][] }> =>
+): Promise<{ readonly loaded: LoadedTrailSettings; readonly rows: readonly DatabaseRow[][] }> =>
   store.handle({
     decider: trailSettings,
     load: async (): Promise<LoadedTrailSettings> => {
-      const found = await trailSettingsForCommand(store.database, asked.actor, asked.organization);
+      const found = await loadTrailSettingsForCommand(store.database, asked.actor, asked.organization);
       const { stream, snapshot } = found;
-      const settings = snapshot ? await store.restore(stream, trailSettings, snapshot) : unborn(stream, trailSettings);
+      const settings = snapshot
+        ? await store.restore(stream, trailSettings, snapshot)
+        : newStream(stream, trailSettings);
       return { ...settings, found };
     },
     command: asked.command,
     organization: ({ found }) => found.organization,
-    holding: ({ found }) => found.held.map(({ stream, version }) => unchanged(stream, version)),
-    context: contextOf(asked.actor),
+    holding: ({ found }) => found.held.map(({ stream, version }) => expectVersion(stream, version)),
+    context: createEventContext(asked.actor),
     read: ({ found }) => [asked.read(found.organization)],
   });
 
@@ -55,15 +57,15 @@ export class ChangeTrailSettingsHandler implements ICommandHandler<ChangeTrailSe
   constructor(private readonly store: EventStore) {}
 
   async execute({ organization, retentionDays, actor }: ChangeTrailSettings): Promise<TrailSettingsRow> {
-    const { rows } = await toTrailSettings(this.store, {
+    const { rows } = await executeTrailSettingsCommand(this.store, {
       organization,
       actor,
       command: ({ state }) => ({
         type: 'ChangeAuditTrailRetention',
         data: { retentionDays: retentionDays === undefined ? state.retentionDays : retentionDays },
       }),
-      read: trailSettingsOf,
+      read: selectTrailSettings,
     });
-    return firstRow<TrailSettingsRow>(rows);
+    return getFirstRow<TrailSettingsRow>(rows);
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { specify } from '#kernel/spec';
-import { settingsOf, trailSettings } from './audit-trail-settings.js';
+import { toTrailSettingsStream, trailSettings } from './audit-trail-settings.js';
 
 const { given } = specify(trailSettings);
 
@@ -38,7 +38,7 @@ describe('the settings of a trail', () => {
   });
 
   it('are a stream of the organization’s own', () => {
-    expect(settingsOf('org-7hGt3KmPq9RsVw2X')).toBe('atrail-7hGt3KmPq9RsVw2X');
+    expect(toTrailSettingsStream('org-7hGt3KmPq9RsVw2X')).toBe('atrail-7hGt3KmPq9RsVw2X');
   });
 
   it('enable the trail until an owner disables it', () => {

@@ -1,7 +1,7 @@
 import { conflict, unprocessable, type Decider, type Message } from '#kernel';
 
 /** The settings of an organization's trail. Organizations that never changed a setting have the defaults. */
-export type TrailSettings = {
+export type TrailSettingsState = {
   /** For how many days entries are kept; null: for ever. The contract has the default (§8). */
   readonly retentionDays: number | null;
   /** Whether entries are recorded. */
@@ -20,9 +20,9 @@ export type TrailSettingsCommand =
   | Message<'SwitchAuditTrail', { enabled: boolean }>
   | Message<'TestAuditTrail', Record<never, never>>;
 
-export const RETENTION_DAYS = 14;
+export const DEFAULT_RETENTION_DAYS = 14;
 /** A hundred years: for longer there is null. */
-const MOST_DAYS = 36_500;
+const MAX_RETENTION_DAYS = 36_500;
 
 const ATTRIBUTE = 'retention-days';
 
@@ -30,12 +30,13 @@ const checkDays = (days: number | null): void => {
   if (days === null) return;
   if (!Number.isInteger(days)) throw unprocessable('Retention days must be a whole number', ATTRIBUTE);
   if (days < 1) throw unprocessable('Retention days must be greater than 0', ATTRIBUTE);
-  if (days > MOST_DAYS) throw unprocessable(`Retention days must be at most ${MOST_DAYS}, or null`, ATTRIBUTE);
+  if (days > MAX_RETENTION_DAYS)
+    throw unprocessable(`Retention days must be at most ${MAX_RETENTION_DAYS}, or null`, ATTRIBUTE);
 };
 
-export const trailSettings: Decider<TrailSettings, TrailSettingsCommand, TrailSettingsEvent> = {
+export const trailSettings: Decider<TrailSettingsState, TrailSettingsCommand, TrailSettingsEvent> = {
   version: 2,
-  initial: { retentionDays: RETENTION_DAYS, enabled: true },
+  initial: { retentionDays: DEFAULT_RETENTION_DAYS, enabled: true },
   decide: {
     ChangeAuditTrailRetention: ({ retentionDays }, state) => {
       checkDays(retentionDays);
@@ -60,4 +61,4 @@ export const trailSettings: Decider<TrailSettings, TrailSettingsCommand, TrailSe
 };
 
 /** Their stream: an organization, `org-…`, has one, and needs nobody to make it. */
-export const settingsOf = (organization: string): string => organization.replace(/^org-/, 'atrail-');
+export const toTrailSettingsStream = (organization: string): string => organization.replace(/^org-/, 'atrail-');

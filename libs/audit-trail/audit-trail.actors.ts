@@ -1,6 +1,6 @@
 import { sql } from '#kernel';
 import type { EventStore } from '#event-store';
-import type { Question } from './audit-trail.question.js';
+import type { TrailQuery } from './audit-trail.question.js';
 
 type ActorRow = { readonly name: string; readonly accessor: string };
 
@@ -8,9 +8,9 @@ type ActorRow = { readonly name: string; readonly accessor: string };
  * Ids of people who have acted under names that are asked for. These are sealed, and no index knows them: all are opened who
  * have ever acted in the organization, which are as many as people. Names in the clear are looked up with the trail itself.
  */
-export const actorsNamed = async (
+export const findActorsByName = async (
   { database, seals }: EventStore,
-  { organization, filter: { actor: names } }: Pick<Question, 'organization' | 'filter'>,
+  { organization, filter: { actor: names } }: Pick<TrailQuery, 'organization' | 'filter'>,
 ): Promise<readonly string[]> => {
   if (names.length === 0) return [];
   const people = await database.slowRows<ActorRow>(

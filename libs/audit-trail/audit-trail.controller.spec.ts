@@ -1,15 +1,15 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql, type Sql } from '#kernel';
-import { rebuild, viewsOf } from '#event-store';
-import { act, makeAudited, type Audited } from '../../test/support/audited.js';
-import { MovedClock } from '../../test/support/clocks.js';
+import { rebuildView, listViews } from '#event-store';
+import { act, createAuditedOrganization, type AuditedOrganization } from '../../test/support/audited.js';
+import { AdjustableClock } from '../../test/support/clocks.js';
 import { makeOrganization, makeOrganizationToken, makeProject, makeToken, resource } from '../../test/support/seeds.js';
-import { startTestServer, type Api, type TestServer } from '../../test/support/server.js';
-import { auditTrailSlice } from './audit-trail.slice.js';
-import { actionOf, actionsOf, ask, DAY_MS, idsOf, readTrail, type TrailPage } from './spec.js';
+import { startTestServer, type ApiTestClient, type TestServer } from '../../test/support/server.js';
+import { createAuditTrailDefinition } from './audit-trail.slice.js';
+import { formatAction, listActions, requestTrail, DAY_MS, listIds, readTrail, type TestTrailPage } from './spec.js';
 
 let server: TestServer;
-const clock = new MovedClock();
+const clock = new AdjustableClock();
 let number = 0;
 
 beforeAll(async () => {
@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 /** One of the test's own. */
-const makePlace = (): Promise<Audited> => makeAudited(server, `house-${(number += 1)}`);
+const makePlace = (): Promise<AuditedOrganization> => createAuditedOrganization(server, `house-${(number += 1)}`);
 
 /** Two entries each. */
 const lockAndUnlock = async (workspace: string, times: number): Promise<void> => {
@@ -31,21 +31,21 @@ const lockAndUnlock = async (workspace: string, times: number): Promise<void> =>
   }
 };
 
-const pageOf = (reader: Api, number: number, size: number, since?: string): Promise<TrailPage> =>
+const pageOf = (reader: ApiTestClient, number: number, size: number, since?: string): Promise<TestTrailPage> =>
   readTrail(reader, { 'page[number]': String(number), 'page[size]': String(size), ...(since ? { since } : {}) });
 
 /** As most readers do: on while there is a next page. */
-const readAll = async (reader: Api, size: number): Promise<string[]> => {
+const readAll = async (reader: ApiTestClient, size: number): Promise<string[]> => {
   const ids: string[] = [];
   for (let next: number | null = 1; next !== null;) {
-    const page: TrailPage = await pageOf(reader, next, size);
-    ids.push(...idsOf(page));
+    const page: TestTrailPage = await pageOf(reader, next, size);
+    ids.push(...listIds(page));
     next = page.pagination.next_page;
   }
   return ids;
 };
 
-const timesOf = ({ data }: TrailPage): string[] => data.map(({ timestamp }) => timestamp);
+const timesOf = ({ data }: TestTrailPage): string[] => data.map(({ timestamp }) => timestamp);
 
 describe('GET /organization/audit-trail', () => {
   it('tells what happened, newest first, in the form of the contract', async () => {
@@ -73,7 +73,7 @@ describe('GET /organization/audit-trail', () => {
       request: { id: event?.context.request.id, address: '127.0.0.1', user_agent: 'node' },
       resource: { id: workspace, type: 'workspace', action: 'lock', meta: { reason: 'spring cleaning' } },
     });
-    expect(data.map(actionOf).toReversed().slice(0, 6)).toEqual([
+    expect(data.map(formatAction).toReversed().slice(0, 6)).toEqual([
       'organization create',
       'project create',
       'team create',
@@ -95,7 +95,7 @@ describe('GET /organization/audit-trail', () => {
     for (const action of ['lock', 'unlock', 'lock', 'unlock', 'lock', 'unlock'] as const) {
       await act(server, workspace, action);
       const { data } = await readTrail(reader, { 'page[size]': '1' });
-      expect(data.map(actionOf)).toEqual([`workspace ${action}`]);
+      expect(data.map(formatAction)).toEqual([`workspace ${action}`]);
     }
   });
 
@@ -138,30 +138,30 @@ describe('who may read the trail', () => {
     const { name, reader } = await makePlace();
     const path = `/api/v2/organizations/${name}/authentication-token?token=audit-trails`;
     const auditor = server.as(await makeToken(server, path));
-    expect(idsOf(await readTrail(auditor))).toEqual(idsOf(await readTrail(reader)));
+    expect(listIds(await readTrail(auditor))).toEqual(listIds(await readTrail(reader)));
   });
 
   it('is nobody else: 404 for a valid token, 401 for none or a bad one', async () => {
     const { name, ownersTeam, reader } = await makePlace();
     const team = await makeToken(server, `/api/v2/teams/${ownersTeam}/authentication-token`);
-    expect((await ask(server)).status).toBe(404);
-    expect((await ask(server.as(team))).status).toBe(404);
-    expect((await ask(server.as(null))).status).toBe(401);
-    expect((await ask(server.as('nobody.atlasv1.nothing'))).status).toBe(401);
+    expect((await requestTrail(server)).status).toBe(404);
+    expect((await requestTrail(server.as(team))).status).toBe(404);
+    expect((await requestTrail(server.as(null))).status).toBe(401);
+    expect((await requestTrail(server.as('nobody.atlasv1.nothing'))).status).toBe(401);
     await readTrail(reader);
     await server.delete(`/api/v2/organizations/${name}/authentication-token`);
-    expect((await ask(reader)).status).toBe(401);
+    expect((await requestTrail(reader)).status).toBe(401);
   });
 
   it('is nobody once the organization is deleted', async () => {
     const { name, reader } = await makePlace();
     await readTrail(reader);
     expect((await server.delete(`/api/v2/organizations/${name}`)).status).toBe(204);
-    expect((await ask(reader)).status).toBe(401);
+    expect((await requestTrail(reader)).status).toBe(401);
   });
 
   it('is refused before the query is looked at', async () => {
-    expect((await ask(server, 'since=tomorrow')).status).toBe(404);
+    expect((await requestTrail(server, 'since=tomorrow')).status).toBe(404);
   });
 });
 
@@ -187,10 +187,10 @@ describe('the audit entitlement', () => {
 
   it('gives a trail, which records the loss of the entitlement and then nothing until the entitlement returns', async () => {
     const { name, workspace, reader } = await makePlace();
-    const before = idsOf(await readTrail(reader));
+    const before = listIds(await readTrail(reader));
     await move(name, 'fs-free');
     expect(await entitled(name)).toBe(false);
-    expect((await ask(reader)).status).toBe(404);
+    expect((await requestTrail(reader)).status).toBe(404);
     await lockAndUnlock(workspace, 1);
     await move(name, 'fs-everything');
     await act(server, workspace, 'lock');
@@ -200,7 +200,7 @@ describe('the audit entitlement', () => {
       ['lock', { reason: '' }],
       ['update', { feature_set: 'free' }],
     ]);
-    expect(idsOf(page).slice(-before.length)).toEqual(before);
+    expect(listIds(page).slice(-before.length)).toEqual(before);
   });
 
   it('stays the first entry of its trail if the event of the change has schema version 1', async () => {
@@ -210,9 +210,9 @@ describe('the audit entitlement', () => {
     await rewriteEvents(sql`
       update event_store.events set schema_version = 1, data = data - 'trailBegins'
        where stream = ${id} and type = 'OrganizationFeatureSetChanged'`);
-    const [view] = viewsOf([auditTrailSlice(server.store.kinds)]);
+    const [view] = listViews([createAuditTrailDefinition(server.store.kinds)]);
     if (!view) throw new Error('the audit trail has no view');
-    await rebuild(server.store, view);
+    await rebuildView(server.store, view);
     const [granted, taken] = (await readTrail(reader)).data.map(({ resource: { meta } }) => meta);
     expect([granted, taken]).toEqual([{ feature_set: 'everything' }, { feature_set: 'free' }]);
   });
@@ -222,14 +222,14 @@ describe('the audit entitlement', () => {
     try {
       const organization = await makeOrganization(free, 'shed');
       const reader = free.as(await makeOrganizationToken(free, 'shed'));
-      expect((await ask(reader)).status).toBe(404);
+      expect((await requestTrail(reader)).status).toBe(404);
       const body = resource('subscriptions', {}, { 'feature-set': { data: { id: 'fs-everything' } } });
       await free.post(`/api/v2/admin/organizations/${organization.name}/subscription`, body);
       const empty = await readTrail(reader, { since: '2026-01-01', 'page[number]': '1' });
       expect(empty).toMatchObject({ data: [], pagination: { total_count: 0, total_pages: 0, next_page: null } });
       expect((await readTrail(reader, { after: '' })).data).toEqual([]);
       await makeProject(free, 'shed', 'first');
-      expect(actionsOf(await readTrail(reader))).toEqual(['project create']);
+      expect(listActions(await readTrail(reader))).toEqual(['project create']);
     } finally {
       await free.close();
     }
@@ -288,7 +288,7 @@ describe('since', () => {
 
   it('is a 422 where it is no time', async () => {
     const { reader } = await makePlace();
-    const { status, body } = await ask(reader, { since: 'last tuesday' });
+    const { status, body } = await requestTrail(reader, { since: 'last tuesday' });
     expect(status).toBe(422);
     expect(body.errors[0]).toMatchObject({ status: '422', source: { parameter: 'since' } });
   });
@@ -317,7 +317,7 @@ describe('pages', () => {
       total_count: total,
       page_size: 4,
     });
-    expect(idsOf(second)).toEqual(idsOf(all).slice(4, 8));
+    expect(listIds(second)).toEqual(listIds(all).slice(4, 8));
     expect(await readTrail(reader, 'page=2&page[size]=4')).toEqual(second);
     expect(await readTrail(reader, { 'page[number]': '70' })).toEqual({
       data: [],
@@ -329,22 +329,22 @@ describe('pages', () => {
     const { reader } = await makePlace();
     expect((await readTrail(reader, { 'page[size]': '5000' })).pagination.page_size).toBe(1_000);
     for (const query of ['page[number]=0', 'page[size]=0', 'page=x', 'page[size]=-1', 'page[number]=1e3']) {
-      expect((await ask(reader, query)).status).toBe(400);
+      expect((await requestTrail(reader, query)).status).toBe(400);
     }
   });
 
   it('stay where they were while new events come', async () => {
     const { workspace, reader } = await makePlace();
     await lockAndUnlock(workspace, 3);
-    const all = idsOf(await readTrail(reader));
-    const read: TrailPage[] = [];
+    const all = listIds(await readTrail(reader));
+    const read: TestTrailPage[] = [];
     for (let next: number | null = 1; next !== null;) {
-      const page: TrailPage = await pageOf(reader, next, 3);
+      const page: TestTrailPage = await pageOf(reader, next, 3);
       read.push(page);
       next = page.pagination.next_page;
       await lockAndUnlock(workspace, 2);
     }
-    expect(idsOf(...read)).toEqual(all);
+    expect(listIds(...read)).toEqual(all);
     expect(new Set(read.map(({ pagination }) => pagination.total_count))).toEqual(new Set([all.length]));
   });
 
@@ -353,11 +353,11 @@ describe('pages', () => {
     const path = `/api/v2/organizations/${name}/authentication-token?token=audit-trails`;
     const other = server.as(await makeToken(server, path));
     await lockAndUnlock(workspace, 3);
-    const all = idsOf(await readTrail(reader));
+    const all = listIds(await readTrail(reader));
     const first = await pageOf(reader, 1, 5);
     await act(server, workspace, 'lock');
-    expect(idsOf(await pageOf(other, 1, 5))).not.toEqual(idsOf(first));
-    expect(idsOf(first, await pageOf(reader, 2, 5))).toEqual(all.slice(0, 10));
+    expect(listIds(await pageOf(other, 1, 5))).not.toEqual(listIds(first));
+    expect(listIds(first, await pageOf(reader, 2, 5))).toEqual(all.slice(0, 10));
   });
 
   it('show a second walk all that came after the first, at once', async () => {
@@ -366,7 +366,7 @@ describe('pages', () => {
     await readAll(reader, 3);
     for (let round = 0; round < 4; round += 1) {
       await act(server, workspace, round % 2 === 0 ? 'lock' : 'unlock');
-      expect(await readAll(reader, 3)).toEqual(idsOf(await readTrail(reader)));
+      expect(await readAll(reader, 3)).toEqual(listIds(await readTrail(reader)));
     }
   });
 
@@ -383,15 +383,15 @@ describe('pages', () => {
       const requests = numbers.map((page) => pageOf(reader, page, 3, since));
       await lockAndUnlock(workspace, 1);
       const pages = await Promise.all(requests);
-      const got = idsOf(...pages);
+      const got = listIds(...pages);
       expect(got.length).toBe(new Set(got).size);
       for (const id of got) known.add(id);
       since = pages.flatMap(timesOf).toSorted().at(-1) ?? since;
     }
     // Whatever is older than the last it has seen, it has seen.
-    const later = new Set(idsOf(await readTrail(reader, { since })));
+    const later = new Set(listIds(await readTrail(reader, { since })));
     expect([...known].toSorted()).toEqual(
-      idsOf(await readTrail(reader))
+      listIds(await readTrail(reader))
         .filter((id) => !later.has(id))
         .toSorted(),
     );
@@ -401,12 +401,12 @@ describe('pages', () => {
 describe('retention', () => {
   it('shows fourteen days, pruned or not', async () => {
     const { workspace, reader } = await makePlace();
-    const before = idsOf(await readTrail(reader));
+    const before = listIds(await readTrail(reader));
     clock.ahead = 13.9 * DAY_MS;
-    expect(idsOf(await readTrail(reader))).toEqual(before);
+    expect(listIds(await readTrail(reader))).toEqual(before);
     clock.ahead = 14.1 * DAY_MS;
     expect(await readTrail(reader)).toMatchObject({ data: [], pagination: { total_count: 0, total_pages: 0 } });
     await act(server, workspace, 'lock');
-    expect(actionsOf(await readTrail(reader, { since: '2020-01-01' }))).toEqual(['workspace lock']);
+    expect(listActions(await readTrail(reader, { since: '2020-01-01' }))).toEqual(['workspace lock']);
   });
 });

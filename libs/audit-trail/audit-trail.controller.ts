@@ -1,18 +1,18 @@
 import { Controller, Get, Header, Headers, Query, Res, StreamableFile } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Clock } from '#kernel';
-import { CurrentActor, demand, type Actor } from '#access';
-import type { Query as QueryOf } from '#json-api';
-import { Exports } from './audit-trail.exports.js';
-import { Pages } from './audit-trail.pages.js';
-import { namesPages, pageQuestionOf, questionOf } from './audit-trail.question.js';
+import { CurrentActor, requirePermission, type Actor } from '#access';
+import type { QueryParameters as QueryOf } from '#json-api';
+import { TrailExporter } from './audit-trail.exports.js';
+import { TrailPageReader } from './audit-trail.pages.js';
+import { isPageRequest, parseTrailPageQuery, parseTrailQuery } from './audit-trail.question.js';
 
 const JSON_LINES = 'application/x-ndjson';
 
 const JSON_WHOLE = 'application/json';
 
 /** How much a type is wanted, by its own name; 0: not at all (RFC 9110, 12.5.1). */
-const weightOf = (type: string, accept: string): number => {
+const parseAcceptWeight = (type: string, accept: string): number => {
   const weights = accept.split(',').map((range) => {
     const [name, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
     const quality = parameters.find((parameter) => parameter.startsWith('q='));
@@ -23,13 +23,13 @@ const weightOf = (type: string, accept: string): number => {
 
 /** Readers in use accept anything, and get plain JSON in pages (clients.md §6): lines are for who wants nothing else more. */
 const wantsLines = (accept: string, query: QueryOf): boolean =>
-  weightOf(JSON_LINES, accept) > weightOf(JSON_WHOLE, accept) && !namesPages(query);
+  parseAcceptWeight(JSON_LINES, accept) > parseAcceptWeight(JSON_WHOLE, accept) && !isPageRequest(query);
 
 @Controller('api/v2')
 export class AuditTrailController {
   constructor(
-    private readonly pages: Pages,
-    private readonly exports: Exports,
+    private readonly pages: TrailPageReader,
+    private readonly exports: TrailExporter,
     private readonly clock: Clock,
   ) {}
 
@@ -45,10 +45,10 @@ export class AuditTrailController {
     @CurrentActor() actor: Actor,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Buffer | StreamableFile> {
-    demand(actor, 'read-audit-trail', { organization: actor.id });
-    const question = questionOf(query, actor.id, this.clock.now());
+    requirePermission(actor, 'read-audit-trail', { organization: actor.id });
+    const question = parseTrailQuery(query, actor.id, this.clock.now());
     if (!wantsLines(accept, query)) {
-      return Buffer.from(JSON.stringify(await this.pages.read(pageQuestionOf(query, question), actor)));
+      return Buffer.from(JSON.stringify(await this.pages.read(parseTrailPageQuery(query, question), actor)));
     }
     const lines = await this.exports.begin(question, actor);
     void reply.header('content-type', JSON_LINES);

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { act, makeAudited, type Audited } from '../../test/support/audited.js';
-import { MovedClock } from '../../test/support/clocks.js';
+import { act, createAuditedOrganization, type AuditedOrganization } from '../../test/support/audited.js';
+import { AdjustableClock } from '../../test/support/clocks.js';
 import { makeToken } from '../../test/support/seeds.js';
-import { oneRound } from '../../test/support/chores.js';
+import { runJobOnce } from '../../test/support/chores.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
-import { pruningChore } from './audit-trail.chore.js';
-import { ask, DAY_MS, longTrail, readLines, readTrail } from './spec.js';
+import { createPruningJob } from './audit-trail.chore.js';
+import { requestTrail, DAY_MS, buildLongTrail, readLines, readTrail } from './spec.js';
 
 let server: TestServer;
-const clock = new MovedClock();
+const clock = new AdjustableClock();
 
 beforeAll(async () => {
   server = await startTestServer({ followers: true, clock });
@@ -21,12 +21,12 @@ afterEach(() => {
 
 /** Far more than goes into what lies between two programs. */
 const lengthen = async ({ database }: TestServer, organization: string, entries: number): Promise<void> => {
-  for (const statement of longTrail(organization, entries)) await database.rows(statement);
+  for (const statement of buildLongTrail(organization, entries)) await database.rows(statement);
 };
 
 /** All of it is told, and nothing more to come. */
-const makePlace = async (on: TestServer, name: string): Promise<Audited> => {
-  const place = await makeAudited(on, name);
+const makePlace = async (on: TestServer, name: string): Promise<AuditedOrganization> => {
+  const place = await createAuditedOrganization(on, name);
   await readTrail(place.reader);
   return place;
 };
@@ -168,7 +168,7 @@ describe('the reader of an export', () => {
     await reader.read();
     // All but a hundred are too old.
     clock.ahead = 14 * DAY_MS + 24_900_000;
-    await oneRound(pruningChore(server.database, clock));
+    await runJobOnce(createPruningJob(server.database, clock));
     const { ids, isComplete } = await restOf(reader);
     expect(isComplete).toBe(false);
     const left = await readLines(server, token, query);
@@ -204,5 +204,5 @@ describe('the reader of an export', () => {
 it('an export does not change what other readers are given', async () => {
   const { token } = await makePlace(server, 'plain');
   await readLines(server, token);
-  expect((await ask(server.as(token))).headers.get('content-type')).toBe('application/json');
+  expect((await requestTrail(server.as(token))).headers.get('content-type')).toBe('application/json');
 });

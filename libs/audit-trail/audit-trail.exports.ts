@@ -2,31 +2,31 @@ import { Readable } from 'node:stream';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { EventStore } from '#event-store';
 import type { Actor } from '#access';
-import { readLines, type TrailState } from './audit-trail.queries.js';
-import type { Question } from './audit-trail.question.js';
-import { refuseGaps, stretchFor } from './audit-trail.stretches.js';
-import { SHOWING, type Showing } from './entry.js';
-import type { Stretch } from './stretch.js';
+import { readEntryLines, type TrailWindow } from './audit-trail.queries.js';
+import type { TrailQuery } from './audit-trail.question.js';
+import { refuseGaps, loadCursorRange } from './audit-trail.stretches.js';
+import { ENTRY_VISIBILITY, type EntryVisibility } from './entry.js';
+import type { OrdinalRange } from './stretch.js';
 
 /** So few that their text is no large object to V8, which would stay until the slow kind of garbage collection comes. */
-const AT_ONCE = 100;
+const LINES_PER_READ = 100;
 
 /**
  * Trails as lines of JSON, of any length. A piece is read when the reader has taken the one before, so that neither a slow
  * one nor a long trail fills the memory; no transaction is open meanwhile, which followers and vacuum would wait for.
  */
 @Injectable()
-export class Exports implements OnModuleDestroy {
+export class TrailExporter implements OnModuleDestroy {
   private readonly open = new Set<Readable>();
 
   constructor(
     private readonly store: EventStore,
-    @Inject(SHOWING) private readonly showing: Showing,
+    @Inject(ENTRY_VISIBILITY) private readonly showing: EntryVisibility,
   ) {}
 
   /** The stretch is fixed: what is written meanwhile is not in it, and nothing comes twice. */
-  async begin(question: Question, actor: Actor): Promise<Readable> {
-    const { trail, stretch } = await stretchFor(this.store, question, actor);
+  async begin(question: TrailQuery, actor: Actor): Promise<Readable> {
+    const { trail, stretch } = await loadCursorRange(this.store, question, actor);
     // Texts as they are: as buffers they would lie outside of the heap, where collections come too seldom for them.
     const lines = Readable.from(this.lines(question, trail, stretch));
     this.open.add(lines);
@@ -39,11 +39,11 @@ export class Exports implements OnModuleDestroy {
     for (const lines of this.open) lines.destroy(new Error('the server is being stopped'));
   }
 
-  private async *lines(question: Question, trail: TrailState, { from, to }: Stretch) {
+  private async *lines(question: TrailQuery, trail: TrailWindow, { from, to }: OrdinalRange) {
     const asked = { ...question, ...this.showing };
-    for (let next = from, count = AT_ONCE; count === AT_ONCE;) {
+    for (let next = from, count = LINES_PER_READ; count === LINES_PER_READ;) {
       const stretch = { from: next, to };
-      const read = await readLines(this.store.database, asked, trail, stretch, AT_ONCE);
+      const read = await readEntryLines(this.store.database, asked, trail, stretch, LINES_PER_READ);
       // Entries may be missing only where nobody has asked for what comes before: at the beginning of all that is kept.
       if (question.after || next > from) await refuseGaps(this.store, question, stretch, read);
       count = read.length;

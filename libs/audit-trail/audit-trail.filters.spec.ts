@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { act } from '../../test/support/audited.js';
 import {
-  answered,
+  expectStatus,
   makeMember,
   makeOrganization,
   makeOrganizationToken,
   makeTeam,
   makeWorkspace,
   resource,
-  type Member,
+  type SeededMember,
 } from '../../test/support/seeds.js';
-import { startTestServer, type Api, type TestServer } from '../../test/support/server.js';
-import { actionsOf, ask, idsOf, readTrail } from './spec.js';
-import type { Entry } from './entry.js';
+import { startTestServer, type ApiTestClient, type TestServer } from '../../test/support/server.js';
+import { listActions, requestTrail, listIds, readTrail } from './spec.js';
+import type { TrailEntry } from './entry.js';
 
 let server: TestServer;
-let reader: Api;
+let reader: ApiTestClient;
 let workspaces: readonly [string, string];
-let ada: Member;
-let all: readonly Entry[];
+let ada: SeededMember;
+let all: readonly TrailEntry[];
 
 beforeAll(async () => {
   server = await startTestServer({ followers: true });
@@ -40,12 +40,12 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const idsWhere = (condition: (entry: Entry) => boolean): string[] => all.filter(condition).map(({ id }) => id);
+const idsWhere = (condition: (entry: TrailEntry) => boolean): string[] => all.filter(condition).map(({ id }) => id);
 
 type Query = Readonly<Record<string, string>>;
 
 describe('filters of the trail', () => {
-  it.each<[string, () => Query, (entry: Entry) => boolean]>([
+  it.each<[string, () => Query, (entry: TrailEntry) => boolean]>([
     [
       'the type of the resource',
       () => ({ 'filter[resource-type]': 'team' }),
@@ -84,7 +84,7 @@ describe('filters of the trail', () => {
     const wanted = idsWhere(condition);
     expect(wanted.length).toBeGreaterThan(0);
     const page = await readTrail(reader, query());
-    expect(idsOf(page)).toEqual(wanted);
+    expect(listIds(page)).toEqual(wanted);
     expect(page.pagination.total_count).toBe(wanted.length);
   });
 
@@ -101,7 +101,7 @@ describe('filters of the trail', () => {
     }
     const rival = server.as(await makeOrganizationToken(server, 'rival'));
     expect(await readTrail(rival, { 'filter[resource-id]': workspaces[0] })).toMatchObject({ data: [] });
-    expect(actionsOf(await readTrail(rival, { 'filter[action]': 'lock' }))).toEqual(['workspace lock']);
+    expect(listActions(await readTrail(rival, { 'filter[action]': 'lock' }))).toEqual(['workspace lock']);
   });
 
   it('fall into pages, and go with since', async () => {
@@ -111,11 +111,11 @@ describe('filters of the trail', () => {
     for (let next: number | null = 1; next !== null; next = pages.at(-1)?.pagination.next_page ?? null) {
       pages.push(await readTrail(reader, { ...query, 'page[number]': String(next) }));
     }
-    expect(idsOf(...pages)).toEqual(wanted);
+    expect(listIds(...pages)).toEqual(wanted);
     expect(pages).toHaveLength(Math.ceil(wanted.length / 3));
     const middle = all.find(({ id }) => id === wanted[4]);
     const since = await readTrail(reader, { ...query, since: middle?.timestamp ?? '' });
-    expect(idsOf(since)).toEqual(wanted.slice(0, 3));
+    expect(listIds(since)).toEqual(wanted.slice(0, 3));
     expect(since.pagination).toMatchObject({ total_count: 4, total_pages: 2 });
   });
 
@@ -129,11 +129,11 @@ describe('filters of the trail', () => {
     await act(server, place.id, 'lock');
     await makeTeam(server, 'rival', 'unasked');
     const [second, again] = [await read(2), await read(1)];
-    expect([actionsOf(first), actionsOf(second)]).toEqual([
+    expect([listActions(first), listActions(second)]).toEqual([
       ['workspace unlock', 'workspace lock'],
       ['workspace unlock', 'workspace lock'],
     ]);
-    expect(actionsOf(again)).toEqual(['workspace lock', ...actionsOf(first)]);
+    expect(listActions(again)).toEqual(['workspace lock', ...listActions(first)]);
     expect(again.pagination.total_count).toBe(first.pagination.total_count + 1);
   });
 
@@ -144,7 +144,7 @@ describe('filters of the trail', () => {
     ['filter[resource-id]', 'x'.repeat(501)],
     ['until', 'tomorrow'],
   ])('are a 422 that names %s where it is malformed', async (parameter, value) => {
-    const { status, body } = await ask(reader, { [parameter]: value });
+    const { status, body } = await requestTrail(reader, { [parameter]: value });
     expect(status).toBe(422);
     expect(body.errors[0]).toMatchObject({ status: '422', source: { parameter } });
   });
@@ -154,7 +154,7 @@ describe('until', () => {
   it('shows what is not later than an entry, and that entry too', async () => {
     for (const [index, { timestamp: until }] of all.entries()) {
       const page = await readTrail(reader, { until });
-      expect(idsOf(page)).toEqual(all.slice(index).map(({ id }) => id));
+      expect(listIds(page)).toEqual(all.slice(index).map(({ id }) => id));
       expect(page.pagination.total_count).toBe(all.length - index);
     }
   });
@@ -171,27 +171,27 @@ describe('until', () => {
     for (const [n, until] of bounds.entries()) {
       if (n > 0) pages.unshift(await readTrail(reader, { since: bounds[n - 1] ?? '', until }));
     }
-    expect(idsOf(...pages)).toEqual(all.map(({ id }) => id));
+    expect(listIds(...pages)).toEqual(all.map(({ id }) => id));
   });
 
   it('knows every form that since knows', async () => {
     const second = all[3]?.timestamp.slice(0, 19) ?? '';
     const wanted = idsWhere(({ timestamp }) => timestamp <= `${second}.999Z`);
     for (const until of [second, `${second}Z`, `${second}.999`]) {
-      expect(idsOf(await readTrail(reader, { until }))).toEqual(wanted);
+      expect(listIds(await readTrail(reader, { until }))).toEqual(wanted);
     }
     expect(await readTrail(reader, { until: '2026-01-01' })).toMatchObject({
       data: [],
       pagination: { total_count: 0 },
     });
-    expect(idsOf(await readTrail(reader, { until: '9999-12-31T23:59:59.999-23:59' }))).toHaveLength(all.length);
-    expect(idsOf(await readTrail(reader, { until: '' }))).toHaveLength(all.length);
+    expect(listIds(await readTrail(reader, { until: '9999-12-31T23:59:59.999-23:59' }))).toHaveLength(all.length);
+    expect(listIds(await readTrail(reader, { until: '' }))).toHaveLength(all.length);
   });
 
   it('goes with filters and pages', async () => {
     const until = all[2]?.timestamp ?? '';
     const locks = idsWhere(({ timestamp, resource: { action } }) => timestamp <= until && action === 'lock');
-    expect(idsOf(await readTrail(reader, { until, 'filter[action]': 'lock', 'page[size]': '2', page: '2' }))).toEqual(
+    expect(listIds(await readTrail(reader, { until, 'filter[action]': 'lock', 'page[size]': '2', page: '2' }))).toEqual(
       locks.slice(2, 4),
     );
   });
@@ -205,11 +205,11 @@ describe('somebody who is called otherwise now', () => {
       ).id,
     ]);
     await act(bob, workspaces[0], 'lock');
-    answered(await bob.patch('/api/v2/account/update', resource('users', { username: 'robert' })), 200);
+    expectStatus(await bob.patch('/api/v2/account/update', resource('users', { username: 'robert' })), 200);
     await act(bob, workspaces[0], 'unlock');
     for (const name of [bob.username, 'robert', bob.id]) {
       const query = { 'filter[actor]': name, 'filter[resource-type]': 'workspace' };
-      expect(actionsOf(await readTrail(reader, query))).toEqual(['workspace unlock', 'workspace lock']);
+      expect(listActions(await readTrail(reader, query))).toEqual(['workspace unlock', 'workspace lock']);
     }
   });
 });

@@ -1,30 +1,30 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql, type Message } from '#kernel';
-import { rebuild, verify, viewsOf, type View } from '#event-store';
-import { followed } from '../../test/support/log.js';
-import { act, makeAudited } from '../../test/support/audited.js';
-import { MovedClock } from '../../test/support/clocks.js';
+import { rebuildView, verifyView, listViews, type RebuildableView } from '#event-store';
+import { waitForFollowers } from '../../test/support/log.js';
+import { act, createAuditedOrganization } from '../../test/support/audited.js';
+import { AdjustableClock } from '../../test/support/clocks.js';
 import { makeOrganization } from '../../test/support/seeds.js';
-import { oneRound } from '../../test/support/chores.js';
+import { runJobOnce } from '../../test/support/chores.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
-import { pruningChore } from './audit-trail.chore.js';
-import { auditTrailSlice } from './audit-trail.slice.js';
-import { actionsOf, DAY_MS, idsOf, readTrail } from './spec.js';
+import { createPruningJob } from './audit-trail.chore.js';
+import { createAuditTrailDefinition } from './audit-trail.slice.js';
+import { listActions, DAY_MS, listIds, readTrail } from './spec.js';
 
 let server: TestServer;
-let view: View;
-const clock = new MovedClock();
+let view: RebuildableView;
+const clock = new AdjustableClock();
 
 beforeAll(async () => {
   server = await startTestServer({ followers: true, clock });
-  const [found] = viewsOf([auditTrailSlice(server.store.kinds)]);
+  const [found] = listViews([createAuditTrailDefinition(server.store.kinds)]);
   if (!found) throw new Error('the audit trail is no view');
   view = found;
 });
 afterAll(() => server.close());
 
 /** How many entries a round of the chore removes. */
-const prune = () => oneRound(pruningChore(server.database, clock));
+const prune = () => runJobOnce(createPruningJob(server.database, clock));
 
 const stored = () => server.database.rows(sql`select * from audit_trail_entries order by organization, timestamp`);
 const context = {
@@ -47,21 +47,21 @@ const tagOften = async (organization: string, workspace: string): Promise<void> 
 
 describe('the audit trail’s view', () => {
   it('has each event of the log once, and rebuilt it is the same, timestamps and all', async () => {
-    const { id, workspace } = await makeAudited(server, 'mill');
+    const { id, workspace } = await createAuditedOrganization(server, 'mill');
     await tagOften(id, workspace);
     await makeOrganization(server, 'barn');
-    await followed(server.store, 'audit_trail');
+    await waitForFollowers(server.store, 'audit_trail');
     const before = await stored();
     const logged = await server.database.rows(sql`select id from event_store.events where organization is not null`);
     expect(before.map((row) => row['id']).toSorted()).toEqual(logged.map((row) => row['id']).toSorted());
-    expect(await verify(server.store, view, clock.now())).toEqual([]);
-    await rebuild(server.store, view);
+    expect(await verifyView(server.store, view, clock.now())).toEqual([]);
+    await rebuildView(server.store, view);
     expect(await stored()).toEqual(before);
-    expect(await verify(server.store, view, clock.now())).toEqual([]);
+    expect(await verifyView(server.store, view, clock.now())).toEqual([]);
   });
 
   it('knows the names of who has acted, where these are not their ids', async () => {
-    const { id, workspace, reader } = await makeAudited(server, 'kiln');
+    const { id, workspace, reader } = await createAuditedOrganization(server, 'kiln');
     for (const accessor of [
       { id: 'run-1', type: 'runs', name: 'run-1' },
       { id: 'team-1', type: 'teams', name: 'core' },
@@ -72,7 +72,7 @@ describe('the audit trail’s view', () => {
         accessor,
       });
     }
-    await followed(server.store, 'audit_trail');
+    await waitForFollowers(server.store, 'audit_trail');
     const actors = await server.database.rows<{ name: string; accessor: string }>(
       sql`select name, accessor from audit_trail_actors where organization = ${id}`,
     );
@@ -84,25 +84,25 @@ describe('the audit trail’s view', () => {
   });
 
   it('goes on after a rebuild where it was', async () => {
-    const { workspace, reader } = await makeAudited(server, 'forge');
-    const before = idsOf(await readTrail(reader));
-    await rebuild(server.store, view);
+    const { workspace, reader } = await createAuditedOrganization(server, 'forge');
+    const before = listIds(await readTrail(reader));
+    await rebuildView(server.store, view);
     await act(server, workspace, 'lock');
-    expect(idsOf(await readTrail(reader)).slice(1)).toEqual(before);
+    expect(listIds(await readTrail(reader)).slice(1)).toEqual(before);
   });
 
   it('is found out when somebody changes an entry', async () => {
-    await followed(server.store, 'audit_trail');
+    await waitForFollowers(server.store, 'audit_trail');
     const where = sql`where entry -> 'resource' ->> 'type' = 'organization'`;
     await server.database.rows(sql`update audit_trail_entries set entry = entry - 'auth' ${where}`);
-    const [difference] = await verify(server.store, view, clock.now());
+    const [difference] = await verifyView(server.store, view, clock.now());
     expect(difference?.table).toBe('audit_trail_entries');
-    await rebuild(server.store, view);
-    expect(await verify(server.store, view, clock.now())).toEqual([]);
+    await rebuildView(server.store, view);
+    expect(await verifyView(server.store, view, clock.now())).toEqual([]);
   });
 
   it('loses what is too old to the pruner, and only that; the log keeps it, the trail’s time goes on', async () => {
-    const { workspace, reader } = await makeAudited(server, 'dairy');
+    const { workspace, reader } = await createAuditedOrganization(server, 'dairy');
     await readTrail(reader);
     expect(await prune()).toBe(0);
     const old = (await stored()).length;
@@ -110,12 +110,12 @@ describe('the audit trail’s view', () => {
     clock.ahead = 14.5 * DAY_MS;
     await act(server, workspace, 'lock');
     await readTrail(reader);
-    expect(await verify(server.store, view, clock.now())).toEqual([]);
+    expect(await verifyView(server.store, view, clock.now())).toEqual([]);
     // The last of each trail that is too old stays, unseen: a cursor may stand there.
     expect(await prune()).toBe(old - trails);
-    expect(actionsOf(await readTrail(reader))).toEqual(['workspace lock']);
+    expect(listActions(await readTrail(reader))).toEqual(['workspace lock']);
     expect(await stored()).toHaveLength(trails + 1);
-    expect(await verify(server.store, view, clock.now())).toEqual([]);
+    expect(await verifyView(server.store, view, clock.now())).toEqual([]);
     // Even a clock that is set back does not set the trail back.
     clock.ahead = 0;
     await act(server, workspace, 'unlock');
@@ -127,7 +127,7 @@ describe('the audit trail’s view', () => {
   });
 
   it('is pruned by a chore, which forgets the walks of readers who have gone, too', async () => {
-    const { reader } = await makeAudited(server, 'orchard');
+    const { reader } = await createAuditedOrganization(server, 'orchard');
     await readTrail(reader, { 'page[size]': '1' });
     const walks = () => server.database.rows(sql`select 1 from audit_trail.walks`);
     expect(await walks()).not.toEqual([]);

@@ -1,15 +1,21 @@
-import { sql, type EventRegistry, type Recorded, type Sql, type Table } from '#kernel';
+import { sql, type EventRegistry, type RecordedEvent, type Sql, type HandlersByType } from '#kernel';
 import type { Follower } from '#event-store';
 import type { OrganizationEvent } from '#organizations';
 import type { TrailSettingsEvent } from './audit-trail-settings.js';
 import { hasTrail } from './audit-trail.entitlement.js';
-import type { Entry } from './entry.js';
-import { continueTrails, type Placed, type Trail, type Trails, type Turn } from './trail.js';
+import type { TrailEntry } from './entry.js';
+import {
+  computeTrailUpdate,
+  type NumberedEntry,
+  type TrailState,
+  type TrailUpdate,
+  type TrailTransition,
+} from './trail.js';
 import { removeExpired } from './kept-entries.queries.js';
 
-export const AUDIT_TRAIL = 'audit_trail';
+export const AUDIT_TRAIL_FOLLOWER = 'audit_trail';
 
-const turns: Table<OrganizationEvent | TrailSettingsEvent, [], Turn | null> = {
+const TRAIL_TRANSITIONS: HandlersByType<OrganizationEvent | TrailSettingsEvent, [], TrailTransition | null> = {
   OrganizationCreated: ({ featureSet }) => (hasTrail(featureSet) ? 'begin' : null),
   OrganizationUpdated: () => null,
   OrganizationFeatureSetChanged: ({ featureSet, trailBegins }) => {
@@ -26,16 +32,18 @@ const turns: Table<OrganizationEvent | TrailSettingsEvent, [], Turn | null> = {
   AuditTrailTested: () => null,
 };
 
-const turnOf = ({ type, data }: Recorded): Turn | null => {
-  const turn = (turns as Readonly<Record<string, ((data: unknown) => Turn | null) | undefined>>)[type];
+const getTrailTransition = ({ type, data }: RecordedEvent): TrailTransition | null => {
+  const turn = (TRAIL_TRANSITIONS as Readonly<Record<string, ((data: unknown) => TrailTransition | null) | undefined>>)[
+    type
+  ];
   return turn?.(data) ?? null;
 };
 
-type TrailRow = Trail & { readonly organization: string };
+type TrailRow = TrailState & { readonly organization: string };
 
 /** Turns the events of entitled organizations into entries. Four statements a batch, however many events it has. */
-export const auditTrailFollower = (registry: EventRegistry): Follower => ({
-  name: AUDIT_TRAIL,
+export const createAuditTrailFollower = (registry: EventRegistry): Follower => ({
+  name: AUDIT_TRAIL_FOLLOWER,
   batch: 500,
   // Who forgets a person empties their entries with it; readers open what is left (audit-trail.pages.ts, audit-trail.exports.ts).
   sealed: true,
@@ -48,17 +56,17 @@ export const auditTrailFollower = (registry: EventRegistry): Follower => ({
       sql`select organization, open, enabled, last, length from audit_trails where organization = any (${[...organizations]}::text[])`,
     );
     const before = new Map(rows.map((row) => [row.organization, row]));
-    return statements(continueTrails(registry, turnOf, before, events));
+    return buildStatements(computeTrailUpdate(registry, getTrailTransition, before, events));
   },
   prune: removeExpired,
 });
 
-const statements = ({ entries, trails }: Trails): readonly Sql[] => [
-  ...(entries.length > 0 ? [insertEntries(entries), keepActors(entries)] : []),
-  ...(trails.size > 0 ? [keepTrails([...trails].map(([organization, trail]) => ({ organization, ...trail })))] : []),
+const buildStatements = ({ entries, trails }: TrailUpdate): readonly Sql[] => [
+  ...(entries.length > 0 ? [insertEntries(entries), insertActors(entries)] : []),
+  ...(trails.size > 0 ? [upsertTrails([...trails].map(([organization, trail]) => ({ organization, ...trail })))] : []),
 ];
 
-const insertEntries = (entries: readonly Placed[]): Sql => sql`
+const insertEntries = (entries: readonly NumberedEntry[]): Sql => sql`
   insert into audit_trail_entries
          (organization, timestamp, id, entry, ordinal, resource_type, action, accessor, resource_id)
   select auth ->> 'organization_id', (entry ->> 'timestamp')::timestamptz, (entry ->> 'id')::uuid, entry, ordinal,
@@ -70,8 +78,8 @@ const insertEntries = (entries: readonly Placed[]): Sql => sql`
  * Who has acted under a name of their own, not their id, as tokens of runs do: these are found by it. They are few, and
  * nearly all of them known; then nothing is written.
  */
-const keepActors = (entries: readonly Placed[]): Sql => {
-  const named = entries.map(({ entry }) => actorIn(entry)).filter(({ name, accessor }) => name !== accessor);
+const insertActors = (entries: readonly NumberedEntry[]): Sql => {
+  const named = entries.map(({ entry }) => toActorRow(entry)).filter(({ name, accessor }) => name !== accessor);
   const actors = new Map(named.map((actor) => [sql.json(actor), actor]));
   return sql`
     insert into audit_trail_actors (organization, name, accessor)
@@ -80,13 +88,13 @@ const keepActors = (entries: readonly Placed[]): Sql => {
     on conflict do nothing`;
 };
 
-const actorIn = ({ auth }: Entry) => ({
+const toActorRow = ({ auth }: TrailEntry) => ({
   organization: auth.organization_id,
   name: auth.description,
   accessor: auth.accessor_id,
 });
 
-const keepTrails = (trails: readonly TrailRow[]): Sql => sql`
+const upsertTrails = (trails: readonly TrailRow[]): Sql => sql`
   insert into audit_trails (organization, open, enabled, last, length)
   select organization, open, enabled, last, length
     from jsonb_to_recordset(${sql.json(trails)}::jsonb)

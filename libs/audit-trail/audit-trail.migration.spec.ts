@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
 import { sql, type Sql } from '#kernel';
-import { verify, viewsOf } from '#event-store';
-import { followed } from '../../test/support/log.js';
+import { verifyView, listViews } from '#event-store';
+import { waitForFollowers } from '../../test/support/log.js';
 import { makeOrganization, makeWorkspace } from '../../test/support/seeds.js';
 import { startTestServer } from '../../test/support/server.js';
-import { auditTrailSlice } from './audit-trail.slice.js';
+import { createAuditTrailDefinition } from './audit-trail.slice.js';
 
 const statementsOf = (text: string): readonly Sql[] =>
   text
@@ -24,7 +24,7 @@ it('what was told before entries had ordinals and columns is as if it were told 
   try {
     for (const name of ['acme', 'rival'])
       await makeWorkspace(server, (await makeOrganization(server, name)).name, 'one');
-    await followed(server.store, 'audit_trail');
+    await waitForFollowers(server.store, 'audit_trail');
     const tables = ['entries', 'actors', 'settings'].map((name) => `views.audit_trail_${name}`);
     const before = `
       create temporary table entries as
@@ -39,9 +39,9 @@ it('what was told before entries had ordinals and columns is as if it were told 
     await session.run(sql`insert into views.audit_trails select * from trails`);
     for (const name of ['002_reading', '003_configuration'])
       for (const statement of await migration(name)) await session.run(statement);
-    const [view] = viewsOf([auditTrailSlice(server.store.kinds)]);
+    const [view] = listViews([createAuditTrailDefinition(server.store.kinds)]);
     if (!view) throw new Error('the audit trail is no view');
-    expect(await verify(server.store, view, new Date())).toEqual([]);
+    expect(await verifyView(server.store, view, new Date())).toEqual([]);
   } finally {
     await session.close();
     await server.close();

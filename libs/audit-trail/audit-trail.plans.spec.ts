@@ -2,15 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
 import type { Database } from '#event-store';
 import type { Actor } from '#access';
-import { anybody, asked, planFor, planForAny, readWhole, rowsRead } from '../../test/support/plans.js';
+import { anybody, captureStatement, planFor, planForAny, readWhole, rowsRead } from '../../test/support/plans.js';
 import { makeOrganization } from '../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
-import { actorsNamed } from './audit-trail.actors.js';
-import { readOn, readPage, readTrail, type TrailState } from './audit-trail.queries.js';
-import type { Question } from './audit-trail.question.js';
-import { UNFILTERED, type Filter } from './filter.js';
-import { longTrail } from './spec.js';
-import { lengthOf } from './stretch.js';
+import { findActorsByName } from './audit-trail.actors.js';
+import { readNextEntries, readPage, readTrail, type TrailWindow } from './audit-trail.queries.js';
+import type { TrailQuery } from './audit-trail.question.js';
+import { UNFILTERED, type TrailEntryFilter } from './filter.js';
+import { buildLongTrail } from './spec.js';
+import { getRangeLength } from './stretch.js';
 
 /**
  * How a trail is read that is long: 200,000 entries in one organization, among those of two others. The entries of a page
@@ -37,7 +37,7 @@ beforeAll(async () => {
     trails = row?.n ?? 0;
   }
   for (const [n, id] of made.entries()) {
-    for (const statement of longTrail(id, n === 0 ? ENTRIES : 20_000)) await session.run(statement);
+    for (const statement of buildLongTrail(id, n === 0 ? ENTRIES : 20_000)) await session.run(statement);
   }
   const rows = await session.run<{ id: string }>(sql`
     select id from audit_trail_entries where organization = ${organization} and ordinal % 50000 = 0 order by ordinal`);
@@ -48,7 +48,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-const questionOf = (question: Partial<Question>): Question => ({
+const questionOf = (question: Partial<TrailQuery>): TrailQuery => ({
   organization,
   since: null,
   until: null,
@@ -63,14 +63,14 @@ type Asking<T> = (database: Database) => Promise<T>;
 
 /** Asks, and expects that few entries were looked at for it. */
 const expectFew = async <T>(ask: Asking<T>, most: number): Promise<T> => {
-  const { found, statement } = await asked(server.database, ask);
+  const { found, statement } = await captureStatement(server.database, ask);
   const plan = await planFor(server.database, statement);
   expect(readWhole(plan, [TABLE])).toEqual([]);
   expect(rowsRead(plan, [TABLE])).toBeLessThanOrEqual(most);
   return found;
 };
 
-const trailOf = async (question: Question): Promise<TrailState> => {
+const trailOf = async (question: TrailQuery): Promise<TrailWindow> => {
   // `asked` knows of rows alone.
   const row = async (database: Database) =>
     readTrail({ row: async (statement: never) => (await database.rows(statement))[0] } as never, actor, question, {
@@ -82,7 +82,7 @@ const trailOf = async (question: Question): Promise<TrailState> => {
   return trail;
 };
 
-const pageOf = async (partial: Partial<Question>, number: number, most: number) => {
+const pageOf = async (partial: Partial<TrailQuery>, number: number, most: number) => {
   const question = questionOf(partial);
   const trail = await trailOf(question);
   const pinned = { from: trail.first, to: Math.min(trail.length, trail.until) };
@@ -94,7 +94,7 @@ const pageOf = async (partial: Partial<Question>, number: number, most: number) 
 const moment = (ago: number): number => Date.now() + (ENTRIES - ago) * 1_000;
 
 describe('of 200,000 entries', () => {
-  it.each<[string, Partial<Question>, number]>([
+  it.each<[string, Partial<TrailQuery>, number]>([
     ['the first page', {}, 1],
     ['a page in the middle', {}, 1_000],
     ['the last page', {}, 2_000],
@@ -104,7 +104,7 @@ describe('of 200,000 entries', () => {
   ])('%s is all that is read, and how many there are is known', async (_, question, number) => {
     const { page, pinned } = await pageOf(question, number, SIZE);
     expect(page.entries).toHaveLength(SIZE);
-    expect(page.total).toBe(lengthOf(pinned));
+    expect(page.total).toBe(getRangeLength(pinned));
   });
 
   it('so it is by the plan that is kept for all values', async () => {
@@ -115,14 +115,14 @@ describe('of 200,000 entries', () => {
         pinned: { from: trail.first, to: trail.length },
         newer: 0,
       });
-    const { statement } = await asked(server.database, read);
+    const { statement } = await captureStatement(server.database, read);
     const plan = await planForAny(server.database, statement);
     expect(readWhole(plan, [TABLE])).toEqual([]);
     expect(plan.flatMap((node) => node['Index Name'] ?? [])).toEqual(['audit_trail_entries_by_ordinal']);
   });
 
   // Matches are looked up twice: to be counted, and for the page.
-  it.each<[string, Partial<Filter>, total: number, most: number]>([
+  it.each<[string, Partial<TrailEntryFilter>, total: number, most: number]>([
     ['a rare type', { resourceType: ['registry_provider'] }, 20, 3 * 20],
     ['a rare type or none', { resourceType: ['registry_provider', 'unheard_of'] }, 20, 3 * 20],
     ['one workspace', { resourceId: ['ws-77'] }, 40, 3 * 40],
@@ -142,7 +142,7 @@ describe('of 200,000 entries', () => {
     expect(page.entries).toHaveLength(SIZE);
   });
 
-  it.each<[string, Partial<Filter>, most: number]>([
+  it.each<[string, Partial<TrailEntryFilter>, most: number]>([
     ['nothing', {}, SIZE],
     ['a common type', { resourceType: ['workspace'] }, 3 * SIZE],
     ['two of them', { resourceType: ['workspace', 'run'] }, 3 * SIZE],
@@ -153,7 +153,7 @@ describe('of 200,000 entries', () => {
     const trail = await trailOf(question);
     expect(trail.cursor).toBe(100_000);
     const stretch = { from: 100_001, to: trail.length };
-    const found = await expectFew((database) => readOn(database, question, trail, stretch, SIZE), most);
+    const found = await expectFew((database) => readNextEntries(database, question, trail, stretch, SIZE), most);
     expect(found.length).toBe(Math.min(SIZE, most / 3 > 20 || most === SIZE ? SIZE : 10));
   });
 });
@@ -168,8 +168,8 @@ it('of 20,000 who have acted in the clear none is read to find the sealed names'
     insert into audit_trail_actors (organization, name, accessor) values (${organization}, '~sealed:n:user-1:AAAA', 'user-1')`);
   await server.database.rows(sql`analyze audit_trail_actors`);
   const filter = { ...UNFILTERED, actor: ['ada'] };
-  const { statement } = await asked(server.database, (database) =>
-    actorsNamed({ database, seals: server.store.seals } as never, questionOf({ filter })),
+  const { statement } = await captureStatement(server.database, (database) =>
+    findActorsByName({ database, seals: server.store.seals } as never, questionOf({ filter })),
   );
   const plan = await planFor(server.database, statement);
   expect(readWhole(plan, ['audit_trail_actors'])).toEqual([]);

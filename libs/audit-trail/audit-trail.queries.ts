@@ -1,20 +1,20 @@
-import { sql, timestampOf, type Sql, type Timestamp } from '#kernel';
+import { sql, formatTimestamp, type Sql, type Timestamp } from '#kernel';
 import type { Database } from '#event-store';
-import { fresh, type Actor } from '#access';
-import type { Page } from '#json-api';
-import type { Question } from './audit-trail.question.js';
-import type { Entry, Showing } from './entry.js';
+import { requireCurrentAccess, type Actor } from '#access';
+import type { PageRequest } from '#json-api';
+import type { TrailQuery } from './audit-trail.question.js';
+import type { TrailEntry, EntryVisibility } from './entry.js';
 import { isFiltered } from './filter.js';
-import { lengthOf, pageIn, type Stretch } from './stretch.js';
-import type { Placed } from './trail.js';
-import { keptFrom } from './kept-entries.queries.js';
-import type { Walk } from './walk.js';
+import { getRangeLength, computePageRange, type OrdinalRange } from './stretch.js';
+import type { NumberedEntry } from './trail.js';
+import { selectKeptFrom } from './kept-entries.queries.js';
+import type { PinnedPagination } from './walk.js';
 
 /**
  * Where a trail stands, and what of it a question is about: in ordinals, of which each is one look into an index. What
  * is read afterwards are stretches of them.
  */
-export type TrailState = {
+export type TrailWindow = {
   /** The newest entry's timestamp and ordinal; the epoch and 0 while there is no entry. */
   readonly last: Timestamp;
   readonly length: number;
@@ -32,12 +32,12 @@ export type TrailState = {
   readonly accessors: readonly string[];
 };
 
-const before = (moment: Timestamp | null): Sql => sql`coalesce((
+const selectOrdinalBefore = (moment: Timestamp | null): Sql => sql`coalesce((
   select e.ordinal from audit_trail_entries e
    where e.organization = asked.organization and e.timestamp <= ${moment}::timestamptz
    order by e.timestamp desc limit 1), 0)`;
 
-const from = (condition: Sql): Sql => sql`coalesce((
+const selectFirstOrdinal = (condition: Sql): Sql => sql`coalesce((
   select e.ordinal from audit_trail_entries e
    where e.organization = asked.organization and ${condition}
    order by e.timestamp limit 1), t.length + 1)`;
@@ -46,16 +46,16 @@ const from = (condition: Sql): Sql => sql`coalesce((
 export const readTrail = async (
   database: Database,
   actor: Actor,
-  { organization, since, until, after, filter, now }: Question,
-  { walk, untold }: { readonly walk: Walk | null; readonly untold: readonly string[] },
-): Promise<TrailState | undefined> => {
-  const shown = sql`e.timestamp >= ${keptFrom(now)}`;
-  const later = since === null ? shown : sql`${shown} and e.timestamp > ${timestampOf(since)}`;
+  { organization, since, until, after, filter, now }: TrailQuery,
+  { walk, untold }: { readonly walk: PinnedPagination | null; readonly untold: readonly string[] },
+): Promise<TrailWindow | undefined> => {
+  const shown = sql`e.timestamp >= ${selectKeptFrom(now)}`;
+  const later = since === null ? shown : sql`${shown} and e.timestamp > ${formatTimestamp(since)}`;
   const cursor = after || null;
-  const row = await database.row<TrailState & { open: boolean | null }>(sql`
-    select t.open, coalesce(t.last, 'epoch') as last, t.length, ${from(shown)} as kept, ${from(later)} as first,
-           ${until === null ? sql`t.length` : before(timestampOf(until))} as until,
-           ${walk === null ? sql`t.length` : before(walk.upper)} as pinned,
+  const row = await database.row<TrailWindow & { open: boolean | null }>(sql`
+    select t.open, coalesce(t.last, 'epoch') as last, t.length, ${selectFirstOrdinal(shown)} as kept, ${selectFirstOrdinal(later)} as first,
+           ${until === null ? sql`t.length` : selectOrdinalBefore(formatTimestamp(until))} as until,
+           ${walk === null ? sql`t.length` : selectOrdinalBefore(walk.upper)} as pinned,
            (select e.ordinal from audit_trail_entries e
              where e.id = ${cursor}::uuid and e.organization = asked.organization) as cursor,
            exists (select from event_store.events v
@@ -67,19 +67,23 @@ export const readTrail = async (
       from (values (${organization})) as asked (organization)
       left join audit_trails t on t.organization = asked.organization
       left join audit_trail_settings s on s.organization = asked.organization
-     where ${fresh(actor)}`);
+     where ${requireCurrentAccess(actor)}`);
   return row?.open ? row : undefined;
 };
 
-type Asked = Pick<Question, 'organization' | 'filter'>;
+type TrailFilter = Pick<TrailQuery, 'organization' | 'filter'>;
 
 /** The caller of a trail is the organization whose token it is. */
-const readerOf = ({ organization }: Asked): { readonly id: string } => ({ id: organization });
+const getSlowReadCaller = ({ organization }: TrailFilter): { readonly id: string } => ({ id: organization });
 
-const inStretch = ({ from: first, to }: Stretch): Sql => sql`ordinal between ${first} and ${to}`;
+const isInRange = ({ from: first, to }: OrdinalRange): Sql => sql`ordinal between ${first} and ${to}`;
 
 /** Their ordinals come from an index, whichever Postgres holds for the best: each has what the others filter by. */
-const matching = ({ organization, filter }: Asked, { accessors }: TrailState, stretch: Stretch): Sql => {
+const selectMatchingOrdinals = (
+  { organization, filter }: TrailFilter,
+  { accessors }: TrailWindow,
+  stretch: OrdinalRange,
+): Sql => {
   const { resourceType, action, actor, resourceId } = filter;
   const anyOf = (column: keyof typeof COLUMNS, asked: readonly string[], values = asked): readonly Sql[] => {
     if (asked.length === 0) return [];
@@ -91,7 +95,7 @@ const matching = ({ organization, filter }: Asked, { accessors }: TrailState, st
   };
   return sql.and([
     sql`organization = ${organization}`,
-    inStretch(stretch),
+    isInRange(stretch),
     ...anyOf('resourceType', resourceType),
     ...anyOf('action', action),
     ...anyOf('accessor', actor, [...new Set(accessors)]),
@@ -106,39 +110,39 @@ const COLUMNS = {
   resourceId: sql.raw('resource_id'),
 };
 
-type Shown = { readonly entries: readonly Entry[]; readonly total: number; readonly newer: number };
+type TrailPageRows = { readonly entries: readonly TrailEntry[]; readonly total: number; readonly newer: number };
 
 /** One page, newest first, how many entries all pages have, and how many newer ones stand before the first. */
 export const readPage = async (
   database: Database,
-  asked: Asked & { readonly page: Page },
-  trail: TrailState,
-  { pinned, newer }: { readonly pinned: Stretch; readonly newer: number },
-): Promise<Shown> => {
+  asked: TrailFilter & { readonly page: PageRequest },
+  trail: TrailWindow,
+  { pinned, newer }: { readonly pinned: OrdinalRange; readonly newer: number },
+): Promise<TrailPageRows> => {
   const { organization, page } = asked;
   if (isFiltered(asked.filter)) return readMatching(database, asked, trail, { pinned, newer });
-  const rows = await database.slowRows<{ entry: Entry }>(
-    readerOf(asked),
+  const rows = await database.slowRows<{ entry: TrailEntry }>(
+    getSlowReadCaller(asked),
     sql`
     select entry from audit_trail_entries
-     where organization = ${organization} and ${inStretch(pageIn(pinned, page, newer))}
+     where organization = ${organization} and ${isInRange(computePageRange(pinned, page, newer))}
      order by ordinal desc`,
   );
-  return { entries: rows.map(({ entry }) => entry), total: lengthOf(pinned), newer };
+  return { entries: rows.map(({ entry }) => entry), total: getRangeLength(pinned), newer };
 };
 
 /** The same of what a filter leaves: how many these are has to be counted, and in pages they have to be passed over. */
 const readMatching = async (
   database: Database,
-  asked: Asked & { readonly page: Page },
-  trail: TrailState,
-  { pinned, newer }: { readonly pinned: Stretch; readonly newer: number },
-): Promise<Shown> => {
+  asked: TrailFilter & { readonly page: PageRequest },
+  trail: TrailWindow,
+  { pinned, newer }: { readonly pinned: OrdinalRange; readonly newer: number },
+): Promise<TrailPageRows> => {
   const { organization, page } = asked;
-  const where = matching(asked, trail, { ...pinned, to: pinned.to + newer });
+  const where = selectMatchingOrdinals(asked, trail, { ...pinned, to: pinned.to + newer });
   const size = newer > 0 ? sql`${page.size} + counted.newer` : sql`${page.size}`;
-  const rows = await database.slowRows<{ total: number; newer: number; entry: Entry | null }>(
-    readerOf(asked),
+  const rows = await database.slowRows<{ total: number; newer: number; entry: TrailEntry | null }>(
+    getSlowReadCaller(asked),
     sql.unkept(sql`
       select counted.total, counted.newer, shown.entry
         from (select count(*) filter (where ordinal <= ${pinned.to}) as total,
@@ -159,7 +163,7 @@ const readMatching = async (
 };
 
 /** An entry as a line of text, and its ordinal. */
-export type Line = { readonly ordinal: number; readonly line: string };
+export type EntryLine = { readonly ordinal: number; readonly line: string };
 
 const ENTRY = sql.raw('e.ordinal, e.entry');
 const LINE = sql.raw('e.ordinal, e.entry::text as line');
@@ -168,51 +172,57 @@ const LINE_WITHOUT_CLIENT = sql.raw(
 );
 
 /** By their order and a limit: the first of them may have been pruned by now, and then the next ones count. */
-const following = (
+const selectNextEntries = (
   columns: Sql,
-  { organization, filter }: Asked,
-  trail: TrailState,
-  stretch: Stretch,
+  { organization, filter }: TrailFilter,
+  trail: TrailWindow,
+  stretch: OrdinalRange,
   limit: number,
 ) =>
   isFiltered(filter)
     ? sql.unkept(sql`
         select ${columns}
-          from (select ordinal from audit_trail_entries where ${matching({ organization, filter }, trail, stretch)}
+          from (select ordinal from audit_trail_entries where ${selectMatchingOrdinals({ organization, filter }, trail, stretch)}
                  order by ordinal limit ${limit}) found
           join audit_trail_entries e on e.organization = ${organization} and e.ordinal = found.ordinal
          order by e.ordinal`)
     : sql`
         select ${columns} from audit_trail_entries e
-         where organization = ${organization} and ${inStretch(stretch)} order by ordinal limit ${limit}`;
+         where organization = ${organization} and ${isInRange(stretch)} order by ordinal limit ${limit}`;
 
 /** At most so many of a stretch, oldest first, with their ordinals. */
-export const readOn = async (
+export const readNextEntries = async (
   database: Database,
-  asked: Asked,
-  trail: TrailState,
-  stretch: Stretch,
+  asked: TrailFilter,
+  trail: TrailWindow,
+  stretch: OrdinalRange,
   limit: number,
-): Promise<Placed[]> =>
-  lengthOf(stretch) === 0 ? [] : database.slowRows(readerOf(asked), following(ENTRY, asked, trail, stretch, limit));
+): Promise<NumberedEntry[]> =>
+  getRangeLength(stretch) === 0
+    ? []
+    : database.slowRows(getSlowReadCaller(asked), selectNextEntries(ENTRY, asked, trail, stretch, limit));
 
 /** The same as JSON that nobody has parsed. */
-export const readLines = async (
+export const readEntryLines = async (
   database: Database,
-  asked: Asked & Showing,
-  trail: TrailState,
-  stretch: Stretch,
+  asked: TrailFilter & EntryVisibility,
+  trail: TrailWindow,
+  stretch: OrdinalRange,
   limit: number,
-): Promise<Line[]> =>
-  lengthOf(stretch) === 0
+): Promise<EntryLine[]> =>
+  getRangeLength(stretch) === 0
     ? []
     : database.slowRows(
-        readerOf(asked),
-        following(asked.clientDetails ? LINE : LINE_WITHOUT_CLIENT, asked, trail, stretch, limit),
+        getSlowReadCaller(asked),
+        selectNextEntries(asked.clientDetails ? LINE : LINE_WITHOUT_CLIENT, asked, trail, stretch, limit),
       );
 
 /** The id of an entry, null where it has been pruned. */
-export const idAt = async (database: Database, organization: string, ordinal: number): Promise<string | null> => {
+export const findEntryId = async (
+  database: Database,
+  organization: string,
+  ordinal: number,
+): Promise<string | null> => {
   const row = await database.row<{ id: string }>(
     sql`select id from audit_trail_entries where organization = ${organization} and ordinal = ${ordinal}`,
   );

@@ -1,42 +1,42 @@
 import { notFound, sql } from '#kernel';
-import { caughtUp, type EventStore } from '#event-store';
+import { waitForFollower, type EventStore } from '#event-store';
 import type { Actor } from '#access';
-import { actorsNamed } from './audit-trail.actors.js';
-import { AUDIT_TRAIL } from './audit-trail.follower.js';
-import { idAt, readTrail, type TrailState } from './audit-trail.queries.js';
-import type { Question } from './audit-trail.question.js';
-import { gone, stretchAfter } from './cursor.js';
-import type { Stretch } from './stretch.js';
-import { untoldIn } from './trail.js';
-import type { Walk } from './walk.js';
+import { findActorsByName } from './audit-trail.actors.js';
+import { AUDIT_TRAIL_FOLLOWER } from './audit-trail.follower.js';
+import { findEntryId, readTrail, type TrailWindow } from './audit-trail.queries.js';
+import type { TrailQuery } from './audit-trail.question.js';
+import { createEntriesGoneRefusal, computeRangeAfter } from './cursor.js';
+import type { OrdinalRange } from './stretch.js';
+import { listUnauditedTypes } from './trail.js';
+import type { PinnedPagination } from './walk.js';
 
 /** Resolves when the trail of an organization has all that was written before the call. */
-export const toldUntilNow = ({ database }: EventStore, organization: string): Promise<void> =>
-  caughtUp(database, AUDIT_TRAIL, { organization: sql`${organization}::text` });
+export const waitForTrail = ({ database }: EventStore, organization: string): Promise<void> =>
+  waitForFollower(database, AUDIT_TRAIL_FOLLOWER, { organization: sql`${organization}::text` });
 
 /** How the trail stands that is asked about. */
-export const trailFor = async (
+export const loadTrail = async (
   store: EventStore,
-  question: Question,
+  question: TrailQuery,
   actor: Actor,
-  walk: Walk | null = null,
-): Promise<TrailState> => {
+  walk: PinnedPagination | null = null,
+): Promise<TrailWindow> => {
   // Asked of cursors alone.
-  const untold = question.after ? untoldIn(store.kinds) : [];
+  const untold = question.after ? listUnauditedTypes(store.kinds) : [];
   const trail = await readTrail(store.database, actor, question, { walk, untold });
   if (!trail) throw notFound();
-  return { ...trail, accessors: [...trail.accessors, ...(await actorsNamed(store, question))] };
+  return { ...trail, accessors: [...trail.accessors, ...(await findActorsByName(store, question))] };
 };
 
 /** What comes after a cursor, or all of it: oldest first, and up to the last that there is now. */
-export const stretchFor = async (
+export const loadCursorRange = async (
   store: EventStore,
-  question: Question,
+  question: TrailQuery,
   actor: Actor,
-): Promise<{ trail: TrailState; stretch: Stretch }> => {
-  await toldUntilNow(store, question.organization);
-  const trail = await trailFor(store, question, actor);
-  return { trail, stretch: stretchAfter({ ...question, ...trail, upTo: Math.min(trail.length, trail.until) }) };
+): Promise<{ trail: TrailWindow; stretch: OrdinalRange }> => {
+  await waitForTrail(store, question.organization);
+  const trail = await loadTrail(store, question, actor);
+  return { trail, stretch: computeRangeAfter({ ...question, ...trail, upTo: Math.min(trail.length, trail.until) }) };
 };
 
 /**
@@ -45,10 +45,10 @@ export const stretchFor = async (
  */
 export const refuseGaps = async (
   { database }: EventStore,
-  { organization }: Question,
-  { from, to }: Stretch,
+  { organization }: TrailQuery,
+  { from, to }: OrdinalRange,
   [first]: readonly { readonly ordinal: number }[],
 ): Promise<void> => {
-  const isWhole = to < from || first?.ordinal === from || (await idAt(database, organization, from)) !== null;
-  if (!isWhole) throw gone();
+  const isWhole = to < from || first?.ordinal === from || (await findEntryId(database, organization, from)) !== null;
+  if (!isWhole) throw createEntriesGoneRefusal();
 };

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { Refused } from '#kernel';
-import { cursorPagination, stretchAfter, type Following } from './cursor.js';
+import { Refusal } from '#kernel';
+import { buildCursorPagination, computeRangeAfter, type CursorPosition } from './cursor.js';
 
-const after = (following: Partial<Following>) => () =>
-  stretchAfter({ after: 'id', cursor: 20, happened: true, kept: 11, first: 11, upTo: 30, ...following });
+const after = (following: Partial<CursorPosition>) => () =>
+  computeRangeAfter({ after: 'id', cursor: 20, happened: true, kept: 11, first: 11, upTo: 30, ...following });
 
 describe('what comes after a cursor', () => {
   it('begins behind it, and ends where the question does', () => {
@@ -25,19 +25,19 @@ describe('what comes after a cursor', () => {
     expect(after({ cursor: 10 })()).toEqual({ from: 11, to: 30 });
   });
 
-  it.each<[string, Partial<Following>, string]>([
+  it.each<[string, Partial<CursorPosition>, string]>([
     ['what is not kept any more', { cursor: null }, 'not kept any more'],
     ['what is not shown any more, and what came after it neither', { cursor: 9 }, 'not kept any more'],
     ['what never was', { cursor: null, happened: false }, 'not the id of an entry'],
   ])('is refused after %s', (_, following, words) => {
-    expect(after(following)).toThrow(Refused);
+    expect(after(following)).toThrow(Refusal);
     expect(after(following)).toThrow(words);
   });
 });
 
 describe('the pagination of a cursor', () => {
   it('has all keys of any other, one page, and where to go on', () => {
-    expect(cursorPagination(10, 7, { nextAfter: 'id', more: false })).toEqual({
+    expect(buildCursorPagination(10, 7, { nextAfter: 'id', more: false })).toEqual({
       current_page: 1,
       prev_page: null,
       next_page: null,
@@ -47,6 +47,9 @@ describe('the pagination of a cursor', () => {
       next_after: 'id',
       more: false,
     });
-    expect(cursorPagination(10, 0, { nextAfter: null, more: false })).toMatchObject({ total_pages: 0, total_count: 0 });
+    expect(buildCursorPagination(10, 0, { nextAfter: null, more: false })).toMatchObject({
+      total_pages: 0,
+      total_count: 0,
+    });
   });
 });

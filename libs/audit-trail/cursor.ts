@@ -1,8 +1,8 @@
-import { Refused } from '#kernel';
-import type { Stretch } from './stretch.js';
-import type { Pagination } from './walk.js';
+import { Refusal } from '#kernel';
+import type { OrdinalRange } from './stretch.js';
+import type { TrailPagination } from './walk.js';
 
-export type Following = {
+export type CursorPosition = {
   /** The id of the entry whose followers are asked for; empty: from the oldest on; null: nothing is followed. */
   readonly after: string | null;
   /** Its ordinal, null where there is no such entry; and whether it ever was in this organization. */
@@ -15,10 +15,10 @@ export type Following = {
   readonly upTo: number;
 };
 
-const refuse = (detail: string, meta?: Readonly<Record<string, unknown>>): Refused =>
-  new Refused('unprocessable', [{ detail, parameter: 'after', ...(meta ? { meta } : {}) }]);
+const refuse = (detail: string, meta?: Readonly<Record<string, unknown>>): Refusal =>
+  new Refusal('unprocessable', [{ detail, parameter: 'after', ...(meta ? { meta } : {}) }]);
 
-export const gone = (): Refused =>
+export const createEntriesGoneRefusal = (): Refusal =>
   refuse('Entries after that one are not kept any more. Begin with the oldest that is: after=', { gone: true });
 
 /**
@@ -26,22 +26,22 @@ export const gone = (): Refused =>
  * told, or it would take what is left for all there was. Where the cursor alone has become too old nothing is missing: the
  * entry before the first that is shown stays for that (kept-entries.queries.ts).
  */
-export const stretchAfter = ({ after, cursor, happened, kept, first, upTo }: Following): Stretch => {
+export const computeRangeAfter = ({ after, cursor, happened, kept, first, upTo }: CursorPosition): OrdinalRange => {
   if (!after) return { from: first, to: upTo };
   if (cursor === null && !happened) throw refuse('After is not the id of an entry of this trail');
-  if (cursor === null || cursor < kept - 1) throw gone();
+  if (cursor === null || cursor < kept - 1) throw createEntriesGoneRefusal();
   return { from: Math.max(first, cursor + 1), to: upTo };
 };
 
 /** A cursor's answer is a page of its own: whoever looks for the next page finds none, and goes on at `next_after`. */
-export type CursorPagination = Pagination & {
+export type CursorPagination = TrailPagination & {
   /** Where to go on: what is asked for after this one comes next. Null only where there has been nothing at all. */
   readonly next_after: string | null;
   /** Whether something is there by now. */
   readonly more: boolean;
 };
 
-export const cursorPagination = (
+export const buildCursorPagination = (
   size: number,
   shown: number,
   { nextAfter, more }: { readonly nextAfter: string | null; readonly more: boolean },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { AuditRow, Recorded } from '#kernel';
-import { entryOf, shown } from './entry.js';
+import type { AuditMapping, RecordedEvent } from '#kernel';
+import { createEntry, renderEntry } from './entry.js';
 
 const event = {
   type: 'LampLit',
@@ -21,14 +21,14 @@ const event = {
   },
   transaction: '700',
   position: 7,
-} as const satisfies Recorded;
+} as const satisfies RecordedEvent;
 
 type Lit = { readonly lamp: string; readonly bright: boolean };
-const rowOf = (row: AuditRow<Lit>): AuditRow<never> => row as unknown as AuditRow<never>;
+const rowOf = (row: AuditMapping<Lit>): AuditMapping<never> => row as unknown as AuditMapping<never>;
 
 describe('an entry of the trail', () => {
   it('has every field of the contract, where the request came from, and nothing else of the event', () => {
-    expect(entryOf(event, rowOf({ resource: 'room', action: 'light' }), '2026-11-21T10:41:51.999Z')).toEqual({
+    expect(createEntry(event, rowOf({ resource: 'room', action: 'light' }), '2026-11-21T10:41:51.999Z')).toEqual({
       id: event.id,
       version: '0',
       type: 'Resource',
@@ -52,7 +52,7 @@ describe('an entry of the trail', () => {
       id: ({ lamp }) => lamp,
       meta: ({ lamp }, { stream }) => ({ lamp, room: stream }),
     });
-    expect(entryOf(event, row, event.time).resource).toEqual({
+    expect(createEntry(event, row, event.time).resource).toEqual({
       id: 'lamp-1',
       type: 'lamp',
       action: 'brighten',
@@ -67,7 +67,7 @@ describe('an entry of the trail', () => {
       impersonator: null,
       request: { id: null, address: null, userAgent: null },
     } as const;
-    const entry = entryOf({ ...event, context }, rowOf({ resource: 'room', action: 'light' }), event.time);
+    const entry = createEntry({ ...event, context }, rowOf({ resource: 'room', action: 'light' }), event.time);
     expect(entry).toMatchObject({
       auth: { type: 'System', impersonator_id: null },
       request: { id: null, address: null, user_agent: null },
@@ -75,8 +75,8 @@ describe('an entry of the trail', () => {
   });
 
   it('is shown with what is known of the client, or without', () => {
-    const entry = entryOf(event, rowOf({ resource: 'room', action: 'light' }), event.time);
-    expect(shown(entry, { clientDetails: true })).toEqual(entry);
-    expect(shown(entry, { clientDetails: false })).toEqual({ ...entry, request: { id: entry.request.id } });
+    const entry = createEntry(event, rowOf({ resource: 'room', action: 'light' }), event.time);
+    expect(renderEntry(entry, { clientDetails: true })).toEqual(entry);
+    expect(renderEntry(entry, { clientDetails: false })).toEqual({ ...entry, request: { id: entry.request.id } });
   });
 });

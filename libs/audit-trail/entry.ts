@@ -1,7 +1,7 @@
-import { toldBy, type AuditRow, type EventContext, type Recorded, type Timestamp } from '#kernel';
+import { describeAuditEvent, type AuditMapping, type EventContext, type RecordedEvent, type Timestamp } from '#kernel';
 
 /** One entry of a trail, as it is stored and as it is answered (contract §2.5). */
-export type Entry = {
+export type TrailEntry = {
   /** The event's id, and the CloudEvent's. */
   readonly id: string;
   /** Of this schema. A string: a number breaks the decoders of clients in use (clients.md §1). */
@@ -31,14 +31,18 @@ export type Entry = {
 };
 
 /** An event that belongs to an organization; only these have a place in a trail. */
-export type OrganizationsEvent = Recorded & { readonly organization: string };
+export type OrganizationScopedEvent = RecordedEvent & { readonly organization: string };
 
 /** How an event is told in its organization's trail. The timestamp is the trail's, not the event's: see trail.ts. */
-export const entryOf = (event: OrganizationsEvent, row: AuditRow<never>, timestamp: Timestamp): Entry => {
+export const createEntry = (
+  event: OrganizationScopedEvent,
+  row: AuditMapping<never>,
+  timestamp: Timestamp,
+): TrailEntry => {
   // The registry looks rows up by the event's type, so this is the data that the row was written for.
   const data = event.data as never;
   const { auth, impersonator } = event.context;
-  const { accessor, request } = actorOf(event, row.hiddenActor?.(data, event) ?? null);
+  const { accessor, request } = toEntryActor(event, row.hiddenActor?.(data, event) ?? null);
   return {
     id: event.id,
     version: '0',
@@ -54,15 +58,15 @@ export const entryOf = (event: OrganizationsEvent, row: AuditRow<never>, timesta
     request: { id: request.id, address: request.address, user_agent: request.userAgent },
     resource: {
       id: row.id?.(data, event) ?? event.stream,
-      ...toldBy(row, data),
+      ...describeAuditEvent(row, data),
       meta: row.meta?.(data, event) ?? null,
     },
   };
 };
 
 /** A hidden caller has neither a name nor an address. */
-const actorOf = (
-  { context: { accessor, request } }: OrganizationsEvent,
+const toEntryActor = (
+  { context: { accessor, request } }: OrganizationScopedEvent,
   hidden: string | null,
 ): Pick<EventContext, 'accessor' | 'request'> =>
   hidden === null
@@ -73,9 +77,9 @@ const actorOf = (
       };
 
 /** Whether entries tell where a request came from: `CADASTRE_AUDIT_CLIENT_DETAILS`. */
-export type Showing = { readonly clientDetails: boolean };
-export const SHOWING = Symbol('SHOWING');
+export type EntryVisibility = { readonly clientDetails: boolean };
+export const ENTRY_VISIBILITY = Symbol('SHOWING');
 
 /** What readers get of an entry. They are stored whole, so that a changed setting counts for old ones, too. */
-export const shown = (entry: Entry, { clientDetails }: Showing): unknown =>
+export const renderEntry = (entry: TrailEntry, { clientDetails }: EntryVisibility): unknown =>
   clientDetails ? entry : { ...entry, request: { id: entry.request.id } };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { Refused } from '#kernel';
-import { isFiltered, parseFilter, UNFILTERED } from './filter.js';
+import { Refusal } from '#kernel';
+import { isFiltered, parseTrailEntryFilter, UNFILTERED } from './filter.js';
 
-const parse = (sent: Readonly<Record<string, readonly string[]>>) => parseFilter((name) => sent[name]);
+const parse = (sent: Readonly<Record<string, readonly string[]>>) => parseTrailEntryFilter((name) => sent[name]);
 
 describe('a filter', () => {
   it('is a list for each of four parameters', () => {
@@ -35,7 +35,7 @@ describe('a filter', () => {
     ['filter[actor]', ['a\nb']],
     ['filter[resource-id]', ['x'.repeat(501)]],
   ])('refuses %s of %j, by its name', (name, values) => {
-    expect(() => parse({ [name]: values })).toThrow(Refused);
+    expect(() => parse({ [name]: values })).toThrow(Refusal);
     expect(() => parse({ [name]: values })).toThrow(name);
   });
 });

@@ -1,4 +1,4 @@
-export { pruningChore } from './audit-trail.chore.js';
+export { createPruningJob } from './audit-trail.chore.js';
 export { AuditTrailModule } from './audit-trail.module.js';
-export type { Entry } from './entry.js';
-export { auditTrailSettingsSlice, auditTrailSlice } from './audit-trail.slice.js';
+export type { TrailEntry } from './entry.js';
+export { auditTrailSettingsDefinition, createAuditTrailDefinition } from './audit-trail.slice.js';

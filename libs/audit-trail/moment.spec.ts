@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '@jest/globals';
-import { Refused } from '#kernel';
-import { parseMoment } from './moment.js';
+import { Refusal } from '#kernel';
+import { parseTrailTimestamp } from './moment.js';
 
-const parsed = (text: string): string => new Date(parseMoment('since', text)).toISOString();
+const parsed = (text: string): string => new Date(parseTrailTimestamp('since', text)).toISOString();
 
 describe('a moment', () => {
   it.each([
@@ -45,23 +45,23 @@ describe('a moment', () => {
     '2026-11-21Z',
     '\u0000',
   ])('refuses %j', (text) => {
-    expect(() => parseMoment('since', text)).toThrow(Refused);
-    expect(() => parseMoment('since', text)).toThrow('Since is not a valid ISO 8601 timestamp');
-    expect(() => parseMoment('until', text)).toThrow('Until is not a valid ISO 8601 timestamp');
+    expect(() => parseTrailTimestamp('since', text)).toThrow(Refusal);
+    expect(() => parseTrailTimestamp('since', text)).toThrow('Since is not a valid ISO 8601 timestamp');
+    expect(() => parseTrailTimestamp('until', text)).toThrow('Until is not a valid ISO 8601 timestamp');
   });
 
   it('is the entry’s own moment when it is an entry’s timestamp', () => {
     const timestamps = fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true });
-    fc.assert(fc.property(timestamps, (date) => parseMoment('since', date.toISOString()) === date.getTime()));
+    fc.assert(fc.property(timestamps, (date) => parseTrailTimestamp('since', date.toISOString()) === date.getTime()));
   });
 
   it('either knows a moment or refuses, whatever it is given', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         try {
-          return Number.isInteger(parseMoment('since', text));
+          return Number.isInteger(parseTrailTimestamp('since', text));
         } catch (error) {
-          return error instanceof Refused && error.kind === 'unprocessable';
+          return error instanceof Refusal && error.kind === 'unprocessable';
         }
       }),
     );

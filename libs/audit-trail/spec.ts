@@ -1,38 +1,38 @@
 import { sql, type Sql } from '#kernel';
-import type { Entry } from './entry.js';
-import type { Pagination } from './walk.js';
+import type { TrailEntry } from './entry.js';
+import type { TrailPagination } from './walk.js';
 
 export const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** What test/support has of a client; not imported, for a file with one dot knows nothing but its slice. */
-type Answer = { readonly status: number; readonly body: unknown; readonly text: string };
+type TestTrailResponse = { readonly status: number; readonly body: unknown; readonly text: string };
 
-export type TrailPage = { readonly data: readonly Entry[]; readonly pagination: Pagination };
+export type TestTrailPage = { readonly data: readonly TrailEntry[]; readonly pagination: TrailPagination };
 
 const PATH = '/api/v2/organization/audit-trail';
 
-export const ask = <A extends Answer>(
+export const requestTrail = <A extends TestTrailResponse>(
   api: { get(path: string): Promise<A> },
   query: string | Readonly<Record<string, string>> = {},
 ): Promise<A> => api.get(`${PATH}?${typeof query === 'string' ? query : new URLSearchParams(query).toString()}`);
 
 /** A page of the caller's trail, which must be given. */
 export const readTrail = async (
-  api: { get(path: string): Promise<Answer> },
-  query: Parameters<typeof ask>[1] = {},
-): Promise<TrailPage> => {
-  const { status, body, text } = await ask(api, query);
+  api: { get(path: string): Promise<TestTrailResponse> },
+  query: Parameters<typeof requestTrail>[1] = {},
+): Promise<TestTrailPage> => {
+  const { status, body, text } = await requestTrail(api, query);
   if (status !== 200) throw new Error(`${status}: ${text}`);
-  return body as TrailPage;
+  return body as TestTrailPage;
 };
 
-export const idsOf = (...pages: readonly TrailPage[]): string[] =>
+export const listIds = (...pages: readonly TestTrailPage[]): string[] =>
   pages.flatMap(({ data }) => data.map((entry) => entry.id));
 
-export const actionOf = (entry: Entry | undefined): string =>
+export const formatAction = (entry: TrailEntry | undefined): string =>
   entry ? `${entry.resource.type} ${entry.resource.action}` : 'no entry';
 
-export const actionsOf = ({ data }: TrailPage): string[] => data.map(actionOf);
+export const listActions = ({ data }: TestTrailPage): string[] => data.map(formatAction);
 
 /** The same as it comes line by line. */
 export const readLines = async (
@@ -40,7 +40,7 @@ export const readLines = async (
   token: string,
   query: Readonly<Record<string, string>> = {},
   accept = 'application/x-ndjson',
-): Promise<readonly Entry[]> => {
+): Promise<readonly TrailEntry[]> => {
   const answer = await fetch(`${server.url}${PATH}?${new URLSearchParams(query).toString()}`, {
     headers: { authorization: `Bearer ${token}`, accept },
   });
@@ -50,13 +50,13 @@ export const readLines = async (
   return text
     .split('\n')
     .slice(0, -1)
-    .map((line) => JSON.parse(line) as Entry);
+    .map((line) => JSON.parse(line) as TrailEntry);
 };
 
 /** Followers wait for every transaction that is under way: none is to be long. */
-const A_TIME = 5_000;
+const ENTRIES_PER_STATEMENT = 5_000;
 
-const lengthen = (organization: string, entries: number): readonly Sql[] => [
+const buildEntryInsert = (organization: string, entries: number): readonly Sql[] => [
   sql`
     insert into audit_trail_entries
            (organization, timestamp, id, ordinal, resource_type, action, accessor, resource_id, entry)
@@ -85,9 +85,9 @@ const lengthen = (organization: string, entries: number): readonly Sql[] => [
  * Puts a long trail straight into the view, behind what is there, one entry a second: as many events would take minutes.
  * Nine of ten tell of workspaces, one in ten thousand of a provider.
  */
-export const longTrail = (organization: string, entries: number): readonly Sql[] => [
-  ...Array.from({ length: Math.ceil(entries / A_TIME) }, (_, n) =>
-    lengthen(organization, Math.min(A_TIME, entries - n * A_TIME)),
+export const buildLongTrail = (organization: string, entries: number): readonly Sql[] => [
+  ...Array.from({ length: Math.ceil(entries / ENTRIES_PER_STATEMENT) }, (_, n) =>
+    buildEntryInsert(organization, Math.min(ENTRIES_PER_STATEMENT, entries - n * ENTRIES_PER_STATEMENT)),
   ).flat(),
   sql`vacuum analyze audit_trail_entries`,
 ];

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '@jest/globals';
-import { lengthOf, pageIn, type Stretch } from './stretch.js';
+import { getRangeLength, computePageRange, type OrdinalRange } from './stretch.js';
 
-const numbersIn = ({ from, to }: Stretch): number[] => {
+const numbersIn = ({ from, to }: OrdinalRange): number[] => {
   const numbers = [];
   for (let n = to; n >= from; n -= 1) numbers.push(n);
   return numbers;
@@ -10,10 +10,12 @@ const numbersIn = ({ from, to }: Stretch): number[] => {
 
 describe('a stretch of a trail', () => {
   it('is as long as the entries that it has', () => {
-    expect([lengthOf({ from: 3, to: 5 }), lengthOf({ from: 3, to: 3 }), lengthOf({ from: 3, to: 2 })]).toEqual([
-      3, 1, 0,
-    ]);
-    expect(lengthOf({ from: 9, to: 2 })).toBe(0);
+    expect([
+      getRangeLength({ from: 3, to: 5 }),
+      getRangeLength({ from: 3, to: 3 }),
+      getRangeLength({ from: 3, to: 2 }),
+    ]).toEqual([3, 1, 0]);
+    expect(getRangeLength({ from: 9, to: 2 })).toBe(0);
   });
 
   it('falls into pages, newest first, that have each entry once', () => {
@@ -21,9 +23,9 @@ describe('a stretch of a trail', () => {
     fc.assert(
       fc.property(cases, ([first, length, size]) => {
         const stretch = { from: first, to: first + length - 1 };
-        const count = Math.ceil(lengthOf(stretch) / size);
+        const count = Math.ceil(getRangeLength(stretch) / size);
         const pages = Array.from({ length: count + 2 }, (_, n) =>
-          numbersIn(pageIn(stretch, { number: n + 1, size }, 0)),
+          numbersIn(computePageRange(stretch, { number: n + 1, size }, 0)),
         );
         expect(pages.flat()).toEqual(numbersIn(stretch));
         expect(pages.slice(0, -2).every((page, n) => page.length === size || n === count - 1)).toBe(true);
@@ -33,8 +35,8 @@ describe('a stretch of a trail', () => {
 
   it('has what is newer before its first page', () => {
     const page = { number: 1, size: 3 };
-    expect(numbersIn(pageIn({ from: 2, to: 9 }, page, 2))).toEqual([11, 10, 9, 8, 7]);
-    expect(numbersIn(pageIn({ from: 8, to: 9 }, page, 1))).toEqual([10, 9, 8]);
-    expect(numbersIn(pageIn({ from: 10, to: 9 }, page, 2))).toEqual([11, 10]);
+    expect(numbersIn(computePageRange({ from: 2, to: 9 }, page, 2))).toEqual([11, 10, 9, 8, 7]);
+    expect(numbersIn(computePageRange({ from: 8, to: 9 }, page, 1))).toEqual([10, 9, 8]);
+    expect(numbersIn(computePageRange({ from: 10, to: 9 }, page, 2))).toEqual([11, 10]);
   });
 });

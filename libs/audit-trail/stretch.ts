@@ -1,17 +1,17 @@
 /** Entries of a trail from one ordinal to another, both among them; none where `to` is less. */
-export type Stretch = { readonly from: number; readonly to: number };
+export type OrdinalRange = { readonly from: number; readonly to: number };
 
-export const lengthOf = ({ from, to }: Stretch): number => Math.max(0, to - from + 1);
+export const getRangeLength = ({ from, to }: OrdinalRange): number => Math.max(0, to - from + 1);
 
 /**
  * The entries of a page, where none is filtered out: ordinals have no gaps, so no entry needs to be counted, nor passed
  * over. Pages are counted down from the end of `pinned`; `newer` ones stand before the first.
  */
-export const pageIn = (
-  pinned: Stretch,
+export const computePageRange = (
+  pinned: OrdinalRange,
   { number, size }: { readonly number: number; readonly size: number },
   newer: number,
-): Stretch => {
+): OrdinalRange => {
   const end = pinned.to - (number - 1) * size;
   return { from: Math.max(pinned.from, end - size + 1), to: end + newer };
 };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '@jest/globals';
-import type { EventRegistry, Recorded } from '#kernel';
-import { continueTrails, type Trail, type Turn } from './trail.js';
+import type { EventRegistry, RecordedEvent } from '#kernel';
+import { computeTrailUpdate, type TrailState, type TrailTransition } from './trail.js';
 
 const kind = { schemaVersion: 1, topic: 'rooms', schema: { parse: (data: unknown) => data as never } };
 const registry: EventRegistry = {
@@ -15,7 +15,7 @@ const registry: EventRegistry = {
   SwitchedOff: { ...kind, audit: { resource: 'organization', action: 'update' } },
   Configured: { ...kind, audit: { resource: 'organization', action: 'update' } },
 };
-const TURNS: Readonly<Record<string, Turn>> = {
+const TURNS: Readonly<Record<string, TrailTransition>> = {
   HouseBuilt: 'begin',
   RightGiven: 'open',
   RightTaken: 'close',
@@ -24,7 +24,7 @@ const TURNS: Readonly<Record<string, Turn>> = {
   SwitchedOff: 'disable',
   Configured: 'configure',
 };
-const turnOf = ({ type }: Recorded): Turn | null => TURNS[type] ?? null;
+const turnOf = ({ type }: RecordedEvent): TrailTransition | null => TURNS[type] ?? null;
 
 /** And not exactly: whole seconds are avoided. */
 const NOON = Date.UTC(2026, 10, 21, 12, 0, 0, 100);
@@ -32,7 +32,7 @@ const NOON = Date.UTC(2026, 10, 21, 12, 0, 0, 100);
 /** An event so many milliseconds after noon. */
 type Told = readonly [organization: string | null, type: string, at: number];
 
-const recorded = ([organization, type, at]: Told, index: number): Recorded => ({
+const recorded = ([organization, type, at]: Told, index: number): RecordedEvent => ({
   type,
   data: {},
   id: String(index),
@@ -54,10 +54,10 @@ const recorded = ([organization, type, at]: Told, index: number): Recorded => ({
 });
 
 /** What a follower does with a log that it gets in batches: entry ids with milliseconds after noon, and the trails. */
-const follow = (batches: readonly (readonly Recorded[])[]) => {
-  const trails = new Map<string, Trail>();
+const follow = (batches: readonly (readonly RecordedEvent[])[]) => {
+  const trails = new Map<string, TrailState>();
   const entries = batches.flatMap((batch) => {
-    const next = continueTrails(registry, turnOf, trails, batch);
+    const next = computeTrailUpdate(registry, turnOf, trails, batch);
     for (const [organization, trail] of next.trails) trails.set(organization, trail);
     return next.entries;
   });

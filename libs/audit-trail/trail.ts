@@ -1,5 +1,5 @@
-import { timestampOf, type AuditRow, type EventRegistry, type Recorded, type Timestamp } from '#kernel';
-import { entryOf, type Entry, type OrganizationsEvent } from './entry.js';
+import { formatTimestamp, type AuditMapping, type EventRegistry, type RecordedEvent, type Timestamp } from '#kernel';
+import { createEntry, type TrailEntry, type OrganizationScopedEvent } from './entry.js';
 
 /**
  * The trail of an organization:
@@ -15,7 +15,7 @@ import { entryOf, type Entry, type OrganizationsEvent } from './entry.js';
  * without gaps. `last` and `length` are kept apart from the entries, so that what is pruned does not matter, and a replay
  * of the log gives the same timestamps and numbers.
  */
-export type Trail = {
+export type TrailState = {
   /** Whether the organization has the audit entitlement; then its trail can be read. */
   readonly open: boolean;
   /** Whether the owners want entries to be recorded. */
@@ -26,7 +26,7 @@ export type Trail = {
 };
 
 /** An entry and its number in its trail: 1, 2, 3 … */
-export type Placed = { readonly ordinal: number; readonly entry: Entry };
+export type NumberedEntry = { readonly ordinal: number; readonly entry: TrailEntry };
 
 /**
  * What an event does to its organization's trail besides adding to it.
@@ -38,54 +38,57 @@ export type Placed = { readonly ordinal: number; readonly entry: Entry };
  *   enable, disable, configure
  *             owners change the trail's settings, which is recorded whether or not the trail is enabled
  */
-export type Turn = 'begin' | 'open' | 'close' | 'enable' | 'disable' | 'configure';
+export type TrailTransition = 'begin' | 'open' | 'close' | 'enable' | 'disable' | 'configure';
 
-export type Trails = {
-  readonly entries: readonly Placed[];
+export type TrailUpdate = {
+  readonly entries: readonly NumberedEntry[];
   /** How the trails that the events touched stand afterwards. */
-  readonly trails: ReadonlyMap<string, Trail>;
+  readonly trails: ReadonlyMap<string, TrailState>;
 };
 
-const UNOPENED: Trail = { open: false, enabled: true, last: null, length: 0 };
+const NEW_TRAIL: TrailState = { open: false, enabled: true, last: null, length: 0 };
 
-const later = (time: Timestamp): Timestamp => timestampOf(Date.parse(time) + 1);
+const addMillisecond = (time: Timestamp): Timestamp => formatTimestamp(Date.parse(time) + 1);
 
-const after = (last: Timestamp | null, time: Timestamp): Timestamp => {
-  const next = last === null || time > last ? time : later(last);
-  return next.endsWith('.000Z') ? later(next) : next;
+const computeNextTimestamp = (last: Timestamp | null, time: Timestamp): Timestamp => {
+  const next = last === null || time > last ? time : addMillisecond(last);
+  return next.endsWith('.000Z') ? addMillisecond(next) : next;
 };
 
 /** Writes events into the trails they belong to. The same, however the events are cut into batches. */
-export const continueTrails = (
+export const computeTrailUpdate = (
   registry: EventRegistry,
-  turnOf: (event: Recorded) => Turn | null,
-  before: ReadonlyMap<string, Trail>,
-  events: readonly Recorded[],
-): Trails => {
-  const entries: Placed[] = [];
-  const trails = new Map<string, Trail>();
-  for (const event of events.filter(belongs)) {
-    const trail = trails.get(event.organization) ?? before.get(event.organization) ?? UNOPENED;
+  turnOf: (event: RecordedEvent) => TrailTransition | null,
+  before: ReadonlyMap<string, TrailState>,
+  events: readonly RecordedEvent[],
+): TrailUpdate => {
+  const entries: NumberedEntry[] = [];
+  const trails = new Map<string, TrailState>();
+  for (const event of events.filter(isOrganizationScoped)) {
+    const trail = trails.get(event.organization) ?? before.get(event.organization) ?? NEW_TRAIL;
     const turn = turnOf(event);
-    const row = rowOf(registry, event);
-    const told = row && records(trail, turn) ? entryOf(event, row, after(trail.last, event.time)) : null;
+    const row = getAuditMapping(registry, event);
+    const told =
+      row && isEntryRecorded(trail, turn)
+        ? createEntry(event, row, computeNextTimestamp(trail.last, event.time))
+        : null;
     if (told) entries.push({ ordinal: trail.length + 1, entry: told });
-    if (told || turn) trails.set(event.organization, turned(trail, turn, told));
+    if (told || turn) trails.set(event.organization, applyTransition(trail, turn, told));
   }
   return { entries, trails };
 };
 
 /** Whether the trail has an entry of an event, by how the trail was before the event. */
-const records = ({ open, enabled }: Trail, turn: Turn | null): boolean => {
+const isEntryRecorded = ({ open, enabled }: TrailState, turn: TrailTransition | null): boolean => {
   if (turn === 'begin') return true;
   const isOfSettings = turn === 'enable' || turn === 'disable' || turn === 'configure';
   return open && (enabled || isOfSettings);
 };
 
-const OPEN: Readonly<Partial<Record<Turn, boolean>>> = { begin: true, open: true, close: false };
-const ENABLED: Readonly<Partial<Record<Turn, boolean>>> = { enable: true, disable: false };
+const OPEN: Readonly<Partial<Record<TrailTransition, boolean>>> = { begin: true, open: true, close: false };
+const ENABLED: Readonly<Partial<Record<TrailTransition, boolean>>> = { enable: true, disable: false };
 
-const turned = (trail: Trail, turn: Turn | null, told: Entry | null): Trail => ({
+const applyTransition = (trail: TrailState, turn: TrailTransition | null, told: TrailEntry | null): TrailState => ({
   open: (turn && OPEN[turn]) ?? trail.open,
   enabled: (turn && ENABLED[turn]) ?? trail.enabled,
   last: told?.timestamp ?? trail.last,
@@ -93,12 +96,12 @@ const turned = (trail: Trail, turn: Turn | null, told: Entry | null): Trail => (
 });
 
 /** Types of events that no trail tells of. */
-export const untoldIn = (registry: EventRegistry): readonly string[] =>
+export const listUnauditedTypes = (registry: EventRegistry): readonly string[] =>
   Object.entries(registry).flatMap(([type, { audit }]) => ('unaudited' in audit ? [type] : []));
 
-const belongs = (event: Recorded): event is OrganizationsEvent => event.organization !== null;
+const isOrganizationScoped = (event: RecordedEvent): event is OrganizationScopedEvent => event.organization !== null;
 
-const rowOf = (registry: EventRegistry, event: Recorded): AuditRow<never> | null => {
+const getAuditMapping = (registry: EventRegistry, event: RecordedEvent): AuditMapping<never> | null => {
   const kind = registry[event.type];
   if (!kind) throw new Error(`no slice knows an event named ${event.type}`);
   return 'unaudited' in kind.audit ? null : kind.audit;

@@ -1,18 +1,32 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '@jest/globals';
-import { pageIn, type Stretch } from './stretch.js';
-import { isWorthKeeping, paginationOf, viewOf, type Asked, type Walk } from './walk.js';
+import { computePageRange, type OrdinalRange } from './stretch.js';
+import {
+  shouldSavePagination,
+  buildPagination,
+  choosePageView,
+  type PageViewRequest,
+  type PinnedPagination,
+} from './walk.js';
 
 const NOW = new Date('2026-11-21T12:00:00.000Z');
 const secondsAgo = (seconds: number): string => new Date(NOW.getTime() - seconds * 1_000).toISOString();
 
 const LAST = secondsAgo(1);
 const PINNED = secondsAgo(20);
-const walk: Walk = { upper: PINNED, startedAt: secondsAgo(10) };
+const walk: PinnedPagination = { upper: PINNED, startedAt: secondsAgo(10) };
 const anew = { upper: LAST, newer: 0, begins: { upper: LAST, startedAt: NOW.toISOString() } };
 
-const view = (asked: Partial<Asked>) =>
-  viewOf({ page: { number: 1, size: 10 }, resumes: false, now: NOW, last: LAST, walk: null, newer: 0, ...asked });
+const view = (asked: Partial<PageViewRequest>) =>
+  choosePageView({
+    page: { number: 1, size: 10 },
+    resumes: false,
+    now: NOW,
+    last: LAST,
+    walk: null,
+    newer: 0,
+    ...asked,
+  });
 
 describe('a walk through the pages', () => {
   it('begins with page 1, at the newest entry', () => {
@@ -43,15 +57,15 @@ describe('a walk through the pages', () => {
   });
 
   it('begins anew after a while, which is no round one, or a poll that follows a broken one would stand astride it', () => {
-    const startedAgo = (seconds: number): Walk => ({ ...walk, startedAt: secondsAgo(seconds) });
+    const startedAgo = (seconds: number): PinnedPagination => ({ ...walk, startedAt: secondsAgo(seconds) });
     expect(view({ walk: startedAgo(61), newer: 4, resumes: true })).toMatchObject({ upper: PINNED });
     expect(view({ walk: startedAgo(91), newer: 4, resumes: true })).toEqual(anew);
   });
 
   it('is kept where there is a second page, or where page 1 may be asked for again', () => {
     const page = { number: 1, size: 10 };
-    expect([10, 11].map((total) => isWorthKeeping({ page, resumes: false }, total))).toEqual([false, true]);
-    expect([0, 1].map((total) => isWorthKeeping({ page, resumes: true }, total))).toEqual([false, true]);
+    expect([10, 11].map((total) => shouldSavePagination({ page, resumes: false }, total))).toEqual([false, true]);
+    expect([0, 1].map((total) => shouldSavePagination({ page, resumes: true }, total))).toEqual([false, true]);
   });
 });
 
@@ -61,7 +75,7 @@ describe('a reader who throws page 1 away, and gets all pages side by side, the 
   /** A trail of so many entries, and what this reader gets of it: `wait` lets time go by, and entries come. */
   const trailOf = (count: number, size: number) => {
     let [length, ms] = [count, NOW.getTime()];
-    let kept: Walk | null = null;
+    let kept: PinnedPagination | null = null;
     return {
       wait: (seconds: number, more: number): void => {
         ms += seconds * 1_000;
@@ -71,10 +85,10 @@ describe('a reader who throws page 1 away, and gets all pages side by side, the 
         const pinned = kept ? Date.parse(kept.upper) : 0;
         const page = { number, size };
         const asked = { page, resumes: true, now: new Date(ms), last: timeOf(length), walk: kept };
-        const { begins, newer } = viewOf({ ...asked, newer: length - pinned });
+        const { begins, newer } = choosePageView({ ...asked, newer: length - pinned });
         if (begins) kept = begins;
         const all = { from: 1, to: begins ? length : pinned };
-        return { pages: Math.ceil(all.to / size), entries: pageIn(all, page, newer) };
+        return { pages: Math.ceil(all.to / size), entries: computePageRange(all, page, newer) };
       },
     };
   };
@@ -99,7 +113,7 @@ describe('a reader who throws page 1 away, and gets all pages side by side, the 
             if (gap) trail.wait(gap.seconds, gap.more);
             return trail.page(pages - index).entries;
           });
-          const upwards: readonly Stretch[] = got.toSorted((a, b) => a.from - b.from);
+          const upwards: readonly OrdinalRange[] = got.toSorted((a, b) => a.from - b.from);
           expect(upwards.map(({ from }) => from)).toEqual([1, ...upwards.slice(0, -1).map(({ to }) => to + 1)]);
         },
       ),
@@ -110,7 +124,7 @@ describe('a reader who throws page 1 away, and gets all pages side by side, the 
 
 describe('the pagination', () => {
   it('has all keys on the only page', () => {
-    expect(paginationOf({ number: 1, size: 10 }, 10, 0)).toEqual({
+    expect(buildPagination({ number: 1, size: 10 }, 10, 0)).toEqual({
       current_page: 1,
       prev_page: null,
       next_page: null,
@@ -121,15 +135,19 @@ describe('the pagination', () => {
   });
 
   it('names the neighbours of a page in the middle', () => {
-    expect(paginationOf({ number: 2, size: 10 }, 21, 0)).toMatchObject({ prev_page: 1, next_page: 3, total_pages: 3 });
+    expect(buildPagination({ number: 2, size: 10 }, 21, 0)).toMatchObject({
+      prev_page: 1,
+      next_page: 3,
+      total_pages: 3,
+    });
   });
 
   it('keeps the page as asked past the end, and has no pages of nothing', () => {
-    expect(paginationOf({ number: 7, size: 10 }, 21, 0)).toMatchObject({ current_page: 7, next_page: null });
-    expect(paginationOf({ number: 1, size: 10 }, 0, 0)).toMatchObject({ total_pages: 0, total_count: 0 });
+    expect(buildPagination({ number: 7, size: 10 }, 21, 0)).toMatchObject({ current_page: 7, next_page: null });
+    expect(buildPagination({ number: 1, size: 10 }, 0, 0)).toMatchObject({ total_pages: 0, total_count: 0 });
   });
 
   it('counts what stands before the first page, but makes no page of it', () => {
-    expect(paginationOf({ number: 1, size: 10 }, 20, 3)).toMatchObject({ total_pages: 2, total_count: 23 });
+    expect(buildPagination({ number: 1, size: 10 }, 20, 3)).toMatchObject({ total_pages: 2, total_count: 23 });
   });
 });

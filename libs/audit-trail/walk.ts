@@ -18,52 +18,54 @@ import type { Timestamp } from '#kernel';
  * that it would be far too long, the newest are left for the next poll, which asks for what is later than the last it got.
  * Only readers who resume, with `since` and page number, are in that danger; all others get page 1 pinned anew.
  */
-export type Walk = { readonly upper: Timestamp; readonly startedAt: Timestamp };
+export type PinnedPagination = { readonly upper: Timestamp; readonly startedAt: Timestamp };
 
 /** Walks are forgotten after this; a page asked for later pins the bound anew. */
-export const WALK_MS = 60 * 60 * 1_000;
+export const PAGINATION_LIFETIME_MS = 60 * 60 * 1_000;
 /**
  * Not a whole minute: many readers come once in one. Where their last poll broke off, this one's first question would come
  * just before the end, and its second just after.
  */
-const REJOIN_MS = 90 * 1_000;
+const RESUME_WINDOW_MS = 90 * 1_000;
 /** Of newer entries before the first page. */
-const MOST_NEWER = 10_000;
+const MAX_NEWER_ENTRIES = 10_000;
 
-export type View = {
+export type PageView = {
   /** Pages are counted from here. */
   readonly upper: Timestamp;
   /** So many entries are shown before the first page: those next to it. */
   readonly newer: number;
   /** The walk that begins with this page; null where one goes on. */
-  readonly begins: Walk | null;
+  readonly begins: PinnedPagination | null;
 };
 
-export type Asked = {
+export type PageViewRequest = {
   readonly page: { readonly number: number; readonly size: number };
   /** Both `since` and the page's number were given. */
   readonly resumes: boolean;
   readonly now: Date;
   /** The newest entry's. */
   readonly last: Timestamp;
-  readonly walk: Walk | null;
+  readonly walk: PinnedPagination | null;
   /** How many entries are newer than the walk's bound. */
   readonly newer: number;
 };
 
-export const viewOf = ({ page, resumes, now, last, walk, newer }: Asked): View => {
+export const choosePageView = ({ page, resumes, now, last, walk, newer }: PageViewRequest): PageView => {
   if (walk && page.number > 1) return { upper: walk.upper, newer: 0, begins: null };
-  if (walk && resumes && now.getTime() - Date.parse(walk.startedAt) <= REJOIN_MS) {
-    return { upper: walk.upper, newer: Math.min(newer, MOST_NEWER), begins: null };
+  if (walk && resumes && now.getTime() - Date.parse(walk.startedAt) <= RESUME_WINDOW_MS) {
+    return { upper: walk.upper, newer: Math.min(newer, MAX_NEWER_ENTRIES), begins: null };
   }
   return { upper: last, newer: 0, begins: { upper: last, startedAt: now.toISOString() } };
 };
 
 /** Most polls get all there is on one page; of these, only those that resume can be asked for again (see above). */
-export const isWorthKeeping = ({ page, resumes }: Pick<Asked, 'page' | 'resumes'>, total: number): boolean =>
-  total > (resumes ? 0 : page.size);
+export const shouldSavePagination = (
+  { page, resumes }: Pick<PageViewRequest, 'page' | 'resumes'>,
+  total: number,
+): boolean => total > (resumes ? 0 : page.size);
 
-export type Pagination = {
+export type TrailPagination = {
   readonly current_page: number;
   readonly prev_page: number | null;
   readonly next_page: number | null;
@@ -73,7 +75,11 @@ export type Pagination = {
 };
 
 /** All keys always, null where there is no such page (clients.md §6). `total` are the entries that pages are made of. */
-export const paginationOf = ({ number, size }: Asked['page'], total: number, newer: number): Pagination => {
+export const buildPagination = (
+  { number, size }: PageViewRequest['page'],
+  total: number,
+  newer: number,
+): TrailPagination => {
   const pages = Math.ceil(total / size);
   return {
     current_page: number,

@@ -4,10 +4,10 @@ import { rm } from 'node:fs/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { startS3, type TestS3 } from '../../test/support/s3/index.js';
-import { until } from '../../test/support/product.js';
+import { waitUntil } from '../../test/support/product.js';
 import { SystemClock } from '#host';
-import { BlobExists, bytesOf, EncryptedBlobs, FolderBlobs, S3Blobs, type BlobStore } from './index.js';
-import { contentOf, filesIn, newFolder, piecesOf, s3Place } from './spec.js';
+import { BlobExistsError, readBytes, EncryptedBlobs, FolderBlobs, S3Blobs, type BlobStore } from './index.js';
+import { readContent, listFiles, createFolder, iterateChunks, createS3Location } from './spec.js';
 
 const clock = new SystemClock();
 const KEY = Buffer.alloc(32, 1);
@@ -22,7 +22,7 @@ let root: string;
 beforeAll(async () => {
   s3 = await startS3();
   Object.assign(process.env, s3.credentials);
-  root = await newFolder();
+  root = await createFolder();
 });
 
 afterAll(async () => {
@@ -31,12 +31,12 @@ afterAll(async () => {
 });
 
 const inFolder = async (): Promise<Place> => {
-  const folder = await newFolder(root);
-  return { store: new FolderBlobs(folder, clock), left: () => filesIn(folder) };
+  const folder = await createFolder(root);
+  return { store: new FolderBlobs(folder, clock), left: () => listFiles(folder) };
 };
 
 const inS3 = (): Promise<Place> => {
-  const place = s3Place(s3);
+  const place = createS3Location(s3);
   return Promise.resolve({ store: new S3Blobs(place, clock), left: () => s3.left(place.prefix) });
 };
 
@@ -62,7 +62,7 @@ describe.each([
   it.each([0, 1, 65_535, 65_536, 65_537, 131_072, 300_000])('gives back %i bytes as they were put', async (size) => {
     const content = randomBytes(size);
     await store.put('a/b', content);
-    expect((await contentOf(store, 'a/b'))?.equals(content)).toBe(true);
+    expect((await readContent(store, 'a/b'))?.equals(content)).toBe(true);
     expect(await store.head('a/b')).toEqual({ size });
     const found = await store.get('a/b');
     found?.content.destroy();
@@ -70,10 +70,10 @@ describe.each([
   });
 
   it('takes a stream in pieces of any size', async () => {
-    await store.put('odd', piecesOf(97, 4_999));
-    expect((await contentOf(store, 'odd'))?.equals(await bytesOf(piecesOf(97, 4_999)))).toBe(true);
-    await store.put('long', piecesOf(1_300, 9_999));
-    expect((await contentOf(store, 'long'))?.equals(await bytesOf(piecesOf(1_300, 9_999)))).toBe(true);
+    await store.put('odd', iterateChunks(97, 4_999));
+    expect((await readContent(store, 'odd'))?.equals(await readBytes(iterateChunks(97, 4_999)))).toBe(true);
+    await store.put('long', iterateChunks(1_300, 9_999));
+    expect((await readContent(store, 'long'))?.equals(await readBytes(iterateChunks(1_300, 9_999)))).toBe(true);
   });
 
   describe('asked for a range', () => {
@@ -86,7 +86,7 @@ describe.each([
         for (const end of [start, ...edges.filter((edge) => edge > start), size, size + 70_000, undefined]) {
           const found = await store.get('whole', end === undefined ? { start } : { start, end });
           const expected = content.subarray(start, (end ?? size) + 1);
-          expect([found?.size, found && (await bytesOf(found.content)).equals(expected)]).toEqual([size, true]);
+          expect([found?.size, found && (await readBytes(found.content)).equals(expected)]).toEqual([size, true]);
         }
       }
     });
@@ -107,9 +107,9 @@ describe.each([
 
   it('refuses a second blob of the same key, and keeps the first', async () => {
     await store.put('once', Buffer.from('first'));
-    await expect(store.put('once', Buffer.from('second'))).rejects.toBeInstanceOf(BlobExists);
-    await expect(store.put('once', piecesOf(700, 10_000))).rejects.toBeInstanceOf(BlobExists);
-    expect((await contentOf(store, 'once'))?.toString()).toBe('first');
+    await expect(store.put('once', Buffer.from('second'))).rejects.toBeInstanceOf(BlobExistsError);
+    await expect(store.put('once', iterateChunks(700, 10_000))).rejects.toBeInstanceOf(BlobExistsError);
+    expect((await readContent(store, 'once'))?.toString()).toBe('first');
     expect(await left()).toHaveLength(1);
   });
 
@@ -119,8 +119,8 @@ describe.each([
     const winner = results.findIndex((result) => result.status === 'fulfilled');
     const others = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
     expect(others).toHaveLength(19);
-    for (const refusal of others) expect(refusal).toBeInstanceOf(BlobExists);
-    expect((await contentOf(store, 'race'))?.toString()).toBe(`writer ${winner}`);
+    for (const refusal of others) expect(refusal).toBeInstanceOf(BlobExistsError);
+    expect((await readContent(store, 'race'))?.toString()).toBe(`writer ${winner}`);
     expect(await left()).toHaveLength(1);
   });
 
@@ -129,14 +129,14 @@ describe.each([
     ['late', 1_200],
   ])('leaves nothing behind when the content breaks off %s, and says why', async (_when, count) => {
     const broken = async function* (): AsyncGenerator<Buffer> {
-      yield* piecesOf(count, 10_000);
+      yield* iterateChunks(count, 10_000);
       throw new Error('the line went dead');
     };
     await expect(store.put('cut', broken())).rejects.toThrow('the line went dead');
     expect(await store.head('cut')).toBeNull();
     expect(await left()).toEqual([]);
     await store.put('cut', Buffer.from('again'));
-    expect((await contentOf(store, 'cut'))?.toString()).toBe('again');
+    expect((await readContent(store, 'cut'))?.toString()).toBe('again');
   });
 
   it('knows nothing of keys that were never put or were deleted, nor of beginnings of keys', async () => {
@@ -181,7 +181,8 @@ describe.each([
     const before = held();
     // While it looks, nothing is given or taken. V8 frees the bytes behind buffers on a thread of its own, which may have
     // to wait for its turn: hence not one look only.
-    const holdsLittle = (): Promise<void> => until(() => held() - before < memory, 'the memory of sent pieces is free');
+    const holdsLittle = (): Promise<void> =>
+      waitUntil(() => held() - before < memory, 'the memory of sent pieces is free');
     // As they come from a socket: 50 MB in pieces of 64 KiB.
     const large = async function* (at: (piece: number) => Promise<void>): AsyncGenerator<Buffer> {
       for (let n = 0; n < 800; n += 1) {

@@ -8,7 +8,7 @@ export type BlobContent = Uint8Array | AsyncIterable<Uint8Array>;
 export type StoredBlob = { readonly size: number; readonly content: Readable };
 
 /** A blob is written once: whoever comes second for the same key is told so, and changes nothing. */
-export class BlobExists extends Error {
+export class BlobExistsError extends Error {
   constructor(readonly key: string) {
     super(`there is a blob named ${key} already`);
     this.name = 'BlobExists';
@@ -23,7 +23,7 @@ export class BlobExists extends Error {
 export abstract class BlobStore {
   /**
    * When this resolves, the whole blob is there and outlives a crash. Until then there is nothing to be seen of it; an
-   * error of the content leaves nothing behind, and is what this rejects with. Throws BlobExists for a key in use.
+   * error of the content leaves nothing behind, and is what this rejects with. Throws BlobExistsError for a key in use.
    */
   abstract put(key: string, content: BlobContent): Promise<void>;
 
@@ -47,13 +47,13 @@ export abstract class BlobStore {
 const KEY = /^[A-Za-z0-9_+~-][A-Za-z0-9._+~-]*(?:\/[A-Za-z0-9_+~-][A-Za-z0-9._+~-]*)*$/;
 
 /** Keys are made by us: a bad one is our fault, and must never become a path out of the store. */
-export const checkKey = (key: string): string => {
+export const checkBlobKey = (key: string): string => {
   if (!KEY.test(key)) throw new Error(`not a blob key: ${JSON.stringify(key)}`);
   return key;
 };
 
 /** All of it in memory: for what must be parsed as a whole. */
-export const bytesOf = async (content: AsyncIterable<Uint8Array>): Promise<Buffer> => {
+export const readBytes = async (content: AsyncIterable<Uint8Array>): Promise<Buffer> => {
   const pieces: Uint8Array[] = [];
   for await (const piece of content) pieces.push(piece);
   return Buffer.concat(pieces);

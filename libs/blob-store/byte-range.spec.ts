@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { clamped, parseRange } from './byte-range.js';
+import { clampRange, parseRangeHeader } from './byte-range.js';
 
 const sizes = fc.integer({ min: 0, max: 1_000 });
 const positions = fc.integer({ min: 0, max: 1_200 });
@@ -37,19 +37,19 @@ describe('a Range header', () => {
     ['items=0-1', null],
     ['bytes 0-1', null],
   ])('%j of 100 bytes is %j', (header, range) => {
-    expect(parseRange(header, 100)).toEqual(range);
+    expect(parseRangeHeader(header, 100)).toEqual(range);
   });
 
   it('finds nothing in what is empty', () => {
-    expect(parseRange('bytes=0-', 0)).toBe('unsatisfiable');
-    expect(parseRange('bytes=-5', 0)).toBeNull();
+    expect(parseRangeHeader('bytes=0-', 0)).toBe('unsatisfiable');
+    expect(parseRangeHeader('bytes=-5', 0)).toBeNull();
   });
 
   it('means what a slice of the content is', () => {
     fc.assert(
       fc.property(sizes, positions, positions, (size, start, length) => {
         const content = Array.from({ length: size }, (_, index) => index);
-        const range = parseRange(`bytes=${start}-${start + length}`, size);
+        const range = parseRangeHeader(`bytes=${start}-${start + length}`, size);
         const expected = content.slice(start, start + length + 1);
         if (range === 'unsatisfiable') return expected.length === 0;
         return range !== null && content.slice(range.start, range.end + 1).join() === expected.join();
@@ -60,7 +60,7 @@ describe('a Range header', () => {
   it('means the end of the content where it counts from there', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1_000 }), fc.integer({ min: 1, max: 1_200 }), (size, count) => {
-        const range = parseRange(`bytes=-${count}`, size);
+        const range = parseRangeHeader(`bytes=-${count}`, size);
         expect(range).toEqual({ start: Math.max(0, size - count), end: size - 1 });
       }),
     );
@@ -70,9 +70,9 @@ describe('a Range header', () => {
     const texts = fc.oneof(fc.string(), fc.stringMatching(/^bytes=[-0-9, ]{0,12}$/));
     fc.assert(
       fc.property(texts, sizes, (header, size) => {
-        const range = parseRange(header, size);
+        const range = parseRangeHeader(header, size);
         if (range === null || range === 'unsatisfiable') return true;
-        const { start, end } = clamped(range, size);
+        const { start, end } = clampRange(range, size);
         return start === range.start && end === range.end;
       }),
     );

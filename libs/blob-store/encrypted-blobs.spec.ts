@@ -4,8 +4,8 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { SystemClock } from '#host';
-import { bytesOf, EncryptedBlobs, FolderBlobs, type BlobStore } from './index.js';
-import { contentOf, newFolder } from './spec.js';
+import { readBytes, EncryptedBlobs, FolderBlobs, type BlobStore } from './index.js';
+import { readContent, createFolder } from './spec.js';
 
 const clock = new SystemClock();
 const KEY = Buffer.alloc(32, 1);
@@ -13,14 +13,14 @@ const KEY = Buffer.alloc(32, 1);
 let root: string;
 
 beforeAll(async () => {
-  root = await newFolder();
+  root = await createFolder();
 });
 
 afterAll(() => rm(root, { recursive: true, force: true }));
 
 describe('EncryptedBlobs', () => {
   const encrypted = async (): Promise<{ folder: string; store: BlobStore; file: string }> => {
-    const folder = await newFolder(root);
+    const folder = await createFolder(root);
     const store = new EncryptedBlobs(new FolderBlobs(folder, clock), KEY);
     return { folder, store, file: join(folder, 'secret') };
   };
@@ -49,7 +49,7 @@ describe('EncryptedBlobs', () => {
     const { store, file } = await encrypted();
     await store.put('secret', randomBytes(200_000));
     await writeFile(file, damage(await readFile(file)));
-    await expect(contentOf(store, 'secret')).rejects.toThrow(/damaged/);
+    await expect(readContent(store, 'secret')).rejects.toThrow(/damaged/);
   });
 
   it.each(damages)('gives no wrong byte of what has %s, whatever the range', async (_name, damage) => {
@@ -60,7 +60,7 @@ describe('EncryptedBlobs', () => {
     const starts = [0, 60_000, 65_536, 69_000, 131_072, 196_608, 199_999];
     const answers = await Promise.all(
       starts.map(async (start) => {
-        const bytes = await contentOf(store, 'secret', { start, end: start + 9 }).catch(() => 'refused');
+        const bytes = await readContent(store, 'secret', { start, end: start + 9 }).catch(() => 'refused');
         if (bytes === 'refused') return bytes;
         return content.subarray(start, start + 10).equals(bytes as Buffer) ? 'right' : 'wrong';
       }),
@@ -73,14 +73,14 @@ describe('EncryptedBlobs', () => {
     const { folder, store } = await encrypted();
     await store.put('secret', Buffer.from('mine'));
     await writeFile(join(folder, 'other'), await readFile(join(folder, 'secret')));
-    await expect(contentOf(store, 'other')).rejects.toThrow(/damaged/);
+    await expect(readContent(store, 'other')).rejects.toThrow(/damaged/);
   });
 
   it('does not open anything with another key', async () => {
     const { folder, store } = await encrypted();
     await store.put('secret', Buffer.from('mine'));
     const other = new EncryptedBlobs(new FolderBlobs(folder, clock), Buffer.alloc(32, 2));
-    await expect(contentOf(other, 'secret')).rejects.toThrow(/another key/);
+    await expect(readContent(other, 'secret')).rejects.toThrow(/another key/);
     expect(() => new EncryptedBlobs(new FolderBlobs(folder, clock), Buffer.alloc(16))).toThrow('32 bytes');
   });
 
@@ -88,8 +88,8 @@ describe('EncryptedBlobs', () => {
     const { store, folder } = await encrypted();
     await store.put('secret', randomBytes(200_000));
     const broken = new EncryptedBlobs(new BreakingBlobs(folder, clock), KEY);
-    await expect(contentOf(broken, 'secret')).rejects.toThrow('disk gone');
-    await expect(contentOf(broken, 'secret', { start: 70_000 })).rejects.toThrow('disk gone');
+    await expect(readContent(broken, 'secret')).rejects.toThrow('disk gone');
+    await expect(readContent(broken, 'secret', { start: 70_000 })).rejects.toThrow('disk gone');
   });
 });
 
@@ -100,7 +100,7 @@ class BreakingBlobs extends FolderBlobs {
     if (!found) return null;
     const content = Readable.from(
       (async function* () {
-        yield (await bytesOf(found.content)).subarray(0, 1_000);
+        yield (await readBytes(found.content)).subarray(0, 1_000);
         throw new Error('disk gone');
       })(),
     );

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { pipeline as pipe, Readable, Transform, type TransformCallback } from 'node:stream';
-import { BlobStore, bytesOf, type BlobContent, type StoredBlob } from './blob-store.js';
-import { clamped, type ByteRange } from './byte-range.js';
+import { BlobStore, readBytes, type BlobContent, type StoredBlob } from './blob-store.js';
+import { clampRange, type ByteRange } from './byte-range.js';
 
 /*
  * What lies on disk (AES-256-GCM in frames, after Tink's AES-GCM-HKDF streaming AEAD, so that neither side ever holds
@@ -17,35 +17,35 @@ import { clamped, type ByteRange } from './byte-range.js';
 const VERSION = 1;
 const SALT = 32;
 const HEADER = 1 + SALT;
-const FRAME = 64 * 1024;
+const FRAME_LENGTH = 64 * 1024;
 const TAG = 16;
-const SEALED = FRAME + TAG;
+const ENCRYPTED_FRAME_LENGTH = FRAME_LENGTH + TAG;
 const KEY_LENGTH = 32;
 const CIPHER = 'aes-256-gcm';
 
-type Work = (piece: Buffer, frame: number, last: boolean) => Buffer;
+type FrameCipher = (piece: Buffer, frame: number, last: boolean) => Buffer;
 
 /** Nonces never repeat under a key: each blob has its own, and its frames are numbered. */
-const nonceOf = (frame: number, last: boolean): Buffer => {
+const buildNonce = (frame: number, last: boolean): Buffer => {
   const nonce = Buffer.alloc(12);
   nonce.writeUInt32BE(frame, 7);
   nonce.writeUInt8(last ? 1 : 0, 11);
   return nonce;
 };
 
-type Stretch = { readonly first: number; readonly toTheEnd: boolean };
+type FrameRange = { readonly first: number; readonly toTheEnd: boolean };
 
-const WHOLE: Stretch = { first: 0, toTheEnd: true };
+const WHOLE: FrameRange = { first: 0, toTheEnd: true };
 
 /** Cuts what flows through into frames, holding one back until it is known whether it is the last. */
-class Frames extends Transform {
+class FrameTransform extends Transform {
   private held: Buffer[] = [];
   private size = 0;
   private count: number;
 
   constructor(
     private readonly frame: number,
-    private readonly work: Work,
+    private readonly work: FrameCipher,
     private readonly stretch = WHOLE,
   ) {
     super();
@@ -99,10 +99,10 @@ const splitHeader = async (content: Readable): Promise<{ header: Buffer; rest: A
   return { header: header.subarray(0, HEADER), rest: rest() };
 };
 
-const framesIn = (stored: number): number => Math.max(1, Math.ceil((stored - HEADER) / SEALED));
+const countFrames = (stored: number): number => Math.max(1, Math.ceil((stored - HEADER) / ENCRYPTED_FRAME_LENGTH));
 
 /** Size of the content, told by the size of what is stored. */
-const contentSize = (stored: number): number => Math.max(0, stored - HEADER - framesIn(stored) * TAG);
+const computeContentSize = (stored: number): number => Math.max(0, stored - HEADER - countFrames(stored) * TAG);
 
 /** Another store's blobs, encrypted on their way in and decrypted on their way out: for content that holds secrets. */
 export class EncryptedBlobs extends BlobStore {
@@ -117,12 +117,15 @@ export class EncryptedBlobs extends BlobStore {
   override async put(key: string, content: BlobContent): Promise<void> {
     const salt = randomBytes(SALT);
     const blobKey = this.blobKey(salt);
-    const seal: Work = (piece, frame, last) => {
-      const cipher = createCipheriv(CIPHER, blobKey, nonceOf(frame, last)).setAAD(Buffer.from(key));
+    const seal: FrameCipher = (piece, frame, last) => {
+      const cipher = createCipheriv(CIPHER, blobKey, buildNonce(frame, last)).setAAD(Buffer.from(key));
       return Buffer.concat([cipher.update(piece), cipher.final(), cipher.getAuthTag()]);
     };
     const source = content instanceof Uint8Array ? [content] : content;
-    await this.inner.put(key, sealed(Buffer.concat([Buffer.of(VERSION), salt]), source, new Frames(FRAME, seal)));
+    await this.inner.put(
+      key,
+      encryptFrames(Buffer.concat([Buffer.of(VERSION), salt]), source, new FrameTransform(FRAME_LENGTH, seal)),
+    );
   }
 
   override get(key: string, range?: ByteRange): Promise<StoredBlob | null> {
@@ -131,7 +134,7 @@ export class EncryptedBlobs extends BlobStore {
 
   override async head(key: string): Promise<{ readonly size: number } | null> {
     const found = await this.inner.head(key);
-    return found && { size: contentSize(found.size) };
+    return found && { size: computeContentSize(found.size) };
   }
 
   override delete(key: string): Promise<void> {
@@ -143,10 +146,10 @@ export class EncryptedBlobs extends BlobStore {
     if (!found) return null;
     const { header, rest } = await splitHeader(found.content);
     try {
-      const opened = new Frames(SEALED, this.unseals(key, header));
+      const opened = new FrameTransform(ENCRYPTED_FRAME_LENGTH, this.unseals(key, header));
       // Errors of either side destroy the stream that is handed out with them: whoever reads it is told there.
       pipe(Readable.from(rest), opened, () => found.content.destroy());
-      return { size: contentSize(found.size), content: opened };
+      return { size: computeContentSize(found.size), content: opened };
     } catch (error) {
       found.content.destroy();
       throw error;
@@ -157,28 +160,31 @@ export class EncryptedBlobs extends BlobStore {
   private async part(key: string, range: ByteRange): Promise<StoredBlob | null> {
     const beginning = await this.inner.get(key, { start: 0, end: HEADER - 1 });
     if (!beginning) return null;
-    const unseal = this.unseals(key, await bytesOf(beginning.content));
-    const size = contentSize(beginning.size);
-    const { start, end } = clamped(range, size);
-    const [first, last] = [Math.floor(start / FRAME), Math.floor(end / FRAME)];
-    const found = await this.inner.get(key, { start: HEADER + first * SEALED, end: HEADER + (last + 1) * SEALED - 1 });
+    const unseal = this.unseals(key, await readBytes(beginning.content));
+    const size = computeContentSize(beginning.size);
+    const { start, end } = clampRange(range, size);
+    const [first, last] = [Math.floor(start / FRAME_LENGTH), Math.floor(end / FRAME_LENGTH)];
+    const found = await this.inner.get(key, {
+      start: HEADER + first * ENCRYPTED_FRAME_LENGTH,
+      end: HEADER + (last + 1) * ENCRYPTED_FRAME_LENGTH - 1,
+    });
     if (!found) return null;
-    const trimmed: Work = (piece, frame, isLast) =>
-      unseal(piece, frame, isLast).subarray(Math.max(0, start - frame * FRAME), end + 1 - frame * FRAME);
-    const toTheEnd = last === framesIn(beginning.size) - 1;
-    const opened = new Frames(SEALED, trimmed, { first, toTheEnd });
+    const trimmed: FrameCipher = (piece, frame, isLast) =>
+      unseal(piece, frame, isLast).subarray(Math.max(0, start - frame * FRAME_LENGTH), end + 1 - frame * FRAME_LENGTH);
+    const toTheEnd = last === countFrames(beginning.size) - 1;
+    const opened = new FrameTransform(ENCRYPTED_FRAME_LENGTH, trimmed, { first, toTheEnd });
     pipe(found.content, opened, () => undefined);
     return { size, content: opened };
   }
 
   /** Opens frames of the blob that begins with this header. */
-  private unseals(key: string, header: Buffer): Work {
+  private unseals(key: string, header: Buffer): FrameCipher {
     if (header.length < HEADER || header[0] !== VERSION) {
       throw new Error(`blob ${key} was not written by this store, or is damaged`);
     }
     const blobKey = this.blobKey(header.subarray(1));
     return (piece, frame, last) => {
-      const nonce = nonceOf(frame, last);
+      const nonce = buildNonce(frame, last);
       const cipher = createDecipheriv(CIPHER, blobKey, nonce, { authTagLength: TAG }).setAAD(Buffer.from(key));
       if (piece.length < TAG) throw new Error(`blob ${key} is damaged: it ends too early`);
       cipher.setAuthTag(piece.subarray(-TAG));
@@ -195,10 +201,10 @@ export class EncryptedBlobs extends BlobStore {
   }
 }
 
-const sealed = async function* (
+const encryptFrames = async function* (
   header: Buffer,
   content: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
-  frames: Frames,
+  frames: FrameTransform,
 ): AsyncGenerator<Buffer> {
   yield header;
   // An error of the content destroys `frames` with it, so it comes out of the loop below.

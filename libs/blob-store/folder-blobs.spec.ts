@@ -3,7 +3,7 @@ import { rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SystemClock } from '#host';
 import { FolderBlobs } from './index.js';
-import { filesIn, newFolder } from './spec.js';
+import { listFiles, createFolder } from './spec.js';
 
 const clock = new SystemClock();
 
@@ -11,7 +11,7 @@ describe('FolderBlobs', () => {
   let folder: string;
 
   beforeEach(async () => {
-    folder = await newFolder();
+    folder = await createFolder();
   });
 
   afterEach(() => rm(folder, { recursive: true, force: true }));
@@ -31,6 +31,6 @@ describe('FolderBlobs', () => {
     const yesterday = new Date(Date.now() - 25 * 60 * 60 * 1000);
     await utimes(old, yesterday, yesterday);
     await new FolderBlobs(folder, clock).put('second', Buffer.from('y'));
-    expect((await filesIn(folder)).toSorted()).toEqual([young, join(folder, 'first'), join(folder, 'second')]);
+    expect((await listFiles(folder)).toSorted()).toEqual([young, join(folder, 'first'), join(folder, 'second')]);
   });
 });

@@ -3,20 +3,20 @@ import { link, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { codeOf, unavailable, type Clock } from '#kernel';
-import { clamped, type ByteRange } from './byte-range.js';
-import { BlobExists, BlobStore, checkKey, type BlobContent, type StoredBlob } from './blob-store.js';
+import { getErrorCode, unavailable, type Clock } from '#kernel';
+import { clampRange, type ByteRange } from './byte-range.js';
+import { BlobExistsError, BlobStore, checkBlobKey, type BlobContent, type StoredBlob } from './blob-store.js';
 
 // No key can name it: segments of keys do not begin with a dot.
 const DRAFTS = '.drafts';
 const ABANDONED_AFTER = 24 * 60 * 60 * 1000;
 
 /** Null where there is no such file; ENOTDIR is a key below another key. */
-const unlessMissing = async <T>(work: Promise<T>): Promise<T | null> => {
+const ignoreMissing = async <T>(work: Promise<T>): Promise<T | null> => {
   try {
     return await work;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return null;
+    if (getErrorCode(error) === 'ENOENT' || getErrorCode(error) === 'ENOTDIR') return null;
     throw error;
   }
 };
@@ -27,8 +27,8 @@ const FULL = ['ENOSPC', 'EDQUOT'];
 const FULL_RETRY_SECONDS = 60;
 
 /** Requests and scheduled jobs may succeed once there is space again: a full disk is an outage. */
-const translated = (error: unknown): unknown =>
-  FULL.includes(codeOf(error) ?? '')
+const toStoreError = (error: unknown): unknown =>
+  FULL.includes(getErrorCode(error) ?? '')
     ? unavailable(
         'The disk of the file store is full. Try again when the operator has freed space.',
         FULL_RETRY_SECONDS,
@@ -68,18 +68,18 @@ export class FolderBlobs extends BlobStore {
       await this.prepare();
       await this.store(file, key, content);
     } catch (error) {
-      throw translated(error);
+      throw toStoreError(error);
     }
   }
 
   override async get(key: string, range?: ByteRange): Promise<StoredBlob | null> {
-    const handle = await unlessMissing(open(this.fileOf(key), 'r'));
+    const handle = await ignoreMissing(open(this.fileOf(key), 'r'));
     if (!handle) return null;
     try {
       const found = await handle.stat();
       // A folder is the beginning of longer keys, not a blob.
       if (found.isFile()) {
-        return { size: found.size, content: handle.createReadStream(range && clamped(range, found.size)) };
+        return { size: found.size, content: handle.createReadStream(range && clampRange(range, found.size)) };
       }
     } catch (error) {
       await handle.close();
@@ -90,16 +90,16 @@ export class FolderBlobs extends BlobStore {
   }
 
   override async head(key: string): Promise<{ readonly size: number } | null> {
-    const found = await unlessMissing(stat(this.fileOf(key)));
+    const found = await ignoreMissing(stat(this.fileOf(key)));
     return found?.isFile() ? { size: found.size } : null;
   }
 
   override async delete(key: string): Promise<void> {
-    await unlessMissing(rm(this.fileOf(key)));
+    await ignoreMissing(rm(this.fileOf(key)));
   }
 
   private fileOf(key: string): string {
-    return join(this.folder, ...checkKey(key).split('/'));
+    return join(this.folder, ...checkBlobKey(key).split('/'));
   }
 
   private async store(file: string, key: string, content: BlobContent): Promise<void> {
@@ -125,7 +125,7 @@ export class FolderBlobs extends BlobStore {
     await mkdir(drafts, { recursive: true, mode: 0o700 });
     for (const name of await readdir(drafts)) {
       const draft = join(drafts, name);
-      const found = await unlessMissing(stat(draft));
+      const found = await ignoreMissing(stat(draft));
       if (found && this.clock.now().getTime() - found.mtimeMs > ABANDONED_AFTER) await rm(draft, { force: true });
     }
   }
@@ -135,7 +135,7 @@ export class FolderBlobs extends BlobStore {
     try {
       await link(draft, file);
     } catch (error) {
-      if (codeOf(error) === 'EEXIST') throw new BlobExists(key);
+      if (getErrorCode(error) === 'EEXIST') throw new BlobExistsError(key);
       throw error;
     }
     // All the way up: another writer may have made these folders a moment ago and not have synced them yet.

@@ -1,10 +1,10 @@
-export { BlobExists, BlobStore, bytesOf, type BlobContent, type StoredBlob } from './blob-store.js';
-export { parseRange, type ByteRange } from './byte-range.js';
-export { digestOf, hashed } from './digest.js';
+export { BlobExistsError, BlobStore, readBytes, type BlobContent, type StoredBlob } from './blob-store.js';
+export { parseRangeHeader, type ByteRange } from './byte-range.js';
+export { computeDigest, hashWhileReading } from './digest.js';
 export { EncryptedBlobs } from './encrypted-blobs.js';
-export { fileSweeper, type Sweep } from './file-sweeper.follower.js';
+export { createFileSweeper, type FileSweeperOptions } from './file-sweeper.follower.js';
 export { FolderBlobs } from './folder-blobs.js';
-export { checkAnnounced, MIB, received } from './received.js';
+export { checkContentLength, MIB, limitUpload } from './received.js';
 export { S3Blobs } from './s3-blobs.js';
-export type { S3Place } from './s3-client.js';
-export { LINK_LIFE_MS, SignedLinks } from './signed-links.js';
+export type { S3Location } from './s3-client.js';
+export { LINK_LIFETIME_MS, SignedLinks } from './signed-links.js';

@@ -2,20 +2,20 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { MovedClock } from '../../test/support/clocks.js';
-import { until } from '../../test/support/product.js';
+import { AdjustableClock } from '../../test/support/clocks.js';
+import { waitUntil } from '../../test/support/product.js';
 import { startS3, type TestS3 } from '../../test/support/s3/index.js';
 import { SystemClock } from '#host';
-import { BlobExists, bytesOf, S3Blobs, type S3Place } from './index.js';
+import { BlobExistsError, readBytes, S3Blobs, type S3Location } from './index.js';
 import { inspectBucket } from './s3-inspection.js';
-import { contentOf, piecesOf, s3Place } from './spec.js';
+import { readContent, iterateChunks, createS3Location } from './spec.js';
 
 const clock = new SystemClock();
-const tomorrow = new MovedClock();
+const tomorrow = new AdjustableClock();
 tomorrow.pass({ days: 1, minutes: 60 });
 
 let s3: TestS3;
-let place: S3Place;
+let place: S3Location;
 let store: S3Blobs;
 
 beforeAll(async () => {
@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => s3.stop());
 
 beforeEach(() => {
-  place = s3Place(s3);
+  place = createS3Location(s3);
   store = new S3Blobs(place, clock);
 });
 
@@ -41,18 +41,18 @@ describe('S3Blobs', () => {
   it('puts blobs below the prefix, where other prefixes do not see them', async () => {
     await store.put('a/b', Buffer.from('x'));
     expect(await s3.left(place.prefix)).toEqual([`${place.prefix}/a/b`]);
-    expect(await new S3Blobs(s3Place(s3), clock).head('a/b')).toBeNull();
+    expect(await new S3Blobs(createS3Location(s3), clock).head('a/b')).toBeNull();
     const bare = new S3Blobs({ ...place, prefix: '' }, clock);
-    expect((await contentOf(bare, `${place.prefix}/a/b`))?.toString()).toBe('x');
+    expect((await readContent(bare, `${place.prefix}/a/b`))?.toString()).toBe('x');
   });
 
   it('lets exactly one of several win who write in parts, and leaves nothing of the others', async () => {
-    const attempts = Array.from({ length: 5 }, (_, n) => store.put('race', piecesOf(7 + n, 1024 * 1024)));
+    const attempts = Array.from({ length: 5 }, (_, n) => store.put('race', iterateChunks(7 + n, 1024 * 1024)));
     const results = await Promise.allSettled(attempts);
     const winner = results.findIndex(({ status }) => status === 'fulfilled');
     const others = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
     expect(others).toHaveLength(4);
-    for (const refusal of others) expect(refusal).toBeInstanceOf(BlobExists);
+    for (const refusal of others) expect(refusal).toBeInstanceOf(BlobExistsError);
     expect(await store.head('race')).toEqual({ size: (7 + winner) * 1024 * 1024 });
     expect(await s3.left(place.prefix)).toEqual([`${place.prefix}/race`]);
   });
@@ -60,7 +60,7 @@ describe('S3Blobs', () => {
   it('aborts what killed processes have left in parts a day ago, nothing younger, nothing of others', async () => {
     const begin = (Key: string) => s3.client.createMultipartUpload({ Bucket: s3.bucket, Key });
     await begin(`${place.prefix}/left`);
-    const foreign = `${s3Place(s3).prefix}/left`;
+    const foreign = `${createS3Location(s3).prefix}/left`;
     await begin(foreign);
     await store.inspect();
     expect(await s3.left(place.prefix)).toEqual([`${place.prefix}/left in parts`]);
@@ -193,15 +193,15 @@ describe('S3Blobs over a bad line', () => {
     ['in parts', 700, /^POST \S+uploadId=/],
   ])('knows its own blob again when the answer to it is lost, put %s', async (_how, count, of) => {
     Object.assign(line, { losing: 1, of });
-    await store.put('mine', piecesOf(count, 10_000));
+    await store.put('mine', iterateChunks(count, 10_000));
     expect(line.lost).toBe(1);
-    expect((await contentOf(store, 'mine'))?.equals(await bytesOf(piecesOf(count, 10_000)))).toBe(true);
-    await expect(store.put('mine', Buffer.from('another'))).rejects.toBeInstanceOf(BlobExists);
+    expect((await readContent(store, 'mine'))?.equals(await readBytes(iterateChunks(count, 10_000)))).toBe(true);
+    await expect(store.put('mine', Buffer.from('another'))).rejects.toBeInstanceOf(BlobExistsError);
     expect(await s3.left(place.prefix)).toEqual([`${place.prefix}/mine`]);
   });
 
   it('tells a reader whose blob breaks off that the store is away', async () => {
-    await store.put('large', piecesOf(2_000, 10_000));
+    await store.put('large', iterateChunks(2_000, 10_000));
     const found = await store.get('large');
     const reading = (async () => {
       for await (const _ of found?.content ?? []) line.cut();
@@ -210,12 +210,12 @@ describe('S3Blobs over a bad line', () => {
   });
 
   it('survives a line that breaks before anybody reads', async () => {
-    await store.put('large', piecesOf(2_000, 10_000));
+    await store.put('large', iterateChunks(2_000, 10_000));
     const [unread, late] = [await store.get('large'), await store.get('large')];
     line.cut();
     unread?.content.destroy();
     await new Promise((resolve) => setImmediate(resolve));
-    expect(await errorOf(bytesOf(late?.content as Readable))).toMatchObject({ kind: 'unavailable' });
+    expect(await errorOf(readBytes(late?.content as Readable))).toMatchObject({ kind: 'unavailable' });
   });
 });
 
@@ -232,11 +232,14 @@ describe('S3Blobs whose server is away', () => {
     await store.put('here', Buffer.from('x'));
     const broken = new S3Blobs({ ...place, endpoint: await line.open() }, clock);
     const half = (async function* () {
-      yield* piecesOf(600, 10_000);
+      yield* iterateChunks(600, 10_000);
       // Between two requests: what this server was doing when it was killed, it can neither go on with nor abort.
-      await until(() => line.answered.some((asked) => /^PUT \S+partNumber=1&/.test(asked)), 'the first part is there');
+      await waitUntil(
+        () => line.answered.some((asked) => /^PUT \S+partNumber=1&/.test(asked)),
+        'the first part is there',
+      );
       await s3.kill();
-      yield* piecesOf(600, 10_000);
+      yield* iterateChunks(600, 10_000);
     })();
     const refusals = [
       await errorOf(broken.put('half', half)),
@@ -252,7 +255,7 @@ describe('S3Blobs whose server is away', () => {
     await expect(store.inspect()).rejects.toThrow(/^s3:PutObject: .*ECONNREFUSED/);
     await s3.restart();
     await store.put('new', Buffer.from('y'));
-    expect((await contentOf(store, 'here'))?.toString()).toBe('x');
+    expect((await readContent(store, 'here'))?.toString()).toBe('x');
     expect(await store.head('half')).toBeNull();
     expect(await s3.left(place.prefix)).toContain(`${place.prefix}/half in parts`);
     await new S3Blobs(place, tomorrow).inspect();

@@ -1,10 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Clock } from '#kernel';
-import { BlobExists, BlobStore, checkKey, type BlobContent, type StoredBlob } from './blob-store.js';
-import { clamped, type ByteRange } from './byte-range.js';
-import { openS3, type OpenS3, type S3Place } from './s3-client.js';
-import { isBeyond, isContested, isMissing, storeAway, translated } from './s3-errors.js';
+import { BlobExistsError, BlobStore, checkBlobKey, type BlobContent, type StoredBlob } from './blob-store.js';
+import { clampRange, type ByteRange } from './byte-range.js';
+import { openS3, type S3Connection, type S3Location } from './s3-client.js';
+import {
+  isRangeNotSatisfiable,
+  isWriteConflict,
+  isMissing,
+  createStoreUnavailableRefusal,
+  toStoreError,
+} from './s3-errors.js';
 import { abortAbandoned, inspectBucket } from './s3-inspection.js';
 
 /*
@@ -12,23 +18,23 @@ import { abortAbandoned, inspectBucket } from './s3-inspection.js';
  * an upload holds three parts at most, one of them being put together. S3 takes parts from 5 MiB, and 10,000 of them: a
  * blob has 48 GiB at most.
  */
-const PART = 5 * 1024 * 1024;
-const PARTS_AT_ONCE = 2;
+const PART_BYTES = 5 * 1024 * 1024;
+const MAX_CONCURRENT_PARTS = 2;
 
-const piecesOf = async function* (content: BlobContent): AsyncGenerator<Uint8Array> {
+const iterateChunks = async function* (content: BlobContent): AsyncGenerator<Uint8Array> {
   if (content instanceof Uint8Array) yield content;
   else yield* content;
 };
 
 /** Remembers what the content broke by: not all that ends an upload is the store's fault. */
-class Source implements AsyncIterable<Uint8Array> {
+class UploadSource implements AsyncIterable<Uint8Array> {
   broken: { readonly by: unknown } | null = null;
 
   constructor(private readonly content: BlobContent) {}
 
   // No generator: an upload that ends early would throw its own reason into it.
   [Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
-    const pieces = piecesOf(this.content);
+    const pieces = iterateChunks(this.content);
     return {
       next: () =>
         pieces.next().catch((error: unknown) => {
@@ -40,26 +46,26 @@ class Source implements AsyncIterable<Uint8Array> {
   }
 }
 
-const headerOf = (range: ByteRange): string => {
-  const { start, end } = clamped(range, Infinity);
+const formatRangeHeader = (range: ByteRange): string => {
+  const { start, end } = clampRange(range, Infinity);
   return `bytes=${start}-${end === Infinity ? '' : end}`;
 };
 
 /** `bytes 0-9/100`. */
-const sizeIn = (contentRange: string | undefined): number => Number(contentRange?.split('/')[1]);
+const parseTotalSize = (contentRange: string | undefined): number => Number(contentRange?.split('/')[1]);
 
-const translating = async function* (body: Readable): AsyncGenerator<Uint8Array> {
+const translateErrors = async function* (body: Readable): AsyncGenerator<Uint8Array> {
   try {
     yield* body as AsyncIterable<Uint8Array>;
   } catch (error) {
-    throw translated(error);
+    throw toStoreError(error);
   }
 };
 
 /** What the store sends, with errors as ours. A line that breaks before anybody reads is told to who reads then. */
-const readable = (body: Readable): Readable => {
+const toReadable = (body: Readable): Readable => {
   body.on('error', () => undefined);
-  const content = Readable.from(translating(body), { objectMode: false });
+  const content = Readable.from(translateErrors(body), { objectMode: false });
   // A generator that was never begun ends nothing.
   return content.once('close', () => body.destroy());
 };
@@ -72,10 +78,10 @@ const readable = (body: Readable): Readable => {
  * in an attempt whose answer was lost.
  */
 export class S3Blobs extends BlobStore {
-  private opened: Promise<OpenS3> | null = null;
+  private opened: Promise<S3Connection> | null = null;
 
   constructor(
-    private readonly place: S3Place,
+    private readonly place: S3Location,
     private readonly clock: Clock,
   ) {
     super();
@@ -85,11 +91,11 @@ export class S3Blobs extends BlobStore {
     const object = this.objectOf(key);
     const { s3, Upload } = await this.open();
     const writer = randomUUID();
-    const source = new Source(content);
+    const source = new UploadSource(content);
     const upload = new Upload({
       client: s3,
-      partSize: PART,
-      queueSize: PARTS_AT_ONCE,
+      partSize: PART_BYTES,
+      queueSize: MAX_CONCURRENT_PARTS,
       params: {
         ...object,
         Body: Readable.from(source, { objectMode: false }),
@@ -101,22 +107,25 @@ export class S3Blobs extends BlobStore {
       await upload.done();
     } catch (error) {
       if (source.broken) throw source.broken.by;
-      if (!isContested(error)) throw translated(error);
+      if (!isWriteConflict(error)) throw toStoreError(error);
       await this.demandWriter(key, writer);
     }
   }
 
   override async get(key: string, range?: ByteRange): Promise<StoredBlob | null> {
     const object = this.objectOf(key);
-    const wanted = range ? { Range: headerOf(range) } : {};
+    const wanted = range ? { Range: formatRangeHeader(range) } : {};
     const { s3 } = await this.open();
     try {
       const { Body, ContentLength, ContentRange } = await s3.getObject({ ...object, ...wanted });
-      return { size: range ? sizeIn(ContentRange) : Number(ContentLength), content: readable(Body as Readable) };
+      return {
+        size: range ? parseTotalSize(ContentRange) : Number(ContentLength),
+        content: toReadable(Body as Readable),
+      };
     } catch (error) {
       if (isMissing(error)) return null;
-      if (isBeyond(error)) throw new RangeError(`blob ${key} ends before byte ${range?.start}`);
-      throw translated(error);
+      if (isRangeNotSatisfiable(error)) throw new RangeError(`blob ${key} ends before byte ${range?.start}`);
+      throw toStoreError(error);
     }
   }
 
@@ -129,7 +138,7 @@ export class S3Blobs extends BlobStore {
     const object = this.objectOf(key);
     const { s3 } = await this.open();
     await s3.deleteObject(object).catch((error: unknown) => {
-      throw translated(error);
+      throw toStoreError(error);
     });
   }
 
@@ -139,13 +148,13 @@ export class S3Blobs extends BlobStore {
     await abortAbandoned(s3, this.place, this.clock.now());
   }
 
-  private open(): Promise<OpenS3> {
+  private open(): Promise<S3Connection> {
     return (this.opened ??= openS3(this.place));
   }
 
   private objectOf(key: string): { readonly Bucket: string; readonly Key: string } {
     const { bucket, prefix } = this.place;
-    return { Bucket: bucket, Key: prefix === '' ? checkKey(key) : `${prefix}/${checkKey(key)}` };
+    return { Bucket: bucket, Key: prefix === '' ? checkBlobKey(key) : `${prefix}/${checkBlobKey(key)}` };
   }
 
   private async look(key: string): Promise<{ readonly size: number; readonly writer: string | undefined } | null> {
@@ -156,7 +165,7 @@ export class S3Blobs extends BlobStore {
       return { size: Number(ContentLength), writer: Metadata?.['writer'] };
     } catch (error) {
       if (isMissing(error)) return null;
-      throw translated(error);
+      throw toStoreError(error);
     }
   }
 
@@ -164,6 +173,6 @@ export class S3Blobs extends BlobStore {
     const found = await this.look(key);
     if (found?.writer === writer) return;
     // Whoever was in the way has gone: deleted in between, or it failed as well.
-    throw found ? new BlobExists(key) : storeAway();
+    throw found ? new BlobExistsError(key) : createStoreUnavailableRefusal();
   }
 }

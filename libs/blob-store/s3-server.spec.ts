@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request } from 'node:http';
 import { startS3, type TestS3 } from '../../test/support/s3/index.js';
-import { until } from '../../test/support/product.js';
-import { answered, makeOrganization, makeWorkspace } from '../../test/support/seeds.js';
+import { waitUntil } from '../../test/support/product.js';
+import { expectStatus, makeOrganization, makeWorkspace } from '../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
-import { newStateVersion, pathOf, stateFile, type StateFile } from '../../test/support/state-file.js';
-import { piecesOf } from './spec.js';
+import { newStateVersion, pathOf, stateFile, type TestStateFile } from '../../test/support/state-file.js';
+import { iterateChunks } from './spec.js';
 
 const PREFIX = 'acme/cadastre';
 const LINEAGE = '3c8a1b0e-5d7c-0f5e-9a51-6f5f1f0e7c11';
@@ -28,7 +28,7 @@ beforeAll(async () => {
   });
   await makeOrganization(server, 'acme');
   workspace = await makeWorkspace(server, 'acme', 'states');
-  answered(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`, {}), 200);
+  expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`, {}), 200);
 });
 
 afterAll(async () => {
@@ -36,8 +36,8 @@ afterAll(async () => {
   await s3.stop();
 });
 
-const announce = async (state: StateFile): Promise<{ id: string; upload: string }> => {
-  const announced = answered(
+const announce = async (state: TestStateFile): Promise<{ id: string; upload: string }> => {
+  const announced = expectStatus(
     await server.post(`/api/v2/workspaces/${workspace}/state-versions`, newStateVersion(state, { inline: false })),
     201,
   );
@@ -74,11 +74,11 @@ describe('a server whose files lie in S3', () => {
     const before = await s3.left(PREFIX);
     const half = request(`${server.url}${upload}`, { method: 'PUT', headers: { 'content-length': 50_000_000 } });
     half.on('error', () => undefined);
-    for await (const piece of piecesOf(1_200, 10_000)) half.write(piece);
+    for await (const piece of iterateChunks(1_200, 10_000)) half.write(piece);
     // What is larger than a part is sent to the store before it is whole.
-    await until(async () => (await s3.left(PREFIX)).length > before.length, 'parts are with the store');
+    await waitUntil(async () => (await s3.left(PREFIX)).length > before.length, 'parts are with the store');
     half.destroy();
-    await until(async () => (await s3.left(PREFIX)).length === before.length, 'they are gone');
+    await waitUntil(async () => (await s3.left(PREFIX)).length === before.length, 'they are gone');
     expect(await s3.left(PREFIX)).toEqual(before);
     expect((await server.get(`/api/v2/state-versions/${id}`)).body.data.attributes.status).toBe('pending');
   });
@@ -101,10 +101,10 @@ describe('a server whose files lie in S3', () => {
 
   it('removes files with what they belong to, as soon as the store is back', async () => {
     await s3.kill();
-    answered(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`, {}), 200);
-    answered(await server.delete(`/api/v2/workspaces/${workspace}`), 204);
+    expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`, {}), 200);
+    expectStatus(await server.delete(`/api/v2/workspaces/${workspace}`), 204);
     await s3.restart();
-    await until(async () => (await s3.left(PREFIX)).length === 0, 'the files of the workspace are gone');
+    await waitUntil(async () => (await s3.left(PREFIX)).length === 0, 'the files of the workspace are gone');
     expect(await s3.left(PREFIX)).toEqual([]);
   });
 });

@@ -1,16 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import { StandingClock } from '../../test/support/clocks.js';
-import { Refused } from '#kernel';
-import { LINK_LIFE_MS, SignedLinks } from './index.js';
+import { FixedClock } from '../../test/support/clocks.js';
+import { Refusal } from '#kernel';
+import { LINK_LIFETIME_MS, SignedLinks } from './index.js';
 
 const KEY = Buffer.alloc(32, 3);
 const HOUR = 60 * 60 * 1000;
 
-const refusal = (work: () => unknown): Refused => {
+const refusal = (work: () => unknown): Refusal => {
   try {
     work();
   } catch (error) {
-    if (error instanceof Refused) return error;
+    if (error instanceof Refusal) return error;
     throw error;
   }
   throw new Error('it was not refused');
@@ -18,17 +18,17 @@ const refusal = (work: () => unknown): Refused => {
 
 describe('a signed link', () => {
   it('gives back its subject, whatever characters that has, in a token that fits a path', () => {
-    const links = new SignedLinks(KEY, 'test', new StandingClock());
+    const links = new SignedLinks(KEY, 'test', new FixedClock());
     const token = links.sign('sv-1/state ü "quoted" /..');
     expect(token).toMatch(/^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/);
     expect(links.subjectOf(token)).toBe('sv-1/state ü "quoted" /..');
   });
 
   it('lives for a day, not a moment longer', () => {
-    const clock = new StandingClock();
+    const clock = new FixedClock();
     const links = new SignedLinks(KEY, 'test', clock);
     const token = links.sign('subject');
-    clock.pass({ ms: LINK_LIFE_MS - 1 });
+    clock.pass({ ms: LINK_LIFETIME_MS - 1 });
     expect(links.subjectOf(token)).toBe('subject');
     clock.pass({ ms: 1 });
     expect(refusal(() => links.subjectOf(token))).toMatchObject({
@@ -38,23 +38,23 @@ describe('a signed link', () => {
   });
 
   it('can be the same one for an hour, and live as long as that more', () => {
-    const clock = new StandingClock();
+    const clock = new FixedClock();
     const links = new SignedLinks(KEY, 'test', clock);
-    const sign = (): string => links.sign('subject', LINK_LIFE_MS, HOUR);
+    const sign = (): string => links.sign('subject', LINK_LIFETIME_MS, HOUR);
     const token = sign();
     clock.pass({ ms: 1 });
     const next = sign();
     expect(next).not.toBe(token);
     clock.pass({ ms: HOUR - 1 });
     expect(sign()).toBe(next);
-    clock.pass({ ms: LINK_LIFE_MS - 1 });
+    clock.pass({ ms: LINK_LIFETIME_MS - 1 });
     expect(links.subjectOf(next)).toBe('subject');
     clock.pass({ ms: 1 });
     expect(refusal(() => links.subjectOf(next)).message).toBe('This link has expired');
   });
 
   it.each(['', '.', 'a.b', 'nothing', 'a.b.c', '%', 'ü.ü', '..'])('is not %j', (token) => {
-    const links = new SignedLinks(KEY, 'test', new StandingClock());
+    const links = new SignedLinks(KEY, 'test', new FixedClock());
     expect(refusal(() => links.subjectOf(token))).toMatchObject({
       kind: 'forbidden',
       message: 'This link is not valid',
@@ -62,7 +62,7 @@ describe('a signed link', () => {
   });
 
   it('cannot be changed, cut, lengthened, nor made with another key or for another purpose', () => {
-    const clock = new StandingClock();
+    const clock = new FixedClock();
     const links = new SignedLinks(KEY, 'test', clock);
     const [payload = '', mac = ''] = links.sign('sv-1').split('.');
     const other = Buffer.from(JSON.stringify(['sv-2', clock.time + 1_000_000])).toString('base64url');

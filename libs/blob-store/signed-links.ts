@@ -2,7 +2,7 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { forbidden, type Clock } from '#kernel';
 
 /** Clients upload minutes after they are told where to; the link of a version lives about a day (clients.md §5). */
-export const LINK_LIFE_MS = 24 * 60 * 60 * 1000;
+export const LINK_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Path tokens that stand for a permission: clients upload, and the CLI downloads providers, without a token
@@ -25,7 +25,7 @@ export class SignedLinks {
    * A token of URL-safe characters for this subject. It lives a little longer where its end is put off to the next multiple
    * of `stepMs`: until then it is the same one each time, and so is the answer that it is part of.
    */
-  sign(subject: string, lifeMs = LINK_LIFE_MS, stepMs = 1): string {
+  sign(subject: string, lifeMs = LINK_LIFETIME_MS, stepMs = 1): string {
     const expires = Math.ceil((this.clock.now().getTime() + lifeMs) / stepMs) * stepMs;
     const payload = Buffer.from(JSON.stringify([subject, expires]));
     return `${payload.toString('base64url')}.${this.mac(payload).toString('base64url')}`;

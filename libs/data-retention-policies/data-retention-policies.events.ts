@@ -1,18 +1,18 @@
 import { z } from 'zod';
-import type { EventKinds, Recorded } from '#kernel';
+import type { EventKinds, RecordedEvent } from '#kernel';
 import type { DataRetentionPolicyEvent, RetentionTarget } from './data-retention-policy.js';
 
-const said = { organizationName: z.string(), deleteOlderThanDays: z.int().nullable() };
+const RETENTION_FIELDS = { organizationName: z.string(), deleteOlderThanDays: z.int().nullable() };
 
 const target = z.strictObject({
   type: z.enum(['workspaces', 'organizations']),
   id: z.string(),
 }) satisfies z.ZodType<RetentionTarget>;
 
-type Said = { readonly organizationName: string; readonly deleteOlderThanDays: number | null };
+type RetentionMeta = { readonly organizationName: string; readonly deleteOlderThanDays: number | null };
 
 /** Under the names of the contract's catalogue (§6.2), where days are greater than 0: what is kept for ever has none. */
-const meta = ({ organizationName, deleteOlderThanDays }: Said, { organization }: Recorded) => ({
+const describePolicy = ({ organizationName, deleteOlderThanDays }: RetentionMeta, { organization }: RecordedEvent) => ({
   ...(deleteOlderThanDays === null ? {} : { delete_older_than_n_days: deleteOlderThanDays }),
   organization: organizationName,
   organization_id: organization,
@@ -23,12 +23,12 @@ export const retentionEvents: EventKinds<DataRetentionPolicyEvent> = {
   DataRetentionPolicySet: {
     schemaVersion: 1,
     topic: 'data-retention-policies',
-    schema: z.strictObject({ target, ...said }),
+    schema: z.strictObject({ target, ...RETENTION_FIELDS }),
     audit: {
       resource: 'data_retention_policy',
       action: 'create',
       meta: (data, event) => ({
-        ...meta(data, event),
+        ...describePolicy(data, event),
         ...(data.target.type === 'workspaces' ? { workspace_id: data.target.id } : {}),
       }),
     },
@@ -36,13 +36,13 @@ export const retentionEvents: EventKinds<DataRetentionPolicyEvent> = {
   DataRetentionPolicyChanged: {
     schemaVersion: 1,
     topic: 'data-retention-policies',
-    schema: z.strictObject(said),
-    audit: { resource: 'data_retention_policy', action: 'update', meta },
+    schema: z.strictObject(RETENTION_FIELDS),
+    audit: { resource: 'data_retention_policy', action: 'update', meta: describePolicy },
   },
   DataRetentionPolicyRemoved: {
     schemaVersion: 1,
     topic: 'data-retention-policies',
-    schema: z.strictObject(said),
-    audit: { resource: 'data_retention_policy', action: 'destroy', meta },
+    schema: z.strictObject(RETENTION_FIELDS),
+    audit: { resource: 'data_retention_policy', action: 'destroy', meta: describePolicy },
   },
 };

@@ -1,13 +1,13 @@
-import { aggregate, kindsOf, projectionOf, type Slice } from '#event-store';
+import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
 import { dataRetentionPolicy } from './data-retention-policy.js';
 import { retentionEvents } from './data-retention-policies.events.js';
 import { dataRetentionPolicies } from './data-retention-policies.projection.js';
 
-export const retentionSlice: Slice = {
+export const retentionDefinition: ModuleDefinition = {
   name: 'retention',
-  kinds: kindsOf(retentionEvents),
-  aggregates: [aggregate('drp', dataRetentionPolicy)],
-  projections: [projectionOf(dataRetentionPolicies)],
+  kinds: toEventRegistry(retentionEvents),
+  aggregates: [defineAggregate('drp', dataRetentionPolicy)],
+  projections: [toProjection(dataRetentionPolicies)],
   followers: [],
   migrations: new URL('./sql/', import.meta.url),
 };

@@ -9,26 +9,26 @@ import { notFound, requireActive, unprocessable, type Decider, type Message } fr
  * It deletes nothing itself: see retention.chore.ts.
  */
 export type DataRetentionPolicyEvent =
-  | Message<'DataRetentionPolicySet', Said & { target: RetentionTarget }>
-  | Message<'DataRetentionPolicyChanged', Said>
+  | Message<'DataRetentionPolicySet', RetentionData & { target: RetentionTarget }>
+  | Message<'DataRetentionPolicyChanged', RetentionData>
   /** The days are those that it had. */
-  | Message<'DataRetentionPolicyRemoved', Said>;
+  | Message<'DataRetentionPolicyRemoved', RetentionData>;
 
 export type DataRetentionPolicyCommand =
-  | Message<'SetDataRetentionPolicy', Said & { target: RetentionTarget }>
-  | Message<'RemoveDataRetentionPolicy', Omit<Said, 'deleteOlderThanDays'>>;
+  | Message<'SetDataRetentionPolicy', RetentionData & { target: RetentionTarget }>
+  | Message<'RemoveDataRetentionPolicy', Omit<RetentionData, 'deleteOlderThanDays'>>;
 
 /** The trail tells the organization's name with it (contract §6.2). */
-type Said = { organizationName: string; deleteOlderThanDays: number | null };
+type RetentionData = { organizationName: string; deleteOlderThanDays: number | null };
 
 export type RetentionTarget = { readonly type: 'workspaces' | 'organizations'; readonly id: string };
 
-export type DataRetentionPolicy =
+export type DataRetentionPolicyState =
   | { readonly status: 'absent' | 'removed' }
   | { readonly status: 'active'; readonly deleteOlderThanDays: number | null };
 
 /** A hundred years: for longer there is the policy that deletes nothing. */
-const MOST_DAYS = 36_500;
+const MAX_POLICY_DAYS = 36_500;
 
 const DAYS = 'delete-older-than-n-days';
 
@@ -36,10 +36,14 @@ const checkDays = (days: number | null): void => {
   if (days === null) return;
   if (!Number.isInteger(days)) throw unprocessable('Delete older than n days must be a whole number', DAYS);
   if (days < 1) throw unprocessable('Delete older than n days must be greater than 0', DAYS);
-  if (days > MOST_DAYS) throw unprocessable(`Delete older than n days must be at most ${MOST_DAYS}`, DAYS);
+  if (days > MAX_POLICY_DAYS) throw unprocessable(`Delete older than n days must be at most ${MAX_POLICY_DAYS}`, DAYS);
 };
 
-export const dataRetentionPolicy: Decider<DataRetentionPolicy, DataRetentionPolicyCommand, DataRetentionPolicyEvent> = {
+export const dataRetentionPolicy: Decider<
+  DataRetentionPolicyState,
+  DataRetentionPolicyCommand,
+  DataRetentionPolicyEvent
+> = {
   version: 1,
   initial: { status: 'absent' },
   decide: {

@@ -1,8 +1,8 @@
 export {
   dataRetentionPolicy,
-  type DataRetentionPolicy,
+  type DataRetentionPolicyState,
   type DataRetentionPolicyEvent,
   type RetentionTarget,
 } from './data-retention-policy.js';
-export { retentionSlice } from './data-retention-policies.slice.js';
-export { DELETE_OLDERS, DONT_DELETES, ownPolicy, type PolicyIdentifier } from './own-policy.queries.js';
+export { retentionDefinition } from './data-retention-policies.slice.js';
+export { DELETE_OLDERS, DONT_DELETES, selectOwnPolicy, type PolicyIdentifier } from './own-policy.queries.js';

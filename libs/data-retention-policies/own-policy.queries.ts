@@ -11,7 +11,7 @@ export type PolicyIdentifier = { readonly type: typeof DELETE_OLDERS | typeof DO
  * The policy that a workspace or an organization has itself, as a `PolicyIdentifier` in jsonb, or null. `owner` is the
  * column with its id.
  */
-export const ownPolicy = (owner: Sql): Sql => sql`(
+export const selectOwnPolicy = (owner: Sql): Sql => sql`(
   select jsonb_build_object('id', drp.id, 'type', case when drp.delete_older_than_days is null
                                                        then ${sql.raw(`'${DONT_DELETES}'`)} else ${sql.raw(`'${DELETE_OLDERS}'`)} end)
     from data_retention_policies drp where drp.owner = ${owner})`;

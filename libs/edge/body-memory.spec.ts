@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Refused } from '#kernel';
+import type { Refusal } from '#kernel';
 import { BodyMemory, type UnfinishedBody } from './body-memory.js';
 
 const setUp = () => {
   const memory = new BodyMemory({ total: 100, perCaller: 60 });
-  const refused: (readonly [name: string, kind: Refused['kind']])[] = [];
+  const refused: (readonly [name: string, kind: Refusal['kind']])[] = [];
   const body = (name: string, caller: string): UnfinishedBody => {
     const created: UnfinishedBody = {
       caller,

@@ -1,4 +1,4 @@
-import { Refused, unavailable } from '#kernel';
+import { Refusal, unavailable } from '#kernel';
 
 /** A body of which the server holds some bytes, and waits for more. */
 export type UnfinishedBody = {
@@ -6,7 +6,7 @@ export type UnfinishedBody = {
   /** Set by BodyMemory. */
   bytes: number;
   /** Stops reading the body and forgets what has arrived. Must remove the body from the BodyMemory. */
-  readonly refuse: (refusal: Refused) => void;
+  readonly refuse: (refusal: Refusal) => void;
 };
 
 export type BodyMemoryLimits = {
@@ -16,21 +16,21 @@ export type BodyMemoryLimits = {
   readonly perCaller: number;
 };
 
-type Share = { bytes: number; readonly bodies: Set<UnfinishedBody> };
+type CallerShare = { bytes: number; readonly bodies: Set<UnfinishedBody> };
 
 const RETRY_AFTER_SECONDS = 1;
 
-const tooManyOfCaller = (): Refused =>
-  new Refused(
+const createCallerMemoryRefusal = (): Refusal =>
+  new Refusal(
     'too-many',
     [{ detail: 'Your unfinished requests hold too much memory. Send fewer large requests at the same time.' }],
     RETRY_AFTER_SECONDS,
   );
 
-const memoryIsFull = (): Refused =>
+const createMemoryFullRefusal = (): Refusal =>
   unavailable('Unfinished requests hold too much memory. Please try again.', RETRY_AFTER_SECONDS);
 
-const largest = <T extends { readonly bytes: number }>(items: Iterable<T>): T | undefined => {
+const findLargest = <T extends { readonly bytes: number }>(items: Iterable<T>): T | undefined => {
   let found: T | undefined;
   for (const item of items) if (!found || item.bytes > found.bytes) found = item;
   return found;
@@ -42,7 +42,7 @@ const largest = <T extends { readonly bytes: number }>(items: Iterable<T>): T | 
  * small request is never refused because others hold much.
  */
 export class BodyMemory {
-  private readonly shares = new Map<string, Share>();
+  private readonly shares = new Map<string, CallerShare>();
   private total = 0;
 
   constructor(private readonly limits: BodyMemoryLimits) {}
@@ -54,8 +54,8 @@ export class BodyMemory {
     body.bytes += bytes;
     share.bytes += bytes;
     this.total += bytes;
-    if (share.bytes > this.limits.perCaller) body.refuse(tooManyOfCaller());
-    else if (this.total > this.limits.total) this.largestBody()?.refuse(memoryIsFull());
+    if (share.bytes > this.limits.perCaller) body.refuse(createCallerMemoryRefusal());
+    else if (this.total > this.limits.total) this.largestBody()?.refuse(createMemoryFullRefusal());
   }
 
   /** Forgets a body that is complete, refused or cut short. */
@@ -67,13 +67,13 @@ export class BodyMemory {
     if (share.bodies.size === 0) this.shares.delete(body.caller);
   }
 
-  private shareOf({ caller }: UnfinishedBody): Share {
+  private shareOf({ caller }: UnfinishedBody): CallerShare {
     const share = this.shares.get(caller) ?? { bytes: 0, bodies: new Set() };
     this.shares.set(caller, share);
     return share;
   }
 
   private largestBody(): UnfinishedBody | undefined {
-    return largest(largest(this.shares.values())?.bodies ?? []);
+    return findLargest(findLargest(this.shares.values())?.bodies ?? []);
   }
 }

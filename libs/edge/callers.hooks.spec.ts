@@ -2,11 +2,16 @@ import { Controller, Module, Post, type Type } from '@nestjs/common';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { AccessModule, ConfigureRoute, CurrentActor, Public, type Actor } from '#access';
 import { EventStoreModule } from '#event-store';
-import { NestLog } from '#host';
+import { NestLoggerAdapter } from '#host';
 import { RawConnection, type RawAnswer } from '../../test/support/raw-connection.js';
 import { makeMember, makeOrganization, makeWorkspace } from '../../test/support/seeds.js';
-import { apiOf, startTestServer, type Api, type TestServer } from '../../test/support/server.js';
-import { httpServer } from './http.server.js';
+import {
+  createApiTestClient,
+  startTestServer,
+  type ApiTestClient,
+  type TestServer,
+} from '../../test/support/server.js';
+import { createHttpServer } from './http.server.js';
 
 const LARGE = 100 * 1024 * 1024;
 
@@ -67,7 +72,7 @@ describe('before it reads a body, the server', () => {
 });
 
 describe('a route', () => {
-  let api: Api;
+  let api: ApiTestClient;
   let close: () => Promise<void>;
 
   @Controller()
@@ -101,9 +106,9 @@ describe('a route', () => {
     const { logger } = server.house;
     const controllers: Type[] = [Routes, OpenRoutes];
     const root = { module: Gateway, imports: [EventStoreModule.with(server.house), AccessModule], controllers };
-    const app = await httpServer(root, { tls: null, logger: new NestLog(logger) });
+    const app = await createHttpServer(root, { tls: null, logger: new NestLoggerAdapter(logger) });
     await app.listen(0, '127.0.0.1');
-    api = apiOf(await app.getUrl(), server.adminToken);
+    api = createApiTestClient(await app.getUrl(), server.adminToken);
     close = () => app.close();
   });
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { identifyCaller, type Authenticator, type RouteOptions } from '#access';
-import { announcedLength, mayHaveBody } from './request-bodies.hooks.js';
+import { getContentLength, canHaveBody } from './request-bodies.hooks.js';
 
 /**
  * Identifies the caller of each request that has a body, before the server reads the body. Public routes have no caller.
@@ -9,9 +9,9 @@ export const identifyBeforeBody = (fastify: FastifyInstance, authenticator: () =
   fastify.addHook('onRoute', (route) => {
     const { isPublic } = (route.config ?? {}) as RouteOptions;
     // AuthenticateGuard identifies the callers of requests without a body.
-    if (isPublic || !mayHaveBody(route.method)) return;
+    if (isPublic || !canHaveBody(route.method)) return;
     const identify = async (request: FastifyRequest): Promise<void> => {
-      if (announcedLength(request.headers) > 0) await identifyCaller(request, authenticator());
+      if (getContentLength(request.headers) > 0) await identifyCaller(request, authenticator());
     };
     route.onRequest = [...[route.onRequest ?? []].flat(), identify];
   });

@@ -2,15 +2,15 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Module } from '@nestjs/common';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { until } from '../../test/support/product.js';
+import { waitUntil } from '../../test/support/product.js';
 import { EventStoreModule } from '#event-store';
-import { localCertificates, NestLog } from '#host';
-import { makeRelease, type Release } from '../../test/support/releases.js';
+import { ensureLocalCertificates, NestLoggerAdapter } from '#host';
+import { makeRelease, type TestRelease } from '../../test/support/releases.js';
 import { makeOrganization } from '../../test/support/seeds.js';
 import { RawConnection } from '../../test/support/raw-connection.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
 import { HealthController } from './health.controller.js';
-import { httpServer } from './http.server.js';
+import { createHttpServer } from './http.server.js';
 import { Readiness } from './server.readiness.js';
 
 const MIB = 1024 * 1024;
@@ -29,7 +29,7 @@ const detailOf = (body: string): string =>
 
 describe('a slow client', () => {
   let server: TestServer;
-  let release: Release;
+  let release: TestRelease;
 
   beforeAll(async () => {
     server = await startTestServer({
@@ -67,10 +67,14 @@ describe('a slow client', () => {
       class NothingBehind {}
       const { store, clock, ids, logger, settings } = server.house;
       const folder = join(settings.dataFolder, 'tls-of-slow-clients');
-      const tls = await localCertificates(folder, ['localhost'], clock);
+      const tls = await ensureLocalCertificates(folder, ['localhost'], clock);
       const imports = [EventStoreModule.with({ store, clock, ids })];
       const root = { module: NothingBehind, imports, controllers: [HealthController], providers: [Readiness] };
-      const app = await httpServer(root, { tls, logger: new NestLog(logger), limits: { headersMs: 300 } });
+      const app = await createHttpServer(root, {
+        tls,
+        logger: new NestLoggerAdapter(logger),
+        limits: { headersMs: 300 },
+      });
       await app.listen(0, '127.0.0.1');
       url = await app.getUrl();
       close = async () => {
@@ -198,7 +202,7 @@ describe('connections', () => {
       await third.closed;
       first.destroy();
       await first.closed;
-      await until(async () => (await probe(server)) === 200, 'the server accepts connections again');
+      await waitUntil(async () => (await probe(server)) === 200, 'the server accepts connections again');
     } finally {
       await server.close();
     }

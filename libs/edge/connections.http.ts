@@ -1,10 +1,10 @@
 import { BlockList, isIP, type Socket } from 'node:net';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { badRequest, Refused, unavailable } from '#kernel';
-import { handleRequestsInTurn } from './pipelining.http.js';
+import { badRequest, Refusal, unavailable } from '#kernel';
+import { serializeRequests } from './pipelining.http.js';
 import { refuseConnection } from './raw-answers.http.js';
-import { announcedLength } from './request-bodies.hooks.js';
+import { getContentLength } from './request-bodies.hooks.js';
 
 export type ConnectionLimits = {
   readonly connections: number;
@@ -20,19 +20,19 @@ export type ConnectionLimits = {
 };
 
 /** Connections above the limit that still get a refusal instead of a reset. */
-const REFUSED_AT_ONCE = 100;
+const MAX_CONCURRENT_REFUSALS = 100;
 
 /** Returns options of Node's HTTP server; those of TLS are harmless without it. */
-export const serverOptions = ({ headersMs }: ConnectionLimits): object => ({
+export const buildServerOptions = ({ headersMs }: ConnectionLimits): object => ({
   headersTimeout: headersMs,
   handshakeTimeout: headersMs,
   // Node looks for expired requests this often.
   connectionsCheckingInterval: Math.min(headersMs, 1_000),
 });
 
-const clientErrors: Readonly<Record<string, () => Refused>> = {
+const clientErrors: Readonly<Record<string, () => Refusal>> = {
   ERR_HTTP_REQUEST_TIMEOUT: () =>
-    new Refused('request-timeout', [{ detail: 'The headers of the request did not arrive in time.' }]),
+    new Refusal('request-timeout', [{ detail: 'The headers of the request did not arrive in time.' }]),
   HPE_HEADER_OVERFLOW: () => badRequest('The headers of the request are too large. At most 16 KiB are accepted.'),
 };
 
@@ -49,7 +49,7 @@ export const refuseBrokenRequest = (error: { readonly code?: string }, socket: S
   refuseConnection(socket, (clientErrors[error.code ?? ''] ?? (() => badRequest('The request is not valid HTTP.')))());
 };
 
-const blocksOf = (addresses: readonly string[]): BlockList => {
+const toBlockList = (addresses: readonly string[]): BlockList => {
   const list = new BlockList();
   for (const entry of addresses) {
     const [address = '', bits] = entry.split('/');
@@ -74,7 +74,7 @@ const limitConnections = (
   trustedProxies: readonly string[],
   limits: ConnectionLimits,
 ): void => {
-  const proxies = blocksOf(trustedProxies);
+  const proxies = toBlockList(trustedProxies);
   const perAddress = new Map<string, number>();
   const refused = new WeakSet<Socket>();
   let total = 0;
@@ -87,7 +87,7 @@ const limitConnections = (
     return now;
   };
 
-  server.maxConnections = limits.connections + REFUSED_AT_ONCE;
+  server.maxConnections = limits.connections + MAX_CONCURRENT_REFUSALS;
   const admit = (socket: Socket): void => {
     const address = socket.remoteAddress ?? '';
     const fromAddress = count(address, 1);
@@ -141,7 +141,7 @@ const closeAfterUnreadBodies = (server: Server, limits: ConnectionLimits): void 
     };
   };
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    if (announcedLength(request.headers) === 0) return;
+    if (getContentLength(request.headers) === 0) return;
     if (!latest.has(request.socket)) closeGently(request.socket);
     latest.set(request.socket, request);
     response.once('finish', () => {
@@ -159,7 +159,7 @@ export const guardConnections = (
   const server = fastify.server as Server;
   limitConnections(fastify, server, trustedProxies, limits);
   closeAfterUnreadBodies(server, limits);
-  handleRequestsInTurn(server);
+  serializeRequests(server);
   // The body's reader sends `100 Continue`, after the server has accepted the headers.
   server.on('checkContinue', (request, response) => server.emit('request', request, response));
 };

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { Refused } from '#kernel';
+import type { Refusal } from '#kernel';
 import type { BodyMemory, UnfinishedBody } from './body-memory.js';
 
 /**
@@ -7,7 +7,7 @@ import type { BodyMemory, UnfinishedBody } from './body-memory.js';
  * from the moment that they are read. Nothing is read before somebody reads the stream, so a request without permission
  * costs nothing. It ends with a refusal if the memory does not suffice.
  */
-export class CountedBody extends Readable {
+export class BudgetedBody extends Readable {
   private readonly body: UnfinishedBody;
   private isStarted = false;
   private isHeld = true;
@@ -18,7 +18,7 @@ export class CountedBody extends Readable {
     private readonly memory: BodyMemory,
   ) {
     super();
-    const refuse = (refusal: Refused): void => {
+    const refuse = (refusal: Refusal): void => {
       this.release();
       this.destroy(refusal);
     };

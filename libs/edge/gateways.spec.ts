@@ -3,22 +3,27 @@ import { CqrsModule } from '@nestjs/cqrs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AccessModule } from '#access';
 import { EventStoreModule } from '#event-store';
-import { NestLog } from '#host';
+import { NestLoggerAdapter } from '#host';
 import { OrganizationsModule } from '#organizations';
 import { ensureUser, issueUserToken, makeOwner, PeopleModule } from '#people';
 import { ReadsModule } from '#reads';
 import {
-  answered,
+  expectStatus,
   makeMember,
   makeOrganization,
   makeTeam,
   makeToken,
   resource,
-  type Member,
+  type SeededMember,
 } from '../../test/support/seeds.js';
-import { apiOf, startTestServer, type Api, type TestServer } from '../../test/support/server.js';
+import {
+  createApiTestClient,
+  startTestServer,
+  type ApiTestClient,
+  type TestServer,
+} from '../../test/support/server.js';
 import { EdgeModule } from './edge.module.js';
-import { httpServer } from './http.server.js';
+import { createHttpServer } from './http.server.js';
 
 // What one gateway remembers of a caller must not outlive what another one takes away: every request is sent to the
 // first until it knows the caller, then access changes through the second, and the very next request is looked at.
@@ -27,7 +32,7 @@ import { httpServer } from './http.server.js';
 class OtherGateway {}
 
 let first: TestServer;
-let second: Api;
+let second: ApiTestClient;
 let close: () => Promise<void>;
 
 beforeAll(async () => {
@@ -42,9 +47,12 @@ beforeAll(async () => {
     PeopleModule.with({ forgetting, tokenLifetime: null, quotas: settings.quotas }),
     OrganizationsModule.with(settings),
   ];
-  const app = await httpServer({ module: OtherGateway, imports }, { tls: null, logger: new NestLog(logger) });
+  const app = await createHttpServer(
+    { module: OtherGateway, imports },
+    { tls: null, logger: new NestLoggerAdapter(logger) },
+  );
   await app.listen(0, '127.0.0.1');
-  second = apiOf(await app.getUrl(), first.adminToken);
+  second = createApiTestClient(await app.getUrl(), first.adminToken);
   close = () => app.close();
 });
 
@@ -62,14 +70,14 @@ const person = async (username: string): Promise<{ readonly id: string; readonly
 describe('two gateways over one database', () => {
   it('show what was written through either', async () => {
     await makeOrganization(second, 'shared');
-    const one = answered(await first.get('/api/v2/organizations/shared'), 200);
+    const one = expectStatus(await first.get('/api/v2/organizations/shared'), 200);
     expect((await second.get('/api/v2/organizations/shared')).body).toEqual(one.body);
   });
 
   it('turn a token away as soon as the other has revoked it, whatever is asked', async () => {
     const { ownersTeam } = await makeOrganization(first, 'revoking');
     const { id } = (await first.get('/api/v2/account/details')).body.data;
-    const asks: readonly ((api: Api) => ReturnType<Api['get']>)[] = [
+    const asks: readonly ((api: ApiTestClient) => ReturnType<ApiTestClient['get']>)[] = [
       (api) => api.get('/api/v2/account/details'),
       (api) => api.get('/api/v2/organizations'),
       (api) => api.get('/api/v2/organizations/revoking'),
@@ -85,11 +93,11 @@ describe('two gateways over one database', () => {
     const path = `/api/v2/teams/${ownersTeam}/authentication-token`;
     for (const [index, ask] of asks.entries()) {
       const holder = first.as(await makeToken(second, path));
-      answered(await holder.get('/api/v2/account/details'), 200);
-      answered(await second.delete(path), 204);
+      expectStatus(await holder.get('/api/v2/account/details'), 200);
+      expectStatus(await second.delete(path), 204);
       expect([index, (await ask(holder)).status]).toEqual([index, 401]);
     }
-    const left = answered(await first.get('/api/v2/organizations/revoking/projects'), 200).body;
+    const left = expectStatus(await first.get('/api/v2/organizations/revoking/projects'), 200).body;
     expect(left.data).toHaveLength(1);
   });
 
@@ -97,9 +105,9 @@ describe('two gateways over one database', () => {
     const { id, token } = await person('nobody');
     const path = `/api/v2/users/${id}/authentication-tokens`;
     const holder = first.as(token);
-    expect(answered(await holder.get('/api/v2/organizations'), 200).body.data).toEqual([]);
-    const [own] = answered(await holder.get(path), 200).body.data as readonly { readonly id: string }[];
-    answered(await second.delete(`/api/v2/authentication-tokens/${own?.id}`), 204);
+    expect(expectStatus(await holder.get('/api/v2/organizations'), 200).body.data).toEqual([]);
+    const [own] = expectStatus(await holder.get(path), 200).body.data as readonly { readonly id: string }[];
+    expectStatus(await second.delete(`/api/v2/authentication-tokens/${own?.id}`), 204);
     for (const asked of ['/api/v2/organizations', '/api/v2/organizations/nowhere', '/api/v2/workspaces/ws-nowhere']) {
       expect([asked, (await holder.get(asked)).status]).toEqual([asked, 401]);
     }
@@ -109,11 +117,11 @@ describe('two gateways over one database', () => {
     await makeOrganization(first, 'going');
     const path = '/api/v2/organizations/going/authentication-token';
     const old = first.as(await makeToken(second, path));
-    answered(await old.get('/api/v2/organizations/going'), 200);
+    expectStatus(await old.get('/api/v2/organizations/going'), 200);
     const young = first.as(await makeToken(second, path));
-    answered(await old.get('/api/v2/organizations/going'), 401);
-    answered(await young.get('/api/v2/organizations/going'), 200);
-    answered(await second.delete('/api/v2/organizations/going'), 204);
+    expectStatus(await old.get('/api/v2/organizations/going'), 401);
+    expectStatus(await young.get('/api/v2/organizations/going'), 200);
+    expectStatus(await second.delete('/api/v2/organizations/going'), 204);
     expect((await young.get('/api/v2/organizations/going')).status).toBe(401);
   });
 
@@ -122,7 +130,7 @@ describe('two gateways over one database', () => {
     const { id, token } = await person('newcomer');
     const newcomers = [first.as(token), second.as(token)];
     await makeOrganization(first, 'welcoming');
-    for (const api of newcomers) answered(await api.get('/api/v2/organizations/welcoming'), 404);
+    for (const api of newcomers) expectStatus(await api.get('/api/v2/organizations/welcoming'), 404);
     await makeOwner(store, house.ids, { id, username: 'newcomer' }, 'welcoming');
     for (const api of newcomers) expect((await api.get('/api/v2/organizations/welcoming')).status).toBe(200);
   });
@@ -132,7 +140,7 @@ describe('two gateways over one database', () => {
     const team = await makeTeam(second, 'leaving', 'openers', { 'organization-access': { 'manage-projects': true } });
     const flags = resource('teams', { 'organization-access': { 'manage-projects': false } });
     const members = (name: string) => ({ data: [{ type: 'users', id: name }] });
-    const endings: Readonly<Record<string, (of: Member) => ReturnType<Api['delete']>>> = {
+    const endings: Readonly<Record<string, (of: SeededMember) => ReturnType<ApiTestClient['delete']>>> = {
       'out-of-the-team': (of) => second.delete(`/api/v2/teams/${team}/relationships/users`, members(of.username)),
       'no-more-flags': () => second.patch(`/api/v2/teams/${team}`, flags),
       'out-of-the-organization': (of) => second.delete(`/api/v2/organization-memberships/${of.membership}`),
@@ -140,7 +148,7 @@ describe('two gateways over one database', () => {
     };
     for (const [name, end] of Object.entries(endings)) {
       const leaver = await makeMember(second, 'leaving', name, [team]);
-      answered(
+      expectStatus(
         await second.patch(
           `/api/v2/teams/${team}`,
           resource('teams', { 'organization-access': { 'manage-projects': true } }),
@@ -150,22 +158,22 @@ describe('two gateways over one database', () => {
       const doors = [first.as(leaver.token), second.as(leaver.token)];
       const path = '/api/v2/organizations/leaving/projects';
       for (const [n, api] of doors.entries()) {
-        answered(await api.post(path, resource('projects', { name: `${name} ${n}` })), 201);
+        expectStatus(await api.post(path, resource('projects', { name: `${name} ${n}` })), 201);
       }
       expect([name, [200, 204]]).toEqual([name, expect.arrayContaining([(await end(leaver)).status])]);
       for (const api of doors) {
-        answered(await api.post(path, resource('projects', { name: 'Mine' })), 404);
+        expectStatus(await api.post(path, resource('projects', { name: 'Mine' })), 404);
         expect((await api.get('/api/v2/account/details')).status).toBe(200);
       }
     }
     const owner = await makeMember(second, 'leaving', 'owner', [ownersTeam]);
     const doors = [first.as(owner.token), second.as(owner.token)];
-    for (const api of doors) answered(await api.get('/api/v2/organizations/leaving'), 200);
-    answered(await second.delete(`/api/v2/organization-memberships/${owner.membership}`), 204);
+    for (const api of doors) expectStatus(await api.get('/api/v2/organizations/leaving'), 200);
+    expectStatus(await second.delete(`/api/v2/organization-memberships/${owner.membership}`), 204);
     for (const api of doors) {
-      answered(await api.patch('/api/v2/organizations/leaving', resource('organizations', { name: 'mine' })), 404);
-      answered(await api.post('/api/v2/organizations/leaving/authentication-token'), 404);
-      answered(await api.get('/api/v2/organizations/leaving'), 404);
+      expectStatus(await api.patch('/api/v2/organizations/leaving', resource('organizations', { name: 'mine' })), 404);
+      expectStatus(await api.post('/api/v2/organizations/leaving/authentication-token'), 404);
+      expectStatus(await api.get('/api/v2/organizations/leaving'), 404);
     }
   });
 
@@ -173,11 +181,11 @@ describe('two gateways over one database', () => {
     await makeOrganization(second, 'closing');
     const member = await makeMember(second, 'closing', 'shut-out');
     const doors = [first.as(member.token), second.as(member.token)];
-    for (const api of doors) answered(await api.get('/api/v2/organizations/closing'), 200);
+    for (const api of doors) expectStatus(await api.get('/api/v2/organizations/closing'), 200);
     const closed = (is: boolean) => resource('organizations', { 'user-tokens-enabled': !is });
-    answered(await second.patch('/api/v2/organizations/closing', closed(true)), 200);
-    for (const api of doors) answered(await api.get('/api/v2/organizations/closing'), 401);
-    answered(await second.patch('/api/v2/organizations/closing', closed(false)), 200);
+    expectStatus(await second.patch('/api/v2/organizations/closing', closed(true)), 200);
+    for (const api of doors) expectStatus(await api.get('/api/v2/organizations/closing'), 401);
+    expectStatus(await second.patch('/api/v2/organizations/closing', closed(false)), 200);
     for (const api of doors) expect((await api.get('/api/v2/organizations/closing')).status).toBe(200);
   });
 
@@ -186,13 +194,13 @@ describe('two gateways over one database', () => {
     const host = await makeMember(second, 'hosting', 'host', [ownersTeam]);
     const body = resource('organization-memberships', { email: 'visitor@people.test' });
     const path = '/api/v2/organizations/hosting/organization-memberships';
-    const { id } = answered(await host.post(path, body), 201).body.data;
+    const { id } = expectStatus(await host.post(path, body), 201).body.data;
     // The inviter sees no account before the invitation is accepted; site administrators do.
-    const { relationships } = answered(await second.get(`/api/v2/organization-memberships/${id}`), 200).body.data;
+    const { relationships } = expectStatus(await second.get(`/api/v2/organization-memberships/${id}`), 200).body.data;
     const token = await makeToken(second, `/api/v2/users/${relationships.user.data.id}/authentication-tokens`);
     const doors = [first.as(token), second.as(token)];
-    for (const api of doors) answered(await api.get('/api/v2/organizations/hosting'), 404);
-    answered(await second.as(token).post(`/api/v2/organization-memberships/${id}/actions/accept`), 200);
+    for (const api of doors) expectStatus(await api.get('/api/v2/organizations/hosting'), 404);
+    expectStatus(await second.as(token).post(`/api/v2/organization-memberships/${id}/actions/accept`), 200);
     for (const api of doors) expect((await api.get('/api/v2/organizations/hosting')).status).toBe(200);
   });
 
@@ -207,7 +215,7 @@ describe('two gateways over one database', () => {
       return Promise.all(lists);
     };
     expect(await names()).toEqual(['old-name', 'old-name']);
-    answered(
+    expectStatus(
       await second.as(member.token).patch('/api/v2/account/update', resource('users', { username: 'new-name' })),
       200,
     );

@@ -5,7 +5,7 @@ import { Database } from '#event-store';
 import { sql, unavailable } from '#kernel';
 import { Readiness } from './server.readiness.js';
 
-const RENDERINGS_APART = 10;
+const CACHE_TIME_FACTOR = 10;
 
 /** For load balancers, orchestrators and Prometheus. */
 @Controller()
@@ -53,7 +53,7 @@ export class HealthController {
     } finally {
       // Used again for ten times as long as it took: this route has no rate limit, and needs a tenth of a core at most.
       const took = performance.now() - now;
-      this.rendered = { text, until: now + RENDERINGS_APART * took };
+      this.rendered = { text, until: now + CACHE_TIME_FACTOR * took };
     }
   }
 }

@@ -1,19 +1,19 @@
 import { Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
 import { map, type Observable } from 'rxjs';
-import { changesWithout, isObject, withEachResource, type Values } from './resources.js';
+import { removeChanges, isObject, mapResources, type JsonObject } from './resources.js';
 
 const POLICY = 'data-retention-policy';
 
-const MISSING: ReadonlySet<string> = new Set([POLICY]);
+const MISSING_ATTRIBUTES: ReadonlySet<string> = new Set([POLICY]);
 
 /** A policy of the time before this edition was chosen is neither shown, nor told of, nor kept to. */
-const withoutPolicy = (resource: Values): Values => {
+const withoutPolicy = (resource: JsonObject): JsonObject => {
   const { attributes, relationships } = resource;
   const related = isObject(relationships) && POLICY in relationships;
   const told = isObject(attributes) && 'changes' in attributes;
   return {
     ...resource,
-    ...(told && { attributes: { ...attributes, changes: changesWithout(MISSING, attributes['changes']) } }),
+    ...(told && { attributes: { ...attributes, changes: removeChanges(MISSING_ATTRIBUTES, attributes['changes']) } }),
     ...(related && { relationships: { ...relationships, [POLICY]: { data: null } } }),
   };
 };
@@ -22,6 +22,6 @@ const withoutPolicy = (resource: Values): Values => {
 @Injectable()
 export class HostedInterceptor implements NestInterceptor {
   intercept(_context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    return next.handle().pipe(map((document) => withEachResource(document, withoutPolicy)));
+    return next.handle().pipe(map((document) => mapResources(document, withoutPolicy)));
   }
 }

@@ -1,13 +1,13 @@
 import { Module } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database, EventStore, EventStoreModule } from '#event-store';
-import { NestLog } from '#host';
-import { wholeLog } from '../../test/support/log.js';
-import { answered, makeOrganization, resource } from '../../test/support/seeds.js';
-import { apiOf, startTestServer, type TestServer } from '../../test/support/server.js';
+import { NestLoggerAdapter } from '#host';
+import { readWholeLog } from '../../test/support/log.js';
+import { expectStatus, makeOrganization, resource } from '../../test/support/seeds.js';
+import { createApiTestClient, startTestServer, type TestServer } from '../../test/support/server.js';
 import { HealthController } from './health.controller.js';
 import { Readiness } from './server.readiness.js';
-import { httpServer } from './http.server.js';
+import { createHttpServer } from './http.server.js';
 
 let server: TestServer;
 /** One that knows proxies. */
@@ -44,7 +44,7 @@ describe('a request', () => {
       body: JSON.stringify(resource('organizations', { 'session-timeout': 5 })),
     });
     expect([response.status, response.headers.get('x-request-id')]).toEqual([200, id.toLowerCase()]);
-    const event = (await wholeLog(server.store)).at(-1);
+    const event = (await readWholeLog(server.store)).at(-1);
     expect(event).toMatchObject({
       type: 'OrganizationUpdated',
       context: {
@@ -62,7 +62,7 @@ describe('a request', () => {
       const headers = { 'content-type': 'application/vnd.api+json', 'x-forwarded-for': forwarded };
       const init = { method: 'PATCH', headers, body: JSON.stringify(change) };
       expect((await ask('/api/v2/organizations/acme', init, to)).status).toBe(200);
-      return (await wholeLog(to.store)).at(-1)?.context.request.address;
+      return (await readWholeLog(to.store)).at(-1)?.context.request.address;
     };
 
     it('has the address of the proxy where that is nobody whom the settings trust', async () => {
@@ -89,7 +89,7 @@ describe('a request', () => {
       headers: { 'user-agent': 'a client'.repeat(1_000), 'content-type': 'application/vnd.api+json' },
       body: JSON.stringify(resource('organizations', { 'session-timeout': 6 })),
     });
-    const { context } = (await wholeLog(server.store)).at(-1) ?? {};
+    const { context } = (await readWholeLog(server.store)).at(-1) ?? {};
     expect(context?.request.userAgent).toBe('a client'.repeat(64));
   });
 
@@ -266,12 +266,12 @@ describe('a process whose database is away', () => {
       controllers: [HealthController],
       providers: [Readiness],
     };
-    const app = await httpServer(root, { tls: null, logger: new NestLog(logger) });
+    const app = await createHttpServer(root, { tls: null, logger: new NestLoggerAdapter(logger) });
     await app.listen(0, '127.0.0.1');
-    const caller = apiOf(await app.getUrl(), null);
+    const caller = createApiTestClient(await app.getUrl(), null);
     try {
-      answered(await caller.get('/healthz'), 200);
-      const { body, headers } = answered(await caller.get('/readyz'), 503);
+      expectStatus(await caller.get('/healthz'), 200);
+      const { body, headers } = expectStatus(await caller.get('/readyz'), 503);
       expect(body.errors).toMatchObject([{ status: '503', title: 'unavailable' }]);
       expect(headers.get('retry-after')).toBe('1');
     } finally {

@@ -4,11 +4,16 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { NestFactory } from '@nestjs/core';
 import type { DynamicModule, LoggerService, Type } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { AccessFilter, Authenticator } from '#access';
+import { OutdatedAccessFilter, Authenticator } from '#access';
 import { badRequest, notFound, type Clock } from '#kernel';
-import { JSON_API, RefusedFilter, sendRefusal } from '#json-api';
+import { JSON_API, RefusalFilter, sendRefusal } from '#json-api';
 import { identifyBeforeBody } from './callers.hooks.js';
-import { guardConnections, refuseBrokenRequest, serverOptions, type ConnectionLimits } from './connections.http.js';
+import {
+  guardConnections,
+  refuseBrokenRequest,
+  buildServerOptions,
+  type ConnectionLimits,
+} from './connections.http.js';
 import { collectProcessMetrics, requestMetrics } from './http.metrics.js';
 import { observeRequests, type RequestObserver } from './request-observer.http.js';
 import { setSecurityHeaders } from './security-headers.http.js';
@@ -16,7 +21,7 @@ import { limitRequests, type RateLimits } from './rate-limits.http.js';
 import { readBodies, type BodyLimits } from './request-bodies.hooks.js';
 import { answerUnknownRoutes } from './unknown-routes.hooks.js';
 
-export type HttpOptions = {
+export type HttpServerOptions = {
   readonly tls: { readonly key: string; readonly cert: string } | null;
   /** Whose `X-Forwarded-For` is believed: addresses, and blocks of them (RFC 4632). None where it is left out. */
   readonly trustedProxies?: readonly string[];
@@ -54,7 +59,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
  * The request's id: the caller's own where it is a UUID, as the audit trail wants it (contract §2.5), else a new one. Not one
  * in the order of time, as events have: Node makes random ones from a store, at a fraction of the cost.
  */
-const requestId = (given: string | string[] | undefined): string =>
+const chooseRequestId = (given: string | string[] | undefined): string =>
   typeof given === 'string' && UUID.test(given) ? given.toLowerCase() : randomUUID();
 
 /** Sets the headers that every answer has, and refuses an address with a NUL: Postgres stores none in a text. */
@@ -80,7 +85,7 @@ const closeWhenAnswered = (fastify: FastifyInstance): void => {
 };
 
 /** An HTTP server over these modules, not yet listening. */
-export const httpServer = async (
+export const createHttpServer = async (
   root: Type | DynamicModule,
   {
     tls,
@@ -90,16 +95,16 @@ export const httpServer = async (
     version = 'unknown',
     logger,
     limits: chosen,
-  }: HttpOptions,
+  }: HttpServerOptions,
 ): Promise<NestFastifyApplication> => {
   const limits = { ...DEFAULT_LIMITS, ...chosen };
   const adapter = new FastifyAdapter({
-    ...(tls ? { https: { ...tls, ...serverOptions(limits) } } : { http: serverOptions(limits) }),
+    ...(tls ? { https: { ...tls, ...buildServerOptions(limits) } } : { http: buildServerOptions(limits) }),
     ...(trustedProxies.length > 0 ? { trustProxy: [...trustedProxies] } : {}),
     connectionTimeout: limits.idleMs,
     clientErrorHandler: refuseBrokenRequest,
     requestIdHeader: false,
-    genReqId: (request: IncomingMessage) => requestId(request.headers['x-request-id']),
+    genReqId: (request: IncomingMessage) => chooseRequestId(request.headers['x-request-id']),
     // A keep-alive connection without a request does not hold up a stop; what has got in is answered.
     forceCloseConnections: 'idle',
     return503OnClosing: false,
@@ -130,7 +135,7 @@ export const httpServer = async (
     // Ours are registered above.
     bodyParser: false,
   });
-  const refused = new RefusedFilter();
-  app.useGlobalFilters(new AccessFilter(authenticator, refused.catch.bind(refused)));
+  const refused = new RefusalFilter();
+  app.useGlobalFilters(new OutdatedAccessFilter(authenticator, refused.catch.bind(refused)));
   return app;
 };

@@ -1,7 +1,7 @@
 export { EdgeModule } from './edge.module.js';
 export { HealthController } from './health.controller.js';
 export { HostedInterceptor } from './hosted.interceptor.js';
-export { httpServer, type HttpLimits, type HttpOptions } from './http.server.js';
+export { createHttpServer, type HttpLimits, type HttpServerOptions } from './http.server.js';
 export type { RequestObserver } from './request-observer.http.js';
 export type { RateLimits } from './rate-limits.http.js';
 export { SelfHostedInterceptor } from './self-hosted.interceptor.js';

@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { RawConnection } from '../../test/support/raw-connection.js';
-import { handleRequestsInTurn } from './pipelining.http.js';
+import { serializeRequests } from './pipelining.http.js';
 
 let server: Server;
 let connection: RawConnection;
@@ -37,7 +37,7 @@ beforeEach(async () => {
     open.push(response);
     onStart();
   });
-  handleRequestsInTurn(server);
+  serializeRequests(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   connection = connect();
 });

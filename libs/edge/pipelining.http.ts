@@ -5,12 +5,12 @@ import type { Socket } from 'node:net';
  * Requests of one connection that wait for an answer to the request before them. Hardly any client sends even one. If the
  * connection closes, Node creates an error for each of them, which takes up to 0.5 ms.
  */
-const MOST_WAITING = 4;
+const MAX_WAITING_REQUESTS = 4;
 
-type Waiting = { readonly request: IncomingMessage; readonly response: ServerResponse };
+type WaitingRequest = { readonly request: IncomingMessage; readonly response: ServerResponse };
 
 /** Node's parser of a connection. It is not documented: without it, `stop` is slower and does the same. */
-type Parsed = Socket & { readonly parser?: { onIncoming?: () => number } | null };
+type SocketWithParser = Socket & { readonly parser?: { onIncoming?: () => number } | null };
 
 /** Node's server returns this to its parser for an upgrade of the protocol: the parser leaves the bytes that follow. */
 const STOP_PARSING = 2;
@@ -19,7 +19,7 @@ const STOP_PARSING = 2;
  * Closes the connection and skips what else has arrived with the request: up to 1,300 requests in 64 KB. Node would create an
  * error for each of them.
  */
-const stop = (socket: Parsed): void => {
+const stop = (socket: SocketWithParser): void => {
   if (socket.parser) socket.parser.onIncoming = () => STOP_PARSING;
   socket.destroy();
 };
@@ -32,10 +32,10 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
  *
  * Call it after all other listeners for `request` are there: they are called when it is the turn of a request.
  */
-export const handleRequestsInTurn = (server: Server): void => {
+export const serializeRequests = (server: Server): void => {
   const handlers = server.listeners('request') as Handler[];
   server.removeAllListeners('request');
-  const waiting = new WeakMap<Socket, Waiting[]>();
+  const waiting = new WeakMap<Socket, WaitingRequest[]>();
 
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     const { socket } = request;
@@ -54,7 +54,7 @@ export const handleRequestsInTurn = (server: Server): void => {
     if (!queue) {
       waiting.set(socket, []);
       handle(request, response);
-    } else if (queue.push({ request, response }) > MOST_WAITING) {
+    } else if (queue.push({ request, response }) > MAX_WAITING_REQUESTS) {
       waiting.delete(socket);
       stop(socket);
     }

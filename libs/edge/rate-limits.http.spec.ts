@@ -1,18 +1,24 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { register } from 'prom-client';
-import { StandingClock } from '../../test/support/clocks.js';
-import { answered, makeToken, makeWorkspace, makeOrganization, resource } from '../../test/support/seeds.js';
+import { FixedClock } from '../../test/support/clocks.js';
+import { expectStatus, makeToken, makeWorkspace, makeOrganization, resource } from '../../test/support/seeds.js';
 import { newStateVersion, stateFile } from '../../test/support/state-file.js';
-import { anotherGateway, startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+import {
+  startAnotherGateway,
+  startTestServer,
+  type ApiResponse,
+  type ApiTestClient,
+  type TestServer,
+} from '../../test/support/server.js';
 import { ensureUser, issueUserToken } from '#people';
 
 let server: TestServer;
-let clock: StandingClock;
+let clock: FixedClock;
 
 /** A server for the tests of a block; each test begins with full buckets, and the gateway knows the token. */
 const withServer = (env: Record<string, string>): void => {
   beforeAll(async () => {
-    clock = new StandingClock();
+    clock = new FixedClock();
     server = await startTestServer({ clock, env });
   });
   beforeEach(async () => {
@@ -23,15 +29,15 @@ const withServer = (env: Record<string, string>): void => {
   afterAll(() => server.close());
 };
 
-const repeat = (times: number, send: () => Promise<Answer>): Promise<Answer[]> =>
+const repeat = (times: number, send: () => Promise<ApiResponse>): Promise<ApiResponse[]> =>
   Promise.all(Array.from({ length: times }, send));
 
-const statuses = (answers: readonly Answer[]): Record<string, number> =>
+const statuses = (answers: readonly ApiResponse[]): Record<string, number> =>
   Object.fromEntries([...Map.groupBy(answers, ({ status }) => String(status))].map(([key, all]) => [key, all.length]));
 
-const account = (api: Api) => (): Promise<Answer> => api.get('/api/v2/account/details');
+const account = (api: ApiTestClient) => (): Promise<ApiResponse> => api.get('/api/v2/account/details');
 
-const newUser = async (name: string): Promise<Api & { readonly id: string }> => {
+const newUser = async (name: string): Promise<ApiTestClient & { readonly id: string }> => {
   const { store, house } = server;
   const { id } = await ensureUser(store, house.ids, name, false);
   return { id, ...server.as(await issueUserToken(store, house.ids, id, 'for a test')) };
@@ -88,7 +94,7 @@ describe('the rate limit of a token', () => {
     await repeat(20, account(server));
     const paths = ['/api/v2/organizations', '/api/v2/nothing', '/api/v2/ping'];
     const statements = await statementsOf(async () => {
-      for (const path of paths) answered(await server.get(path), 429);
+      for (const path of paths) expectStatus(await server.get(path), 429);
     });
     expect(statements).toBe(0);
   });
@@ -134,9 +140,9 @@ describe('the rate limit of an address', () => {
   it('counts signed links', async () => {
     await makeOrganization(server, 'acme');
     const workspace = await makeWorkspace(server, 'acme', 'one');
-    answered(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
+    expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
     const file = stateFile();
-    const made = answered(
+    const made = expectStatus(
       await server.post(`/api/v2/workspaces/${workspace}/state-versions`, newStateVersion(file, { inline: false })),
       201,
     ).body.data.attributes;
@@ -156,16 +162,16 @@ describe('wrong tokens', () => {
   const newWrong = () => account(server.as(`wrong-${(seen += 1)}`));
 
   it('are refused with 429 beyond the limit of their address, without a database statement', async () => {
-    for (let n = 0; n < 3; n += 1) answered(await newWrong()(), 401);
+    for (let n = 0; n < 3; n += 1) expectStatus(await newWrong()(), 401);
     const statements = await statementsOf(async () => {
-      const refused = answered(await newWrong()(), 429);
+      const refused = expectStatus(await newWrong()(), 429);
       expect(refused.body.errors[0].detail).toContain('at most 3 per minute are accepted (CADASTRE_WRONG_TOKEN_LIMIT)');
       expect(refused.headers.get('retry-after')).toBe('20');
       expect(refused.headers.get('x-ratelimit-reset')).toBe('20');
     });
     expect(statements).toBe(0);
     clock.pass({ seconds: 20 });
-    answered(await newWrong()(), 401);
+    expectStatus(await newWrong()(), 401);
   });
 
   it('are looked up once in ten seconds, however often they come', async () => {
@@ -178,7 +184,7 @@ describe('wrong tokens', () => {
 
   it('do not lock out a token that the gateway knows, at the same address', async () => {
     for (let n = 0; n < 4; n += 1) await newWrong()();
-    answered(await account(server)(), 200);
+    expectStatus(await account(server)(), 200);
     // Also when its identity has to be read again.
     server.authenticator.forget(server.adminToken);
     expect((await account(server)()).status).toBe(200);
@@ -187,15 +193,15 @@ describe('wrong tokens', () => {
   it('do not lock out a new token at the same address if one wrong token is repeated', async () => {
     const other = await newUser('grace');
     const wrong = newWrong();
-    answered(await wrong(), 401);
+    expectStatus(await wrong(), 401);
     expect(statuses(await repeat(10, wrong))).toEqual({ 401: 2, 429: 8 });
-    answered(await account(other)(), 200);
+    expectStatus(await account(other)(), 200);
   });
 
   it('do not keep a token from working that was created through another gateway', async () => {
-    const second = await anotherGateway(server);
+    const second = await startAnotherGateway(server);
     try {
-      const me = answered(await account(server)(), 200).body.data.id as string;
+      const me = expectStatus(await account(server)(), 200).body.data.id as string;
       const secret = await makeToken(second, `/api/v2/users/${me}/authentication-tokens`);
       expect((await account(server.as(secret))()).status).toBe(200);
     } finally {
@@ -221,19 +227,19 @@ describe('the limit of access changes', () => {
 
   it('counts new tokens and changes of an account together, for each caller', async () => {
     const [one, other] = [await newUser('ada'), await newUser('grace')];
-    const rename = (api: Api, name: string) => () =>
+    const rename = (api: ApiTestClient, name: string) => () =>
       api.patch('/api/v2/account/update', resource('users', { username: name }));
-    const issue = (api: Api, id: string) => () => api.post(`/api/v2/users/${id}/authentication-tokens`);
-    answered(await rename(one, 'ada-2')(), 200);
-    for (let n = 0; n < 3; n += 1) answered(await issue(one, one.id)(), 201);
-    const refused = answered(await rename(one, 'ada-3')(), 429);
+    const issue = (api: ApiTestClient, id: string) => () => api.post(`/api/v2/users/${id}/authentication-tokens`);
+    expectStatus(await rename(one, 'ada-2')(), 200);
+    for (let n = 0; n < 3; n += 1) expectStatus(await issue(one, one.id)(), 201);
+    const refused = expectStatus(await rename(one, 'ada-3')(), 429);
     expect(refused.body.errors[0].detail).toBe(
       'At most 2 tokens or changes of an account per second are accepted from one caller, 4 at once ' +
         '(CADASTRE_ACCESS_CHANGE_LIMIT).',
     );
-    answered(await issue(other, other.id)(), 201);
-    answered(await account(one)(), 200);
+    expectStatus(await issue(other, other.id)(), 201);
+    expectStatus(await account(one)(), 200);
     clock.pass({ seconds: 1 });
-    answered(await rename(one, 'ada-3')(), 200);
+    expectStatus(await rename(one, 'ada-3')(), 200);
   });
 });

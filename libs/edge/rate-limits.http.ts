@@ -5,8 +5,8 @@ import rateLimit, {
 } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
-  addressOf,
-  bearerOf,
+  getClientAddress,
+  getBearerToken,
   countRateLimited,
   identifyCaller,
   type AuthenticatedRequest,
@@ -14,7 +14,7 @@ import {
   type RateLimit,
   type RouteOptions,
 } from '#access';
-import { LimitExceeded, TokenBuckets, type Clock } from '#kernel';
+import { RateLimitRefusal, TokenBuckets, type Clock } from '#kernel';
 
 /** Requests per second; null: no limit. Bursts may be twice as large. */
 export type RateLimits = {
@@ -27,7 +27,7 @@ const BURST_SECONDS = 2;
 const SECOND_MS = 1_000;
 
 /** The plugin's own store counts in fixed windows, by the machine's clock: twice a burst fits around a window's end. */
-const bucketStore = (clock: Clock): FastifyRateLimitStoreCtor =>
+const createBucketStore = (clock: Clock): FastifyRateLimitStoreCtor =>
   class BucketStore implements FastifyRateLimitStore {
     private readonly buckets: TokenBuckets;
 
@@ -55,7 +55,7 @@ type LimiterOptions = {
   readonly describe: (perSecond: number) => string;
 };
 
-const limiterOf = (fastify: FastifyInstance, { limit, perSecond, keyOf, describe }: LimiterOptions): Limiter => {
+const createLimiter = (fastify: FastifyInstance, { limit, perSecond, keyOf, describe }: LimiterOptions): Limiter => {
   if (perSecond === null) return () => Promise.resolve();
   const check = fastify.createRateLimit({
     max: perSecond * BURST_SECONDS,
@@ -66,11 +66,11 @@ const limiterOf = (fastify: FastifyInstance, { limit, perSecond, keyOf, describe
     const result = await check(request);
     if (result.isAllowed || !result.isExceeded) return;
     countRateLimited(limit);
-    throw new LimitExceeded(describe(perSecond), { perSecond, retryInMs: result.ttl });
+    throw new RateLimitRefusal(describe(perSecond), { perSecond, retryInMs: result.ttl });
   };
 };
 
-const addressKey = (request: FastifyRequest): string => normalizeIP(addressOf(request) ?? '');
+const getAddressKey = (request: FastifyRequest): string => normalizeIP(getClientAddress(request) ?? '');
 
 export type RateLimitOptions = {
   readonly limits: RateLimits;
@@ -88,12 +88,12 @@ export const limitRequests = async (
   fastify: FastifyInstance,
   { limits, clock, authenticator }: RateLimitOptions,
 ): Promise<void> => {
-  await fastify.register(rateLimit, { global: false, store: bucketStore(clock) });
+  await fastify.register(rateLimit, { global: false, store: createBucketStore(clock) });
   const tokenIdOf = (request: FastifyRequest): string | undefined => {
-    const secret = bearerOf(request);
+    const secret = getBearerToken(request);
     return secret === undefined ? undefined : authenticator().knownTokenId(secret);
   };
-  const limitToken = limiterOf(fastify, {
+  const limitToken = createLimiter(fastify, {
     limit: 'token',
     perSecond: limits.perToken,
     keyOf: (request) => tokenIdOf(request) ?? '',
@@ -101,15 +101,15 @@ export const limitRequests = async (
       `At most ${perSecond} requests per second are accepted from one token, ${perSecond * BURST_SECONDS} at once ` +
       '(CADASTRE_RATE_LIMIT).',
   });
-  const limitAddress = limiterOf(fastify, {
+  const limitAddress = createLimiter(fastify, {
     limit: 'address',
     perSecond: limits.perAddress,
-    keyOf: addressKey,
+    keyOf: getAddressKey,
     describe: (perSecond) =>
       `At most ${perSecond} requests per second without a valid token are accepted from one address, ` +
       `${perSecond * BURST_SECONDS} at once (CADASTRE_ADDRESS_RATE_LIMIT).`,
   });
-  const limitAccessChanges = limiterOf(fastify, {
+  const limitAccessChanges = createLimiter(fastify, {
     limit: 'access_change',
     perSecond: limits.accessChanges,
     keyOf: (request) => (request as AuthenticatedRequest).actor?.id ?? '',

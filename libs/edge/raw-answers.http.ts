@@ -1,16 +1,16 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { Refused } from '#kernel';
-import { JSON_API, refusalDocument, statusOf } from '#json-api';
+import { Refusal } from '#kernel';
+import { JSON_API, renderRefusal, getHttpStatus } from '#json-api';
 
 /** Writes a refusal to a connection that has no request to answer, or none that can still be read, and closes it. */
-export const refuseConnection = (socket: Socket, refused: Refused): void => {
+export const refuseConnection = (socket: Socket, refused: Refusal): void => {
   if (!socket.writable) {
     socket.destroy();
     return;
   }
-  const status = statusOf(refused);
-  const body = JSON.stringify(refusalDocument(refused));
+  const status = getHttpStatus(refused);
+  const body = JSON.stringify(renderRefusal(refused));
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     `content-type: ${JSON_API}`,

@@ -3,10 +3,10 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AuthenticatedRequest, RouteOptions } from '#access';
 import { JSON_API } from '#json-api';
-import { badRequest, Refused } from '#kernel';
+import { badRequest, Refusal } from '#kernel';
 import { BodyMemory, type BodyMemoryLimits, type UnfinishedBody } from './body-memory.js';
-import { CountedBody } from './counted-body.http.js';
-import { demandUploadRate, type UploadLimits } from './upload-rate.http.js';
+import { BudgetedBody } from './counted-body.http.js';
+import { requireUploadRate, type UploadLimits } from './upload-rate.http.js';
 
 export type BodyLimits = {
   /** Bytes of a JSON body, unless the route's options say otherwise. */
@@ -19,50 +19,50 @@ export type BodyLimits = {
 const KIB = 1024;
 
 /** Returns the size of a request's body in bytes: 0 if it has none, Infinity if its headers do not say (RFC 9112 §6.3). */
-export const announcedLength = (headers: IncomingHttpHeaders): number =>
+export const getContentLength = (headers: IncomingHttpHeaders): number =>
   headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : Infinity;
 
 /** Fastify never reads the bodies of other requests. */
-export const mayHaveBody = (method: string | readonly string[]): boolean =>
+export const canHaveBody = (method: string | readonly string[]): boolean =>
   ![method].flat().every((name) => ['GET', 'HEAD', 'OPTIONS'].includes(name));
 
 const BYTES = 'application/octet-stream';
 const JSON_TYPE = /^application\/(?:vnd\.api\+json|json)\s*(?:;|$)/i;
 
-const sizeText = (bytes: number): string =>
+const formatSize = (bytes: number): string =>
   bytes < KIB * KIB ? `${Math.floor(bytes / KIB)} KiB` : `${Math.floor(bytes / KIB / KIB)} MiB`;
 
-const tooLarge = (limit: number): Refused =>
-  new Refused('too-large', [{ detail: `The body is too large. This request accepts at most ${sizeText(limit)}.` }]);
+const createTooLargeRefusal = (limit: number): Refusal =>
+  new Refusal('too-large', [{ detail: `The body is too large. This request accepts at most ${formatSize(limit)}.` }]);
 
-const tooSlow = (milliseconds: number): Refused => {
+const createTooSlowRefusal = (milliseconds: number): Refusal => {
   const detail = `The body did not arrive within ${milliseconds / 1_000} seconds.`;
-  return new Refused('request-timeout', [{ detail }]);
+  return new Refusal('request-timeout', [{ detail }]);
 };
 
-const unsupportedType = (type: string): Refused =>
-  new Refused('unsupported-media-type', [
+const createMediaTypeRefusal = (type: string): Refusal =>
+  new Refusal('unsupported-media-type', [
     { detail: `The media type "${type.slice(0, 100)}" is not supported. Send ${JSON_API}, or application/json.` },
   ]);
 
 /** Sends `100 Continue` to clients that wait for it. They send nothing if the server refuses their headers. */
-const invite = ({ headers }: FastifyRequest, { raw }: FastifyReply): void => {
+const sendContinue = ({ headers }: FastifyRequest, { raw }: FastifyReply): void => {
   if (headers.expect?.toLowerCase() === '100-continue') raw.writeContinue();
 };
 
 /** Checks what the headers say about a JSON body. A request without a body may have any media type. */
 const checkJsonHeaders = ({ headers }: FastifyRequest, limit: number): void => {
-  const length = announcedLength(headers);
+  const length = getContentLength(headers);
   if (length === 0) {
     delete headers['content-type'];
     return;
   }
   headers['content-type'] ??= JSON_API;
-  if (!JSON_TYPE.test(headers['content-type'])) throw unsupportedType(headers['content-type']);
-  if (length !== Infinity && length > limit) throw tooLarge(limit);
+  if (!JSON_TYPE.test(headers['content-type'])) throw createMediaTypeRefusal(headers['content-type']);
+  if (length !== Infinity && length > limit) throw createTooLargeRefusal(limit);
 };
 
-const callerOf = ({ actor, ip }: AuthenticatedRequest): string => actor?.id ?? ip;
+const getCallerId = ({ actor, ip }: AuthenticatedRequest): string => actor?.id ?? ip;
 
 /** Reads a JSON body, within the limits of its size, its time and the memory of unfinished bodies. */
 const readBody = (
@@ -81,12 +81,12 @@ const readBody = (
       // Without a listener the rest is read and dropped, as far as the connection's limits allow.
       content.on('error', () => undefined).resume();
     };
-    const refuse = (error: Refused): void => {
+    const refuse = (error: Refusal): void => {
       stop();
       reject(error);
     };
     const take = (piece: Buffer): void => {
-      if (body.bytes + piece.length > limit) return refuse(tooLarge(limit));
+      if (body.bytes + piece.length > limit) return refuse(createTooLargeRefusal(limit));
       pieces.push(piece);
       memory.add(body, piece.length);
     };
@@ -96,8 +96,8 @@ const readBody = (
     };
     const cutShort = (): void => refuse(badRequest('The body was cut short'));
     const fail = cutShort;
-    const body: UnfinishedBody = { caller: callerOf(request), bytes: 0, refuse };
-    const timer = setTimeout(() => refuse(tooSlow(bodyMs)), bodyMs);
+    const body: UnfinishedBody = { caller: getCallerId(request), bytes: 0, refuse };
+    const timer = setTimeout(() => refuse(createTooSlowRefusal(bodyMs)), bodyMs);
     content.on('data', take).once('end', finish).once('error', fail).once('close', cutShort);
   });
 
@@ -110,18 +110,18 @@ export const readBodies = (fastify: FastifyInstance, limits: BodyLimits): void =
 
   fastify.addHook('onRoute', (route) => {
     const options = (route.config ?? {}) as RouteOptions;
-    if (!mayHaveBody(route.method)) return;
+    if (!canHaveBody(route.method)) return;
     const limit = limitOf(options);
     route.preParsing = (request, reply, payload, next) => {
       try {
         if (options.rawBody) {
           if (options.rawBody === 'json') checkJsonHeaders(request, Infinity);
           request.headers['content-type'] = BYTES;
-          demandUploadRate(request.raw, reply.raw, limits);
+          requireUploadRate(request.raw, reply.raw, limits);
         } else {
           checkJsonHeaders(request, limit);
         }
-        invite(request, reply);
+        sendContinue(request, reply);
         next(null, payload);
       } catch (error) {
         next(error as Error);
@@ -131,7 +131,7 @@ export const readBodies = (fastify: FastifyInstance, limits: BodyLimits): void =
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser(BYTES, (request, payload, done) => {
     if (optionsOf(request).rawBody !== 'json') return done(null, payload);
-    const counted = new CountedBody(payload, callerOf(request), memory);
+    const counted = new BudgetedBody(payload, getCallerId(request), memory);
     request.raw.once('close', () => counted.release());
     done(null, counted);
   });

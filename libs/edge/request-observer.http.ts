@@ -26,9 +26,9 @@ const CLIENT_CLOSED = 499;
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** Callers choose methods: few of them may become labels. */
-const methodOf = ({ method }: FastifyRequest): string => (METHODS.has(method) ? method : 'other');
+const getMethod = ({ method }: FastifyRequest): string => (METHODS.has(method) ? method : 'other');
 
-const routeOf = ({ routeOptions, is404 }: FastifyRequest): string =>
+const getRoute = ({ routeOptions, is404 }: FastifyRequest): string =>
   is404 ? 'unknown' : (routeOptions.url ?? 'unknown');
 
 /** Reports each request once, when its response has ended or its client has gone. */
@@ -42,8 +42,8 @@ export const observeRequests = (fastify: FastifyInstance, observers: readonly Re
     reply.raw.once('close', () => {
       const completed: CompletedRequest = {
         requestId: request.id,
-        method: methodOf(request),
-        route: routeOf(request),
+        method: getMethod(request),
+        route: getRoute(request),
         status: reply.raw.writableFinished ? reply.raw.statusCode : CLIENT_CLOSED,
         caller: request.actor?.id ?? null,
         durationMs: Math.round((performance.now() - startedAt) * 1_000) / 1_000,

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { Module } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EventStoreModule } from '#event-store';
-import { localCertificates, NestLog } from '#host';
+import { ensureLocalCertificates, NestLoggerAdapter } from '#host';
 import { makeOrganization } from '../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
 import { HealthController } from './health.controller.js';
-import { httpServer } from './http.server.js';
+import { createHttpServer } from './http.server.js';
 import { Readiness } from './server.readiness.js';
 
 let server: TestServer;
@@ -52,10 +52,10 @@ describe('security headers', () => {
     class NothingBehind {}
     const { store, clock, ids, logger, settings } = server.house;
     const folder = join(settings.dataFolder, 'tls-of-a-test');
-    const tls = await localCertificates(folder, ['localhost'], clock);
+    const tls = await ensureLocalCertificates(folder, ['localhost'], clock);
     const imports = [EventStoreModule.with({ store, clock, ids })];
     const root = { module: NothingBehind, imports, controllers: [HealthController], providers: [Readiness] };
-    const app = await httpServer(root, { tls, logger: new NestLog(logger) });
+    const app = await createHttpServer(root, { tls, logger: new NestLoggerAdapter(logger) });
     try {
       const { headers } = await app.inject({ url: '/healthz' });
       expect(headers['strict-transport-security']).toBe('max-age=31536000');

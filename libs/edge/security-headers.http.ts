@@ -36,7 +36,7 @@ export const setSecurityHeaders = async (
   });
   let headers: Readonly<Record<string, string>> | null = null;
   fastify.addHook('onRequest', (_request, reply, next) => {
-    headers ??= { ...helmetHeaders(reply), 'cache-control': 'no-store' };
+    headers ??= { ...collectHelmetHeaders(reply), 'cache-control': 'no-store' };
     void reply.headers(headers);
     next();
   });
@@ -46,7 +46,7 @@ export const setSecurityHeaders = async (
  * Returns what Helmet sets, as lower-case names and values. They are the same for every response. Helmet computes them for
  * each request, and sets them past Fastify, which makes Node merge two sets of headers.
  */
-const helmetHeaders = (reply: FastifyReply): Record<string, string> => {
+const collectHelmetHeaders = (reply: FastifyReply): Record<string, string> => {
   const before = new Set(reply.raw.getHeaderNames());
   void reply.helmet();
   const names = reply.raw.getHeaderNames().filter((name) => !before.has(name));

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { notFound, Refused } from '#kernel';
+import { notFound, Refusal } from '#kernel';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
@@ -7,15 +7,15 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const hasEmptyParameter = (parameters: unknown): boolean =>
   Object.values(parameters as Record<string, unknown>).includes('');
 
-const allowedMethods = (fastify: FastifyInstance, url: string): readonly string[] =>
+const listAllowedMethods = (fastify: FastifyInstance, url: string): readonly string[] =>
   METHODS.filter((method) => {
     const route = fastify.findRoute({ method, url });
     return route && !hasEmptyParameter(route.params);
   });
 
-const refuseMethod = (method: string, allowed: readonly string[]): Refused => {
+const refuseMethod = (method: string, allowed: readonly string[]): Refusal => {
   const detail = `${method} is not supported at this address. Supported methods: ${allowed.join(', ')}`;
-  return new Refused('method-not-allowed', [{ detail }]);
+  return new Refusal('method-not-allowed', [{ detail }]);
 };
 
 /**
@@ -25,7 +25,7 @@ const refuseMethod = (method: string, allowed: readonly string[]): Refused => {
 export const answerUnknownRoutes = (fastify: FastifyInstance): void => {
   fastify.addHook('onRequest', (request, reply, next) => {
     if (!request.is404) return next(hasEmptyParameter(request.params) ? notFound() : undefined);
-    const allowed = allowedMethods(fastify, request.url);
+    const allowed = listAllowedMethods(fastify, request.url);
     if (allowed.length === 0) return next(notFound());
     void reply.header('allow', allowed.join(', '));
     if (request.method !== 'OPTIONS') return next(refuseMethod(request.method, allowed));

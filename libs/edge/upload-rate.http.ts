@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Refused } from '#kernel';
+import { Refusal } from '#kernel';
 import { refuseConnection } from './raw-answers.http.js';
 
 export type UploadLimits = {
@@ -8,16 +8,16 @@ export type UploadLimits = {
   readonly uploadWindowMs: number;
 };
 
-const tooSlow = ({ uploadBytesPerSecond: rate, uploadWindowMs: window }: UploadLimits): Refused => {
+const createTooSlowRefusal = ({ uploadBytesPerSecond: rate, uploadWindowMs: window }: UploadLimits): Refusal => {
   const detail = `The upload is too slow. At least ${rate} bytes a second must arrive, on average over ${window / 1_000} seconds.`;
-  return new Refused('request-timeout', [{ detail }]);
+  return new Refusal('request-timeout', [{ detail }]);
 };
 
 /**
  * Ends an upload that arrives more slowly than the limit. Time in which the server is the slower side does not count:
  * then the request's buffer is full.
  */
-export const demandUploadRate = (request: IncomingMessage, response: ServerResponse, limits: UploadLimits): void => {
+export const requireUploadRate = (request: IncomingMessage, response: ServerResponse, limits: UploadLimits): void => {
   const { socket } = request;
   const minimum = (limits.uploadBytesPerSecond * limits.uploadWindowMs) / 1_000;
   let before = socket.bytesRead;
@@ -27,7 +27,7 @@ export const demandUploadRate = (request: IncomingMessage, response: ServerRespo
     const isWaiting = request.readableLength < request.readableHighWaterMark;
     if (request.complete || !isWaiting || received >= minimum) return;
     if (response.headersSent) socket.destroy();
-    else refuseConnection(socket, tooSlow(limits));
+    else refuseConnection(socket, createTooSlowRefusal(limits));
   };
   const timer = setInterval(check, limits.uploadWindowMs).unref();
   request.once('close', () => clearInterval(timer));

@@ -1,12 +1,12 @@
 import { createRequire } from 'node:module';
 import pg from 'pg';
-import type { Row } from './row.js';
+import type { DatabaseRow } from './row.js';
 
 /** A statement that is prepared under its name, once per connection; anew each time where that is empty. */
-export type Prepared = { readonly name: string; readonly text: string; readonly values: readonly unknown[] };
+export type PreparedStatement = { readonly name: string; readonly text: string; readonly values: readonly unknown[] };
 
 /** The parts of pg's connection that a query writes to; its declarations leave them out. */
-type Connection = {
+type ProtocolConnection = {
   close(message: { readonly type: 'S'; readonly name: string }): void;
   parse(message: { readonly name: string; readonly text: string }): void;
   bind(message: {
@@ -19,7 +19,7 @@ type Connection = {
   sync(): void;
 };
 
-type Field = { readonly name: string; readonly dataTypeID: number };
+type FieldDescription = { readonly name: string; readonly dataTypeID: number };
 
 /** pg's own turning of values into text, which it does not export. */
 const { prepareValue } = createRequire(import.meta.url)('pg/lib/utils.js') as {
@@ -27,19 +27,19 @@ const { prepareValue } = createRequire(import.meta.url)('pg/lib/utils.js') as {
 };
 
 /** How the rows of a prepared statement read: known from its first answer on, and the same ever after. */
-class Shape {
+class RowShape {
   private readonly names: readonly string[];
   private readonly parsers: readonly ((text: string) => unknown)[];
-  private readonly empty: Row;
+  private readonly empty: DatabaseRow;
 
-  constructor(fields: readonly Field[], types: pg.CustomTypesConfig) {
+  constructor(fields: readonly FieldDescription[], types: pg.CustomTypesConfig) {
     this.names = fields.map(({ name }) => name);
     this.parsers = fields.map(({ dataTypeID }) => types.getTypeParser(dataTypeID, 'text') as (text: string) => unknown);
     this.empty = Object.fromEntries(this.names.map((name) => [name, null]));
   }
 
   /** A copy of the empty row has all its properties from the start: V8 then gives all rows one hidden class. */
-  row(values: readonly (string | null)[]): Row {
+  row(values: readonly (string | null)[]): DatabaseRow {
     const row = { ...this.empty };
     for (const [n, value] of values.entries()) {
       if (value !== null) row[this.names[n] as string] = (this.parsers[n] as (text: string) => unknown)(value);
@@ -52,18 +52,18 @@ class Shape {
  * A prepared statement takes some 150 kB of its backend, more with its plan. Of texts that were not used for the longest
  * time the connection forgets the statements above this number.
  */
-const MOST_PREPARED = 400;
+const MAX_PREPARED_STATEMENTS = 400;
 
 /**
  * The statements that each connection has prepared, by name, the least recently used first; null until its first answer describes
  * the columns.
  */
-const preparedOn = new WeakMap<Connection, Map<string, Shape | null>>();
+const preparedOn = new WeakMap<ProtocolConnection, Map<string, RowShape | null>>();
 
-const namesOn = (connection: Connection): Map<string, Shape | null> => {
+const getPreparedNames = (connection: ProtocolConnection): Map<string, RowShape | null> => {
   const known = preparedOn.get(connection);
   if (known) return known;
-  const names = new Map<string, Shape | null>();
+  const names = new Map<string, RowShape | null>();
   preparedOn.set(connection, names);
   return names;
 };
@@ -77,18 +77,18 @@ const PORTAL = { type: 'P', name: '' } as const;
  *
  * It is a pg.Query because pg lets nothing else share a pipelined connection.
  */
-export class Batch extends pg.Query {
+export class PipelinedQuery extends pg.Query {
   callback: (error: unknown) => void;
-  private readonly results: Row[][];
-  private shapes: (Shape | null)[] = [];
-  private known = new Map<string, Shape | null>();
+  private readonly results: DatabaseRow[][];
+  private shapes: (RowShape | null)[] = [];
+  private known = new Map<string, RowShape | null>();
   /** The statement whose answer comes next. */
   private at = 0;
 
   constructor(
-    private readonly statements: readonly Prepared[],
+    private readonly statements: readonly PreparedStatement[],
     private readonly rowTypes: pg.CustomTypesConfig,
-    resolve: (rows: Row[][]) => void,
+    resolve: (rows: DatabaseRow[][]) => void,
     reject: (error: unknown) => void,
   ) {
     super('');
@@ -97,8 +97,8 @@ export class Batch extends pg.Query {
   }
 
   override submit = (to: pg.Connection): void => {
-    const connection = to as unknown as Connection;
-    this.known = namesOn(connection);
+    const connection = to as unknown as ProtocolConnection;
+    this.known = getPreparedNames(connection);
     for (const { name, text, values } of this.statements) {
       const shape = this.known.get(name);
       if (shape === undefined) {
@@ -115,15 +115,15 @@ export class Batch extends pg.Query {
     connection.sync();
   };
 
-  handleRowDescription({ fields }: { readonly fields: readonly Field[] }): void {
-    const shape = new Shape(fields, this.rowTypes);
+  handleRowDescription({ fields }: { readonly fields: readonly FieldDescription[] }): void {
+    const shape = new RowShape(fields, this.rowTypes);
     this.shapes[this.at] = shape;
     // A later batch may have closed it.
     if (this.known.has(this.current.name)) this.known.set(this.current.name, shape);
   }
 
   handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
-    this.results[this.at]?.push((this.shapes[this.at] as Shape).row(fields));
+    this.results[this.at]?.push((this.shapes[this.at] as RowShape).row(fields));
   }
 
   handleCommandComplete(): void {
@@ -145,17 +145,17 @@ export class Batch extends pg.Query {
   }
 
   /** The statement becomes the most recently used one; the least recently used one makes room for it. */
-  private use(connection: Connection, name: string, shape: Shape | null): void {
+  private use(connection: ProtocolConnection, name: string, shape: RowShape | null): void {
     this.known.delete(name);
     this.known.set(name, shape);
-    if (this.known.size <= MOST_PREPARED) return;
+    if (this.known.size <= MAX_PREPARED_STATEMENTS) return;
     const [oldest] = this.known.keys();
     if (oldest === undefined) return;
     this.known.delete(oldest);
     connection.close({ type: 'S', name: oldest });
   }
 
-  private get current(): Prepared {
-    return this.statements[this.at] as Prepared;
+  private get current(): PreparedStatement {
+    return this.statements[this.at] as PreparedStatement;
   }
 }

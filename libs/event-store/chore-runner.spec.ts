@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql, type Logger } from '#kernel';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
-import { ChoreRunner, type Round } from './chore-runner.js';
+import { ScheduledJobRunner, type JobRun } from './chore-runner.js';
 import { jobMetrics } from './metrics.js';
-import { LampHouse, until } from './spec.js';
+import { TestEventStore, waitForCondition } from './spec.js';
 
 let testDatabase: TestDatabase;
-let house: LampHouse;
-let runners: ChoreRunner[] = [];
+let house: TestEventStore;
+let runners: ScheduledJobRunner[] = [];
 
 beforeEach(async () => {
   testDatabase = await freshDatabase();
-  house = await LampHouse.over(testDatabase.url);
+  house = await TestEventStore.over(testDatabase.url);
 });
 afterEach(async () => {
   await Promise.all(runners.map((runner) => runner.stop()));
@@ -25,12 +25,12 @@ type Said = { readonly text: string; readonly context: object };
 const SOON_MS = 10;
 const LATE_MS = 3_600_000;
 
-const start = (run: (round: Round) => Promise<void> | void, everyMs = SOON_MS) => {
+const start = (run: (round: JobRun) => Promise<void> | void, everyMs = SOON_MS) => {
   const said: Said[] = [];
   const keep = (context: object, text: string): void => void said.push({ text, context });
   const logger: Logger = { debug: keep, info: keep, warn: keep };
-  const chore = { name: 'dusting', everyMs, run: async (round: Round) => run(round) };
-  const runner = new ChoreRunner(house.database, chore, logger);
+  const chore = { name: 'dusting', everyMs, run: async (round: JobRun) => run(round) };
+  const runner = new ScheduledJobRunner(house.database, chore, logger);
   runners.push(runner);
   runner.start();
   return { runner, said };
@@ -44,10 +44,10 @@ describe('a chore', () => {
   it('is run at the start, and at intervals', async () => {
     const ran: string[] = [];
     const late = start(() => void ran.push('late'), LATE_MS);
-    await until(() => ran.length > 0);
+    await waitForCondition(() => ran.length > 0);
     await late.runner.stop();
     start(() => void ran.push('soon'));
-    await until(() => ran.length > 3);
+    await waitForCondition(() => ran.length > 3);
     expect(ran.slice(0, 4)).toEqual(['late', 'soon', 'soon', 'soon']);
   });
 
@@ -59,19 +59,19 @@ describe('a chore', () => {
       done(3);
       rounds += 1;
     }, LATE_MS);
-    await until(() => rounds === 1);
+    await waitForCondition(() => rounds === 1);
     expect((await counted(jobMetrics.items)) - before).toBe(7);
   });
 
   it('is run by one process at a time, and by another one when that is gone', async () => {
     const ran: string[] = [];
     const first = start(() => void ran.push('first'));
-    await until(() => ran.length > 0);
+    await waitForCondition(() => ran.length > 0);
     start(() => void ran.push('second'));
-    await until(() => ran.length > 5);
+    await waitForCondition(() => ran.length > 5);
     expect(ran).not.toContain('second');
     await first.runner.stop();
-    await until(() => ran.includes('second'));
+    await waitForCondition(() => ran.includes('second'));
   });
 
   it('that fails is told, counted, and run again', async () => {
@@ -81,9 +81,9 @@ describe('a chore', () => {
       rounds += 1;
       if (rounds < 3) throw new Error(`broom ${rounds} broke`);
     }, LATE_MS);
-    await until(() => rounds === 3);
+    await waitForCondition(() => rounds === 3);
     expect((await counted(jobMetrics.failures)) - before).toBe(2);
-    await until(() => said.length === 2);
+    await waitForCondition(() => said.length === 2);
     expect(said).toMatchObject([
       {
         text: 'scheduled job failed, will retry',
@@ -96,13 +96,13 @@ describe('a chore', () => {
   it('goes on when the connection is gone that held its lock', async () => {
     let rounds = 0;
     const { said } = start(() => void (rounds += 1));
-    await until(() => rounds > 0);
+    await waitForCondition(() => rounds > 0);
     await house.database.rows(sql`
       select pg_terminate_backend(pid) from pg_locks
        where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`);
-    await until(() => said.length > 0);
+    await waitForCondition(() => said.length > 0);
     const before = rounds;
-    await until(() => rounds > before && said.length === 2);
+    await waitForCondition(() => rounds > before && said.length === 2);
     expect(said.map(({ text }) => text)).toEqual(['scheduled job failed, will retry', 'scheduled job recovered']);
   });
 
@@ -118,7 +118,7 @@ describe('a chore', () => {
           });
         }),
     );
-    await until(() => steps.length === 1);
+    await waitForCondition(() => steps.length === 1);
     await runner.stop();
     expect(steps).toEqual(['begun', 'ended']);
   });

@@ -1,12 +1,12 @@
 import { Backoff, sql, type Logger } from '#kernel';
-import type { Database, Session } from './database.js';
-import { lockKey } from './advisory-lock.js';
+import type { Database, DatabaseSession } from './database.js';
+import { computeLockKey } from './advisory-lock.js';
 import { keepLeading } from './leader-loop.js';
 import { jobMetrics } from './metrics.js';
-import { rest } from './rest.js';
+import { pause } from './rest.js';
 
 /** What has to be done as time goes by, and no event says so. */
-export type Chore = {
+export type ScheduledJob = {
   readonly name: string;
   /** How long it rests between two rounds. */
   readonly everyMs: number;
@@ -14,10 +14,10 @@ export type Chore = {
    * Does what is due by now. When it throws, all that is still due is tried again; so it must do no harm when it runs
    * twice, or beside itself.
    */
-  readonly run: (round: Round) => Promise<void>;
+  readonly run: (round: JobRun) => Promise<void>;
 };
 
-export type Round = {
+export type JobRun = {
   /** Where it says so, the rest is left for the next round. */
   readonly signal: AbortSignal;
   /** For each thing that has been done, or for several at once. */
@@ -35,14 +35,14 @@ const RETRY_MAX_MS = 5 * 60 * 1_000;
  * - **leading**: runs the chore, waits, and makes sure that it still leads before it runs it again.
  * - Any error is counted and logged, and after a growing pause everything starts over.
  */
-export class ChoreRunner {
+export class ScheduledJobRunner {
   private readonly stopping = new AbortController();
   private readonly backoff: Backoff;
   private loop: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly database: Database,
-    private readonly chore: Chore,
+    private readonly chore: ScheduledJob,
     logger: Logger,
   ) {
     const fields = { scheduledJob: chore.name };
@@ -68,10 +68,10 @@ export class ChoreRunner {
   }
 
   /** Resolves to false if another process leads, and to true when it is to stop. */
-  private async lead(session: Session): Promise<boolean> {
+  private async lead(session: DatabaseSession): Promise<boolean> {
     const { name, everyMs } = this.chore;
     const { signal } = this.stopping;
-    const lock = lockKey(`cadastre chore ${name}`);
+    const lock = computeLockKey(`cadastre chore ${name}`);
     const done = (things = 1): void => jobMetrics.items.inc({ scheduled_job: name }, things);
     while (!signal.aborted) {
       // Fails where the connection is gone, and the lock with it. Whose it is already gets it again.
@@ -80,7 +80,7 @@ export class ChoreRunner {
       await this.chore.run({ signal, done });
       this.backoff.succeeded();
       jobMetrics.lastSuccess.setToCurrentTime({ scheduled_job: name });
-      await rest(everyMs, signal);
+      await pause(everyMs, signal);
     }
     return true;
   }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
-import { until } from '../../test/support/product.js';
+import { waitUntil } from '../../test/support/product.js';
 import { sql, type Sql } from '#kernel';
 import { Database } from './database.js';
 
@@ -52,7 +52,7 @@ describe('a slow statement', () => {
       await database.slowRows(ada, statement);
       answers.push(`ada ${n}`);
     });
-    await until(async () => (await waitingForLock()) === 2, 'two statements wait for the lock');
+    await waitUntil(async () => (await waitingForLock()) === 2, 'two statements wait for the lock');
     await database.rows(asked('fast'));
     answers.push('fast');
     await database.slowRows(bob, asked('slow'));

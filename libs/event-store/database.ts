@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import pg from 'pg';
-import { compile, unavailable, type Refused, type Sql } from '#kernel';
-import { Batch, type Prepared } from './batch.js';
+import { compileStatement, unavailable, type Refusal, type Sql } from '#kernel';
+import { PipelinedQuery, type PreparedStatement } from './batch.js';
 import { databaseMetrics } from './metrics.js';
-import { isOutage, isStatementMixUp, isStatementTimeout } from './postgres-errors.js';
+import { isOutage, isPreparedStatementError, isStatementTimeout } from './postgres-errors.js';
 import { rowTypes } from './row-types.js';
-import type { Row } from './row.js';
+import type { DatabaseRow } from './row.js';
 import { SLOW_LIMITS, SlowStatements, type SlowLimits } from './slow-statements.js';
 
 export type DatabaseOptions = {
@@ -26,10 +26,10 @@ export type DatabaseOptions = {
 export type StatementCounter = { statements: number; roundTrips: number };
 
 /** One connection of its own, for who holds locks or reads long: followers, rebuild, verify. */
-export type Session = {
-  run<T extends Row = Row>(statement: Sql): Promise<T[]>;
+export type DatabaseSession = {
+  run<T extends DatabaseRow = DatabaseRow>(statement: Sql): Promise<T[]>;
   /** All of them in one round trip, one after the other: as one transaction, or as part of the one that has begun. */
-  pipeline(statements: readonly Sql[]): Promise<Row[][]>;
+  pipeline(statements: readonly Sql[]): Promise<DatabaseRow[][]>;
   onNotification(listener: () => void): void;
   close(): Promise<void>;
 };
@@ -37,25 +37,25 @@ export type Session = {
 // Statements are prepared under a name made of their text, once per connection.
 const names = new Map<string, string>();
 /** The product has some hundred texts. If there are more, the map starts again, so that it cannot grow without end. */
-const MOST_NAMES = 5_000;
+const MAX_STATEMENT_NAMES = 5_000;
 const nameOf = (text: string): string => {
   let name = names.get(text);
   if (name === undefined) {
     name = createHash('sha1').update(text).digest('base64url');
-    if (names.size >= MOST_NAMES) names.clear();
+    if (names.size >= MAX_STATEMENT_NAMES) names.clear();
     names.set(text, name);
   }
   return name;
 };
 
 /** Postgres forgets what has no name as soon as the next one of that kind comes. */
-const prepare = (statement: Sql): Prepared => {
-  const { text, values } = compile(statement);
+const toPreparedStatement = (statement: Sql): PreparedStatement => {
+  const { text, values } = compileStatement(statement);
   return { name: statement.kept ? nameOf(text) : '', text, values };
 };
 
 /** What pg's declarations leave out: the socket that a client writes to. */
-type WithSocket = { readonly connection: { readonly stream: Socket } };
+type ClientWithSocket = { readonly connection: { readonly stream: Socket } };
 
 const corked = new WeakSet<Socket>();
 
@@ -63,8 +63,8 @@ const corked = new WeakSet<Socket>();
  * Holds back what is written until this turn of the event loop is over: the statements of a transaction, and those of
  * all requests that came in together, leave in one system call. Without it a sixth of the gateway's time is `writev`.
  */
-const corkForThisTurn = (client: pg.Client): void => {
-  const { stream } = (client as unknown as WithSocket).connection;
+const corkForThisTick = (client: pg.Client): void => {
+  const { stream } = (client as unknown as ClientWithSocket).connection;
   if (corked.has(stream)) return;
   corked.add(stream);
   stream.cork();
@@ -74,10 +74,10 @@ const corkForThisTurn = (client: pg.Client): void => {
   });
 };
 
-const send = (client: pg.Client, statements: readonly Sql[]): Promise<Row[][]> =>
+const send = (client: pg.Client, statements: readonly Sql[]): Promise<DatabaseRow[][]> =>
   new Promise((resolve, reject) => {
-    corkForThisTurn(client);
-    client.query(new Batch(statements.map(prepare), rowTypes, resolve, reject));
+    corkForThisTick(client);
+    client.query(new PipelinedQuery(statements.map(toPreparedStatement), rowTypes, resolve, reject));
   });
 
 // The limits of requests, in milliseconds. Followers, rebuild and verify use sessions, which have no such limits.
@@ -86,8 +86,8 @@ const WRITE_TIMEOUT_MS = 15_000;
 const READ_TIMEOUT_MS = 5_000;
 const SLOW_READ_TIMEOUT_MS = 15_000;
 /** For the answer after the statement's own limit: the network, and statements before it on the connection. */
-const GRACE_MS = 5_000;
-const REPEATS = 3;
+const CLIENT_TIMEOUT_MARGIN_MS = 5_000;
+const MAX_RETRIES = 3;
 
 /** Writes share fewer connections than reads: each waits for the disk, and Postgres commits them in groups. */
 const WRITE_CONNECTIONS = 2;
@@ -95,7 +95,7 @@ const WRITE_CONNECTIONS = 2;
 const LONG_TRANSACTION = 50;
 const LONG_WRITE_CONNECTIONS = 1;
 
-type Limits = Pick<pg.ClientConfig, 'lock_timeout' | 'statement_timeout' | 'query_timeout' | 'options'>;
+type StatementLimits = Pick<pg.ClientConfig, 'lock_timeout' | 'statement_timeout' | 'query_timeout' | 'options'>;
 
 /**
  * The resources of the server that one statement of a request may use, whatever the server's configuration allows: memory for a
@@ -103,10 +103,10 @@ type Limits = Pick<pg.ClientConfig, 'lock_timeout' | 'statement_timeout' | 'quer
  */
 const ONE_STATEMENT = '-c work_mem=8MB -c max_parallel_workers_per_gather=0 -c jit=off';
 
-const limitsFor = (statementMs: number): Limits => ({
+const buildStatementLimits = (statementMs: number): StatementLimits => ({
   lock_timeout: LOCK_TIMEOUT_MS,
   statement_timeout: statementMs,
-  query_timeout: statementMs + GRACE_MS,
+  query_timeout: statementMs + CLIENT_TIMEOUT_MARGIN_MS,
   options: ONE_STATEMENT,
 });
 
@@ -126,7 +126,7 @@ class SharedConnection {
   constructor(private readonly connect: (onEnd: () => void) => Promise<pg.Client>) {}
 
   /** All of them as one transaction; nobody's statement comes between, so it needs no connection of its own. */
-  async pipeline(statements: readonly Sql[]): Promise<Row[][]> {
+  async pipeline(statements: readonly Sql[]): Promise<DatabaseRow[][]> {
     this.pending += 1;
     try {
       const client = await this.connected();
@@ -161,14 +161,14 @@ class SharedConnection {
 
 const RETRY_AFTER_SECONDS = 5;
 
-const tookTooLong = (ms: number): Refused =>
+const createStatementTimeoutRefusal = (ms: number): Refusal =>
   unavailable(
     `The database did not answer within ${ms / 1_000} s, and the request was stopped. ` +
       'Ask for less at once, such as a smaller page or fewer filters, or try again later.',
     RETRY_AFTER_SECONDS,
   );
 
-const leastBusy = (connections: readonly SharedConnection[]): SharedConnection =>
+const findLeastBusy = (connections: readonly SharedConnection[]): SharedConnection =>
   connections.reduce((best, next) => (next.pending < best.pending ? next : best));
 
 /**
@@ -190,7 +190,10 @@ export class Database {
     const { readTimeoutMs = READ_TIMEOUT_MS, slowReadTimeoutMs = SLOW_READ_TIMEOUT_MS, slow: given = {} } = options;
     const slow = { ...SLOW_LIMITS, ...given };
     const connections = (count: number, statementMs: number): readonly SharedConnection[] =>
-      Array.from({ length: count }, () => new SharedConnection((onEnd) => this.connect(onEnd, limitsFor(statementMs))));
+      Array.from(
+        { length: count },
+        () => new SharedConnection((onEnd) => this.connect(onEnd, buildStatementLimits(statementMs))),
+      );
     this.readMs = readTimeoutMs;
     this.slowReadMs = slowReadTimeoutMs;
     this.reads = connections(options.connections, readTimeoutMs);
@@ -200,12 +203,14 @@ export class Database {
     this.slow = new SlowStatements(this.slowReads, slow);
   }
 
-  async rows<T extends Row = Row>(statement: Sql): Promise<T[]> {
-    const [rows] = await this.counted([statement], () => this.sent([statement], leastBusy(this.reads), this.readMs));
+  async rows<T extends DatabaseRow = DatabaseRow>(statement: Sql): Promise<T[]> {
+    const [rows] = await this.counted([statement], () =>
+      this.sent([statement], findLeastBusy(this.reads), this.readMs),
+    );
     return rows as T[];
   }
 
-  async row<T extends Row = Row>(statement: Sql): Promise<T | undefined> {
+  async row<T extends DatabaseRow = DatabaseRow>(statement: Sql): Promise<T | undefined> {
     return (await this.rows<T>(statement))[0];
   }
 
@@ -213,7 +218,7 @@ export class Database {
    * Like `rows`, for a statement whose cost grows with the data of an organization: a list with its count, a search, a filter.
    * It runs beside the shared connections, and a caller has a limit of such statements.
    */
-  async slowRows<T extends Row = Row>(caller: { readonly id: string }, statement: Sql): Promise<T[]> {
+  async slowRows<T extends DatabaseRow = DatabaseRow>(caller: { readonly id: string }, statement: Sql): Promise<T[]> {
     const [rows] = await this.counted([statement], () =>
       this.slow.run(caller.id, (connection) => this.sent([statement], connection, this.slowReadMs)),
     );
@@ -221,9 +226,9 @@ export class Database {
   }
 
   /** All or nothing, in one round trip. Resolves when it is committed, to the rows of each statement. */
-  transaction(statements: readonly Sql[]): Promise<Row[][]> {
+  transaction(statements: readonly Sql[]): Promise<DatabaseRow[][]> {
     const connections = statements.length < LONG_TRANSACTION ? this.writes : this.longWrites;
-    return this.counted(statements, () => this.sent(statements, leastBusy(connections), WRITE_TIMEOUT_MS));
+    return this.counted(statements, () => this.sent(statements, findLeastBusy(connections), WRITE_TIMEOUT_MS));
   }
 
   /** Reports the state of the connections to the metrics. */
@@ -238,10 +243,10 @@ export class Database {
     }
   }
 
-  async session(onEnd: () => void = () => undefined): Promise<Session> {
+  async session(onEnd: () => void = () => undefined): Promise<DatabaseSession> {
     const client = await this.connect(onEnd);
     return {
-      run: async <T extends Row>(statement: Sql) => (await send(client, [statement]))[0] as T[],
+      run: async <T extends DatabaseRow>(statement: Sql) => (await send(client, [statement]))[0] as T[],
       pipeline: (statements) => send(client, statements),
       onNotification: (listener) => void client.on('notification', listener),
       close: () => client.end(),
@@ -264,23 +269,23 @@ export class Database {
     statements: readonly Sql[],
     connection: SharedConnection,
     limitMs: number,
-    repeats = REPEATS,
-  ): Promise<Row[][]> {
+    repeats = MAX_RETRIES,
+  ): Promise<DatabaseRow[][]> {
     try {
       return await connection.pipeline(statements);
     } catch (error) {
       // A name whose first use fell into a failed transaction was never prepared, though later uses counted on it, or
       // prepare it twice. Nothing was done (a transaction was rolled back), so it is sent once more.
-      if (repeats > 0 && isStatementMixUp(error)) {
+      if (repeats > 0 && isPreparedStatementError(error)) {
         return this.counted(statements, () => this.sent(statements, connection, limitMs, repeats - 1));
       }
-      if (isStatementTimeout(error)) throw tookTooLong(limitMs);
+      if (isStatementTimeout(error)) throw createStatementTimeoutRefusal(limitMs);
       if (isOutage(error)) throw unavailable('The database is not available at the moment. Please try again.', 1);
       throw error;
     }
   }
 
-  private async connect(onEnd: () => void, { options = '', ...limits }: Limits = {}): Promise<pg.Client> {
+  private async connect(onEnd: () => void, { options = '', ...limits }: StatementLimits = {}): Promise<pg.Client> {
     const client = new pg.Client({
       connectionString: this.options.url,
       application_name: this.options.applicationName,

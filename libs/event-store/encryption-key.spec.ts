@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
 import { sql } from '#kernel';
 import { Database } from './database.js';
-import { fingerprintOf, WrongEncryptionKey } from './encryption-key.js';
+import { computeKeyFingerprint, WrongEncryptionKeyError } from './encryption-key.js';
 import { migrate } from './migrate.js';
 import { PersonKeys } from './person-keys.js';
 
@@ -39,15 +39,15 @@ const makePersonKeys = (key: Buffer, ...people: readonly string[]) =>
 describe('the encryption key of a database', () => {
   it('is recorded by its fingerprint at the first start and accepted at the next one', async () => {
     await start(RIGHT);
-    expect(await recorded()).toEqual([fingerprintOf(RIGHT)]);
+    expect(await recorded()).toEqual([computeKeyFingerprint(RIGHT)]);
     await start(RIGHT);
     expect(await recorded()).toHaveLength(1);
   });
 
   it('is refused when another one is recorded', async () => {
     await start(RIGHT);
-    await expect(start(WRONG)).rejects.toBeInstanceOf(WrongEncryptionKey);
-    expect(await recorded()).toEqual([fingerprintOf(RIGHT)]);
+    await expect(start(WRONG)).rejects.toBeInstanceOf(WrongEncryptionKeyError);
+    expect(await recorded()).toEqual([computeKeyFingerprint(RIGHT)]);
   });
 
   it('cannot be two keys when several processes start first at the same time', async () => {
@@ -56,22 +56,22 @@ describe('the encryption key of a database', () => {
     const [winner] = await recorded();
     expect(await recorded()).toHaveLength(1);
     expect(starts.map(({ status }) => status)).toEqual(
-      keys.map((key) => (winner?.equals(fingerprintOf(key)) ? 'fulfilled' : 'rejected')),
+      keys.map((key) => (winner?.equals(computeKeyFingerprint(key)) ? 'fulfilled' : 'rejected')),
     );
   });
 
   it('must decrypt what a database without a fingerprint holds', async () => {
     await makePersonKeys(RIGHT, 'user-1', 'user-2');
-    await expect(start(WRONG)).rejects.toBeInstanceOf(WrongEncryptionKey);
+    await expect(start(WRONG)).rejects.toBeInstanceOf(WrongEncryptionKeyError);
     expect(await recorded()).toEqual([]);
     expect(await start(RIGHT)).toMatchObject({ undecryptable: 0 });
-    expect(await recorded()).toEqual([fingerprintOf(RIGHT)]);
+    expect(await recorded()).toEqual([computeKeyFingerprint(RIGHT)]);
   });
 
   it('is the key of most values when an earlier version wrote some with another key, which are counted', async () => {
     await makePersonKeys(RIGHT, 'user-1', 'user-2', 'user-3');
     await makePersonKeys(WRONG, 'user-4');
-    await expect(start(WRONG)).rejects.toBeInstanceOf(WrongEncryptionKey);
+    await expect(start(WRONG)).rejects.toBeInstanceOf(WrongEncryptionKeyError);
     expect(await start(RIGHT)).toMatchObject({ undecryptable: 1 });
   });
 
@@ -80,7 +80,7 @@ describe('the encryption key of a database', () => {
     const client = new pg.Client({ connectionString: testDatabase.url });
     await client.connect();
     await client.query(`delete from migrations.event_store where name = '004_plans_of_holding'`);
-    await expect(start(WRONG)).rejects.toBeInstanceOf(WrongEncryptionKey);
+    await expect(start(WRONG)).rejects.toBeInstanceOf(WrongEncryptionKeyError);
     const { rowCount } = await client.query(`select from migrations.event_store where name = '004_plans_of_holding'`);
     expect(rowCount).toBe(0);
     await client.query(`insert into migrations.event_store (name, run_on) values ('004_plans_of_holding', now())`);
@@ -88,7 +88,7 @@ describe('the encryption key of a database', () => {
   });
 
   it('does not appear in the fingerprint', () => {
-    expect(fingerprintOf(RIGHT)).toHaveLength(32);
-    expect(fingerprintOf(RIGHT).equals(RIGHT)).toBe(false);
+    expect(computeKeyFingerprint(RIGHT)).toHaveLength(32);
+    expect(computeKeyFingerprint(RIGHT).equals(RIGHT)).toBe(false);
   });
 });

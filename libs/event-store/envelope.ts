@@ -11,9 +11,9 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
  * Version, mark and the secret's id are authenticated with it: one row's secret put in another's place does not open.
  */
 const VERSION = 1;
-const MARK = 4;
+const KEY_MARK_LENGTH = 4;
 const NONCE = 12;
-const HEADER = 1 + MARK;
+const HEADER = 1 + KEY_MARK_LENGTH;
 const TAG = 16;
 const KEY_LENGTH = 32;
 const CIPHER = 'aes-256-gcm';
@@ -28,7 +28,7 @@ export class Envelope {
     const derive = (part: string, length: number): Buffer =>
       Buffer.from(hkdfSync('sha256', encryptionKey, '', `cadastre ${purpose} ${VERSION}${part}`, length));
     this.key = derive('', KEY_LENGTH);
-    this.header = Buffer.concat([Buffer.of(VERSION), derive(': mark', MARK)]);
+    this.header = Buffer.concat([Buffer.of(VERSION), derive(': mark', KEY_MARK_LENGTH)]);
   }
 
   seal(id: string, secret: Buffer): Buffer {

@@ -3,7 +3,7 @@ import { Clock, Ids } from '#kernel';
 import { Database } from './database.js';
 import { EventStore } from './event-store.js';
 
-export type StoreParts = {
+export type EventStoreOptions = {
   readonly store: EventStore;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -13,7 +13,7 @@ export type StoreParts = {
 @Global()
 @Module({})
 export class EventStoreModule {
-  static with({ store, clock, ids }: StoreParts): DynamicModule {
+  static with({ store, clock, ids }: EventStoreOptions): DynamicModule {
     const providers = [
       { provide: EventStore, useValue: store },
       { provide: Database, useValue: store.database },

@@ -1,21 +1,21 @@
 import type pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
-import { Refused, sql, type Recorded } from '#kernel';
+import { Refusal, sql, type RecordedEvent } from '#kernel';
 import type { EventStore } from './event-store.js';
-import { unborn, writeOf, type Write } from './writes.js';
+import { newStream, decideWrite, type StreamWrite } from './writes.js';
 import { LOG_START } from './follower.js';
-import { brokenUnique, isStale } from './postgres-errors.js';
+import { getViolatedConstraint, isVersionConflictError } from './postgres-errors.js';
 import { verifySnapshots } from './verify-snapshots.js';
-import { appendOn, context, hung, lamp, LampHouse, lit, until } from './spec.js';
+import { appendOn, context, lampHung, lamp, TestEventStore, createLampLit, waitForCondition } from './spec.js';
 
 let testDatabase: TestDatabase;
-let house: LampHouse;
+let house: TestEventStore;
 let store: EventStore;
 
 beforeEach(async () => {
   testDatabase = await freshDatabase();
-  house = await LampHouse.over(testDatabase.url);
+  house = await TestEventStore.over(testDatabase.url);
   store = house.store;
 });
 afterEach(async () => {
@@ -23,7 +23,7 @@ afterEach(async () => {
   await testDatabase.drop();
 });
 
-const write = (stream: string, expected: Write['expected'], ...events: Write['events']): Write => ({
+const write = (stream: string, expected: StreamWrite['expected'], ...events: StreamWrite['events']): StreamWrite => ({
   stream,
   organization: 'org-1',
   expected,
@@ -43,8 +43,8 @@ const rowsOf = (table: string) => house.database.rows(sql.raw(`select * from ${t
  * The log as a follower reads it that takes so many events at a time, until it has as many as it should. What is
  * committed may not be settled yet: transactions in other databases of the same server hold it back as well.
  */
-const readLog = async (batch: number, length: number): Promise<Recorded[]> => {
-  const read: Recorded[] = [];
+const readLog = async (batch: number, length: number): Promise<RecordedEvent[]> => {
+  const read: RecordedEvent[] = [];
   for (;;) {
     const next = await store.read(read.at(-1) ?? LOG_START, batch, (statement) => house.database.rows(statement));
     read.push(...next);
@@ -54,8 +54,8 @@ const readLog = async (batch: number, length: number): Promise<Recorded[]> => {
 
 describe('an append', () => {
   it('numbers the events of a stream 1, 2, 3, and keeps all that is said of them', async () => {
-    await house.append('lamp-1', 0, hung('cellar', 60));
-    await house.append('lamp-1', 1, lit('ada'), lit('bob'));
+    await house.append('lamp-1', 0, lampHung('cellar', 60));
+    await house.append('lamp-1', 1, createLampLit('ada'), createLampLit('bob'));
     const events = await store.stream('lamp-1');
     expect(events.map(({ version, type, data }) => [version, type, data])).toEqual([
       [1, 'LampHung', { room: 'cellar', watts: 60 }],
@@ -76,31 +76,31 @@ describe('an append', () => {
     ['higher than the stream’s', 3],
     ['of a stream that does not exist yet', 0],
   ])('is refused at a version %s', async (_, expected) => {
-    await house.append('lamp-1', 0, hung('cellar'), lit('ada'));
-    expect(isStale(await failureOf(house.append('lamp-1', expected, lit('bob'))))).toBe(true);
+    await house.append('lamp-1', 0, lampHung('cellar'), createLampLit('ada'));
+    expect(isVersionConflictError(await failureOf(house.append('lamp-1', expected, createLampLit('bob'))))).toBe(true);
     expect(await versionsOf('lamp-1')).toEqual([1, 2]);
     expect(await rowsOf('lamps')).toMatchObject([{ lit_by: 'ada' }]);
   });
 
   it('is refused at any version of a stream that is not there', async () => {
-    expect(isStale(await failureOf(house.append('lamp-1', 1, lit('bob'))))).toBe(true);
+    expect(isVersionConflictError(await failureOf(house.append('lamp-1', 1, createLampLit('bob'))))).toBe(true);
     expect(await rowsOf('event_store.streams')).toEqual([]);
   });
 
   it('goes on from wherever the stream is, where no version is expected', async () => {
-    await house.append('lamp-1', 'any', hung('cellar'));
-    await Promise.all(Array.from({ length: 20 }, (_, n) => house.append('lamp-1', 'any', lit(`user-${n}`))));
+    await house.append('lamp-1', 'any', lampHung('cellar'));
+    await Promise.all(Array.from({ length: 20 }, (_, n) => house.append('lamp-1', 'any', createLampLit(`user-${n}`))));
     expect(await versionsOf('lamp-1')).toEqual(Array.from({ length: 21 }, (_, n) => n + 1));
     expect((await readLog(4, 21)).map(({ version }) => version)).toEqual(Array.from({ length: 21 }, (_, n) => n + 1));
   });
 
   it('writes several streams, their views and what is asked for beside it, or nothing of all that', async () => {
-    await house.append('lamp-2', 0, hung('attic'));
+    await house.append('lamp-2', 0, lampHung('attic'));
     const both = (expected: number) =>
-      store.append([write('lamp-1', 0, hung('cellar')), write('lamp-2', expected, lit('ada'))], context, [
+      store.append([write('lamp-1', 0, lampHung('cellar')), write('lamp-2', expected, createLampLit('ada'))], context, [
         sql`insert into sightings values (1, '0190f3a0-0000-7000-8000-000000000001', 'beside')`,
       ]);
-    expect(isStale(await failureOf(both(7)))).toBe(true);
+    expect(isVersionConflictError(await failureOf(both(7)))).toBe(true);
     expect(await versionsOf('lamp-1')).toEqual([]);
     expect(await versionsOf('lamp-2')).toEqual([1]);
     expect(await rowsOf('lamps')).toHaveLength(1);
@@ -113,14 +113,16 @@ describe('an append', () => {
   });
 
   it('leaves nothing in the log where a view refuses it', async () => {
-    await house.append('lamp-1', 0, hung('cellar'));
-    expect(brokenUnique(await failureOf(house.append('lamp-2', 0, hung('cellar'))))).toBe('lamps_room_key');
+    await house.append('lamp-1', 0, lampHung('cellar'));
+    expect(getViolatedConstraint(await failureOf(house.append('lamp-2', 0, lampHung('cellar'))))).toBe(
+      'lamps_room_key',
+    );
     expect(await versionsOf('lamp-2')).toEqual([]);
     expect(await rowsOf('event_store.streams')).toHaveLength(1);
   });
 
   it('resolves to the rows that were read in its transaction', async () => {
-    const { events, rows } = await store.append([write('lamp-1', 0, hung('cellar'))], context, [
+    const { events, rows } = await store.append([write('lamp-1', 0, lampHung('cellar'))], context, [
       sql`select room from lamps where id = ${'lamp-1'}`,
       sql`select version from event_store.streams`,
     ]);
@@ -138,12 +140,12 @@ describe('an append', () => {
   });
 
   it('is won by exactly one of a hundred that race at one version', async () => {
-    await house.append('lamp-1', 0, hung('cellar'));
+    await house.append('lamp-1', 0, lampHung('cellar'));
     const failures = await Promise.all(
-      Array.from({ length: 100 }, (_, n) => failureOf(house.append('lamp-1', 1, lit(`user-${n}`)))),
+      Array.from({ length: 100 }, (_, n) => failureOf(house.append('lamp-1', 1, createLampLit(`user-${n}`)))),
     );
     expect(failures.filter((failure) => failure === null)).toHaveLength(1);
-    expect(failures.filter(isStale)).toHaveLength(99);
+    expect(failures.filter(isVersionConflictError)).toHaveLength(99);
     expect(await versionsOf('lamp-1')).toEqual([1, 2]);
   });
 
@@ -161,7 +163,7 @@ describe('an append', () => {
       Array.from({ length: 100 }, (_, n) => failureOf(begin(n) ?? Promise.reject(new Error('no connection')))),
     );
     expect(failures.filter((failure) => failure === null)).toHaveLength(1);
-    expect(failures.filter(isStale)).toHaveLength(99);
+    expect(failures.filter(isVersionConflictError)).toHaveLength(99);
     expect(await versionsOf('lamp-1')).toEqual([1]);
   });
 });
@@ -174,7 +176,7 @@ describe('the log', () => {
     'truncate event_store.events',
     'truncate event_store.events, event_store.streams cascade',
   ])('takes inserts only: %s', async (statement) => {
-    await house.append('lamp-1', 0, hung('cellar'));
+    await house.append('lamp-1', 0, lampHung('cellar'));
     const client = await house.connect();
     await expect(client.query(statement)).rejects.toThrow('takes inserts only');
     expect(await versionsOf('lamp-1')).toEqual([1]);
@@ -210,9 +212,9 @@ describe('the log', () => {
     const write = (event: typeof seen) => [{ stream: 'a', organization: null, writer: null, events: [event] }];
     await expect(store.appendOnce(write({ ...seen, type: 'LampLit' }))).rejects.toThrow('would miss an LampLit');
     const stale = store.appendOnce(write(seen), [{ stream: 'lamp-1', version: 1 }]);
-    expect(isStale(await failureOf(stale))).toBe(true);
+    expect(isVersionConflictError(await failureOf(stale))).toBe(true);
     expect(await versionsOf('a')).toEqual([]);
-    await house.append('lamp-1', 0, hung('cellar'));
+    await house.append('lamp-1', 0, lampHung('cellar'));
     expect((await store.appendOnce(write(seen), [{ stream: 'lamp-1', version: 1 }])).size).toBe(1);
   });
 
@@ -256,7 +258,7 @@ describe('transactions that commit late', () => {
     const early = await house.connect();
     await early.query('begin');
     await appendOn(early, 'lamp-1', idOf(1));
-    await house.append('lamp-2', 0, hung('attic'));
+    await house.append('lamp-2', 0, lampHung('attic'));
     expect(await readLog(10, 0)).toEqual([]);
     // For who asks for all that is committed it is there.
     const committed = await store.read(LOG_START, 10, (statement) => house.database.rows(statement), {
@@ -271,14 +273,14 @@ describe('transactions that commit late', () => {
     const early = await house.connect();
     await early.query('begin');
     await appendOn(early, 'lamp-1', idOf(1));
-    await house.append('lamp-2', 0, hung('attic'));
+    await house.append('lamp-2', 0, lampHung('attic'));
     await early.query('rollback');
     expect((await readLog(10, 1)).map(({ stream }) => stream)).toEqual(['lamp-2']);
   });
 
   it('make no follower miss an event or see one twice, in whatever order they end', async () => {
     const clients = await Promise.all(Array.from({ length: 12 }, () => house.connect()));
-    const seen: Recorded[] = [];
+    const seen: RecordedEvent[] = [];
     const follow = async (): Promise<void> => {
       const next = await store.read(seen.at(-1) ?? LOG_START, 3, (statement) => house.database.rows(statement));
       seen.push(...next);
@@ -321,16 +323,19 @@ describe('streams of one transaction', () => {
     ).rows.length;
 
   it('come in the order of their versions, though another writer comes between', async () => {
-    await house.append('lamp-1', 0, hung('cellar'));
+    await house.append('lamp-1', 0, lampHung('cellar'));
     const holder = await house.connect();
     const waiting = waitingOf(await house.connect());
     await holder.query(`begin; update event_store.streams set decider = null where stream = 'lamp-1'`);
     // It has its number in the log now, and waits; meanwhile somebody writes its other stream.
-    const both = store.append([write('lamp-1', 1, lit('ada')), write('lamp-2', 'any', lit('ada'))], context);
-    await until(async () => (await waiting()) === 1);
+    const both = store.append(
+      [write('lamp-1', 1, createLampLit('ada')), write('lamp-2', 'any', createLampLit('ada'))],
+      context,
+    );
+    await waitForCondition(async () => (await waiting()) === 1);
     let done = false;
-    const other = house.append('lamp-2', 'any', lit('bob')).then(() => (done = true));
-    await until(async () => done || (await waiting()) === 2);
+    const other = house.append('lamp-2', 'any', createLampLit('bob')).then(() => (done = true));
+    await waitForCondition(async () => done || (await waiting()) === 2);
     await holder.query('rollback');
     await Promise.all([both, other]);
     const versions = (await readLog(10, 4)).filter(({ stream }) => stream === 'lamp-2').map(({ version }) => version);
@@ -350,19 +355,19 @@ describe('handle', () => {
     });
 
   it('lets one of a hundred racing commands win, and decides the others on what it did', async () => {
-    await house.append('lamp-1', 0, hung('cellar'));
+    await house.append('lamp-1', 0, lampHung('cellar'));
     const failures = await Promise.all(Array.from({ length: 100 }, (_, n) => failureOf(light(`user-${n}`))));
     expect(failures.filter((failure) => failure === null)).toHaveLength(1);
     const [winner] = await rowsOf('lamps');
     for (const failure of failures.filter((one) => one !== null)) {
-      expect(failure).toBeInstanceOf(Refused);
+      expect(failure).toBeInstanceOf(Refusal);
       expect(failure).toMatchObject({ kind: 'conflict', message: `lit by ${String(winner?.['lit_by'])}` });
     }
     expect(await versionsOf('lamp-1')).toEqual([1, 2]);
   });
 
   it('appends nothing where nothing is decided, and reads all the same', async () => {
-    await house.append('lamp-1', 0, hung('cellar'));
+    await house.append('lamp-1', 0, lampHung('cellar'));
     await light('ada');
     expect((await light('ada')).rows).toEqual([[{ lit_by: 'ada' }]]);
     expect(await versionsOf('lamp-1')).toEqual([1, 2]);
@@ -373,7 +378,12 @@ describe('a stream’s state', () => {
   const state = { hung: true, watts: 40, litBy: null };
   const begin = () =>
     store.append(
-      [writeOf(lamp, unborn('lamp-1', lamp), 'org-1', { type: 'HangLamp', data: { room: 'cellar', watts: 40 } })],
+      [
+        decideWrite(lamp, newStream('lamp-1', lamp), 'org-1', {
+          type: 'HangLamp',
+          data: { room: 'cellar', watts: 40 },
+        }),
+      ],
       context,
     );
 
@@ -395,7 +405,7 @@ describe('a stream’s state', () => {
 
   it('is folded anew after an append that did not know it', async () => {
     await begin();
-    await house.append('lamp-1', 'any', lit('ada'));
+    await house.append('lamp-1', 'any', createLampLit('ada'));
     expect(await store.load('lamp-1', lamp)).toEqual({
       stream: 'lamp-1',
       version: 2,

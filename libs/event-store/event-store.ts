@@ -1,8 +1,8 @@
 import {
   fold,
-  project,
+  projectEvent,
   sql,
-  upcast,
+  upcastEventData,
   type Clock,
   type Decider,
   type EventContext,
@@ -12,25 +12,38 @@ import {
   type LogPosition,
   type Message,
   type Projection,
-  type Recorded,
+  type RecordedEvent,
   type Sql,
 } from '#kernel';
-import { anyVersion, appendStatement, checkSize, holdsOf, locksOf } from './append-statements.js';
+import {
+  listUnversionedStreams,
+  buildAppendStatement,
+  checkEventSize,
+  buildVersionChecks,
+  buildStreamLocks,
+} from './append-statements.js';
 import type { Database } from './database.js';
-import type { Row } from './row.js';
+import type { DatabaseRow } from './row.js';
 import { LogSignal } from './log-signal.js';
-import { eventsAfter, eventsOfStream, type EventRow, type LogExtent } from './log-queries.js';
-import { hasLostSomebody } from './postgres-errors.js';
-import type { Told } from './personal-texts.js';
+import { selectEventsAfter, selectStreamEvents, type EventRow, type LogExtent } from './log-queries.js';
+import { isForgottenPersonError } from './postgres-errors.js';
+import type { EventContent } from './personal-texts.js';
 import { retryOnConflict } from './retry-on-conflict.js';
-import { Seals, type Sealed } from './seals.js';
-import type { Held } from './streams.js';
-import { writeOf, type Appended, type Loaded, type OnceWrite, type Snapshot, type Write } from './writes.js';
+import { PersonalDataCipher, type EncryptedEvents } from './seals.js';
+import type { StreamVersion } from './streams.js';
+import {
+  decideWrite,
+  type AppendResult,
+  type LoadedStream,
+  type IdempotentWrite,
+  type StreamSnapshot,
+  type StreamWrite,
+} from './writes.js';
 
 /** The log: events that are appended with an expected version, and the inline views written with them. */
 export class EventStore {
   readonly signal: LogSignal;
-  readonly seals: Seals;
+  readonly seals: PersonalDataCipher;
 
   /** `encryptionKey`: 32 bytes; keys of people are kept under it. */
   constructor(
@@ -42,23 +55,23 @@ export class EventStore {
     encryptionKey: Buffer,
   ) {
     this.signal = new LogSignal(database);
-    this.seals = new Seals(database, kinds, encryptionKey);
+    this.seals = new PersonalDataCipher(database, kinds, encryptionKey);
   }
 
   /**
    * Appends to one or several streams, with the inline views, in one transaction and one round trip; in one more before
    * where somebody is named whose key this process has not had in hand yet. Then runs `read` inside it, so that an answer
    * shows exactly what was written. `conditions` are statements that come before all that is written, and fail where it
-   * must not happen. `at` is the time of the events, for callers that derive data from it. Either all of it is committed when this resolves, or nothing. Throws the Postgres error: see isStale,
-   * brokenUnique.
+   * must not happen. `at` is the time of the events, for callers that derive data from it. Either all of it is committed when this resolves, or nothing. Throws the Postgres error: see isVersionConflictError,
+   * getViolatedConstraint.
    */
   async append(
-    writes: readonly Write[],
+    writes: readonly StreamWrite[],
     context: EventContext,
     read: readonly Sql[] = [],
     conditions: readonly Sql[] = [],
     at: Date = this.clock.now(),
-  ): Promise<Appended> {
+  ): Promise<AppendResult> {
     const time = at.toISOString();
     const recorded = writes.flatMap((write) => this.recorded(write, time, context));
     const sealed = await this.seals.seal(recorded, {
@@ -69,9 +82,9 @@ export class EventStore {
     const keptContext = sealed.kept[0]?.context ?? context;
     const statements = [
       ...conditions,
-      ...locksOf(anyVersion(writes)),
-      ...writes.map((write) => appendStatement(write, time, keptContext, sealed.kept)),
-      ...sealed.shown.flatMap((event) => this.projections.flatMap((projection) => project(projection, event))),
+      ...buildStreamLocks(listUnversionedStreams(writes)),
+      ...writes.map((write) => buildAppendStatement(write, time, keptContext, sealed.kept)),
+      ...sealed.shown.flatMap((event) => this.projections.flatMap((projection) => projectEvent(projection, event))),
     ];
     const results = await this.written(sealed, [...statements, ...read]).catch((error: unknown) =>
       this.withoutStates(writes, error),
@@ -85,8 +98,8 @@ export class EventStore {
    * it must not outlive; `also` are statements that run afterwards in the same transaction.
    */
   async appendOnce(
-    writes: readonly OnceWrite[],
-    holding: readonly Held[] = [],
+    writes: readonly IdempotentWrite[],
+    holding: readonly StreamVersion[] = [],
     also: readonly Sql[] = [],
   ): Promise<ReadonlySet<string>> {
     const time = this.clock.now().toISOString();
@@ -95,7 +108,7 @@ export class EventStore {
     const told = ordered.flatMap(({ stream, events }) => events.map((event) => ({ ...this.once(event), stream })));
     const writers = writes.flatMap(({ writer }) => writer ?? []);
     const sealed = await this.seals.seal(told, { born: new Set(), named: [], writers });
-    const locks = [...holdsOf(holding), ...locksOf(ordered.map(({ stream }) => stream))];
+    const locks = [...buildVersionChecks(holding), ...buildStreamLocks(ordered.map(({ stream }) => stream))];
     const results = await this.written(sealed, [
       ...locks,
       ...ordered.map(({ stream, organization }) => {
@@ -110,8 +123,11 @@ export class EventStore {
   }
 
   /** A stream's version and state, from the snapshot or, where that is missing or of an older decider, by folding. */
-  async load<S, C extends Message, E extends Message>(stream: string, decider: Decider<S, C, E>): Promise<Loaded<S>> {
-    const snapshot = await this.database.row<Snapshot>(
+  async load<S, C extends Message, E extends Message>(
+    stream: string,
+    decider: Decider<S, C, E>,
+  ): Promise<LoadedStream<S>> {
+    const snapshot = await this.database.row<StreamSnapshot>(
       sql`select version, decider, state from event_store.streams where stream = ${stream}`,
     );
     return this.restore(stream, decider, snapshot);
@@ -121,8 +137,8 @@ export class EventStore {
   async restore<S, C extends Message, E extends Message>(
     stream: string,
     decider: Decider<S, C, E>,
-    snapshot: Snapshot | undefined,
-  ): Promise<Loaded<S>> {
+    snapshot: StreamSnapshot | undefined,
+  ): Promise<LoadedStream<S>> {
     if (!snapshot) return { stream, version: 0, state: decider.initial };
     if (snapshot.decider === decider.version && snapshot.state !== null) {
       return { stream, version: snapshot.version, state: snapshot.state as S };
@@ -133,23 +149,23 @@ export class EventStore {
   }
 
   /** Everything that happened to one stream, oldest first. */
-  async stream(stream: string): Promise<readonly Recorded[]> {
-    const rows = await this.database.rows<EventRow>(eventsOfStream(stream));
+  async stream(stream: string): Promise<readonly RecordedEvent[]> {
+    const rows = await this.database.rows<EventRow>(selectStreamEvents(stream));
     return this.seals.open(rows.map((row) => this.lift(row)));
   }
 
   /**
-   * The next events after a position in log order, at most `limit`: see eventsAfter. `sealed` leaves the texts of people as
+   * The next events after a position in log order, at most `limit`: see selectEventsAfter. `sealed` leaves the texts of people as
    * they are in the log; `outside` is for readers that publish them: such readers decrypt nothing with a cached key, because
    * what they publish cannot be forgotten.
    */
   async read(
     after: LogPosition,
     limit: number,
-    run: (statement: Sql) => Promise<Row[]>,
-    { extent = 'settled', only = null, sealed = false, outside = false }: ReadOptions = {},
-  ): Promise<readonly Recorded[]> {
-    const rows = await run(eventsAfter(after, limit, { extent, only }));
+    run: (statement: Sql) => Promise<DatabaseRow[]>,
+    { extent = 'settled', only = null, sealed = false, outside = false }: LogReadOptions = {},
+  ): Promise<readonly RecordedEvent[]> {
+    const rows = await run(selectEventsAfter(after, limit, { extent, only }));
     const events = (rows as EventRow[]).map((row) => this.lift(row));
     this.seals.passed(events);
     if (sealed) return events;
@@ -160,21 +176,21 @@ export class EventStore {
    * Loads, decides, appends; again from the start where somebody else was faster, so that of a hundred racing commands
    * exactly one wins and the others are decided on what it did. A command that yields no event changes nothing.
    */
-  async handle<S, C extends Message, E extends Message, L extends Loaded<S>>(task: {
+  async handle<S, C extends Message, E extends Message, L extends LoadedStream<S>>(task: {
     readonly decider: Decider<S, C, E>;
     readonly load: () => Promise<L>;
     readonly command: (loaded: L) => C;
     readonly organization: (loaded: L) => string | null;
     readonly context: EventContext;
     /** Streams that the decision counts on besides its own, and those that it ends along with it. */
-    readonly holding?: (loaded: L) => readonly Write[];
+    readonly holding?: (loaded: L) => readonly StreamWrite[];
     readonly read?: (loaded: L) => readonly Sql[];
     /** Statements that come before all that is written, as for append. */
     readonly conditions?: (loaded: L) => readonly Sql[];
-  }): Promise<{ readonly loaded: L; readonly rows: readonly Row[][] }> {
+  }): Promise<{ readonly loaded: L; readonly rows: readonly DatabaseRow[][] }> {
     return this.untilFirst(async () => {
       const loaded = await task.load();
-      const write = writeOf(task.decider, loaded, task.organization(loaded), task.command(loaded));
+      const write = decideWrite(task.decider, loaded, task.organization(loaded), task.command(loaded));
       const read = task.read?.(loaded) ?? [];
       if (write.events.length === 0) {
         return { loaded, rows: await Promise.all(read.map((statement) => this.database.rows(statement))) };
@@ -198,9 +214,9 @@ export class EventStore {
 
   /** In one transaction; then followers are told. Resolves to the rows of each statement. */
   private async written(
-    { holding, keys, ended }: Pick<Sealed<Told>, 'holding' | 'keys' | 'ended'>,
+    { holding, keys, ended }: Pick<EncryptedEvents<EventContent>, 'holding' | 'keys' | 'ended'>,
     statements: readonly Sql[],
-  ): Promise<Row[][]> {
+  ): Promise<DatabaseRow[][]> {
     try {
       const results = await this.database.transaction([...holding, ...statements, ...keys]);
       ended();
@@ -213,8 +229,8 @@ export class EventStore {
   }
 
   /** What was decided on a state that names somebody who has been forgotten is decided anew, on one that is folded anew. */
-  private async withoutStates(writes: readonly Write[], error: unknown): Promise<never> {
-    if (hasLostSomebody(error)) {
+  private async withoutStates(writes: readonly StreamWrite[], error: unknown): Promise<never> {
+    if (isForgottenPersonError(error)) {
       const streams = writes.map(({ stream }) => stream);
       await this.database.rows(
         sql`update event_store.streams set decider = null, state = null where stream = any (${streams}::text[])`,
@@ -223,7 +239,7 @@ export class EventStore {
     throw error;
   }
 
-  private recorded(write: Write, time: string, context: EventContext): Recorded[] {
+  private recorded(write: StreamWrite, time: string, context: EventContext): RecordedEvent[] {
     return write.events.map((event, index) => {
       const kind = this.kind(event.type);
       // Strict: a field that the schema does not name must never enter an immutable log.
@@ -244,11 +260,11 @@ export class EventStore {
     });
   }
 
-  private once({ id, type, data: given, context }: OnceWrite['events'][number]) {
+  private once({ id, type, data: given, context }: IdempotentWrite['events'][number]) {
     if (this.projections.some(({ on }) => type in on)) throw new Error(`an inline view would miss an ${type}`);
     const { schema, schemaVersion } = this.kind(type);
     const data: unknown = schema.parse(given);
-    checkSize(sql.json(data));
+    checkEventSize(sql.json(data));
     return { id, type, schemaVersion, data, context };
   }
 
@@ -259,14 +275,14 @@ export class EventStore {
   }
 
   /** An event as today's code knows it, whatever schema version it was written in. */
-  lift(row: Recorded): Recorded {
+  lift(row: RecordedEvent): RecordedEvent {
     const kind = this.kind(row.type);
     if (row.schemaVersion === kind.schemaVersion) return row;
-    return { ...row, schemaVersion: kind.schemaVersion, data: upcast(kind, row.schemaVersion, row.data) };
+    return { ...row, schemaVersion: kind.schemaVersion, data: upcastEventData(kind, row.schemaVersion, row.data) };
   }
 }
 
-type ReadOptions = {
+type LogReadOptions = {
   readonly extent?: LogExtent['extent'] | undefined;
   readonly only?: LogExtent['only'] | undefined;
   readonly sealed?: boolean | undefined;

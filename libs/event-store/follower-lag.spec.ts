@@ -4,17 +4,17 @@ import { freshDatabase, type TestDatabase } from '../../test/support/database.js
 import { quiet } from '../../test/support/quiet.js';
 import { sql } from '#kernel';
 import { FollowerRunner } from './follower-runner.js';
-import { caughtUp, type Follower } from './follower.js';
-import { lagsOf } from './follower-lag.js';
-import { LampHouse, lit, until } from './spec.js';
+import { waitForFollower, type Follower } from './follower.js';
+import { readLags } from './follower-lag.js';
+import { TestEventStore, createLampLit, waitForCondition } from './spec.js';
 
 let testDatabase: TestDatabase;
-let house: LampHouse;
+let house: TestEventStore;
 let runners: FollowerRunner[] = [];
 
 beforeEach(async () => {
   testDatabase = await freshDatabase();
-  house = await LampHouse.over(testDatabase.url);
+  house = await TestEventStore.over(testDatabase.url);
 });
 afterEach(async () => {
   await Promise.all(runners.map((runner) => runner.stop()));
@@ -39,7 +39,7 @@ const scrapedLag = async (): Promise<number | null> => {
 };
 
 const makeOld = (minutes: number) =>
-  house.append('lamp-1', 'any', lit('ada')).then(async () => {
+  house.append('lamp-1', 'any', createLampLit('ada')).then(async () => {
     // Makes the event look old. The log itself rejects updates.
     await house.database.rows(sql.raw('alter table event_store.events disable trigger user'));
     await house.database.rows(sql`update event_store.events set time = now() - ${`${minutes} minutes`}::interval`);
@@ -48,18 +48,18 @@ const makeOld = (minutes: number) =>
 describe('the lag of a follower', () => {
   it('is the age of the oldest event that it has not handled, also if it never ran', async () => {
     await makeOld(10);
-    await house.append('lamp-1', 'any', lit('eve'));
-    const [lag] = await lagsOf(house.database, ['nobody']);
+    await house.append('lamp-1', 'any', createLampLit('eve'));
+    const [lag] = await readLags(house.database, ['nobody']);
     expect(lag?.follower).toBe('nobody');
     expect(lag?.seconds).toBeGreaterThanOrEqual(600);
     expect(lag?.seconds).toBeLessThan(900);
   });
 
   it('is zero at the head of the log', async () => {
-    expect(await lagsOf(house.database, ['nobody'])).toEqual([{ follower: 'nobody', seconds: 0 }]);
+    expect(await readLags(house.database, ['nobody'])).toEqual([{ follower: 'nobody', seconds: 0 }]);
     await makeOld(10);
     run(() => Promise.resolve([]));
-    await caughtUp(house.database, 'lag_watch');
+    await waitForFollower(house.database, 'lag_watch');
     expect(await scrapedLag()).toBe(0);
   });
 
@@ -76,14 +76,14 @@ describe('the lag of a follower', () => {
     run(() => Promise.resolve([]));
     const before = (await scrapedLag()) ?? 0;
     expect(before).toBeGreaterThanOrEqual(600);
-    await until(async () => ((await scrapedLag()) ?? 0) > before);
+    await waitForCondition(async () => ((await scrapedLag()) ?? 0) > before);
     release.resolve();
   });
 
   it('is left out when the follower stops, and when the database is away', async () => {
     await makeOld(10);
     const runner = run(() => Promise.reject(new Error('stuck')));
-    await until(async () => (await scrapedLag()) !== null);
+    await waitForCondition(async () => (await scrapedLag()) !== null);
     await house.database.close();
     expect(await scrapedLag()).toBeNull();
     await runner.stop();

@@ -1,18 +1,26 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
-import { Refused, sql, type Logger, type LogPosition, type Recorded } from '#kernel';
+import { Refusal, sql, type Logger, type LogPosition, type RecordedEvent } from '#kernel';
 import { FollowerRunner } from './follower-runner.js';
-import { caughtUp, LOG_START, UNREAD_MAX, writeCheckpoint, type Follower } from './follower.js';
-import { rebuild, viewsOf } from './rebuild.js';
-import { appendOn, context, hung, LampHouse, lampSlice, lit, until } from './spec.js';
+import { waitForFollower, LOG_START, UNREAD_MAX, writeCheckpoint, type Follower } from './follower.js';
+import { rebuildView, listViews } from './rebuild.js';
+import {
+  appendOn,
+  context,
+  lampHung,
+  TestEventStore,
+  lampDefinition,
+  createLampLit,
+  waitForCondition,
+} from './spec.js';
 
 let testDatabase: TestDatabase;
-let house: LampHouse;
+let house: TestEventStore;
 const running = new Set<FollowerRunner>();
 
 beforeEach(async () => {
   testDatabase = await freshDatabase();
-  house = await LampHouse.over(testDatabase.url);
+  house = await TestEventStore.over(testDatabase.url);
 });
 afterEach(async () => {
   await Promise.all([...running].map((runner) => runner.stop()));
@@ -21,11 +29,11 @@ afterEach(async () => {
   await testDatabase.drop();
 });
 
-const sighting = ({ position, id, stream }: Recorded) =>
+const sighting = ({ position, id, stream }: RecordedEvent) =>
   sql`insert into sightings (position, event, stream) values (${position}, ${id}, ${stream})`;
 
 /** Writes down what it sees; `before` is asked first, and may fail or take its time. */
-const watchman = (before: (events: readonly Recorded[]) => Promise<void> | void = () => undefined): Follower => ({
+const watchman = (before: (events: readonly RecordedEvent[]) => Promise<void> | void = () => undefined): Follower => ({
   name: 'watchman',
   batch: 3,
   tables: ['sightings'],
@@ -59,18 +67,18 @@ const checkpoint = () =>
   house.database.row(sql`select transaction::text as transaction, position from event_store.checkpoints`);
 
 const light = async (times: number): Promise<void> => {
-  for (let time = 0; time < times; time += 1) await house.append('lamp-1', 'any', lit(`user-${time}`));
+  for (let time = 0; time < times; time += 1) await house.append('lamp-1', 'any', createLampLit(`user-${time}`));
 };
 
 /** As above, and what was written may be read: no transaction of another database of this server holds it back. */
 const lightAndSettle = async (times: number): Promise<void> => {
   await light(times);
   const read = () => house.store.read(LOG_START, times, (statement) => house.database.rows(statement));
-  await until(async () => (await read()).length === times);
+  await waitForCondition(async () => (await read()).length === times);
 };
 
 const expectAllSeenOnce = async (): Promise<void> => {
-  await caughtUp(house.database, 'watchman');
+  await waitForFollower(house.database, 'watchman');
   expect(await seen()).toEqual(await logged());
 };
 
@@ -96,11 +104,11 @@ describe('a follower', () => {
 
   it('that asks for some types only gets all of those, hardly any others, and is as far as the log all the same', async () => {
     const hangAndLight = async (n: number): Promise<void> => {
-      await house.append(`lamp-${n}`, 0, hung(`hall ${n}`));
+      await house.append(`lamp-${n}`, 0, lampHung(`hall ${n}`));
       await light(7);
     };
-    const isHung = ({ type }: Recorded): boolean => type === 'LampHung';
-    const got: Recorded[] = [];
+    const isHung = ({ type }: RecordedEvent): boolean => type === 'LampHung';
+    const got: RecordedEvent[] = [];
     const picky: Follower = {
       ...watchman(),
       batch: 4,
@@ -112,13 +120,13 @@ describe('a follower', () => {
     };
     for (const n of [2, 3]) await hangAndLight(n);
     const first = run(picky);
-    await caughtUp(house.database, 'watchman');
+    await waitForFollower(house.database, 'watchman');
     await hangAndLight(4);
-    await caughtUp(house.database, 'watchman');
+    await waitForFollower(house.database, 'watchman');
     await first.runner.stop();
     for (const n of [5, 6]) await hangAndLight(n);
     run(picky);
-    await caughtUp(house.database, 'watchman');
+    await waitForFollower(house.database, 'watchman');
     const log = await house.database.rows<{ id: string }>(
       sql`select id from event_store.events where type = 'LampHung' order by position`,
     );
@@ -160,7 +168,7 @@ describe('a follower', () => {
     await lightAndSettle(2);
     await house.database.rows(sql.raw('alter table sightings add constraint one_only check (position < 2)'));
     const { said } = run(watchman());
-    await until(() => said.some(({ text }) => text.startsWith('follower failed')));
+    await waitForCondition(() => said.some(({ text }) => text.startsWith('follower failed')));
     expect(await seen()).toEqual([]);
     expect(await checkpoint()).toBeUndefined();
     await house.database.rows(sql.raw('alter table sightings drop constraint one_only'));
@@ -192,7 +200,7 @@ describe('a follower', () => {
     const client = await house.connect();
     await client.query(`select pg_terminate_backend(pid) from pg_locks
       where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`);
-    await until(() => follower.said.filter(({ text }) => text === 'follower leads').length === 2);
+    await waitForCondition(() => follower.said.filter(({ text }) => text === 'follower leads').length === 2);
     await light(2);
     await expectAllSeenOnce();
   });
@@ -202,14 +210,14 @@ describe('two runners of one follower', () => {
   it('take turns: one leads, the other stands by until the first is gone', async () => {
     const handled = { first: 0, second: 0 };
     const first = run(watchman((events) => void (handled.first += events.length)));
-    await until(() => leads(first));
+    await waitForCondition(() => leads(first));
     const second = run(watchman((events) => void (handled.second += events.length)));
     await light(9);
     await expectAllSeenOnce();
     expect(handled).toEqual({ first: 9, second: 0 });
     expect(leads(second)).toBe(false);
     await first.runner.stop();
-    await until(() => leads(second));
+    await waitForCondition(() => leads(second));
     await light(4);
     await expectAllSeenOnce();
     expect(handled).toEqual({ first: 9, second: 4 });
@@ -217,12 +225,12 @@ describe('two runners of one follower', () => {
 
   it('connect once a second while they stand by', async () => {
     const first = run(watchman());
-    await until(() => leads(first));
+    await waitForCondition(() => leads(first));
     const session = jest.spyOn(house.database, 'session');
     try {
       const started = performance.now();
       run(watchman());
-      await until(() => session.mock.calls.length === 4);
+      await waitForCondition(() => session.mock.calls.length === 4);
       expect(performance.now() - started).toBeGreaterThan(2_900);
     } finally {
       session.mockRestore();
@@ -233,8 +241,8 @@ describe('two runners of one follower', () => {
     await light(2);
     const one = run(watchman());
     const other = run({ ...watchman(), name: 'neighbour', tables: [], follow: () => Promise.resolve([]) });
-    await until(() => leads(one) && leads(other));
-    await caughtUp(house.database, 'neighbour');
+    await waitForCondition(() => leads(one) && leads(other));
+    await waitForFollower(house.database, 'neighbour');
     await expectAllSeenOnce();
   });
 });
@@ -242,7 +250,7 @@ describe('two runners of one follower', () => {
 describe('a rebuild beside a runner', () => {
   it('does not make it tell a batch twice that it had in hand', async () => {
     await lightAndSettle(4);
-    const [view] = viewsOf([{ ...lampSlice, projections: [], followers: [watchman()] }]);
+    const [view] = listViews([{ ...lampDefinition, projections: [], followers: [watchman()] }]);
     if (!view) throw new Error('the follower is no view');
     let held = 0;
     let release = (): void => undefined;
@@ -253,8 +261,8 @@ describe('a rebuild beside a runner', () => {
         return gate;
       }),
     );
-    await until(() => held === 1);
-    await rebuild(house.store, view);
+    await waitForCondition(() => held === 1);
+    await rebuildView(house.store, view);
     expect(await seen()).toEqual(await logged());
     release();
     await light(2);
@@ -275,7 +283,7 @@ describe('caughtUp', () => {
     await light(2);
     run(watchman(() => gate));
     let passed = false;
-    const waiting = caughtUp(house.database, 'watchman').then(() => (passed = true));
+    const waiting = waitForFollower(house.database, 'watchman').then(() => (passed = true));
     await house.database.rows(sql`select 1 as one`);
     expect(passed).toBe(false);
     release();
@@ -284,16 +292,16 @@ describe('caughtUp', () => {
   });
 
   it('has nothing to wait for in an empty log', async () => {
-    await expect(caughtUp(house.database, 'nobody')).resolves.toBeUndefined();
+    await expect(waitForFollower(house.database, 'nobody')).resolves.toBeUndefined();
   });
 
   it('waits for events of some types only, where a follower cares for no others', async () => {
     await light(2);
-    await expect(caughtUp(house.database, 'nobody', { only: ['LampHung'] })).resolves.toBeUndefined();
-    await house.append('lamp-2', 0, hung('cellar'));
+    await expect(waitForFollower(house.database, 'nobody', { only: ['LampHung'] })).resolves.toBeUndefined();
+    await house.append('lamp-2', 0, lampHung('cellar'));
     await light(2);
     let passed = false;
-    const waiting = caughtUp(house.database, 'watchman', { only: ['LampHung'] }).then(() => (passed = true));
+    const waiting = waitForFollower(house.database, 'watchman', { only: ['LampHung'] }).then(() => (passed = true));
     await house.database.rows(sql`select 1 as one`);
     expect(passed).toBe(false);
     run(watchman());
@@ -304,7 +312,7 @@ describe('caughtUp', () => {
   it('waits for events of one organization only, whatever stands behind them in the log', async () => {
     const of = (organization: string) => ({ organization: sql`${organization}::text` });
     await light(2);
-    await expect(caughtUp(house.database, 'nobody', of('org-2'))).resolves.toBeUndefined();
+    await expect(waitForFollower(house.database, 'nobody', of('org-2'))).resolves.toBeUndefined();
     let released = (): void => undefined;
     const gate = new Promise<void>((resolve) => (released = resolve));
     let hasRead = (): void => undefined;
@@ -318,17 +326,17 @@ describe('caughtUp', () => {
       }),
       batch: 3,
     });
-    await caughtUp(house.database, 'watchman');
+    await waitForFollower(house.database, 'watchman');
     await house.store.append(
-      [{ stream: 'lamp-9', organization: 'org-2', expected: 0, events: [hung('attic')] }],
+      [{ stream: 'lamp-9', organization: 'org-2', expected: 0, events: [lampHung('attic')] }],
       context,
     );
     await read;
-    await expect(caughtUp(house.database, 'watchman', of('org-1'))).resolves.toBeUndefined();
-    await expect(caughtUp(house.database, 'watchman', of('org-3'))).resolves.toBeUndefined();
+    await expect(waitForFollower(house.database, 'watchman', of('org-1'))).resolves.toBeUndefined();
+    await expect(waitForFollower(house.database, 'watchman', of('org-3'))).resolves.toBeUndefined();
     let passed = false;
-    const waiting = caughtUp(house.database, 'watchman', of('org-2')).then(() => (passed = true));
-    const unknown = caughtUp(house.database, 'watchman', { organization: sql`null::text` });
+    const waiting = waitForFollower(house.database, 'watchman', of('org-2')).then(() => (passed = true));
+    const unknown = waitForFollower(house.database, 'watchman', { organization: sql`null::text` });
     await house.database.rows(sql`select 1 as one`);
     expect(passed).toBe(false);
     released();
@@ -342,7 +350,7 @@ describe('caughtUp', () => {
       select gen_random_uuid(), 'lamp-9', n, 'LampLit', 1, 'org-2', now(), '{}', '{}'
         from generate_series(1, ${UNREAD_MAX}::integer) n`);
     let passed = false;
-    const waiting = caughtUp(house.database, 'nobody', { organization: sql`'org-1'::text` }).then(
+    const waiting = waitForFollower(house.database, 'nobody', { organization: sql`'org-1'::text` }).then(
       () => (passed = true),
     );
     await house.database.rows(sql`select 1 as one`);
@@ -352,14 +360,16 @@ describe('caughtUp', () => {
        order by position limit 1`);
     await house.database.rows(writeCheckpoint('nobody', first as LogPosition));
     await waiting;
-    await expect(caughtUp(house.database, 'nobody', { organization: sql`'org-1'::text` })).resolves.toBeUndefined();
+    await expect(
+      waitForFollower(house.database, 'nobody', { organization: sql`'org-1'::text` }),
+    ).resolves.toBeUndefined();
   });
 
   it('gives up after five seconds, and says when to come again', async () => {
-    await house.append('lamp-1', 0, hung('cellar'));
+    await house.append('lamp-1', 0, lampHung('cellar'));
     const started = performance.now();
-    const refusal: unknown = await caughtUp(house.database, 'nobody').catch((error: unknown) => error);
-    expect(refusal).toBeInstanceOf(Refused);
+    const refusal: unknown = await waitForFollower(house.database, 'nobody').catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(Refusal);
     expect(refusal).toMatchObject({ kind: 'unavailable', retryAfter: 5 });
     expect(performance.now() - started).toBeGreaterThan(4_900);
   });

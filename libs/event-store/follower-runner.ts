@@ -1,19 +1,19 @@
-import { Backoff, sql, type Logger, type LogPosition, type Recorded, type Sql } from '#kernel';
-import { followerLock } from './advisory-lock.js';
-import type { Session } from './database.js';
+import { Backoff, sql, type Logger, type LogPosition, type RecordedEvent, type Sql } from '#kernel';
+import { computeFollowerLockKey } from './advisory-lock.js';
+import type { DatabaseSession } from './database.js';
 import type { EventStore } from './event-store.js';
 import { reportLag } from './follower-lag.js';
-import { advanceCheckpoint, LOG_START, readCheckpoint, type Follower } from './follower.js';
+import { advanceCheckpoint, LOG_START, selectCheckpoint, type Follower } from './follower.js';
 import { keepLeading } from './leader-loop.js';
 import { LISTEN } from './log-signal.js';
 import { followerMetrics } from './metrics.js';
-import { HOLD_NAMES, LET_GO_OF_NAMES } from './names.js';
+import { ACQUIRE_SHARED_NAMES_LOCK, RELEASE_SHARED_NAMES_LOCK } from './names.js';
 
 const IDLE_FIRST_MS = 5;
 const IDLE_MAX_MS = 1_000;
 // Between two looks at a log that grows slowly: a look costs as much CPU as a write, however little it finds.
-const GATHER_MS = 20;
-const GATHER_SOME_TYPES_MS = 100;
+const POLL_INTERVAL_MS = 20;
+const FILTERED_POLL_INTERVAL_MS = 100;
 // In a log that never rests. The stored checkpoint is what other processes see of the lag.
 const CHECKPOINT_MS = 5_000;
 const STANDBY_MS = 1_000;
@@ -72,13 +72,15 @@ export class FollowerRunner {
   }
 
   /** False where somebody else leads. */
-  private async lead(session: Session): Promise<boolean> {
+  private async lead(session: DatabaseSession): Promise<boolean> {
     const { name, batch, only, sealed, tables, names } = this.follower;
     const options = { only, sealed, outside: tables.length === 0 || names !== undefined };
-    const [taken] = await session.run<{ ok: boolean }>(sql`select pg_try_advisory_lock(${followerLock(name)}) as ok`);
+    const [taken] = await session.run<{ ok: boolean }>(
+      sql`select pg_try_advisory_lock(${computeFollowerLockKey(name)}) as ok`,
+    );
     if (!taken?.ok) return false;
     await session.run(LISTEN);
-    const [stored] = await session.run<LogPosition>(readCheckpoint(name));
+    const [stored] = await session.run<LogPosition>(selectCheckpoint(name));
     let checkpoint = stored ?? LOG_START;
     let read = checkpoint;
     let committedAt = performance.now();
@@ -87,7 +89,7 @@ export class FollowerRunner {
       checkpoint = read;
       committedAt = performance.now();
     };
-    const next = async (): Promise<Recorded | undefined> => {
+    const next = async (): Promise<RecordedEvent | undefined> => {
       const events = await this.store.read(read, batch, (statement) => session.run(statement), options);
       const last = events.at(-1);
       if (!last) return undefined;
@@ -104,7 +106,7 @@ export class FollowerRunner {
       // Whatever has woken it until now, this look finds.
       this.woken = false;
       const { position } = read;
-      const last = await (names ? holdingNames(session, next) : next());
+      const last = await (names ? withNamesLock(session, next) : next());
       this.backoff.succeeded();
       if (!last) {
         if (read !== checkpoint) await commit([]);
@@ -114,7 +116,7 @@ export class FollowerRunner {
       }
       idle = IDLE_FIRST_MS;
       // Not all of a batch may have been handed over: how much there was, positions tell, nearly.
-      if (last.position - position < batch / 2) await this.gather(only ? GATHER_SOME_TYPES_MS : GATHER_MS);
+      if (last.position - position < batch / 2) await this.gather(only ? FILTERED_POLL_INTERVAL_MS : POLL_INTERVAL_MS);
     }
     return true;
   }
@@ -155,10 +157,10 @@ export class FollowerRunner {
 }
 
 /** What of its own tables it reads and carries on, and whom it opens events with, stays so until it has written. */
-const holdingNames = async <T>(session: Session, work: () => Promise<T>): Promise<T> => {
-  await session.run(HOLD_NAMES);
+const withNamesLock = async <T>(session: DatabaseSession, work: () => Promise<T>): Promise<T> => {
+  await session.run(ACQUIRE_SHARED_NAMES_LOCK);
   const done = await work();
   // Where it fails, the connection is closed, and holds nothing any more.
-  await session.run(LET_GO_OF_NAMES);
+  await session.run(RELEASE_SHARED_NAMES_LOCK);
   return done;
 };

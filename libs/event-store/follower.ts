@@ -1,5 +1,5 @@
-import { sql, unavailable, type LogPosition, type NameColumn, type Recorded, type Sql } from '#kernel';
-import type { Database, Session } from './database.js';
+import { sql, unavailable, type LogPosition, type NameColumn, type RecordedEvent, type Sql } from '#kernel';
+import type { Database, DatabaseSession } from './database.js';
 import type { EventStore } from './event-store.js';
 
 /**
@@ -32,8 +32,8 @@ export type Follower = {
    * no harm when a batch comes twice.
    */
   readonly follow: (
-    events: readonly Recorded[],
-    session: Pick<Session, 'run'>,
+    events: readonly RecordedEvent[],
+    session: Pick<DatabaseSession, 'run'>,
     store: EventStore,
   ) => Promise<readonly Sql[]>;
   /** Removes what is past its retention; verify does the same to both sides before it compares them. */
@@ -42,7 +42,7 @@ export type Follower = {
 
 export const LOG_START: LogPosition = { transaction: '0', position: 0 };
 
-export const readCheckpoint = (name: string): Sql =>
+export const selectCheckpoint = (name: string): Sql =>
   sql`select transaction::text as transaction, position from event_store.checkpoints where follower = ${name}`;
 
 /**
@@ -68,13 +68,13 @@ export const advanceCheckpoint = (name: string, from: LogPosition, to: LogPositi
                            then excluded.transaction end,
         position = excluded.position, updated_at = now()`;
 
-const PATIENCE_MS = 5_000;
+const WAIT_TIMEOUT_MS = 5_000;
 
 /** Unread events that one wait looks through. Beyond that it waits for older ones whether they matter or not. */
 export const UNREAD_MAX = 20_000;
 
 /** The events that a reader of a follower's view waits for: of these types, of this organization. An absent member means all. */
-export type Awaited = {
+export type AwaitedEvents = {
   readonly only?: readonly string[];
   /** An SQL expression that gives the organization's id; where it gives null, events of all organizations count. */
   readonly organization?: Sql;
@@ -85,9 +85,13 @@ export type Awaited = {
  * write answered before. Events of other organizations that come later in the log are not waited for (ADR 33). Throws
  * `unavailable` after 5 s (DESIGN decision 6).
  */
-export const caughtUp = async (database: Database, follower: string, awaited: Awaited = {}): Promise<void> => {
-  const deadline = Date.now() + PATIENCE_MS;
-  const last = await database.row<LogPosition>(lastUnread(follower, awaited));
+export const waitForFollower = async (
+  database: Database,
+  follower: string,
+  awaited: AwaitedEvents = {},
+): Promise<void> => {
+  const deadline = Date.now() + WAIT_TIMEOUT_MS;
+  const last = await database.row<LogPosition>(selectLastUnread(follower, awaited));
   if (!last) return;
   for (let pause = 2; ; pause = Math.min(pause * 2, 100)) {
     await new Promise((resolve) => setTimeout(resolve, pause));
@@ -103,7 +107,7 @@ export const caughtUp = async (database: Database, follower: string, awaited: Aw
  * The last unread event that is waited for: looked for from the end of the log back to the checkpoint. No index finds it:
  * that would cost every append, and there is little to look through unless the follower is behind.
  */
-const lastUnread = (follower: string, { only, organization }: Awaited): Sql => sql`
+const selectLastUnread = (follower: string, { only, organization }: AwaitedEvents): Sql => sql`
   with unread as materialized (
     select e.transaction, e.position, e.type, e.organization
       from event_store.events e

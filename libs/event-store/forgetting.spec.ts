@@ -4,11 +4,11 @@ import { quiet } from '../../test/support/quiet.js';
 import { sql, type EventContext, type EventKinds, type Message, type NameColumn, type Projection } from '#kernel';
 import { EventStore } from './event-store.js';
 import { FollowerRunner } from './follower-runner.js';
-import { caughtUp, LOG_START, type Follower } from './follower.js';
-import { Forgetting } from './forgetting.js';
-import { rebuild, verify, viewsOf, type View } from './rebuild.js';
-import { kindsOf, projectionOf, type Slice } from './slice.js';
-import { CLOCK, context, CountedIds, KEY, LampHouse, NOW, until } from './spec.js';
+import { waitForFollower, LOG_START, type Follower } from './follower.js';
+import { NameEraser } from './forgetting.js';
+import { rebuildView, verifyView, listViews, type RebuildableView } from './rebuild.js';
+import { toEventRegistry, toProjection, type ModuleDefinition } from './slice.js';
+import { CLOCK, context, CountedIds, TEST_ENCRYPTION_KEY, TestEventStore, NOW, waitForCondition } from './spec.js';
 
 /** A guest book again: who signs is named in three ways, and may be struck off. */
 type SignedEvent =
@@ -68,11 +68,11 @@ const chronicler = (meanwhile: () => Promise<void> = () => Promise.resolve()): F
   },
 });
 
-const slice = (follower = chronicler()): Slice => ({
+const slice = (follower = chronicler()): ModuleDefinition => ({
   name: 'guests',
-  kinds: kindsOf(kinds),
+  kinds: toEventRegistry(kinds),
   aggregates: [],
-  projections: [projectionOf(guests)],
+  projections: [toProjection(guests)],
   followers: [follower],
   migrations: null,
 });
@@ -80,19 +80,26 @@ const slice = (follower = chronicler()): Slice => ({
 const IDS = new CountedIds();
 
 let home: TestDatabase;
-let house: LampHouse;
+let house: TestEventStore;
 let store: EventStore;
-let forgetting: Forgetting;
+let forgetting: NameEraser;
 
 beforeEach(async () => {
   home = await freshDatabase();
-  house = await LampHouse.over(home.url);
-  store = new EventStore(house.database, kindsOf(kinds), [projectionOf(guests)], CLOCK, IDS, KEY);
+  house = await TestEventStore.over(home.url);
+  store = new EventStore(
+    house.database,
+    toEventRegistry(kinds),
+    [toProjection(guests)],
+    CLOCK,
+    IDS,
+    TEST_ENCRYPTION_KEY,
+  );
   await house.database.rows(sql`
     create table views.guests (book text, page integer, guest jsonb not null, more jsonb not null, name text not null,
                                guest_id text not null, primary key (book, page))`);
   await house.database.rows(sql`create table views.lines (line bigint primary key, first jsonb not null)`);
-  forgetting = new Forgetting(house.database, viewsOf([slice()]));
+  forgetting = new NameEraser(house.database, listViews([slice()]));
 });
 afterEach(async () => {
   await house.close();
@@ -121,7 +128,7 @@ const named = async (name: string): Promise<number> =>
 const toBeCleaned = () =>
   house.database.rows(sql`select person from event_store.person_keys where key is null and cleaned_at is null`);
 
-const [view, lines] = viewsOf([slice()]) as [View, View];
+const [view, lines] = listViews([slice()]) as [RebuildableView, RebuildableView];
 
 describe('names of somebody who has been forgotten', () => {
   it('stand in views until they are taken out, everywhere, page by page, and those of others stay', async () => {
@@ -163,7 +170,7 @@ describe('names of somebody who has been forgotten', () => {
     const other = await house.connect();
     await other.query('begin; update views.guests set name = name where page = 400');
     const finished = forgetting.finish();
-    await until(async () => {
+    await waitForCondition(async () => {
       const waiting = await house.database.row(sql`
         select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
       return waiting !== undefined;
@@ -179,22 +186,22 @@ describe('names of somebody who has been forgotten', () => {
     await sign('user-a', 'ada', 1, 2, 3);
     await sign('user-b', 'bob', 4);
     await strike('user-a');
-    expect(await verify(store, view, NOW)).toEqual([]);
+    expect(await verifyView(store, view, NOW)).toEqual([]);
     await forgetting.finish();
-    expect(await verify(store, view, NOW)).toEqual([]);
+    expect(await verifyView(store, view, NOW)).toEqual([]);
     await house.database.rows(sql`update guests set name = 'ada' where page = 2`);
-    const [difference] = await verify(store, view, NOW);
+    const [difference] = await verifyView(store, view, NOW);
     expect(difference?.surplus).toMatchObject([{ page: 2, name: 'ada' }]);
-    await rebuild(store, view);
+    await rebuildView(store, view);
     expect(await named('ada')).toBe(0);
   });
 
   it('do not come back with a view that was read from the log before', async () => {
     await sign('user-a', 'ada', 1, 2, 3);
     const read = () => store.read(LOG_START, 3, (statement) => house.database.rows(statement));
-    await until(async () => (await read()).length === 3);
+    await waitForCondition(async () => (await read()).length === 3);
     let isStruck = false;
-    const late: View = {
+    const late: RebuildableView = {
       ...view,
       apply: async (...batch) => {
         const statements = await view.apply(...batch);
@@ -206,9 +213,9 @@ describe('names of somebody who has been forgotten', () => {
         return statements;
       },
     };
-    await rebuild(store, late);
+    await rebuildView(store, late);
     expect(await named('ada')).toBe(0);
-    expect(await verify(store, view, NOW)).toEqual([]);
+    expect(await verifyView(store, view, NOW)).toEqual([]);
   });
 
   it('are carried on by no follower that has a batch in hand', async () => {
@@ -220,12 +227,12 @@ describe('names of somebody who has been forgotten', () => {
     const follower = chronicler(() => ((batches += 1) === 2 ? waited : Promise.resolve()));
     const runner = new FollowerRunner(store, follower, quiet);
     runner.start();
-    await until(() => batches === 2);
+    await waitForCondition(() => batches === 2);
     let isOver = false;
     const struck = strike('user-a')
       .then(() => forgetting.finish())
       .then(() => (isOver = true));
-    await until(async () => {
+    await waitForCondition(async () => {
       const waiting = await house.database.row(sql`
         select 1 from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`);
       return waiting !== undefined;
@@ -234,7 +241,7 @@ describe('names of somebody who has been forgotten', () => {
     goOn();
     await struck;
     await sign('user-b', 'bob', 3);
-    await caughtUp(house.database, 'chronicler');
+    await waitForFollower(house.database, 'chronicler');
     await runner.stop();
     const rows = await house.database.rows<{ first: object }>(sql`select first from lines order by line`);
     expect(rows.length).toBe(4);

@@ -1,18 +1,18 @@
 import { sql, type NameColumn, type Sql } from '#kernel';
-import { lockKey } from './advisory-lock.js';
-import type { Chore } from './chore-runner.js';
-import type { Database, Session } from './database.js';
-import { byTable, namesAny, TAKE_NAMES, withoutNames } from './names.js';
-import { isWorthRepeating } from './postgres-errors.js';
-import type { View } from './rebuild.js';
-import { rest } from './rest.js';
+import { computeLockKey } from './advisory-lock.js';
+import type { ScheduledJob } from './chore-runner.js';
+import type { Database, DatabaseSession } from './database.js';
+import { groupByTable, isAnyNamed, ACQUIRE_NAMES_LOCK, buildNameErasure } from './names.js';
+import { isRetryableError } from './postgres-errors.js';
+import type { RebuildableView } from './rebuild.js';
+import { pause } from './rest.js';
 
-const EVERY_MS = 10_000;
-const TURN_MS = 200;
+const INTERVAL_MS = 10_000;
+const LOCK_RETRY_MS = 200;
 // In a transaction of its own: whoever writes waits for no more than that, and no follower for a long one.
-const AT_ONCE = 1_000;
+const ROWS_PER_PAGE = 1_000;
 
-type Steps = {
+type ErasureOptions = {
   /** Where it says so, the rest is left for the next time. */
   readonly signal?: AbortSignal;
   /** So many rows more have been looked at. */
@@ -20,7 +20,7 @@ type Steps = {
 };
 
 /** Where people are named, and how a row is told that names one of them, and what is set there. */
-type Place = {
+type NameTable = {
   readonly table: string;
   /** The columns of the primary key. */
   readonly key: readonly string[];
@@ -31,13 +31,13 @@ type Place = {
 };
 
 /** Whether a state knows `person` as somebody: { type, id, name }. */
-const isIn = (state: string): Sql => sql.raw(`strpos(${state}::text, '"id": "' || person || '"') > 0`);
+const mentionsPerson = (state: string): Sql => sql.raw(`strpos(${state}::text, '"id": "' || person || '"') > 0`);
 
 /** The states that streams are kept in: what names somebody is dropped, and folded anew when it is wanted. */
-const STREAMS: Place = {
+const STREAMS: NameTable = {
   table: 'event_store.streams',
   key: ['stream'],
-  names: (people) => sql`exists (select from unnest(${people}::text[]) person where ${isIn('state')})`,
+  names: (people) => sql`exists (select from unnest(${people}::text[]) person where ${mentionsPerson('state')})`,
   set: () => sql`decider = null, state = null`,
   followed: false,
 };
@@ -48,22 +48,22 @@ const STREAMS: Place = {
  * and rests as long as each took. Who is still to be done is known by their key, so any process can go on where one died;
  * it begins anew, which does no harm.
  */
-export class Forgetting {
+export class NameEraser {
   constructor(
     private readonly database: Database,
-    private readonly views: readonly View[],
+    private readonly views: readonly RebuildableView[],
   ) {}
 
   /** Resolves when nobody is left who had been forgotten when it was called, or when it is to stop. */
-  async finish({ signal, seen = () => undefined }: Steps = {}): Promise<void> {
+  async finish({ signal, seen = () => undefined }: ErasureOptions = {}): Promise<void> {
     const session = await this.database.session();
     try {
-      if (!(await isOurTurn(session, signal))) return;
-      const rows = await session.run<{ person: string }>(STILL_NAMED);
+      if (!(await acquireErasureLock(session, signal))) return;
+      const rows = await session.run<{ person: string }>(SELECT_PEOPLE_TO_ERASE);
       const people = rows.map(({ person }) => person);
       if (people.length === 0) return;
-      for (const place of [STREAMS, ...(await placesOf(this.views, session))]) {
-        if (!(await clean(session, { place, people }, { signal, seen }))) return;
+      for (const place of [STREAMS, ...(await listNameTables(this.views, session))]) {
+        if (!(await eraseFrom(session, { place, people }, { signal, seen }))) return;
       }
       await session.run(sql`
         update event_store.person_keys set cleaned_at = now() where person = any (${people}::text[]) and key is null`);
@@ -74,48 +74,57 @@ export class Forgetting {
 }
 
 /** For those whose forgetting was not brought to its end. */
-export const forgottenNames = (forgetting: Forgetting): Chore => ({
+export const createNameErasureJob = (forgetting: NameEraser): ScheduledJob => ({
   name: 'forgotten_names',
-  everyMs: EVERY_MS,
+  everyMs: INTERVAL_MS,
   run: ({ signal, done }) => forgetting.finish({ signal, seen: done }),
 });
 
 /** Who has been forgotten, and may still be named in a view or a snapshot. */
-const STILL_NAMED = sql`select person from event_store.person_keys where key is null and cleaned_at is null`;
+const SELECT_PEOPLE_TO_ERASE = sql`select person from event_store.person_keys where key is null and cleaned_at is null`;
 
 /** Those of them whom this state may name. */
-export const namedIn = (state: string): Sql => sql`${STILL_NAMED} and ${isIn(state)}`;
+export const selectForgottenPeopleIn = (state: string): Sql =>
+  sql`${SELECT_PEOPLE_TO_ERASE} and ${mentionsPerson(state)}`;
 
 /** Two of them would do the same. False where it is to stop. */
-const isOurTurn = async (session: Session, signal: AbortSignal | undefined): Promise<boolean> => {
-  const lock = lockKey('cadastre forgetting');
+const acquireErasureLock = async (session: DatabaseSession, signal: AbortSignal | undefined): Promise<boolean> => {
+  const lock = computeLockKey('cadastre forgetting');
   while (!signal?.aborted) {
     const [taken] = await session.run<{ ok: boolean }>(sql`select pg_try_advisory_lock(${lock}) as ok`);
     if (taken?.ok) return true;
-    await rest(TURN_MS, signal);
+    await pause(LOCK_RETRY_MS, signal);
   }
   return false;
 };
 
-const placesOf = async (views: readonly View[], session: Session): Promise<readonly Place[]> => {
-  const places: Place[] = [];
+const listNameTables = async (
+  views: readonly RebuildableView[],
+  session: DatabaseSession,
+): Promise<readonly NameTable[]> => {
+  const places: NameTable[] = [];
   for (const { names, follower } of views) {
-    for (const [table, columns] of byTable(names)) {
-      places.push(placeOf(table, columns, await keyOf(table, session), follower !== null));
+    for (const [table, columns] of groupByTable(names)) {
+      places.push(toNameTable(table, columns, await readPrimaryKey(table, session), follower !== null));
     }
   }
   return places;
 };
 
-const placeOf = (table: string, columns: readonly NameColumn[], key: readonly string[], followed: boolean): Place => ({
+const toNameTable = (
+  table: string,
+  columns: readonly NameColumn[],
+  key: readonly string[],
+  followed: boolean,
+): NameTable => ({
   table: `views.${table}`,
   key,
-  names: (people) => namesAny(columns, people),
-  set: (people) => withoutNames(columns, people),
+  names: (people) => isAnyNamed(columns, people),
+  set: (people) => buildNameErasure(columns, people),
   followed,
 });
 
-const keyOf = async (table: string, session: Session): Promise<readonly string[]> => {
+const readPrimaryKey = async (table: string, session: DatabaseSession): Promise<readonly string[]> => {
   const rows = await session.run<{ column: string }>(sql`
     select a.attname as column
       from pg_index i
@@ -126,46 +135,53 @@ const keyOf = async (table: string, session: Session): Promise<readonly string[]
   return rows.map(({ column }) => column);
 };
 
-type Work = { readonly place: Place; readonly people: readonly string[] };
+type ErasureTask = { readonly place: NameTable; readonly people: readonly string[] };
 
 /** False where it was to stop before the end. */
-const clean = async (
-  session: Session,
-  work: Work,
-  { signal, seen }: { readonly signal: AbortSignal | undefined; readonly seen: NonNullable<Steps['seen']> },
+const eraseFrom = async (
+  session: DatabaseSession,
+  work: ErasureTask,
+  { signal, seen }: { readonly signal: AbortSignal | undefined; readonly seen: NonNullable<ErasureOptions['seen']> },
 ): Promise<boolean> => {
   const { table } = work.place;
-  let after: Key | null = null;
+  let after: PrimaryKey | null = null;
   for (;;) {
     if (signal?.aborted) return false;
     const began = performance.now();
-    const page: Page = await cleanPage(session, work, after);
+    const page: ErasedPage = await erasePage(session, work, after);
     seen(page.rows, table);
-    if (page.rows < AT_ONCE) return true;
+    if (page.rows < ROWS_PER_PAGE) return true;
     after = page.last;
-    await rest(performance.now() - began, signal);
+    await pause(performance.now() - began, signal);
   }
 };
 
-type Key = readonly string[];
-type Page = { readonly rows: number; readonly last: Key | null };
+type PrimaryKey = readonly string[];
+type ErasedPage = { readonly rows: number; readonly last: PrimaryKey | null };
 
 /** The rows that come after a key: so many, and which was the last. */
-const cleanPage = async (session: Session, work: Work, after: Key | null): Promise<Page> => {
-  const statement = pageOf(work, after);
+const erasePage = async (
+  session: DatabaseSession,
+  work: ErasureTask,
+  after: PrimaryKey | null,
+): Promise<ErasedPage> => {
+  const statement = buildErasurePage(work, after);
   for (;;) {
     try {
-      const results = await session.pipeline([...(work.place.followed ? [TAKE_NAMES] : []), statement]);
-      const page = results.map(([row]) => row as Page | undefined).find((row) => row?.rows !== undefined);
+      const results = await session.pipeline([...(work.place.followed ? [ACQUIRE_NAMES_LOCK] : []), statement]);
+      const page = results.map(([row]) => row as ErasedPage | undefined).find((row) => row?.rows !== undefined);
       return page ?? { rows: 0, last: null };
     } catch (error) {
       // Somebody writes to the same rows in another order, and it was us that had to give way.
-      if (!isWorthRepeating(error)) throw error;
+      if (!isRetryableError(error)) throw error;
     }
   }
 };
 
-const pageOf = ({ place: { table, key, names, set }, people }: Work, after: Key | null): Sql => {
+const buildErasurePage = (
+  { place: { table, key, names, set }, people }: ErasureTask,
+  after: PrimaryKey | null,
+): Sql => {
   const columns = key.join(', ');
   const further =
     after === null
@@ -178,7 +194,7 @@ const pageOf = ({ place: { table, key, names, set }, people }: Work, after: Key 
   return sql`
     with page as materialized (
       select ${sql.raw(columns)}, coalesce(${names(people)}, false) as theirs from ${sql.raw(table)} ${further}
-       order by ${sql.raw(columns)} limit ${AT_ONCE}),
+       order by ${sql.raw(columns)} limit ${ROWS_PER_PAGE}),
     cleaned as (
       update ${sql.raw(table)} t set ${set(people)} from page where page.theirs and ${sql.raw(same)})
     select (select count(*) from page)::integer as rows, array[${sql.raw(key.map((column) => `${column}::text`).join(', '))}] as last

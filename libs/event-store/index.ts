@@ -1,44 +1,51 @@
-export { EventStoreModule, type StoreParts } from './event-store.module.js';
-export { Database, type DatabaseOptions, type Session, type StatementCounter } from './database.js';
-export type { Row } from './row.js';
+export { EventStoreModule, type EventStoreOptions } from './event-store.module.js';
+export { Database, type DatabaseOptions, type DatabaseSession, type StatementCounter } from './database.js';
+export type { DatabaseRow } from './row.js';
 export { Envelope } from './envelope.js';
 export { EventStore } from './event-store.js';
 export {
-  firstRow,
-  firstRowOrNull,
-  aloneWith,
-  staleWhen,
-  unborn,
-  unchanged,
-  writeOf,
-  type Appended,
+  getFirstRow,
+  getFirstRowOrNull,
+  lockStream,
+  raiseConflictWhen,
+  newStream,
+  expectVersion,
+  decideWrite,
+  type AppendResult,
   type ExpectedVersion,
-  type Loaded,
-  type OnceWrite,
-  type Snapshot,
-  type Write,
+  type LoadedStream,
+  type IdempotentWrite,
+  type StreamSnapshot,
+  type StreamWrite,
 } from './writes.js';
-export { ChoreRunner, type Chore, type Round } from './chore-runner.js';
-export { caughtUp, isAheadOfCluster, type Awaited, type Follower } from './follower.js';
-export { forgottenNames, Forgetting } from './forgetting.js';
+export { ScheduledJobRunner, type ScheduledJob, type JobRun } from './chore-runner.js';
+export { waitForFollower, isAheadOfCluster, type AwaitedEvents, type Follower } from './follower.js';
+export { createNameErasureJob, NameEraser } from './forgetting.js';
 export { FollowerRunner } from './follower-runner.js';
-export { followerStates, type FollowerState } from './follower-states.js';
-export { fingerprintOf, WrongEncryptionKey } from './encryption-key.js';
+export { readFollowerStates, type FollowerState } from './follower-states.js';
+export { computeKeyFingerprint, WrongEncryptionKeyError } from './encryption-key.js';
 export type { EncryptedColumn } from './encrypted-column.js';
 export {
   inspectDatabase,
   migrate,
-  NoSite,
+  MissingSiteError,
   OLDEST_POSTGRES,
-  PostgresTooOld,
+  UnsupportedPostgresError,
   type DatabaseState,
-  type Migrated,
+  type MigrationResult,
 } from './migrate.js';
 export { ForeignMigrations } from './migration-order.js';
-export { brokenUnique, isOutage, isUnstorable, refuseTakenName } from './postgres-errors.js';
-export { rebuild, verify, viewsOf, type Difference, type View } from './rebuild.js';
-export { rest } from './rest.js';
+export { getViolatedConstraint, isOutage, isUnstorable, refuseTakenName } from './postgres-errors.js';
+export { rebuildView, verifyView, listViews, type ViewDifference, type RebuildableView } from './rebuild.js';
+export { pause } from './rest.js';
 export { verifySnapshots } from './verify-snapshots.js';
-export { heldStreams, snapshotAt, snapshotOf, type Held } from './streams.js';
-export { rowsTogether } from './together.js';
-export { aggregate, kindsOf, projectionOf, registryOf, type Aggregate, type Slice } from './slice.js';
+export { selectStreamVersions, selectSnapshotJson, buildSnapshotJson, type StreamVersion } from './streams.js';
+export { runCombinedQueries } from './together.js';
+export {
+  defineAggregate,
+  toEventRegistry,
+  toProjection,
+  buildEventRegistry,
+  type Aggregate,
+  type ModuleDefinition,
+} from './slice.js';

@@ -1,9 +1,9 @@
 import type { Backoff } from '#kernel';
-import type { Database, Session } from './database.js';
-import { rest } from './rest.js';
+import type { Database, DatabaseSession } from './database.js';
+import { pause } from './rest.js';
 
 /** Work that one process at a time does, the one that holds an advisory lock. */
-export type Leader = {
+export type LeaderOptions = {
   readonly database: Database;
   readonly backoff: Backoff;
   readonly signal: AbortSignal;
@@ -11,7 +11,7 @@ export type Leader = {
    * Leads on this session for as long as it can. Resolves to false if another process leads, and to true when it is to
    * stop. The lock ends with the session.
    */
-  readonly lead: (session: Session) => Promise<boolean>;
+  readonly lead: (session: DatabaseSession) => Promise<boolean>;
   /** Milliseconds until it is tried again while another process leads. */
   readonly standbyMs: number;
   readonly countFailure: () => void;
@@ -20,8 +20,15 @@ export type Leader = {
 };
 
 /** Returns how many milliseconds to wait before the next attempt. */
-const attempt = async ({ database, backoff, lead, standbyMs, countFailure, onEnd }: Leader): Promise<number> => {
-  let session: Session | null = null;
+const tryToLead = async ({
+  database,
+  backoff,
+  lead,
+  standbyMs,
+  countFailure,
+  onEnd,
+}: LeaderOptions): Promise<number> => {
+  let session: DatabaseSession | null = null;
   try {
     session = await database.session(onEnd);
     if (await lead(session)) return 0;
@@ -41,6 +48,6 @@ const attempt = async ({ database, backoff, lead, standbyMs, countFailure, onEnd
  * Leads, or stands by, until it is to stop. Any error is counted and logged, and after a growing pause everything starts
  * over. Only the signal ends a pause: the end of a broken connection must not.
  */
-export const keepLeading = async (leader: Leader): Promise<void> => {
-  while (!leader.signal.aborted) await rest(await attempt(leader), leader.signal);
+export const keepLeading = async (leader: LeaderOptions): Promise<void> => {
+  while (!leader.signal.aborted) await pause(await tryToLead(leader), leader.signal);
 };

@@ -1,13 +1,13 @@
-import { sql, type LogPosition, type Recorded, type Sql } from '#kernel';
-import type { Row } from './row.js';
+import { sql, type LogPosition, type RecordedEvent, type Sql } from '#kernel';
+import type { DatabaseRow } from './row.js';
 
-export type EventRow = Recorded & Row;
+export type EventRow = RecordedEvent & DatabaseRow;
 
 const EVENT_COLUMNS = sql.raw(`transaction::text as transaction, position, id, stream, version, type,
   schema_version as "schemaVersion", organization, time, data, context`);
 
 /** Everything that happened to one stream, oldest first. */
-export const eventsOfStream = (stream: string): Sql =>
+export const selectStreamEvents = (stream: string): Sql =>
   sql`select ${EVENT_COLUMNS} from event_store.events where stream = ${stream} order by version`;
 
 export type LogExtent = {
@@ -24,7 +24,7 @@ export type LogExtent = {
  * The next events after a position in log order, at most `limit`. Ordered by `e.transaction`: without the `e.` it would be
  * the text that is selected under that name, and transaction 1000 would come before 999.
  */
-export const eventsAfter = (after: LogPosition, limit: number, { extent, only }: LogExtent): Sql => {
+export const selectEventsAfter = (after: LogPosition, limit: number, { extent, only }: LogExtent): Sql => {
   const settled = sql`transaction < pg_snapshot_xmin(pg_current_snapshot())`;
   const next = (columns: Sql): Sql => sql`
     select ${columns} from event_store.events e

@@ -2,8 +2,8 @@ import { sql } from '#kernel';
 import type { Database } from './database.js';
 
 const CHANNEL = 'cadastre_log';
-const AFTER_MS = 5;
-const EVERY_MS = 20;
+const DELAY_MS = 5;
+const MIN_INTERVAL_MS = 20;
 
 /**
  * Tells followers that the log has grown.
@@ -14,7 +14,7 @@ const EVERY_MS = 20;
  */
 export class LogSignal {
   private timer: NodeJS.Timeout | null = null;
-  private told = -EVERY_MS;
+  private told = -MIN_INTERVAL_MS;
 
   constructor(private readonly database: Database) {}
 
@@ -26,7 +26,7 @@ export class LogSignal {
         // Losing it costs a follower one polling interval, and the outage that loses it is reported by everyone else.
         this.database.rows(sql`select pg_notify(${CHANNEL}, '')`).catch(() => undefined);
       },
-      Math.max(AFTER_MS, this.told + EVERY_MS - performance.now()),
+      Math.max(DELAY_MS, this.told + MIN_INTERVAL_MS - performance.now()),
     ).unref();
   }
 

@@ -1,5 +1,5 @@
 import { Counter, Gauge } from 'prom-client';
-import { currentLags } from './follower-lag.js';
+import { readCurrentLags } from './follower-lag.js';
 
 /** Served at /metrics (docs/reference/metrics.md lists them). */
 export const followerMetrics = {
@@ -18,7 +18,7 @@ export const followerMetrics = {
     help: 'Age of the oldest event that a follower has not handled, at the time of the scrape',
     labelNames: ['follower'],
     async collect() {
-      const lags = await currentLags();
+      const lags = await readCurrentLags();
       // A lag that cannot be read is left out: an old value would look like a follower that keeps up.
       this.reset();
       for (const { follower, seconds } of lags) this.set({ follower }, seconds);

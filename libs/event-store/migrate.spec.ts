@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { demandPostgres, PostgresTooOld } from './migrate.js';
+import { requirePostgresVersion, UnsupportedPostgresError } from './migrate.js';
 import { findForeignMigrations } from './migration-order.js';
 
 describe('the version of Postgres', () => {
   it('is refused before 14, with both versions in one line', () => {
-    expect(() => demandPostgres(130_022)).toThrow(PostgresTooOld);
-    expect(() => demandPostgres(130_022)).toThrow(
+    expect(() => requirePostgresVersion(130_022)).toThrow(UnsupportedPostgresError);
+    expect(() => requirePostgresVersion(130_022)).toThrow(
       'the server runs Postgres 13, and Cadastre needs 14 or later; upgrade the server, or name another one',
     );
-    expect(() => demandPostgres(140_000)).not.toThrow();
+    expect(() => requirePostgresVersion(140_000)).not.toThrow();
   });
 });
 

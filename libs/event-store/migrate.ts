@@ -2,12 +2,12 @@ import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
-import { checkEncryptionKey, recordEncryptionKey, WrongEncryptionKey, type KeyCheck } from './encryption-key.js';
+import { checkEncryptionKey, recordEncryptionKey, WrongEncryptionKeyError, type KeyCheck } from './encryption-key.js';
 import { findForeignMigrations, type ForeignMigrations, type ModuleMigrations } from './migration-order.js';
-import type { Slice } from './slice.js';
+import type { ModuleDefinition } from './slice.js';
 
 /** The server runs an older Postgres than Cadastre can use. */
-export class PostgresTooOld extends Error {
+export class UnsupportedPostgresError extends Error {
   constructor(version: number) {
     super(
       `the server runs Postgres ${Math.floor(version / 10_000)}, and Cadastre needs ${OLDEST_POSTGRES} or later; ` +
@@ -21,12 +21,12 @@ export class PostgresTooOld extends Error {
 export const OLDEST_POSTGRES = 14;
 
 /** `version` as in `server_version_num`, for example 180001. */
-export const demandPostgres = (version: number): void => {
-  if (version < OLDEST_POSTGRES * 10_000) throw new PostgresTooOld(version);
+export const requirePostgresVersion = (version: number): void => {
+  if (version < OLDEST_POSTGRES * 10_000) throw new UnsupportedPostgresError(version);
 };
 
 /** The database holds no tables of Cadastre, and the caller may not create them. */
-export class NoSite extends Error {
+export class MissingSiteError extends Error {
   constructor() {
     super('the database holds no site');
     this.name = 'NoSite';
@@ -36,11 +36,11 @@ export class NoSite extends Error {
 export type MigrateOptions = {
   /** Without a key, which is for tests that make many databases, no key is checked or recorded. */
   readonly encryptionKey?: Buffer;
-  /** False: throw NoSite instead of creating the tables in an empty database. */
+  /** False: throw MissingSiteError instead of creating the tables in an empty database. */
   readonly mayInitialise?: boolean;
 };
 
-export type Migrated = {
+export type MigrationResult = {
   /** Names of the migrations that ran. */
   readonly migrations: readonly string[];
   /** How many values in the database the encryption key does not open. */
@@ -52,20 +52,20 @@ export type Migrated = {
  * Migrations are forward-only SQL files; each slice keeps its own numbering. Two processes that start at once wait for
  * one another.
  *
- * Throws WrongEncryptionKey before it changes anything if the database is encrypted with another key, and ForeignMigrations
+ * Throws WrongEncryptionKeyError before it changes anything if the database is encrypted with another key, and ForeignMigrations
  * if it ran other migrations.
  */
 export const migrate = async (
   url: string,
-  slices: readonly Slice[],
+  slices: readonly ModuleDefinition[],
   { encryptionKey, mayInitialise = true }: MigrateOptions = {},
-): Promise<Migrated> => {
+): Promise<MigrationResult> => {
   const client = new pg.Client({ connectionString: url, application_name: 'cadastre migrate' });
   await client.connect();
   try {
     await client.query('select pg_advisory_lock($1)', [LOCK]);
-    demandPostgres(await versionOf(client));
-    if (!mayInitialise && !(await hasTables(client))) throw new NoSite();
+    requirePostgresVersion(await readServerVersion(client));
+    if (!mayInitialise && !(await hasTables(client))) throw new MissingSiteError();
     const keyCheck = encryptionKey ? await checkEncryptionKey(client, encryptionKey, slices) : null;
     const foreign = findForeignMigrations(await readMigrations(client, slices));
     if (foreign) throw foreign;
@@ -78,9 +78,9 @@ export const migrate = async (
 };
 
 /** Resolves to the names of those that ran. */
-const runMigrations = async (client: pg.Client, slices: readonly Slice[]): Promise<string[]> => {
+const runMigrations = async (client: pg.Client, slices: readonly ModuleDefinition[]): Promise<string[]> => {
   const migrations: string[] = [];
-  for (const [name, folder] of [OWN_FOLDER, ...foldersOf(slices)]) {
+  for (const [name, folder] of [OWN_FOLDER, ...listMigrationFolders(slices)]) {
     const done = await runner({
       dbClient: client,
       dir: fileURLToPath(folder),
@@ -96,7 +96,7 @@ const runMigrations = async (client: pg.Client, slices: readonly Slice[]): Promi
   return migrations;
 };
 
-const versionOf = async (client: pg.Client): Promise<number> => {
+const readServerVersion = async (client: pg.Client): Promise<number> => {
   const { rows } = await client.query<{ version: number }>(
     `select current_setting('server_version_num')::integer as version`,
   );
@@ -112,7 +112,7 @@ const LOCK = 7_311_640_105;
 
 const OWN_FOLDER: [string, URL] = ['event_store', new URL('./sql/', import.meta.url)];
 
-const foldersOf = (slices: readonly Slice[]): [string, URL][] =>
+const listMigrationFolders = (slices: readonly ModuleDefinition[]): [string, URL][] =>
   slices.flatMap(({ name, migrations }) =>
     migrations ? [[name.replaceAll('-', '_'), migrations] as [string, URL]] : [],
   );
@@ -135,7 +135,7 @@ const EXTENSIONS = ['pg_trgm', 'btree_gin'];
 
 export const inspectDatabase = async (
   url: string,
-  slices: readonly Slice[],
+  slices: readonly ModuleDefinition[],
   encryptionKey: Buffer,
 ): Promise<DatabaseState> => {
   const client = new pg.Client({
@@ -151,14 +151,14 @@ export const inspectDatabase = async (
     const [{ extensions, clock } = { extensions: [], clock: new Date(0) }] = rows;
     const modules = await readMigrations(client, slices);
     return {
-      version: await versionOf(client),
+      version: await readServerVersion(client),
       clock,
       missingExtensions: EXTENSIONS.filter((name) => !extensions.includes(name)),
       hasSite: await hasTables(client),
       pending: pendingIn(modules),
       foreign: findForeignMigrations(modules),
       key: await checkEncryptionKey(client, encryptionKey, slices).catch((error: unknown) => {
-        if (error instanceof WrongEncryptionKey) return null;
+        if (error instanceof WrongEncryptionKeyError) return null;
         throw error;
       }),
     };
@@ -167,9 +167,12 @@ export const inspectDatabase = async (
   }
 };
 
-const readMigrations = async (client: pg.Client, slices: readonly Slice[]): Promise<readonly ModuleMigrations[]> => {
+const readMigrations = async (
+  client: pg.Client,
+  slices: readonly ModuleDefinition[],
+): Promise<readonly ModuleMigrations[]> => {
   const modules: ModuleMigrations[] = [];
-  for (const [name, folder] of [OWN_FOLDER, ...foldersOf(slices)]) {
+  for (const [name, folder] of [OWN_FOLDER, ...listMigrationFolders(slices)]) {
     const known = await client.query(`select where to_regclass($1) is not null`, [`migrations.${name}`]);
     const { rows } =
       known.rowCount === 1

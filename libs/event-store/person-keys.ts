@@ -1,40 +1,40 @@
 import { randomBytes } from 'node:crypto';
 import { sql, type Sql } from '#kernel';
 import type { Database } from './database.js';
-import type { Row } from './row.js';
+import type { DatabaseRow } from './row.js';
 import { Envelope } from './envelope.js';
-import { HouseMark, PersonKey, type RecentTexts } from './sealed-texts.js';
+import { InstallationMac, PersonKey, type TextCache } from './sealed-texts.js';
 
 /** The keys of people; null: they have been forgotten. Who is missing has none. */
 export type Keyring = ReadonlyMap<string, PersonKey | null>;
 
-type Run = (statement: Sql) => Promise<Row[]>;
+type QueryRunner = (statement: Sql) => Promise<DatabaseRow[]>;
 type KeyRow = { readonly person: string; readonly key: Buffer | null };
 
 /** In one process at a time. */
-const REMEMBERED = 10_000;
+const MAX_CACHED_KEYS = 10_000;
 const KEY_LENGTH = 32;
 
 /** The keys that texts of people are sealed under: a random one each, made when it is first wanted, gone for good with them. */
 export class PersonKeys {
-  readonly house: HouseMark;
+  readonly house: InstallationMac;
   private readonly envelope: Envelope;
   private readonly known = new Map<string, PersonKey | null>();
-  private readonly recent: RecentTexts = { sealed: new Map(), opened: new Map() };
+  private readonly recent: TextCache = { sealed: new Map(), opened: new Map() };
 
   constructor(
     private readonly database: Database,
     encryptionKey: Buffer,
   ) {
     this.envelope = new Envelope(encryptionKey, 'person keys');
-    this.house = new HouseMark(encryptionKey);
+    this.house = new InstallationMac(encryptionKey);
   }
 
   /** To seal with: who has none gets one. What is remembered may be out of date: see hold_people in sql/003_person_keys.sql. */
   wanted(people: ReadonlySet<string>): Promise<Keyring> {
     return this.found(people, async (missing) => {
-      const rows: Row[] = [];
-      for (let left = missing; left.length > 0; left = without(left, rows as KeyRow[])) {
+      const rows: DatabaseRow[] = [];
+      for (let left = missing; left.length > 0; left = excludeFound(left, rows as KeyRow[])) {
         const made = left.map((person) => this.envelope.seal(person, randomBytes(KEY_LENGTH)));
         // Again where somebody else is making one at the same time, whose row this statement does not see yet.
         const found = await this.database.rows(sql`
@@ -61,12 +61,12 @@ export class PersonKeys {
   }
 
   /** To open with, for who reads the log in its order: whoever is forgotten it is told about (`became`). */
-  following(people: ReadonlySet<string>, run: Run): Promise<Keyring> {
+  following(people: ReadonlySet<string>, run: QueryRunner): Promise<Keyring> {
     return this.found(people, (missing) => run(select(missing)));
   }
 
   /** To open with, as they are now: nothing is remembered. */
-  async current(people: ReadonlySet<string>, run: Run): Promise<Keyring> {
+  async current(people: ReadonlySet<string>, run: QueryRunner): Promise<Keyring> {
     if (people.size === 0) return new Map();
     return new Map(((await run(select([...people]))) as KeyRow[]).map((row) => [row.person, this.keyIn(row)]));
   }
@@ -74,7 +74,7 @@ export class PersonKeys {
   became(keys: Keyring): void {
     for (const [person, key] of keys) {
       const [oldest] = this.known.keys();
-      if (oldest !== undefined && this.known.size >= REMEMBERED) this.known.delete(oldest);
+      if (oldest !== undefined && this.known.size >= MAX_CACHED_KEYS) this.known.delete(oldest);
       this.known.set(person, key);
     }
   }
@@ -86,7 +86,7 @@ export class PersonKeys {
 
   private async found(
     people: ReadonlySet<string>,
-    read: (missing: readonly string[]) => Promise<readonly Row[]>,
+    read: (missing: readonly string[]) => Promise<readonly DatabaseRow[]>,
   ): Promise<Keyring> {
     const ring = new Map<string, PersonKey | null>();
     const missing: string[] = [];
@@ -106,7 +106,7 @@ export class PersonKeys {
   }
 }
 
-const without = (people: readonly string[], rows: readonly KeyRow[]): readonly string[] => {
+const excludeFound = (people: readonly string[], rows: readonly KeyRow[]): readonly string[] => {
   const found = new Set(rows.map(({ person }) => person));
   return people.filter((person) => !found.has(person));
 };

@@ -1,10 +1,18 @@
-import { project, sql, type LogPosition, type NameColumn, type Projection, type Recorded, type Sql } from '#kernel';
-import type { Session } from './database.js';
-import type { Row } from './row.js';
+import {
+  projectEvent,
+  sql,
+  type LogPosition,
+  type NameColumn,
+  type Projection,
+  type RecordedEvent,
+  type Sql,
+} from '#kernel';
+import type { DatabaseSession } from './database.js';
+import type { DatabaseRow } from './row.js';
 import type { EventStore } from './event-store.js';
-import { LOG_START, readCheckpoint, writeCheckpoint, type Follower } from './follower.js';
-import { forgetIn } from './names.js';
-import type { Slice } from './slice.js';
+import { LOG_START, selectCheckpoint, writeCheckpoint, type Follower } from './follower.js';
+import { buildErasureStatements } from './names.js';
+import type { ModuleDefinition } from './slice.js';
 
 /**
  * Views made anew from the log, for `rebuild` and `verify`.
@@ -13,33 +21,37 @@ import type { Slice } from './slice.js';
  * same statements run. Unique indexes other than the key are left off the copies: live writers may have met in another
  * order than the log's, and a name freed by one stream may be taken by another "before".
  */
-export type View = {
+export type RebuildableView = {
   readonly name: string;
   readonly tables: readonly string[];
   readonly names: readonly NameColumn[];
   /** Types of the events that mean something to it; null: any may. */
   readonly only: readonly string[] | null;
-  readonly apply: (events: readonly Recorded[], session: Session, store: EventStore) => Promise<readonly Sql[]>;
+  readonly apply: (
+    events: readonly RecordedEvent[],
+    session: DatabaseSession,
+    store: EventStore,
+  ) => Promise<readonly Sql[]>;
   readonly follower: Follower | null;
 };
 
-export const viewsOf = (slices: readonly Slice[]): View[] => [
-  ...slices.flatMap((slice) => slice.projections.filter(hasTables).map(inline)),
-  ...slices.flatMap((slice) => slice.followers.filter(hasTables).map(followed)),
+export const listViews = (slices: readonly ModuleDefinition[]): RebuildableView[] => [
+  ...slices.flatMap((slice) => slice.projections.filter(hasTables).map(toInlineView)),
+  ...slices.flatMap((slice) => slice.followers.filter(hasTables).map(toFollowerView)),
 ];
 
 const hasTables = ({ tables }: Projection | Follower): boolean => tables.length > 0;
 
-const inline = (projection: Projection): View => ({
+const toInlineView = (projection: Projection): RebuildableView => ({
   name: projection.name,
   tables: projection.tables,
   names: projection.names ?? [],
   only: Object.entries(projection.on).flatMap(([type, row]) => (row ? [type] : [])),
-  apply: (events) => Promise.resolve(events.flatMap((event) => project(projection, event))),
+  apply: (events) => Promise.resolve(events.flatMap((event) => projectEvent(projection, event))),
   follower: null,
 });
 
-const followed = (follower: Follower): View => ({
+const toFollowerView = (follower: Follower): RebuildableView => ({
   name: follower.name,
   tables: follower.tables,
   names: follower.names ?? [],
@@ -51,9 +63,9 @@ const followed = (follower: Follower): View => ({
 /** Each is a transaction, and followers wait for every one that runs. */
 const PAGE = 1_000;
 
-export type Progress = (view: string, events: number) => void;
+export type RebuildProgress = (view: string, events: number) => void;
 
-type Stretch = {
+type ReplayRange = {
   readonly from: LogPosition;
   readonly until?: LogPosition | null;
   /** Everything that is committed: asked for where no writer can add to it, for live inline views show all of it. */
@@ -63,12 +75,12 @@ type Stretch = {
 /** Replays a stretch of the log, as `reader` sees it, into the scratch tables; resolves to the position reached. */
 const replay = async (
   store: EventStore,
-  { reader, session }: { readonly reader: Session; readonly session: Session },
-  view: View,
-  { from, until, extent }: Stretch,
+  { reader, session }: { readonly reader: DatabaseSession; readonly session: DatabaseSession },
+  view: RebuildableView,
+  { from, until, extent }: ReplayRange,
   progress: (events: number) => void,
 ): Promise<LogPosition> => {
-  const read = (after: LogPosition): Promise<readonly Recorded[]> =>
+  const read = (after: LogPosition): Promise<readonly RecordedEvent[]> =>
     store.read(after, PAGE, (statement) => reader.run(statement), {
       extent,
       only: view.only,
@@ -91,24 +103,28 @@ const replay = async (
 };
 
 /** A follower goes on from the position that is left for it, so that must be one that nothing can come before. */
-const extentFor = (view: View): 'settled' | 'committed' => (view.follower ? 'settled' : 'committed');
+const getLogExtent = (view: RebuildableView): 'settled' | 'committed' => (view.follower ? 'settled' : 'committed');
 
 const isAfter = (a: LogPosition, b: LogPosition): boolean => {
   const [left, right] = [BigInt(a.transaction), BigInt(b.transaction)];
   return left > right || (left === right && a.position > b.position);
 };
 
-type Forgotten = { readonly person: string; readonly cleaned: boolean };
+type ForgottenPerson = { readonly person: string; readonly cleaned: boolean };
 
-const FORGOTTEN = sql`select person, cleaned_at is not null as cleaned from event_store.person_keys where key is null`;
+const SELECT_FORGOTTEN_PEOPLE = sql`select person, cleaned_at is not null as cleaned from event_store.person_keys where key is null`;
 
 /** What was read of somebody before they were forgotten tells their name. */
-const forgetInScratch = async (session: Session, view: View, forgotten: readonly Forgotten[]): Promise<void> => {
+const forgetInScratch = async (
+  session: DatabaseSession,
+  view: RebuildableView,
+  forgotten: readonly ForgottenPerson[],
+): Promise<void> => {
   const people = forgotten.map(({ person }) => person);
-  await session.pipeline(forgetIn(view.names, people, (table) => `pg_temp.${table}`));
+  await session.pipeline(buildErasureStatements(view.names, people, (table) => `pg_temp.${table}`));
 };
 
-const makeScratch = async (session: Session, view: View): Promise<void> => {
+const makeScratch = async (session: DatabaseSession, view: RebuildableView): Promise<void> => {
   for (const table of view.tables) {
     const needless = view.follower?.growing?.includes(table) ? 'true' : 'indisunique';
     await session.run(sql.raw(`create temporary table ${table} (like views.${table} including all)`));
@@ -124,14 +140,14 @@ const makeScratch = async (session: Session, view: View): Promise<void> => {
   }
 };
 
-type Index = { readonly name: string; readonly definition: string };
+type TableIndex = { readonly name: string; readonly definition: string };
 
 /**
  * Puts the rows of the copy into the live table. Its indexes are made anew from all of them, which costs half of adding
  * them one by one; but not those on expressions, as what Postgres knows of their values would go with them.
  */
-const exchange = async (session: Session, table: string): Promise<void> => {
-  const indexes = await session.run<Index>(sql`
+const replaceTableContent = async (session: DatabaseSession, table: string): Promise<void> => {
+  const indexes = await session.run<TableIndex>(sql`
     select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition
       from pg_index
      where indrelid = ${`views.${table}`}::regclass
@@ -149,7 +165,11 @@ const exchange = async (session: Session, table: string): Promise<void> => {
  * Replaces one view's rows by what the log says. Writers go on while the log is replayed; for the last stretch and the
  * exchange they wait.
  */
-export const rebuild = async (store: EventStore, view: View, progress: Progress = () => undefined): Promise<void> => {
+export const rebuildView = async (
+  store: EventStore,
+  view: RebuildableView,
+  progress: RebuildProgress = () => undefined,
+): Promise<void> => {
   const session = await store.database.session();
   try {
     await makeScratch(session, view);
@@ -161,11 +181,11 @@ export const rebuild = async (store: EventStore, view: View, progress: Progress 
       store,
       { reader: session, session },
       view,
-      { from: reached, extent: extentFor(view) },
+      { from: reached, extent: getLogExtent(view) },
       report,
     );
-    await forgetInScratch(session, view, await session.run<Forgotten>(FORGOTTEN));
-    for (const table of view.tables) await exchange(session, table);
+    await forgetInScratch(session, view, await session.run<ForgottenPerson>(SELECT_FORGOTTEN_PEOPLE));
+    for (const table of view.tables) await replaceTableContent(session, table);
     if (view.follower) await session.run(writeCheckpoint(view.follower.name, end));
     await session.run(sql`commit`);
   } finally {
@@ -174,13 +194,17 @@ export const rebuild = async (store: EventStore, view: View, progress: Progress 
 };
 
 /** What differs between a live view and the log: none where both lists are empty. Each holds up to ten rows. */
-export type Difference = { readonly table: string; readonly missing: readonly Row[]; readonly surplus: readonly Row[] };
+export type ViewDifference = {
+  readonly table: string;
+  readonly missing: readonly DatabaseRow[];
+  readonly surplus: readonly DatabaseRow[];
+};
 
 /**
  * The live tables as `reader` sees them, copied beside the scratch ones as live_…: in a transaction of its own, which is
  * over before the log is replayed. Followers wait for every transaction that writes, also for one that only writes here.
  */
-const copyLive = async (reader: Session, session: Session, view: View): Promise<void> => {
+const copyLive = async (reader: DatabaseSession, session: DatabaseSession, view: RebuildableView): Promise<void> => {
   const [exported] = await reader.run<{ snapshot: string }>(sql`select pg_export_snapshot() as snapshot`);
   await session.run(sql`begin isolation level repeatable read`);
   await session.run(sql.raw(`set transaction snapshot '${exported?.snapshot}'`));
@@ -191,7 +215,7 @@ const copyLive = async (reader: Session, session: Session, view: View): Promise<
 };
 
 /** Prunes the copy of the live rows as well: what is past its retention may still be there, or not any more. */
-const pruneBoth = async (session: Session, view: View, prune: Sql): Promise<void> => {
+const pruneBoth = async (session: DatabaseSession, view: RebuildableView, prune: Sql): Promise<void> => {
   const rename = async (from: string, to: string): Promise<void> => {
     for (const table of view.tables) {
       await session.run(sql.raw(`alter table pg_temp.${from}${table} rename to ${to}${table}`));
@@ -206,32 +230,32 @@ const pruneBoth = async (session: Session, view: View, prune: Sql): Promise<void
 };
 
 /** Compares a view with the log, both as of one moment; writers and followers go on. Nothing is changed. */
-export const verify = async (
+export const verifyView = async (
   store: EventStore,
-  view: View,
+  view: RebuildableView,
   now: Date,
-  progress: Progress = () => undefined,
-): Promise<Difference[]> => {
+  progress: RebuildProgress = () => undefined,
+): Promise<ViewDifference[]> => {
   const reader = await store.database.session();
   const session = await store.database.session();
   try {
     await makeScratch(session, view);
     // One snapshot for the log and the live view. It only reads, so it has no transaction id that others wait for.
     await reader.run(sql`begin isolation level repeatable read, read only`);
-    const [checkpoint] = view.follower ? await reader.run<LogPosition>(readCheckpoint(view.follower.name)) : [];
+    const [checkpoint] = view.follower ? await reader.run<LogPosition>(selectCheckpoint(view.follower.name)) : [];
     await copyLive(reader, session, view);
-    const forgotten = await reader.run<Forgotten>(FORGOTTEN);
+    const forgotten = await reader.run<ForgottenPerson>(SELECT_FORGOTTEN_PEOPLE);
     const until = view.follower ? (checkpoint ?? LOG_START) : null;
-    const stretch = { from: LOG_START, until, extent: extentFor(view) };
+    const stretch = { from: LOG_START, until, extent: getLogExtent(view) };
     await replay(store, { reader, session }, view, stretch, (events) => progress(view.name, events));
     await forgetInScratch(session, view, forgotten);
     // The live ones may name them until they are cleaned.
     const named = forgotten.flatMap(({ person, cleaned }) => (cleaned ? [] : [person]));
-    await session.pipeline(forgetIn(view.names, named, (table) => `pg_temp.live_${table}`));
+    await session.pipeline(buildErasureStatements(view.names, named, (table) => `pg_temp.live_${table}`));
     if (view.follower?.prune) await pruneBoth(session, view, view.follower.prune(now));
-    const differences: Difference[] = [];
+    const differences: ViewDifference[] = [];
     for (const table of view.tables) {
-      const only = (left: string, right: string): Promise<Row[]> =>
+      const only = (left: string, right: string): Promise<DatabaseRow[]> =>
         session.run(sql.raw(`select * from pg_temp.${left} except select * from pg_temp.${right} limit 10`));
       const missing = await only(table, `live_${table}`);
       const surplus = await only(`live_${table}`, table);

@@ -1,5 +1,5 @@
 import { unavailable } from '#kernel';
-import { brokenUnique, isStale, isWorthRepeating } from './postgres-errors.js';
+import { getViolatedConstraint, isVersionConflictError, isRetryableError } from './postgres-errors.js';
 
 const ATTEMPTS = 40;
 const PAUSE_MAX_MS = 100;
@@ -20,9 +20,9 @@ export const retryOnConflict = async <T>(work: () => Promise<T>, races: readonly
     try {
       return await work();
     } catch (error) {
-      const broken = brokenUnique(error);
+      const broken = getViolatedConstraint(error);
       const raced = broken !== null && races.includes(broken);
-      if (!isStale(error) && !isWorthRepeating(error) && !raced) throw error;
+      if (!isVersionConflictError(error) && !isRetryableError(error) && !raced) throw error;
       if (attempt === ATTEMPTS) throw unavailable('Too many are changing this at once. Please try again.', 1);
       await pauseBefore(attempt);
     }

@@ -7,14 +7,14 @@ const TIMESTAMPTZ = 1184;
  * `2026-11-21 10:41:51.12+00` → `2026-11-21T10:41:51.120Z`. Rows carry times as documents show them: no Date is made
  * only to be printed again. The session's time zone is UTC.
  */
-export const isoTime = (text: string): string => {
+export const formatIsoTime = (text: string): string => {
   const fraction = text.length > 22 ? text.slice(20, -3) : '';
   return `${text.slice(0, 10)}T${text.slice(11, 19)}.${fraction.slice(0, 3).padEnd(3, '0')}Z`;
 };
 
 export const rowTypes: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) => {
-    if (oid === TIMESTAMPTZ) return isoTime;
+    if (oid === TIMESTAMPTZ) return formatIsoTime;
     // Counts and positions stay far below 2^53.
     if (oid === INT8) return Number;
     // pg's own declarations leave the parser untyped.

@@ -1,6 +1,6 @@
 import type { Sql } from '#kernel';
 
-export type Row = Record<string, unknown>;
+export type DatabaseRow = Record<string, unknown>;
 
 /** Runs a statement on the connections for reads and returns its rows. `Database` implements it. */
-export type RowReader = { rows<R extends Row>(statement: Sql): Promise<R[]> };
+export type RowReader = { rows<R extends DatabaseRow>(statement: Sql): Promise<R[]> };

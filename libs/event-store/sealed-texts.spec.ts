@@ -1,9 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { claimOf, HouseMark, isSealed, PersonKey, placeholderOf } from './sealed-texts.js';
+import {
+  parseEncryptedTextHeader,
+  InstallationMac,
+  isEncryptedText,
+  PersonKey,
+  getPlaceholder,
+} from './sealed-texts.js';
 
-const HOUSE = new HouseMark(Buffer.alloc(32, 1));
+const HOUSE = new InstallationMac(Buffer.alloc(32, 1));
 const recentTexts = () => ({ sealed: new Map<string, string>(), opened: new Map<string, string>() });
 const RECENT = recentTexts();
 const keyOf = (person: string, bytes = randomBytes(32), recent = RECENT): PersonKey =>
@@ -24,8 +30,8 @@ describe('a sealed text', () => {
     fc.assert(
       fc.property(texts, kinds, fc.uint8Array({ minLength: 32, maxLength: 32 }), (text, kind, bytes) => {
         const sealed = keyOf('user-1', Buffer.from(bytes)).seal(kind, text);
-        expect(isSealed(sealed)).toBe(true);
-        expect(claimOf(sealed)).toEqual({ kind, person: 'user-1' });
+        expect(isEncryptedText(sealed)).toBe(true);
+        expect(parseEncryptedTextHeader(sealed)).toEqual({ kind, person: 'user-1' });
         expect(HOUSE.isOn(sealed)).toBe(true);
         // What is no Unicode cannot be kept as UTF-8, nor by Postgres.
         const kept = Buffer.from(text).toString();
@@ -49,7 +55,7 @@ describe('a sealed text', () => {
   it('is that of a person whose id has colons in it, as those of other services may', () => {
     const theirs = keyOf('idp:ada:1');
     const sealed = theirs.seal('name', 'ada');
-    expect(claimOf(sealed)).toEqual({ kind: 'name', person: 'idp:ada:1' });
+    expect(parseEncryptedTextHeader(sealed)).toEqual({ kind: 'name', person: 'idp:ada:1' });
     expect(theirs.open(sealed)).toBe('ada');
   });
 
@@ -59,7 +65,7 @@ describe('a sealed text', () => {
     expect(key.open(sealed.replace('user-1', 'user-2'))).toBeUndefined();
     expect(key.open(sealed.replace('sealed:n', 'sealed:d'))).toBeUndefined();
     expect(HOUSE.isOn(sealed.replace('user-1', 'user-2'))).toBe(false);
-    expect(new HouseMark(Buffer.alloc(32, 2)).isOn(sealed)).toBe(false);
+    expect(new InstallationMac(Buffer.alloc(32, 2)).isOn(sealed)).toBe(false);
   });
 
   it('is not what only looks like one', () => {
@@ -88,7 +94,7 @@ describe('a sealed text', () => {
   });
 
   it('leaves a name an id, and a detail nothing', () => {
-    expect(placeholderOf({ person: 'user-1', kind: 'name' })).toBe('user-1');
-    expect(placeholderOf({ person: 'user-1', kind: 'detail' })).toBeNull();
+    expect(getPlaceholder({ person: 'user-1', kind: 'name' })).toBe('user-1');
+    expect(getPlaceholder({ person: 'user-1', kind: 'detail' })).toBeNull();
   });
 });

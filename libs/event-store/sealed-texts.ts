@@ -12,33 +12,36 @@ import type { PersonalText } from '#kernel';
  *
  * What stands before it is authenticated with it. All of it is ASCII: Node reads that several times faster than anything else.
  */
-const SIGN = '~sealed:';
-const MARK = 8;
-const NONCE = 12;
-const TAG = 16;
+const ENCRYPTED_TEXT_PREFIX = '~sealed:';
+const MAC_LENGTH = 8;
+const NONCE_LENGTH = 12;
+const TAG_LENGTH = 16;
 const KEY_LENGTH = 32;
 const CIPHER = 'aes-256-gcm';
 
-export const isSealed = (text: string): boolean => text.startsWith(SIGN);
+export const isEncryptedText = (text: string): boolean => text.startsWith(ENCRYPTED_TEXT_PREFIX);
 
 /**
  * Strings in JSON that may be sealed texts, their quotes included. A quote that begins a string comes after no backslash, one
  * that ends it before no tilde; and what a colon follows is the name of a member.
  */
-export const SEALED_IN_JSON = new RegExp(String.raw`(?<!\\)"${SIGN}(?:[^"\\]|\\.)*"(?!\s*:)`, 'g');
+export const ENCRYPTED_TEXT_IN_JSON = new RegExp(
+  String.raw`(?<!\\)"${ENCRYPTED_TEXT_PREFIX}(?:[^"\\]|\\.)*"(?!\s*:)`,
+  'g',
+);
 
-const LETTERS = { name: 'n', detail: 'd' } as const satisfies Record<PersonalText['kind'], string>;
+const KIND_LETTERS = { name: 'n', detail: 'd' } as const satisfies Record<PersonalText['kind'], string>;
 
 /** What is longer is what a client makes up: people, addresses and programs have shorter names. */
-const REMEMBERED_LENGTH = 256;
+const MAX_CACHED_LENGTH = 256;
 /** Some 10 MB of texts in each of the two at the very most, whoever says what. */
-const REMEMBERED = 10_000;
+const MAX_CACHED_TEXTS = 10_000;
 
 /** What one process has lately sealed and opened, of all people. */
-export type RecentTexts = { readonly sealed: Map<string, string>; readonly opened: Map<string, string> };
+export type TextCache = { readonly sealed: Map<string, string>; readonly opened: Map<string, string> };
 
-const remember = (known: Map<string, string>, asked: string, found: string): void => {
-  if (known.size >= REMEMBERED) known.clear();
+const cacheText = (known: Map<string, string>, asked: string, found: string): void => {
+  if (known.size >= MAX_CACHED_TEXTS) known.clear();
   known.set(asked, found);
 };
 
@@ -51,23 +54,23 @@ export class PersonKey {
   constructor(
     private readonly person: string,
     readonly bytes: Buffer,
-    private readonly house: HouseMark,
-    private readonly recent: RecentTexts,
+    private readonly house: InstallationMac,
+    private readonly recent: TextCache,
   ) {
     this.nonces = Buffer.from(hkdfSync('sha256', bytes, '', 'nonces', KEY_LENGTH));
-    this.sign = this.nonces.toString('base64url', 0, NONCE);
+    this.sign = this.nonces.toString('base64url', 0, NONCE_LENGTH);
   }
 
   seal(kind: PersonalText['kind'], text: string): string {
-    const front = `${SIGN}${LETTERS[kind]}:${this.person}:`;
+    const front = `${ENCRYPTED_TEXT_PREFIX}${KIND_LETTERS[kind]}:${this.person}:`;
     const asked = front + text;
     const known = this.recent.sealed.get(this.sign + asked);
     if (known !== undefined) return known;
-    const nonce = createHmac('sha256', this.nonces).update(asked).digest().subarray(0, NONCE);
+    const nonce = createHmac('sha256', this.nonces).update(asked).digest().subarray(0, NONCE_LENGTH);
     const cipher = createCipheriv(CIPHER, this.bytes, nonce).setAAD(Buffer.from(front));
     const body = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
     const sealed = front + Buffer.concat([this.house.of(front, body), body]).toString('base64url');
-    if (text.length <= REMEMBERED_LENGTH) remember(this.recent.sealed, this.sign + asked, sealed);
+    if (text.length <= MAX_CACHED_LENGTH) cacheText(this.recent.sealed, this.sign + asked, sealed);
     return sealed;
   }
 
@@ -75,15 +78,18 @@ export class PersonKey {
   open(sealed: string): string | undefined {
     const known = this.recent.opened.get(this.sign + sealed);
     if (known !== undefined) return known;
-    const parts = partsOf(sealed);
+    const parts = splitEncryptedText(sealed);
     if (!parts) return undefined;
     const { front, body } = parts;
-    const decipher = createDecipheriv(CIPHER, this.bytes, body.subarray(0, NONCE), { authTagLength: TAG })
+    const decipher = createDecipheriv(CIPHER, this.bytes, body.subarray(0, NONCE_LENGTH), { authTagLength: TAG_LENGTH })
       .setAAD(Buffer.from(front))
-      .setAuthTag(body.subarray(-TAG));
+      .setAuthTag(body.subarray(-TAG_LENGTH));
     try {
-      const text = Buffer.concat([decipher.update(body.subarray(NONCE, -TAG)), decipher.final()]).toString('utf8');
-      if (text.length <= REMEMBERED_LENGTH) remember(this.recent.opened, this.sign + sealed, text);
+      const text = Buffer.concat([
+        decipher.update(body.subarray(NONCE_LENGTH, -TAG_LENGTH)),
+        decipher.final(),
+      ]).toString('utf8');
+      if (text.length <= MAX_CACHED_LENGTH) cacheText(this.recent.opened, this.sign + sealed, text);
       return text;
     } catch {
       return undefined;
@@ -92,7 +98,7 @@ export class PersonKey {
 }
 
 /** Tells what was sealed under this house's encryption key from what only looks like it. */
-export class HouseMark {
+export class InstallationMac {
   private readonly key: Buffer;
 
   constructor(encryptionKey: Buffer) {
@@ -100,34 +106,35 @@ export class HouseMark {
   }
 
   of(front: string, body: Buffer): Buffer {
-    return createHmac('sha256', this.key).update(front).update(body).digest().subarray(0, MARK);
+    return createHmac('sha256', this.key).update(front).update(body).digest().subarray(0, MAC_LENGTH);
   }
 
   isOn(sealed: string): boolean {
-    const parts = partsOf(sealed);
+    const parts = splitEncryptedText(sealed);
     return parts !== null && timingSafeEqual(parts.mark, this.of(parts.front, parts.body));
   }
 }
 
 /** Whose it claims to be, and of which kind; null where it looks like no sealed text. */
-export const claimOf = (sealed: string): Pick<PersonalText, 'person' | 'kind'> | null => {
+export const parseEncryptedTextHeader = (sealed: string): Pick<PersonalText, 'person' | 'kind'> | null => {
   const end = sealed.lastIndexOf(':');
-  const start = SIGN.length + 2;
-  const letter = sealed.charAt(SIGN.length);
-  if (!isSealed(sealed) || end <= start || (letter !== LETTERS.name && letter !== LETTERS.detail)) return null;
-  return { kind: letter === LETTERS.name ? 'name' : 'detail', person: sealed.slice(start, end) };
+  const start = ENCRYPTED_TEXT_PREFIX.length + 2;
+  const letter = sealed.charAt(ENCRYPTED_TEXT_PREFIX.length);
+  if (!isEncryptedText(sealed) || end <= start || (letter !== KIND_LETTERS.name && letter !== KIND_LETTERS.detail))
+    return null;
+  return { kind: letter === KIND_LETTERS.name ? 'name' : 'detail', person: sealed.slice(start, end) };
 };
 
-type Parts = { readonly front: string; readonly mark: Buffer; readonly body: Buffer };
+type EncryptedTextParts = { readonly front: string; readonly mark: Buffer; readonly body: Buffer };
 
-const partsOf = (sealed: string): Parts | null => {
-  if (!claimOf(sealed)) return null;
+const splitEncryptedText = (sealed: string): EncryptedTextParts | null => {
+  if (!parseEncryptedTextHeader(sealed)) return null;
   const end = sealed.lastIndexOf(':') + 1;
   const bytes = Buffer.from(sealed.slice(end), 'base64url');
-  if (bytes.length < MARK + NONCE + TAG) return null;
-  return { front: sealed.slice(0, end), mark: bytes.subarray(0, MARK), body: bytes.subarray(MARK) };
+  if (bytes.length < MAC_LENGTH + NONCE_LENGTH + TAG_LENGTH) return null;
+  return { front: sealed.slice(0, end), mark: bytes.subarray(0, MAC_LENGTH), body: bytes.subarray(MAC_LENGTH) };
 };
 
 /** What is read in the place of a text of somebody who has been forgotten. */
-export const placeholderOf = ({ person, kind }: Pick<PersonalText, 'person' | 'kind'>): string | null =>
+export const getPlaceholder = ({ person, kind }: Pick<PersonalText, 'person' | 'kind'>): string | null =>
   kind === 'name' ? person : null;

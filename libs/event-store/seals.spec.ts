@@ -2,13 +2,13 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
 import { quiet } from '../../test/support/quiet.js';
-import { sql, type EventContext, type EventKinds, type LogPosition, type Message, type Recorded } from '#kernel';
+import { sql, type EventContext, type EventKinds, type LogPosition, type Message, type RecordedEvent } from '#kernel';
 import { EventStore } from './event-store.js';
 import { FollowerRunner } from './follower-runner.js';
 import { LOG_START, type Follower } from './follower.js';
-import { hasLostSomebody, isStale } from './postgres-errors.js';
-import { kindsOf } from './slice.js';
-import { CLOCK, context, CountedIds, KEY, LampHouse, until } from './spec.js';
+import { isForgottenPersonError, isVersionConflictError } from './postgres-errors.js';
+import { toEventRegistry } from './slice.js';
+import { CLOCK, context, CountedIds, TEST_ENCRYPTION_KEY, TestEventStore, waitForCondition } from './spec.js';
 
 /** A guest book: whoever signs it is named in what they sign, and by the event; and may be struck off. */
 type SignedEvent =
@@ -36,7 +36,7 @@ const kinds: EventKinds<SignedEvent> = {
 };
 
 let home: TestDatabase;
-let house: LampHouse;
+let house: TestEventStore;
 let store: EventStore;
 let client: pg.Client;
 let shown: SignedEvent['data'][];
@@ -47,14 +47,14 @@ const openStore = (): EventStore => {
     tables: [],
     on: { Signed: (data: unknown) => (shown.push(data as SignedEvent['data']), null) },
   };
-  return new EventStore(house.database, kindsOf(kinds), [projection], CLOCK, IDS, KEY);
+  return new EventStore(house.database, toEventRegistry(kinds), [projection], CLOCK, IDS, TEST_ENCRYPTION_KEY);
 };
 
 const IDS = new CountedIds();
 
 beforeEach(async () => {
   home = await freshDatabase();
-  house = await LampHouse.over(home.url);
+  house = await TestEventStore.over(home.url);
   client = await house.connect();
   shown = [];
   store = openStore();
@@ -87,7 +87,7 @@ const strike = (guest: string, on = store) =>
   sign(struck(guest), { ...context, accessor: { id: 'system', type: 'system', name: 'us' } }, on);
 
 /** Beyond what other tests are at in the same Postgres. */
-const readOn = (on: EventStore, after: LogPosition, limit: number, how = {}): Promise<readonly Recorded[]> =>
+const readOn = (on: EventStore, after: LogPosition, limit: number, how = {}): Promise<readonly RecordedEvent[]> =>
   on.read(after, limit, (statement) => house.database.rows(statement), { extent: 'committed', ...how });
 
 const log = async (): Promise<string> =>
@@ -158,14 +158,14 @@ describe('texts of people', () => {
     const follower = { name: 'publisher', batch: 1, tables: [], follow };
     const runner = new FollowerRunner(publisher, follower, quiet);
     runner.start();
-    await until(() => away?.length !== 0);
+    await waitForCondition(() => away?.length !== 0);
     expect(away[0]).toEqual(signed('user-1', 'ada l.').data);
     await strike('user-1');
     // One that had read them before may be on its way.
     const tried = away.length;
-    await until(() => away?.length !== tried);
+    await waitForCondition(() => away?.length !== tried);
     away = null;
-    await until(() => told.length === 2);
+    await waitForCondition(() => told.length === 2);
     await runner.stop();
     expect(told).toEqual([signedById('user-1').data, { guest: 'user-1' }]);
   });
@@ -186,7 +186,7 @@ describe('texts of people', () => {
 
   it('end with the person also where they had none', async () => {
     await strike('user-9');
-    expect(isStale(await failureOf(sign(signed('user-9', 'ada l.'), by('user-2', 'bob'))))).toBe(true);
+    expect(isVersionConflictError(await failureOf(sign(signed('user-9', 'ada l.'), by('user-2', 'bob'))))).toBe(true);
     await sign(signedById('user-9'), by('user-2', 'bob'));
     expect(await log()).not.toMatch(PERSONAL);
   });
@@ -252,7 +252,7 @@ describe.each([
     length = (await store.stream('book-1')).length;
   });
 
-  const written = async (): Promise<readonly Recorded[]> => (await openStore().stream('book-1')).slice(length);
+  const written = async (): Promise<readonly RecordedEvent[]> => (await openStore().stream('book-1')).slice(length);
 
   it('is decided anew, however often it comes, and written when it names them by their id', async () => {
     for (const stale of [
@@ -261,7 +261,7 @@ describe.each([
       signed('user-1', 'ada l.'),
     ]) {
       const error = await failureOf(sign(stale, by('user-2', 'bob'), other));
-      expect([isStale(error), hasLostSomebody(error)]).toEqual([true, true]);
+      expect([isVersionConflictError(error), isForgottenPersonError(error)]).toEqual([true, true]);
     }
     await sign(signedById('user-1'), by('user-2', 'bob'), other);
     expect((await written()).map(({ data }) => data)).toEqual([signedById('user-1').data]);
@@ -316,7 +316,7 @@ describe('what was made of sealed events', () => {
   it('opens in JSON as text what it opens in values, whatever else people write', async () => {
     await sign(signed('user-1', 'ada "the\\first"\n'), by('user-1', 'ada l.'));
     await sign(signed('u"s\\er-2', 'bob'), by('user-2', 'bob'));
-    const [first, second] = (await readOn(store, LOG_START, 10, { sealed: true })) as [Recorded, Recorded];
+    const [first, second] = (await readOn(store, LOG_START, 10, { sealed: true })) as [RecordedEvent, RecordedEvent];
     const { name } = first.data as { name: string };
     const { name: odd } = second.data as { name: string };
     const made = [
@@ -362,7 +362,7 @@ describe('keys', () => {
 
   it('lie there encrypted, and say so to who has another encryption key', async () => {
     await sign(signed('user-1', 'ada l.'), by('user-1', 'ada l.'));
-    const other = new EventStore(house.database, kindsOf(kinds), [], CLOCK, IDS, Buffer.alloc(32, 2));
+    const other = new EventStore(house.database, toEventRegistry(kinds), [], CLOCK, IDS, Buffer.alloc(32, 2));
     await expect(other.stream('book-1')).rejects.toThrow('sealed with another encryption key');
   });
 

@@ -9,7 +9,7 @@ export type Aggregate = { readonly prefix: string; readonly decider: Decider<unk
  * What a slice brings to the log: its events, the rules that fold them, the views made of them, and the SQL that makes
  * the tables. apps/slices.ts lists them all; nothing registers itself.
  */
-export type Slice = {
+export type ModuleDefinition = {
   readonly name: string;
   readonly kinds: EventRegistry;
   readonly aggregates: readonly Aggregate[];
@@ -22,17 +22,18 @@ export type Slice = {
 };
 
 /** Forgets the event union on purpose: the registry is looked up by a name read from the log. */
-export const kindsOf = <E extends Message>(kinds: EventKinds<E>): EventRegistry => kinds as unknown as EventRegistry;
+export const toEventRegistry = <E extends Message>(kinds: EventKinds<E>): EventRegistry =>
+  kinds as unknown as EventRegistry;
 
-export const aggregate = <S, C extends Message, E extends Message>(
+export const defineAggregate = <S, C extends Message, E extends Message>(
   prefix: string,
   decider: Decider<S, C, E>,
 ): Aggregate => ({ prefix, decider: decider as unknown as Aggregate['decider'] });
 
-export const projectionOf = <E extends Message>(projection: Projection<E>): Projection =>
+export const toProjection = <E extends Message>(projection: Projection<E>): Projection =>
   projection as unknown as Projection;
 
-export const registryOf = (slices: readonly Slice[]): EventRegistry => {
+export const buildEventRegistry = (slices: readonly ModuleDefinition[]): EventRegistry => {
   const entries = slices.flatMap((slice) => Object.entries(slice.kinds));
   const registry = Object.fromEntries(entries);
   if (Object.keys(registry).length !== entries.length) throw new Error('two slices name an event alike');

@@ -1,4 +1,4 @@
-import { Refused, unavailable } from '#kernel';
+import { Refusal, unavailable } from '#kernel';
 
 export type SlowLimits = {
   /** Connections for slow statements; each runs one statement at a time. */
@@ -10,17 +10,17 @@ export type SlowLimits = {
 };
 
 /** More than a client has under way; each of them holds a request open. */
-const MOST_WAITING = 200;
+const MAX_WAITING = 200;
 
-export const SLOW_LIMITS: SlowLimits = { connections: 4, perCaller: 2, waitingPerCaller: MOST_WAITING };
+export const SLOW_LIMITS: SlowLimits = { connections: 4, perCaller: 2, waitingPerCaller: MAX_WAITING };
 
 /** A client gives up after 30 s; the statement itself takes some of them. */
-const MOST_WAIT_MS = 10_000;
+const MAX_WAIT_MS = 10_000;
 const RETRY_AFTER_SECONDS = 5;
 
-type Waiter<Connection> = (connection: Connection) => void;
+type WaitingStatement<Connection> = (connection: Connection) => void;
 
-type Caller<Connection> = { running: number; readonly waiting: Waiter<Connection>[] };
+type SlowStatementCaller<Connection> = { running: number; readonly waiting: WaitingStatement<Connection>[] };
 
 /**
  * Hands out the connections for slow statements. Each caller uses at most some of them at a time, and callers that wait
@@ -29,7 +29,7 @@ type Caller<Connection> = { running: number; readonly waiting: Waiter<Connection
 export class SlowStatements<Connection> {
   private readonly idle: Connection[];
   /** In the order of their turns. A caller is in it while it has statements. */
-  private readonly callers = new Map<string, Caller<Connection>>();
+  private readonly callers = new Map<string, SlowStatementCaller<Connection>>();
 
   constructor(
     connections: readonly Connection[],
@@ -62,8 +62,8 @@ export class SlowStatements<Connection> {
         caller.waiting.splice(caller.waiting.indexOf(start), 1);
         this.forgetIfDone(id, caller);
         reject(unavailable('The database is busy with slow requests. Please try again.', RETRY_AFTER_SECONDS));
-      }, MOST_WAIT_MS).unref();
-      const start: Waiter<Connection> = (connection) => {
+      }, MAX_WAIT_MS).unref();
+      const start: WaitingStatement<Connection> = (connection) => {
         clearTimeout(giveUp);
         resolve(connection);
       };
@@ -89,7 +89,7 @@ export class SlowStatements<Connection> {
       );
       if (!next) return;
       const [id, caller] = next;
-      const start = caller.waiting.shift() as Waiter<Connection>;
+      const start = caller.waiting.shift() as WaitingStatement<Connection>;
       caller.running += 1;
       // The turn of every other caller comes first.
       this.callers.delete(id);
@@ -98,15 +98,15 @@ export class SlowStatements<Connection> {
     }
   }
 
-  private forgetIfDone(id: string, { running, waiting }: Caller<Connection>): void {
+  private forgetIfDone(id: string, { running, waiting }: SlowStatementCaller<Connection>): void {
     if (running === 0 && waiting.length === 0) this.callers.delete(id);
   }
 
-  private tooMany(): Refused {
+  private tooMany(): Refusal {
     const { perCaller, waitingPerCaller } = this.limits;
     const detail =
       `Too many slow requests at once: ${perCaller} run and ${waitingPerCaller} wait. ` +
       'Wait for their answers before you send more.';
-    return new Refused('too-many', [{ detail }], RETRY_AFTER_SECONDS);
+    return new Refusal('too-many', [{ detail }], RETRY_AFTER_SECONDS);
   }
 }

@@ -12,16 +12,16 @@ import {
 } from '#kernel';
 import { Database } from './database.js';
 import { EventStore } from './event-store.js';
-import { aggregate, kindsOf, projectionOf, type Slice } from './slice.js';
+import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from './slice.js';
 
 /** A lamp, so that the log can be tested without knowing a slice of ours. */
-export type LampEvent = Message<'LampHung', { room: string; watts: number }> | Message<'LampLit', { by: string }>;
+export type TestLampEvent = Message<'LampHung', { room: string; watts: number }> | Message<'LampLit', { by: string }>;
 
 type LampCommand = Message<'HangLamp', { room: string; watts: number }> | Message<'LightLamp', { by: string }>;
 
 type Lamp = { readonly hung: boolean; readonly watts: number; readonly litBy: string | null };
 
-export const lamp: Decider<Lamp, LampCommand, LampEvent> = {
+export const lamp: Decider<Lamp, LampCommand, TestLampEvent> = {
   version: 2,
   initial: { hung: false, watts: 0, litBy: null },
   decide: {
@@ -39,7 +39,7 @@ export const lamp: Decider<Lamp, LampCommand, LampEvent> = {
 };
 
 /** Strict, as the zod schemas of slices are. */
-const strictly = <T>(...fields: readonly string[]) => ({
+const createStrictSchema = <T>(...fields: readonly string[]) => ({
   parse: (data: unknown): T => {
     const unknown = Object.keys(data as object).filter((key) => !fields.includes(key));
     if (unknown.length > 0) throw new Error(`unknown: ${unknown.join(', ')}`);
@@ -50,22 +50,22 @@ const strictly = <T>(...fields: readonly string[]) => ({
 /** What somebody else saw, and no view shows. */
 type SeenEvent = Message<'LampSeen', { by: string }>;
 
-const kinds: EventKinds<LampEvent | SeenEvent> = {
+const kinds: EventKinds<TestLampEvent | SeenEvent> = {
   LampHung: {
     schemaVersion: 2,
-    schema: strictly('room', 'watts'),
+    schema: createStrictSchema('room', 'watts'),
     topic: 'lamps',
     audit: { unaudited: 'a sample' },
     // Version 1 had the power as text: '40 W'.
     upcast: { 1: (data) => upcastFrom1(data as { room: string; power: string }) },
   },
-  LampLit: { schemaVersion: 1, schema: strictly('by'), topic: 'lamps', audit: { unaudited: 'a sample' } },
-  LampSeen: { schemaVersion: 1, schema: strictly('by'), topic: 'lamps', audit: { unaudited: 'a sample' } },
+  LampLit: { schemaVersion: 1, schema: createStrictSchema('by'), topic: 'lamps', audit: { unaudited: 'a sample' } },
+  LampSeen: { schemaVersion: 1, schema: createStrictSchema('by'), topic: 'lamps', audit: { unaudited: 'a sample' } },
 };
 
 const upcastFrom1 = ({ room, power }: { room: string; power: string }) => ({ room, watts: Number.parseInt(power, 10) });
 
-export const lamps: Projection<LampEvent> = {
+export const lamps: Projection<TestLampEvent> = {
   name: 'lamps',
   tables: ['lamps'],
   on: {
@@ -75,16 +75,16 @@ export const lamps: Projection<LampEvent> = {
   },
 };
 
-export const lampSlice: Slice = {
+export const lampDefinition: ModuleDefinition = {
   name: 'lamps',
-  kinds: kindsOf(kinds),
-  aggregates: [aggregate('lamp', lamp)],
-  projections: [projectionOf(lamps)],
+  kinds: toEventRegistry(kinds),
+  aggregates: [defineAggregate('lamp', lamp)],
+  projections: [toProjection(lamps)],
   followers: [],
   migrations: null,
 };
 
-export const KEY = Buffer.alloc(32, 1);
+export const TEST_ENCRYPTION_KEY = Buffer.alloc(32, 1);
 
 export const TABLES = `
   create table views.lamps (
@@ -116,22 +116,29 @@ export const context: EventContext = {
   causation: null,
 };
 
-export const hung = (room: string, watts = 40): LampEvent => ({ type: 'LampHung', data: { room, watts } });
-export const lit = (by: string): LampEvent => ({ type: 'LampLit', data: { by } });
+export const lampHung = (room: string, watts = 40): TestLampEvent => ({ type: 'LampHung', data: { room, watts } });
+export const createLampLit = (by: string): TestLampEvent => ({ type: 'LampLit', data: { by } });
 
 /** A log over a database that has been migrated and is otherwise empty, and connections beside it. */
-export class LampHouse {
+export class TestEventStore {
   readonly store: EventStore;
   readonly database: Database;
   private readonly clients: pg.Client[] = [];
 
   private constructor(private readonly url: string) {
     this.database = new Database({ url, connections: 3, applicationName: 'lamp house' });
-    this.store = new EventStore(this.database, lampSlice.kinds, lampSlice.projections, CLOCK, new CountedIds(), KEY);
+    this.store = new EventStore(
+      this.database,
+      lampDefinition.kinds,
+      lampDefinition.projections,
+      CLOCK,
+      new CountedIds(),
+      TEST_ENCRYPTION_KEY,
+    );
   }
 
-  static async over(url: string): Promise<LampHouse> {
-    const house = new LampHouse(url);
+  static async over(url: string): Promise<TestEventStore> {
+    const house = new TestEventStore(url);
     await (await house.connect()).query(TABLES);
     return house;
   }
@@ -146,7 +153,7 @@ export class LampHouse {
     return client;
   }
 
-  append(stream: string, expected: number | 'any', ...events: readonly LampEvent[]) {
+  append(stream: string, expected: number | 'any', ...events: readonly TestLampEvent[]) {
     return this.store.append([{ stream, organization: 'org-1', expected, events }], context);
   }
 
@@ -163,6 +170,6 @@ export const appendOn = async (client: pg.Client, stream: string, id: string, by
 };
 
 /** Resolves when it is so. */
-export const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
+export const waitForCondition = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
 };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
-import { Database, rowsTogether } from './index.js';
+import { Database, runCombinedQueries } from './index.js';
 
 let home: TestDatabase;
 let database: Database;
@@ -24,7 +24,11 @@ describe('several queries in one statement', () => {
 
   it('find the rows that each of them finds', async () => {
     const before = database.count.statements;
-    const found = await rowsTogether(database, [shapes, sql`select 1 as one where false`, sql`select ${'p'} as text`]);
+    const found = await runCombinedQueries(database, [
+      shapes,
+      sql`select 1 as one where false`,
+      sql`select ${'p'} as text`,
+    ]);
     expect(database.count.statements - before).toBe(1);
     expect(found).toEqual([await database.rows(shapes), [], [{ text: 'p' }]]);
     expect(found[0]?.map((row) => row['createdAt'])).toEqual(['2026-11-21T08:41:51.123Z', '2026-11-21T10:41:51.000Z']);
@@ -32,8 +36,8 @@ describe('several queries in one statement', () => {
 
   it('leave no statement behind, for there may be many ways to choose them', async () => {
     const query = (name: string) => sql`select ${1}::int as ${sql.raw(name)}`;
-    await rowsTogether(database, [query('one_of_two'), query('two_of_two')]);
-    await rowsTogether(database, [query('by_itself')]);
+    await runCombinedQueries(database, [query('one_of_two'), query('two_of_two')]);
+    await runCombinedQueries(database, [query('by_itself')]);
     const kept = await database.rows(sql`select statement from pg_prepared_statements`);
     expect(JSON.stringify(kept)).toContain('by_itself');
     expect(JSON.stringify(kept)).not.toContain('one_of_two');
@@ -41,7 +45,7 @@ describe('several queries in one statement', () => {
 
   it('are none where there are no queries', async () => {
     const before = database.count.statements;
-    expect(await rowsTogether(database, [])).toEqual([]);
+    expect(await runCombinedQueries(database, [])).toEqual([]);
     expect(database.count.statements).toBe(before);
   });
 });

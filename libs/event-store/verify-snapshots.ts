@@ -1,26 +1,26 @@
-import { fold, sql, type Recorded } from '#kernel';
-import type { Row } from './row.js';
-import { namedIn } from './forgetting.js';
+import { fold, sql, type RecordedEvent } from '#kernel';
+import type { DatabaseRow } from './row.js';
+import { selectForgottenPeopleIn } from './forgetting.js';
 import type { EventStore } from './event-store.js';
-import type { Aggregate, Slice } from './slice.js';
+import type { Aggregate, ModuleDefinition } from './slice.js';
 
-type StreamRow = Row & {
+type StreamRow = DatabaseRow & {
   stream: string;
   version: number;
   decider: number | null;
   state: unknown;
-  events: Recorded[] | null;
+  events: RecordedEvent[] | null;
 };
 
 /** The streams whose snapshot is not what their events fold to, or whose version is not their number of events. */
-export const verifySnapshots = async (store: EventStore, slices: readonly Slice[]): Promise<string[]> => {
+export const verifySnapshots = async (store: EventStore, slices: readonly ModuleDefinition[]): Promise<string[]> => {
   const aggregates = new Map(slices.flatMap((slice) => slice.aggregates.map((one) => [one.prefix, one.decider])));
   const wrong: string[] = [];
   let after = '';
   for (;;) {
     const page = await store.database.rows<StreamRow>(sql`
       select s.stream, s.version, s.decider, e.events,
-             case when not exists (${namedIn('s.state')}) then s.state end as state
+             case when not exists (${selectForgottenPeopleIn('s.state')}) then s.state end as state
         from (select * from event_store.streams where stream > ${after} order by stream limit 500) s
         left join lateral (select jsonb_agg(jsonb_build_object('stream', e.stream, 'type', e.type, 'schemaVersion', e.schema_version, 'data', e.data, 'context', e.context) order by e.version) as events
                              from event_store.events e where e.stream = s.stream) e on true
@@ -32,7 +32,7 @@ export const verifySnapshots = async (store: EventStore, slices: readonly Slice[
     for (const row of page) {
       const decider = aggregates.get(row.stream.slice(0, row.stream.indexOf('-')));
       const events = opened.slice(first, (first += row.events?.length ?? 0));
-      if (!isTrue(row, events, decider)) wrong.push(row.stream);
+      if (!isSnapshotCorrect(row, events, decider)) wrong.push(row.stream);
     }
     const last = page.at(-1);
     if (!last) return wrong;
@@ -41,16 +41,20 @@ export const verifySnapshots = async (store: EventStore, slices: readonly Slice[
 };
 
 /** A snapshot that an older decider left behind, or that is still to be cleaned of a name, says nothing. */
-const isTrue = (row: StreamRow, events: readonly Recorded[], decider: Aggregate['decider'] | undefined): boolean => {
+const isSnapshotCorrect = (
+  row: StreamRow,
+  events: readonly RecordedEvent[],
+  decider: Aggregate['decider'] | undefined,
+): boolean => {
   if (row.version !== events.length) return false;
   if (!decider || row.decider !== decider.version || row.state === null) return true;
-  return sameJson(fold(decider, decider.initial, events as never), row.state);
+  return isSameJson(fold(decider, decider.initial, events as never), row.state);
 };
 
 /** jsonb keeps no order of keys. */
-const sameJson = (left: unknown, right: unknown): boolean => canonical(left) === canonical(right);
+const isSameJson = (left: unknown, right: unknown): boolean => toCanonicalJson(left) === toCanonicalJson(right);
 
-const canonical = (value: unknown): string =>
+const toCanonicalJson = (value: unknown): string =>
   JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)
       ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))

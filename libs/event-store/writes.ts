@@ -1,11 +1,20 @@
-import { decide, fold, sql, type Decider, type EventContext, type Message, type Recorded, type Sql } from '#kernel';
-import type { Row } from './row.js';
+import {
+  decide,
+  fold,
+  sql,
+  type Decider,
+  type EventContext,
+  type Message,
+  type RecordedEvent,
+  type Sql,
+} from '#kernel';
+import type { DatabaseRow } from './row.js';
 
 /** The version a stream must have: a number (0 = it must not exist), or `any`. */
 export type ExpectedVersion = number | 'any';
 
 /** What one append does to one stream; without events it only holds the stream at the expected version meanwhile. */
-export type Write = {
+export type StreamWrite = {
   readonly stream: string;
   /** External id of the organization, null for what belongs to the site. */
   readonly organization: string | null;
@@ -21,7 +30,7 @@ export type Write = {
 };
 
 /** Events that come from outside, each under an id that says whether it has come before; all of one id in one stream. */
-export type OnceWrite = {
+export type IdempotentWrite = {
   readonly stream: string;
   readonly organization: string | null;
   /** Who does it; null where others tell of who did. */
@@ -29,24 +38,24 @@ export type OnceWrite = {
   readonly events: readonly (Message & { readonly id: string; readonly context: EventContext })[];
 };
 
-export type Appended = {
-  readonly events: readonly Recorded[];
+export type AppendResult = {
+  readonly events: readonly RecordedEvent[];
   /** The rows of each statement that was read in the same transaction. */
-  readonly rows: readonly Row[][];
+  readonly rows: readonly DatabaseRow[][];
 };
 
 /** A stream as `streams` holds it; `state` null where its snapshot is of no use and the stream must be folded. */
-export type Snapshot = { readonly version: number; readonly decider: number | null; readonly state: unknown };
+export type StreamSnapshot = { readonly version: number; readonly decider: number | null; readonly state: unknown };
 
-export type Loaded<S> = { readonly stream: string; readonly version: number; readonly state: S };
+export type LoadedStream<S> = { readonly stream: string; readonly version: number; readonly state: S };
 
 /** What commands mean for a stream: their events, and the state they fold to. Throws what the decider refuses. */
-export const writeOf = <S, C extends Message, E extends Message>(
+export const decideWrite = <S, C extends Message, E extends Message>(
   decider: Decider<S, C, E>,
-  loaded: Loaded<S>,
+  loaded: LoadedStream<S>,
   organization: string | null,
   ...commands: readonly C[]
-): Write => {
+): StreamWrite => {
   let { state } = loaded;
   const events = commands.flatMap((command) => {
     const decided = decide(decider, command, state);
@@ -58,7 +67,7 @@ export const writeOf = <S, C extends Message, E extends Message>(
 };
 
 /** Holds a stream at the version it was read at, while something is appended that must not outlive it. */
-export const unchanged = (stream: string, version: number): Write => ({
+export const expectVersion = (stream: string, version: number): StreamWrite => ({
   stream,
   organization: null,
   expected: version,
@@ -66,27 +75,28 @@ export const unchanged = (stream: string, version: number): Write => ({
 });
 
 /** Read in an append, with its streams locked and its views written: where the condition holds after all it is decided anew. */
-export const staleWhen = (condition: Sql): Sql => sql`select event_store.stale_when(${condition})`;
+export const raiseConflictWhen = (condition: Sql): Sql => sql`select event_store.stale_when(${condition})`;
 
 /**
  * Waits for all appends that hold the stream by `unchanged`, and keeps others out until the end of the transaction. For
- * what they check with `staleWhen` and no version shows; a condition of an append, which comes before all that is written.
+ * what they check with `raiseConflictWhen` and no version shows; a condition of an append, which comes before all that is written.
  */
-export const aloneWith = (stream: string): Sql => sql`select pg_advisory_xact_lock(event_store.lock_of(${stream}))`;
+export const lockStream = (stream: string): Sql => sql`select pg_advisory_xact_lock(event_store.lock_of(${stream}))`;
 
 /** A stream that does not exist yet. */
-export const unborn = <S>(stream: string, decider: { readonly initial: S }): Loaded<S> => ({
+export const newStream = <S>(stream: string, decider: { readonly initial: S }): LoadedStream<S> => ({
   stream,
   version: 0,
   state: decider.initial,
 });
 
 /** The row of the first statement that was read with an append, or found where nothing had to be appended. */
-export const firstRowOrNull = <T>(rows: readonly Row[][]): T | null => (rows[0]?.[0] as T | undefined) ?? null;
+export const getFirstRowOrNull = <T>(rows: readonly DatabaseRow[][]): T | null =>
+  (rows[0]?.[0] as T | undefined) ?? null;
 
 /** The same, for who has just written what the statement reads. */
-export const firstRow = <T>(rows: readonly Row[][]): T => {
-  const row = firstRowOrNull<T>(rows);
+export const getFirstRow = <T>(rows: readonly DatabaseRow[][]): T => {
+  const row = getFirstRowOrNull<T>(rows);
   if (row === null) throw new Error('what was just written is not there to be read');
   return row;
 };

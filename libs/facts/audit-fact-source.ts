@@ -14,7 +14,7 @@ export type AuditFactSourceCommand =
   | Message<'RegisterAuditFactSource', { source: string; description: string; registered: number }>
   | Message<'RemoveAuditFactSource', Record<never, never>>;
 
-export type AuditFactSource =
+export type AuditFactSourceState =
   { readonly status: 'absent' | 'removed' } | { readonly status: 'active'; readonly source: string };
 
 export const SOURCE_MAX = 200;
@@ -39,7 +39,7 @@ const checkDescription = (description: string): void => {
   }
 };
 
-export const auditFactSource: Decider<AuditFactSource, AuditFactSourceCommand, AuditFactSourceEvent> = {
+export const auditFactSource: Decider<AuditFactSourceState, AuditFactSourceCommand, AuditFactSourceEvent> = {
   version: 1,
   initial: { status: 'absent' },
   decide: {

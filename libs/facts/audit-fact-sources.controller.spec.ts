@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { rebuild, verify, viewsOf } from '#event-store';
-import { auditTrailSlice } from '#audit-trail';
-import { answered, makeOrganization, makeOrganizationToken, resource } from '../../test/support/seeds.js';
+import { rebuildView, verifyView, listViews } from '#event-store';
+import { createAuditTrailDefinition } from '#audit-trail';
+import { expectStatus, makeOrganization, makeOrganizationToken, resource } from '../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
-import { factsSlice } from './facts.slice.js';
+import { factsDefinition } from './facts.slice.js';
 import { registerSource, SOURCE } from './spec.js';
 
 let server: TestServer;
@@ -29,24 +29,24 @@ describe('sources of facts', () => {
       attributes: { source: SOURCE, description: 'Policies', 'created-at': expect.any(String) },
       links: { self: `/api/v2/audit-fact-sources/${data.id}` },
     });
-    expect(answered(await server.get(data.links.self), 200).body.data).toEqual(data);
+    expect(expectStatus(await server.get(data.links.self), 200).body.data).toEqual(data);
     await registerSource(server, name, 'https://a.example');
-    const { body } = answered(await server.get(path), 200);
+    const { body } = expectStatus(await server.get(path), 200);
     expect(body.data.map(({ attributes }: { attributes: { source: string } }) => attributes.source)).toEqual([
       'https://a.example',
       SOURCE,
     ]);
     expect(body.meta.pagination['total-count']).toBe(2);
-    answered(await server.delete(data.links.self), 204);
-    answered(await server.get(data.links.self), 404);
-    answered(await server.delete(data.links.self), 404);
-    expect(answered(await server.get(path), 200).body.data).toHaveLength(1);
+    expectStatus(await server.delete(data.links.self), 204);
+    expectStatus(await server.get(data.links.self), 404);
+    expectStatus(await server.delete(data.links.self), 404);
+    expect(expectStatus(await server.get(path), 200).body.data).toHaveLength(1);
   });
 
   it('refuse a source that is registered already, in the same organization only', async () => {
     const [here, there] = [await makeOrganizationWithPath(), await makeOrganizationWithPath()];
     await registerSource(server, here.name);
-    const again = answered(await server.post(here.path, resource('audit-fact-sources', { source: SOURCE })), 422);
+    const again = expectStatus(await server.post(here.path, resource('audit-fact-sources', { source: SOURCE })), 422);
     expect(again.body.errors).toMatchObject([
       { detail: 'Source has already been taken', source: { pointer: '/data/attributes/source' } },
     ]);
@@ -61,9 +61,9 @@ describe('sources of facts', () => {
     [{ source: SOURCE, description: 'x'.repeat(501) }, '/data/attributes/description'],
   ])('refuse %j and name the attribute', async (attributes, pointer) => {
     const { path } = await makeOrganizationWithPath();
-    const { body } = answered(await server.post(path, resource('audit-fact-sources', attributes)), 422);
+    const { body } = expectStatus(await server.post(path, resource('audit-fact-sources', attributes)), 422);
     expect(body.errors).toMatchObject([{ source: { pointer } }]);
-    expect(answered(await server.get(path), 200).body.data).toEqual([]);
+    expect(expectStatus(await server.get(path), 200).body.data).toEqual([]);
   });
 
   it('are at most a hundred in an organization', async () => {
@@ -72,17 +72,17 @@ describe('sources of facts', () => {
       server.post(path, resource('audit-fact-sources', { source: `https://${n}.example` }));
     await Promise.all(Array.from({ length: 99 }, (_, n) => another(n)));
     await registerSource(server, name);
-    const { body } = answered(await another(100), 422);
+    const { body } = expectStatus(await another(100), 422);
     expect(body.errors).toMatchObject([{ detail: expect.stringMatching(/^There are too many sources \(at most 100/) }]);
-    expect(answered(await server.get(path), 200).body.meta.pagination['total-count']).toBe(100);
+    expect(expectStatus(await server.get(path), 200).body.meta.pagination['total-count']).toBe(100);
   });
 
   it('are recorded in the audit trail as updates of the organization', async () => {
     const { name, id } = await makeOrganizationWithPath();
     const auditor = server.as(await makeOrganizationToken(server, name));
     const source = (await registerSource(server, name)).body.data;
-    answered(await server.delete(source.links.self), 204);
-    const { body } = answered(await auditor.get('/api/v2/organization/audit-trail'), 200);
+    expectStatus(await server.delete(source.links.self), 204);
+    const { body } = expectStatus(await auditor.get('/api/v2/organization/audit-trail'), 200);
     const updates = body.data
       .map((entry: { resource: object }) => entry.resource)
       .filter(({ action }: { action: string }) => action === 'update');
@@ -96,12 +96,12 @@ describe('sources of facts', () => {
     const [here, gone] = [await makeOrganizationWithPath(), await makeOrganizationWithPath()];
     await registerSource(server, here.name);
     const { data } = (await registerSource(server, gone.name)).body;
-    answered(await server.delete(`/api/v2/organizations/${gone.name}`), 204);
-    answered(await server.get(data.links.self), 404);
-    const before = answered(await server.get(here.path), 200).body;
-    const views = viewsOf([factsSlice, auditTrailSlice(server.store.kinds)]);
-    for (const view of views) await rebuild(server.store, view);
-    for (const view of views) expect(await verify(server.store, view, new Date())).toEqual([]);
-    expect(answered(await server.get(here.path), 200).body).toEqual(before);
+    expectStatus(await server.delete(`/api/v2/organizations/${gone.name}`), 204);
+    expectStatus(await server.get(data.links.self), 404);
+    const before = expectStatus(await server.get(here.path), 200).body;
+    const views = listViews([factsDefinition, createAuditTrailDefinition(server.store.kinds)]);
+    for (const view of views) await rebuildView(server.store, view);
+    for (const view of views) expect(await verifyView(server.store, view, new Date())).toEqual([]);
+    expect(expectStatus(await server.get(here.path), 200).body).toEqual(before);
   });
 });

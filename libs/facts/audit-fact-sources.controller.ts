@@ -4,16 +4,16 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { document, listDocument, parseBody, resourceBody, type Document, type Resource } from '#json-api';
+import { renderDocument, renderList, parseBody, resourceBody, type Document, type Resource } from '#json-api';
 import { RegisterAuditFactSource, RemoveAuditFactSource } from './audit-fact-sources.handler.js';
-import { auditFactSourceFor, listAuditFactSources, type AuditFactSourceRow } from './audit-fact-sources.queries.js';
+import { findAuditFactSource, listAuditFactSources, type AuditFactSourceRow } from './audit-fact-sources.queries.js';
 
 export const createBody = resourceBody(
   'audit-fact-sources',
   z.object({ source: z.string(), description: z.string().nullable().default('') }),
 );
 
-const sourceResource = ({ id, source, description, createdAt }: AuditFactSourceRow): Resource => ({
+const renderSource = ({ id, source, description, createdAt }: AuditFactSourceRow): Resource => ({
   id,
   type: 'audit-fact-sources',
   attributes: { source, description, 'created-at': createdAt },
@@ -33,7 +33,7 @@ export class AuditFactSourcesController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    return listDocument(request, (page) => listAuditFactSources(this.database, actor, name, page), sourceResource);
+    return renderList(request, (page) => listAuditFactSources(this.database, actor, name, page), renderSource);
   }
 
   @Post('organizations/:organization/audit-fact-sources')
@@ -44,12 +44,12 @@ export class AuditFactSourcesController {
   ): Promise<Document> {
     const { source, description } = parseBody(createBody, body).data.attributes;
     const row = await this.bus.execute(new RegisterAuditFactSource(organization, source, description ?? '', actor));
-    return document(sourceResource(row));
+    return renderDocument(renderSource(row));
   }
 
   @Get('audit-fact-sources/:id')
   async show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return document(sourceResource(await auditFactSourceFor(this.database, actor, id)));
+    return renderDocument(renderSource(await findAuditFactSource(this.database, actor, id)));
   }
 
   @Delete('audit-fact-sources/:id')

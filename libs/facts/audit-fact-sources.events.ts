@@ -2,10 +2,11 @@ import { z } from 'zod';
 import type { EventKinds } from '#kernel';
 import type { AuditFactSourceEvent } from './audit-fact-source.js';
 
-type AboutOrganization = { readonly organization: string | null; readonly stream: string };
+type OrganizationEventStream = { readonly organization: string | null; readonly stream: string };
 
 /** The contract's catalogue (§6) has no such resource: readers of the trail see an update of the organization. */
-const organizationOf = (_: unknown, { organization, stream }: AboutOrganization): string => organization ?? stream;
+const getOrganizationId = (_: unknown, { organization, stream }: OrganizationEventStream): string =>
+  organization ?? stream;
 
 /** Schemas, topics and audit rows of registered sources. */
 export const auditFactSourceEvents: EventKinds<AuditFactSourceEvent> = {
@@ -16,7 +17,7 @@ export const auditFactSourceEvents: EventKinds<AuditFactSourceEvent> = {
     audit: {
       resource: 'organization',
       action: 'update',
-      id: organizationOf,
+      id: getOrganizationId,
       meta: ({ source }) => ({ audit_fact_source_registered: source }),
     },
   },
@@ -27,7 +28,7 @@ export const auditFactSourceEvents: EventKinds<AuditFactSourceEvent> = {
     audit: {
       resource: 'organization',
       action: 'update',
-      id: organizationOf,
+      id: getOrganizationId,
       meta: ({ source }) => ({ audit_fact_source_removed: source }),
     },
   },

@@ -1,12 +1,12 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids } from '#kernel';
-import { EventStore, firstRow, refuseTakenName, unborn, unchanged } from '#event-store';
-import { contextOf, type Actor } from '#access';
+import { EventStore, getFirstRow, refuseTakenName, newStream, expectVersion } from '#event-store';
+import { createEventContext, type Actor } from '#access';
 import { auditFactSource } from './audit-fact-source.js';
 import {
-  auditFactSourceById,
-  auditFactSourceFor,
-  placeForSource,
+  selectAuditFactSourceById,
+  findAuditFactSource,
+  loadOrganizationForNewSource,
   type AuditFactSourceRow,
 } from './audit-fact-sources.queries.js';
 
@@ -45,18 +45,18 @@ export class RegisterAuditFactSourceHandler implements ICommandHandler<RegisterA
       .handle({
         decider: auditFactSource,
         load: async () => {
-          const place = await placeForSource(this.store.database, actor, organization);
-          return { ...unborn(id, auditFactSource), place };
+          const place = await loadOrganizationForNewSource(this.store.database, actor, organization);
+          return { ...newStream(id, auditFactSource), place };
         },
         command: ({ place: { registered } }) =>
           ({ type: 'RegisterAuditFactSource', data: { source, description, registered } }) as const,
         organization: ({ place }) => place.organization,
-        holding: ({ place }) => [unchanged(place.organization, place.version)],
-        context: contextOf(actor),
-        read: () => [auditFactSourceById(id)],
+        holding: ({ place }) => [expectVersion(place.organization, place.version)],
+        context: createEventContext(actor),
+        read: () => [selectAuditFactSourceById(id)],
       })
       .catch(refuseTaken);
-    return firstRow<AuditFactSourceRow>(rows);
+    return getFirstRow<AuditFactSourceRow>(rows);
   }
 }
 
@@ -68,13 +68,13 @@ export class RemoveAuditFactSourceHandler implements ICommandHandler<RemoveAudit
     await this.store.handle({
       decider: auditFactSource,
       load: async () => {
-        const row = await auditFactSourceFor(this.store.database, actor, id);
+        const row = await findAuditFactSource(this.store.database, actor, id);
         return { ...(await this.store.restore(id, auditFactSource, row.snapshot)), row };
       },
       command: () => ({ type: 'RemoveAuditFactSource', data: {} }) as const,
       organization: ({ row }) => row.organization,
-      holding: ({ row }) => row.held.map(({ stream, version }) => unchanged(stream, version)),
-      context: contextOf(actor),
+      holding: ({ row }) => row.held.map(({ stream, version }) => expectVersion(stream, version)),
+      context: createEventContext(actor),
     });
   }
 }

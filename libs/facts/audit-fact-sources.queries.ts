@@ -1,7 +1,13 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
-import { heldStreams, snapshotOf, type Database, type Held, type Snapshot } from '#event-store';
-import { demand, fresh, listOfOrganization, type Actor } from '#access';
-import type { Listed, Page } from '#json-api';
+import {
+  selectStreamVersions,
+  buildSnapshotJson,
+  type Database,
+  type StreamVersion,
+  type StreamSnapshot,
+} from '#event-store';
+import { requirePermission, requireCurrentAccess, listInOrganization, type Actor } from '#access';
+import type { ListPage, PageRequest } from '#json-api';
 
 export type AuditFactSourceRow = {
   readonly id: string;
@@ -21,11 +27,11 @@ const LIST = {
   order: sql.raw('source'),
 } as const;
 
-export const auditFactSourceById = (id: string): Sql =>
+export const selectAuditFactSourceById = (id: string): Sql =>
   sql`select ${COLUMNS} from audit_fact_sources f where f.id = ${id}`;
 
 /** Where a source would be registered. */
-export type PlaceForSource = {
+export type OrganizationForNewSource = {
   readonly organization: string;
   readonly version: number;
   /** How many sources the organization has. */
@@ -33,37 +39,37 @@ export type PlaceForSource = {
 };
 
 /** Returns the organization if the caller may manage its audit trail. */
-export const placeForSource = async (
+export const loadOrganizationForNewSource = async (
   database: Database,
   actor: Actor,
   organizationName: string,
-): Promise<PlaceForSource> => {
-  const row = await database.row<PlaceForSource>(sql`
+): Promise<OrganizationForNewSource> => {
+  const row = await database.row<OrganizationForNewSource>(sql`
     select o.id as organization, s.version,
            (select count(*) from audit_fact_sources f where f.organization = o.id) as registered
       from organizations o join event_store.streams s on s.stream = o.id
-     where o.name = ${organizationName} and ${fresh(actor)}`);
+     where o.name = ${organizationName} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
-  demand(actor, 'manage-audit-trail', row);
+  requirePermission(actor, 'manage-audit-trail', row);
   return row;
 };
 
 type AuditFactSourceForCommand = AuditFactSourceRow & {
-  readonly snapshot: Snapshot;
-  readonly held: readonly Held[];
+  readonly snapshot: StreamSnapshot;
+  readonly held: readonly StreamVersion[];
 };
 
 /** Returns the source if the caller may manage the audit trail of its organization. */
-export const auditFactSourceFor = async (
+export const findAuditFactSource = async (
   database: Database,
   actor: Actor,
   id: string,
 ): Promise<AuditFactSourceForCommand> => {
   const row = await database.row<AuditFactSourceForCommand>(sql`
-    select ${COLUMNS}, ${snapshotOf('s')} as snapshot, ${heldStreams(sql.raw('array[f.organization]'))} as held
-      from audit_fact_sources f join event_store.streams s on s.stream = f.id where f.id = ${id} and ${fresh(actor)}`);
+    select ${COLUMNS}, ${buildSnapshotJson('s')} as snapshot, ${selectStreamVersions(sql.raw('array[f.organization]'))} as held
+      from audit_fact_sources f join event_store.streams s on s.stream = f.id where f.id = ${id} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
-  demand(actor, 'manage-audit-trail', row);
+  requirePermission(actor, 'manage-audit-trail', row);
   return row;
 };
 
@@ -72,15 +78,15 @@ export const listAuditFactSources = (
   database: Database,
   actor: Actor,
   organization: string,
-  page: Page,
-): Promise<Listed<AuditFactSourceRow>> => listOfOrganization(database, actor, { ...LIST, organization }, page);
+  page: PageRequest,
+): Promise<ListPage<AuditFactSourceRow>> => listInOrganization(database, actor, { ...LIST, organization }, page);
 
 type OrganizationSource = { readonly organization: string; readonly source: string };
 
-export const sourceKeyOf = ({ organization, source }: OrganizationSource): string => `${organization} ${source}`;
+export const toSourceKey = ({ organization, source }: OrganizationSource): string => `${organization} ${source}`;
 
-/** Returns which of these sources their organizations have registered, by sourceKeyOf. One statement for a batch. */
-export const registeredAmong = async (
+/** Returns which of these sources their organizations have registered, by toSourceKey. One statement for a batch. */
+export const findRegisteredSources = async (
   database: Database,
   sources: readonly OrganizationSource[],
 ): Promise<ReadonlySet<string>> => {
@@ -90,5 +96,5 @@ export const registeredAmong = async (
   const rows = await database.rows<OrganizationSource>(sql`
     select organization, source from audit_fact_sources
      where organization = any (${organizations}::text[]) and source = any (${names}::text[])`);
-  return new Set(rows.map(sourceKeyOf));
+  return new Set(rows.map(toSourceKey));
 };

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { rebuild, verify, verifySnapshots, viewsOf } from '#event-store';
-import { auditTrailSlice } from '#audit-trail';
-import { answered, makeOrganization, makeOrganizationToken, resource } from '../../test/support/seeds.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
-import { wholeLog } from '../../test/support/log.js';
-import { nameOf, ROWS } from './facts.catalogue.js';
-import { factOf } from './spec.js';
+import { rebuildView, verifyView, verifySnapshots, listViews } from '#event-store';
+import { createAuditTrailDefinition } from '#audit-trail';
+import { expectStatus, makeOrganization, makeOrganizationToken, resource } from '../../test/support/seeds.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
+import { readWholeLog } from '../../test/support/log.js';
+import { formatRowName, CATALOGUE_ROWS } from './facts.catalogue.js';
+import { createFact } from './spec.js';
 
 let server: TestServer;
 let number = 0;
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-type Place = { readonly id: string; readonly path: string; readonly service: Api };
+type Place = { readonly id: string; readonly path: string; readonly service: ApiTestClient };
 
 /** An organization of the test's own, and its token: it reports facts, and reads the trail. */
 const makePlace = async (): Promise<Place> => {
@@ -27,19 +27,22 @@ const makePlace = async (): Promise<Place> => {
 type Entry = { readonly id: string; readonly resource: { readonly type: string; readonly action: string } };
 
 const trailOf = async ({ service }: Place): Promise<readonly Entry[]> =>
-  answered(await service.get('/api/v2/organization/audit-trail'), 200).body.data;
+  expectStatus(await service.get('/api/v2/organization/audit-trail'), 200).body.data;
 
 /** What the trail has beside the organization's own beginnings, oldest first. */
 const factsInTrail = async (place: Place): Promise<readonly Entry[]> =>
-  (await trailOf(place)).filter(({ resource: { type } }) => ROWS.some((row) => row.type === type)).toReversed();
+  (await trailOf(place))
+    .filter(({ resource: { type } }) => CATALOGUE_ROWS.some((row) => row.type === type))
+    .toReversed();
 
-const results = ({ body }: Answer): readonly string[] => body.facts.map(({ result }: { result: string }) => result);
+const results = ({ body }: ApiResponse): readonly string[] =>
+  body.facts.map(({ result }: { result: string }) => result);
 
 describe('reporting facts', () => {
-  it.each(ROWS.map(nameOf))('puts %s into the trail, as it was told', async (row) => {
+  it.each(CATALOGUE_ROWS.map(formatRowName))('puts %s into the trail, as it was told', async (row) => {
     const place = await makePlace();
-    const fact = factOf('f1', row);
-    const { body } = answered(await place.service.post(place.path, fact), 201);
+    const fact = createFact('f1', row);
+    const { body } = expectStatus(await place.service.post(place.path, fact), 201);
     const [entry, ...rest] = await factsInTrail(place);
     expect(rest).toEqual([]);
     expect(entry).toMatchObject({
@@ -54,7 +57,10 @@ describe('reporting facts', () => {
 
   it('says of each what became of it, and knows it when it comes again', async () => {
     const place = await makePlace();
-    const first = answered(await place.service.post(place.path, { facts: [factOf('f1'), factOf('f2')] }), 201);
+    const first = expectStatus(
+      await place.service.post(place.path, { facts: [createFact('f1'), createFact('f2')] }),
+      201,
+    );
     expect(first.headers.get('content-type')).toBe('application/json');
     expect(first.body.facts).toEqual([
       {
@@ -70,11 +76,11 @@ describe('reporting facts', () => {
         result: 'recorded',
       },
     ]);
-    const again = [factOf('f3'), factOf('f2', 'stack.create'), factOf('f3')];
-    const second = answered(await place.service.post(place.path, { facts: again }), 201);
+    const again = [createFact('f3'), createFact('f2', 'stack.create'), createFact('f3')];
+    const second = expectStatus(await place.service.post(place.path, { facts: again }), 201);
     expect(results(second)).toEqual(['recorded', 'known', 'known']);
     expect(second.body.facts[1].entry).toBe(first.body.facts[1].entry);
-    const third = answered(await place.service.post(place.path, factOf('f1')), 200);
+    const third = expectStatus(await place.service.post(place.path, createFact('f1')), 200);
     expect(results(third)).toEqual(['known']);
     // The first that called itself f2 counts.
     expect((await factsInTrail(place)).map(({ resource: { type } }) => type)).toEqual(['policy', 'policy', 'policy']);
@@ -82,19 +88,19 @@ describe('reporting facts', () => {
 
   it('takes a fact for another one where another service or another organization tells it', async () => {
     const [here, there] = [await makePlace(), await makePlace()];
-    answered(await here.service.post(here.path, factOf('f1')), 201);
-    answered(await here.service.post(here.path, { ...factOf('f1'), source: 'https://scans.example' }), 201);
-    answered(await there.service.post(there.path, factOf('f1')), 201);
+    expectStatus(await here.service.post(here.path, createFact('f1')), 201);
+    expectStatus(await here.service.post(here.path, { ...createFact('f1'), source: 'https://scans.example' }), 201);
+    expectStatus(await there.service.post(there.path, createFact('f1')), 201);
     expect(await factsInTrail(here)).toHaveLength(2);
     expect(await factsInTrail(there)).toHaveLength(1);
-    answered(await here.service.post(there.path, factOf('f9')), 404);
+    expectStatus(await here.service.post(there.path, createFact('f9')), 404);
   });
 
   it('records a thousand at once, and each once, though twenty report the same at the same time', async () => {
     const place = await makePlace();
     const sources = ['https://a.example', 'https://b.example', 'https://c.example'];
     const facts = Array.from({ length: 1_000 }, (_, n) => ({
-      ...factOf(`f${n}`),
+      ...createFact(`f${n}`),
       source: sources[n % sources.length] as string,
     }));
     // Each in another order.
@@ -103,7 +109,7 @@ describe('reporting facts', () => {
     expect(answers.flatMap(results).filter((result) => result === 'recorded')).toHaveLength(1_000);
     expect(answers.every(({ status }) => status === 200 || status === 201)).toBe(true);
     const entries = new Set(answers.flatMap(({ body }) => body.facts.map(({ entry }: { entry: string }) => entry)));
-    const told = (await wholeLog(server.store)).filter(({ organization }) => organization === place.id);
+    const told = (await readWholeLog(server.store)).filter(({ organization }) => organization === place.id);
     const recorded = told.filter(({ type }) => type === 'AuditFactReported').map(({ id }) => id);
     expect(recorded.toSorted()).toEqual([...entries].toSorted());
     expect((await trailOf(place)).filter(({ id }) => entries.has(id))).toHaveLength(1_000);
@@ -113,7 +119,7 @@ describe('reporting facts', () => {
   it('records those of a thousand sources and a thousand people, not all in one transaction', async () => {
     const place = await makePlace();
     const facts = Array.from({ length: 1_000 }, (_, n) => {
-      const { auth, ...rest } = factOf(`f${n}`);
+      const { auth, ...rest } = createFact(`f${n}`);
       return { ...rest, source: `https://s${n}.example`, auth: { ...auth, accessor_id: `person-${n}` } };
     });
     const locked: number[] = [];
@@ -122,42 +128,42 @@ describe('reporting facts', () => {
       locked.push(statements.filter(({ strings }) => strings.join('').includes('pg_advisory_xact_lock')).length);
       return transaction(statements);
     });
-    const answer = answered(await place.service.post(place.path, { facts }), 201);
+    const answer = expectStatus(await place.service.post(place.path, { facts }), 201);
     counted.mockRestore();
     expect(Math.max(...locked)).toBeLessThanOrEqual(100);
     expect(answer.body.facts.map(({ id }: { id: string }) => id)).toEqual(facts.map(({ id }) => id));
     expect(new Set(results(answer))).toEqual(new Set(['recorded']));
-    const again = answered(await place.service.post(place.path, { facts: facts.toReversed() }), 200);
+    const again = expectStatus(await place.service.post(place.path, { facts: facts.toReversed() }), 200);
     expect(new Set(results(again))).toEqual(new Set(['known']));
     expect(await factsInTrail(place)).toHaveLength(1_000);
   });
 
   it('says where what comes under a name is another fact than the one that is known', async () => {
     const place = await makePlace();
-    answered(await place.service.post(place.path, factOf('f1')), 201);
-    const { auth, time, ...rest } = factOf('f1');
+    expectStatus(await place.service.post(place.path, createFact('f1')), 201);
+    const { auth, time, ...rest } = createFact('f1');
     const differs = async (fact: object): Promise<boolean> =>
-      answered(await place.service.post(place.path, fact), 200).body.facts[0].differs;
-    expect(await differs(factOf('f1'))).toBe(false);
+      expectStatus(await place.service.post(place.path, fact), 200).body.facts[0].differs;
+    expect(await differs(createFact('f1'))).toBe(false);
     expect(await differs({ ...rest, time: '2026-11-21T10:00:00Z', auth })).toBe(false);
     expect(await differs({ ...rest, time: '2026-11-21T10:00:01Z', auth })).toBe(true);
     expect(await differs({ ...rest, time, auth: { ...auth, description: 'somebody else' } })).toBe(false);
     expect(await differs({ ...rest, time, auth: { ...auth, accessor_id: 'user-8' } })).toBe(true);
     expect(await differs({ ...rest, time, auth: { ...auth, type: 'System' } })).toBe(true);
     expect(await differs({ ...rest, time, auth, request: { id: null } })).toBe(true);
-    expect(await differs(factOf('f1', 'policy.destroy'))).toBe(true);
-    expect(await differs(factOf('f1', 'policy.update', { name: 'x' }))).toBe(true);
+    expect(await differs(createFact('f1', 'policy.destroy'))).toBe(true);
+    expect(await differs(createFact('f1', 'policy.update', { name: 'x' }))).toBe(true);
     const [entry] = await factsInTrail(place);
-    expect(entry?.resource).toEqual(factOf('f1').resource);
+    expect(entry?.resource).toEqual(createFact('f1').resource);
   });
 
   it('records nothing where one of them is wrong', async () => {
     const place = await makePlace();
-    const bad = { ...factOf('f2', 'task.create'), time: 'yesterday' };
-    const { body } = answered(await place.service.post(place.path, { facts: [factOf('f1'), bad] }), 422);
+    const bad = { ...createFact('f2', 'task.create'), time: 'yesterday' };
+    const { body } = expectStatus(await place.service.post(place.path, { facts: [createFact('f1'), bad] }), 422);
     expect(body.errors).toMatchObject([{ status: '422', source: { pointer: '/facts/1/time' } }]);
     expect(await factsInTrail(place)).toEqual([]);
-    expect(results(answered(await place.service.post(place.path, factOf('f1')), 201))).toEqual(['recorded']);
+    expect(results(expectStatus(await place.service.post(place.path, createFact('f1')), 201))).toEqual(['recorded']);
   });
 
   it.each([null, [], 'text', 7, {}, { facts: {} }, { facts: [null] }, { facts: [[]] }, { data: [] }])(
@@ -171,8 +177,8 @@ describe('reporting facts', () => {
 
   it('keeps in the log whom it was that reported, and when it happened', async () => {
     const place = await makePlace();
-    const { body } = answered(await place.service.post(place.path, factOf('f1')), 201);
-    const log = await wholeLog(server.store);
+    const { body } = expectStatus(await place.service.post(place.path, createFact('f1')), 201);
+    const log = await readWholeLog(server.store);
     expect(log.find(({ id }) => id === body.facts[0].entry)).toMatchObject({
       type: 'AuditFactReported',
       stream: `facts/${place.id}/https://policies.example`,
@@ -197,19 +203,22 @@ describe('reporting facts', () => {
     const place = await makePlace();
     const name = place.path.split('/')[4] ?? '';
     const free = resource('subscriptions', {}, { 'feature-set': { data: { type: 'feature-sets', id: 'fs-free' } } });
-    answered(await server.post(`/api/v2/admin/organizations/${name}/subscription`, free), 200);
-    expect(results(answered(await place.service.post(place.path, factOf('f1')), 201))).toEqual(['recorded']);
-    answered(await server.delete(`/api/v2/organizations/${name}`), 204);
-    answered(await server.post(place.path, factOf('f2')), 404);
+    expectStatus(await server.post(`/api/v2/admin/organizations/${name}/subscription`, free), 200);
+    expect(results(expectStatus(await place.service.post(place.path, createFact('f1')), 201))).toEqual(['recorded']);
+    expectStatus(await server.delete(`/api/v2/organizations/${name}`), 204);
+    expectStatus(await server.post(place.path, createFact('f2')), 404);
   });
 
   it('leaves views that a rebuild makes again', async () => {
     const place = await makePlace();
-    answered(await place.service.post(place.path, { facts: [factOf('f1'), factOf('f2', 'task.update')] }), 201);
+    expectStatus(
+      await place.service.post(place.path, { facts: [createFact('f1'), createFact('f2', 'task.update')] }),
+      201,
+    );
     const before = await trailOf(place);
-    const views = viewsOf([auditTrailSlice(server.store.kinds)]);
-    for (const view of views) await rebuild(server.store, view);
-    for (const view of views) expect(await verify(server.store, view, new Date())).toEqual([]);
+    const views = listViews([createAuditTrailDefinition(server.store.kinds)]);
+    for (const view of views) await rebuildView(server.store, view);
+    for (const view of views) expect(await verifyView(server.store, view, new Date())).toEqual([]);
     expect(await trailOf(place)).toEqual(before);
   });
 });
@@ -217,13 +226,13 @@ describe('reporting facts', () => {
 describe('the schemas of facts', () => {
   it('are told to everybody with a token, all of them or one', async () => {
     const { service } = await makePlace();
-    const { body, headers } = answered(await service.get('/api/v2/audit-facts/schemas'), 200);
+    const { body, headers } = expectStatus(await service.get('/api/v2/audit-facts/schemas'), 200);
     expect(headers.get('content-type')).toBe('application/json');
-    expect(Object.keys(body.schemas)).toEqual(ROWS.map(nameOf));
-    const one = answered(await service.get('/api/v2/audit-facts/schemas/task.update'), 200);
+    expect(Object.keys(body.schemas)).toEqual(CATALOGUE_ROWS.map(formatRowName));
+    const one = expectStatus(await service.get('/api/v2/audit-facts/schemas/task.update'), 200);
     expect(one.body).toEqual(body.schemas['task.update']);
-    answered(await service.get('/api/v2/audit-facts/schemas/workspace.create'), 404);
-    answered(await service.get('/api/v2/audit-facts/schemas/constructor'), 404);
-    answered(await server.as(null).get('/api/v2/audit-facts/schemas'), 401);
+    expectStatus(await service.get('/api/v2/audit-facts/schemas/workspace.create'), 404);
+    expectStatus(await service.get('/api/v2/audit-facts/schemas/constructor'), 404);
+    expectStatus(await server.as(null).get('/api/v2/audit-facts/schemas'), 401);
   });
 });

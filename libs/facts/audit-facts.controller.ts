@@ -2,9 +2,9 @@ import { Body, Controller, Get, Header, Param, Post, Res } from '@nestjs/common'
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
 import { notFound } from '#kernel';
-import { ConfigureRoute, confirm, CurrentActor, type Actor } from '#access';
+import { ConfigureRoute, verifyCurrentAccess, CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { factSchemas, factsIn } from './facts.body.js';
+import { factSchemas, parseFacts } from './facts.body.js';
 import { ReportFacts } from './facts.handler.js';
 
 /** As bytes: Fastify adds a charset to the media type of all else. */
@@ -31,7 +31,7 @@ export class AuditFactsController {
     @CurrentActor() actor: Actor,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Buffer> {
-    const facts = factsIn(body);
+    const facts = parseFacts(body);
     const outcomes = await this.bus.execute(new ReportFacts(organization, facts, actor));
     reply.status(outcomes.some(({ result }) => result === 'recorded') ? 201 : 200);
     return plain({ facts: facts.map(({ source, id }, n) => ({ source, id, ...outcomes[n] })) });
@@ -40,14 +40,14 @@ export class AuditFactsController {
   @Get('audit-facts/schemas')
   @Header('content-type', 'application/json')
   async schemas(@CurrentActor() actor: Actor): Promise<Buffer> {
-    await confirm(this.database, actor);
+    await verifyCurrentAccess(this.database, actor);
     return plain({ schemas: factSchemas });
   }
 
   @Get('audit-facts/schemas/:name')
   @Header('content-type', 'application/json')
   async schema(@Param('name') name: string, @CurrentActor() actor: Actor): Promise<Buffer> {
-    await confirm(this.database, actor);
+    await verifyCurrentAccess(this.database, actor);
     const schema = Object.hasOwn(factSchemas, name) ? factSchemas[name] : undefined;
     if (!schema) throw notFound();
     return plain(schema);

@@ -43,16 +43,16 @@ export type FactEvent = Message<
   }
 >;
 
-export const reported = ({ source, id, time, resource }: Fact, reportedBy: Reporter): FactEvent => ({
+export const createFactEvent = ({ source, id, time, resource }: Fact, reportedBy: Reporter): FactEvent => ({
   type: 'AuditFactReported',
   data: { source, fact: id, occurredAt: time, resource, reportedBy },
 });
 
 /** The facts that one service tells one organization, in the order in which they came. */
-export const streamOf = (organization: string, source: string): string => `facts/${organization}/${source}`;
+export const toFactStream = (organization: string, source: string): string => `facts/${organization}/${source}`;
 
 /** Who did it, there, as for any event; who reported it is told by the event's data. */
-export const contextOfFact = ({ auth, request }: Fact): EventContext => ({
+export const createFactContext = ({ auth, request }: Fact): EventContext => ({
   accessor: {
     id: auth.accessor_id,
     // Which kind of somebody a service means it does not say; whom we know can be forgotten, whatever it says (ADR 25).

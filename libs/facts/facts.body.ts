@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { timestampOf, type Timestamp } from '#kernel';
+import { formatTimestamp, type Timestamp } from '#kernel';
 import { parseBody } from '#json-api';
 import type { Fact } from './fact.js';
-import { CATALOGUE, nameOf, OWN, ROWS, type CatalogueRow } from './facts.catalogue.js';
+import { CATALOGUE, formatRowName, OWN_RESOURCE_TYPES, CATALOGUE_ROWS, type CatalogueRow } from './facts.catalogue.js';
 
 /** More come in several requests. */
-export const FACTS_AT_ONCE = 1_000;
+export const MAX_FACTS_PER_REQUEST = 1_000;
 const FACT_MAX_BYTES = 64 * 1_024;
 /** Deeper than any catalogue row goes; what is nested without end would exhaust the stack of whoever writes it. */
-const MOST_DEPTH = 32;
+const MAX_DEPTH = 32;
 
 /** Short, in one line, of what can be seen. */
 const word = (most: number) =>
@@ -22,7 +22,7 @@ const line = (most: number) => z.string().max(most, { error: `too long, at most 
 
 const time = z.iso
   .datetime({ offset: true, error: 'Time must be an ISO 8601 timestamp, such as 2026-01-31T12:30:15.123Z' })
-  .transform((text): Timestamp => timestampOf(Date.parse(text)));
+  .transform((text): Timestamp => formatTimestamp(Date.parse(text)));
 
 /** Of every fact, whatever it is about. */
 const envelope = {
@@ -38,58 +38,60 @@ const envelope = {
   request: z.strictObject({ id: z.guid().nullable().default(null) }).default({ id: null }),
 };
 
-const schemaOf = ({ type, action, meta }: CatalogueRow) =>
+const buildFactSchema = ({ type, action, meta }: CatalogueRow) =>
   z.strictObject({
     ...envelope,
     resource: z.strictObject({ id: word(500), type: z.literal(type), action: z.literal(action), meta }),
   });
 
-const SCHEMAS: ReadonlyMap<string, z.ZodType> = new Map(ROWS.map((row) => [nameOf(row), schemaOf(row)]));
+const SCHEMAS: ReadonlyMap<string, z.ZodType> = new Map(
+  CATALOGUE_ROWS.map((row) => [formatRowName(row), buildFactSchema(row)]),
+);
 
-const actionsOf = (type: string): readonly string[] => Object.keys(CATALOGUE[type as keyof typeof CATALOGUE]);
+const listActions = (type: string): readonly string[] => Object.keys(CATALOGUE[type as keyof typeof CATALOGUE]);
 
 /** What is wrong with a resource that no row is for. */
-const astray = z.object({ type: z.string(), action: z.string() }).superRefine(({ type, action }, context) => {
-  if (OWN.has(type)) {
+const unknownResource = z.object({ type: z.string(), action: z.string() }).superRefine(({ type, action }, context) => {
+  if (OWN_RESOURCE_TYPES.has(type)) {
     const message = `Type ${type} is kept by Cadastre, which tells of it itself: no other service can`;
     context.addIssue({ code: 'custom', path: ['type'], message });
   } else if (!Object.hasOwn(CATALOGUE, type)) {
     const message = `Type must be one of ${Object.keys(CATALOGUE).join(', ')}`;
     context.addIssue({ code: 'custom', path: ['type'], message });
   } else {
-    const message = `Action of ${type} must be one of ${actionsOf(type).join(', ')}`;
+    const message = `Action of ${type} must be one of ${listActions(type).join(', ')}`;
     context.addIssue({ code: 'custom', path: ['action'], message: `${message}, and not ${action.slice(0, 50)}` });
   }
 });
 
-const UNKNOWN = z.strictObject({ ...envelope, resource: astray });
+const UNKNOWN = z.strictObject({ ...envelope, resource: unknownResource });
 
-const peek = z.object({ resource: z.object({ type: z.string(), action: z.string() }) });
+const resourceProbe = z.object({ resource: z.object({ type: z.string(), action: z.string() }) });
 
 const isTooDeep = (value: unknown): boolean => {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > MOST_DEPTH) return true;
+    if (depth > MAX_DEPTH) return true;
     level = level.flatMap((each): unknown[] => (typeof each === 'object' && each !== null ? Object.values(each) : []));
   }
   return false;
 };
 
-const oversize = (raw: unknown): string | null => {
-  if (isTooDeep(raw)) return `The fact is nested more than ${MOST_DEPTH} levels deep`;
+const describeOversize = (raw: unknown): string | null => {
+  if (isTooDeep(raw)) return `The fact is nested more than ${MAX_DEPTH} levels deep`;
   const bytes = Buffer.byteLength(JSON.stringify(raw) ?? '');
   return bytes > FACT_MAX_BYTES ? `The fact is too large, at most ${FACT_MAX_BYTES / 1_024} KiB` : null;
 };
 
 /** By the row that it names, so that what is wrong is told of that row's fields. */
 const fact: z.ZodType<Fact> = z.unknown().transform((raw, context): Fact => {
-  const detail = oversize(raw);
+  const detail = describeOversize(raw);
   if (detail !== null) {
     context.issues.push({ code: 'custom', message: detail, input: raw });
     return z.NEVER;
   }
-  const { data: named } = peek.safeParse(raw);
-  const schema = (named && SCHEMAS.get(nameOf(named.resource))) ?? UNKNOWN;
+  const { data: named } = resourceProbe.safeParse(raw);
+  const schema = (named && SCHEMAS.get(formatRowName(named.resource))) ?? UNKNOWN;
   const result = schema.safeParse(raw, { reportInput: true });
   if (result.success) return result.data as Fact;
   for (const issue of result.error.issues) context.issues.push({ ...issue, path: [...issue.path] } as never);
@@ -100,22 +102,22 @@ const batch = z.strictObject({
   facts: z
     .array(fact)
     .min(1, { error: "can't be blank" })
-    .max(FACTS_AT_ONCE, { error: `too many, at most ${FACTS_AT_ONCE} of them` }),
+    .max(MAX_FACTS_PER_REQUEST, { error: `too many, at most ${MAX_FACTS_PER_REQUEST} of them` }),
 });
 
 /** One fact, or `{ "facts": [ … ] }`: all of them, or a refusal that names what is wrong with each. */
-export const factsIn = (body: unknown): readonly Fact[] => {
+export const parseFacts = (body: unknown): readonly Fact[] => {
   if (typeof body === 'object' && body !== null && 'facts' in body) return parseBody(batch, body).facts;
   return [parseBody(fact, body)];
 };
 
-export const factIn = (raw: unknown): Fact => parseBody(fact, raw);
+export const parseFact = (raw: unknown): Fact => parseBody(fact, raw);
 
 /** JSON Schemas of all facts, by the name of their row. Draft 7, as those of events. */
 export const factSchemas: Readonly<Record<string, Readonly<Record<string, unknown>>>> = Object.fromEntries(
-  ROWS.map((row) => {
-    const { $schema, ...schema } = z.toJSONSchema(schemaOf(row), { target: 'draft-7', io: 'input' });
-    const name = nameOf(row);
+  CATALOGUE_ROWS.map((row) => {
+    const { $schema, ...schema } = z.toJSONSchema(buildFactSchema(row), { target: 'draft-7', io: 'input' });
+    const name = formatRowName(row);
     return [name, { $schema, $id: `urn:cadastre:fact:${name}`, title: name, ...schema }];
   }),
 );

@@ -17,10 +17,10 @@ const standard = z
 const text = z.string();
 const whole = z.int();
 const comment = z.string().nullable().default(null);
-const named = z.strictObject({ id: text, name: text });
+const namedResource = z.strictObject({ id: text, name: text });
 const run = z.strictObject({ id: text, message: text });
 
-const check = { comment, run, workspace: named };
+const check = { comment, run, workspace: namedResource };
 const verdict = z.strictObject({
   ...check,
   // What a result looks like is not told (§6.2): an object.
@@ -36,7 +36,7 @@ const verdict = z.strictObject({
 const ended = z.strictObject({ ...check, actor: text });
 const evaluation = z.strictObject({
   comment,
-  payload: z.strictObject({ workspace: named, run }),
+  payload: z.strictObject({ workspace: namedResource, run }),
   actor: text,
 });
 
@@ -129,7 +129,7 @@ export const CATALOGUE = {
  * What Cadastre keeps itself, and tells itself: whoever could report a fact of these could forge one. A test holds it
  * against the audit rows of all events.
  */
-export const OWN: ReadonlySet<string> = new Set([
+export const OWN_RESOURCE_TYPES: ReadonlySet<string> = new Set([
   'agent',
   'agent_pool',
   'audit_configuration',
@@ -157,9 +157,9 @@ export const OWN: ReadonlySet<string> = new Set([
 
 export type CatalogueRow = { readonly type: string; readonly action: string; readonly meta: z.ZodType };
 
-export const ROWS: readonly CatalogueRow[] = Object.entries(CATALOGUE).flatMap(([type, actions]) =>
+export const CATALOGUE_ROWS: readonly CatalogueRow[] = Object.entries(CATALOGUE).flatMap(([type, actions]) =>
   Object.entries(actions).map(([action, meta]) => ({ type, action, meta: meta as z.ZodType })),
 );
 
 /** The name of a row, such as `policy_check.passed`. */
-export const nameOf = ({ type, action }: Pick<CatalogueRow, 'type' | 'action'>): string => `${type}.${action}`;
+export const formatRowName = ({ type, action }: Pick<CatalogueRow, 'type' | 'action'>): string => `${type}.${action}`;

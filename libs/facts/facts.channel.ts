@@ -5,7 +5,7 @@ import { FACT_TYPE, FACTS_TOPIC } from './facts.taker.js';
 const text = (description: string) => ({ type: 'string', description });
 
 /** The data of a fact: what is no attribute of the event. */
-const dataOf = (schema: (typeof factSchemas)[string] = {}) => {
+const describeData = (schema: (typeof factSchemas)[string] = {}) => {
   const { auth, request, resource } = schema['properties'] as Readonly<Record<string, unknown>>;
   return {
     title: schema['title'],
@@ -39,5 +39,5 @@ export const factsChannel: InboundChannel = {
       ce_organization: text('Whose trail it is for: the name or the id of an organization.'),
     },
   },
-  payload: { oneOf: Object.values(factSchemas).map(dataOf) },
+  payload: { oneOf: Object.values(factSchemas).map(describeData) },
 };

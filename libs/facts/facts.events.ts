@@ -5,7 +5,7 @@ import type { AuditedResource, FactEvent } from './fact.js';
 /** Fields of the catalogue that name somebody (§6.2). Whom, they do not say: it is known where it is who did it. */
 const NAMING = ['actor', 'run_created_by'];
 
-const namesIn = (
+const listNames = (
   meta: AuditedResource['meta'],
   { id: person, type, name }: EventContext['accessor'],
 ): PersonalText[] =>
@@ -37,7 +37,7 @@ export const factEvents: EventKinds<FactEvent> = {
       resource,
       reportedBy: z.strictObject({ type: z.string(), id: z.string() }),
     }),
-    personal: ({ resource: { meta } }, { context: { accessor } }) => namesIn(meta, accessor),
+    personal: ({ resource: { meta } }, { context: { accessor } }) => listNames(meta, accessor),
     audit: {
       resource: ({ resource: { type } }) => type,
       action: ({ resource: { action } }) => action,

@@ -1,19 +1,19 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { Clock, tooMany, type Sql } from '#kernel';
+import { Clock, tooManyRequests, type Sql } from '#kernel';
 import { EventStore } from '#event-store';
 import { ACTOR_TYPE, type Actor } from '#access';
 import type { Fact } from './fact.js';
-import { organizationForFacts } from './facts.queries.js';
-import { countedFor, countFacts, intervalOf, keyOf, secondsLeft } from './facts.limit.js';
-import { inParts } from './facts.parts.js';
-import { record, type Outcome } from './facts.recorder.js';
+import { loadOrganizationForFacts } from './facts.queries.js';
+import { loadFactCounts, buildFactCountStatements, toInterval, toCountKey, computeSecondsLeft } from './facts.limit.js';
+import { splitIntoBatches } from './facts.parts.js';
+import { recordFacts, type FactOutcome } from './facts.recorder.js';
 
 /** Injects the number of facts that an organization can report in ten seconds; null for no limit. */
 export const FACTS_LIMIT = Symbol('FACTS_LIMIT');
 
 /** Records what is not known yet; resolves to what became of each. */
-export class ReportFacts extends Command<readonly Outcome[]> {
+export class ReportFacts extends Command<readonly FactOutcome[]> {
   constructor(
     readonly organization: string,
     readonly facts: readonly Fact[],
@@ -31,10 +31,10 @@ export class ReportFactsHandler implements ICommandHandler<ReportFacts> {
     @Inject(FACTS_LIMIT) private readonly limit: number | null,
   ) {}
 
-  async execute({ organization: name, facts, actor }: ReportFacts): Promise<readonly Outcome[]> {
-    const outcomes: Outcome[] = [];
+  async execute({ organization: name, facts, actor }: ReportFacts): Promise<readonly FactOutcome[]> {
+    const outcomes: FactOutcome[] = [];
     let left = facts.length;
-    for (const part of inParts(facts.map((fact) => ({ organization: name, fact })))) {
+    for (const part of splitIntoBatches(facts.map((fact) => ({ organization: name, fact })))) {
       outcomes.push(...(await this.recorded(name, part, left, actor)));
       left -= part.length;
     }
@@ -47,24 +47,24 @@ export class ReportFactsHandler implements ICommandHandler<ReportFacts> {
     part: readonly { readonly fact: Fact }[],
     left: number,
     actor: Actor,
-  ): Promise<readonly Outcome[]> {
+  ): Promise<readonly FactOutcome[]> {
     return this.store.untilFirst(async () => {
-      const organization = await organizationForFacts(this.store.database, actor, name);
+      const organization = await loadOrganizationForFacts(this.store.database, actor, name);
       const also = await this.counted(organization.id, part.length, left);
       const reports = part.map(({ fact }) => ({ organization, fact }));
-      return record(this.store, reports, { type: ACTOR_TYPE[actor.kind], id: actor.id }, also);
+      return recordFacts(this.store, reports, { type: ACTOR_TYPE[actor.kind], id: actor.id }, also);
     });
   }
 
   private async counted(organization: string, facts: number, left: number): Promise<readonly Sql[]> {
     if (this.limit === null) return [];
     const now = this.clock.now().getTime();
-    const count = { organization, interval: intervalOf(now), facts };
-    const before = (await countedFor(this.store.database, [count])).get(keyOf(count)) ?? 0;
+    const count = { organization, interval: toInterval(now), facts };
+    const before = (await loadFactCounts(this.store.database, [count])).get(toCountKey(count)) ?? 0;
     if (before + left > this.limit) {
       const detail = `An organization can report ${this.limit} facts in ten seconds (CADASTRE_FACTS_LIMIT)`;
-      throw tooMany(`${detail}. ${before} are counted, this request has ${left} more`, secondsLeft(now));
+      throw tooManyRequests(`${detail}. ${before} are counted, this request has ${left} more`, computeSecondsLeft(now));
     }
-    return countFacts([count], this.limit);
+    return buildFactCountStatements([count], this.limit);
   }
 }

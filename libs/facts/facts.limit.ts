@@ -1,4 +1,4 @@
-import { sql, timestampOf, type Sql, type Timestamp } from '#kernel';
+import { sql, formatTimestamp, type Sql, type Timestamp } from '#kernel';
 import type { Database } from '#event-store';
 
 /**
@@ -8,33 +8,34 @@ import type { Database } from '#event-store';
 const INTERVAL_MS = 10_000;
 
 /** Facts of one organization in one interval. */
-export type Count = { readonly organization: string; readonly interval: Timestamp; readonly facts: number };
+export type FactCount = { readonly organization: string; readonly interval: Timestamp; readonly facts: number };
 
 /** The start of the interval that a time in milliseconds falls in. */
-export const intervalOf = (time: number): Timestamp => timestampOf(Math.floor(time / INTERVAL_MS) * INTERVAL_MS);
+export const toInterval = (time: number): Timestamp => formatTimestamp(Math.floor(time / INTERVAL_MS) * INTERVAL_MS);
 
 /** Seconds until the next interval begins. */
-export const secondsLeft = (time: number): number => Math.ceil((INTERVAL_MS - (time % INTERVAL_MS)) / 1_000);
+export const computeSecondsLeft = (time: number): number => Math.ceil((INTERVAL_MS - (time % INTERVAL_MS)) / 1_000);
 
-export const keyOf = ({ organization, interval }: Omit<Count, 'facts'>): string => `${interval} ${organization}`;
+export const toCountKey = ({ organization, interval }: Omit<FactCount, 'facts'>): string =>
+  `${interval} ${organization}`;
 
 /** Returns the facts counted so far, by keyOf. */
-export const countedFor = async (
+export const loadFactCounts = async (
   database: Database,
-  counts: readonly Omit<Count, 'facts'>[],
+  counts: readonly Omit<FactCount, 'facts'>[],
 ): Promise<ReadonlyMap<string, number>> => {
   if (counts.length === 0) return new Map();
-  const rows = await database.rows<Count>(sql`
+  const rows = await database.rows<FactCount>(sql`
     select r.organization, r.interval_start as interval, r.facts
       from jsonb_to_recordset(${sql.json(counts)}::jsonb) as c (organization text, interval timestamptz)
       join facts.reported r on r.organization = c.organization and r.interval_start = c.interval`);
-  return new Map(rows.map((row) => [keyOf(row), row.facts]));
+  return new Map(rows.map((row) => [toCountKey(row), row.facts]));
 };
 
 /** Statements for the transaction that records the facts. They lock rows in one order, so writers cannot deadlock. */
-export const countFacts = (counts: readonly Count[], limit: number): readonly Sql[] =>
+export const buildFactCountStatements = (counts: readonly FactCount[], limit: number): readonly Sql[] =>
   counts
-    .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+    .toSorted((a, b) => (toCountKey(a) < toCountKey(b) ? -1 : 1))
     .map(
       ({ organization, interval, facts }) => sql`
       select facts.count_facts(${organization}, ${interval}, ${facts}, ${limit})`,

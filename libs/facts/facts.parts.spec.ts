@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '@jest/globals';
-import { factIn } from './facts.body.js';
-import { inParts, LOCKS_AT_ONCE } from './facts.parts.js';
-import { factOf } from './spec.js';
+import { parseFact } from './facts.body.js';
+import { splitIntoBatches, MAX_LOCKS_PER_BATCH } from './facts.parts.js';
+import { createFact } from './spec.js';
 
 type Place = readonly [organization: number, source: number, accessor: number];
 
 const reportOf = ([organization, source, accessor]: Place, n: number) => {
-  const { auth, ...rest } = factOf(`f${n}`);
+  const { auth, ...rest } = createFact(`f${n}`);
   const fact = { ...rest, source: `source-${source}`, auth: { ...auth, accessor_id: `user-${accessor}` } };
-  return { organization: `org-${organization}`, fact: factIn(fact) };
+  return { organization: `org-${organization}`, fact: parseFact(fact) };
 };
 
-const locksOf = (part: ReturnType<typeof inParts>): number => {
+const locksOf = (part: ReturnType<typeof splitIntoBatches>): number => {
   const all = part.flat();
   const streams = new Set(all.map(({ organization, fact }) => `${organization} ${fact.source}`));
   const people = new Set(all.map(({ fact }) => fact.auth.accessor_id));
@@ -25,11 +25,11 @@ describe('facts that are recorded together', () => {
     fc.assert(
       fc.property(places, (all) => {
         const reports = all.map(reportOf);
-        const parts = inParts(reports);
+        const parts = splitIntoBatches(reports);
         expect(parts.flat()).toEqual(reports);
-        for (const part of parts) expect(locksOf([part])).toBeLessThanOrEqual(LOCKS_AT_ONCE);
+        for (const part of parts) expect(locksOf([part])).toBeLessThanOrEqual(MAX_LOCKS_PER_BATCH);
         for (const [n, part] of parts.slice(1).entries()) {
-          expect(locksOf([[...(parts[n] ?? []), ...part.slice(0, 1)]])).toBeGreaterThan(LOCKS_AT_ONCE);
+          expect(locksOf([[...(parts[n] ?? []), ...part.slice(0, 1)]])).toBeGreaterThan(MAX_LOCKS_PER_BATCH);
         }
       }),
       { numRuns: 30 },
@@ -38,10 +38,10 @@ describe('facts that are recorded together', () => {
 
   it('are a thousand where they have few sources and people', () => {
     const reports = Array.from({ length: 1_000 }, (_, n) => reportOf([0, n % 90, n % 100], n));
-    expect(inParts(reports)).toEqual([reports]);
+    expect(splitIntoBatches(reports)).toEqual([reports]);
   });
 
   it('are none where there are none', () => {
-    expect(inParts([])).toEqual([]);
+    expect(splitIntoBatches([])).toEqual([]);
   });
 });

@@ -1,33 +1,35 @@
 import { notFound, sql, type Sql } from '#kernel';
-import type { Database, OnceWrite } from '#event-store';
-import { demand, fresh, type Actor } from '#access';
+import type { Database, IdempotentWrite } from '#event-store';
+import { requirePermission, requireCurrentAccess, type Actor } from '#access';
 
 /** An organization, and the version that it was seen at. */
 export type FactsOrganization = { readonly id: string; readonly version: number };
 
-const organizations = (condition: Sql): Sql => sql`
+const selectFactsOrganizations = (condition: Sql): Sql => sql`
   select o.id, o.name, s.version from organizations o join event_store.streams s on s.stream = o.id where ${condition}`;
 
 /** The organization of that name, where the caller may report facts to it. */
-export const organizationForFacts = async (
+export const loadOrganizationForFacts = async (
   database: Database,
   actor: Actor,
   name: string,
 ): Promise<FactsOrganization> => {
-  const row = await database.row<FactsOrganization>(organizations(sql`o.name = ${name} and ${fresh(actor)}`));
+  const row = await database.row<FactsOrganization>(
+    selectFactsOrganizations(sql`o.name = ${name} and ${requireCurrentAccess(actor)}`),
+  );
   if (!row) throw notFound();
-  demand(actor, 'report-facts', { organization: row.id });
+  requirePermission(actor, 'report-facts', { organization: row.id });
   return row;
 };
 
 /** Organizations by what a message calls them: their id, or else their name. */
-export const organizationsCalled = async (
+export const findOrganizationsByNameOrId = async (
   database: Database,
   called: readonly string[],
 ): Promise<ReadonlyMap<string, FactsOrganization>> => {
   const all = [...new Set(called)];
   const rows = await database.rows<FactsOrganization & { readonly name: string }>(
-    organizations(sql`o.id = any (${all}::text[]) or o.name = any (${all}::text[])`),
+    selectFactsOrganizations(sql`o.id = any (${all}::text[]) or o.name = any (${all}::text[])`),
   );
   return new Map([
     ...rows.map((row) => [row.name, row] as const),
@@ -37,7 +39,7 @@ export const organizationsCalled = async (
 };
 
 /** Returns the ids that the log has already. */
-export const recordedAmong = async (database: Database, ids: readonly string[]): Promise<ReadonlySet<string>> => {
+export const findRecordedIds = async (database: Database, ids: readonly string[]): Promise<ReadonlySet<string>> => {
   if (ids.length === 0) return new Set();
   const rows = await database.rows<{ readonly id: string }>(
     sql`select id from event_store.events where id = any (${ids}::uuid[])`,
@@ -46,13 +48,20 @@ export const recordedAmong = async (database: Database, ids: readonly string[]):
 };
 
 /** A fact whose name is in the log, as the `n`th of those that are asked about. */
-type KnownFact = { readonly n: number; readonly event: OnceWrite['events'][number]; readonly undated: boolean };
+type RecordedFact = {
+  readonly n: number;
+  readonly event: IdempotentWrite['events'][number];
+  readonly undated: boolean;
+};
 
 /**
  * Which of them are not what was recorded under their name. Who hands a fact in is no part of it, nor what people are called,
  * which may have been forgotten.
  */
-export const differingFrom = async (database: Database, known: readonly KnownFact[]): Promise<ReadonlySet<number>> => {
+export const findDifferingFacts = async (
+  database: Database,
+  known: readonly RecordedFact[],
+): Promise<ReadonlySet<number>> => {
   if (known.length === 0) return new Set();
   const told = known.map(({ n, event: { id, data, context }, undated }) => {
     const aside = ['reportedBy', ...(undated ? ['occurredAt'] : [])];

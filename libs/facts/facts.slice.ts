@@ -1,15 +1,15 @@
-import { aggregate, kindsOf, projectionOf, type Slice } from '#event-store';
+import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
 import { auditFactSource } from './audit-fact-source.js';
 import { auditFactSourceEvents } from './audit-fact-sources.events.js';
 import { auditFactSources } from './audit-fact-sources.projection.js';
 import { factEvents } from './facts.events.js';
 
 /** Facts have no view of their own: they are in the log and in the audit trail. Their registered sources have one. */
-export const factsSlice: Slice = {
+export const factsDefinition: ModuleDefinition = {
   name: 'facts',
-  kinds: { ...kindsOf(factEvents), ...kindsOf(auditFactSourceEvents) },
-  aggregates: [aggregate('afs', auditFactSource)],
-  projections: [projectionOf(auditFactSources)],
+  kinds: { ...toEventRegistry(factEvents), ...toEventRegistry(auditFactSourceEvents) },
+  aggregates: [defineAggregate('afs', auditFactSource)],
+  projections: [toProjection(auditFactSources)],
   followers: [],
   migrations: new URL('./sql/', import.meta.url),
 };

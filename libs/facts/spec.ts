@@ -84,12 +84,12 @@ export const META: Readonly<Record<string, Meta>> = {
 };
 
 /** The part of a client of test/support that is used here. A file with one dot imports nothing but its module. */
-type Answer = { readonly status: number; readonly body: any; readonly text: string };
-type Api<A extends Answer> = { post(path: string, body?: unknown): Promise<A> };
+type TestFactsResponse = { readonly status: number; readonly body: any; readonly text: string };
+type TestFactsClient<A extends TestFactsResponse> = { post(path: string, body?: unknown): Promise<A> };
 
 /** Registers the source of the facts here, so that the organization accepts them by Kafka. */
-export const registerSource = async <A extends Answer>(
-  api: Api<A>,
+export const registerSource = async <A extends TestFactsResponse>(
+  api: TestFactsClient<A>,
   organization: string,
   source = SOURCE,
 ): Promise<A> => {
@@ -100,7 +100,7 @@ export const registerSource = async <A extends Answer>(
 };
 
 /** A fact of this row, such as `policy.update`, as a service reports it. */
-export const factOf = (id: string, row = 'policy.update', meta: Meta = META[row] ?? null) => {
+export const createFact = (id: string, row = 'policy.update', meta: Meta = META[row] ?? null) => {
   const [type = '', action = ''] = row.split('.');
   return {
     source: SOURCE,

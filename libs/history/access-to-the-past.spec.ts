@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
-  answered,
-  giveProject,
-  giveWorkspace,
+  expectStatus,
+  grantProjectAccess,
+  grantWorkspaceAccess,
   makeRemotePool,
   makeAgentToken,
   makeConfigurationVersion,
@@ -14,10 +14,10 @@ import {
   makeToken,
   makeWorkspace,
   resource,
-  type Member,
+  type SeededMember,
 } from '../../test/support/seeds.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
-import type { Entry } from './spec.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
+import type { TestHistoryResource } from './spec.js';
 
 let server: TestServer;
 
@@ -28,17 +28,18 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-const did = async (answer: Promise<Answer>, status: number): Promise<Answer> => answered(await answer, status);
+const did = async (answer: Promise<ApiResponse>, status: number): Promise<ApiResponse> =>
+  expectStatus(await answer, status);
 
-const historyOf = async (id: string, query = '', api: Api = server): Promise<Entry[]> =>
-  answered(await api.get(`/api/v2/workspaces/${id}/history?${query}`), 200).body.data as Entry[];
+const historyOf = async (id: string, query = '', api: ApiTestClient = server): Promise<TestHistoryResource[]> =>
+  expectStatus(await api.get(`/api/v2/workspaces/${id}/history?${query}`), 200).body.data as TestHistoryResource[];
 
-const totalOf = async (id: string, query = '', api: Api = server): Promise<number> =>
-  answered(await api.get(`/api/v2/workspaces/${id}/history?${query}`), 200).body.meta.pagination[
+const totalOf = async (id: string, query = '', api: ApiTestClient = server): Promise<number> =>
+  expectStatus(await api.get(`/api/v2/workspaces/${id}/history?${query}`), 200).body.meta.pagination[
     'total-count'
   ] as number;
 
-const patch = (id: string, attributes: object, relationships?: object): Promise<Answer> =>
+const patch = (id: string, attributes: object, relationships?: object): Promise<ApiResponse> =>
   did(server.patch(`/api/v2/workspaces/${id}`, resource('workspaces', attributes, relationships)), 200);
 
 const addVariable = async (id: string, key: string): Promise<string> => {
@@ -49,7 +50,7 @@ const addVariable = async (id: string, key: string): Promise<string> => {
 let teams = 0;
 const teamOn = async (workspace: string, access: string): Promise<string> => {
   const team = await makeTeam(server, 'acme', `team-${(teams += 1)}`);
-  await giveWorkspace(server, team, workspace, access);
+  await grantWorkspaceAccess(server, team, workspace, access);
   return team;
 };
 
@@ -57,12 +58,14 @@ const CUSTOM = { runs: 'read', 'sentinel-mocks': 'none', 'state-versions': 'none
 
 describe('what is told of the past', () => {
   let id: string;
-  let reader: Member;
+  let reader: SeededMember;
   let early: string;
 
   beforeAll(async () => {
     id = await makeWorkspace(server, 'acme', 'guarded');
-    early = answered(await server.get(`/api/v2/workspaces/${id}`), 200).body.data.attributes['updated-at'] as string;
+    early = expectStatus(await server.get(`/api/v2/workspaces/${id}`), 200).body.data.attributes[
+      'updated-at'
+    ] as string;
     const team = await makeTeam(server, 'acme', 'readers');
     const body = resource(
       'team-workspaces',
@@ -82,7 +85,7 @@ describe('what is told of the past', () => {
   });
 
   it('leaves out what the caller may not know of the present: variables, and workspaces that they do not see', async () => {
-    const events = (entries: readonly Entry[]) => entries.map(({ attributes }) => attributes.event);
+    const events = (entries: readonly TestHistoryResource[]) => entries.map(({ attributes }) => attributes.event);
     expect(events(await historyOf(id))).toEqual([
       'RemoteStateConsumersAdded',
       'WorkspaceUpdated',
@@ -94,13 +97,13 @@ describe('what is told of the past', () => {
     expect(await totalOf(id, '', reader)).toBe(2);
     expect(await totalOf(id, 'filter[field]=vars', reader)).toBe(0);
     expect(JSON.stringify(seen)).not.toMatch(/"vars"|remote-state-consumers|var-/);
-    const now = answered(await reader.get(`/api/v2/workspaces/${id}?as-of=2100-01-01`), 200).body.data;
+    const now = expectStatus(await reader.get(`/api/v2/workspaces/${id}?as-of=2100-01-01`), 200).body.data;
     expect(now.relationships.vars.data).toEqual([]);
-    expect(now).toEqual(answered(await reader.get(`/api/v2/workspaces/${id}`), 200).body.data);
+    expect(now).toEqual(expectStatus(await reader.get(`/api/v2/workspaces/${id}`), 200).body.data);
   });
 
   it('goes by what the caller has been given now, also of the time before', async () => {
-    const then = answered(await reader.get(`/api/v2/workspaces/${id}?as-of=${early}`), 200).body.data;
+    const then = expectStatus(await reader.get(`/api/v2/workspaces/${id}?as-of=${early}`), 200).body.data;
     expect(then.attributes['auto-apply']).toBe(false);
     expect(then.attributes.permissions['can-update']).toBe(false);
     const list = await reader.get(`/api/v2/organizations/acme/workspaces?as-of=${early}`);
@@ -117,11 +120,13 @@ describe('what is told of the past', () => {
       {},
       { project: { data: { type: 'projects', id: from } } },
     );
-    const before = answered(await server.get(`/api/v2/workspaces/${moved}`), 200).body.data.attributes['updated-at'];
+    const before = expectStatus(await server.get(`/api/v2/workspaces/${moved}`), 200).body.data.attributes[
+      'updated-at'
+    ];
     await patch(moved, {}, { project: { data: { type: 'projects', id: to } } });
     const [was, is] = [await makeTeam(server, 'acme', 'was'), await makeTeam(server, 'acme', 'is')];
-    await giveProject(server, was, from, 'read');
-    await giveProject(server, is, to, 'read');
+    await grantProjectAccess(server, was, from, 'read');
+    await grantProjectAccess(server, is, to, 'read');
     const [former, present] = [
       await makeMember(server, 'acme', 'former', [was]),
       await makeMember(server, 'acme', 'present', [is]),
@@ -134,13 +139,13 @@ describe('what is told of the past', () => {
     for (const path of paths) {
       expect([path, (await present.get(path)).status, (await former.get(path)).status]).toEqual([path, 200, 404]);
     }
-    const listed = async (api: Api): Promise<string[]> =>
-      answered(await api.get(`/api/v2/organizations/acme/workspaces?as-of=${before}`), 200).body.data.map(
-        ({ id: one }: Entry) => one,
+    const listed = async (api: ApiTestClient): Promise<string[]> =>
+      expectStatus(await api.get(`/api/v2/organizations/acme/workspaces?as-of=${before}`), 200).body.data.map(
+        ({ id: one }: TestHistoryResource) => one,
       );
     expect(await listed(present)).toEqual([moved]);
     expect(await listed(former)).toEqual([]);
-    const then = answered(await present.get(paths[0] ?? ''), 200).body.data;
+    const then = expectStatus(await present.get(paths[0] ?? ''), 200).body.data;
     expect(then.relationships.project.data.id).toBe(from);
   });
 
@@ -162,7 +167,9 @@ describe('what is told of the past', () => {
 
   it('of a workspace that is gone is for those who read all of the organization’s', async () => {
     const doomed = await makeWorkspace(server, 'acme', 'doomed');
-    const before = answered(await server.get(`/api/v2/workspaces/${doomed}`), 200).body.data.attributes['updated-at'];
+    const before = expectStatus(await server.get(`/api/v2/workspaces/${doomed}`), 200).body.data.attributes[
+      'updated-at'
+    ];
     const eve = await makeMember(server, 'acme', 'eve', [await teamOn(doomed, 'admin')]);
     const all = await makeTeam(server, 'acme', 'all', { 'organization-access': { 'read-workspaces': true } });
     const ann = await makeMember(server, 'acme', 'ann', [all]);

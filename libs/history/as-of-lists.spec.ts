@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { costOf } from '../../test/support/cost.js';
 import {
-  answered,
+  expectStatus,
   makeRemotePool,
   makeAgentToken,
   makeConfigurationVersion,
@@ -12,10 +12,10 @@ import {
   reportBody,
   resource,
 } from '../../test/support/seeds.js';
-import { StandingClock } from '../../test/support/clocks.js';
-import { startTestServer, type Answer, type TestServer } from '../../test/support/server.js';
+import { FixedClock } from '../../test/support/clocks.js';
+import { startTestServer, type ApiResponse, type TestServer } from '../../test/support/server.js';
 
-const clock = new StandingClock();
+const clock = new FixedClock();
 let server: TestServer;
 let land: string;
 
@@ -51,12 +51,12 @@ const queries = (): string[] => [
 
 type Told = { readonly names: readonly string[]; readonly total: number };
 
-const told = ({ body }: Answer): Told => ({
+const told = ({ body }: ApiResponse): Told => ({
   names: body.data.map(({ attributes }: any) => attributes.name as string),
   total: body.meta.pagination['total-count'] as number,
 });
 
-const ask = async (query: string): Promise<Told> => told(answered(await server.get(`${PATH}?${query}`), 200));
+const ask = async (query: string): Promise<Told> => told(expectStatus(await server.get(`${PATH}?${query}`), 200));
 
 const steps: { readonly at: string; readonly answers: ReadonlyMap<string, Told> }[] = [];
 
@@ -77,7 +77,10 @@ beforeAll(async () => {
   land = await makeProject(server, 'acme', 'land');
   const agents = server.as(await makeAgentToken(server, await makeRemotePool(server, 'acme', 'edge')));
   const report = async (run: string, status: string): Promise<void> => {
-    answered(await agents.post(`/api/v2/runs/${run}/progress`, reportBody(status, { 'resource-additions': 1 })), 200);
+    expectStatus(
+      await agents.post(`/api/v2/runs/${run}/progress`, reportBody(status, { 'resource-additions': 1 })),
+      200,
+    );
   };
   const ids = new Map<string, string>();
   const ws = (name: string): string => `/api/v2/workspaces/${ids.get(name)}`;
@@ -88,7 +91,7 @@ beforeAll(async () => {
   };
   const runs: string[] = [];
   const run = async (name: string): Promise<void> => void runs.push(await makeRun(server, ids.get(name) ?? ''));
-  const patch = (name: string, attributes: object, relationships?: object): Promise<Answer> =>
+  const patch = (name: string, attributes: object, relationships?: object): Promise<ApiResponse> =>
     server.patch(ws(name), resource('workspaces', attributes, relationships));
   await step(() => make('one', { tags: tags('flat'), ...inLand }));
   await step(() => make('two', { 'tag-bindings': bound('prod') }));

@@ -1,29 +1,29 @@
 import { sql, type Sql, type Timestamp } from '#kernel';
 import type { PastSubject } from '#json-api';
-import { MEASURES, METRICS, RUN_STATUSES, WINDOW } from '#runs';
+import { RUN_MEASURE_COLUMNS, WORKSPACE_METRIC_COLUMNS, RUN_STATUSES, METRICS_WINDOW_RUNS } from '#runs';
 
 /** Whatever was ever called so. */
-const everNamed = (name: string): Sql =>
+const selectEverNamed = (name: string): Sql =>
   sql`select subject from history_versions where data ->> 'name' = ${name} and 'name' = any (changed)`;
 
 /** The organizations that it can be in: all else of the past is left alone. */
-const placesOf = (about: PastSubject): Sql => {
+const selectOrganizations = (about: PastSubject): Sql => {
   if ('organizationId' in about) return sql`select ${about.organizationId}::text`;
   return 'id' in about
     ? sql`select organization from history_versions where subject = ${about.id} and ordinal = 1`
-    : everNamed(about.organization);
+    : selectEverNamed(about.organization);
 };
 
 const isNamed = (about: PastSubject): Sql =>
-  !('organization' in about) || about.name === undefined ? sql`true` : sql`subject in (${everNamed(about.name)})`;
+  !('organization' in about) || about.name === undefined ? sql`true` : sql`subject in (${selectEverNamed(about.name)})`;
 
-type TagSince = 'key' | 'value';
+type TagVersionScope = 'key' | 'value';
 
 /**
  * Looks up the version that gave the subject the key, or the value, of the tag `t` that it had at the time: the first one
  * after the last version without it. The search goes back in time and stops there.
  */
-const tagVersion = (at: Timestamp, subject: string, sameAs: TagSince): Sql => {
+const tagVersion = (at: Timestamp, subject: string, sameAs: TagVersionScope): Sql => {
   const id = sql.raw(subject);
   const isSame = sql.raw(
     sameAs === 'key' ? 'own.key = t.key' : `own.key = t.key and coalesce(own.value, '') = coalesce(t.value, '')`,
@@ -59,7 +59,7 @@ const tagColumns = (at: Timestamp, subject: string): Sql => sql`
  * Each subject has its last version before that time beside it, by a subquery whose limit tells the planner that there is
  * only one. A list reads every workspace that its organization had, whatever it shows of them.
  */
-export const viewsAsOf = (at: Timestamp, subject: PastSubject): Sql => sql`
+export const buildViewsAsOf = (at: Timestamp, subject: PastSubject): Sql => sql`
   with past as not materialized (
     select birth.subject, birth.type as born, birth.organization, birth.since as created_at, was.data
       from history_versions birth
@@ -69,7 +69,7 @@ export const viewsAsOf = (at: Timestamp, subject: PastSubject): Sql => sql`
                  where subject = birth.subject and since <= ${at} order by since desc, ordinal desc limit 1) h
           join history_versions f on f.subject = h.subject and f.ordinal = h.frame
          where h.data is not null limit 1) was
-     where birth.ordinal = 1 and birth.organization = any (array(${placesOf(subject)}))),
+     where birth.ordinal = 1 and birth.organization = any (array(${selectOrganizations(subject)}))),
   organizations as not materialized (
     select subject as id, data ->> 'name' as name, data ->> 'email' as email, data ->> 'featureSet' as feature_set,
            data - '{name,email,featureSet,dataRetentionPolicy}'::text[] as settings, created_at,
@@ -138,8 +138,8 @@ export const viewsAsOf = (at: Timestamp, subject: PastSubject): Sql => sql`
   workspace_metrics as not materialized (
     select w.id as workspace, m.*
       from workspaces w
-      cross join lateral (select ${METRICS} from (select ${MEASURES} from history_runs
+      cross join lateral (select ${WORKSPACE_METRIC_COLUMNS} from (select ${RUN_MEASURE_COLUMNS} from history_runs
                                                    where workspace = w.id and finished_at <= ${at}
-                                                   order by finished_at desc, run desc limit ${WINDOW}) f) m
+                                                   order by finished_at desc, run desc limit ${METRICS_WINDOW_RUNS}) f) m
      where m.runs > 0)
   `;

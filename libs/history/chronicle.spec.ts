@@ -1,18 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
-import { Chronicle, type Change } from './chronicle.js';
-import { eventAt } from './spec.js';
+import { HistoryWriter, type HistoryChange } from './chronicle.js';
+import { createEventAt } from './spec.js';
 
-const event = eventAt('2026-11-21T12:00:00.000Z');
+const event = createEventAt('2026-11-21T12:00:00.000Z');
 
-const told = (...changes: readonly Change[]): Chronicle => {
-  const chronicle = new Chronicle([], []);
+const told = (...changes: readonly HistoryChange[]): HistoryWriter => {
+  const chronicle = new HistoryWriter([], []);
   for (const change of changes) chronicle.add(change, event);
   return chronicle;
 };
 
-const born: Change = { subject: 'ws-1', birth: { name: 'one' } };
-const renamed: Change = { subject: 'ws-1', patch: { name: 'two' } };
-const ended: Change = { subject: 'ws-1', patch: null };
+const born: HistoryChange = { subject: 'ws-1', birth: { name: 'one' } };
+const renamed: HistoryChange = { subject: 'ws-1', patch: { name: 'two' } };
+const ended: HistoryChange = { subject: 'ws-1', patch: null };
 
 describe('a chronicle', () => {
   it('knows at once what an event has made', () => {

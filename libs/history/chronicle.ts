@@ -1,9 +1,9 @@
-import type { Recorded, Somebody, Timestamp } from '#kernel';
-import { nextVersion, type NewVersion, type Standing } from './versions.js';
-import type { Data } from './fields.js';
+import type { RecordedEvent, Principal, Timestamp } from '#kernel';
+import { createNextVersion, type NewSubjectVersion, type LatestSubjectVersion } from './versions.js';
+import type { SubjectData } from './fields.js';
 
 /** A run, as far as the history of its workspace depends on it. */
-export type RunFacts = {
+export type RunHistory = {
   readonly run: string;
   readonly workspace: string;
   readonly organization: string;
@@ -15,63 +15,63 @@ export type RunFacts = {
 };
 
 /** Somebody took the lock of a workspace. */
-type Locking = {
+type LockPeriodStart = {
   /** The event's. */
   readonly id: string;
   readonly workspace: string;
   readonly organization: string;
-  readonly holder: Somebody;
+  readonly holder: Principal;
   readonly reason: string;
   readonly lockedAt: Timestamp;
 };
 
-export type Unlocking = {
+export type LockPeriodEnd = {
   /** Of the event that locked it. */
   readonly id: string;
   readonly unlockedAt: Timestamp;
-  readonly unlockedBy: Somebody;
+  readonly unlockedBy: Principal;
   readonly forced: boolean;
 };
 
 /** What one event means. */
-export type Change =
-  | { readonly subject: string; readonly birth: Data }
+export type HistoryChange =
+  | { readonly subject: string; readonly birth: SubjectData }
   /** Null ends the subject. */
-  | { readonly subject: string; readonly patch: Data | null }
-  | { readonly run: RunFacts }
-  | { readonly locking: Locking }
-  | { readonly unlocking: Unlocking }
+  | { readonly subject: string; readonly patch: SubjectData | null }
+  | { readonly run: RunHistory }
+  | { readonly locking: LockPeriodStart }
+  | { readonly unlocking: LockPeriodEnd }
   | { readonly forgotten: string };
 
 /** What is known before an event. */
-export type Known = {
-  of(subject: string): Data | null;
-  run(id: string): RunFacts | null;
+export type HistoryLookup = {
+  of(subject: string): SubjectData | null;
+  run(id: string): RunHistory | null;
   /** Workspaces that use an SSH key. */
   usersOf(sshKey: string): readonly string[];
 };
 
 /** The history as far as a batch of events needs it, and what they add to it. */
-export class Chronicle implements Known {
-  readonly versions: NewVersion[] = [];
-  readonly lockings: Locking[] = [];
-  readonly unlockings: Unlocking[] = [];
+export class HistoryWriter implements HistoryLookup {
+  readonly versions: NewSubjectVersion[] = [];
+  readonly lockings: LockPeriodStart[] = [];
+  readonly unlockings: LockPeriodEnd[] = [];
   /** Organizations that are gone, with all that was in them. */
   readonly forgotten: string[] = [];
-  private readonly standing: Map<string, Standing>;
-  private readonly runs: Map<string, RunFacts>;
+  private readonly standing: Map<string, LatestSubjectVersion>;
+  private readonly runs: Map<string, RunHistory>;
   private readonly touched = new Set<string>();
 
-  constructor(standing: readonly Standing[], runs: readonly RunFacts[]) {
+  constructor(standing: readonly LatestSubjectVersion[], runs: readonly RunHistory[]) {
     this.standing = new Map(standing.map((one) => [one.subject, one]));
     this.runs = new Map(runs.map((one) => [one.run, one]));
   }
 
-  of(subject: string): Data | null {
+  of(subject: string): SubjectData | null {
     return this.standing.get(subject)?.whole ?? null;
   }
 
-  run(id: string): RunFacts | null {
+  run(id: string): RunHistory | null {
     return this.runs.get(id) ?? null;
   }
 
@@ -79,11 +79,11 @@ export class Chronicle implements Known {
     return [...this.standing.values()].flatMap(({ subject, whole }) => (whole?.['sshKey'] === sshKey ? [subject] : []));
   }
 
-  get changedRuns(): readonly RunFacts[] {
+  get changedRuns(): readonly RunHistory[] {
     return [...this.touched].flatMap((id) => this.runs.get(id) ?? []);
   }
 
-  add(change: Change, event: Recorded & { readonly organization: string }): void {
+  add(change: HistoryChange, event: RecordedEvent & { readonly organization: string }): void {
     // A lock does not wait for the organization's deletion: it may come after it, and leaves no row.
     if (this.forgotten.includes(event.organization)) return;
     if ('birth' in change) this.become({ subject: change.subject, patch: change.birth }, event);
@@ -98,10 +98,10 @@ export class Chronicle implements Known {
   }
 
   private become(
-    change: { readonly subject: string; readonly patch: Data | null },
-    event: Recorded & { readonly organization: string },
+    change: { readonly subject: string; readonly patch: SubjectData | null },
+    event: RecordedEvent & { readonly organization: string },
   ): void {
-    const next = nextVersion(this.standing.get(change.subject), change, event);
+    const next = createNextVersion(this.standing.get(change.subject), change, event);
     this.standing.set(change.subject, next);
     this.versions.push(next);
   }

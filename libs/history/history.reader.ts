@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#event-store';
-import { asOfTime, HistoryReader, type PointInTime, type PresentSubject, type Query } from '#json-api';
-import { viewsAsOf } from './as-of.queries.js';
-import { historyCaughtUp } from './history.follower.js';
+import { parseAsOf, HistoryReader, type PointInTime, type PresentSubject, type QueryParameters } from '#json-api';
+import { buildViewsAsOf } from './as-of.queries.js';
+import { waitForHistory } from './history.follower.js';
 
 @Injectable()
 export class WorkspaceHistoryReader extends HistoryReader {
@@ -10,10 +10,10 @@ export class WorkspaceHistoryReader extends HistoryReader {
     super();
   }
 
-  async pointInTime(query: Query, subject: PresentSubject): Promise<PointInTime | null> {
-    const time = asOfTime(query);
+  async pointInTime(query: QueryParameters, subject: PresentSubject): Promise<PointInTime | null> {
+    const time = parseAsOf(query);
     if (time === null) return null;
-    await historyCaughtUp(this.database, subject);
-    return { time, views: (past) => viewsAsOf(time, past) };
+    await waitForHistory(this.database, subject);
+    return { time, views: (past) => buildViewsAsOf(time, past) };
   }
 }

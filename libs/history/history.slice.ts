@@ -1,8 +1,8 @@
-import type { Slice } from '#event-store';
+import type { ModuleDefinition } from '#event-store';
 import { historyFollower } from './history.follower.js';
 
 /** It has no events of its own; it keeps what those of others have made of things. */
-export const historySlice: Slice = {
+export const historyDefinition: ModuleDefinition = {
   name: 'history',
   kinds: {},
   aggregates: [],

@@ -1,2 +1,2 @@
 export { HistoryModule } from './history.module.js';
-export { historySlice } from './history.slice.js';
+export { historyDefinition } from './history.slice.js';

@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql, type Sql } from '#kernel';
-import { rebuild, verify, viewsOf, type View } from '#event-store';
+import { rebuildView, verifyView, listViews, type RebuildableView } from '#event-store';
 import {
-  answered,
+  expectStatus,
   makeRemotePool,
   makeAgentToken,
   makeConfigurationVersion,
@@ -17,15 +17,15 @@ import {
   resource,
   type SeededOrganization,
 } from '../../test/support/seeds.js';
-import { StandingClock } from '../../test/support/clocks.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+import { FixedClock } from '../../test/support/clocks.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
 import { newStateVersion, stateFile } from '../../test/support/state-file.js';
-import { historyCaughtUp } from './history.follower.js';
-import { historySlice } from './history.slice.js';
+import { waitForHistory } from './history.follower.js';
+import { historyDefinition } from './history.slice.js';
 
-const clock = new StandingClock();
+const clock = new FixedClock();
 let server: TestServer;
-let agents: Api;
+let agents: ApiTestClient;
 let acme: SeededOrganization;
 let id: string;
 
@@ -48,7 +48,7 @@ const shown: Shown[] = [];
 const names = { organization: 'acme', workspace: 'one' };
 
 const plain = (data: any): object => ({ ...data, attributes: { ...data.attributes, permissions: null } });
-const listOf = ({ body }: Answer) => ({
+const listOf = ({ body }: ApiResponse) => ({
   list: body.data.map(plain) as object[],
   total: body.meta.pagination['total-count'] as number,
 });
@@ -59,7 +59,7 @@ const listPath = (organization: string): string => `/api/v2/organizations/${orga
 const INCLUDING = '?include=organization,project,tag_bindings,effective_tag_bindings,current_state_version,outputs';
 
 /** Leaves out links to files, because each answer signs new links. */
-const includedIn = ({ body }: Answer): readonly object[] =>
+const includedIn = ({ body }: ApiResponse): readonly object[] =>
   body.included.map((one: any) => (one.type === 'state-versions' ? { type: one.type, id: one.id } : plain(one)));
 
 const readBound = async (query = ''): Promise<Readonly<Record<string, object>>> => {
@@ -73,7 +73,7 @@ const readBound = async (query = ''): Promise<Readonly<Record<string, object>>> 
   ];
   const answers: Record<string, object> = {};
   for (const one of paths) {
-    const { data, meta } = answered(await server.get(`${one}${query}`), 200).body;
+    const { data, meta } = expectStatus(await server.get(`${one}${query}`), 200).body;
     answers[one] = { data, meta };
   }
   return answers;
@@ -88,17 +88,18 @@ const step = async (what: string, happens: () => Promise<unknown>): Promise<void
     at,
     organization: names.organization,
     name: names.workspace,
-    document: plain(answered(await server.get(path()), 200).body.data),
-    included: includedIn(answered(await server.get(path(INCLUDING)), 200)),
-    ...listOf(answered(await server.get(listPath(names.organization)), 200)),
+    document: plain(expectStatus(await server.get(path()), 200).body.data),
+    included: includedIn(expectStatus(await server.get(path(INCLUDING)), 200)),
+    ...listOf(expectStatus(await server.get(listPath(names.organization)), 200)),
     bound: await readBound(),
   });
 };
 
-const patch = (attributes: object, relationships?: object): Promise<Answer> =>
+const patch = (attributes: object, relationships?: object): Promise<ApiResponse> =>
   server.patch(path(), resource('workspaces', attributes, relationships));
 
-const did = async (answer: Promise<Answer>, status: number): Promise<Answer> => answered(await answer, status);
+const did = async (answer: Promise<ApiResponse>, status: number): Promise<ApiResponse> =>
+  expectStatus(await answer, status);
 
 const upload = async (serial: number, lineage: string): Promise<void> => {
   const outputs = { zone: { value: 'a', type: 'string' }, address: { value: 'b', type: 'string' } };
@@ -111,7 +112,7 @@ const addVariable = async (key: string): Promise<string> => {
   return (await did(server.post(path('/vars'), body), 201)).body.data.id as string;
 };
 
-const report = (run: string, status: string): Promise<Answer> =>
+const report = (run: string, status: string): Promise<ApiResponse> =>
   did(agents.post(`/api/v2/runs/${run}/progress`, reportBody(status, { 'resource-additions': 1 })), 200);
 
 const sshKey = async (): Promise<string> => {
@@ -268,8 +269,8 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-const historyView = (): View => {
-  const [view] = viewsOf([historySlice]);
+const historyView = (): RebuildableView => {
+  const [view] = listViews([historyDefinition]);
   if (!view) throw new Error('the history is no view');
   return view;
 };
@@ -290,8 +291,8 @@ const stored = () =>
 describe('a workspace as of the time of each step of its life', () => {
   it('is what it was shown as then, by id and by the names of then', async () => {
     for (const { step: what, at, organization, name, document } of shown) {
-      const byId = answered(await server.get(path(`?as-of=${at}`)), 200);
-      const byName = answered(await server.get(`${listPath(organization)}/${name}?as-of=${at}`), 200);
+      const byId = expectStatus(await server.get(path(`?as-of=${at}`)), 200);
+      const byName = expectStatus(await server.get(`${listPath(organization)}/${name}?as-of=${at}`), 200);
       expect([what, plain(byId.body.data)]).toEqual([what, document]);
       expect(byName.body).toEqual(byId.body);
     }
@@ -301,19 +302,19 @@ describe('a workspace as of the time of each step of its life', () => {
     const textOf = (one: Shown | undefined): string => JSON.stringify(one?.included);
     const changed = shown.filter((one, n) => textOf(one) !== textOf(shown[n - 1]));
     for (const { step: what, at, included } of changed) {
-      const then = answered(await server.get(path(`${INCLUDING}&as-of=${at}`)), 200);
+      const then = expectStatus(await server.get(path(`${INCLUDING}&as-of=${at}`)), 200);
       expect([what, includedIn(then)]).toEqual([what, included]);
     }
     const [{ at, organization, name, included } = { at: '', organization: '', name: '', included: [] }] = shown;
     for (const other of [`${listPath(organization)}/${name}`, listPath(organization)]) {
-      const then = answered(await server.get(`${other}${INCLUDING}&search[name]=one&as-of=${at}`), 200);
+      const then = expectStatus(await server.get(`${other}${INCLUDING}&search[name]=one&as-of=${at}`), 200);
       expect(includedIn(then)).toEqual(included);
     }
   });
 
   it('is in the list as that was then', async () => {
     for (const { step: what, at, organization, list, total } of shown) {
-      const then = listOf(answered(await server.get(`${listPath(organization)}?as-of=${at}`), 200));
+      const then = listOf(expectStatus(await server.get(`${listPath(organization)}?as-of=${at}`), 200));
       expect([what, then]).toEqual([what, { list, total }]);
     }
   });
@@ -328,7 +329,7 @@ describe('a workspace as of the time of each step of its life', () => {
       const next = shown[n + 1];
       const last = new Date(Date.parse(next?.at ?? '2100-01-01') - 1).toISOString();
       expect(at < last).toBe(true);
-      expect(plain(answered(await server.get(path(`?as-of=${last}`)), 200).body.data)).toEqual(document);
+      expect(plain(expectStatus(await server.get(path(`?as-of=${last}`)), 200).body.data)).toEqual(document);
     }
   });
 
@@ -337,7 +338,7 @@ describe('a workspace as of the time of each step of its life', () => {
     const before = new Date(Date.parse(first?.at ?? '') - 1).toISOString();
     expect((await server.get(path(`?as-of=${before}`))).status).toBe(404);
     expect((await server.get(`${listPath('acme')}/one?as-of=${before}`)).status).toBe(404);
-    const list = listOf(answered(await server.get(`${listPath('acme')}?as-of=${before}`), 200));
+    const list = listOf(expectStatus(await server.get(`${listPath('acme')}?as-of=${before}`), 200));
     expect(list.list).toHaveLength(1);
   });
 
@@ -356,10 +357,10 @@ const EVERYTHING = { organization: '' };
 
 describe('the view', () => {
   it('is the same when it is made anew of the log', async () => {
-    await historyCaughtUp(server.database, EVERYTHING);
+    await waitForHistory(server.database, EVERYTHING);
     const before = await stored();
-    expect(await verify(server.store, historyView(), clock.now())).toEqual([]);
-    await rebuild(server.store, historyView());
+    expect(await verifyView(server.store, historyView(), clock.now())).toEqual([]);
+    await rebuildView(server.store, historyView());
     expect(await stored()).toEqual(before);
   });
 
@@ -372,8 +373,8 @@ describe('the view', () => {
       await session.close();
     }
     await makeOrganization(server, 'bystander');
-    await historyCaughtUp(server.database, EVERYTHING);
-    expect(await verify(server.store, historyView(), clock.now())).toEqual([]);
+    await waitForHistory(server.database, EVERYTHING);
+    expect(await verifyView(server.store, historyView(), clock.now())).toEqual([]);
   });
 });
 
@@ -390,25 +391,25 @@ describe('a workspace that is deleted', () => {
     expect((await server.get(path(`?as-of=${death}`))).status).toBe(404);
     expect((await server.get(path('?as-of=2100-01-01'))).status).toBe(404);
     for (const { step: what, at, organization, document, list, total } of shown) {
-      const then = answered(await server.get(path(`?as-of=${at}`)), 200);
+      const then = expectStatus(await server.get(path(`?as-of=${at}`)), 200);
       expect([what, plain(then.body.data)]).toEqual([what, document]);
-      const all = listOf(answered(await server.get(`${listPath(organization)}?as-of=${at}`), 200));
+      const all = listOf(expectStatus(await server.get(`${listPath(organization)}?as-of=${at}`), 200));
       expect(all).toEqual({ list, total });
     }
     const [bound] = shown.filter(({ step: what }) => what === 'bound');
-    const then = answered(await server.get(path(`/tag-bindings?as-of=${bound?.at}`)), 200);
+    const then = expectStatus(await server.get(path(`/tag-bindings?as-of=${bound?.at}`)), 200);
     expect(then.body).toEqual(bound?.bound[path('/tag-bindings')]);
   });
 
   it('leaves a view that is still what the log says', async () => {
-    await historyCaughtUp(server.database, EVERYTHING);
-    expect(await verify(server.store, historyView(), clock.now())).toEqual([]);
+    await waitForHistory(server.database, EVERYTHING);
+    expect(await verifyView(server.store, historyView(), clock.now())).toEqual([]);
   });
 
   it('leaves nothing once its organization is deleted, and others keep theirs', async () => {
     const other = await makeOrganization(server, 'other');
     await did(server.delete('/api/v2/organizations/apex'), 204);
-    await historyCaughtUp(server.database, EVERYTHING);
+    await waitForHistory(server.database, EVERYTHING);
     const tables = await stored();
     const organizations = new Set(tables.flat().map((row) => row['organization']));
     expect(organizations.has(acme.id)).toBe(false);
@@ -416,6 +417,6 @@ describe('a workspace that is deleted', () => {
     const [{ at } = { at: '' }] = shown;
     expect((await server.get(path(`?as-of=${at}`))).status).toBe(404);
     expect((await server.get(`${listPath('acme')}?as-of=${at}`)).status).toBe(404);
-    expect(await verify(server.store, historyView(), clock.now())).toEqual([]);
+    expect(await verifyView(server.store, historyView(), clock.now())).toEqual([]);
   });
 });

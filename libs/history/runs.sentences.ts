@@ -1,85 +1,90 @@
 import {
-  COUNTED,
+  COUNTED_STATUSES,
   FINAL_STATUSES,
   STATUS_AFTER,
-  waitsItsTurn,
+  waitsForWorkspace,
   type ConfigurationVersionEvent,
   type RunEvent,
   type RunStatus,
 } from '#runs';
-import type { Change, Known } from './chronicle.js';
-import { became, born, type Sentences, type Told } from './sentences.js';
-import type { Data } from './fields.js';
+import type { HistoryChange, HistoryLookup } from './chronicle.js';
+import { updateSubject, createSubject, type HistoryHandlers, type OrganizationRecordedEvent } from './sentences.js';
+import type { SubjectData } from './fields.js';
 
 /** As the inline view decides which run is the current one (libs/runs/runs.projection.ts). */
-const current = (known: Known, workspace: string, run: string): readonly Change[] =>
-  known.of(workspace)?.['currentRun'] === run ? [] : became(workspace, { currentRun: run });
+const toCurrentRunChange = (known: HistoryLookup, workspace: string, run: string): readonly HistoryChange[] =>
+  known.of(workspace)?.['currentRun'] === run ? [] : updateSubject(workspace, { currentRun: run });
 
-const isBusy = (known: Known, workspace: string): boolean => {
+const isBusy = (known: HistoryLookup, workspace: string): boolean => {
   const run = (known.of(workspace)?.['currentRun'] ?? null) as string | null;
   return run !== null && !FINAL_STATUSES.includes(known.run(run)?.status as RunStatus);
 };
 
-const reaching = (status: RunStatus, { stream, time }: Told, known: Known): readonly Change[] => {
+const toStatusChanges = (
+  status: RunStatus,
+  { stream, time }: OrganizationRecordedEvent,
+  known: HistoryLookup,
+): readonly HistoryChange[] => {
   const run = known.run(stream);
   if (!run) return [];
-  const finishedAt = COUNTED.includes(status) ? time : run.finishedAt;
+  const finishedAt = COUNTED_STATUSES.includes(status) ? time : run.finishedAt;
   return [{ run: { ...run, status, reached: { ...run.reached, [status]: time }, finishedAt } }];
 };
 
-const reaches = (type: keyof typeof STATUS_AFTER) => (_: unknown, event: Told, known: Known) =>
-  reaching(STATUS_AFTER[type], event, known);
+const onStatus =
+  (type: keyof typeof STATUS_AFTER) => (_: unknown, event: OrganizationRecordedEvent, known: HistoryLookup) =>
+    toStatusChanges(STATUS_AFTER[type], event, known);
 
-export const runs: Sentences<RunEvent> = {
+export const runs: HistoryHandlers<RunEvent> = {
   RunCreated: ({ workspace, options }, { stream, organization, time }, known) => {
-    const queues = waitsItsTurn(options);
+    const queues = waitsForWorkspace(options);
     const status = STATUS_AFTER.RunCreated;
     const run = { run: stream, workspace, organization, queues, createdAt: time, finishedAt: null };
     return [
       { run: { ...run, status, reached: { [status]: time } } },
-      ...(queues && !isBusy(known, workspace) ? current(known, workspace, stream) : []),
+      ...(queues && !isBusy(known, workspace) ? toCurrentRunChange(known, workspace, stream) : []),
     ];
   },
   RunQueued: (_, event, known) => {
     const run = known.run(event.stream);
-    const takes = run?.queues ? current(known, run.workspace, event.stream) : [];
-    return [...reaching(STATUS_AFTER.RunQueued, event, known), ...takes];
+    const takes = run?.queues ? toCurrentRunChange(known, run.workspace, event.stream) : [];
+    return [...toStatusChanges(STATUS_AFTER.RunQueued, event, known), ...takes];
   },
-  RunStageReached: ({ stage }, event, known) => reaching(stage, event, known),
-  RunPlanStarted: reaches('RunPlanStarted'),
-  RunPlanned: reaches('RunPlanned'),
-  RunPlannedAndFinished: reaches('RunPlannedAndFinished'),
-  RunPlanSaved: reaches('RunPlanSaved'),
+  RunStageReached: ({ stage }, event, known) => toStatusChanges(stage, event, known),
+  RunPlanStarted: onStatus('RunPlanStarted'),
+  RunPlanned: onStatus('RunPlanned'),
+  RunPlannedAndFinished: onStatus('RunPlannedAndFinished'),
+  RunPlanSaved: onStatus('RunPlanSaved'),
   RunConfirmed: (_, event, known) => {
     const run = known.run(event.stream);
-    const takes = run ? current(known, run.workspace, event.stream) : [];
-    return [...reaching(STATUS_AFTER.RunConfirmed, event, known), ...takes];
+    const takes = run ? toCurrentRunChange(known, run.workspace, event.stream) : [];
+    return [...toStatusChanges(STATUS_AFTER.RunConfirmed, event, known), ...takes];
   },
-  RunApplyQueued: reaches('RunApplyQueued'),
-  RunApplyStarted: reaches('RunApplyStarted'),
-  RunApplied: reaches('RunApplied'),
-  RunErrored: reaches('RunErrored'),
-  RunDiscarded: reaches('RunDiscarded'),
+  RunApplyQueued: onStatus('RunApplyQueued'),
+  RunApplyStarted: onStatus('RunApplyStarted'),
+  RunApplied: onStatus('RunApplied'),
+  RunErrored: onStatus('RunErrored'),
+  RunDiscarded: onStatus('RunDiscarded'),
   RunCancelRequested: null,
-  RunCanceled: reaches('RunCanceled'),
-  RunForceCanceled: reaches('RunForceCanceled'),
+  RunCanceled: onStatus('RunCanceled'),
+  RunForceCanceled: onStatus('RunForceCanceled'),
   RunForceExecuted: null,
   RunCommented: null,
 };
 
 /** Whether a configuration becomes the current one: the one that came last, and of two of one moment that with the greater id. */
-const isNewer = (before: Data | null, since: string, id: string): boolean => {
+const isNewer = (before: SubjectData | null, since: string, id: string): boolean => {
   const [was, by] = [before?.['currentConfigurationSince'], before?.['currentConfigurationVersion']];
   return was === null || since > (was as string) || (since === was && id > (by as string));
 };
 
-export const configurations: Sentences<ConfigurationVersionEvent> = {
+export const configurations: HistoryHandlers<ConfigurationVersionEvent> = {
   ConfigurationVersionCreated: ({ workspace, speculative, provisional }, { stream, time }, known) => {
     const becomesCurrent = !speculative && !provisional && isNewer(known.of(workspace), time, stream);
     return [
-      ...born(stream, { workspace }),
+      ...createSubject(stream, { workspace }),
       ...(becomesCurrent
-        ? became(workspace, { currentConfigurationVersion: stream, currentConfigurationSince: time })
+        ? updateSubject(workspace, { currentConfigurationVersion: stream, currentConfigurationSince: time })
         : []),
     ];
   },

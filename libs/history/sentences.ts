@@ -1,14 +1,15 @@
-import type { DataOf, Message, Recorded } from '#kernel';
-import type { Change, Known } from './chronicle.js';
-import type { Data } from './fields.js';
+import type { DataOf, Message, RecordedEvent } from '#kernel';
+import type { HistoryChange, HistoryLookup } from './chronicle.js';
+import type { SubjectData } from './fields.js';
 
 /** An event of an organization: all others have no place in a history. */
-export type Told = Recorded & { readonly organization: string };
+export type OrganizationRecordedEvent = RecordedEvent & { readonly organization: string };
 
-export type Sentences<E extends Message> = {
-  readonly [T in E['type']]: ((data: DataOf<E, T>, event: Told, known: Known) => readonly Change[]) | null;
+export type HistoryHandlers<E extends Message> = {
+  readonly [T in E['type']]:
+    ((data: DataOf<E, T>, event: OrganizationRecordedEvent, known: HistoryLookup) => readonly HistoryChange[]) | null;
 };
 
-export const born = (subject: string, birth: Data): readonly Change[] => [{ subject, birth }];
-export const became = (subject: string, patch: Data): readonly Change[] => [{ subject, patch }];
-export const gone = (subject: string): readonly Change[] => [{ subject, patch: null }];
+export const createSubject = (subject: string, birth: SubjectData): readonly HistoryChange[] => [{ subject, birth }];
+export const updateSubject = (subject: string, patch: SubjectData): readonly HistoryChange[] => [{ subject, patch }];
+export const endSubject = (subject: string): readonly HistoryChange[] => [{ subject, patch: null }];

@@ -1,8 +1,8 @@
 import type { Timestamp } from '#kernel';
-import type { Told } from './sentences.js';
+import type { OrganizationRecordedEvent } from './sentences.js';
 
 /** As documents are to who asks for them; of `any` as the body of an answer is (test/support/server.ts). */
-export type Entry = {
+export type TestHistoryResource = {
   readonly id: string;
   readonly type: string;
   readonly attributes: any;
@@ -10,7 +10,7 @@ export type Entry = {
 };
 
 /** Of a workspace; what it was does not matter. */
-export const eventAt = (time: Timestamp): Told => ({
+export const createEventAt = (time: Timestamp): OrganizationRecordedEvent => ({
   type: 'WorkspaceLocked',
   data: {},
   id: '0190f3a0-0000-7000-8000-000000000001',

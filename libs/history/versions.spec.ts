@@ -1,24 +1,25 @@
 import { describe, expect, it } from '@jest/globals';
-import { eventAt } from './spec.js';
-import { nextVersion, type NewVersion, type Standing } from './versions.js';
-import type { Data } from './fields.js';
+import { createEventAt } from './spec.js';
+import { createNextVersion, type NewSubjectVersion, type LatestSubjectVersion } from './versions.js';
+import type { SubjectData } from './fields.js';
 
-const SETTINGS: Data = Object.fromEntries(
+const SETTINGS: SubjectData = Object.fromEntries(
   Array.from({ length: 40 }, (_, n) => [`someSettingNumber${n}`, `value ${n}`]),
 );
 
 const NOON = '2026-11-21T12:00:00.000Z';
 
-type Made = NewVersion & Standing;
+type Made = NewSubjectVersion & LatestSubjectVersion;
 
-const life = (...patches: readonly (Data | null)[]): Made[] => {
+const life = (...patches: readonly (SubjectData | null)[]): Made[] => {
   const made: Made[] = [];
-  for (const patch of patches) made.push(nextVersion(made.at(-1), { subject: 'ws-1', patch }, eventAt(NOON)));
+  for (const patch of patches)
+    made.push(createNextVersion(made.at(-1), { subject: 'ws-1', patch }, createEventAt(NOON)));
   return made;
 };
 
 /** As a reader puts it together of what is stored. */
-const readBack = (versions: readonly Made[], { frame, data }: Made): Data | null =>
+const readBack = (versions: readonly Made[], { frame, data }: Made): SubjectData | null =>
   data && { ...versions[frame - 1]?.data, ...data };
 
 const LOCK = { lock: { holder: { type: 'users', id: 'user-1', name: 'ada' }, reason: 'applying' }, updatedAt: NOON };
@@ -64,8 +65,8 @@ describe('the versions of a subject', () => {
   });
 
   it('never go back in time, whatever the clocks of gateways say', () => {
-    const first = nextVersion(undefined, { subject: 'ws-1', patch: { name: 'one' } }, eventAt(NOON));
-    const early = eventAt('2026-11-21T11:59:59.990Z');
-    expect(nextVersion(first, { subject: 'ws-1', patch: { name: 'two' } }, early).since).toBe(NOON);
+    const first = createNextVersion(undefined, { subject: 'ws-1', patch: { name: 'one' } }, createEventAt(NOON));
+    const early = createEventAt('2026-11-21T11:59:59.990Z');
+    expect(createNextVersion(first, { subject: 'ws-1', patch: { name: 'two' } }, early).since).toBe(NOON);
   });
 });

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
-  answered,
-  giveWorkspace,
+  expectStatus,
+  grantWorkspaceAccess,
   makeRemotePool,
   makeConfigurationVersion,
   makeMember,
@@ -15,9 +15,9 @@ import {
   reportBody,
   resource,
 } from '../../test/support/seeds.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
 import { newStateVersion, stateFile } from '../../test/support/state-file.js';
-import type { Entry } from './spec.js';
+import type { TestHistoryResource } from './spec.js';
 
 let server: TestServer;
 let admin: string;
@@ -26,24 +26,25 @@ let land: string;
 beforeAll(async () => {
   server = await startTestServer({ followers: true });
   await makeOrganization(server, 'acme');
-  admin = answered(await server.get('/api/v2/account/details'), 200).body.data.id as string;
+  admin = expectStatus(await server.get('/api/v2/account/details'), 200).body.data.id as string;
   land = await makeProject(server, 'acme', 'land');
 });
 
 afterAll(() => server.close());
 
-const did = async (answer: Promise<Answer>, status: number): Promise<Answer> => answered(await answer, status);
+const did = async (answer: Promise<ApiResponse>, status: number): Promise<ApiResponse> =>
+  expectStatus(await answer, status);
 
-const historyOf = async (id: string, query = '', api: Api = server): Promise<Entry[]> =>
-  answered(await api.get(`/api/v2/workspaces/${id}/history?${query}`), 200).body.data as Entry[];
+const historyOf = async (id: string, query = '', api: ApiTestClient = server): Promise<TestHistoryResource[]> =>
+  expectStatus(await api.get(`/api/v2/workspaces/${id}/history?${query}`), 200).body.data as TestHistoryResource[];
 
-const totalOf = async (id: string, query = '', api: Api = server): Promise<number> =>
-  answered(await api.get(`/api/v2/workspaces/${id}/history?${query}`), 200).body.meta.pagination[
+const totalOf = async (id: string, query = '', api: ApiTestClient = server): Promise<number> =>
+  expectStatus(await api.get(`/api/v2/workspaces/${id}/history?${query}`), 200).body.meta.pagination[
     'total-count'
   ] as number;
 
 /** `auto-apply: false → true`, by event. */
-const told = (entries: readonly Entry[]): string[] =>
+const told = (entries: readonly TestHistoryResource[]): string[] =>
   entries.map(({ attributes: { event, changes } }) => {
     const words = (changes as { field: string; from: unknown; to: unknown }[]).map(
       ({ field, from, to }) => `${field}: ${JSON.stringify(from)} → ${JSON.stringify(to)}`,
@@ -51,10 +52,10 @@ const told = (entries: readonly Entry[]): string[] =>
     return [event as string, ...words].join('; ');
   });
 
-const patch = (id: string, attributes: object, relationships?: object): Promise<Answer> =>
+const patch = (id: string, attributes: object, relationships?: object): Promise<ApiResponse> =>
   did(server.patch(`/api/v2/workspaces/${id}`, resource('workspaces', attributes, relationships)), 200);
 
-const act = (id: string, action: string, body?: object): Promise<Answer> =>
+const act = (id: string, action: string, body?: object): Promise<ApiResponse> =>
   did(server.post(`/api/v2/workspaces/${id}/actions/${action}`, body), 200);
 
 const addVariable = async (id: string, key: string): Promise<string> => {
@@ -65,7 +66,8 @@ const addVariable = async (id: string, key: string): Promise<string> => {
 describe('the history of a workspace', () => {
   it('tells, newest first, what each event changed, from what and to what', async () => {
     const id = await makeWorkspace(server, 'acme', 'one');
-    const project = answered(await server.get(`/api/v2/workspaces/${id}`), 200).body.data.relationships.project.data.id;
+    const project = expectStatus(await server.get(`/api/v2/workspaces/${id}`), 200).body.data.relationships.project.data
+      .id;
     await patch(id, { 'auto-apply': true, 'terraform-version': '1.9.8', description: 'net' });
     await patch(
       id,
@@ -133,12 +135,12 @@ describe('the history of a workspace', () => {
     // 60 KB before and after each change: 34 of them fit in 4 MiB.
     const prefixes = Array.from({ length: 40 }, (_, n) => `${n}${'€'.repeat(495)}`);
     for (let n = 0; n < 40; n += 1) await patch(id, { 'trigger-prefixes': prefixes.with(0, `${n}`) });
-    const page = async (number: number, query = '&page[size]=100'): Promise<Answer['body']> =>
-      answered(await server.get(`/api/v2/workspaces/${id}/history?page[number]=${number}${query}`), 200).body;
+    const page = async (number: number, query = '&page[size]=100'): Promise<ApiResponse['body']> =>
+      expectStatus(await server.get(`/api/v2/workspaces/${id}/history?page[number]=${number}${query}`), 200).body;
     const pages = [await page(1), await page(2)];
     expect(pages.map(({ data }) => data.length)).toEqual([34, 7]);
     expect(pages[0].meta.pagination).toMatchObject({ 'page-size': 34, 'total-pages': 2, 'total-count': 41 });
-    expect(new Set(pages.flatMap(({ data }) => data.map((entry: Entry) => entry.id))).size).toBe(41);
+    expect(new Set(pages.flatMap(({ data }) => data.map((entry: TestHistoryResource) => entry.id))).size).toBe(41);
     expect((await page(1, '&page[size]=2')).data).toHaveLength(2);
     expect((await page(2, '&page[size]=100&filter[field]=trigger-prefixes')).data).toHaveLength(7);
   });
@@ -159,12 +161,12 @@ describe('the history of a workspace', () => {
   it('tells who did it, by which request and when: what as-of then shows is what it made', async () => {
     const id = await makeWorkspace(server, 'acme', 'acted');
     const ada = await makeMember(server, 'acme', 'ada', [await teamOn(id, 'admin')]);
-    const answer = answered(
+    const answer = expectStatus(
       await ada.patch(`/api/v2/workspaces/${id}`, resource('workspaces', { 'auto-apply': true })),
       200,
     );
     const [entry] = await historyOf(id);
-    const { attributes, relationships } = entry as Entry;
+    const { attributes, relationships } = entry as TestHistoryResource;
     expect(entry).toMatchObject({ type: 'workspace-changes', attributes: { version: 2, 'actor-name': ada.username } });
     expect(attributes['request-id']).toBe(answer.headers.get('x-request-id'));
     expect(attributes['created-at']).toBe(answer.body.data.attributes['updated-at']);
@@ -179,7 +181,7 @@ describe('the history of a workspace', () => {
   it('names an organization’s token as clients know it', async () => {
     const id = await makeWorkspace(server, 'acme', 'machines');
     const machine = server.as(await makeOrganizationToken(server, 'acme'));
-    answered(await machine.patch(`/api/v2/workspaces/${id}`, resource('workspaces', { 'auto-apply': true })), 200);
+    expectStatus(await machine.patch(`/api/v2/workspaces/${id}`, resource('workspaces', { 'auto-apply': true })), 200);
     const [entry] = await historyOf(id);
     expect(entry?.relationships.actor.data.type).toBe('users');
     expect(entry?.attributes['actor-name']).toBe('acme');
@@ -243,7 +245,7 @@ describe('the history of a workspace', () => {
     expect(await count('filter[actor]=nobody')).toEqual([0, 0]);
     // What was before an entry is that which was before it, and not the entry next to it on the page.
     const [last, former] = await historyOf(id, 'filter[field]=auto-apply');
-    expect(told([last as Entry, former as Entry])).toEqual([
+    expect(told([last as TestHistoryResource, former as TestHistoryResource])).toEqual([
       'WorkspaceUpdated; auto-apply: false → true',
       'WorkspaceUpdated; auto-apply: true → false',
     ]);
@@ -253,7 +255,7 @@ describe('the history of a workspace', () => {
 let teams = 0;
 const teamOn = async (workspace: string, access: string): Promise<string> => {
   const team = await makeTeam(server, 'acme', `team-${(teams += 1)}`);
-  await giveWorkspace(server, team, workspace, access);
+  await grantWorkspaceAccess(server, team, workspace, access);
   return team;
 };
 

@@ -1,26 +1,29 @@
-import type { Somebody } from '#kernel';
-import { personType } from '#access';
+import type { Principal } from '#kernel';
+import { toPrincipalType } from '#access';
 import { toOne, type Relationship, type Resource } from '#json-api';
-import { changesBetween, type Change } from './fields.js';
+import { listFieldChanges, type FieldChange } from './fields.js';
 import type { WorkspaceChangeRow } from './workspace-changes.queries.js';
 
-const changesOf = ({ before, after, changed }: WorkspaceChangeRow, hidden: readonly string[]): readonly Change[] =>
+const listVisibleChanges = (
+  { before, after, changed }: WorkspaceChangeRow,
+  hidden: readonly string[],
+): readonly FieldChange[] =>
   after === null
     ? []
-    : changesBetween(
+    : listFieldChanges(
         before,
         after,
         changed.filter((field) => !hidden.includes(field)),
       );
 
 /** Whoever it was, as clients know them; of Cadastre itself there is no document. */
-export const toActor = ({ type, id }: Omit<Somebody, 'name'>): Relationship => {
+export const toActor = ({ type, id }: Omit<Principal, 'name'>): Relationship => {
   if (type === 'system') return { data: null };
-  const known = personType(type);
+  const known = toPrincipalType(type);
   return toOne(known, id, `/api/v2/${known}/${id}`);
 };
 
-export const workspaceChangeResource = (
+export const renderWorkspaceChange = (
   workspace: string,
   row: WorkspaceChangeRow,
   hidden: readonly string[],
@@ -33,7 +36,7 @@ export const workspaceChangeResource = (
     'created-at': row.createdAt,
     'request-id': row.request,
     'actor-name': row.actor.name,
-    changes: changesOf(row, hidden),
+    changes: listVisibleChanges(row, hidden),
   },
   relationships: {
     actor: toActor(row.actor),

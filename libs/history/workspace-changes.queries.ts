@@ -1,11 +1,11 @@
-import { notFound, sql, type ShownSomebody, type Sql, type Timestamp } from '#kernel';
+import { notFound, sql, type VisiblePrincipal, type Sql, type Timestamp } from '#kernel';
 import type { Database } from '#event-store';
-import { demand, type Actor } from '#access';
-import { limitBy, sizeWithin, type Listed, type Page } from '#json-api';
-import { isHiddenTeam, shownSomebody } from '#people';
-import { NAME_MOST } from './history.follower.js';
-import { placeOf, type WorkspacePlace } from './places.queries.js';
-import type { Data } from './fields.js';
+import { requirePermission, type Actor } from '#access';
+import { buildLimitWithSize, buildFittingPageSize, type ListPage, type PageRequest } from '#json-api';
+import { isHiddenTeam, selectVisiblePrincipal } from '#people';
+import { MAX_ACTOR_NAME_LENGTH } from './history.follower.js';
+import { selectWorkspaceScope, type WorkspaceScope } from './places.queries.js';
+import type { SubjectData } from './fields.js';
 
 export type WorkspaceChangeRow = {
   /** The event's. */
@@ -15,11 +15,11 @@ export type WorkspaceChangeRow = {
   readonly version: number;
   readonly createdAt: Timestamp;
   readonly request: string | null;
-  readonly actor: ShownSomebody;
+  readonly actor: VisiblePrincipal;
   readonly changed: readonly string[];
-  readonly before: Data | null;
+  readonly before: SubjectData | null;
   /** Null where the workspace was deleted. */
-  readonly after: Data | null;
+  readonly after: SubjectData | null;
 };
 
 export type ChangeFilter = {
@@ -30,19 +30,19 @@ export type ChangeFilter = {
 };
 
 /** The workspace's place, where the caller may read its history. */
-export const workspaceInHistory = async (
+export const findWorkspaceScope = async (
   database: Database,
   actor: Actor,
   workspace: string,
-): Promise<WorkspacePlace> => {
-  const place = await database.row<WorkspacePlace>(placeOf(actor, workspace));
+): Promise<WorkspaceScope> => {
+  const place = await database.row<WorkspaceScope>(selectWorkspaceScope(actor, workspace));
   if (!place) throw notFound();
-  demand(actor, 'read-workspace-history', place);
+  requirePermission(actor, 'read-workspace-history', place);
   return place;
 };
 
 /** The actor of the row `h` of versions, as jsonb. */
-const actorOf = (h: string): Sql =>
+const selectActor = (h: string): Sql =>
   sql.raw(`jsonb_build_object('type', ${h}.actor_type, 'id', ${h}.actor_id, 'name', ${h}.actor_name)`);
 
 /**
@@ -50,12 +50,12 @@ const actorOf = (h: string): Sql =>
  * otherwise callers could guess it.
  */
 const isBy = (actor: Actor, actors: readonly string[]): Sql => sql`
-  array[actor_id, actor_name] && array(select left(named, ${NAME_MOST}) from unnest(${actors}::text[]) as named)
+  array[actor_id, actor_name] && array(select left(named, ${MAX_ACTOR_NAME_LENGTH}) from unnest(${actors}::text[]) as named)
   and (actor_id = any (${actors}::text[])
-       or not ${isHiddenTeam(actor, actorOf('history_versions'), sql.raw('history_versions.organization'))})`;
+       or not ${isHiddenTeam(actor, selectActor('history_versions'), sql.raw('history_versions.organization'))})`;
 
 /** Both are in the index of the versions: rows are read of those alone that are shown. */
-const conditionsOf = (
+const buildConditions = (
   actor: Actor,
   workspace: string,
   { fields, actors }: ChangeFilter,
@@ -70,19 +70,19 @@ const conditionsOf = (
   ]);
 
 /** A page of changes. It has fewer items than asked for if their values are large. */
-export type ListedChanges = Listed<WorkspaceChangeRow> & { readonly pageSize: number };
+export type ListedChanges = ListPage<WorkspaceChangeRow> & { readonly pageSize: number };
 
 /** Bytes of a row beside its frames: what differs from them (versions.ts), ids, names, links. */
-const BYTES_BESIDE = 4_096;
+const ROW_OVERHEAD_BYTES = 4_096;
 
 /**
  * The page size: an SQL expression. A change can show whole values from before and after, so each counts as twice the
  * largest data that the workspace ever had. One size for all filters: clients count pages.
  */
-const sizeOf = (workspace: string, page: Page): Sql =>
-  sizeWithin(
+const selectSize = (workspace: string, page: PageRequest): Sql =>
+  buildFittingPageSize(
     page,
-    sql`select ${BYTES_BESIDE}::bigint + 2 * largest.bytes
+    sql`select ${ROW_OVERHEAD_BYTES}::bigint + 2 * largest.bytes
           from (select octet_length(data::text) as bytes from history_versions
                  where subject = ${workspace} and frame = ordinal and data is not null
                  order by octet_length(data::text) desc limit 1) largest, generate_series(1, ${page.size}::bigint)`,
@@ -93,11 +93,11 @@ export const listChanges = async (
   database: Database,
   actor: Actor,
   workspace: string,
-  page: Page,
+  page: PageRequest,
   filter: ChangeFilter,
   hidden: readonly string[],
 ): Promise<ListedChanges> => {
-  const where = conditionsOf(actor, workspace, filter, hidden);
+  const where = buildConditions(actor, workspace, filter, hidden);
   const whole = (h: string): Sql =>
     sql.raw(
       `(select f.data || ${h}.data from history_versions f where f.subject = ${h}.subject and f.ordinal = ${h}.frame)`,
@@ -106,11 +106,11 @@ export const listChanges = async (
     actor,
     sql`
     select counted.*, h.event as id, h.type as event, h.version, h.since as "createdAt", h.request,
-           ${shownSomebody(actor, actorOf('h'), sql.raw('h.organization'))} as actor, h.changed,
+           ${selectVisiblePrincipal(actor, selectActor('h'), sql.raw('h.organization'))} as actor, h.changed,
            ${whole('h')} as after, ${whole('former')} as before
-      from (select count(*) as total, ${sizeOf(workspace, page)} as "pageSize" from history_versions where ${where}) counted
+      from (select count(*) as total, ${selectSize(workspace, page)} as "pageSize" from history_versions where ${where}) counted
       left join lateral (select ordinal from history_versions where ${where}
-                          order by ordinal desc ${limitBy(page, sql`counted."pageSize"`)}) shown on true
+                          order by ordinal desc ${buildLimitWithSize(page, sql`counted."pageSize"`)}) shown on true
       left join history_versions h on h.subject = ${workspace} and h.ordinal = shown.ordinal
       left join history_versions former on former.subject = h.subject and former.ordinal = h.ordinal - 1
      order by h.ordinal desc`,

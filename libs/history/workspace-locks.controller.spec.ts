@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
-  answered,
-  giveWorkspace,
+  expectStatus,
+  grantWorkspaceAccess,
   makeRemotePool,
   makeAgentToken,
   makeConfigurationVersion,
@@ -12,44 +12,45 @@ import {
   makeToken,
   makeWorkspace,
   reportBody,
-  type Member,
+  type SeededMember,
 } from '../../test/support/seeds.js';
-import { StandingClock } from '../../test/support/clocks.js';
+import { FixedClock } from '../../test/support/clocks.js';
 import { newStateVersion, stateFile } from '../../test/support/state-file.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
-import type { Entry } from './spec.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
+import type { TestHistoryResource } from './spec.js';
 
-const clock = new StandingClock();
+const clock = new FixedClock();
 let server: TestServer;
 let admin: string;
-let ada: Member;
+let ada: SeededMember;
 let team: string;
 
 beforeAll(async () => {
   server = await startTestServer({ followers: true, clock });
   await makeOrganization(server, 'acme');
-  admin = answered(await server.get('/api/v2/account/details'), 200).body.data.id as string;
+  admin = expectStatus(await server.get('/api/v2/account/details'), 200).body.data.id as string;
   team = await makeTeam(server, 'acme', 'core');
   ada = await makeMember(server, 'acme', 'ada', [team]);
 });
 
 afterAll(() => server.close());
 
-const act = async (id: string, action: string, api: Api = server, body?: object): Promise<Answer> =>
-  answered(await api.post(`/api/v2/workspaces/${id}/actions/${action}`, body), 200);
+const act = async (id: string, action: string, api: ApiTestClient = server, body?: object): Promise<ApiResponse> =>
+  expectStatus(await api.post(`/api/v2/workspaces/${id}/actions/${action}`, body), 200);
 
-const held = async (query = '', api: Api = server): Promise<Answer> =>
-  answered(await api.get(`/api/v2/organizations/acme/locks?${query}`), 200);
+const held = async (query = '', api: ApiTestClient = server): Promise<ApiResponse> =>
+  expectStatus(await api.get(`/api/v2/organizations/acme/locks?${query}`), 200);
 
-const historyOf = async (id: string, query = ''): Promise<Answer> =>
-  answered(await server.get(`/api/v2/workspaces/${id}/lock-history?${query}`), 200);
+const historyOf = async (id: string, query = ''): Promise<ApiResponse> =>
+  expectStatus(await server.get(`/api/v2/workspaces/${id}/lock-history?${query}`), 200);
 
-const namesIn = ({ body }: Answer): string[] => body.data.map(({ attributes }: Entry) => attributes['workspace-name']);
+const namesIn = ({ body }: ApiResponse): string[] =>
+  body.data.map(({ attributes }: TestHistoryResource) => attributes['workspace-name']);
 
 /** A workspace that ada administers. */
 const shared = async (name: string): Promise<string> => {
   const id = await makeWorkspace(server, 'acme', name);
-  await giveWorkspace(server, team, id, 'admin');
+  await grantWorkspaceAccess(server, team, id, 'admin');
   return id;
 };
 
@@ -57,10 +58,10 @@ describe('a secret team that holds a lock', () => {
   it('is named to callers that may see the team, and to no others', async () => {
     const id = await shared('discreet');
     const secret = await makeTeam(server, 'acme', 'moonlight');
-    await giveWorkspace(server, secret, id, 'admin');
+    await grantWorkspaceAccess(server, secret, id, 'admin');
     await act(id, 'lock', server.as(await makeToken(server, `/api/v2/teams/${secret}/authentication-token`)));
     const path = `/api/v2/workspaces/${id}`;
-    const asks = (api: Api): Promise<Answer>[] => [
+    const asks = (api: ApiTestClient): Promise<ApiResponse>[] => [
       api.post(`${path}/actions/lock`),
       api.post(`${path}/actions/unlock`),
       api.post(`${path}/state-versions`, newStateVersion(stateFile(), { inline: true })),
@@ -69,7 +70,7 @@ describe('a secret team that holds a lock', () => {
       api.get(`${path}/lock-history`),
     ];
     for (const asked of asks(ada)) expect((await asked).text).not.toContain('moonlight');
-    const refused = answered(await ada.post(`${path}/actions/unlock`), 409).body.errors[0];
+    const refused = expectStatus(await ada.post(`${path}/actions/unlock`), 409).body.errors[0];
     expect(refused.detail).toContain('is locked by Team (not visible to you)');
     expect(refused.meta.lock.holder).toEqual({ type: 'teams', id: secret, name: null });
     const named = await Promise.all(asks(server).map(async (asked) => (await asked).text.includes('moonlight')));
@@ -115,7 +116,7 @@ describe('who is refused a lock', () => {
     const run = await makeRun(server, id, { 'save-plan': true });
     for (const status of ['planning', 'planned']) {
       const body = reportBody(status, { 'resource-additions': 1 });
-      answered(await agents.post(`/api/v2/runs/${run}/progress`, body), 200);
+      expectStatus(await agents.post(`/api/v2/runs/${run}/progress`, body), 200);
     }
     const since = clock.pass({ seconds: 60 });
     await act(id, 'lock', server, { reason: 'by hand' });
@@ -144,7 +145,7 @@ describe('the locks of an organization', () => {
     const beyond = await held('page[number]=5');
     expect([namesIn(beyond), beyond.body.meta.pagination['total-count']]).toEqual([[], 3]);
     clock.pass({ seconds: 5 });
-    const [oldest] = (await held()).body.data as Entry[];
+    const [oldest] = (await held()).body.data as TestHistoryResource[];
     expect(oldest).toMatchObject({
       type: 'workspace-locks',
       attributes: {
@@ -162,7 +163,7 @@ describe('the locks of an organization', () => {
       },
     });
     await act(ids[0] ?? '', 'unlock');
-    answered(await server.delete(`/api/v2/workspaces/${ids[1]}`), 204);
+    expectStatus(await server.delete(`/api/v2/workspaces/${ids[1]}`), 204);
     expect(namesIn(await held())).toEqual(['a']);
     await act(ids[2] ?? '', 'unlock');
     const none = await held();
@@ -199,7 +200,7 @@ describe('the history of a lock', () => {
     then(10);
     await act(id, 'lock', server, { reason: 'third' });
     clock.pass({ seconds: 7 });
-    const entries = (await historyOf(id)).body.data as Entry[];
+    const entries = (await historyOf(id)).body.data as TestHistoryResource[];
     const told = entries.map(({ attributes, relationships }) => [
       attributes.reason,
       attributes['locked-at'],
@@ -217,7 +218,7 @@ describe('the history of a lock', () => {
     const pages = await Promise.all([1, 2].map((n) => historyOf(id, `page[size]=2&page[number]=${n}`)));
     expect(pages.flatMap(({ body }) => body.data)).toEqual(entries);
     expect(pages[1]?.body.meta.pagination['total-count']).toBe(3);
-    const [current] = (await held()).body.data as Entry[];
+    const [current] = (await held()).body.data as TestHistoryResource[];
     expect(current).toEqual(entries[0]);
   });
 
@@ -225,8 +226,8 @@ describe('the history of a lock', () => {
     const id = await makeWorkspace(server, 'acme', 'gone');
     await act(id, 'lock', server, { reason: 'for good' });
     const end = clock.pass({ seconds: 30 });
-    answered(await server.delete(`/api/v2/workspaces/${id}`), 204);
-    const [last] = (await historyOf(id)).body.data as Entry[];
+    expectStatus(await server.delete(`/api/v2/workspaces/${id}`), 204);
+    const [last] = (await historyOf(id)).body.data as TestHistoryResource[];
     expect(last?.attributes).toMatchObject({
       'workspace-name': null,
       'unlocked-at': end,
@@ -240,10 +241,10 @@ describe('the history of a lock', () => {
     const id = await makeWorkspace(server, 'acme', 'run');
     await makeConfigurationVersion(server, id);
     const run = await makeRun(server, id);
-    const discard = async (one: string): Promise<Answer> => server.post(`/api/v2/runs/${one}/actions/cancel`);
+    const discard = async (one: string): Promise<ApiResponse> => server.post(`/api/v2/runs/${one}/actions/cancel`);
     clock.pass({ seconds: 12 });
-    answered(await discard(run), 202);
-    const [entry] = (await historyOf(id)).body.data as Entry[];
+    expectStatus(await discard(run), 202);
+    const [entry] = (await historyOf(id)).body.data as TestHistoryResource[];
     expect(entry).toMatchObject({
       attributes: { forced: false, 'duration-seconds': 12, 'locked-by-name': run },
       relationships: {

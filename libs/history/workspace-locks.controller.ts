@@ -3,18 +3,18 @@ import type { FastifyRequest } from 'fastify';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import {
-  pageDocument,
-  pageOf,
+  renderPage,
+  parsePage,
   type Document,
-  type Listed,
-  type Page,
+  type ListPage,
+  type PageRequest,
   type PresentSubject,
-  type Query as QueryOf,
+  type QueryParameters as QueryOf,
 } from '#json-api';
 import { Clock } from '#kernel';
-import { historyCaughtUp } from './history.follower.js';
-import { workspaceLockResource } from './workspace-locks.document.js';
-import { listHeldLocks, listLocksOf, type WorkspaceLockRow } from './workspace-locks.queries.js';
+import { waitForHistory } from './history.follower.js';
+import { renderWorkspaceLock } from './workspace-locks.document.js';
+import { listCurrentLocks, listLocksOf, type WorkspaceLockRow } from './workspace-locks.queries.js';
 
 /** Who holds the locks of workspaces, and who held them. */
 @Controller('api/v2')
@@ -32,7 +32,7 @@ export class WorkspaceLocksController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     return this.page(query, request, { organization }, (page) =>
-      listHeldLocks(this.database, actor, organization, page),
+      listCurrentLocks(this.database, actor, organization, page),
     );
   }
 
@@ -50,13 +50,13 @@ export class WorkspaceLocksController {
     query: QueryOf,
     { url }: FastifyRequest,
     subject: PresentSubject,
-    list: (page: Page) => Promise<Listed<WorkspaceLockRow>>,
+    list: (page: PageRequest) => Promise<ListPage<WorkspaceLockRow>>,
   ): Promise<Document> {
-    const page = pageOf(query);
-    await historyCaughtUp(this.database, subject);
+    const page = parsePage(query);
+    await waitForHistory(this.database, subject);
     const { rows, total } = await list(page);
     const now = this.clock.now();
-    const data = rows.map((row) => workspaceLockResource(row, now));
-    return pageDocument(data, page, total, url);
+    const data = rows.map((row) => renderWorkspaceLock(row, now));
+    return renderPage(data, page, total, url);
   }
 }

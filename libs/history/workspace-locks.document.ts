@@ -3,13 +3,13 @@ import { toActor } from './workspace-changes.document.js';
 import type { WorkspaceLockRow } from './workspace-locks.queries.js';
 
 /** In whole seconds; of one that is held still, so far. */
-const durationOf = ({ lockedAt, unlockedAt }: WorkspaceLockRow, now: Date): number =>
+const renderDuration = ({ lockedAt, unlockedAt }: WorkspaceLockRow, now: Date): number =>
   Math.max(
     0,
     Math.floor(((unlockedAt === null ? now.getTime() : Date.parse(unlockedAt)) - Date.parse(lockedAt)) / 1_000),
   );
 
-export const workspaceLockResource = (row: WorkspaceLockRow, now: Date): Resource => ({
+export const renderWorkspaceLock = (row: WorkspaceLockRow, now: Date): Resource => ({
   id: row.id,
   type: 'workspace-locks',
   attributes: {
@@ -20,7 +20,7 @@ export const workspaceLockResource = (row: WorkspaceLockRow, now: Date): Resourc
     'unlocked-at': row.unlockedAt,
     'unlocked-by-name': row.unlockedBy?.name ?? null,
     forced: row.forced,
-    'duration-seconds': durationOf(row, now),
+    'duration-seconds': renderDuration(row, now),
   },
   relationships: {
     workspace: toOne('workspaces', row.workspace, `/api/v2/workspaces/${row.workspace}`),

@@ -1,6 +1,6 @@
 import { open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { codeOf } from '#kernel';
+import { getErrorCode } from '#kernel';
 
 /**
  * The file has the old content or the new one, whenever the power goes: written beside it, synced, renamed. The folder
@@ -31,7 +31,7 @@ export const syncFolder = async (folder: string): Promise<void> => {
 };
 
 /** The content, or null where there is no such file. */
-export const contentOf = async (file: string): Promise<string | null> => {
+export const readFileOrNull = async (file: string): Promise<string | null> => {
   try {
     const handle = await open(file, 'r');
     try {
@@ -40,7 +40,7 @@ export const contentOf = async (file: string): Promise<string | null> => {
       await handle.close();
     }
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null;
+    if (getErrorCode(error) === 'ENOENT') return null;
     throw error;
   }
 };

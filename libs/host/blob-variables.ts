@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { isEndpoint, matching, oneOf } from './variable-forms.js';
-import { variable } from './variable.js';
+import { isEndpoint, matchingSchema, oneOfSchema } from './variable-forms.js';
+import { defineVariable } from './variable.js';
 
 /** Where states, configurations and published files are stored. */
 export const blobVariables = {
-  CADASTRE_BLOBS: variable(
+  CADASTRE_BLOBS: defineVariable(
     'CADASTRE_DATA/blobs',
     'folder for states and configurations, encrypted, and for provider releases',
     z.string().exactOptional(),
   ),
-  CADASTRE_S3_BUCKET: variable(
+  CADASTRE_S3_BUCKET: defineVariable(
     '–',
     'bucket for these files instead of a folder; credentials come from the places of the AWS tools (AWS_ACCESS_KEY_ID, …)',
     z
@@ -20,12 +20,15 @@ export const blobVariables = {
       )
       .exactOptional(),
   ),
-  CADASTRE_S3_ENDPOINT: variable(
+  CADASTRE_S3_ENDPOINT: defineVariable(
     "Amazon's",
     'address of another store with the S3 protocol',
-    matching(isEndpoint, 'must be http:// or https:// with a host, without user, password or query').exactOptional(),
+    matchingSchema(
+      isEndpoint,
+      'must be http:// or https:// with a host, without user, password or query',
+    ).exactOptional(),
   ),
-  CADASTRE_S3_REGION: variable(
+  CADASTRE_S3_REGION: defineVariable(
     'AWS_REGION, with an endpoint us-east-1',
     'region of the bucket',
     z
@@ -33,7 +36,7 @@ export const blobVariables = {
       .regex(/^[A-Za-z0-9-]{1,63}$/, 'must be letters, digits and hyphens')
       .exactOptional(),
   ),
-  CADASTRE_S3_PREFIX: variable(
+  CADASTRE_S3_PREFIX: defineVariable(
     '–',
     'prefix of the keys of all objects, such as cadastre or team/cadastre',
     z
@@ -45,9 +48,9 @@ export const blobVariables = {
       .transform((text) => text.replace(/\/$/, ''))
       .exactOptional(),
   ),
-  CADASTRE_S3_PATH_STYLE: variable(
+  CADASTRE_S3_PATH_STYLE: defineVariable(
     'false',
     'true: addresses contain the bucket in the path, not in the host; many stores other than Amazon need this',
-    oneOf(['true', 'false'], 'false').transform((text) => text === 'true'),
+    oneOfSchema(['true', 'false'], 'false').transform((text) => text === 'true'),
   ),
 } as const;

@@ -28,11 +28,11 @@ const SERVER_DAYS = 820;
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
 export const issueCa = async (now: Date): Promise<KeyAndCertificate> => {
-  const keys = await newKeys();
+  const keys = await generateKeys();
   const certificate = await X509CertificateGenerator.createSelfSigned({
-    serialNumber: serialNumber(),
+    serialNumber: createSerialNumber(),
     name: [{ CN: ['Cadastre local CA'] }],
-    ...validity(now, CA_DAYS),
+    ...computeValidity(now, CA_DAYS),
     signingAlgorithm: algorithm,
     keys,
     extensions: [
@@ -42,7 +42,7 @@ export const issueCa = async (now: Date): Promise<KeyAndCertificate> => {
       await SubjectKeyIdentifierExtension.create(keys.publicKey),
     ],
   });
-  return { key: await pemOf(keys.privateKey), certificate: certificate.toString('pem') };
+  return { key: await exportPem(keys.privateKey), certificate: certificate.toString('pem') };
 };
 
 export const issueServerCertificate = async (
@@ -50,11 +50,11 @@ export const issueServerCertificate = async (
   names: readonly string[],
   now: Date,
 ): Promise<KeyAndCertificate> => {
-  const keys = await newKeys();
+  const keys = await generateKeys();
   const authority = new X509Certificate(ca.certificate);
-  const { notBefore, notAfter } = validity(now, SERVER_DAYS);
+  const { notBefore, notAfter } = computeValidity(now, SERVER_DAYS);
   const certificate = await X509CertificateGenerator.create({
-    serialNumber: serialNumber(),
+    serialNumber: createSerialNumber(),
     subject: [{ CN: ['Cadastre'] }],
     issuer: authority.subject,
     // Never outlives its CA.
@@ -62,7 +62,7 @@ export const issueServerCertificate = async (
     notAfter: notAfter < authority.notAfter ? notAfter : authority.notAfter,
     signingAlgorithm: algorithm,
     publicKey: keys.publicKey,
-    signingKey: await signingKey(ca.key),
+    signingKey: await importSigningKey(ca.key),
     extensions: [
       new BasicConstraintsExtension(false, undefined, true),
       new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
@@ -73,22 +73,22 @@ export const issueServerCertificate = async (
       await AuthorityKeyIdentifierExtension.create(authority),
     ],
   });
-  return { key: await pemOf(keys.privateKey), certificate: certificate.toString('pem') };
+  return { key: await exportPem(keys.privateKey), certificate: certificate.toString('pem') };
 };
 
 // An hour back: the clock of a virtual machine or a container's host may be behind ours.
-const validity = (now: Date, days: number): { notBefore: Date; notAfter: Date } => ({
+const computeValidity = (now: Date, days: number): { notBefore: Date; notAfter: Date } => ({
   notBefore: new Date(now.getTime() - HOUR),
   notAfter: new Date(now.getTime() - HOUR + days * DAY),
 });
 
 // Positive, as RFC 5280 wants it: the highest bit is off. Not zero either way.
-const serialNumber = (): string => `4${randomBytes(16).toString('hex').slice(1)}`;
+const createSerialNumber = (): string => `4${randomBytes(16).toString('hex').slice(1)}`;
 
-const newKeys = () => webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+const generateKeys = () => webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
 
-const pemOf = async (key: webcrypto.CryptoKey): Promise<string> =>
+const exportPem = async (key: webcrypto.CryptoKey): Promise<string> =>
   PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', key), PemConverter.PrivateKeyTag);
 
-const signingKey = (pem: string): Promise<webcrypto.CryptoKey> =>
+const importSigningKey = (pem: string): Promise<webcrypto.CryptoKey> =>
   webcrypto.subtle.importKey('pkcs8', PemConverter.decodeFirst(pem), algorithm, false, ['sign']);

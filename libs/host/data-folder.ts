@@ -1,12 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { contentOf, writeAtomically } from './atomic-file.js';
+import { readFileOrNull, writeAtomically } from './atomic-file.js';
 import { isAlive } from './signals.js';
-import { StartRefused } from './start-refused.js';
+import { StartupError } from './start-refused.js';
 
 /** Another process holds the folder. The message says which one and what can be done. */
-export class DataFolderInUse extends Error {
+export class DataFolderInUseError extends Error {
   constructor(
     readonly folder: string,
     readonly pid: number | null,
@@ -28,7 +28,7 @@ export type DataFolder = {
 const SQLITE_BUSY = 5;
 
 // Referenced from here, or the garbage collector closes the database, and so the lock, of a caller who lets go of it.
-const held = new Set<DatabaseSync>();
+const lockedFiles = new Set<DatabaseSync>();
 
 /**
  * Creates the folder and holds it for this process alone.
@@ -38,7 +38,7 @@ const held = new Set<DatabaseSync>();
  * heartbeat makes the next start wait. The kernel's own file locks do both, and SQLite is how Node reaches them: an
  * exclusive transaction on an empty database, never written to and never ended.
  */
-export const takeDataFolder = async (path: string): Promise<DataFolder> => {
+export const lockDataFolder = async (path: string): Promise<DataFolder> => {
   const folder = resolve(path);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const lock = new DatabaseSync(join(folder, 'lock'), { timeout: 0 });
@@ -48,7 +48,7 @@ export const takeDataFolder = async (path: string): Promise<DataFolder> => {
   } catch (error) {
     lock.close();
     if (!isBusy(error)) throw error;
-    throw new DataFolderInUse(folder, pidIn(await contentOf(pidFile)));
+    throw new DataFolderInUseError(folder, parsePid(await readFileOrNull(pidFile)));
   }
   try {
     // Only to name the holder to whoever comes second: the lock is what counts.
@@ -57,11 +57,11 @@ export const takeDataFolder = async (path: string): Promise<DataFolder> => {
     lock.close();
     throw error;
   }
-  held.add(lock);
+  lockedFiles.add(lock);
   return {
     path: folder,
     release: () => {
-      if (held.delete(lock)) lock.close();
+      if (lockedFiles.delete(lock)) lock.close();
     },
   };
 };
@@ -70,24 +70,24 @@ const isBusy = (error: unknown): boolean =>
   typeof error === 'object' && error !== null && 'errcode' in error && error.errcode === SQLITE_BUSY;
 
 /** Null when the holder has not written it yet, and what is there is its killed predecessor's. */
-const pidIn = (text: string | null): number | null => {
+const parsePid = (text: string | null): number | null => {
   const pid = Number.parseInt(text ?? '', 10);
   return !Number.isNaN(pid) && isAlive(pid) ? pid : null;
 };
 
 /** The secret kept in the folder under this name; made on the first call, the same ever after. */
-export const keepSecret = async (
+export const readOrCreateSecret = async (
   folder: string,
   name: string,
   make: () => string | Promise<string>,
 ): Promise<string> => {
   const file = join(folder, name);
-  const kept = await contentOf(file);
+  const kept = await readFileOrNull(file);
   if (kept !== null) {
     const secret = kept.trim();
     // Never replaced by a new one: what was encrypted with the lost one would be lost with it, silently.
     if (secret === '')
-      throw new StartRefused(`${file} is empty: restore it from a backup, or remove it to have a new one made`);
+      throw new StartupError(`${file} is empty: restore it from a backup, or remove it to have a new one made`);
     return secret;
   }
   const secret = await make();

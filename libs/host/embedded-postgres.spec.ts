@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startEmbeddedPostgres, type EmbeddedPostgres, type EmbeddedPostgresOptions } from './embedded-postgres.js';
-import { childRunning, kill, recordingLogger, removeFolder, temporaryFolder } from './spec.js';
-import { contentOf } from './atomic-file.js';
+import { startChild, kill, createRecordingLogger, removeFolder, createTemporaryFolder } from './spec.js';
+import { readFileOrNull } from './atomic-file.js';
 import { isAlive } from './signals.js';
-import { codeOf } from '#kernel';
+import { getErrorCode } from '#kernel';
 
 const query = async (url: string, text: string): Promise<unknown[][]> => {
   const client = new pg.Client({ connectionString: url });
@@ -27,7 +27,7 @@ const answers = async (url: string, text: string): Promise<unknown[][]> => {
       return await query(url, text);
     } catch (error) {
       // Refused until it listens again; then 57P03 until it has recovered.
-      const code = codeOf(error);
+      const code = getErrorCode(error);
       if (code !== 'ECONNREFUSED' && code !== '57P03' && code !== 'ECONNRESET') throw error;
     }
   }
@@ -41,13 +41,13 @@ describe('the embedded Postgres', () => {
   let folder: string;
   const running = new Set<EmbeddedPostgres>();
   const start = async (options: Partial<EmbeddedPostgresOptions> = {}): Promise<EmbeddedPostgres> => {
-    const postgres = await startEmbeddedPostgres({ folder, logger: recordingLogger(), ...options });
+    const postgres = await startEmbeddedPostgres({ folder, logger: createRecordingLogger(), ...options });
     running.add(postgres);
     return postgres;
   };
 
   beforeAll(async () => {
-    parent = await temporaryFolder();
+    parent = await createTemporaryFolder();
     folder = join(parent, 'data', 'postgres');
     // As ours: nobody else may pass through it, not even the user that Postgres runs as.
     await mkdir(join(parent, 'data'), { mode: 0o700 });
@@ -122,7 +122,7 @@ describe('the embedded Postgres', () => {
   });
 
   const startInChild = () =>
-    childRunning(`
+    startChild(`
     const { startEmbeddedPostgres } = await host('embedded-postgres.js');
     const logger = { debug() {}, info() {}, warn() {}, error() {} };
     const { url } = await startEmbeddedPostgres({ folder: ${JSON.stringify(folder)}, logger });
@@ -133,7 +133,7 @@ describe('the embedded Postgres', () => {
     const { child } = await startInChild();
     await kill(child);
     // Removing this file is the last act of an orderly shutdown; the process may linger as a zombie.
-    const pidFile = () => contentOf(join(folder, 'cluster', 'postmaster.pid'));
+    const pidFile = () => readFileOrNull(join(folder, 'cluster', 'postmaster.pid'));
     while ((await pidFile()) !== null) await new Promise(setImmediate);
     expect(await pidFile()).toBeNull();
   });
@@ -146,7 +146,7 @@ describe('the embedded Postgres', () => {
     for (const pid of childrenOf(child.pid)) if (pid !== orphan) process.kill(pid, 'SIGKILL');
     await kill(child);
     expect(isAlive(orphan)).toBe(true);
-    const logger = recordingLogger();
+    const logger = createRecordingLogger();
     const { url } = await start({ logger });
     expect(logger.lines.join('\n')).toContain('stopping the Postgres that an earlier run has left');
     expect(await mainProcess(folder)).not.toBe(orphan);

@@ -3,10 +3,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PlainLogger } from './logger.js';
-import { DATABASE, openCluster, USER, type Cluster } from './postgres-cluster.js';
-import { endLeftovers } from './postgres-leftovers.js';
-import { PortTaken, startServer, type Exit, type Server } from './postgres-server.js';
-import { Backoff, codeOf, type BackoffOptions } from '#kernel';
+import { DATABASE, openCluster, USER, type PostgresCluster } from './postgres-cluster.js';
+import { stopLeftoverProcesses } from './postgres-leftovers.js';
+import { PortTakenError, startServer, type ProcessExit, type PostgresServerProcess } from './postgres-server.js';
+import { Backoff, getErrorCode, type BackoffOptions } from '#kernel';
 
 /**
  * A Postgres of our own, from start to stop:
@@ -30,17 +30,17 @@ export type EmbeddedPostgresOptions = {
   readonly folder: string;
   readonly logger: PlainLogger;
   /** Postgres ended and nobody had asked it to. It is started again after so many milliseconds. */
-  readonly onExit?: (exit: Exit & { readonly restartIn: number }) => void;
+  readonly onExit?: (exit: ProcessExit & { readonly restartIn: number }) => void;
 };
 
 const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 10_000;
+const MAX_PAUSE_MS = 10_000;
 // Up for this long, and the next death is a new story.
 const STABLE_MS = 60_000;
 // Then in a hurry: Postgres recovers from its WAL at the next start, and loses nothing.
 const STOP_MS = 30_000;
 // 107 bytes on Linux, 103 on macOS.
-const LONGEST_SOCKET_PATH = 103;
+const MAX_SOCKET_PATH_LENGTH = 103;
 
 export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
   const cluster = await openCluster(options.folder);
@@ -51,7 +51,7 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   return {
     url: `postgresql://${credentials}@127.0.0.1:${port}/${DATABASE}`,
     socketUrl:
-      Buffer.byteLength(socketPath) > LONGEST_SOCKET_PATH
+      Buffer.byteLength(socketPath) > MAX_SOCKET_PATH_LENGTH
         ? null
         : `postgresql://${credentials}@localhost:${port}/${DATABASE}?host=${encodeURIComponent(cluster.folder)}`,
     stop: () => supervisor.stop(),
@@ -59,28 +59,28 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
 };
 
 class Supervisor {
-  private server: Server | null = null;
+  private server: PostgresServerProcess | null = null;
   private readonly stopping = new AbortController();
   private stopped: Promise<void> | null = null;
   private watching: Promise<void> = Promise.resolve();
   private readonly backoff: Backoff;
 
   constructor(
-    private readonly cluster: Cluster,
+    private readonly cluster: PostgresCluster,
     private readonly options: EmbeddedPostgresOptions,
   ) {
     this.backoff = new Backoff({
       logger: withDetails(options.logger),
       subject: 'the embedded Postgres',
       firstMs: FIRST_PAUSE_MS,
-      maxMs: LONGEST_PAUSE_MS,
+      maxMs: MAX_PAUSE_MS,
       stableMs: STABLE_MS,
     });
   }
 
   /** The port on which it is ready. */
   async start(): Promise<number> {
-    await endLeftovers(this.cluster, this.options.logger);
+    await stopLeftoverProcesses(this.cluster, this.options.logger);
     const port = await this.startOnFreePort(3);
     this.watching = this.keepRunning(port);
     return port;
@@ -101,18 +101,18 @@ class Supervisor {
   }
 
   private async startOnFreePort(attempts: number): Promise<number> {
-    const port = await freePort(this.cluster.name);
+    const port = await findFreePort(this.cluster.name);
     try {
       await this.run(port);
       return port;
     } catch (error) {
       // Between our look and Postgres' somebody else was faster.
-      if (!(error instanceof PortTaken) || attempts <= 1) throw error;
+      if (!(error instanceof PortTakenError) || attempts <= 1) throw error;
       return this.startOnFreePort(attempts - 1);
     }
   }
 
-  private async run(port: number): Promise<Server> {
+  private async run(port: number): Promise<PostgresServerProcess> {
     const server = startServer(this.cluster, port, this.options.logger);
     this.server = server;
     await server.ready;
@@ -135,7 +135,7 @@ class Supervisor {
     let pause = firstPause;
     while (await this.wait(pause)) {
       try {
-        await endLeftovers(this.cluster, this.options.logger);
+        await stopLeftoverProcesses(this.cluster, this.options.logger);
         if (this.stopping.signal.aborted) return;
         await this.run(port);
         this.backoff.succeeded();
@@ -174,7 +174,7 @@ const withDetails = (logger: PlainLogger): BackoffOptions['logger'] => ({
  * The same port at each start if it can be had, so that tools find the database again; above the registered services
  * and below the ports that systems give to outgoing connections, one of which could take ours while Postgres restarts.
  */
-const freePort = async (name: string): Promise<number> => {
+const findFreePort = async (name: string): Promise<number> => {
   const first = createHash('sha256').update(name).digest().readUInt32BE() % 10_000;
   for (let step = 0; step < 100; step += 1) {
     const port = 20_000 + ((first + step) % 10_000);
@@ -187,7 +187,7 @@ const canListen = (port: number): Promise<boolean> =>
   new Promise((resolve, reject) => {
     const probe = createServer();
     probe.on('error', (error) => {
-      if (codeOf(error) === 'EADDRINUSE') resolve(false);
+      if (getErrorCode(error) === 'EADDRINUSE') resolve(false);
       else reject(error);
     });
     probe.listen({ port, host: '127.0.0.1' }, () => probe.close(() => resolve(true)));

@@ -5,7 +5,7 @@ export const isHostName = (text: string): boolean =>
   text.length <= 253 &&
   /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i.test(text);
 
-export const isHost = (text: string): boolean => isIP(text) !== 0 || isHostName(text);
+export const isHostOrAddress = (text: string): boolean => isIP(text) !== 0 || isHostName(text);
 
 export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { issueCa, issueServerCertificate } from './certificates.js';
 import { inspectMachine, type ProcessKind } from './inspect-machine.js';
-import { settingWarnings } from './setting-warnings.js';
+import { listSettingWarnings } from './setting-warnings.js';
 import { parseSettings } from './settings.js';
-import { removeFolder, temporaryFolder } from './spec.js';
+import { removeFolder, createTemporaryFolder } from './spec.js';
 
 const NOW = new Date('2026-11-23T00:00:00Z');
 const YEARS_LATER = new Date('2036-11-23T00:00:00Z');
@@ -15,7 +15,7 @@ const YEARS_LATER = new Date('2036-11-23T00:00:00Z');
 let folder: string;
 let file: string;
 beforeAll(async () => {
-  folder = await temporaryFolder();
+  folder = await createTemporaryFolder();
   file = join(folder, 'file');
   await writeFile(file, 'content');
 });
@@ -102,7 +102,7 @@ describe('the inspection of the machine', () => {
 
 describe('warnings', () => {
   const warnings = (env: Readonly<Record<string, string>>, kind: ProcessKind = 'serve') =>
-    settingWarnings(env, parseSettings(env).settings, kind);
+    listSettingWarnings(env, parseSettings(env).settings, kind);
 
   it('name the closest setting for one that does not exist', () => {
     expect(warnings({ CADASTRE_ENCRYPTON_KEY: 'x', CADASTRE_ADMIN_TOKEN_FILES: 'x', OTHER: 'x' })).toEqual([

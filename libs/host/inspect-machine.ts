@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { mkdtemp, readFile, rmdir, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import { codeOf } from '#kernel';
+import { getErrorCode } from '#kernel';
 import type { Settings } from './settings.js';
 
 /** Which program starts; a command listens nowhere. */
@@ -64,7 +64,7 @@ const FOLDER_REMEDY = 'name a folder that this user can write to';
 const inspectFolder = async (variable: string, folder: string): Promise<readonly string[]> => {
   const shown = `${variable}: ${folder}`;
   try {
-    const existing = await nearestExisting(folder);
+    const existing = await findNearestExisting(folder);
     if (!(await stat(existing)).isDirectory()) {
       const which = existing === folder ? '' : ` cannot be created, because ${existing}`;
       return [`${shown}${which} is a file; ${FOLDER_REMEDY}`];
@@ -72,17 +72,17 @@ const inspectFolder = async (variable: string, folder: string): Promise<readonly
     await rmdir(await mkdtemp(join(existing, '.cadastre-inspection-')));
     return [];
   } catch (error) {
-    return [`${shown} cannot be written to (${reasonOf(error)}); ${FOLDER_REMEDY}`];
+    return [`${shown} cannot be written to (${describeError(error)}); ${FOLDER_REMEDY}`];
   }
 };
 
-const nearestExisting = async (path: string): Promise<string> => {
+const findNearestExisting = async (path: string): Promise<string> => {
   try {
     await stat(path);
     return path;
   } catch (error) {
-    if (!['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) throw error;
-    return nearestExisting(dirname(path));
+    if (!['ENOENT', 'ENOTDIR'].includes(getErrorCode(error) ?? '')) throw error;
+    return findNearestExisting(dirname(path));
   }
 };
 
@@ -114,7 +114,9 @@ const parseFile = async <T>(
   try {
     pem = await readFile(file, 'utf8');
   } catch (error) {
-    lines.push(`${variable}: ${file} cannot be read (${reasonOf(error)}); name a PEM file that this user can read`);
+    lines.push(
+      `${variable}: ${file} cannot be read (${describeError(error)}); name a PEM file that this user can read`,
+    );
     return null;
   }
   try {
@@ -138,9 +140,9 @@ const inspectValidity = (file: string, certificate: X509Certificate, now: Date):
 async function inspectAddress({ host, port }: Settings): Promise<readonly string[]> {
   const error = await tryToListen(host, port);
   if (error === null) return [];
-  switch (codeOf(error) ?? '') {
+  switch (getErrorCode(error) ?? '') {
     case 'EADDRINUSE':
-      return [portInUse(host, port)];
+      return [describePortInUse(host, port)];
     case 'EADDRNOTAVAIL':
       return [`HOST: ${host} is no address of this machine; use one of its addresses, 127.0.0.1, or 0.0.0.0 for all`];
     case 'ENOTFOUND':
@@ -149,12 +151,12 @@ async function inspectAddress({ host, port }: Settings): Promise<readonly string
     case 'EACCES':
       return [`PORT: ${port} needs more rights than this user has; use a port from 1024 on`];
     default:
-      return [`HOST: cannot listen on ${host}, port ${port} (${reasonOf(error)})`];
+      return [`HOST: cannot listen on ${host}, port ${port} (${describeError(error)})`];
   }
 }
 
 /** Also for the case that another process takes the port after the inspection. */
-export const portInUse = (host: string, port: number): string =>
+export const describePortInUse = (host: string, port: number): string =>
   `PORT: ${port} on ${host} is in use by another process; stop that process or use another port`;
 
 const tryToListen = (host: string, port: number): Promise<Error | null> =>
@@ -164,4 +166,5 @@ const tryToListen = (host: string, port: number): Promise<Error | null> =>
     probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve(null)));
   });
 
-const reasonOf = (error: unknown): string => codeOf(error) ?? (error instanceof Error ? error.message : String(error));
+const describeError = (error: unknown): string =>
+  getErrorCode(error) ?? (error instanceof Error ? error.message : String(error));

@@ -1,12 +1,12 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { codeOf } from '#kernel';
+import { getErrorCode } from '#kernel';
 import type { EnvironmentValues } from './secret-files.js';
 import type { environment } from './variables.js';
 import type { z } from 'zod';
 
-type Environment = z.output<typeof environment>;
+type KafkaEnvironment = z.output<typeof environment>;
 
 export type KafkaSettings = {
   readonly brokers: readonly string[];
@@ -30,7 +30,7 @@ export type KafkaSasl =
       readonly scope: string | null;
     };
 
-type Name = keyof Environment & `KAFKA_${string}`;
+type Name = keyof KafkaEnvironment & `KAFKA_${string}`;
 
 const TLS_FILES = ['KAFKA_TLS_CA', 'KAFKA_TLS_CERT', 'KAFKA_TLS_KEY'] as const satisfies readonly Name[];
 const PASSWORD = ['KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'] as const satisfies readonly Name[];
@@ -39,7 +39,7 @@ const CLIENT = [
   'KAFKA_SASL_CLIENT_ID',
   'KAFKA_SASL_CLIENT_SECRET',
 ] as const satisfies readonly Name[];
-const OF_KAFKA = [
+const KAFKA_VARIABLES = [
   'KAFKA_TLS',
   ...TLS_FILES,
   'KAFKA_SASL_MECHANISM',
@@ -49,16 +49,16 @@ const OF_KAFKA = [
 ] as const satisfies readonly Name[];
 
 /** One line for each setting of Kafka that contradicts another one, or whose file cannot be used. */
-export const contradictionsOfKafka = (env: EnvironmentValues): readonly string[] => {
+export const findKafkaContradictions = (env: EnvironmentValues): readonly string[] => {
   if (!env['KAFKA_BROKERS']) {
-    return OF_KAFKA.filter((name) => env[name] && env[name] !== 'off').map(
+    return KAFKA_VARIABLES.filter((name) => env[name] && env[name] !== 'off').map(
       (name) => `${name}: set, but KAFKA_BROKERS is missing`,
     );
   }
-  return [...contradictionsOfTls(env), ...contradictionsOfSasl(env)];
+  return [...findKafkaTlsContradictions(env), ...findSaslContradictions(env)];
 };
 
-const contradictionsOfTls = (env: EnvironmentValues): readonly string[] => {
+const findKafkaTlsContradictions = (env: EnvironmentValues): readonly string[] => {
   if (env['KAFKA_TLS'] !== 'on') {
     return TLS_FILES.filter((name) => env[name]).map((name) => `${name}: set, but KAFKA_TLS is not on`);
   }
@@ -66,16 +66,16 @@ const contradictionsOfTls = (env: EnvironmentValues): readonly string[] => {
   const lines = [
     ...(cert && !key ? ['KAFKA_TLS_KEY: missing, KAFKA_TLS_CERT needs it'] : []),
     ...(key && !cert ? ['KAFKA_TLS_CERT: missing, KAFKA_TLS_KEY needs it'] : []),
-    ...faultOf('KAFKA_TLS_CA', ca, 'PEM certificates', (text) => new X509Certificate(text)),
-    ...faultOf('KAFKA_TLS_CERT', cert, 'PEM certificates', (text) => new X509Certificate(text)),
-    ...faultOf('KAFKA_TLS_KEY', key, 'a PEM private key without a passphrase', (text) => createPrivateKey(text)),
+    ...findFileFault('KAFKA_TLS_CA', ca, 'PEM certificates', (text) => new X509Certificate(text)),
+    ...findFileFault('KAFKA_TLS_CERT', cert, 'PEM certificates', (text) => new X509Certificate(text)),
+    ...findFileFault('KAFKA_TLS_KEY', key, 'a PEM private key without a passphrase', (text) => createPrivateKey(text)),
   ];
   if (lines.length > 0 || !cert || !key) return lines;
   const matches = new X509Certificate(readFileSync(cert)).checkPrivateKey(createPrivateKey(readFileSync(key, 'utf8')));
   return matches ? [] : ['KAFKA_TLS_KEY: this is not the key of the certificate in KAFKA_TLS_CERT'];
 };
 
-const faultOf = (
+const findFileFault = (
   name: Name,
   file: string | undefined,
   content: string,
@@ -86,7 +86,7 @@ const faultOf = (
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    return [`${name}: the file cannot be read (${codeOf(error) ?? 'unknown reason'})`];
+    return [`${name}: the file cannot be read (${getErrorCode(error) ?? 'unknown reason'})`];
   }
   try {
     parse(text);
@@ -96,7 +96,7 @@ const faultOf = (
   }
 };
 
-const contradictionsOfSasl = (env: EnvironmentValues): readonly string[] => {
+const findSaslContradictions = (env: EnvironmentValues): readonly string[] => {
   const mechanism = env['KAFKA_SASL_MECHANISM'];
   const given = (names: readonly Name[]): readonly Name[] => names.filter((name) => env[name]);
   const needed = (names: readonly Name[]): readonly string[] =>
@@ -121,25 +121,25 @@ const contradictionsOfSasl = (env: EnvironmentValues): readonly string[] => {
 };
 
 /** Null if no brokers are configured. The settings contain no contradictions. */
-export const kafkaFrom = (env: Environment): KafkaSettings | null => {
+export const toKafkaSettings = (env: KafkaEnvironment): KafkaSettings | null => {
   if (!env.KAFKA_BROKERS) return null;
   return {
     brokers: env.KAFKA_BROKERS,
     topicPrefix: env.CADASTRE_TOPIC_PREFIX,
     tls: env.KAFKA_TLS
       ? {
-          ca: absolute(env.KAFKA_TLS_CA),
-          certificate: absolute(env.KAFKA_TLS_CERT),
-          key: absolute(env.KAFKA_TLS_KEY),
+          ca: toAbsolutePath(env.KAFKA_TLS_CA),
+          certificate: toAbsolutePath(env.KAFKA_TLS_CERT),
+          key: toAbsolutePath(env.KAFKA_TLS_KEY),
         }
       : null,
-    sasl: saslFrom(env),
+    sasl: toSaslSettings(env),
   };
 };
 
-const absolute = (path: string | undefined): string | null => (path === undefined ? null : resolve(path));
+const toAbsolutePath = (path: string | undefined): string | null => (path === undefined ? null : resolve(path));
 
-const saslFrom = (env: Environment): KafkaSasl | null => {
+const toSaslSettings = (env: KafkaEnvironment): KafkaSasl | null => {
   const mechanism = env.KAFKA_SASL_MECHANISM;
   if (mechanism === undefined) return null;
   if (mechanism === 'OAUTHBEARER') {

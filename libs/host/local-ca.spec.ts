@@ -5,13 +5,13 @@ import { isIP, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { checkServerIdentity, connect, createServer } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { StandingClock } from '../../test/support/clocks.js';
-import { certificateNames, localCertificates, type LocalCertificates } from './local-ca.js';
-import { codeOf } from '#kernel';
-import { removeFolder, temporaryFolder } from './spec.js';
+import { FixedClock } from '../../test/support/clocks.js';
+import { listCertificateNames, ensureLocalCertificates, type LocalCertificates } from './local-ca.js';
+import { getErrorCode } from '#kernel';
+import { removeFolder, createTemporaryFolder } from './spec.js';
 
 const DAY = 24 * 60 * 60 * 1000;
-const names = certificateNames('tf.internal', 'https://[2001:db8::7]:8443', 'My-Laptop.local');
+const names = listCertificateNames('tf.internal', 'https://[2001:db8::7]:8443', 'My-Laptop.local');
 
 /** What a client that trusts only the CA makes of the server. */
 const handshake = async ({ key, cert }: LocalCertificates, ca: string, name: string): Promise<string> => {
@@ -31,7 +31,7 @@ const handshake = async ({ key, cert }: LocalCertificates, ca: string, name: str
     await once(socket, 'secureConnect');
     return 'trusted';
   } catch (error) {
-    return codeOf(error) ?? String(error);
+    return getErrorCode(error) ?? String(error);
   } finally {
     socket.destroy();
     server.close();
@@ -40,19 +40,23 @@ const handshake = async ({ key, cert }: LocalCertificates, ca: string, name: str
 
 describe('the local CA', () => {
   let folder: string;
-  const clock = new StandingClock();
+  const clock = new FixedClock();
   beforeEach(async () => {
-    folder = join(await temporaryFolder(), 'tls');
+    folder = join(await createTemporaryFolder(), 'tls');
     clock.time = Date.now();
   });
   afterEach(() => removeFolder(join(folder, '..')));
 
-  const issue = (someNames = names) => localCertificates(folder, someNames, clock);
+  const issue = (someNames = names) => ensureLocalCertificates(folder, someNames, clock);
   const caPem = () => readFile(join(folder, 'ca.pem'), 'utf8');
 
   it('knows every name the server is called by, and no wildcard', () => {
     expect(names).toEqual(['localhost', '127.0.0.1', '::1', 'my-laptop.local', 'tf.internal', '2001:db8::7']);
-    expect(certificateNames('0.0.0.0', 'https://localhost:1', 'not_a_host')).toEqual(['localhost', '127.0.0.1', '::1']);
+    expect(listCertificateNames('0.0.0.0', 'https://localhost:1', 'not_a_host')).toEqual([
+      'localhost',
+      '127.0.0.1',
+      '::1',
+    ]);
   });
 
   it('is trusted under each of them, and under no other', async () => {

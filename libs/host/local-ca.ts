@@ -4,9 +4,9 @@ import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '#kernel';
-import { contentOf, writeAtomically } from './atomic-file.js';
+import { readFileOrNull, writeAtomically } from './atomic-file.js';
 import type { KeyAndCertificate } from './certificates.js';
-import { isHost, isWildcard } from './host-names.js';
+import { isHostOrAddress, isWildcard } from './host-names.js';
 
 const DAY = 24 * 60 * 60 * 1000;
 const RENEW_BEFORE = 30 * DAY;
@@ -21,35 +21,37 @@ export type LocalCertificates = {
 };
 
 /** Every name by which this server may be called; the first ones always hold. */
-export const certificateNames = (host: string, publicUrl: string, machine = hostname()): readonly string[] => {
+export const listCertificateNames = (host: string, publicUrl: string, machine = hostname()): readonly string[] => {
   // `hostname` of an IPv6 URL keeps its brackets.
   const publicHost = new URL(publicUrl).hostname.replace(/^\[(.*)\]$/, '$1');
   const names = ['localhost', '127.0.0.1', '::1', machine, host, publicHost].map((name) => name.toLowerCase());
-  return [...new Set(names)].filter((name) => isHost(name) && !isWildcard(name));
+  return [...new Set(names)].filter((name) => isHostOrAddress(name) && !isWildcard(name));
 };
 
 /**
  * The server's certificate, from a CA of its own; both kept in `folder` and made anew when they run out or the names
  * have changed. Asking again is cheap, so a server that runs for years can ask every day.
  */
-export const localCertificates = async (
+export const ensureLocalCertificates = async (
   folder: string,
   names: readonly string[],
   clock: Clock,
 ): Promise<LocalCertificates> => {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const now = clock.now();
-  const fits = (kept: KeyAndCertificate): boolean => belongTogether(kept) && lasts(kept.certificate, now);
+  const fits = (kept: KeyAndCertificate): boolean => isMatchingPair(kept) && isLongValid(kept.certificate, now);
 
-  const ca = await kept(folder, 'ca.pem', 'ca-key.pem', fits, async () => (await issuing()).issueCa(now));
+  const ca = await readOrIssue(folder, 'ca.pem', 'ca-key.pem', fits, async () =>
+    (await importCertificateIssuer()).issueCa(now),
+  );
   const authority = new X509Certificate(ca.certificate);
-  const server = await kept(
+  const server = await readOrIssue(
     folder,
     'server.pem',
     'server-key.pem',
-    (found) => fits(found) && comesFrom(authority, found) && holdsFor(found, names),
+    (found) => fits(found) && isIssuedBy(authority, found) && coversNames(found, names),
     async () => {
-      const issued = await (await issuing()).issueServerCertificate(ca, names, now);
+      const issued = await (await importCertificateIssuer()).issueServerCertificate(ca, names, now);
       return { key: issued.key, certificate: `${issued.certificate}\n${ca.certificate}` };
     },
   );
@@ -62,10 +64,10 @@ export const localCertificates = async (
 };
 
 /** What makes certificates takes a tenth of a second and 14 MB: only a start that makes some loads it. */
-const issuing = () => import('./certificates.js');
+const importCertificateIssuer = () => import('./certificates.js');
 
 /** What the two files hold if it still fits, else a new pair, written down. */
-const kept = async (
+const readOrIssue = async (
   folder: string,
   certificateFile: string,
   keyFile: string,
@@ -73,8 +75,8 @@ const kept = async (
   make: () => Promise<KeyAndCertificate>,
 ): Promise<KeyAndCertificate> => {
   const [certificate, key] = await Promise.all([
-    contentOf(join(folder, certificateFile)),
-    contentOf(join(folder, keyFile)),
+    readFileOrNull(join(folder, certificateFile)),
+    readFileOrNull(join(folder, keyFile)),
   ]);
   if (certificate !== null && key !== null && fits({ certificate, key })) return { certificate, key };
   const made = await make();
@@ -84,17 +86,17 @@ const kept = async (
   return made;
 };
 
-const belongTogether = ({ certificate, key }: KeyAndCertificate): boolean =>
+const isMatchingPair = ({ certificate, key }: KeyAndCertificate): boolean =>
   new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key));
 
-const lasts = (certificate: string, now: Date): boolean =>
+const isLongValid = (certificate: string, now: Date): boolean =>
   new X509Certificate(certificate).validToDate.getTime() - now.getTime() >= RENEW_BEFORE;
 
-const comesFrom = (authority: X509Certificate, { certificate }: KeyAndCertificate): boolean =>
+const isIssuedBy = (authority: X509Certificate, { certificate }: KeyAndCertificate): boolean =>
   new X509Certificate(certificate).verify(authority.publicKey);
 
 /** For these names, and for no other. */
-const holdsFor = ({ certificate }: KeyAndCertificate, names: readonly string[]): boolean => {
+const coversNames = ({ certificate }: KeyAndCertificate, names: readonly string[]): boolean => {
   const server = new X509Certificate(certificate);
   const held = server.subjectAltName?.split(', ') ?? [];
   return (

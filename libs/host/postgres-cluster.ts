@@ -2,17 +2,17 @@ import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto';
 import { chown, mkdir, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { contentOf, syncFolder } from './atomic-file.js';
-import { keepSecret } from './data-folder.js';
-import { binariesFor, systemUser, type Binaries, type SystemUser } from './postgres-binaries.js';
+import { readFileOrNull, syncFolder } from './atomic-file.js';
+import { readOrCreateSecret } from './data-folder.js';
+import { findPostgresBinaries, findPostgresUser, type PostgresBinaries, type SystemUser } from './postgres-binaries.js';
 
 /** A Postgres cluster on disk, and how its programs are run. */
-export type Cluster = {
+export type PostgresCluster = {
   readonly folder: string;
   /** Unique to the folder; Postgres shows it in the title of each of its processes. */
   readonly name: string;
   readonly password: string;
-  readonly binaries: Binaries;
+  readonly binaries: PostgresBinaries;
   readonly user: SystemUser;
 };
 
@@ -20,20 +20,20 @@ export const USER = 'cadastre';
 export const DATABASE = 'cadastre';
 
 /** The cluster in `folder`, made there the first time. */
-export const openCluster = async (folder: string): Promise<Cluster> => {
+export const openCluster = async (folder: string): Promise<PostgresCluster> => {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const home = await realpath(folder);
-  const user = await systemUser();
-  const cluster: Cluster = {
+  const user = await findPostgresUser();
+  const cluster: PostgresCluster = {
     folder: join(home, 'cluster'),
     name: `cadastre-${createHash('sha256').update(home).digest('hex').slice(0, 12)}`,
-    password: await keepSecret(home, 'password', () => randomBytes(24).toString('base64url')),
-    binaries: await binariesFor(user),
+    password: await readOrCreateSecret(home, 'password', () => randomBytes(24).toString('base64url')),
+    binaries: await findPostgresBinaries(user),
     user,
   };
   await removeDrafts(home);
-  if ((await contentOf(join(cluster.folder, 'PG_VERSION'))) === null) await makeCluster(cluster, home);
-  else await giveTo(cluster.folder, user);
+  if ((await readFileOrNull(join(cluster.folder, 'PG_VERSION'))) === null) await makeCluster(cluster, home);
+  else await changeOwner(cluster.folder, user);
   return cluster;
 };
 
@@ -45,20 +45,25 @@ const removeDrafts = async (home: string): Promise<void> => {
 };
 
 /** Made beside its place and then moved there: a start that is killed halfway leaves a draft, never half a cluster. */
-const makeCluster = async (cluster: Cluster, home: string): Promise<void> => {
+const makeCluster = async (cluster: PostgresCluster, home: string): Promise<void> => {
   const draft = { ...cluster, folder: join(home, `${DRAFT}${process.pid}`) };
   await mkdir(draft.folder, { mode: 0o700 });
   if (draft.user) await chown(draft.folder, draft.user.uid, draft.user.gid);
   await withInput(draft, home, `${cluster.password}\n`, (input) =>
-    finished(
-      runIn(draft, draft.binaries.initdb, initdbArguments(draft), [input, 'pipe', 'pipe']),
+    waitForExit(
+      runClusterProgram(draft, draft.binaries.initdb, buildInitdbArguments(draft), [input, 'pipe', 'pipe']),
       'initdb could not make the database cluster',
     ),
   );
   // Postgres' single-user mode saves us a connection, and this library the driver.
   await withInput(draft, home, `create database ${DATABASE}\n`, (input) =>
-    finished(
-      runIn(draft, draft.binaries.postgres, ['--single', '-D', pathWithin(draft), 'postgres'], [input, 'pipe', 'pipe']),
+    waitForExit(
+      runClusterProgram(
+        draft,
+        draft.binaries.postgres,
+        ['--single', '-D', toPathForPostgres(draft), 'postgres'],
+        [input, 'pipe', 'pipe'],
+      ),
       'the database could not be created',
     ),
   );
@@ -67,8 +72,8 @@ const makeCluster = async (cluster: Cluster, home: string): Promise<void> => {
 };
 
 // C.UTF-8 of Postgres' own: sorts the same on every machine, so no index breaks when the system's C library changes.
-const initdbArguments = (cluster: Cluster): readonly string[] => [
-  `--pgdata=${pathWithin(cluster)}`,
+const buildInitdbArguments = (cluster: PostgresCluster): readonly string[] => [
+  `--pgdata=${toPathForPostgres(cluster)}`,
   `--username=${USER}`,
   '--pwfile=/dev/fd/0',
   '--auth=scram-sha-256',
@@ -87,10 +92,16 @@ const initdbArguments = (cluster: Cluster): readonly string[] => [
  * folder stay there: through /proc/self/cwd Postgres names its own folder without passing through those above it. It
  * works because Postgres, too, stays in its data folder and calls everything else by relative paths.
  */
-export const pathWithin = ({ user, folder }: Cluster): string => (user === null ? folder : '/proc/self/cwd');
+export const toPathForPostgres = ({ user, folder }: PostgresCluster): string =>
+  user === null ? folder : '/proc/self/cwd';
 
 /** Runs one of Postgres' programs in the cluster's folder, as the cluster's user. */
-export const runIn = (cluster: Cluster, program: string, args: readonly string[], stdio: StdioOptions): ChildProcess =>
+export const runClusterProgram = (
+  cluster: PostgresCluster,
+  program: string,
+  args: readonly string[],
+  stdio: StdioOptions,
+): ChildProcess =>
   spawn(program, args, {
     ...cluster.user,
     cwd: cluster.folder,
@@ -103,7 +114,7 @@ export const runIn = (cluster: Cluster, program: string, args: readonly string[]
 
 /** Input from a file, since Node's pipes are sockets, and /dev/fd/0 cannot be opened again when it is one. */
 const withInput = async (
-  { user }: Cluster,
+  { user }: PostgresCluster,
   home: string,
   content: string,
   use: (descriptor: number) => Promise<void>,
@@ -121,7 +132,7 @@ const withInput = async (
   }
 };
 
-const finished = (child: ChildProcess, failure: string): Promise<void> =>
+const waitForExit = (child: ChildProcess, failure: string): Promise<void> =>
   new Promise((resolve, reject) => {
     let output = '';
     const collect = (chunk: Buffer): void => {
@@ -137,7 +148,7 @@ const finished = (child: ChildProcess, failure: string): Promise<void> =>
   });
 
 /** Volumes outlive images, and in the next image `postgres` may have another number. */
-const giveTo = async (folder: string, user: SystemUser): Promise<void> => {
+const changeOwner = async (folder: string, user: SystemUser): Promise<void> => {
   if (user === null || (await stat(folder)).uid === user.uid) return;
   const inside = await readdir(folder, { recursive: true });
   await Promise.all(inside.map((name) => chown(join(folder, name), user.uid, user.gid)));

@@ -1,22 +1,22 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { PlainLogger } from './logger.js';
-import { pathWithin, runIn, type Cluster } from './postgres-cluster.js';
+import { toPathForPostgres, runClusterProgram, type PostgresCluster } from './postgres-cluster.js';
 
-export type Exit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
+export type ProcessExit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
 /** One running Postgres. */
-export type Server = {
+export type PostgresServerProcess = {
   readonly process: ChildProcess;
   /** Fulfilled when it accepts connections; rejected, with its last words, when it ends before that. */
   readonly ready: Promise<void>;
-  readonly exited: Promise<Exit>;
+  readonly exited: Promise<ProcessExit>;
 };
 
 /** Postgres would not start because somebody else listens on that port. */
-export class PortTaken extends Error {}
+export class PortTakenError extends Error {}
 
-const options = (cluster: Cluster, port: number): Readonly<Record<string, string>> => ({
+const buildServerSettings = (cluster: PostgresCluster, port: number): Readonly<Record<string, string>> => ({
   cluster_name: cluster.name,
   listen_addresses: '127.0.0.1',
   port: String(port),
@@ -47,31 +47,31 @@ const options = (cluster: Cluster, port: number): Readonly<Record<string, string
   log_min_error_statement: 'panic',
 });
 
-export const startServer = (cluster: Cluster, port: number, logger: PlainLogger): Server => {
-  const flags = Object.entries(options(cluster, port)).map(([name, value]) => `--${name}=${value}`);
-  const child = runIn(
+export const startServer = (cluster: PostgresCluster, port: number, logger: PlainLogger): PostgresServerProcess => {
+  const flags = Object.entries(buildServerSettings(cluster, port)).map(([name, value]) => `--${name}=${value}`);
+  const child = runClusterProgram(
     cluster,
     cluster.binaries.postgres,
-    ['-D', pathWithin(cluster), ...flags],
+    ['-D', toPathForPostgres(cluster), ...flags],
     ['ignore', 'ignore', 'pipe'],
   );
-  const endWatch = watchOver(child, logger);
-  const exited = new Promise<Exit>((resolve) => {
+  const endWatch = stopServerWithParent(child, logger);
+  const exited = new Promise<ProcessExit>((resolve) => {
     child.on('exit', (code, signal) => {
       endWatch();
       resolve({ code, signal });
     });
   });
-  return { process: child, exited, ready: readiness(child, exited, logger) };
+  return { process: child, exited, ready: waitUntilReady(child, exited, logger) };
 };
 
-const readiness = (child: ChildProcess, exited: Promise<Exit>, logger: PlainLogger): Promise<void> =>
+const waitUntilReady = (child: ChildProcess, exited: Promise<ProcessExit>, logger: PlainLogger): Promise<void> =>
   new Promise((resolve, reject) => {
     const lastWords: string[] = [];
     child.on('error', (error) => reject(new Error('Postgres could not be run', { cause: error })));
     const lines = child.stderr ? createInterface({ input: child.stderr }) : null;
     lines?.on('line', (line) => {
-      pass(line, logger);
+      forwardLogLine(line, logger);
       lastWords.push(line);
       if (lastWords.length > 20) lastWords.shift();
       // Said on the level LOG, which is never filtered, and in English: the messages' locale is C.
@@ -85,7 +85,7 @@ const readiness = (child: ChildProcess, exited: Promise<Exit>, logger: PlainLogg
     void Promise.all([exited, closed]).then(([{ code, signal }]) => {
       const words = lastWords.join('\n');
       const message = `Postgres ended before it was ready (${signal ?? `exit code ${code}`}):\n${words}`;
-      reject(words.includes('Address already in use') ? new PortTaken(message) : new Error(message));
+      reject(words.includes('Address already in use') ? new PortTakenError(message) : new Error(message));
     });
   });
 
@@ -96,7 +96,7 @@ const levels: Readonly<Record<string, keyof PlainLogger>> = {
 };
 
 // ERROR stays at debug: whoever sent the statement is told, and a lost race for a unique name is no fault.
-const pass = (line: string, logger: PlainLogger): void => {
+const forwardLogLine = (line: string, logger: PlainLogger): void => {
   const level = levels[/^([A-Z]+):/.exec(line)?.[1] ?? ''] ?? 'debug';
   logger[level](`postgres: ${line}`);
 };
@@ -105,7 +105,7 @@ const pass = (line: string, logger: PlainLogger): void => {
  * A shell that does nothing but wait for our end: the kernel closes our side of its input, however we end, and it tells
  * Postgres to shut down. Should it fail, the next start finds the leftovers (postgres-leftovers.ts).
  */
-const watchOver = (server: ChildProcess, logger: PlainLogger): (() => void) => {
+const stopServerWithParent = (server: ChildProcess, logger: PlainLogger): (() => void) => {
   if (server.pid === undefined) return () => undefined;
   const watch = spawn('/bin/sh', ['-c', 'read -r _; kill -INT "$1"', 'cadastre-watch', String(server.pid)], {
     stdio: ['pipe', 'ignore', 'ignore'],

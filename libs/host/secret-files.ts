@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { codeOf } from '#kernel';
+import { getErrorCode } from '#kernel';
 import { secretNames } from './variables.js';
 
 export type EnvironmentValues = Readonly<Record<string, string | undefined>>;
@@ -8,7 +8,7 @@ export type EnvironmentValues = Readonly<Record<string, string | undefined>>;
 export type ResolvedEnvironment = { readonly values: EnvironmentValues; readonly lines: readonly string[] };
 
 /** The variable that names the file of a secret, for example `DATABASE_URL_FILE`. */
-export const fileVariableOf = (name: string): string => `${name}_FILE`;
+export const toFileVariable = (name: string): string => `${name}_FILE`;
 
 /**
  * Reads every secret whose `NAME_FILE` is set, so that a secret need not be in the environment, where child processes and
@@ -18,7 +18,7 @@ export const resolveSecretFiles = (values: EnvironmentValues): ResolvedEnvironme
   const resolved: Record<string, string | undefined> = { ...values };
   const lines: string[] = [];
   for (const name of secretNames) {
-    const fileVariable = fileVariableOf(name);
+    const fileVariable = toFileVariable(name);
     const file = values[fileVariable];
     if (file === undefined) continue;
     if (values[name] !== undefined) {
@@ -45,8 +45,11 @@ const readText = (file: string): string => {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new Error(`cannot be read (${codeOf(error) ?? 'unknown reason'}); name a file that this user can read`, {
-      cause: error,
-    });
+    throw new Error(
+      `cannot be read (${getErrorCode(error) ?? 'unknown reason'}); name a file that this user can read`,
+      {
+        cause: error,
+      },
+    );
   }
 };

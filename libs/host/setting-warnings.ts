@@ -1,22 +1,28 @@
 import { isLoopback } from './host-names.js';
 import type { ProcessKind } from './inspect-machine.js';
-import { fileVariableOf, type EnvironmentValues } from './secret-files.js';
+import { toFileVariable, type EnvironmentValues } from './secret-files.js';
 import type { Settings } from './settings.js';
-import { secretNames, variables } from './variables.js';
+import { secretNames, settingVariables } from './variables.js';
 
 /** Read by `cadastre provider`, which has no settings of a server. */
 const OTHER_NAMES = ['CADASTRE_URL', 'CADASTRE_TOKEN', 'CADASTRE_KEY_PASSPHRASE'];
-const KNOWN = [...Object.keys(variables), ...secretNames.map(fileVariableOf), ...OTHER_NAMES];
+const KNOWN_VARIABLES = [...Object.keys(settingVariables), ...secretNames.map(toFileVariable), ...OTHER_NAMES];
 
 /** Returns one line for each setting that is allowed but probably a mistake. */
-export const settingWarnings = (env: EnvironmentValues, settings: Settings, kind: ProcessKind): readonly string[] => [
+export const listSettingWarnings = (
+  env: EnvironmentValues,
+  settings: Settings,
+  kind: ProcessKind,
+): readonly string[] => [
   ...Object.keys(env)
-    .filter((name) => name.startsWith('CADASTRE_') && !name.startsWith('CADASTRE_TEST_') && !KNOWN.includes(name))
-    .map((name) => `${name}: there is no such setting, it is ignored; did you mean ${closestTo(name)}?`),
-  ...plainHttpWarnings(settings, kind),
+    .filter(
+      (name) => name.startsWith('CADASTRE_') && !name.startsWith('CADASTRE_TEST_') && !KNOWN_VARIABLES.includes(name),
+    )
+    .map((name) => `${name}: there is no such setting, it is ignored; did you mean ${findClosest(name)}?`),
+  ...listPlainHttpWarnings(settings, kind),
 ];
 
-const plainHttpWarnings = ({ tls, host, publicUrl }: Settings, kind: ProcessKind): readonly string[] => {
+const listPlainHttpWarnings = ({ tls, host, publicUrl }: Settings, kind: ProcessKind): readonly string[] => {
   if (!['serve', 'gateway'].includes(kind) || tls.mode !== 'off' || isLoopback(host)) return [];
   // A proxy in front speaks TLS, or is meant to.
   if (publicUrl.startsWith('https:')) return [];
@@ -26,13 +32,13 @@ const plainHttpWarnings = ({ tls, host, publicUrl }: Settings, kind: ProcessKind
   ];
 };
 
-const closestTo = (name: string): string =>
-  KNOWN.map((known) => ({ known, distance: editDistance(name, known) })).reduce((best, next) =>
+const findClosest = (name: string): string =>
+  KNOWN_VARIABLES.map((known) => ({ known, distance: computeEditDistance(name, known) })).reduce((best, next) =>
     next.distance < best.distance ? next : best,
   ).known;
 
 /** Levenshtein distance. */
-const editDistance = (a: string, b: string): number => {
+const computeEditDistance = (a: string, b: string): number => {
   let row = Array.from({ length: b.length + 1 }, (_, n) => n);
   for (let i = 1; i <= a.length; i += 1) {
     const next = [i];

@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { issueCa, issueServerCertificate } from './certificates.js';
-import { BadSettings, readSettings, settingsHelp } from './settings.js';
-import { removeFolder, temporaryFolder } from './spec.js';
+import { InvalidSettingsError, readSettings, formatSettingsHelp } from './settings.js';
+import { removeFolder, createTemporaryFolder } from './spec.js';
 
 const key = Buffer.alloc(32, 7).toString('base64');
 
@@ -11,7 +11,7 @@ const linesOf = (env: Readonly<Record<string, string>>): readonly string[] => {
   try {
     readSettings(env);
   } catch (error) {
-    if (error instanceof BadSettings) return error.lines;
+    if (error instanceof InvalidSettingsError) return error.lines;
     throw error;
   }
   return [];
@@ -22,7 +22,7 @@ describe('settings', () => {
   let cert: string;
   let certKey: string;
   beforeAll(async () => {
-    folder = await temporaryFolder();
+    folder = await createTemporaryFolder();
     cert = join(folder, 'cert.pem');
     certKey = join(folder, 'key.pem');
     await writeFile(cert, '');
@@ -468,7 +468,7 @@ describe('settings', () => {
   });
 
   it('are all in the help', () => {
-    const help = settingsHelp();
+    const help = formatSettingsHelp();
     for (const name of ['HOST', 'PORT', 'CADASTRE_DATA', 'DATABASE_URL', 'CADASTRE_ENCRYPTION_KEY', 'LOG_LEVEL']) {
       expect(help).toMatch(new RegExp(`^  ${name} +\\S`, 'm'));
     }

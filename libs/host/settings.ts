@@ -3,12 +3,12 @@ import { join, resolve } from 'node:path';
 import type { z } from 'zod';
 import type { Quotas } from '#kernel';
 import { isLoopback, isWildcard } from './host-names.js';
-import { contradictionsOfKafka, kafkaFrom, type KafkaSettings } from './kafka-settings.js';
-import { withoutSecrets } from './logger.js';
-import { fileVariableOf, resolveSecretFiles, type EnvironmentValues } from './secret-files.js';
-import { environment, secretNames, variables } from './variables.js';
+import { findKafkaContradictions, toKafkaSettings, type KafkaSettings } from './kafka-settings.js';
+import { redactSecrets } from './logger.js';
+import { toFileVariable, resolveSecretFiles, type EnvironmentValues } from './secret-files.js';
+import { environment, secretNames, settingVariables } from './variables.js';
 
-type Environment = z.output<typeof environment>;
+type ParsedEnvironment = z.output<typeof environment>;
 
 export type Settings = {
   readonly host: string;
@@ -48,8 +48,8 @@ export type Settings = {
   } | null;
   /** 32 bytes. Null, only when the database is embedded: one is made and kept in the data folder. */
   readonly encryptionKey: Buffer | null;
-  readonly edition: Environment['CADASTRE_EDITION'];
-  readonly featureSet: Environment['CADASTRE_FEATURE_SET'];
+  readonly edition: ParsedEnvironment['CADASTRE_EDITION'];
+  readonly featureSet: ParsedEnvironment['CADASTRE_FEATURE_SET'];
   /** Versions of the tool that workspaces may choose, besides those that come with the product. */
   readonly toolReleases: readonly string[];
   /** What new workspaces have where the request does not say. */
@@ -93,11 +93,11 @@ export type Settings = {
   readonly requestLog: boolean;
   /** How long requests are still served after the request to stop; null: the process's own default. */
   readonly shutdownDelayMs: number | null;
-  readonly logLevel: Environment['LOG_LEVEL'];
+  readonly logLevel: ParsedEnvironment['LOG_LEVEL'];
 };
 
 /** Every invalid setting, one line each. The lines repeat no value of a secret. */
-export class BadSettings extends Error {
+export class InvalidSettingsError extends Error {
   constructor(readonly lines: readonly string[]) {
     super(lines.join('\n'));
     this.name = 'BadSettings';
@@ -124,53 +124,53 @@ export const parseSettings = (env: EnvironmentValues): ParsedSettings => {
     ? data
     : environment.parse(Object.fromEntries(Object.entries(values).filter(([name]) => !invalid.has(name))));
   return {
-    settings: settingsFrom(valid),
+    settings: toSettings(valid),
     lines: [
       ...fileLines,
       ...issues.map(({ path, message }) => describeIssue(String(path[0]), message, present)),
-      ...contradictions(values),
+      ...findContradictions(values),
     ],
     invalid,
   };
 };
 
-/** Throws BadSettings with every invalid setting. */
+/** Throws InvalidSettingsError with every invalid setting. */
 export const readSettings = (env: EnvironmentValues): Settings => {
   const { settings, lines } = parseSettings(env);
-  if (lines.length > 0) throw new BadSettings(lines);
+  if (lines.length > 0) throw new InvalidSettingsError(lines);
   return settings;
 };
 
-const LONGEST_VALUE = 100;
+const MAX_VALUE_LENGTH = 100;
 
 /** What is accepted and, unless the variable is a secret, the value that was given. */
 const describeIssue = (name: string, accepted: string, present: EnvironmentValues): string => {
   if (secretNames.includes(name)) {
-    const source = present[name] === undefined ? fileVariableOf(name) : name;
+    const source = present[name] === undefined ? toFileVariable(name) : name;
     return `${source}: ${accepted}`;
   }
   const value = withoutCredentials(present[name] ?? '');
-  const shown = value.length > LONGEST_VALUE ? `${value.slice(0, LONGEST_VALUE)}…` : value;
+  const shown = value.length > MAX_VALUE_LENGTH ? `${value.slice(0, MAX_VALUE_LENGTH)}…` : value;
   return `${name}: ${accepted}, got ${JSON.stringify(shown)}`;
 };
 
 /** Addresses are no secrets, but some operators write a user and password into them. */
-const withoutCredentials = (value: string): string => withoutSecrets(value).replaceAll(/[^\s,/@]+@/g, '[redacted]@');
+const withoutCredentials = (value: string): string => redactSecrets(value).replaceAll(/[^\s,/@]+@/g, '[redacted]@');
 
 /** What is wrong with several at once; looked for even when one alone is wrong, so that nobody starts five times. */
-const contradictions = (env: EnvironmentValues): readonly string[] => {
+const findContradictions = (env: EnvironmentValues): readonly string[] => {
   const lines = [
-    ...contradictionsOfTls(env['CADASTRE_TLS'], env['CADASTRE_TLS_CERT'], env['CADASTRE_TLS_KEY']),
-    ...contradictionsOfKafka(env),
-    ...contradictionsOfBlobs(env),
-    ...contradictionsOfSlowReads(env),
+    ...findTlsContradictions(env['CADASTRE_TLS'], env['CADASTRE_TLS_CERT'], env['CADASTRE_TLS_KEY']),
+    ...findKafkaContradictions(env),
+    ...findBlobContradictions(env),
+    ...findSlowReadContradictions(env),
   ];
   if (!env['DATABASE_URL'] || env['CADASTRE_ENCRYPTION_KEY']) return lines;
   const missing = 'missing; with DATABASE_URL every process needs the same one (openssl rand -base64 32)';
   return [...lines, `CADASTRE_ENCRYPTION_KEY: ${missing}`];
 };
 
-const contradictionsOfTls = (mode?: string, cert?: string, key?: string): readonly string[] => {
+const findTlsContradictions = (mode?: string, cert?: string, key?: string): readonly string[] => {
   const lines: string[] = [];
   if (cert && !key) lines.push('CADASTRE_TLS_KEY: missing, CADASTRE_TLS_CERT needs it');
   if (key && !cert) lines.push('CADASTRE_TLS_CERT: missing, CADASTRE_TLS_KEY needs it');
@@ -180,42 +180,46 @@ const contradictionsOfTls = (mode?: string, cert?: string, key?: string): readon
   return lines;
 };
 
-const OF_THE_BUCKET = [
+const BUCKET_VARIABLES = [
   'CADASTRE_S3_ENDPOINT',
   'CADASTRE_S3_REGION',
   'CADASTRE_S3_PREFIX',
   'CADASTRE_S3_PATH_STYLE',
-] as const satisfies readonly (keyof Environment)[];
+] as const satisfies readonly (keyof ParsedEnvironment)[];
 
-const contradictionsOfBlobs = (env: EnvironmentValues): readonly string[] => {
+const findBlobContradictions = (env: EnvironmentValues): readonly string[] => {
   if (!env['CADASTRE_S3_BUCKET']) {
-    return OF_THE_BUCKET.filter((name) => env[name]).map((name) => `${name}: given, yet CADASTRE_S3_BUCKET is missing`);
+    return BUCKET_VARIABLES.filter((name) => env[name]).map(
+      (name) => `${name}: given, yet CADASTRE_S3_BUCKET is missing`,
+    );
   }
   return env['CADASTRE_BLOBS']
     ? ['CADASTRE_BLOBS: a folder is given, and a bucket in CADASTRE_S3_BUCKET; remove one or the other']
     : [];
 };
 
-const contradictionsOfSlowReads = (env: Readonly<Record<string, string | undefined>>): readonly string[] => {
-  const connections = Number(env['CADASTRE_SLOW_CONNECTIONS'] ?? variables.CADASTRE_SLOW_CONNECTIONS.otherwise);
-  const perCaller = Number(env['CADASTRE_SLOW_READS_PER_CALLER'] ?? variables.CADASTRE_SLOW_READS_PER_CALLER.otherwise);
+const findSlowReadContradictions = (env: Readonly<Record<string, string | undefined>>): readonly string[] => {
+  const connections = Number(env['CADASTRE_SLOW_CONNECTIONS'] ?? settingVariables.CADASTRE_SLOW_CONNECTIONS.otherwise);
+  const perCaller = Number(
+    env['CADASTRE_SLOW_READS_PER_CALLER'] ?? settingVariables.CADASTRE_SLOW_READS_PER_CALLER.otherwise,
+  );
   return perCaller < connections || connections < 2
     ? []
     : ['CADASTRE_SLOW_READS_PER_CALLER: must be less than CADASTRE_SLOW_CONNECTIONS, or one caller delays all others'];
 };
 
 /** More than a request with both files of the largest state has, in Base64 with line breaks. It must fit into the memory. */
-const largestJsonMib = (env: Environment): number => 3 * env.CADASTRE_INLINE_STATE_MAX_MIB + 1;
+const computeMaxJsonMib = (env: ParsedEnvironment): number => 3 * env.CADASTRE_INLINE_STATE_MAX_MIB + 1;
 
-const settingsFrom = (env: Environment): Settings => {
+const toSettings = (env: ParsedEnvironment): Settings => {
   const dataFolder = resolve(env.CADASTRE_DATA);
-  const tls = tlsFrom(env);
+  const tls = toTlsSettings(env);
   return {
     host: env.HOST,
     port: env.PORT,
     dataFolder,
     tls,
-    publicUrl: env.CADASTRE_PUBLIC_URL ?? defaultPublicUrl(env, tls.mode === 'off' ? 'http' : 'https'),
+    publicUrl: env.CADASTRE_PUBLIC_URL ?? buildDefaultPublicUrl(env, tls.mode === 'off' ? 'http' : 'https'),
     trustedProxies: env.CADASTRE_TRUSTED_PROXIES,
     adminToken: env.CADASTRE_ADMIN_TOKEN ?? null,
     database: env.DATABASE_URL === undefined ? { mode: 'embedded' } : { mode: 'url', url: env.DATABASE_URL },
@@ -223,9 +227,9 @@ const settingsFrom = (env: Environment): Settings => {
     slowReadTimeoutMs: env.CADASTRE_SLOW_READ_TIMEOUT_SECONDS * 1_000,
     slowConnections: env.CADASTRE_SLOW_CONNECTIONS,
     slowReadsPerCaller: env.CADASTRE_SLOW_READS_PER_CALLER,
-    kafka: kafkaFrom(env),
+    kafka: toKafkaSettings(env),
     blobsFolder: env.CADASTRE_BLOBS === undefined ? join(dataFolder, 'blobs') : resolve(env.CADASTRE_BLOBS),
-    s3: s3From(env),
+    s3: toS3Settings(env),
     encryptionKey: env.CADASTRE_ENCRYPTION_KEY ?? null,
     edition: env.CADASTRE_EDITION,
     featureSet: env.CADASTRE_FEATURE_SET,
@@ -242,8 +246,8 @@ const settingsFrom = (env: Environment): Settings => {
       bodyMs: env.CADASTRE_REQUEST_TIMEOUT_SECONDS * 1_000,
       uploadBytesPerSecond: env.CADASTRE_UPLOAD_MIN_RATE,
       bodyMemory: {
-        total: Math.max(env.CADASTRE_BODY_MEMORY_MIB, largestJsonMib(env)) * 1_024 * 1_024,
-        perCaller: Math.max(env.CADASTRE_BODY_MEMORY_PER_CALLER_MIB, largestJsonMib(env)) * 1_024 * 1_024,
+        total: Math.max(env.CADASTRE_BODY_MEMORY_MIB, computeMaxJsonMib(env)) * 1_024 * 1_024,
+        perCaller: Math.max(env.CADASTRE_BODY_MEMORY_PER_CALLER_MIB, computeMaxJsonMib(env)) * 1_024 * 1_024,
       },
     },
     factsLimit: env.CADASTRE_FACTS_LIMIT,
@@ -266,14 +270,14 @@ const settingsFrom = (env: Environment): Settings => {
   };
 };
 
-const tlsFrom = ({
+const toTlsSettings = ({
   CADASTRE_TLS: mode,
   CADASTRE_TLS_CERT: cert,
   CADASTRE_TLS_KEY: key,
-}: Environment): Settings['tls'] =>
+}: ParsedEnvironment): Settings['tls'] =>
   cert !== undefined && key !== undefined ? { mode: 'files', cert: resolve(cert), key: resolve(key) } : { mode };
 
-const s3From = (env: Environment): Settings['s3'] =>
+const toS3Settings = (env: ParsedEnvironment): Settings['s3'] =>
   env.CADASTRE_S3_BUCKET === undefined
     ? null
     : {
@@ -285,7 +289,7 @@ const s3From = (env: Environment): Settings['s3'] =>
       };
 
 // localhost and not 127.0.0.1: terraform's `hostname` arguments and credentials blocks take names.
-const defaultPublicUrl = ({ HOST, PORT }: Environment, scheme: string): string => {
+const buildDefaultPublicUrl = ({ HOST, PORT }: ParsedEnvironment, scheme: string): string => {
   const name = isLoopback(HOST) || isWildcard(HOST) ? 'localhost' : HOST;
   return new URL(`${scheme}://${isIPv6(name) ? `[${name}]` : name}:${PORT}`).origin;
 };
@@ -293,11 +297,11 @@ const defaultPublicUrl = ({ HOST, PORT }: Environment, scheme: string): string =
 /** How secrets are read from files, for `--help` and the documentation. */
 export const SECRET_FILES =
   `A secret can also be in a file. Set the variable with _FILE at its end to the path of the file, instead of the ` +
-  `variable itself: ${secretNames.map(fileVariableOf).join(', ')}.`;
+  `variable itself: ${secretNames.map(toFileVariable).join(', ')}.`;
 
 /** For `--help`: each variable, its default, its meaning. */
-export const settingsHelp = (): string => {
-  const rows = Object.entries(variables).map(([name, { otherwise, meaning }]) => ({ name, otherwise, meaning }));
+export const formatSettingsHelp = (): string => {
+  const rows = Object.entries(settingVariables).map(([name, { otherwise, meaning }]) => ({ name, otherwise, meaning }));
   const width = (column: 'name' | 'otherwise'): number => Math.max(...rows.map((row) => row[column].length));
   const line = (name: string, otherwise: string, meaning: string): string =>
     `  ${name.padEnd(width('name'))}  ${otherwise.padEnd(width('otherwise'))}  ${meaning}`;

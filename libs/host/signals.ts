@@ -1,15 +1,15 @@
-import { codeOf } from '#kernel';
+import { getErrorCode } from '#kernel';
 
 /** False when there is no such process. A zombie counts as one. */
-export const signalTo = (pid: number, signal: NodeJS.Signals | 0): boolean => {
+export const sendSignal = (pid: number, signal: NodeJS.Signals | 0): boolean => {
   try {
     return process.kill(pid, signal);
   } catch (error) {
-    if (codeOf(error) === 'ESRCH') return false;
+    if (getErrorCode(error) === 'ESRCH') return false;
     // There, but somebody else's.
-    if (codeOf(error) === 'EPERM') return true;
+    if (getErrorCode(error) === 'EPERM') return true;
     throw error;
   }
 };
 
-export const isAlive = (pid: number): boolean => signalTo(pid, 0);
+export const isAlive = (pid: number): boolean => sendSignal(pid, 0);

@@ -7,12 +7,12 @@ import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import type { PlainLogger } from './logger.js';
 
-export const temporaryFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'cadastre-host-'));
+export const createTemporaryFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'cadastre-host-'));
 
 export const removeFolder = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true });
 
 /** Keeps what it is told. */
-export const recordingLogger = (): PlainLogger & { readonly lines: string[] } => {
+export const createRecordingLogger = (): PlainLogger & { readonly lines: string[] } => {
   const lines: string[] = [];
   const keep = (line: string): void => {
     lines.push(line);
@@ -24,7 +24,7 @@ export const recordingLogger = (): PlainLogger & { readonly lines: string[] } =>
  * A process of its own, to be killed. It runs `code`, in which `host(file)` imports a file of this library, and is
  * returned with the first line that it prints.
  */
-export const childRunning = async (code: string): Promise<{ child: ChildProcess; firstLine: string }> => {
+export const startChild = async (code: string): Promise<{ child: ChildProcess; firstLine: string }> => {
   const here = pathToFileURL(`${import.meta.dirname}/`).href;
   const program = `const host = (file) => import('${here}' + file);\n${code}`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {

@@ -1,5 +1,5 @@
 /** The process cannot start until the operator changes something. The message is one line that says what. */
-export class StartRefused extends Error {
+export class StartupError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = 'StartRefused';

@@ -1,25 +1,30 @@
 import { z } from 'zod';
-import { variable, type Variable } from './variable.js';
+import { defineVariable, type SettingVariable } from './variable.js';
 
 /** A variable whose value is a secret. */
-export const secretVariable = <S extends z.ZodType>(otherwise: string, meaning: string, schema: S): Variable<S> => ({
-  ...variable(otherwise, meaning, schema),
+export const defineSecretVariable = <S extends z.ZodType>(
+  otherwise: string,
+  meaning: string,
+  schema: S,
+): SettingVariable<S> => ({
+  ...defineVariable(otherwise, meaning, schema),
   secret: true,
 });
 
 /** One of these words. */
-export const oneOf = <const T extends readonly [string, ...string[]]>(values: T, otherwise: T[number]) =>
+export const oneOfSchema = <const T extends readonly [string, ...string[]]>(values: T, otherwise: T[number]) =>
   z.enum(values, `must be one of ${values.join(', ')}`).default(otherwise as never);
 
 /** `on` or `off`, which become true and false. */
-export const onOff = (otherwise: 'on' | 'off') => oneOf(['on', 'off'], otherwise).transform((text) => text === 'on');
+export const onOffSchema = (otherwise: 'on' | 'off') =>
+  oneOfSchema(['on', 'off'], otherwise).transform((text) => text === 'on');
 
 /** A text that satisfies a condition; the message says which. */
-export const matching = (ok: (text: string) => boolean, message: string) => z.string().refine(ok, message);
+export const matchingSchema = (ok: (text: string) => boolean, message: string) => z.string().refine(ok, message);
 
 /** A whole number within bounds. */
-export const wholeNumber = (least: number, most: number, otherwise: number) =>
-  matching(
+export const wholeNumberSchema = (least: number, most: number, otherwise: number) =>
+  matchingSchema(
     (text) => /^\d{1,6}$/.test(text) && Number(text) >= least && Number(text) <= most,
     `must be a whole number from ${least} to ${most}`,
   )
@@ -29,18 +34,18 @@ export const wholeNumber = (least: number, most: number, otherwise: number) =>
 const isCount = (text: string, least: number): boolean => /^\d{1,9}$/.test(text) && Number(text) >= least;
 
 /** A variable that is a whole number without an upper bound. */
-export const count = (otherwise: number, meaning: string, least = 1) =>
-  variable(
+export const defineCountVariable = (otherwise: number, meaning: string, least = 1) =>
+  defineVariable(
     String(otherwise),
     meaning,
-    matching((text) => isCount(text, least), `must be a whole number from ${least} to 999999999`)
+    matchingSchema((text) => isCount(text, least), `must be a whole number from ${least} to 999999999`)
       .transform(Number)
       .default(otherwise),
   );
 
 /** A whole number in this range, or `off`, which becomes null: no limit. */
-export const limit = (least: number, most: number, otherwise: number) =>
-  matching(
+export const limitSchema = (least: number, most: number, otherwise: number) =>
+  matchingSchema(
     (text) => text === 'off' || (/^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most),
     `must be a whole number from ${least} to ${most}, or off`,
   )
@@ -48,7 +53,7 @@ export const limit = (least: number, most: number, otherwise: number) =>
     .default(otherwise);
 
 /** A comma-separated list; `what` names its entries in the message. */
-export const listOf = (isEntry: (text: string) => boolean, what: string) =>
+export const listSchema = (isEntry: (text: string) => boolean, what: string) =>
   z.string().transform((list, check) => {
     const entries = list.split(',').map((entry) => entry.trim());
     entries.forEach((entry, index) => {
@@ -58,11 +63,11 @@ export const listOf = (isEntry: (text: string) => boolean, what: string) =>
   });
 
 /** The URL that a text is, or null. */
-export const urlOf = (text: string): URL | null => (URL.canParse(text) ? new URL(text) : null);
+export const parseUrl = (text: string): URL | null => (URL.canParse(text) ? new URL(text) : null);
 
 /** An origin, perhaps with a path; what is secret goes elsewhere. */
 export const isEndpoint = (text: string): boolean => {
-  const url = urlOf(text);
+  const url = parseUrl(text);
   return (
     !!url &&
     ['http:', 'https:'].includes(url.protocol) &&

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 
 /** An environment variable: its default and meaning for `--help` and the documentation, and how it is parsed. */
-export type Variable<S extends z.ZodType> = {
+export type SettingVariable<S extends z.ZodType> = {
   readonly otherwise: string;
   readonly meaning: string;
   readonly schema: S;
@@ -9,7 +9,11 @@ export type Variable<S extends z.ZodType> = {
   readonly secret: boolean;
 };
 
-export const variable = <S extends z.ZodType>(otherwise: string, meaning: string, schema: S): Variable<S> => ({
+export const defineVariable = <S extends z.ZodType>(
+  otherwise: string,
+  meaning: string,
+  schema: S,
+): SettingVariable<S> => ({
   otherwise,
   meaning,
   schema,

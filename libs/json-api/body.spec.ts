@@ -1,20 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { Refused, type Problem } from '#kernel';
+import { Refusal, type Problem } from '#kernel';
 import { parseBody } from './body.js';
 import {
-  closedMap,
-  given,
+  strictObject,
+  omitUndefined,
   identifiersBody,
   resourceBody,
-  said,
+  omitNullish,
   toManyInput,
-  toManyOf,
+  parseToMany,
   toOneInput,
-  toOneOf,
-  valuesOf,
+  parseToOne,
+  fromAttributes,
 } from './inputs.js';
-import { ignored, refused } from './treatments.js';
+import { ignoredMember, unsupportedMember } from './treatments.js';
 
 const lampBody = resourceBody(
   'lamps',
@@ -38,7 +38,7 @@ const problemsOf = (body: unknown, schema: z.ZodType = lampBody): readonly Probl
   try {
     parseBody(schema, body);
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
+    if (!(error instanceof Refusal)) throw error;
     expect(error.kind).toBe('unprocessable');
     return error.problems;
   }
@@ -58,10 +58,10 @@ describe('a body with a strict schema', () => {
 
 describe('a closed map', () => {
   const schema = z.object({
-    rights: closedMap({
+    rights: strictObject({
       read: z.boolean().nullish(),
       write: z.boolean(),
-      vendor: ignored('means nothing here'),
+      vendor: ignoredMember('means nothing here'),
     }).nullish(),
   });
 
@@ -90,8 +90,8 @@ describe('a member of a feature that is not built', () => {
   const why = 'lamps do not dim';
   const schema = resourceBody(
     'lamps',
-    z.object({ name: z.string(), 'dim-to': refused(why) }),
-    z.object({ dimmer: refused(why) }).optional(),
+    z.object({ name: z.string(), 'dim-to': unsupportedMember(why) }),
+    z.object({ dimmer: unsupportedMember(why) }).optional(),
   );
 
   it.each([true, 0, 7, 'half', [1], { level: 1 }])('is refused by name where it asks for something: %j', (value) => {
@@ -255,15 +255,15 @@ describe('a body that is wrong', () => {
 
 describe('what a request says', () => {
   it('keeps null and loses what is absent', () => {
-    expect(given({ a: null, b: undefined, c: 0, d: '' })).toEqual({ a: null, c: 0, d: '' });
+    expect(omitUndefined({ a: null, b: undefined, c: 0, d: '' })).toEqual({ a: null, c: 0, d: '' });
   });
 
   it('loses null as well where nothing can be cleared', () => {
-    expect(said({ a: null, b: undefined, c: 0, d: '', e: false })).toEqual({ c: 0, d: '', e: false });
+    expect(omitNullish({ a: null, b: undefined, c: 0, d: '', e: false })).toEqual({ c: 0, d: '', e: false });
   });
 
   it('is called by our names inside', () => {
-    const values = valuesOf({ 'auto-apply-run-trigger': true, note: null, 'is-lit': undefined });
+    const values = fromAttributes({ 'auto-apply-run-trigger': true, note: null, 'is-lit': undefined });
     expect(values).toEqual({ autoApplyRunTrigger: true, note: null });
     expect(Object.keys(values)).not.toContain('isLit');
   });
@@ -275,7 +275,7 @@ describe('what a request says', () => {
     [{ data: { id: null } }, null],
     [{ data: { id: '' } }, null],
     [{ data: { id: 'room-1' } }, 'room-1'],
-  ])('of one other resource: %j is %j', (input, id) => expect(toOneOf(input)).toBe(id));
+  ])('of one other resource: %j is %j', (input, id) => expect(parseToOne(input)).toBe(id));
 
   it.each([
     [undefined, undefined],
@@ -284,13 +284,13 @@ describe('what a request says', () => {
     [{ data: [] }, []],
     [{ data: [{ id: 'room-1' }, { type: 'rooms', id: 'room-2' }] }, ['room-1', 'room-2']],
   ])('of some other resources: %j is %j', (input, ids) => {
-    expect(toManyOf(parseBody(toManyInput('rooms'), input))).toEqual(ids);
+    expect(parseToMany(parseBody(toManyInput('rooms'), input))).toEqual(ids);
   });
 
   it('of one other resource may stand in an attribute', () => {
-    expect(toOneOf(undefined, 'room-1')).toBe('room-1');
-    expect(toOneOf({}, null)).toBeNull();
-    expect(toOneOf(undefined, '')).toBeNull();
-    expect(toOneOf({ data: { id: 'room-2' } }, 'room-1')).toBe('room-2');
+    expect(parseToOne(undefined, 'room-1')).toBe('room-1');
+    expect(parseToOne({}, null)).toBeNull();
+    expect(parseToOne(undefined, '')).toBeNull();
+    expect(parseToOne({ data: { id: 'room-2' } }, 'room-1')).toBe('room-2');
   });
 });

@@ -1,11 +1,11 @@
 import type { z } from 'zod';
-import { labelOf, Refused, refuseTogether, type Problem } from '#kernel';
+import { toLabel, Refusal, collectRefusals, type Problem } from '#kernel';
 import { ACCEPTED_MEMBERS } from './inputs.js';
-import { NAMELESS } from './treatments.js';
+import { CONTINUES_NAME } from './treatments.js';
 
 type Issue = z.core.$ZodIssue;
 
-const WORDS: Readonly<Record<string, string>> = {
+const TYPE_NAMES: Readonly<Record<string, string>> = {
   boolean: 'must be true or false',
   string: 'must be a string',
   number: 'must be a number',
@@ -15,55 +15,55 @@ const WORDS: Readonly<Record<string, string>> = {
   record: 'must be an object',
 };
 
-const customDetail = ({ message, params }: z.core.$ZodIssueCustom, name: string): string =>
-  params?.[NAMELESS] === true ? `${labelOf(name)} ${message}` : message;
+const describeCustomIssue = ({ message, params }: z.core.$ZodIssueCustom, name: string): string =>
+  params?.[CONTINUES_NAME] === true ? `${toLabel(name)} ${message}` : message;
 
-const problemOf = (issue: Issue): Problem => {
+const toProblem = (issue: Issue): Problem => {
   const pointer = `/${issue.path.map(String).join('/')}`;
   // The last name on the path, not an index: `protocols/0` is about protocols.
   const name = issue.path.findLast((part) => typeof part === 'string') ?? 'document';
   if (issue.code === 'invalid_type') {
     const missing = issue.input === undefined || (issue.input === null && issue.expected === 'string');
-    const text = missing ? "can't be blank" : (WORDS[issue.expected] ?? `must be of type ${issue.expected}`);
-    return { detail: `${labelOf(name)} ${text}`, pointer };
+    const text = missing ? "can't be blank" : (TYPE_NAMES[issue.expected] ?? `must be of type ${issue.expected}`);
+    return { detail: `${toLabel(name)} ${text}`, pointer };
   }
   if (issue.code === 'invalid_value') {
-    return { detail: `${labelOf(name)} must be one of ${issue.values.map(String).join(', ')}`, pointer };
+    return { detail: `${toLabel(name)} must be one of ${issue.values.map(String).join(', ')}`, pointer };
   }
-  if (issue.code === 'custom') return { detail: customDetail(issue, name), pointer };
+  if (issue.code === 'custom') return { detail: describeCustomIssue(issue, name), pointer };
   if (issue.code === 'invalid_format') return { detail: issue.message, pointer };
-  return { detail: `${labelOf(name)}: ${issue.message}`, pointer };
+  return { detail: `${toLabel(name)}: ${issue.message}`, pointer };
 };
 
 /** Where a schema is strict, one issue names all that it does not know. */
-const problemsOf = (issue: Issue): readonly Problem[] => {
-  if (issue.code !== 'unrecognized_keys') return [problemOf(issue)];
+const toProblems = (issue: Issue): readonly Problem[] => {
+  if (issue.code !== 'unrecognized_keys') return [toProblem(issue)];
   const path = issue.path.map((part) => `/${String(part)}`).join('');
   const accepted = issue.message.startsWith(ACCEPTED_MEMBERS) ? `; ${issue.message}` : '';
   return issue.keys.map((key) => ({
-    detail: `${labelOf(key)} is not known here${accepted}`,
+    detail: `${toLabel(key)} is not known here${accepted}`,
     pointer: `${path}/${key}`,
   }));
 };
 
 /** Who has more of them reads the first, and mends what all have in common; a body has room for a million. */
-const MOST_PROBLEMS = 100;
+const MAX_PROBLEMS = 100;
 
 const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
 
-const unstorableAt = (pointer: string): Problem => {
+const createUnstorableProblem = (pointer: string): Problem => {
   const name = pointer.split('/').findLast((part) => !/^\d*$/.test(part)) ?? 'document';
-  return { detail: `${labelOf(name)} holds a character that cannot be stored`, pointer };
+  return { detail: `${toLabel(name)} holds a character that cannot be stored`, pointer };
 };
 
 /** Texts that JSON can write and Postgres cannot keep: with a NUL, or with half of a surrogate pair. */
-const unstorable = (document: unknown): readonly Problem[] => {
+const listUnstorable = (document: unknown): readonly Problem[] => {
   const problems: Problem[] = [];
   // Not by recursion: what no schema looks into may be nested deeper than the stack.
   const left: (readonly [value: unknown, pointer: string])[] = [[document, '']];
-  for (let next = left.pop(); next && problems.length < MOST_PROBLEMS; next = left.pop()) {
+  for (let next = left.pop(); next && problems.length < MAX_PROBLEMS; next = left.pop()) {
     const [value, pointer] = next;
-    if (typeof value === 'string' && !isStorable(value)) problems.push(unstorableAt(pointer));
+    if (typeof value === 'string' && !isStorable(value)) problems.push(createUnstorableProblem(pointer));
     if (typeof value !== 'object' || value === null) continue;
     for (const [key, inner] of Object.entries(value).toReversed()) {
       left.push([inner, `${pointer}/${key}`], [key, pointer]);
@@ -72,7 +72,7 @@ const unstorable = (document: unknown): readonly Problem[] => {
   return problems;
 };
 
-type Attributes<Body> = Body extends { data?: infer Data }
+type BodyAttributes<Body> = Body extends { data?: infer Data }
   ? Data extends { attributes?: infer A }
     ? Partial<NonNullable<A>>
     : never
@@ -93,7 +93,7 @@ const attributesWithout = (issues: readonly Issue[], body: unknown): Readonly<Re
 };
 
 const refuse = (problems: readonly Problem[]): never => {
-  throw new Refused('unprocessable', problems.slice(0, MOST_PROBLEMS));
+  throw new Refusal('unprocessable', problems.slice(0, MAX_PROBLEMS));
 };
 
 /**
@@ -105,16 +105,16 @@ const refuse = (problems: readonly Problem[]): never => {
 export const parseBody = <S extends z.ZodType>(
   schema: S,
   body: unknown,
-  check: (attributes: Attributes<z.input<S>>) => void = () => undefined,
+  check: (attributes: BodyAttributes<z.input<S>>) => void = () => undefined,
 ): z.output<S> => {
   const result = schema.safeParse(body ?? {}, { reportInput: true });
   if (!result.success) {
     const { issues } = result.error;
-    return refuseTogether(
-      () => refuse(issues.flatMap(problemsOf)),
-      () => check(attributesWithout(issues, body) as Attributes<z.input<S>>),
+    return collectRefusals(
+      () => refuse(issues.flatMap(toProblems)),
+      () => check(attributesWithout(issues, body) as BodyAttributes<z.input<S>>),
     );
   }
-  const problems = unstorable(result.data);
+  const problems = listUnstorable(result.data);
   return problems.length === 0 ? result.data : refuse(problems);
 };

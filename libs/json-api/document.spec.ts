@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { attributesOf, document, linkTo, toMany, toOne } from './document.js';
+import { toAttributes, renderDocument, linkTo, toMany, toOne } from './document.js';
 
 describe('attributes', () => {
   it('have the API’s names outside and ours inside', () => {
-    expect(attributesOf({ name: 'x', autoApply: true, autoApplyRunTrigger: false })).toEqual({
+    expect(toAttributes({ name: 'x', autoApply: true, autoApplyRunTrigger: false })).toEqual({
       name: 'x',
       'auto-apply': true,
       'auto-apply-run-trigger': false,
@@ -12,7 +12,7 @@ describe('attributes', () => {
 
   it('keep null, lists, and what is inside of values', () => {
     const values = { vcsRepo: null, triggerPatterns: ['a'], settings: { innerName: 1 } };
-    expect(attributesOf(values)).toEqual({
+    expect(toAttributes(values)).toEqual({
       'vcs-repo': null,
       'trigger-patterns': ['a'],
       settings: { innerName: 1 },
@@ -42,12 +42,12 @@ describe('a document', () => {
   const room = { id: 'room-1', type: 'rooms' };
 
   it('has included resources only where they were asked for, even if there is none', () => {
-    expect(document(lamp)).toEqual({ data: lamp });
-    expect(document(lamp, [])).toEqual({ data: lamp, included: [] });
+    expect(renderDocument(lamp)).toEqual({ data: lamp });
+    expect(renderDocument(lamp, [])).toEqual({ data: lamp, included: [] });
   });
 
   it('includes each resource once; the same id of another type is another resource', () => {
     const namesake = { id: 'room-1', type: 'halls' };
-    expect(document(lamp, [room, namesake, room]).included).toEqual([room, namesake]);
+    expect(renderDocument(lamp, [room, namesake, room]).included).toEqual([room, namesake]);
   });
 });

@@ -1,4 +1,4 @@
-import { attributeOf } from '#kernel';
+import { toAttributeName } from '#kernel';
 
 /** JSON:API 1.0 documents. @see https://jsonapi.org/format/1.0/ */
 
@@ -25,11 +25,11 @@ export type Document = {
 };
 
 /** `included` is left out where the request asked for none; with `include=` it is there even when empty. */
-export const document = (data: Document['data'], included?: readonly Resource[]): Document =>
-  included ? { data, included: withoutDoubles(included) } : { data };
+export const renderDocument = (data: Document['data'], included?: readonly Resource[]): Document =>
+  included ? { data, included: deduplicateResources(included) } : { data };
 
 /** JSON:API §7.3: a compound document holds each resource once. */
-export const withoutDoubles = (resources: readonly Resource[]): Resource[] => [
+export const deduplicateResources = (resources: readonly Resource[]): Resource[] => [
   ...new Map(resources.map((resource) => [`${resource.type} ${resource.id}`, resource])).values(),
 ];
 
@@ -45,8 +45,8 @@ export const toMany = (type: string, ids: readonly string[]): Relationship => ({
 export const linkTo = (related: string): Relationship => ({ links: { related } });
 
 /** `{ autoApply: true }` → `{ 'auto-apply': true }`, one level deep. */
-export const attributesOf = (values: Readonly<Record<string, unknown>>): Record<string, unknown> => {
+export const toAttributes = (values: Readonly<Record<string, unknown>>): Record<string, unknown> => {
   const attributes: Record<string, unknown> = {};
-  for (const key in values) attributes[attributeOf(key)] = values[key];
+  for (const key in values) attributes[toAttributeName(key)] = values[key];
   return attributes;
 };

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { Refused } from '#kernel';
-import { includesOf } from './include.js';
+import { Refusal } from '#kernel';
+import { parseInclude } from './include.js';
 
 const KNOWN = ['locked_by', 'project', 'current_run.plan'] as const;
 
 const included = (include: string | string[] | undefined) => {
-  const includes = includesOf({ include }, KNOWN);
+  const includes = parseInclude({ include }, KNOWN);
   return includes && [...includes];
 };
 
@@ -33,10 +33,10 @@ describe('include', () => {
       } catch (error) {
         refused = error;
       }
-      expect(refused).toBeInstanceOf(Refused);
+      expect(refused).toBeInstanceOf(Refusal);
       expect(refused).toMatchObject({ kind: 'bad-request', problems: [{ parameter: 'include' }] });
       // Clients look for these very words.
-      expect((refused as Refused).message).toContain('include parameter');
+      expect((refused as Refusal).message).toContain('include parameter');
     },
   );
 });

@@ -1,5 +1,5 @@
 import { sql, type Sql } from '#kernel';
-import type { Page } from './paging.js';
+import type { PageRequest } from './paging.js';
 
 /** Bytes of values on one page of a list: pages have fewer items if those are large. */
 export const PAGE_BYTES = 4 * 1024 * 1024;
@@ -18,7 +18,7 @@ const isWithin = (lengths: readonly number[], size: number, limit: number): bool
  * One for the whole list: clients count pages, so each of them must be cut at the same places. A single item may be
  * larger than the limit.
  */
-export const pageWithin = (lengths: readonly number[], asked: number, limit = PAGE_BYTES): number => {
+export const fitPageSize = (lengths: readonly number[], asked: number, limit = PAGE_BYTES): number => {
   let size = asked;
   while (!isWithin(lengths, size, limit)) size -= 1;
   return size;
@@ -29,7 +29,7 @@ export const pageWithin = (lengths: readonly number[], asked: number, limit = PA
  * number of bytes for each item of the whole list. Pages are all cut at the same places, as if each item of a list that
  * exceeds the limit were as large as its largest.
  */
-export const sizeWithin = ({ size }: Page, lengths: Sql, limit = PAGE_BYTES): Sql => sql`(
+export const buildFittingPageSize = ({ size }: PageRequest, lengths: Sql, limit = PAGE_BYTES): Sql => sql`(
   select case when coalesce(sum(item.length), 0) <= ${limit} then ${size}::bigint
               else greatest(1, least(${size}::bigint, ${limit}::bigint / max(item.length))) end
     from (${lengths}) item (length))`;

@@ -1,11 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
-import { compile, Refused } from '#kernel';
-import { limitOf, listOf, pageDocument, pageOf, parameter, shownOf, listedIn, orderOf, required } from './paging.js';
+import { compileStatement, Refusal } from '#kernel';
+import {
+  buildLimit,
+  getListParameter,
+  renderPage,
+  parsePage,
+  getParameter,
+  slicePage,
+  toListPage,
+  parseSort,
+  requireParameter,
+} from './paging.js';
 
 const lamp = { id: 'lamp-1', type: 'lamps' };
 
 const page = (number: number, size: number, total: number, url = '/api/v2/lamps') =>
-  pageDocument([lamp], { number, size }, total, url);
+  renderPage([lamp], { number, size }, total, url);
 
 const paginationOf = (number: number, size: number, total: number) => page(number, size, total).meta?.['pagination'];
 
@@ -13,27 +23,27 @@ const linksOf = (url: string) => page(2, 10, 35, url).links;
 
 describe('what page is asked for', () => {
   it('is the first twenty where nothing is said', () => {
-    expect(pageOf({})).toEqual({ number: 1, size: 20 });
-    expect(pageOf({ 'page[number]': '', 'page[size]': '' })).toEqual({ number: 1, size: 20 });
+    expect(parsePage({})).toEqual({ number: 1, size: 20 });
+    expect(parsePage({ 'page[number]': '', 'page[size]': '' })).toEqual({ number: 1, size: 20 });
   });
 
   it('is the one that is said', () => {
-    expect(pageOf({ 'page[number]': '3', 'page[size]': '7' })).toEqual({ number: 3, size: 7 });
+    expect(parsePage({ 'page[number]': '3', 'page[size]': '7' })).toEqual({ number: 3, size: 7 });
   });
 
   it('has at most a hundred, or what its list allows', () => {
-    expect(pageOf({ 'page[size]': '101' }).size).toBe(100);
-    expect(pageOf({ 'page[size]': '100' }).size).toBe(100);
-    expect(pageOf({ 'page[size]': '5000' }, 1_000, 1_000).size).toBe(1_000);
-    expect(pageOf({}, 1_000, 1_000).size).toBe(1_000);
+    expect(parsePage({ 'page[size]': '101' }).size).toBe(100);
+    expect(parsePage({ 'page[size]': '100' }).size).toBe(100);
+    expect(parsePage({ 'page[size]': '5000' }, 1_000, 1_000).size).toBe(1_000);
+    expect(parsePage({}, 1_000, 1_000).size).toBe(1_000);
   });
 
   it.each(['0', '-1', 'one', '1.5', '1e3', ' 1', '0x10', '12345678901'])(
     'is refused where it is malformed: %s',
     (text) => {
       for (const name of ['page[number]', 'page[size]']) {
-        const ask = () => pageOf({ [name]: text });
-        expect(ask).toThrow(Refused);
+        const ask = () => parsePage({ [name]: text });
+        expect(ask).toThrow(Refusal);
         expect(ask).toThrow(`${name} must be a whole number of 1 or more`);
       }
     },
@@ -42,7 +52,7 @@ describe('what page is asked for', () => {
   it('is refused with the name of the parameter', () => {
     let refused: unknown;
     try {
-      pageOf({ 'page[size]': 'all' });
+      parsePage({ 'page[size]': 'all' });
     } catch (error) {
       refused = error;
     }
@@ -50,16 +60,19 @@ describe('what page is asked for', () => {
   });
 
   it('is the last one said where it is said twice', () => {
-    expect(pageOf({ 'page[number]': ['2', '5'] }).number).toBe(5);
-    expect(parameter({ q: ['a', 'b'] }, 'q')).toBe('b');
-    expect(parameter({}, 'q')).toBeUndefined();
+    expect(parsePage({ 'page[number]': ['2', '5'] }).number).toBe(5);
+    expect(getParameter({ q: ['a', 'b'] }, 'q')).toBe('b');
+    expect(getParameter({}, 'q')).toBeUndefined();
   });
 
   it('leaves out what comes before it', () => {
-    expect(compile(limitOf({ number: 3, size: 20 }))).toEqual({ text: 'limit $1 offset $2', values: [20, 40] });
-    expect(shownOf(['a', 'b', 'c', 'd', 'e'], { number: 2, size: 2 })).toEqual(['c', 'd']);
-    expect(shownOf(['a', 'b', 'c', 'd', 'e'], { number: 3, size: 2 })).toEqual(['e']);
-    expect(shownOf(['a'], { number: 2, size: 2 })).toEqual([]);
+    expect(compileStatement(buildLimit({ number: 3, size: 20 }))).toEqual({
+      text: 'limit $1 offset $2',
+      values: [20, 40],
+    });
+    expect(slicePage(['a', 'b', 'c', 'd', 'e'], { number: 2, size: 2 })).toEqual(['c', 'd']);
+    expect(slicePage(['a', 'b', 'c', 'd', 'e'], { number: 3, size: 2 })).toEqual(['e']);
+    expect(slicePage(['a'], { number: 2, size: 2 })).toEqual([]);
   });
 });
 
@@ -129,68 +142,68 @@ describe('the ends', () => {
 describe('what is included', () => {
   it('is there, even when it is empty, only where it was asked for', () => {
     expect(page(1, 20, 1)).not.toHaveProperty('included');
-    expect(pageDocument([lamp], { number: 1, size: 20 }, 1, '/', [])).toHaveProperty('included', []);
+    expect(renderPage([lamp], { number: 1, size: 20 }, 1, '/', [])).toHaveProperty('included', []);
   });
 
   it('holds each resource once, in pages as in single documents', () => {
     const room = { id: 'room-1', type: 'rooms' };
-    expect(pageDocument([lamp], { number: 1, size: 20 }, 1, '/', [room, room]).included).toEqual([room]);
+    expect(renderPage([lamp], { number: 1, size: 20 }, 1, '/', [room, room]).included).toEqual([room]);
   });
 });
 
 describe('a list', () => {
   it('is in the order that is asked for', () => {
     const sorts = ['name', 'age'] as const;
-    expect(orderOf({}, sorts)).toEqual({ sort: 'name', descending: false });
-    expect(orderOf({ sort: '' }, sorts)).toEqual({ sort: 'name', descending: false });
-    expect(orderOf({ sort: '-age' }, sorts)).toEqual({ sort: 'age', descending: true });
-    expect(() => orderOf({ sort: 'size' }, sorts)).toThrow(
+    expect(parseSort({}, sorts)).toEqual({ sort: 'name', descending: false });
+    expect(parseSort({ sort: '' }, sorts)).toEqual({ sort: 'name', descending: false });
+    expect(parseSort({ sort: '-age' }, sorts)).toEqual({ sort: 'age', descending: true });
+    expect(() => parseSort({ sort: 'size' }, sorts)).toThrow(
       'sort must be one of name, age, with or without a leading -',
     );
   });
 
   it('may need a parameter', () => {
-    expect(required({ 'filter[room]': 'room-1' }, 'filter[room]')).toBe('room-1');
-    expect(() => required({ 'filter[room]': '' }, 'filter[room]')).toThrow('filter[room] is required');
+    expect(requireParameter({ 'filter[room]': 'room-1' }, 'filter[room]')).toBe('room-1');
+    expect(() => requireParameter({ 'filter[room]': '' }, 'filter[room]')).toThrow('filter[room] is required');
   });
 
   it('is empty where only its owner was found, and tells the count of all pages', () => {
     const ownerAlone = { id: null as unknown as string, total: 3 };
-    expect(listedIn([ownerAlone])).toEqual({ rows: [], total: 3 });
-    expect(listedIn([{ id: 'lamp-1', total: 3 }])).toEqual({ rows: [{ id: 'lamp-1', total: 3 }], total: 3 });
-    expect(listedIn([])).toEqual({ rows: [], total: 0 });
+    expect(toListPage([ownerAlone])).toEqual({ rows: [], total: 3 });
+    expect(toListPage([{ id: 'lamp-1', total: 3 }])).toEqual({ rows: [{ id: 'lamp-1', total: 3 }], total: 3 });
+    expect(toListPage([])).toEqual({ rows: [], total: 0 });
   });
 });
 
 describe('a query parameter', () => {
   it('is refused if it is longer than a name can be', () => {
-    expect(parameter({ q: 'x'.repeat(255) }, 'q')).toHaveLength(255);
-    expect(() => parameter({ q: 'x'.repeat(256) }, 'q')).toThrow('q: must have at most 255 characters, got 256');
-    expect(parameter({ q: 'x'.repeat(500) }, 'q', 500)).toHaveLength(500);
+    expect(getParameter({ q: 'x'.repeat(255) }, 'q')).toHaveLength(255);
+    expect(() => getParameter({ q: 'x'.repeat(256) }, 'q')).toThrow('q: must have at most 255 characters, got 256');
+    expect(getParameter({ q: 'x'.repeat(500) }, 'q', 500)).toHaveLength(500);
   });
 
   it('is refused if it is repeated more than ten times', () => {
-    expect(parameter({ q: Array<string>(10).fill('a') }, 'q')).toBe('a');
-    expect(() => parameter({ q: Array<string>(11).fill('a') }, 'q')).toThrow(
+    expect(getParameter({ q: Array<string>(10).fill('a') }, 'q')).toBe('a');
+    expect(() => getParameter({ q: Array<string>(11).fill('a') }, 'q')).toThrow(
       'q: must be sent at most 10 times, got 11',
     );
   });
 
   it('lists at most a hundred values, none of them longer than a name can be', () => {
-    expect(listOf({ names: Array<string>(100).fill('a').join(',') }, 'names')).toHaveLength(100);
-    expect(() => listOf({ names: Array<string>(101).fill('a').join(',') }, 'names')).toThrow(
+    expect(getListParameter({ names: Array<string>(100).fill('a').join(',') }, 'names')).toHaveLength(100);
+    expect(() => getListParameter({ names: Array<string>(101).fill('a').join(',') }, 'names')).toThrow(
       'names: must have at most 100 values, got 101',
     );
-    expect(() => listOf({ names: `a,${'x'.repeat(256)}` }, 'names')).toThrow(
+    expect(() => getListParameter({ names: `a,${'x'.repeat(256)}` }, 'names')).toThrow(
       'names: must have at most 255 characters in a value, got 256',
     );
-    expect(listOf({ names: ' a ,, b' }, 'names')).toEqual(['a', 'b']);
+    expect(getListParameter({ names: ' a ,, b' }, 'names')).toEqual(['a', 'b']);
   });
 
   it('is refused with its name', () => {
     let refused: unknown;
     try {
-      listOf({ 'filter[names]': Array<string>(101).fill('a').join(',') }, 'filter[names]');
+      getListParameter({ 'filter[names]': Array<string>(101).fill('a').join(',') }, 'filter[names]');
     } catch (error) {
       refused = error;
     }

@@ -1,6 +1,6 @@
-import { badRequest, momentOf, sql, timestampOf, type Sql, type Timestamp } from '#kernel';
-import { parameter, type Query } from './paging.js';
-import type { Related } from './related.js';
+import { badRequest, parseTimestamp, sql, formatTimestamp, type Sql, type Timestamp } from '#kernel';
+import { getParameter, type QueryParameters } from './paging.js';
+import type { RelatedResources } from './related.js';
 
 /** The query parameter with the time as of which a read answers. */
 export const AS_OF = 'as-of';
@@ -27,25 +27,29 @@ export abstract class HistoryReader {
    * Returns the point in time that `as-of` names, or null without `as-of`. Waits until the history of the subject's
    * organization contains every change that was answered before the call. Throws 400 for a value that is no time.
    */
-  abstract pointInTime(query: Query, subject: PresentSubject): Promise<PointInTime | null>;
+  abstract pointInTime(query: QueryParameters, subject: PresentSubject): Promise<PointInTime | null>;
 }
 
 /** Returns the time that `as-of` names, or null without `as-of`. Throws 400 for a value that is no time. */
-export const asOfTime = (query: Query): Timestamp | null => {
-  const text = parameter(query, AS_OF);
+export const parseAsOf = (query: QueryParameters): Timestamp | null => {
+  const text = getParameter(query, AS_OF);
   if (!text) return null;
-  const moment = momentOf(text);
+  const moment = parseTimestamp(text);
   if (moment === undefined) {
     throw badRequest('as-of is not a valid ISO 8601 timestamp, such as 2026-01-31T12:30:15.123Z', AS_OF);
   }
-  return timestampOf(moment);
+  return formatTimestamp(moment);
 };
 
 /** Returns `past.views`, or nothing for the present. */
-export const viewsAt = (past: PointInTime | null, subject: PastSubject): Sql => past?.views(subject) ?? sql.empty;
+export const buildViewsAt = (past: PointInTime | null, subject: PastSubject): Sql => past?.views(subject) ?? sql.empty;
 
 /** Returns the related resources as they were at that point in time. */
-export const relatedAt = ({ query, render }: Related, past: PointInTime, subject: PastSubject): Related => ({
+export const selectRelatedAt = (
+  { query, render }: RelatedResources,
+  past: PointInTime,
+  subject: PastSubject,
+): RelatedResources => ({
   query: sql`${past.views(subject)} ${query}`,
   render,
 });

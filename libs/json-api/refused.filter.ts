@@ -1,10 +1,10 @@
 import { Catch, HttpException, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { LimitExceeded, Refused, type Problem, type RefusalKind } from '#kernel';
+import { RateLimitRefusal, Refusal, type Problem, type RefusalKind } from '#kernel';
 import { JSON_API } from './media-type.js';
 
 /** The one place that knows HTTP's numbers; titles as clients know them (clients.md §2). */
-const ANSWERS = {
+const HTTP_STATUSES = {
   'bad-request': [400, 'bad request'],
   unauthorized: [401, 'unauthorized'],
   forbidden: [403, 'forbidden'],
@@ -21,11 +21,11 @@ const ANSWERS = {
 } as const satisfies Record<RefusalKind, readonly [number, string]>;
 
 const KIND_OF_STATUS = new Map(
-  Object.entries(ANSWERS).map(([kind, [status]]) => [status as number, kind as RefusalKind]),
+  Object.entries(HTTP_STATUSES).map(([kind, [status]]) => [status as number, kind as RefusalKind]),
 );
 
 /** For who tells refusals in words of another protocol. */
-export const statusOf = ({ kind }: Refused): number => ANSWERS[kind][0];
+export const getHttpStatus = ({ kind }: Refusal): number => HTTP_STATUSES[kind][0];
 
 const errorObject = (status: number, title: string, problem: Problem): Record<string, unknown> => ({
   // A string: clients lose the whole message when it is a number.
@@ -38,8 +38,8 @@ const errorObject = (status: number, title: string, problem: Problem): Record<st
 });
 
 /** What Nest and Fastify themselves refuse: unknown routes, broken JSON, too much of it, another media type. */
-const refusalOf = (error: unknown): Refused | null => {
-  if (error instanceof Refused) return error;
+const toRefusal = (error: unknown): Refusal | null => {
+  if (error instanceof Refusal) return error;
   const status =
     error instanceof HttpException
       ? error.getStatus()
@@ -49,30 +49,30 @@ const refusalOf = (error: unknown): Refused | null => {
   if (status >= 500) return null;
   const kind = KIND_OF_STATUS.get(status) ?? 'bad-request';
   const detail = kind === 'not-found' ? 'Not found' : (error as Error).message;
-  return new Refused(kind, [{ detail }]);
+  return new Refusal(kind, [{ detail }]);
 };
 
 /** Returns the JSON:API document of a refusal. */
-export const refusalDocument = ({ kind, problems }: Refused): object => {
-  const [status, title] = ANSWERS[kind];
+export const renderRefusal = ({ kind, problems }: Refusal): object => {
+  const [status, title] = HTTP_STATUSES[kind];
   return { errors: problems.map((problem) => errorObject(status, title, problem)) };
 };
 
 /** The server reads and drops what is left of a body up to this size, and keeps the connection open. */
-const KEPT_OPEN_BYTES = 64 * 1024;
+const MAX_DRAINED_BYTES = 64 * 1024;
 
 /** Closes the connection after the answer if much of the request's body is still to come (RFC 9112 §9.6). */
 const closeIfBodyIsUnread = (reply: FastifyReply): void => {
   const { complete, headers } = reply.request.raw;
-  const isShort = !headers['transfer-encoding'] && Number(headers['content-length'] ?? 0) <= KEPT_OPEN_BYTES;
+  const isShort = !headers['transfer-encoding'] && Number(headers['content-length'] ?? 0) <= MAX_DRAINED_BYTES;
   if (!complete && !isShort) void reply.header('connection', 'close');
 };
 
 /** Headers that tell clients how to authenticate, or when to try again. */
-export const setRefusalHeaders = (reply: FastifyReply, refused: Refused): void => {
+export const setRefusalHeaders = (reply: FastifyReply, refused: Refusal): void => {
   if (refused.kind === 'unauthorized') void reply.header('www-authenticate', 'Bearer');
   if (refused.retryAfter !== undefined) void reply.header('retry-after', String(refused.retryAfter));
-  if (!(refused instanceof LimitExceeded)) return;
+  if (!(refused instanceof RateLimitRefusal)) return;
   const { perSecond, retryInMs } = refused.limit;
   // go-tfe ends its process if the reset is not a number of seconds (tfe.go, rateLimitBackoff).
   void reply
@@ -81,20 +81,20 @@ export const setRefusalHeaders = (reply: FastifyReply, refused: Refused): void =
     .header('x-ratelimit-reset', String(retryInMs / 1_000));
 };
 
-export const sendRefusal = (reply: FastifyReply, refused: Refused): void => {
+export const sendRefusal = (reply: FastifyReply, refused: Refusal): void => {
   setRefusalHeaders(reply, refused);
   closeIfBodyIsUnread(reply);
-  void reply.status(statusOf(refused)).type(JSON_API).send(refusalDocument(refused));
+  void reply.status(getHttpStatus(refused)).type(JSON_API).send(renderRefusal(refused));
 };
 
 @Catch()
-export class RefusedFilter implements ExceptionFilter {
+export class RefusalFilter implements ExceptionFilter {
   private readonly logger = new Logger('Request');
 
   catch(error: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
     const reply = http.getResponse<FastifyReply>();
-    const refused = refusalOf(error);
+    const refused = toRefusal(error);
     if (!refused) {
       // The caller gets this id to report; the line holds what went wrong.
       this.logger.error(error, { requestId: reply.request.id });

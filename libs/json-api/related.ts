@@ -1,5 +1,5 @@
 import type { Sql } from '#kernel';
-import { rowsTogether, type Database, type Row } from '#event-store';
+import { runCombinedQueries, type Database, type DatabaseRow } from '#event-store';
 import type { Resource } from './document.js';
 
 type Resources = readonly Resource[] | Promise<readonly Resource[]>;
@@ -9,17 +9,20 @@ type Resources = readonly Resource[] | Promise<readonly Resource[]>;
  * resources makes it, so that they are what their own endpoint answers with, and left out where that would say no.
  * The ids it is made for are an expression of type text[]: a parameter, or a query for what other rows name.
  */
-export type Related = { readonly query: Sql; readonly render: (rows: readonly Row[]) => Resources };
+export type RelatedResources = { readonly query: Sql; readonly render: (rows: readonly DatabaseRow[]) => Resources };
 
-export const related = <R extends Row>(query: Sql, render: (rows: readonly R[]) => Resources): Related => ({
+export const defineRelated = <R extends DatabaseRow>(
+  query: Sql,
+  render: (rows: readonly R[]) => Resources,
+): RelatedResources => ({
   query,
   render: (rows) => render(rows as readonly R[]),
 });
 
-type Caller = { readonly id: string };
+type SlowReadCaller = { readonly id: string };
 
 /** Returns the caller that the related resources of a list are read for as slow statements; null for a single resource. */
-export const slowForLists = (caller: Caller, rows: readonly unknown[]): Caller | null =>
+export const getSlowReadCaller = (caller: SlowReadCaller, rows: readonly unknown[]): SlowReadCaller | null =>
   rows.length > 1 ? caller : null;
 
 /**
@@ -28,10 +31,10 @@ export const slowForLists = (caller: Caller, rows: readonly unknown[]): Caller |
  */
 export const readRelated = async (
   database: Database,
-  wanted: readonly Related[],
-  slowFor: Caller | null,
+  wanted: readonly RelatedResources[],
+  slowFor: SlowReadCaller | null,
 ): Promise<Resource[]> => {
-  const found = await rowsTogether(
+  const found = await runCombinedQueries(
     database,
     wanted.map(({ query }) => query),
     slowFor,

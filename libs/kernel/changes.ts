@@ -1,11 +1,14 @@
-type Named<Changes> = { readonly [Key in keyof Changes]?: unknown };
+type ComparedFields<Changes> = { readonly [Key in keyof Changes]?: unknown };
 
 /** Only what differs from how it stands, as JSON shows both: an update that changes nothing is no event. */
-export const differences = <Changes extends object>(before: Named<Changes>, changes: Changes): Partial<Changes> =>
+export const pickChanged = <Changes extends object>(
+  before: ComparedFields<Changes>,
+  changes: Changes,
+): Partial<Changes> =>
   Object.fromEntries(
     Object.entries(changes).filter(
       ([key, value]) => JSON.stringify(before[key as keyof Changes]) !== JSON.stringify(value),
     ),
   ) as Partial<Changes>;
 
-export const isNothing = (changes: object): boolean => Object.keys(changes).length === 0;
+export const hasNoChanges = (changes: object): boolean => Object.keys(changes).length === 0;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkAutoDestroyDuration, checkName, IN_PATHS } from './checks.js';
+import { checkAutoDestroyDuration, checkName, PATH_NAME_RULE } from './checks.js';
 
 describe('a name', () => {
-  const rule = { ...IN_PATHS, least: 3, most: 5 };
+  const rule = { ...PATH_NAME_RULE, least: 3, most: 5 };
 
   it.each(['abc', 'a-B_9'])('may be %s', (name) => expect(() => checkName(name, rule)).not.toThrow());
 

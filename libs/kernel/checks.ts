@@ -1,4 +1,4 @@
-import { labelOf } from './names.js';
+import { toLabel } from './names.js';
 import { unprocessable } from './refused.js';
 
 /** What names of one kind look like. */
@@ -14,12 +14,15 @@ export type NameRule = {
 };
 
 /** Of most names: they stand in paths. */
-export const IN_PATHS = { pattern: /^[A-Za-z0-9_-]+$/, allowed: 'letters, numbers, dashes and underscores' } as const;
+export const PATH_NAME_RULE = {
+  pattern: /^[A-Za-z0-9_-]+$/,
+  allowed: 'letters, numbers, dashes and underscores',
+} as const;
 
 /** Texts are those in use (clients.md §2). */
 export const checkName = (name: string, rule: NameRule): void => {
   const { attribute = 'name', pattern, allowed = '', least = 1, most } = rule;
-  const refuse = (what: string) => unprocessable(`${labelOf(attribute)} ${what}`, attribute);
+  const refuse = (what: string) => unprocessable(`${toLabel(attribute)} ${what}`, attribute);
   if (name.trim() === '') throw refuse("can't be blank");
   if (pattern && !pattern.test(name)) throw refuse(`may only contain ${allowed}`);
   if (name.length < least) throw refuse(`is too short (at least ${least} characters)`);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { decide, fold, type Decider } from './decider.js';
 import type { Message } from './message.js';
-import { conflict, Refused } from './refused.js';
+import { conflict, Refusal } from './refused.js';
 import { specify } from './spec.js';
 
 type DoorEvent = Message<'DoorOpened', { by: string }> | Message<'DoorClosed', { by: string }>;
@@ -51,7 +51,7 @@ describe('decide', () => {
 
   it('lets the refusal through', () => {
     const state = fold(door, door.initial, [opened]);
-    expect(() => decide(door, { type: 'OpenDoor', data: { by: 'bob' } }, state)).toThrow(Refused);
+    expect(() => decide(door, { type: 'OpenDoor', data: { by: 'bob' } }, state)).toThrow(Refusal);
   });
 });
 

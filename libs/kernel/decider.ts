@@ -1,4 +1,4 @@
-import type { Message, Table } from './message.js';
+import type { Message, HandlersByType } from './message.js';
 
 /**
  * The rules of one aggregate, as pure functions: no Nest, no SQL, no clock.
@@ -9,8 +9,8 @@ import type { Message, Table } from './message.js';
 export type Decider<State, C extends Message, E extends Message> = {
   readonly version: number;
   readonly initial: State;
-  readonly decide: Table<C, [state: State], readonly E[]>;
-  readonly evolve: Table<E, [state: State], State>;
+  readonly decide: HandlersByType<C, [state: State], readonly E[]>;
+  readonly evolve: HandlersByType<E, [state: State], State>;
   /** The people whose names the state knows, as `personIn` says: none of them is forgotten while it is being kept. */
   readonly people?: (state: State) => readonly string[];
 };

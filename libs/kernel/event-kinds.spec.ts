@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { upcast, type EventKind } from './event-kinds.js';
+import { upcastEventData, type EventKind } from './event-kinds.js';
 
 const kind = (schemaVersion: number, lifts: EventKind['upcast']): EventKind<never> => ({
   schemaVersion,
@@ -17,20 +17,22 @@ const lamp = kind(3, {
 
 describe('an event of an older schema', () => {
   it('is lifted one version at a time', () => {
-    expect(upcast(lamp, 1, { power: '40 W' })).toEqual({ watts: 40, colour: 'white' });
+    expect(upcastEventData(lamp, 1, { power: '40 W' })).toEqual({ watts: 40, colour: 'white' });
   });
 
   it('is lifted from where it stands', () => {
-    expect(upcast(lamp, 2, { watts: 60 })).toEqual({ watts: 60, colour: 'white' });
+    expect(upcastEventData(lamp, 2, { watts: 60 })).toEqual({ watts: 60, colour: 'white' });
   });
 
   it('of today’s schema is left as it is', () => {
     const data = { watts: 60, colour: 'red' };
-    expect(upcast(lamp, 3, data)).toBe(data);
+    expect(upcastEventData(lamp, 3, data)).toBe(data);
   });
 
   it('that nobody can lift is an error, not half an event', () => {
-    expect(() => upcast(kind(3, { 1: (data) => data }), 1, {})).toThrow('no upcast from schema version 2 to 3');
-    expect(() => upcast(kind(2, undefined), 1, {})).toThrow('no upcast from schema version 1 to 2');
+    expect(() => upcastEventData(kind(3, { 1: (data) => data }), 1, {})).toThrow(
+      'no upcast from schema version 2 to 3',
+    );
+    expect(() => upcastEventData(kind(2, undefined), 1, {})).toThrow('no upcast from schema version 1 to 2');
   });
 });

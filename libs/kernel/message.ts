@@ -8,6 +8,6 @@ export type DataOf<M extends Message, T extends M['type']> = Extract<M, { readon
  * One table per question: message type → function. A missing or misspelt key does not compile, so adding an event
  * makes the compiler list every place that must have an opinion.
  */
-export type Table<M extends Message, Rest extends readonly unknown[], Result> = {
+export type HandlersByType<M extends Message, Rest extends readonly unknown[], Result> = {
   readonly [T in M['type']]: (data: DataOf<M, T>, ...rest: Rest) => Result;
 };

@@ -11,10 +11,10 @@ const FIRST = 0;
 const LAST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /** A moment as a time that everybody can read; one that lies before or after all of those is the first or the last of them. */
-export const timestampOf = (moment: number): Timestamp =>
+export const formatTimestamp = (moment: number): Timestamp =>
   new Date(Math.min(Math.max(moment, FIRST), LAST)).toISOString();
 
-type Parts = Readonly<Partial<Record<string, string>>>;
+type TimestampParts = Readonly<Partial<Record<string, string>>>;
 
 /**
  * The moment that a text in ISO 8601 names, in milliseconds; undefined where it names none.
@@ -23,12 +23,12 @@ type Parts = Readonly<Partial<Record<string, string>>>;
  * is UTC. To the second means the end of that second: whoever writes so has mostly cut the fraction off a time that they
  * have seen. A date alone is not cut from anything: it is the day's beginning.
  */
-export const momentOf = (text: string): number | undefined => {
-  const parts: Parts | undefined = FORM.exec(text)?.groups;
-  return parts && millisecondsIn(parts);
+export const parseTimestamp = (text: string): number | undefined => {
+  const parts: TimestampParts | undefined = FORM.exec(text)?.groups;
+  return parts && toMilliseconds(parts);
 };
 
-const millisecondsIn = (parts: Parts): number | undefined => {
+const toMilliseconds = (parts: TimestampParts): number | undefined => {
   const part = (name: string): number => Number(parts[name] ?? 0);
   const [month, day] = [part('month'), part('day')];
   const [hour, minute, second] = [part('hour'), part('minute'), part('second')];
@@ -39,11 +39,11 @@ const millisecondsIn = (parts: Parts): number | undefined => {
   date.setUTCFullYear(part('year'), month - 1, day);
   // The 30th of February would have become a day in March.
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
-  return date.setUTCHours(hour, minute - offset, second, fractionOf(parts));
+  return date.setUTCHours(hour, minute - offset, second, parseFraction(parts));
 };
 
 /** What is finer than milliseconds is cut off. */
-const fractionOf = ({ hour, fraction }: Parts): number => {
+const parseFraction = ({ hour, fraction }: TimestampParts): number => {
   if (fraction !== undefined) return Number(fraction.slice(0, 3).padEnd(3, '0'));
   return hour === undefined ? 0 : 999;
 };

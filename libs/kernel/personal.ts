@@ -12,22 +12,22 @@ export type PersonalText = {
 };
 
 /** Who did or has something, as events and states name them. Only users are people: teams and runs keep their names. */
-export type Somebody = { readonly type: string; readonly id: string; readonly name: string };
+export type Principal = { readonly type: string; readonly id: string; readonly name: string };
 
 /** Somebody as a caller sees them: without a name if they are a team that the caller may not see. */
-export type ShownSomebody = Omit<Somebody, 'name'> & { readonly name: string | null };
+export type VisiblePrincipal = Omit<Principal, 'name'> & { readonly name: string | null };
 
 /** Of an event's data, under whose key `at` somebody stands. */
-export const nameAt = (at: string, { type, id }: Omit<Somebody, 'name'>): readonly PersonalText[] =>
+export const describePersonalName = (at: string, { type, id }: Omit<Principal, 'name'>): readonly PersonalText[] =>
   type === 'users' ? [{ at: [at, 'name'], person: id, kind: 'name' }] : [];
 
 /** Of an event's data that says whom it is about. */
-export const usernameOf = ({ user }: { readonly user: string }): readonly PersonalText[] => [
+export const describeUsername = ({ user }: { readonly user: string }): readonly PersonalText[] => [
   { at: ['username'], person: user, kind: 'name' },
 ];
 
 /** The person whom a state names; nobody where it is a team, or somebody who was forgotten. */
-export const personIn = (named: Somebody | null | undefined): readonly string[] =>
+export const listNamedPeople = (named: Principal | null | undefined): readonly string[] =>
   named?.type === 'users' && named.name !== named.id ? [named.id] : [];
 
 /**

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Message } from './message.js';
-import { project, type Projection } from './projection.js';
-import type { Recorded } from './recorded.js';
-import { compile, sql } from './sql.js';
+import { projectEvent, type Projection } from './projection.js';
+import type { RecordedEvent } from './recorded.js';
+import { compileStatement, sql } from './sql.js';
 
 type LampEvent =
   | Message<'LampHung', { room: string }>
@@ -21,7 +21,7 @@ const lamps = {
   },
 } satisfies Projection<LampEvent> as unknown as Projection;
 
-const recorded = (type: string, data: unknown): Recorded => ({
+const recorded = (type: string, data: unknown): RecordedEvent => ({
   type,
   data,
   id: '0190f3a0-0000-7000-8000-000000000001',
@@ -42,7 +42,7 @@ const recorded = (type: string, data: unknown): Recorded => ({
   position: 1,
 });
 
-const statements = (type: string, data: unknown) => project(lamps, recorded(type, data)).map(compile);
+const statements = (type: string, data: unknown) => projectEvent(lamps, recorded(type, data)).map(compileStatement);
 
 describe('a projection', () => {
   it('turns an event and what is known of it into a statement', () => {

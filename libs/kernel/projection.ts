@@ -1,10 +1,10 @@
 import type { DataOf, Message } from './message.js';
 import type { NameColumn } from './personal.js';
-import type { Recorded } from './recorded.js';
+import type { RecordedEvent } from './recorded.js';
 import type { Sql } from './sql.js';
 
-type Row<E extends Message, T extends E['type']> =
-  ((data: DataOf<E, T>, event: Recorded) => Sql | readonly Sql[] | null) | null;
+type ProjectionHandler<E extends Message, T extends E['type']> =
+  ((data: DataOf<E, T>, event: RecordedEvent) => Sql | readonly Sql[] | null) | null;
 
 /**
  * A view as a list of sentences: this event, that statement; `null` = seen and ignored. The birth event inserts whole
@@ -19,12 +19,12 @@ export type Projection<E extends Message = Message> = {
   readonly tables: readonly string[];
   /** Where they name people, each column once. */
   readonly names?: readonly NameColumn[];
-  readonly on: { readonly [T in E['type']]: Row<E, T> };
+  readonly on: { readonly [T in E['type']]: ProjectionHandler<E, T> };
 };
 
 /** The statements that an event means for a projection; none where it has no opinion. */
-export const project = (projection: Projection, event: Recorded): readonly Sql[] => {
-  const on = projection.on as Readonly<Record<string, Row<Message, string> | undefined>>;
+export const projectEvent = (projection: Projection, event: RecordedEvent): readonly Sql[] => {
+  const on = projection.on as Readonly<Record<string, ProjectionHandler<Message, string> | undefined>>;
   const statements = on[event.type]?.(event.data, event) ?? [];
   return Array.isArray(statements) ? (statements as readonly Sql[]) : [statements as Sql];
 };

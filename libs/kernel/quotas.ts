@@ -10,7 +10,7 @@ export abstract class Quotas {
   abstract readonly tokensPerOwner: number | null;
 }
 
-const RULES = {
+const QUOTA_RULES = {
   organizationsPerUser: {
     describe: (most) => `A user can own at most ${most} organizations (CADASTRE_MAX_ORGANIZATIONS_PER_USER)`,
     remedy: 'Delete one, or ask the operator of the site for a higher quota',
@@ -35,6 +35,6 @@ const RULES = {
  */
 export const checkQuota = (name: keyof Quotas, most: number | null, existing: number): void => {
   if (most === null || existing < most) return;
-  const { describe, remedy } = RULES[name];
+  const { describe, remedy } = QUOTA_RULES[name];
   throw unprocessable(`${describe(most)}. ${remedy}`);
 };

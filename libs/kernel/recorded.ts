@@ -1,12 +1,12 @@
 import type { Message } from './message.js';
-import type { Somebody } from './personal.js';
+import type { Principal } from './personal.js';
 
 /** ISO 8601, UTC, milliseconds, ending in `Z`: the only form of time that leaves the database or enters a document. */
 export type Timestamp = string;
 
 /** Who did it and how it reached us; stored beside every event (contract §2.5, DESIGN decision 2). */
 export type EventContext = {
-  readonly accessor: Somebody;
+  readonly accessor: Principal;
   readonly auth: 'Client' | 'Impersonated' | 'System';
   readonly impersonator: string | null;
   readonly request: {
@@ -26,7 +26,7 @@ export type EventContext = {
 export type LogPosition = { readonly transaction: string; readonly position: number };
 
 /** An event as the log holds it. */
-export type Recorded<E extends Message = Message> = E & {
+export type RecordedEvent<E extends Message = Message> = E & {
   /** UUIDv7; also the CloudEvent's id and the trail entry's. */
   readonly id: string;
   /** The id of the resource whose stream it is, for example `ws-…`. */

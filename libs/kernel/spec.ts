@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { decide, fold, type Decider } from './decider.js';
 import type { Message } from './message.js';
-import { Refused, type RefusalKind } from './refused.js';
+import { Refusal, type RefusalKind } from './refused.js';
 
 /**
  * Rules told as given / when / yields. It is `yields` and not `then`: an object with `then` is a thenable, and a stray
@@ -24,8 +24,8 @@ export const specify = <S, C extends Message, E extends Message>(decider: Decide
           } catch (error) {
             thrown = error;
           }
-          expect(thrown).toBeInstanceOf(Refused);
-          const refused = thrown as Refused;
+          expect(thrown).toBeInstanceOf(Refusal);
+          const refused = thrown as Refusal;
           expect(refused.kind).toBe(kind);
           expect(refused.message).toMatch(detail);
           if (pointers.length > 0) expect(refused.problems.map(({ pointer }) => pointer)).toEqual(pointers);

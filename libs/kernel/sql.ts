@@ -11,12 +11,12 @@ export class Sql {
   ) {}
 }
 
-export type Compiled = { readonly text: string; readonly values: readonly unknown[] };
+export type CompiledStatement = { readonly text: string; readonly values: readonly unknown[] };
 
 // A template without nested pieces always gives the same text: built once per place in the source.
 const flatTexts = new WeakMap<readonly string[], string>();
 
-export const compile = (statement: Sql): Compiled => {
+export const compileStatement = (statement: Sql): CompiledStatement => {
   const { strings, values } = statement;
   if (!values.some((value) => value instanceof Sql)) {
     let text = flatTexts.get(strings);

@@ -1,3 +1,3 @@
 /** The `code` of an error such as ENOENT, null where it has none. */
-export const codeOf = (error: unknown): string | null =>
+export const getErrorCode = (error: unknown): string | null =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;

@@ -1,4 +1,4 @@
-import { checkAll, unprocessable } from './refused.js';
+import { runAllChecks, unprocessable } from './refused.js';
 
 /**
  * A tag of a workspace or project. `value` is null for a flat tag, which only workspaces have, and empty for a binding
@@ -14,13 +14,13 @@ export const MAX_BINDINGS = 10;
 const MAX_VALUE = 256;
 
 /** Where bindings and flat tags stand in the body of what they are bound to. */
-export const IN_OWNER = {
+export const BINDING_POINTERS = {
   bindings: '/data/relationships/tag-bindings/data',
   tags: '/data/relationships/tags/data',
 } as const;
 
 /** Where a list of bindings says that about a key which counts: of two the later one does. */
-export const placeOfKey = (list: string, bindings: readonly Tag[], key: string): string =>
+export const buildKeyPointer = (list: string, bindings: readonly Tag[], key: string): string =>
   `${list}/${bindings.findLastIndex((binding) => binding.key === key)}/attributes/key`;
 
 /** Checks the key of a binding or of a reserved tag key (clients.md §3). */
@@ -34,15 +34,15 @@ export const checkTagKey = (key: string, pointer: string): void => {
  * so such a binding may have the longer name of a flat tag and does not count among the ten.
  */
 export const checkBindings = (bindings: readonly Tag[], pointer: string): void => {
-  checkNumber(bindings.length, pointer);
-  checkBindingsRoom(bindings, pointer);
+  checkTagCount(bindings.length, pointer);
+  checkBindingLimit(bindings, pointer);
   const checks = bindings.flatMap(({ key, value }, index) => [
     () => {
       if (value || !FLAT.test(key)) checkTagKey(key, `${pointer}/${index}/attributes/key`);
     },
     () => checkValue(value ?? '', `${pointer}/${index}/attributes/value`),
   ]);
-  checkAll(...checks);
+  runAllChecks(...checks);
 };
 
 const checkValue = (value: string, pointer: string): void => {
@@ -52,14 +52,15 @@ const checkValue = (value: string, pointer: string): void => {
 /** Whether a tag has no value: then it is shown and removed by its name as a flat tag is, even if it is a binding. */
 export const isValueless = ({ value }: Tag): boolean => !value;
 
-export const tagsByKey = (tags: readonly Tag[]): ReadonlyMap<string, Tag> => new Map(tags.map((tag) => [tag.key, tag]));
+export const indexTagsByKey = (tags: readonly Tag[]): ReadonlyMap<string, Tag> =>
+  new Map(tags.map((tag) => [tag.key, tag]));
 
 /** Returns every key once, at its first position and with its last value. */
 export const mergeTags = (tags: readonly Tag[], added: readonly Tag[] = []): readonly Tag[] => [
-  ...tagsByKey([...tags, ...added].map(({ key, value }) => ({ key, value }))).values(),
+  ...indexTagsByKey([...tags, ...added].map(({ key, value }) => ({ key, value }))).values(),
 ];
 
-export const withoutTags = (tags: readonly Tag[], keys: readonly string[]): readonly Tag[] => {
+export const removeTags = (tags: readonly Tag[], keys: readonly string[]): readonly Tag[] => {
   const gone = new Set(keys);
   return tags.filter(({ key }) => !gone.has(key));
 };
@@ -68,7 +69,7 @@ export const withoutTags = (tags: readonly Tag[], keys: readonly string[]): read
 export type BindingChange = { readonly key: string; readonly from: string | null; readonly to: string | null };
 
 /** Whether bindings are added to the present tags, overwriting by key, or replace the present bindings. */
-export type BindingsHow = 'adding' | 'replacing';
+export type BindingMode = 'adding' | 'replacing';
 
 /**
  * Returns what bindings change of the present tags, one entry for each key. A flat tag that the request names without a
@@ -78,40 +79,40 @@ export type BindingsHow = 'adding' | 'replacing';
  * tags it manages by their own path, and an empty list for `tags = {}`. A list that names a flat tag comes from a client
  * that manages flat tags as bindings, so the list replaces those as well.
  */
-export const bindingChanges = (
+export const computeBindingChanges = (
   tags: readonly Tag[],
   wanted: readonly Tag[],
-  how: BindingsHow,
+  how: BindingMode,
 ): readonly BindingChange[] => {
-  const there = tagsByKey(tags);
+  const there = indexTagsByKey(tags);
   const bound = mergeTags(wanted);
-  const kept = tagsByKey(bound);
+  const kept = indexTagsByKey(bound);
   const replacesFlat = bound.some((tag) => isValueless(tag) && there.get(tag.key)?.value === null);
   const isReplaced = ({ key, value }: Tag): boolean => !kept.has(key) && (value !== null || replacesFlat);
   const gone = how === 'adding' ? [] : tags.filter(isReplaced);
-  const changed = bound.filter((tag) => textOf(there.get(tag.key)) !== textOf(tag));
+  const changed = bound.filter((tag) => toBindingValue(there.get(tag.key)) !== toBindingValue(tag));
   return [
-    ...gone.map((tag) => ({ key: tag.key, from: textOf(tag), to: null })),
-    ...changed.map((tag) => ({ key: tag.key, from: textOf(there.get(tag.key)), to: textOf(tag) })),
+    ...gone.map((tag) => ({ key: tag.key, from: toBindingValue(tag), to: null })),
+    ...changed.map((tag) => ({ key: tag.key, from: toBindingValue(there.get(tag.key)), to: toBindingValue(tag) })),
   ];
 };
 
-const textOf = (tag: Tag | undefined): string | null => (tag ? (tag.value ?? '') : null);
+const toBindingValue = (tag: Tag | undefined): string | null => (tag ? (tag.value ?? '') : null);
 
 /** Returns the tags after these changes. */
-export const withBindings = (tags: readonly Tag[], changes: readonly BindingChange[]): readonly Tag[] =>
+export const applyBindingChanges = (tags: readonly Tag[], changes: readonly BindingChange[]): readonly Tag[] =>
   changes.reduce<readonly Tag[]>(
-    (all, { key, to }) => (to === null ? withoutTags(all, [key]) : mergeTags(all, [{ key, value: to }])),
+    (all, { key, to }) => (to === null ? removeTags(all, [key]) : mergeTags(all, [{ key, value: to }])),
     tags,
   );
 
 /** Refuses more than ten bindings with a value. */
-export const checkBindingsRoom = (tags: readonly Tag[], pointer: string): void => {
+export const checkBindingLimit = (tags: readonly Tag[], pointer: string): void => {
   const withValue = tags.filter((tag) => !isValueless(tag));
   if (withValue.length > MAX_BINDINGS) throw unprocessable('cannot exceed 10 bindings per resource', pointer);
 };
 
-export const checkNumber = (tags: number, pointer: string): void => {
+export const checkTagCount = (tags: number, pointer: string): void => {
   if (tags > MAX_TAGS_PER_REQUEST) {
     throw unprocessable(`cannot exceed ${MAX_TAGS_PER_REQUEST} tags per request`, pointer);
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { StandingClock } from '../../test/support/clocks.js';
+import { FixedClock } from '../../test/support/clocks.js';
 import { TokenBuckets } from './token-buckets.js';
 
 const take = (buckets: TokenBuckets, key: string, times: number): boolean[] =>
@@ -7,12 +7,12 @@ const take = (buckets: TokenBuckets, key: string, times: number): boolean[] =>
 
 describe('TokenBuckets', () => {
   it('allows a full bucket at once and refuses the next one', () => {
-    const buckets = new TokenBuckets({ capacity: 3, refillMs: 3_000 }, new StandingClock());
+    const buckets = new TokenBuckets({ capacity: 3, refillMs: 3_000 }, new FixedClock());
     expect(take(buckets, 'a', 4)).toEqual([true, true, true, false]);
   });
 
   it('returns how many tokens are left and how long the next one takes', () => {
-    const clock = new StandingClock();
+    const clock = new FixedClock();
     const buckets = new TokenBuckets({ capacity: 2, refillMs: 2_000 }, clock);
     expect(buckets.take('a')).toEqual({ isAllowed: true, remaining: 1, retryInMs: 0 });
     expect(buckets.take('a')).toMatchObject({ isAllowed: true, remaining: 0 });
@@ -21,7 +21,7 @@ describe('TokenBuckets', () => {
   });
 
   it('refills evenly, up to its capacity', () => {
-    const clock = new StandingClock();
+    const clock = new FixedClock();
     const buckets = new TokenBuckets({ capacity: 4, refillMs: 1_000 }, clock);
     take(buckets, 'a', 4);
     clock.pass({ ms: 500 });
@@ -31,7 +31,7 @@ describe('TokenBuckets', () => {
   });
 
   it('takes no token for an attempt that it refuses', () => {
-    const clock = new StandingClock();
+    const clock = new FixedClock();
     const buckets = new TokenBuckets({ capacity: 1, refillMs: 1_000 }, clock);
     take(buckets, 'a', 10);
     clock.pass({ seconds: 1 });
@@ -39,14 +39,14 @@ describe('TokenBuckets', () => {
   });
 
   it('takes no token when it peeks', () => {
-    const buckets = new TokenBuckets({ capacity: 1, refillMs: 1_000 }, new StandingClock());
+    const buckets = new TokenBuckets({ capacity: 1, refillMs: 1_000 }, new FixedClock());
     expect([buckets.peek('a').isAllowed, buckets.peek('a').isAllowed]).toEqual([true, true]);
     buckets.take('a');
     expect(buckets.peek('a')).toEqual({ isAllowed: false, remaining: 0, retryInMs: 1_000 });
   });
 
   it('refills nothing when the clock is set back', () => {
-    const clock = new StandingClock();
+    const clock = new FixedClock();
     const buckets = new TokenBuckets({ capacity: 1, refillMs: 1_000 }, clock);
     buckets.take('a');
     clock.pass({ minutes: -5 });
@@ -54,12 +54,12 @@ describe('TokenBuckets', () => {
   });
 
   it('counts each key by itself', () => {
-    const buckets = new TokenBuckets({ capacity: 1, refillMs: 1_000 }, new StandingClock());
+    const buckets = new TokenBuckets({ capacity: 1, refillMs: 1_000 }, new FixedClock());
     expect([buckets.take('a').isAllowed, buckets.take('b').isAllowed]).toEqual([true, true]);
   });
 
   it('drops the bucket that was used least recently when there are too many', () => {
-    const buckets = new TokenBuckets({ capacity: 1, refillMs: 1_000 }, new StandingClock(), 2);
+    const buckets = new TokenBuckets({ capacity: 1, refillMs: 1_000 }, new FixedClock(), 2);
     for (const key of ['a', 'b', 'c']) buckets.take(key);
     expect(['c', 'b', 'a'].map((key) => buckets.peek(key).isAllowed)).toEqual([false, false, true]);
   });

@@ -1,6 +1,6 @@
 import type { EventKind, EventRegistry } from '#kernel';
-import { cloudEventType, topicOf } from './cloud-event.js';
-import { schemas, type JsonSchema } from './schemas.js';
+import { toCloudEventType, toTopicName } from './cloud-event.js';
+import { buildEventSchemas, type JsonSchema } from './schemas.js';
 
 const HEADERS: JsonSchema = {
   type: 'object',
@@ -75,8 +75,12 @@ export type InboundChannel = {
  * Returns the AsyncAPI 3.0 document: a channel for each published topic, a message for each event type, and a channel for
  * each topic that Cadastre reads.
  */
-export const asyncApi = (registry: EventRegistry, prefix: string, inbound: readonly InboundChannel[] = []) => {
-  const payloads = schemas(registry);
+export const buildAsyncApiDocument = (
+  registry: EventRegistry,
+  prefix: string,
+  inbound: readonly InboundChannel[] = [],
+) => {
+  const payloads = buildEventSchemas(registry);
   const kinds = Object.entries(registry);
   const topics = [...Map.groupBy(kinds, ([, kind]) => kind.topic)];
   return {
@@ -107,18 +111,18 @@ export const asyncApi = (registry: EventRegistry, prefix: string, inbound: reado
 };
 
 const channel = (topic: string, members: readonly (readonly [string, EventKind<never>])[], prefix: string) => ({
-  address: topicOf({ topic }, prefix),
+  address: toTopicName({ topic }, prefix),
   messages: Object.fromEntries(members.map(([type]) => [type, { $ref: `#/components/messages/${type}` }])),
-  bindings: { kafka: { topic: topicOf({ topic }, prefix), bindingVersion: '0.5.0' } },
+  bindings: { kafka: { topic: toTopicName({ topic }, prefix), bindingVersion: '0.5.0' } },
 });
 
 const operation = (action: 'send' | 'receive', topic: string) => ({ action, channel: { $ref: `#/channels/${topic}` } });
 
 const inboundChannel = ({ topic, type, description }: InboundChannel, prefix: string) => ({
-  address: topicOf({ topic }, prefix),
+  address: toTopicName({ topic }, prefix),
   description,
   messages: { [type]: { $ref: `#/components/messages/${type}` } },
-  bindings: { kafka: { topic: topicOf({ topic }, prefix), bindingVersion: '0.5.0' } },
+  bindings: { kafka: { topic: toTopicName({ topic }, prefix), bindingVersion: '0.5.0' } },
 });
 
 const inboundMessage = ({ type, headers, payload }: InboundChannel) => ({
@@ -131,12 +135,12 @@ const inboundMessage = ({ type, headers, payload }: InboundChannel) => ({
 
 const message = (type: string, { schemaVersion }: EventKind<never>) => ({
   name: type,
-  title: cloudEventType(type, schemaVersion),
+  title: toCloudEventType(type, schemaVersion),
   contentType: 'application/json',
   headers: {
     type: 'object',
     allOf: [{ $ref: '#/components/schemas/CloudEventHeaders' }],
-    properties: { ce_type: { const: cloudEventType(type, schemaVersion) } },
+    properties: { ce_type: { const: toCloudEventType(type, schemaVersion) } },
   },
   payload: { $ref: `#/components/schemas/${type}` },
   correlationId: { location: '$message.header#/ce_correlationid' },

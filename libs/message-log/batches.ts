@@ -1,4 +1,4 @@
-import type { LogMessage } from './cloud-event.js';
+import type { OutboundMessage } from './cloud-event.js';
 
 /**
  * kafkajs makes one record batch a partition of whatever it is given, and brokers refuse a batch of more than
@@ -8,8 +8,8 @@ import type { LogMessage } from './cloud-event.js';
 export const REQUEST_BYTES = 900_000;
 
 /** The messages in requests that a broker takes, in their order. One that is too large by itself gets its own. */
-export const inRequests = (messages: readonly LogMessage[], limit = REQUEST_BYTES): LogMessage[][] => {
-  const requests: LogMessage[][] = [];
+export const splitIntoRequests = (messages: readonly OutboundMessage[], limit = REQUEST_BYTES): OutboundMessage[][] => {
+  const requests: OutboundMessage[][] = [];
   let room = 0;
   for (const message of messages) {
     const size = bytesOf(message);
@@ -29,7 +29,7 @@ export const inRequests = (messages: readonly LogMessage[], limit = REQUEST_BYTE
 const RECORD_OVERHEAD = 32;
 const HEADER_OVERHEAD = 4;
 
-const bytesOf = ({ key, value, headers }: LogMessage): number => {
+const bytesOf = ({ key, value, headers }: OutboundMessage): number => {
   let bytes = RECORD_OVERHEAD + Buffer.byteLength(key) + Buffer.byteLength(value);
   for (const name of Object.keys(headers)) {
     bytes += HEADER_OVERHEAD + name.length + Buffer.byteLength(headers[name] ?? '');

@@ -1,15 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import type { EventContext, EventKind, Recorded } from '#kernel';
-import { houseKinds, recorded } from '../../test/support/kafka/index.js';
-import { toMessage } from './cloud-event.js';
+import type { EventContext, EventKind, RecordedEvent } from '#kernel';
+import { sampleEventKinds, createRecordedEvent } from '../../test/support/kafka/index.js';
+import { toKafkaMessage } from './cloud-event.js';
 
 const origin = { source: 'https://cadastre.example', prefix: 'cadastre' };
 
-const messageOf = (event: Recorded) => toMessage(event, houseKinds[event.type] as EventKind<never>, origin);
+const messageOf = (event: RecordedEvent) =>
+  toKafkaMessage(event, sampleEventKinds[event.type] as EventKind<never>, origin);
 
-const event = recorded(4_000_000_000, 'lamp-1', 3, { type: 'LampBroken', data: { room: 'Küche' } });
+const event = createRecordedEvent(4_000_000_000, 'lamp-1', 3, { type: 'LampBroken', data: { room: 'Küche' } });
 
-const withContext = (context: Partial<EventContext>): Recorded => ({
+const withContext = (context: Partial<EventContext>): RecordedEvent => ({
   ...event,
   context: { ...event.context, ...context },
 });
@@ -63,7 +64,7 @@ describe('an event as a Kafka message', () => {
 describe('the rules of CloudEvents 1.0', () => {
   const request = { id: null, address: null, userAgent: null };
   const bare = { ...withContext({ request, correlation: '' }), organization: null };
-  const cases: readonly (readonly [string, Recorded])[] = [
+  const cases: readonly (readonly [string, RecordedEvent])[] = [
     ['a full event', withContext({ impersonator: 'user-2', causation: event.id })],
     ['an event of the site without a request', bare],
   ];

@@ -1,7 +1,7 @@
-import type { EventContext, EventKind, Recorded } from '#kernel';
+import type { EventContext, EventKind, RecordedEvent } from '#kernel';
 
 /** Which Cadastre speaks, and under what names its topics go. */
-export type Origin = {
+export type CloudEventSource = {
   /**
    * `ce_source`: the site's public URL. CloudEvents wants source + id to be unique and recommends an absolute URI
    * (spec.md, "source"); the URL is the one name of a site that operators keep and consumers already know. It must not
@@ -13,7 +13,7 @@ export type Origin = {
 };
 
 /** A Kafka message as text; the client encodes it as UTF-8, as the binding demands of headers (§3.2.3). */
-export type LogMessage = {
+export type OutboundMessage = {
   readonly topic: string;
   readonly key: string;
   readonly value: string;
@@ -22,18 +22,22 @@ export type LogMessage = {
   readonly timestamp: string;
 };
 
-export const topicOf = (kind: Pick<EventKind<never>, 'topic'>, prefix: string): string => `${prefix}.${kind.topic}`;
+export const toTopicName = (kind: Pick<EventKind<never>, 'topic'>, prefix: string): string => `${prefix}.${kind.topic}`;
 
 /** The outside name of an event type in one version of its schema, for example `cadastre.WorkspaceLocked.v1`. */
-export const cloudEventType = (type: string, schemaVersion: number): string => `cadastre.${type}.v${schemaVersion}`;
+export const toCloudEventType = (type: string, schemaVersion: number): string => `cadastre.${type}.v${schemaVersion}`;
 
 /**
  * CloudEvents 1.0 over Kafka in binary content mode:
  * https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/bindings/kafka-protocol-binding.md#32-binary-content-mode
  * The event store lifts old events when it reads them, so type and data always tell of the same schema version.
  */
-export const toMessage = (event: Recorded, kind: EventKind<never>, { source, prefix }: Origin): LogMessage => ({
-  topic: topicOf(kind, prefix),
+export const toKafkaMessage = (
+  event: RecordedEvent,
+  kind: EventKind<never>,
+  { source, prefix }: CloudEventSource,
+): OutboundMessage => ({
+  topic: toTopicName(kind, prefix),
   // §3.1: the producer chooses the key. One stream, one key, one partition: hence order within the stream.
   key: event.stream,
   // §3.2.2: the value is the data and nothing else.
@@ -43,7 +47,7 @@ export const toMessage = (event: Recorded, kind: EventKind<never>, { source, pre
     'content-type': 'application/json',
     ce_specversion: '1.0',
     ce_id: event.id,
-    ce_type: cloudEventType(event.type, event.schemaVersion),
+    ce_type: toCloudEventType(event.type, event.schemaVersion),
     ce_source: source,
     ce_subject: event.stream,
     ce_time: event.time,
@@ -51,8 +55,8 @@ export const toMessage = (event: Recorded, kind: EventKind<never>, { source, pre
     // Extensions are strings here: CloudEvents' own Integer ends at 2^31 - 1 (spec.md, "Type System"), a log does not.
     ce_version: String(event.version),
     ce_position: String(event.position),
-    ...present('ce_organization', event.organization),
-    ...who(event.context),
+    ...omitNullHeader('ce_organization', event.organization),
+    ...toAuthContextHeaders(event.context),
   },
   timestamp: String(Date.parse(event.time)),
 });
@@ -61,13 +65,13 @@ export const toMessage = (event: Recorded, kind: EventKind<never>, { source, pre
  * Who did it, under the names of the documented extensions (extensions/authcontext.md, extensions/correlation.md).
  * The caller’s name, address and user agent stay behind: topics are kept for ever, and the audit trail has them.
  */
-const who = (context: EventContext): Readonly<Record<string, string>> => ({
+const toAuthContextHeaders = (context: EventContext): Readonly<Record<string, string>> => ({
   ce_authtype: authType(context),
   ce_authid: context.accessor.id,
-  ...present('ce_impersonator', context.impersonator),
-  ...present('ce_request', context.request.id),
-  ...present('ce_correlationid', context.correlation),
-  ...present('ce_causationid', context.causation),
+  ...omitNullHeader('ce_impersonator', context.impersonator),
+  ...omitNullHeader('ce_request', context.request.id),
+  ...omitNullHeader('ce_correlationid', context.correlation),
+  ...omitNullHeader('ce_causationid', context.causation),
 });
 
 const authType = ({ auth, accessor }: EventContext): string => {
@@ -76,5 +80,5 @@ const authType = ({ auth, accessor }: EventContext): string => {
 };
 
 /** An attribute without a value is left out: CloudEvents knows no null, and a string must not be empty. */
-const present = (name: string, value: string | null): Readonly<Record<string, string>> =>
+const omitNullHeader = (name: string, value: string | null): Readonly<Record<string, string>> =>
   value ? { [name]: value } : {};

@@ -19,11 +19,11 @@ const STRUCTURED = 'application/cloudevents';
  * CloudEvents 1.0 over Kafka, in either content mode: `content-type` says which (kafka-protocol-binding.md §3). Throws
  * `unprocessable` where it is neither.
  */
-export const inboundEvent = ({ value, headers = {} }: KafkaRecord): InboundEvent => {
+export const parseInboundEvent = ({ value, headers = {} }: KafkaRecord): InboundEvent => {
   const contentType = header(headers, 'content-type') ?? 'application/json';
   const event = contentType.toLowerCase().startsWith(STRUCTURED)
-    ? structured(mediaType(contentType), value)
-    : binary(mediaType(contentType), value, headers);
+    ? parseStructuredMode(mediaType(contentType), value)
+    : parseBinaryMode(mediaType(contentType), value, headers);
   const { specversion, id, source, type } = event.attributes;
   if (!id || !source || !type) throw unprocessable('A CloudEvent has an id, a source and a type');
   if (specversion !== '1.0') throw unprocessable('Only CloudEvents of specversion 1.0 are read');
@@ -32,19 +32,19 @@ export const inboundEvent = ({ value, headers = {} }: KafkaRecord): InboundEvent
 
 const mediaType = (contentType: string): string => (contentType.split(';')[0] ?? '').trim().toLowerCase();
 
-const binary = (type: string, value: Buffer | null, headers: IHeaders): InboundEvent => {
+const parseBinaryMode = (type: string, value: Buffer | null, headers: IHeaders): InboundEvent => {
   if (!isJson(type)) throw unprocessable(`The data is of type ${type}, and not JSON`);
   const attributes = Object.keys(headers)
     .filter((name) => name.startsWith('ce_'))
     .map((name) => [name.slice('ce_'.length), header(headers, name)] as const)
     // What has no value is not there.
     .filter((entry): entry is readonly [string, string] => !!entry[1]);
-  return { attributes: Object.fromEntries(attributes), data: jsonIn(value) };
+  return { attributes: Object.fromEntries(attributes), data: parseJson(value) };
 };
 
-const structured = (type: string, value: Buffer | null): InboundEvent => {
+const parseStructuredMode = (type: string, value: Buffer | null): InboundEvent => {
   if (type !== `${STRUCTURED}+json`) throw unprocessable(`CloudEvents are not read as ${type}`);
-  const event = jsonIn(value);
+  const event = parseJson(value);
   if (typeof event !== 'object' || event === null || Array.isArray(event)) {
     throw unprocessable('A CloudEvent is a JSON object');
   }
@@ -60,7 +60,7 @@ const isJson = (type: string): boolean => type === 'application/json' || type.en
 /** Bytes that are no UTF-8 are refused: what is read in their place would not be what was sent. */
 const TEXT = new TextDecoder('utf-8', { fatal: true });
 
-const textOf = (bytes: Uint8Array): string => {
+const decodeText = (bytes: Uint8Array): string => {
   try {
     return TEXT.decode(bytes);
   } catch {
@@ -68,9 +68,9 @@ const textOf = (bytes: Uint8Array): string => {
   }
 };
 
-const jsonIn = (value: Buffer | null): unknown => {
+const parseJson = (value: Buffer | null): unknown => {
   if (value === null) throw unprocessable('The message has no value');
-  const text = textOf(value);
+  const text = decodeText(value);
   try {
     return JSON.parse(text);
   } catch {
@@ -82,5 +82,5 @@ const header = (headers: IHeaders, name: string): string | undefined => {
   const value = headers[name];
   const last = Array.isArray(value) ? value.at(-1) : value;
   if (last === undefined) return undefined;
-  return typeof last === 'string' ? last : textOf(last);
+  return typeof last === 'string' ? last : decodeText(last);
 };

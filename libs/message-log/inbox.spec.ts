@@ -3,15 +3,21 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import kafkajs, { type Message } from 'kafkajs';
 import type { Logger } from '#kernel';
 import { readTopic, sendToTopic, startKafka, type TestKafka } from '../../test/support/kafka/index.js';
-import { untilTheyExist } from '../../test/support/kafka/topics-read.js';
+import { waitForTopics } from '../../test/support/kafka/topics-read.js';
 import { quiet } from '../../test/support/quiet.js';
-import { chunksOf, Inbox, type InboxMessage, type Taker, type Verdict } from './inbox.js';
-import { kafkaClient } from './kafka-connection.js';
+import {
+  splitIntoChunks,
+  TopicConsumer,
+  type ConsumedMessage,
+  type MessageHandler,
+  type MessageResult,
+} from './inbox.js';
+import { createKafkaClient } from './kafka-connection.js';
 import { ensureTopics } from './topics.js';
 
 let kafka: TestKafka;
 let number = 0;
-const open: Inbox[] = [];
+const open: TopicConsumer[] = [];
 
 beforeAll(async () => {
   kafka = await startKafka();
@@ -25,21 +31,21 @@ afterAll(() => kafka.stop());
 
 const newTopic = async (): Promise<string> => {
   const topic = `site-${(number += 1)}.letters`;
-  await ensureTopics(kafkaClient({ brokers: kafka.brokers, clientId: 'test' }, quiet), [topic], quiet, 'inbox');
+  await ensureTopics(createKafkaClient({ brokers: kafka.brokers, clientId: 'test' }, quiet), [topic], quiet, 'inbox');
   return topic;
 };
 
 const createTopic = async (topic: string, config: Readonly<Record<string, string>>): Promise<void> => {
-  const admin = kafkaClient({ brokers: kafka.brokers, clientId: 'test' }, quiet).admin();
+  const admin = createKafkaClient({ brokers: kafka.brokers, clientId: 'test' }, quiet).admin();
   await admin.connect();
   const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }));
   await admin.createTopics({ waitForLeaders: false, topics: [{ topic, numPartitions: 6, configEntries }] });
   await admin.disconnect();
-  await untilTheyExist(kafka.brokers, [topic]);
+  await waitForTopics(kafka.brokers, [topic]);
 };
 
-const openInbox = (topic: string, take: Taker, logger: Logger = quiet): Inbox => {
-  const inbox = new Inbox({ brokers: kafka.brokers, clientId: 'test' }, topic, take, logger);
+const openInbox = (topic: string, take: MessageHandler, logger: Logger = quiet): TopicConsumer => {
+  const inbox = new TopicConsumer({ brokers: kafka.brokers, clientId: 'test' }, topic, take, logger);
   open.push(inbox);
   inbox.start();
   return inbox;
@@ -48,14 +54,14 @@ const openInbox = (topic: string, take: Taker, logger: Logger = quiet): Inbox =>
 const letters = (from: number, to: number, streams = 7): Message[] =>
   Array.from({ length: to - from }, (_, n) => ({ key: `s${(from + n) % streams}`, value: String(from + n) }));
 
-const textOf = ({ value }: InboxMessage): string => value?.toString() ?? '';
-const recorded: Verdict = { result: 'recorded' };
+const textOf = ({ value }: ConsumedMessage): string => value?.toString() ?? '';
+const recorded: MessageResult = { result: 'recorded' };
 
 /** Takes everything, and says when it has so many different ones. */
 const collector = (enough: number) => {
   const taken: string[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
-  const collect = (messages: readonly InboxMessage[]): Verdict[] => {
+  const collect = (messages: readonly ConsumedMessage[]): MessageResult[] => {
     taken.push(...messages.map(textOf));
     if (new Set(taken).size >= enough) resolve();
     return messages.map(() => recorded);
@@ -191,7 +197,7 @@ describe('an inbox', () => {
     const unknown = codecs[kafkajs.CompressionTypes.ZSTD] as () => object;
     const compress = ({ buffer }: { readonly buffer: Buffer }) => Promise.resolve(zstdCompressSync(buffer));
     codecs[kafkajs.CompressionTypes.ZSTD] = () => ({ compress });
-    const producer = kafkaClient({ brokers: kafka.brokers, clientId: 'test' }, quiet).producer();
+    const producer = createKafkaClient({ brokers: kafka.brokers, clientId: 'test' }, quiet).producer();
     await producer.connect();
     await producer.send({ topic, messages: letters(0, 100), compression: kafkajs.CompressionTypes.ZSTD });
     await producer.disconnect();
@@ -205,7 +211,7 @@ describe('an inbox', () => {
   it('shares the topic with others, and takes over what one leaves', async () => {
     const topic = await newTopic();
     const { taken, collect, full } = collector(2_000);
-    const take: Taker = (messages) => Promise.resolve(collect(messages));
+    const take: MessageHandler = (messages) => Promise.resolve(collect(messages));
     const leaving = openInbox(topic, take);
     openInbox(topic, take);
     await sendToTopic(kafka.brokers, topic, letters(0, 1_000));
@@ -255,14 +261,14 @@ describe('chunks', () => {
 
   it('hold everything in its order, a thousand at most', () => {
     const all = of(2_500, 10);
-    expect(sizes(chunksOf(all))).toEqual([1_000, 1_000, 500]);
-    expect(chunksOf(all).flat()).toEqual(all);
+    expect(sizes(splitIntoChunks(all))).toEqual([1_000, 1_000, 500]);
+    expect(splitIntoChunks(all).flat()).toEqual(all);
   });
 
   it('hold four megabytes at most, or one message', () => {
-    expect(sizes(chunksOf(of(9, 1_048_576)))).toEqual([4, 4, 1]);
-    expect(sizes(chunksOf(of(3, 5_000_000)))).toEqual([1, 1, 1]);
-    expect(sizes(chunksOf([{ value: null }, { value: null }]))).toEqual([2]);
-    expect(chunksOf([])).toEqual([]);
+    expect(sizes(splitIntoChunks(of(9, 1_048_576)))).toEqual([4, 4, 1]);
+    expect(sizes(splitIntoChunks(of(3, 5_000_000)))).toEqual([1, 1, 1]);
+    expect(sizes(splitIntoChunks([{ value: null }, { value: null }]))).toEqual([2]);
+    expect(splitIntoChunks([])).toEqual([]);
   });
 });

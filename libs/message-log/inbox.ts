@@ -1,24 +1,24 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Consumer, EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
 import { Backoff, type Logger } from '#kernel';
-import { kafkaClient, type KafkaConnection } from './kafka-connection.js';
-import { inboxMetrics } from './metrics.js';
+import { createKafkaClient, type KafkaConnection } from './kafka-connection.js';
+import { consumerMetrics } from './metrics.js';
 import { openProducer, type OpenProducer } from './producer.js';
-import { isTooLarge, rejectionOf, type Rejection } from './rejections.js';
+import { isTooLarge, buildRejection, type RejectionMessages } from './rejections.js';
 import { ensureTopics } from './topics.js';
 
-export type Verdict = { readonly result: string } | { readonly rejected: string };
+export type MessageResult = { readonly result: string } | { readonly rejected: string };
 
-export type InboxMessage = Pick<KafkaMessage, 'value' | 'headers' | 'timestamp'>;
+export type ConsumedMessage = Pick<KafkaMessage, 'value' | 'headers' | 'timestamp'>;
 
 /**
  * Resolves to a verdict for each message, in their order, once all that they mean is committed. Throws where nothing is
  * known of them yet; then the same messages come again, after a pause. A message may come twice at any time.
  */
-export type Taker = (messages: readonly InboxMessage[]) => Promise<readonly Verdict[]>;
+export type MessageHandler = (messages: readonly ConsumedMessage[]) => Promise<readonly MessageResult[]>;
 
-const AT_ONCE = 1_000;
-const BYTES_AT_ONCE = 4 * 1_024 * 1_024;
+const MAX_MESSAGES_PER_CHUNK = 1_000;
+const MAX_BYTES_PER_CHUNK = 4 * 1_024 * 1_024;
 
 // A consumer that was killed is replaced after the session is over; with kafkajs' 30 s its messages would lie that long.
 const SESSION_MS = 6_000;
@@ -38,7 +38,7 @@ const RETRY_MAX_MS = 5_000;
  *       ▲              │ brokers away, or the group has taken our partitions to somebody else
  *       └──pause───────┘
  */
-export class Inbox {
+export class TopicConsumer {
   private readonly kafka: Kafka;
   private readonly rejectedTopic: string;
   private readonly stopping = new AbortController();
@@ -49,10 +49,10 @@ export class Inbox {
   constructor(
     connection: KafkaConnection,
     private readonly topic: string,
-    private readonly take: Taker,
+    private readonly take: MessageHandler,
     private readonly logger: Logger,
   ) {
-    this.kafka = kafkaClient(connection, logger);
+    this.kafka = createKafkaClient(connection, logger);
     this.rejectedTopic = `${topic}.rejected`;
     const pauses = { firstMs: RETRY_FIRST_MS, maxMs: RETRY_MAX_MS };
     this.backoff = new Backoff({ logger, subject: 'topic consumer', fields: { topic }, ...pauses });
@@ -134,7 +134,7 @@ export class Inbox {
       return payload.isRunning() && !payload.isStale() && !this.stopping.signal.aborted;
     };
     try {
-      for (const messages of chunksOf(batch.messages)) {
+      for (const messages of splitIntoChunks(batch.messages)) {
         if (!isOurs()) return;
         const verdicts = await this.untilDone(() => this.take(messages), isOurs);
         if (!verdicts) return;
@@ -166,32 +166,32 @@ export class Inbox {
   private async failed(error: unknown): Promise<void> {
     const { signal } = this.stopping;
     if (signal.aborted) return;
-    inboxMetrics.failures.inc({ topic: this.topic });
+    consumerMetrics.failures.inc({ topic: this.topic });
     await wait(this.backoff.failed(error), undefined, { signal }).catch(() => undefined);
   }
 
   private rejectionsAmong(
     messages: readonly KafkaMessage[],
-    all: readonly Verdict[],
-    { topic, partition }: Batch,
-  ): Rejection[] {
+    all: readonly MessageResult[],
+    { topic, partition }: KafkaBatch,
+  ): RejectionMessages[] {
     return messages.flatMap((message, n) => {
       const verdict = all[n];
       if (!verdict || !('rejected' in verdict)) return [];
       const place = { topic, partition, offset: message.offset };
-      return [rejectionOf(message, verdict.rejected, place, this.rejectedTopic)];
+      return [buildRejection(message, verdict.rejected, place, this.rejectedTopic)];
     });
   }
 
   /** Sent again after a failure they may be there twice, under the same offset. */
-  private async reject(rejections: readonly Rejection[]): Promise<true> {
+  private async reject(rejections: readonly RejectionMessages[]): Promise<true> {
     // Each by itself: a thousand of them may be more than a broker takes at once, and they are few.
     for (const rejection of rejections) await this.sendFirstThatFits(rejection);
     return true;
   }
 
   /** How much a topic takes only its broker knows. */
-  private async sendFirstThatFits([message, ...smaller]: Rejection): Promise<void> {
+  private async sendFirstThatFits([message, ...smaller]: RejectionMessages): Promise<void> {
     this.producer ??= await openProducer(this.kafka);
     try {
       await this.producer.send([message]);
@@ -209,13 +209,17 @@ export class Inbox {
     await producer?.close().catch(() => undefined);
   }
 
-  private count({ partition, highWatermark }: Batch, messages: readonly KafkaMessage[], all: readonly Verdict[]): void {
+  private count(
+    { partition, highWatermark }: KafkaBatch,
+    messages: readonly KafkaMessage[],
+    all: readonly MessageResult[],
+  ): void {
     const { topic } = this;
     for (const verdict of all) {
-      inboxMetrics.messages.inc({ topic, result: 'rejected' in verdict ? 'rejected' : verdict.result });
+      consumerMetrics.messages.inc({ topic, result: 'rejected' in verdict ? 'rejected' : verdict.result });
     }
     const behind = BigInt(highWatermark) - 1n - BigInt(messages.at(-1)?.offset ?? highWatermark);
-    inboxMetrics.lag.set({ topic, partition }, Number(behind));
+    consumerMetrics.lag.set({ topic, partition }, Number(behind));
     const reasons = all.flatMap((verdict) => ('rejected' in verdict ? [verdict.rejected] : []));
     const [reason] = reasons;
     if (reason !== undefined)
@@ -223,17 +227,17 @@ export class Inbox {
   }
 }
 
-type Batch = EachBatchPayload['batch'];
+type KafkaBatch = EachBatchPayload['batch'];
 
 /** In their order; none is so many, or so much, that it takes long. */
-export const chunksOf = <M extends Pick<KafkaMessage, 'value'>>(messages: readonly M[]): M[][] => {
+export const splitIntoChunks = <M extends Pick<KafkaMessage, 'value'>>(messages: readonly M[]): M[][] => {
   const chunks: M[][] = [];
   let bytes = 0;
   for (const message of messages) {
     const size = message.value?.length ?? 0;
     const last = chunks.at(-1);
     bytes += size;
-    if (last && last.length < AT_ONCE && bytes <= BYTES_AT_ONCE) last.push(message);
+    if (last && last.length < MAX_MESSAGES_PER_CHUNK && bytes <= MAX_BYTES_PER_CHUNK) last.push(message);
     else {
       chunks.push([message]);
       bytes = size;

@@ -1,10 +1,16 @@
-export { asyncApi, type InboundChannel } from './async-api.js';
-export { cloudEventType, toMessage, topicOf, type LogMessage, type Origin } from './cloud-event.js';
-export { inboundEvent, type InboundEvent } from './inbound-cloud-event.js';
-export { Inbox, type InboxMessage, type Taker, type Verdict } from './inbox.js';
-export { kafkaClient, type KafkaConnection } from './kafka-connection.js';
-export { KafkaLog } from './kafka-log.js';
-export { securityOptions, type KafkaSecurity } from './kafka-security.js';
-export { schemas, type JsonSchema } from './schemas.js';
-export { topicsOf } from './topics.js';
-export { publisherFollower } from './publisher.follower.js';
+export { buildAsyncApiDocument, type InboundChannel } from './async-api.js';
+export {
+  toCloudEventType,
+  toKafkaMessage,
+  toTopicName,
+  type OutboundMessage,
+  type CloudEventSource,
+} from './cloud-event.js';
+export { parseInboundEvent, type InboundEvent } from './inbound-cloud-event.js';
+export { TopicConsumer, type ConsumedMessage, type MessageHandler, type MessageResult } from './inbox.js';
+export { createKafkaClient, type KafkaConnection } from './kafka-connection.js';
+export { KafkaPublisher } from './kafka-log.js';
+export { buildSecurityOptions, type KafkaSecurity } from './kafka-security.js';
+export { buildEventSchemas, type JsonSchema } from './schemas.js';
+export { listTopics } from './topics.js';
+export { createPublisherFollower } from './publisher.follower.js';

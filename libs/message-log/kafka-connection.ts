@@ -1,6 +1,6 @@
 import { Kafka, logLevel, type KafkaConfig, type LogEntry } from 'kafkajs';
 import type { Logger } from '#kernel';
-import { mendRequestQueue } from './request-queue.js';
+import { patchRequestQueue } from './request-queue.js';
 
 export type KafkaConnection = Pick<KafkaConfig, 'ssl' | 'sasl'> & {
   /** `host:port` of some of the brokers; they name the others. */
@@ -21,8 +21,8 @@ const REQUEST_TIMEOUT_MS = 15_000;
 const RETRY = { initialRetryTime: 100, multiplier: 2, factor: 0.2, maxRetryTime: 1_000, retries: 4 };
 
 /** The only way to a kafkajs client here, so that no connection is made without the mended queue. */
-export const kafkaClient = ({ brokers, clientId, ssl, sasl }: KafkaConnection, logger: Logger): Kafka => {
-  mendRequestQueue();
+export const createKafkaClient = ({ brokers, clientId, ssl, sasl }: KafkaConnection, logger: Logger): Kafka => {
+  patchRequestQueue();
   return new Kafka({
     brokers: [...brokers],
     clientId,
@@ -32,16 +32,16 @@ export const kafkaClient = ({ brokers, clientId, ssl, sasl }: KafkaConnection, l
     requestTimeout: REQUEST_TIMEOUT_MS,
     retry: RETRY,
     logLevel: logLevel.WARN,
-    logCreator: () => (entry) => tell(logger, entry),
+    logCreator: () => (entry) => logKafkaEntry(logger, entry),
   });
 };
 
 /**
  * kafkajs logs an error for each refused connection and each retry, dozens a second while a broker is away, and rejects
  * in the end: the caller tells of that once, so its errors are for debugging. Its warnings are told nowhere else, but
- * for one, made at each start of an idempotent producer that does not retry for ever: ours is not meant to (KafkaLog).
+ * for one, made at each start of an idempotent producer that does not retry for ever: ours is not meant to (KafkaPublisher).
  */
-const tell = (logger: Logger, { level, namespace, log: { message, ...details } }: LogEntry): void => {
+const logKafkaEntry = (logger: Logger, { level, namespace, log: { message, ...details } }: LogEntry): void => {
   const context = { ...details, kafkajs: namespace };
   if (level === logLevel.WARN && !message.startsWith(LIMITED_RETRIES)) logger.warn(context, message);
   else logger.debug(context, message);

@@ -1,31 +1,31 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import kafkajs from 'kafkajs';
-import type { Logger, Recorded } from '#kernel';
+import type { Logger, RecordedEvent } from '#kernel';
 import {
-  house,
-  houseKinds,
+  sampleModule,
+  sampleEventKinds,
   readTopic,
-  recorded,
+  createRecordedEvent,
   startKafka,
   type TestKafka,
   type TopicMessage,
 } from '../../test/support/kafka/index.js';
-import { untilTheyExist } from '../../test/support/kafka/topics-read.js';
+import { waitForTopics } from '../../test/support/kafka/topics-read.js';
 import { quiet } from '../../test/support/quiet.js';
-import { toMessage } from './cloud-event.js';
-import { kafkaClient } from './kafka-connection.js';
-import { KafkaLog } from './kafka-log.js';
-import { topicsOf } from './topics.js';
+import { toKafkaMessage } from './cloud-event.js';
+import { createKafkaClient } from './kafka-connection.js';
+import { KafkaPublisher } from './kafka-log.js';
+import { listTopics } from './topics.js';
 
 const SOURCE = 'https://cadastre.example';
 
 let kafka: TestKafka;
-const open: KafkaLog[] = [];
+const open: KafkaPublisher[] = [];
 
-const logTo = (prefix: string, logger: Logger = quiet): KafkaLog => {
-  const log = new KafkaLog(
+const logTo = (prefix: string, logger: Logger = quiet): KafkaPublisher => {
+  const log = new KafkaPublisher(
     { brokers: kafka.brokers, clientId: 'test' },
-    houseKinds,
+    sampleEventKinds,
     { source: SOURCE, prefix },
     logger,
   );
@@ -33,9 +33,9 @@ const logTo = (prefix: string, logger: Logger = quiet): KafkaLog => {
   return log;
 };
 
-const readyLog = async (prefix: string): Promise<KafkaLog> => {
+const readyLog = async (prefix: string): Promise<KafkaPublisher> => {
   const log = logTo(prefix);
-  await log.ensureTopics(topicsOf(houseKinds, prefix));
+  await log.ensureTopics(listTopics(sampleEventKinds, prefix));
   return log;
 };
 
@@ -54,14 +54,14 @@ const versionsByKey = (messages: readonly TopicMessage[]): Record<string, number
   return versions;
 };
 
-const inOrder = (events: readonly Recorded[]): Record<string, number[]> => {
+const inOrder = (events: readonly RecordedEvent[]): Record<string, number[]> => {
   const versions: Record<string, number[]> = {};
   for (const { stream, version } of events) (versions[stream] ??= []).push(version);
   return versions;
 };
 
 /** As the follower does it: from the checkpoint, the batch read anew each time and so never quite the same. */
-const publishAll = async (log: KafkaLog, events: readonly Recorded[], onBatch: (done: number) => void) => {
+const publishAll = async (log: KafkaPublisher, events: readonly RecordedEvent[], onBatch: (done: number) => void) => {
   const failures: unknown[] = [];
   let done = 0;
   while (done < events.length) {
@@ -92,15 +92,15 @@ afterAll(async () => {
 
 describe('topics', () => {
   it('are created to keep every event, and left alone when they exist', async () => {
-    const admin = kafkaClient({ brokers: kafka.brokers, clientId: 'test' }, quiet).admin();
+    const admin = createKafkaClient({ brokers: kafka.brokers, clientId: 'test' }, quiet).admin();
     await admin.connect();
     const retention = [{ name: 'retention.ms', value: '60000' }];
     const lamps = { topic: 'a.lamps', numPartitions: 2, configEntries: retention };
     await admin.createTopics({ waitForLeaders: false, topics: [lamps] });
-    await untilTheyExist(kafka.brokers, ['a.lamps']);
+    await waitForTopics(kafka.brokers, ['a.lamps']);
     const warn = jest.fn<Logger['warn']>();
 
-    await logTo('a', { ...quiet, warn }).ensureTopics(topicsOf(houseKinds, 'a'));
+    await logTo('a', { ...quiet, warn }).ensureTopics(listTopics(sampleEventKinds, 'a'));
 
     const { resources } = await admin.describeConfigs({
       includeSynonyms: false,
@@ -128,31 +128,37 @@ describe('topics', () => {
   });
 
   it('may be ensured by several publishers at once', async () => {
-    const topics = topicsOf(houseKinds, 'b');
+    const topics = listTopics(sampleEventKinds, 'b');
     await Promise.all([1, 2, 3].map(() => logTo('b').ensureTopics(topics)));
-    await expect(logTo('b').publish([recorded(1, 'lamp-1', 1)])).resolves.toBeUndefined();
+    await expect(logTo('b').publish([createRecordedEvent(1, 'lamp-1', 1)])).resolves.toBeUndefined();
   });
 });
 
 describe('publishing', () => {
   it('puts every event there once, in order within its stream, with its headers', async () => {
     const log = await readyLog('c');
-    const lamps = house(996, 83);
+    const lamps = sampleModule(996, 83);
     const doors = Array.from({ length: 4 }, (_, index) =>
-      recorded(997 + index, 'door-1', index + 1, { type: 'DoorOpened', data: { by: null } }),
+      createRecordedEvent(997 + index, 'door-1', index + 1, { type: 'DoorOpened', data: { by: null } }),
     );
     const events = [...lamps, ...doors];
     await log.publish(events);
 
-    const messages = await readTopic(kafka.brokers, topicsOf(houseKinds, 'c'), (all) => all.length >= events.length);
+    const messages = await readTopic(
+      kafka.brokers,
+      listTopics(sampleEventKinds, 'c'),
+      (all) => all.length >= events.length,
+    );
 
     expect(messages).toHaveLength(events.length);
     expect(ids(messages).size).toBe(events.length);
     expect(versionsByKey(messages)).toEqual(inOrder(events));
     const byId = new Map(messages.map((message) => [message.headers['ce_id'], message]));
     for (const event of events) {
-      const kind = houseKinds[event.type];
-      expect(byId.get(event.id)).toMatchObject(kind ? toMessage(event, kind, { source: SOURCE, prefix: 'c' }) : {});
+      const kind = sampleEventKinds[event.type];
+      expect(byId.get(event.id)).toMatchObject(
+        kind ? toKafkaMessage(event, kind, { source: SOURCE, prefix: 'c' }) : {},
+      );
     }
   });
 
@@ -160,7 +166,7 @@ describe('publishing', () => {
     const log = await readyLog('d');
     const room = 'x'.repeat(4_000);
     const events = Array.from({ length: 600 }, (_, index) =>
-      recorded(index + 1, 'lamp-1', index + 1, { type: 'LampBroken', data: { room } }),
+      createRecordedEvent(index + 1, 'lamp-1', index + 1, { type: 'LampBroken', data: { room } }),
     );
     await log.publish(events);
     const messages = await readTopic(kafka.brokers, ['d.lamps'], (all) => all.length >= events.length);
@@ -169,21 +175,21 @@ describe('publishing', () => {
 
   it('refuses what would break the order or is not known, and goes on', async () => {
     const log = await readyLog('e');
-    const first = log.publish([recorded(1, 'lamp-1', 1)]);
-    await expect(log.publish([recorded(2, 'lamp-1', 2)])).rejects.toThrow('order would be lost');
+    const first = log.publish([createRecordedEvent(1, 'lamp-1', 1)]);
+    await expect(log.publish([createRecordedEvent(2, 'lamp-1', 2)])).rejects.toThrow('order would be lost');
     await first;
-    const unknown = { ...recorded(2, 'lamp-1', 2), type: 'RoofLeaked' };
+    const unknown = { ...createRecordedEvent(2, 'lamp-1', 2), type: 'RoofLeaked' };
     await expect(log.publish([unknown])).rejects.toThrow('no slice knows an event named RoofLeaked');
-    await log.publish([recorded(2, 'lamp-1', 2)]);
+    await log.publish([createRecordedEvent(2, 'lamp-1', 2)]);
     await log.disconnect();
-    await expect(log.publish([recorded(3, 'lamp-1', 3)])).rejects.toThrow('was closed');
+    await expect(log.publish([createRecordedEvent(3, 'lamp-1', 3)])).rejects.toThrow('was closed');
   });
 
   it('fails where the topic is missing, without making one of its own, and works once it is there', async () => {
     const log = logTo('f');
-    const events = house(3, 1);
+    const events = sampleModule(3, 1);
     await expect(log.publish(events)).rejects.toThrow('Kafka did not take the events');
-    await log.ensureTopics(topicsOf(houseKinds, 'f'));
+    await log.ensureTopics(listTopics(sampleEventKinds, 'f'));
     await log.publish(events);
     const messages = await readTopic(kafka.brokers, ['f.lamps'], (all) => all.length >= 3);
     expect(versionsByKey(messages)).toEqual({ 'lamp-0': [1, 2, 3] });
@@ -195,7 +201,7 @@ describe('a connection at rest', () => {
     const log = await readyLog('g');
     const set = jest.spyOn(globalThis, 'setTimeout');
     try {
-      await log.publish(house(50, 5));
+      await log.publish(sampleModule(50, 5));
       const before = set.mock.calls.length;
       await new Promise((resolve) => setTimeout(resolve, 300));
       // As released, kafkajs sets one each millisecond: see request-queue.ts.
@@ -210,7 +216,7 @@ describe('a connection at rest', () => {
 describe('a broker that dies', () => {
   it('costs no event and no order, and the same publisher goes on', async () => {
     const log = await readyLog('h');
-    const events = house(4_000, 37);
+    const events = sampleModule(4_000, 37);
     const deaths: Promise<void>[] = [];
     const killAt = [900, 2_500];
 
@@ -234,13 +240,13 @@ describe('a broker that dies', () => {
     const log = logTo('h', { ...quiet, warn });
     await log.connect();
     await kafka.kill();
-    await expect(log.publish(house(1, 1))).rejects.toThrow('Kafka did not take the events');
+    await expect(log.publish(sampleModule(1, 1))).rejects.toThrow('Kafka did not take the events');
     await expect(logTo('h', { ...quiet, warn }).connect()).rejects.toThrow('ECONNREFUSED');
-    const [unfinished] = await Promise.allSettled([log.publish(house(1, 1)), log.disconnect()]);
+    const [unfinished] = await Promise.allSettled([log.publish(sampleModule(1, 1)), log.disconnect()]);
     expect(unfinished.status).toBe('rejected');
     expect(warn).not.toHaveBeenCalled();
     await kafka.restart();
     await log.connect();
-    await log.publish(house(1, 1));
+    await log.publish(sampleModule(1, 1));
   }, 180_000);
 });

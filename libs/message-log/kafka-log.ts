@@ -1,8 +1,8 @@
-import type { EventRegistry, Logger, Recorded } from '#kernel';
+import type { EventRegistry, Logger, RecordedEvent } from '#kernel';
 import type { Kafka } from 'kafkajs';
-import { inRequests } from './batches.js';
-import { toMessage, type LogMessage, type Origin } from './cloud-event.js';
-import { kafkaClient, type KafkaConnection } from './kafka-connection.js';
+import { splitIntoRequests } from './batches.js';
+import { toKafkaMessage, type OutboundMessage, type CloudEventSource } from './cloud-event.js';
+import { createKafkaClient, type KafkaConnection } from './kafka-connection.js';
 import { openProducer, type OpenProducer } from './producer.js';
 import { ensureTopics } from './topics.js';
 
@@ -17,7 +17,7 @@ import { ensureTopics } from './topics.js';
  * Order survives: whatever is sent again begins where the acknowledged part ends, so the first occurrences of a key's
  * events are always in the order of the log, also where a request of the old producer arrives late.
  */
-export class KafkaLog {
+export class KafkaPublisher {
   private readonly kafka: Kafka;
   private producer: Promise<OpenProducer> | null = null;
   private underway: Promise<void> | null = null;
@@ -26,10 +26,10 @@ export class KafkaLog {
   constructor(
     connection: KafkaConnection,
     private readonly registry: EventRegistry,
-    private readonly origin: Origin,
+    private readonly origin: CloudEventSource,
     private readonly logger: Logger,
   ) {
-    this.kafka = kafkaClient(connection, logger);
+    this.kafka = createKafkaClient(connection, logger);
   }
 
   /** Tells at once whether the brokers can be reached; `publish` connects by itself. */
@@ -43,7 +43,7 @@ export class KafkaLog {
     }
   }
 
-  /** Creates the topics that are missing; full names, for example those of `topicsOf`. */
+  /** Creates the topics that are missing; full names, for example those of `listTopics`. */
   async ensureTopics(topics: readonly string[]): Promise<void> {
     await ensureTopics(this.kafka, topics, this.logger);
   }
@@ -52,7 +52,7 @@ export class KafkaLog {
    * Resolves when every event is acknowledged by all in-sync replicas. Where it rejects, an unknown part was published:
    * the caller comes again with all of them, or with all since its checkpoint.
    */
-  async publish(events: readonly Recorded[]): Promise<void> {
+  async publish(events: readonly RecordedEvent[]): Promise<void> {
     if (this.closed) throw new Error('the connection to Kafka was closed');
     if (this.underway) throw new Error('publish was called before the last call was settled: order would be lost');
     const messages = events.map((event) => this.toMessage(event));
@@ -79,20 +79,20 @@ export class KafkaLog {
     );
   }
 
-  private async send(messages: readonly LogMessage[]): Promise<void> {
+  private async send(messages: readonly OutboundMessage[]): Promise<void> {
     try {
       const producer = await this.open();
-      for (const request of inRequests(messages)) await producer.send(request);
+      for (const request of splitIntoRequests(messages)) await producer.send(request);
     } catch (error) {
       this.abandon();
       throw new Error(`Kafka did not take the events: ${text(error)}`, { cause: error });
     }
   }
 
-  private toMessage(event: Recorded): LogMessage {
+  private toMessage(event: RecordedEvent): OutboundMessage {
     const kind = this.registry[event.type];
     if (!kind) throw new Error(`no slice knows an event named ${event.type}`);
-    return toMessage(event, kind, this.origin);
+    return toKafkaMessage(event, kind, this.origin);
   }
 
   private open(): Promise<OpenProducer> {

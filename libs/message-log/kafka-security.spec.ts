@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Logger } from '#kernel';
-import { house, houseKinds, readTopic, sendToTopic } from '../../test/support/kafka/index.js';
+import { sampleModule, sampleEventKinds, readTopic, sendToTopic } from '../../test/support/kafka/index.js';
 import { startSecuredKafka, type SecuredKafka } from '../../test/support/kafka/secured-kafka.js';
 import { startTokenEndpoint, type TokenEndpoint } from '../../test/support/kafka/token-endpoint.js';
-import { until } from '../../test/support/product.js';
+import { waitUntil } from '../../test/support/product.js';
 import { quiet } from '../../test/support/quiet.js';
-import { Inbox } from './inbox.js';
-import { KafkaLog } from './kafka-log.js';
-import { securityOptions, type KafkaSecurity } from './kafka-security.js';
-import { topicsOf } from './topics.js';
+import { TopicConsumer } from './inbox.js';
+import { KafkaPublisher } from './kafka-log.js';
+import { buildSecurityOptions, type KafkaSecurity } from './kafka-security.js';
+import { listTopics } from './topics.js';
 
 let kafka: SecuredKafka;
 let endpoint: TokenEndpoint;
@@ -41,9 +41,9 @@ const bearer = (changes: { readonly clientSecret?: string; readonly scope?: stri
   return { tls: trusting(kafka.files.ca), sasl };
 };
 
-const logOver = (security: KafkaSecurity, prefix: string, brokers = kafka.saslBrokers): KafkaLog => {
-  const connection = { brokers, clientId: 'test', ...securityOptions(security) };
-  const log = new KafkaLog(connection, houseKinds, { source: 'https://cadastre.example', prefix }, quiet);
+const logOver = (security: KafkaSecurity, prefix: string, brokers = kafka.saslBrokers): KafkaPublisher => {
+  const connection = { brokers, clientId: 'test', ...buildSecurityOptions(security) };
+  const log = new KafkaPublisher(connection, sampleEventKinds, { source: 'https://cadastre.example', prefix }, quiet);
   open.push({ stop: () => log.disconnect() });
   return log;
 };
@@ -51,16 +51,16 @@ const logOver = (security: KafkaSecurity, prefix: string, brokers = kafka.saslBr
 const newPrefix = (): string => `site-${randomUUID()}`;
 
 /** Publishes 20 events over the connection, and reads them in plain text. */
-const expectToPublish = async (log: KafkaLog, prefix: string): Promise<void> => {
-  const events = house(20, 3);
-  await log.ensureTopics(topicsOf(houseKinds, prefix));
+const expectToPublish = async (log: KafkaPublisher, prefix: string): Promise<void> => {
+  const events = sampleModule(20, 3);
+  await log.ensureTopics(listTopics(sampleEventKinds, prefix));
   await log.publish(events);
   const messages = await readTopic(kafka.brokers, [`${prefix}.lamps`], (all) => all.length >= events.length);
   expect(new Set(messages.map(({ headers }) => headers['ce_id']))).toEqual(new Set(events.map(({ id }) => id)));
 };
 
 /** The whole error, as a log line shows it. */
-const refusalOf = async (log: KafkaLog): Promise<string> => {
+const refusalOf = async (log: KafkaPublisher): Promise<string> => {
   const error: unknown = await log.connect().catch((reason: unknown) => reason);
   if (!(error instanceof Error)) throw new Error('the broker accepted the connection');
   const causes: string[] = [];
@@ -96,9 +96,9 @@ describe('a connection to Kafka with TLS', () => {
     endpoint.lifetime = 12;
     try {
       const log = logOver(bearer(), prefix);
-      await log.ensureTopics(topicsOf(houseKinds, prefix));
+      await log.ensureTopics(listTopics(sampleEventKinds, prefix));
       for (let sent = 0; endpoint.requests.length < before + 3; sent += 1) {
-        await log.publish(house(1, 1));
+        await log.publish(sampleModule(1, 1));
         expect(sent).toBeLessThan(100_000);
       }
     } finally {
@@ -146,8 +146,8 @@ describe('an inbox with TLS and OAUTHBEARER', () => {
     const keep: Logger['info'] = (fields, text) => void lines.push({ text, ...fields });
     const { promise: received, resolve } = Promise.withResolvers<string>();
     endpoint.lifetime = -60;
-    const inbox = new Inbox(
-      { brokers: kafka.saslBrokers, clientId: 'test', ...securityOptions(bearer()) },
+    const inbox = new TopicConsumer(
+      { brokers: kafka.saslBrokers, clientId: 'test', ...buildSecurityOptions(bearer()) },
       topic,
       (messages) => {
         resolve(messages[0]?.value?.toString() ?? '');
@@ -157,12 +157,12 @@ describe('an inbox with TLS and OAUTHBEARER', () => {
     );
     inbox.start();
     open.push(inbox);
-    await until(
+    await waitUntil(
       () => lines.some(({ text }) => text === 'topic consumer failed, will retry'),
       'the consumer has failed',
     );
     endpoint.lifetime = 3_600;
-    await until(() => lines.some(({ text }) => text === 'topic consumer recovered'), 'the consumer has recovered');
+    await waitUntil(() => lines.some(({ text }) => text === 'topic consumer recovered'), 'the consumer has recovered');
     await sendToTopic(kafka.brokers, topic, [{ key: 'k', value: 'hello' }]);
     expect(await received).toBe('hello');
     expect(lines[0]).toMatchObject({ topic, err: { message: expect.stringMatching(/authentication failed/) } });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { KafkaConfig } from 'kafkajs';
-import { oauthBearer } from './oauth-bearer.js';
-import { tokenSource, type ClientCredentials } from './oauth-token.js';
+import { createOauthBearerMechanism } from './oauth-bearer.js';
+import { createTokenSource, type ClientCredentials } from './oauth-token.js';
 
 /** How connections to the brokers are encrypted and authenticated. */
 export type KafkaSecurity = {
@@ -18,7 +18,7 @@ export type KafkaSecurity = {
 };
 
 /** Returns the options of a Kafka connection. Reads the files now. */
-export const securityOptions = ({ tls, sasl }: KafkaSecurity): Pick<KafkaConfig, 'ssl' | 'sasl'> => ({
+export const buildSecurityOptions = ({ tls, sasl }: KafkaSecurity): Pick<KafkaConfig, 'ssl' | 'sasl'> => ({
   ...(tls ? { ssl: tlsOptions(tls) } : {}),
   ...(sasl ? { sasl: saslOptions(sasl) } : {}),
 });
@@ -30,7 +30,7 @@ const tlsOptions = ({ ca, certificate, key }: NonNullable<KafkaSecurity['tls']>)
 });
 
 const saslOptions = (sasl: NonNullable<KafkaSecurity['sasl']>): NonNullable<KafkaConfig['sasl']> => {
-  if (sasl.mechanism === 'OAUTHBEARER') return oauthBearer(tokenSource(sasl));
+  if (sasl.mechanism === 'OAUTHBEARER') return createOauthBearerMechanism(createTokenSource(sasl));
   const { username, password } = sasl;
   switch (sasl.mechanism) {
     case 'PLAIN':

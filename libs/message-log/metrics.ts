@@ -1,7 +1,7 @@
 import { Counter, Gauge } from 'prom-client';
 
 /** Of topics that we read; served at /metrics (docs/reference/metrics.md lists them). */
-export const inboxMetrics = {
+export const consumerMetrics = {
   messages: new Counter({
     name: 'cadastre_inbox_messages_total',
     help: 'Messages that others sent, by what became of them',

@@ -9,7 +9,7 @@ const refusal = z.object({ status: z.string().max(100) });
  * The mechanism OAUTHBEARER (RFC 7628). kafkajs has one too, but takes the brokers' refusal of a token for a success: all
  * that a caller sees then is "Closed connection".
  */
-export const oauthBearer = (source: TokenSource): Mechanism => ({
+export const createOauthBearerMechanism = (source: TokenSource): Mechanism => ({
   mechanism: 'oauthbearer',
   authenticationProvider: ({ saslAuthenticate }) => ({
     authenticate: async () => {
@@ -20,7 +20,7 @@ export const oauthBearer = (source: TokenSource): Mechanism => ({
       });
       if (!answer) return;
       source.discard();
-      throw new kafkajs.KafkaJSNonRetriableError(`SASL OAUTHBEARER authentication failed: ${statusIn(answer)}`);
+      throw new kafkajs.KafkaJSNonRetriableError(`SASL OAUTHBEARER authentication failed: ${parseStatus(answer)}`);
     },
   }),
 });
@@ -34,7 +34,7 @@ const withLength = (message: Buffer): Buffer => {
   return Buffer.concat([length, message]);
 };
 
-const statusIn = (answer: string): string => {
+const parseStatus = (answer: string): string => {
   try {
     return refusal.parse(JSON.parse(answer)).status;
   } catch {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { startTokenEndpoint, type TokenEndpoint } from '../../test/support/kafka/token-endpoint.js';
-import { tokenSource } from './oauth-token.js';
+import { createTokenSource } from './oauth-token.js';
 
 let endpoint: TokenEndpoint;
 let now: number;
@@ -13,7 +13,7 @@ afterEach(() => endpoint.close());
 
 const source = (changes: { readonly clientSecret?: string } = {}) => {
   const { url: tokenUrl, clientId, clientSecret } = endpoint;
-  return tokenSource({ tokenUrl, clientId, clientSecret, scope: null, ...changes }, () => now);
+  return createTokenSource({ tokenUrl, clientId, clientSecret, scope: null, ...changes }, () => now);
 };
 
 describe('a source of access tokens', () => {
@@ -54,7 +54,7 @@ describe('a source of access tokens', () => {
   });
 
   it('reports an endpoint that cannot be reached', async () => {
-    const { token } = tokenSource({
+    const { token } = createTokenSource({
       tokenUrl: 'http://127.0.0.1:1/token',
       clientId: 'a',
       clientSecret: 'b',

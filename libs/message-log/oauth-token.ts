@@ -8,15 +8,15 @@ export type ClientCredentials = {
   readonly scope: string | null;
 };
 
-type Token = { readonly value: string; /** Milliseconds since 1970. */ readonly renewAt: number };
+type AccessToken = { readonly value: string; /** Milliseconds since 1970. */ readonly renewAt: number };
 
 const REQUEST_TIMEOUT_MS = 10_000;
 /**
  * A token is renewed when this part of its lifetime is left, or this time if that is more: kafkajs authenticates again
  * 10 s before the end, and needs a token that lasts longer by then.
  */
-const RENEWED_PART = 0.25;
-const RENEWED_MS = 20_000;
+const RENEWAL_FRACTION = 0.25;
+const RENEWAL_MIN_MS = 20_000;
 
 // RFC 6749, section 5.1. Some servers write the lifetime as text.
 const issued = z.object({ access_token: z.string().min(1), expires_in: z.coerce.number().positive().optional() });
@@ -31,9 +31,9 @@ export type TokenSource = {
 };
 
 /** Gets access tokens by the client credentials grant (RFC 6749, section 4.4). Calls at the same time share one request. */
-export const tokenSource = (credentials: ClientCredentials, now: () => number = Date.now): TokenSource => {
-  let kept: Token | null = null;
-  let request: Promise<Token> | null = null;
+export const createTokenSource = (credentials: ClientCredentials, now: () => number = Date.now): TokenSource => {
+  let kept: AccessToken | null = null;
+  let request: Promise<AccessToken> | null = null;
   return {
     token: async () => {
       if (kept && now() < kept.renewAt) return kept.value;
@@ -47,7 +47,7 @@ export const tokenSource = (credentials: ClientCredentials, now: () => number = 
   };
 };
 
-const requestToken = async (credentials: ClientCredentials, now: number): Promise<Token> => {
+const requestToken = async (credentials: ClientCredentials, now: number): Promise<AccessToken> => {
   const { tokenUrl, scope } = credentials;
   const response = await send(tokenUrl, {
     method: 'POST',
@@ -65,7 +65,7 @@ const requestToken = async (credentials: ClientCredentials, now: number): Promis
   const { data } = issued.safeParse(body);
   if (!data) throw new Error(`the token endpoint ${tokenUrl} answered without an access token`);
   const lifetime = (data.expires_in ?? 0) * 1_000;
-  return { value: data.access_token, renewAt: now + lifetime - Math.max(lifetime * RENEWED_PART, RENEWED_MS) };
+  return { value: data.access_token, renewAt: now + lifetime - Math.max(lifetime * RENEWAL_FRACTION, RENEWAL_MIN_MS) };
 };
 
 const send = async (url: string, request: RequestInit): Promise<Response> => {

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { RecordMetadata } from 'kafkajs';
 import { describe, expect, it } from '@jest/globals';
-import { unacknowledged } from './producer.js';
+import { listUnacknowledged } from './producer.js';
 
 type Send = (batch: object) => Promise<RecordMetadata[]>;
 
@@ -55,12 +55,12 @@ describe('the producer', () => {
     const acknowledged = await send({ acks: -1, topicMessages: [{ topic: 't', messages }] });
 
     expect(acknowledged.map(({ partition }) => partition)).toEqual([0]);
-    expect(unacknowledged(new Set(['t/0', 't/1']), acknowledged)).toEqual(['t/1']);
+    expect(listUnacknowledged(new Set(['t/0', 't/1']), acknowledged)).toEqual(['t/1']);
   });
 
   it('is content when all that it sent to has answered', () => {
     const acknowledged = [{ topicName: 't', partition: 0, errorCode: 0 }];
-    expect(unacknowledged(new Set(['t/0']), acknowledged)).toEqual([]);
-    expect(unacknowledged(new Set(), acknowledged)).toEqual([]);
+    expect(listUnacknowledged(new Set(['t/0']), acknowledged)).toEqual([]);
+    expect(listUnacknowledged(new Set(), acknowledged)).toEqual([]);
   });
 });

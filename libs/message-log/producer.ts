@@ -27,7 +27,7 @@ export const openProducer = async (kafka: Kafka): Promise<OpenProducer> => {
     maxInFlightRequests: 1,
     // Topics are made by ensureTopics, with the configuration that a log needs.
     allowAutoTopicCreation: false,
-    createPartitioner: () => remembering(chosen),
+    createPartitioner: () => createRecordingPartitioner(chosen),
   });
   try {
     await producer.connect();
@@ -43,7 +43,7 @@ export const openProducer = async (kafka: Kafka): Promise<OpenProducer> => {
         messages: all,
       }));
       const acknowledged = await producer.sendBatch({ topicMessages, acks: -1, timeout: ACK_TIMEOUT_MS });
-      const missing = unacknowledged(chosen, acknowledged);
+      const missing = listUnacknowledged(chosen, acknowledged);
       if (missing.length > 0) throw new Error(`no broker acknowledged ${missing.join(', ')}`);
     },
     close: () => producer.disconnect(),
@@ -51,11 +51,11 @@ export const openProducer = async (kafka: Kafka): Promise<OpenProducer> => {
 };
 
 /** Murmur2, as Kafka's own clients: other tools find a stream's partition by its key. Writes down what it chose. */
-const remembering = (chosen: Set<string>): ((args: PartitionerArgs) => number) => {
+const createRecordingPartitioner = (chosen: Set<string>): ((args: PartitionerArgs) => number) => {
   const choose = Partitioners.DefaultPartitioner();
   return (args) => {
     const partition = choose(args);
-    chosen.add(place(args.topic, partition));
+    chosen.add(formatPartition(args.topic, partition));
     return partition;
   };
 };
@@ -65,9 +65,9 @@ const remembering = (chosen: Set<string>): ((args: PartitionerArgs) => number) =
  * partition's leader moves during its own retry to a broker that has already answered for others, sendMessages.js skips
  * that broker as done, and the messages are gone without an error.
  */
-export const unacknowledged = (chosen: ReadonlySet<string>, acknowledged: readonly RecordMetadata[]): string[] => {
-  const answered = new Set(acknowledged.map(({ topicName, partition }) => place(topicName, partition)));
+export const listUnacknowledged = (chosen: ReadonlySet<string>, acknowledged: readonly RecordMetadata[]): string[] => {
+  const answered = new Set(acknowledged.map(({ topicName, partition }) => formatPartition(topicName, partition)));
   return [...chosen].filter((partition) => !answered.has(partition));
 };
 
-const place = (topic: string, partition: number): string => `${topic}/${partition}`;
+const formatPartition = (topic: string, partition: number): string => `${topic}/${partition}`;

@@ -1,8 +1,8 @@
 import type { Follower } from '#event-store';
-import type { KafkaLog } from './kafka-log.js';
+import type { KafkaPublisher } from './kafka-log.js';
 
 /** Publishes the log to Kafka, from its first event on. Brokers away: the runner comes again with the same batch. */
-export const publisherFollower = (kafka: KafkaLog, topics: readonly string[]): Follower => {
+export const createPublisherFollower = (kafka: KafkaPublisher, topics: readonly string[]): Follower => {
   let prepared = false;
   return {
     name: 'publisher',

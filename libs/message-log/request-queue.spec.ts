@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { mendRequestQueue, type RequestQueue } from './request-queue.js';
+import { patchRequestQueue, type RequestQueue } from './request-queue.js';
 
 type Prototype = { scheduleCheckPendingRequests: () => void };
 type QueueClass = { new (options: object): RequestQueue & { destroy(): void }; prototype: Prototype };
@@ -44,12 +44,12 @@ describe('the queue of requests to a broker', () => {
   });
 
   it('sets no timer where nothing waits', () => {
-    mendRequestQueue();
+    patchRequestQueue();
     expect(delaysAfterAnAnswer()).toEqual([]);
   });
 
   it('lets a throttled request go when the throttle ends, also one that ends at once', () => {
-    mendRequestQueue();
+    patchRequestQueue();
     for (const throttle of [250, 0]) {
       const queue = new Queue({ maxInFlightRequests: 1, requestTimeout: 1_000, enforceRequestTimeout: false, logger });
       const sent = jest.fn<() => void>();

@@ -34,7 +34,7 @@ export const scheduleCheckPendingRequests = function (this: RequestQueue): void 
 };
 
 /** The one place where kafkajs is changed: its class, once a process, before the first connection. */
-export const mendRequestQueue = (): void => {
+export const patchRequestQueue = (): void => {
   const load = createRequire(import.meta.url);
   const { prototype } = load('kafkajs/src/network/requestQueue/index.js') as { readonly prototype: RequestQueue };
   if (typeof prototype.scheduleCheckPendingRequests !== 'function') {

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { describe, expect, it } from '@jest/globals';
 import type { EventKind, EventRegistry } from '#kernel';
-import { houseKinds, recorded } from '../../test/support/kafka/index.js';
-import { asyncApi } from './async-api.js';
-import { toMessage } from './cloud-event.js';
-import { schemas } from './schemas.js';
+import { sampleEventKinds, createRecordedEvent } from '../../test/support/kafka/index.js';
+import { buildAsyncApiDocument } from './async-api.js';
+import { toKafkaMessage } from './cloud-event.js';
+import { buildEventSchemas } from './schemas.js';
 
 describe('the schemas', () => {
   it('are one for each kind of event, under its outside name', () => {
-    expect(schemas(houseKinds)).toMatchObject({
+    expect(buildEventSchemas(sampleEventKinds)).toMatchObject({
       LampLit: {
         $schema: 'http://json-schema.org/draft-07/schema#',
         $id: 'urn:cadastre:event:LampLit:v1',
@@ -27,14 +27,16 @@ describe('the schemas', () => {
   });
 
   it('refuse what only looks like zod, and what JSON Schema cannot say', () => {
-    const withSchema = (schema: unknown) => ({ LampLit: { ...houseKinds['LampLit'], schema } }) as EventRegistry;
-    expect(() => schemas(withSchema({ parse: (data: unknown) => data }))).toThrow('LampLit is not a zod schema');
-    expect(() => schemas(withSchema(z.strictObject({ since: z.date() })))).toThrow('cannot be represented');
+    const withSchema = (schema: unknown) => ({ LampLit: { ...sampleEventKinds['LampLit'], schema } }) as EventRegistry;
+    expect(() => buildEventSchemas(withSchema({ parse: (data: unknown) => data }))).toThrow(
+      'LampLit is not a zod schema',
+    );
+    expect(() => buildEventSchemas(withSchema(z.strictObject({ since: z.date() })))).toThrow('cannot be represented');
   });
 });
 
 describe('the AsyncAPI document', () => {
-  const document = asyncApi(houseKinds, 'acme');
+  const document = buildAsyncApiDocument(sampleEventKinds, 'acme');
 
   it('has a channel for each topic, with the messages that go there', () => {
     expect(document).toMatchObject({
@@ -57,7 +59,7 @@ describe('the AsyncAPI document', () => {
     const headers = { type: 'object' };
     const payload = { type: 'object', title: 'a letter' };
     const inbound = [{ topic: 'letters', type: 'acme.Letter', description: 'Letters.', headers, payload }];
-    expect(asyncApi(houseKinds, 'acme', inbound)).toMatchObject({
+    expect(buildAsyncApiDocument(sampleEventKinds, 'acme', inbound)).toMatchObject({
       channels: {
         doors: { address: 'acme.doors' },
         letters: {
@@ -84,13 +86,15 @@ describe('the AsyncAPI document', () => {
       required: string[];
       properties: Record<string, unknown>;
     };
-    const event = recorded(1, 'lamp-1', 1);
+    const event = createRecordedEvent(1, 'lamp-1', 1);
     const { context } = event;
     const fullest = { ...event, context: { ...context, impersonator: 'user-2', causation: 'e-1' } };
     const request = { id: null, address: null, userAgent: null };
     const barest = { ...event, organization: null, context: { ...context, request, correlation: '' } };
     const namesOf = (each: typeof event) =>
-      Object.keys(toMessage(each, houseKinds['LampLit'] as EventKind<never>, { source: '/', prefix: 'acme' }).headers);
+      Object.keys(
+        toKafkaMessage(each, sampleEventKinds['LampLit'] as EventKind<never>, { source: '/', prefix: 'acme' }).headers,
+      );
     expect(Object.keys(headers.properties).toSorted()).toEqual(namesOf(fullest).toSorted());
     expect(headers.required.toSorted()).toEqual(namesOf(barest).toSorted());
   });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { EventKind, EventRegistry } from '#kernel';
-import { cloudEventType } from './cloud-event.js';
+import { toCloudEventType } from './cloud-event.js';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -8,10 +8,10 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
  * The JSON Schema of every event's data, by event type. Draft 7, because AsyncAPI's own schema language is built on it:
  * one schema serves consumers and the AsyncAPI document. The store writes parsed data only, hence `output`.
  */
-export const schemas = (registry: EventRegistry): Readonly<Record<string, JsonSchema>> =>
-  Object.fromEntries(Object.entries(registry).map(([type, kind]) => [type, schemaOf(type, kind)]));
+export const buildEventSchemas = (registry: EventRegistry): Readonly<Record<string, JsonSchema>> =>
+  Object.fromEntries(Object.entries(registry).map(([type, kind]) => [type, buildSchema(type, kind)]));
 
-const schemaOf = (type: string, kind: EventKind<never>): JsonSchema => {
+const buildSchema = (type: string, kind: EventKind<never>): JsonSchema => {
   // The kernel imports nothing and knows a schema as something that parses; told in the open it must be zod.
   const schema: unknown = kind.schema;
   if (!(schema instanceof z.ZodType)) throw new Error(`the schema of ${type} is not a zod schema`);
@@ -19,7 +19,7 @@ const schemaOf = (type: string, kind: EventKind<never>): JsonSchema => {
   return {
     $schema,
     $id: `urn:cadastre:event:${type}:v${kind.schemaVersion}`,
-    title: cloudEventType(type, kind.schemaVersion),
+    title: toCloudEventType(type, kind.schemaVersion),
     ...body,
   };
 };

@@ -1,7 +1,7 @@
 import kafkajs, { type Admin, type Kafka } from 'kafkajs';
 import pRetry from 'p-retry';
 import type { EventRegistry, Logger } from '#kernel';
-import { topicOf } from './cloud-event.js';
+import { toTopicName } from './cloud-event.js';
 
 const PARTITIONS = 6;
 const REPLICAS = 3;
@@ -25,7 +25,7 @@ const LOG_CONFIG = {
  * the broker's time, for a sender's may be of a year ago, and the message gone before it was read. The broker packs anew
  * what senders have packed in another way: kafkajs reads no Snappy, LZ4 or Zstandard, and would stand before it for ever.
  */
-const INBOX_CONFIG = {
+const INBOUND_TOPIC_CONFIG = {
   'cleanup.policy': 'delete',
   'retention.ms': String(30 * 24 * 60 * 60 * 1_000),
   'message.timestamp.type': 'LogAppendTime',
@@ -34,8 +34,8 @@ const INBOX_CONFIG = {
 } as const;
 
 /** All topics that the events of these slices go to. */
-export const topicsOf = (registry: EventRegistry, prefix: string): string[] =>
-  [...new Set(Object.values(registry).map((kind) => topicOf(kind, prefix)))].toSorted();
+export const listTopics = (registry: EventRegistry, prefix: string): string[] =>
+  [...new Set(Object.values(registry).map((kind) => toTopicName(kind, prefix)))].toSorted();
 
 /** Creates what is missing. A topic that exists belongs to the operator: it is looked at and left as it is. */
 export const ensureTopics = async (
@@ -49,7 +49,7 @@ export const ensureTopics = async (
     await admin.connect();
     const existing = new Set(await admin.listTopics());
     const missing = topics.filter((topic) => !existing.has(topic));
-    if (missing.length > 0) await create(admin, missing, logger, use === 'log' ? LOG_CONFIG : INBOX_CONFIG);
+    if (missing.length > 0) await create(admin, missing, logger, use === 'log' ? LOG_CONFIG : INBOUND_TOPIC_CONFIG);
     if (use === 'inbox') return;
     await inspect(
       admin,
@@ -99,7 +99,7 @@ const untilTheyHaveLeaders = (admin: Admin, topics: readonly string[]): Promise<
     { retries: 10, minTimeout: 50, maxTimeout: 1_000 },
   );
 
-const KEPT_WHOLE = ['cleanup.policy', 'retention.ms', 'retention.bytes'] as const;
+const FULL_RETENTION_SETTINGS = ['cleanup.policy', 'retention.ms', 'retention.bytes'] as const;
 
 /** Retention or compaction of the operator's may be meant; a history that vanishes by surprise is told of once. */
 const inspect = async (admin: Admin, topics: readonly string[], logger: Logger): Promise<void> => {
@@ -109,12 +109,12 @@ const inspect = async (admin: Admin, topics: readonly string[], logger: Logger):
     resources: topics.map((name) => ({
       type: kafkajs.ConfigResourceTypes.TOPIC,
       name,
-      configNames: [...KEPT_WHOLE],
+      configNames: [...FULL_RETENTION_SETTINGS],
     })),
   });
   for (const { resourceName: topic, configEntries } of resources) {
     for (const { configName, configValue } of configEntries) {
-      if (configValue === LOG_CONFIG[configName as (typeof KEPT_WHOLE)[number]]) continue;
+      if (configValue === LOG_CONFIG[configName as (typeof FULL_RETENTION_SETTINGS)[number]]) continue;
       logger.warn({ topic, [configName]: configValue }, 'this Kafka topic does not keep every event');
     }
   }

@@ -4,16 +4,16 @@ export const EXECUTION_MODES = ['remote', 'local', 'agent'] as const;
 export type ExecutionMode = (typeof EXECUTION_MODES)[number];
 
 /** Where workspaces run that do not say it themselves, and by which agents; `mode` null follows the organization. */
-export type Defaults = { readonly mode: ExecutionMode | null; readonly pool: string | null };
+export type ExecutionDefaults = { readonly mode: ExecutionMode | null; readonly pool: string | null };
 
-type Given = { readonly [D in keyof Defaults]: Defaults[D] | undefined };
+type ExecutionDefaultsInput = { readonly [D in keyof ExecutionDefaults]: ExecutionDefaults[D] | undefined };
 
 /** What a request says of the pool: who leaves the agent mode leaves the pool too. */
-export const poolAfter = ({ mode, pool }: Given): string | null | undefined =>
+export const resolveDefaultPool = ({ mode, pool }: ExecutionDefaultsInput): string | null | undefined =>
   pool === undefined && mode !== undefined && mode !== 'agent' ? null : pool;
 
 /** A pool is for the agent mode, which cannot do without. Texts are those in use (clients.md §2). */
-export const checkDefaults = ({ mode, pool }: Defaults, pointer: string): void => {
+export const checkExecutionDefaults = ({ mode, pool }: ExecutionDefaults, pointer: string): void => {
   if (pool !== null && mode !== 'agent') {
     throw unprocessable("Default agent pool must not be specified unless using 'agent' execution mode", pointer);
   }

@@ -1,11 +1,11 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { document, type Document, type Resource } from '#json-api';
+import { renderDocument, type Document, type Resource } from '#json-api';
 import { ENTITLEMENTS } from './entitlements.js';
-import { organizationFor, type OrganizationRow } from './organizations.queries.js';
+import { findOrganization, type OrganizationRow } from './organizations.queries.js';
 
-export const entitlementSet = ({ id, name, featureSet }: OrganizationRow): Resource => ({
+export const renderEntitlementSet = ({ id, name, featureSet }: OrganizationRow): Resource => ({
   id,
   type: 'entitlement-sets',
   attributes: ENTITLEMENTS[featureSet],
@@ -18,6 +18,8 @@ export class EntitlementSetsController {
 
   @Get('organizations/:organization/entitlement-set')
   async show(@Param('organization') name: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return document(entitlementSet(await organizationFor(this.database, actor, 'read-entitlements', name)));
+    return renderDocument(
+      renderEntitlementSet(await findOrganization(this.database, actor, 'read-entitlements', name)),
+    );
   }
 }

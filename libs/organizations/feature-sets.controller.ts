@@ -1,23 +1,23 @@
 import { Controller, Get, Param, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { confirm, CurrentActor, demand, SITE, type Actor } from '#access';
+import { verifyCurrentAccess, CurrentActor, requirePermission, SITE_SCOPE, type Actor } from '#access';
 import { Database } from '#event-store';
 import {
-  pageDocument,
-  pageOf,
-  parameter,
-  shownOf,
+  renderPage,
+  parsePage,
+  getParameter,
+  slicePage,
   type Document,
-  type Query as QueryOf,
+  type QueryParameters as QueryOf,
   type Resource,
 } from '#json-api';
 import { ENTITLEMENTS } from './entitlements.js';
 import { FEATURE_SETS, type FeatureSet } from './organization.js';
-import { organizationFor } from './organizations.queries.js';
+import { findOrganization } from './organizations.queries.js';
 
 const NAMES: Readonly<Record<FeatureSet, string>> = { everything: 'Everything', free: 'Free' };
 
-export const featureSetResource = (featureSet: FeatureSet): Resource => ({
+export const renderFeatureSet = (featureSet: FeatureSet): Resource => ({
   id: `fs-${featureSet}`,
   type: 'feature-sets',
   attributes: {
@@ -35,12 +35,12 @@ export const featureSetResource = (featureSet: FeatureSet): Resource => ({
 
 /** One page of the feature sets whose name or identifier contains `q`, without regard to case. */
 const listFeatureSets = (query: QueryOf, url: string): Document => {
-  const search = parameter(query, 'q')?.toLowerCase() ?? '';
-  const page = pageOf(query);
+  const search = getParameter(query, 'q')?.toLowerCase() ?? '';
+  const page = parsePage(query);
   const found = FEATURE_SETS.filter((identifier) =>
     [identifier, NAMES[identifier]].some((text) => text.toLowerCase().includes(search)),
   );
-  return pageDocument(shownOf(found, page).map(featureSetResource), page, found.length, url);
+  return renderPage(slicePage(found, page).map(renderFeatureSet), page, found.length, url);
 };
 
 /** The same list at three addresses: every organization of a site can have every feature set. */
@@ -50,7 +50,7 @@ export class FeatureSetsController {
 
   @Get('feature-sets')
   async list(@Query() query: QueryOf, @Req() request: FastifyRequest, @CurrentActor() actor: Actor): Promise<Document> {
-    await confirm(this.database, actor);
+    await verifyCurrentAccess(this.database, actor);
     return listFeatureSets(query, request.url);
   }
 
@@ -61,7 +61,7 @@ export class FeatureSetsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    await organizationFor(this.database, actor, 'read-entitlements', name);
+    await findOrganization(this.database, actor, 'read-entitlements', name);
     return listFeatureSets(query, request.url);
   }
 
@@ -72,8 +72,8 @@ export class FeatureSetsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    await confirm(this.database, actor);
-    demand(actor, 'manage-site', SITE);
+    await verifyCurrentAccess(this.database, actor);
+    requirePermission(actor, 'manage-site', SITE_SCOPE);
     return listFeatureSets(query, request.url);
   }
 }

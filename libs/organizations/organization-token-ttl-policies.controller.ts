@@ -4,25 +4,25 @@ import type { FastifyRequest } from 'fastify';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import {
-  document,
-  pageDocument,
-  pageOf,
+  renderDocument,
+  renderPage,
+  parsePage,
   parseBody,
-  shownOf,
+  slicePage,
   type Document,
-  type Query as QueryOf,
+  type QueryParameters as QueryOf,
   type Resource,
 } from '#json-api';
 import { notFound } from '#kernel';
-import { ToOrganization } from './organizations.handler.js';
-import { organizationFor, type OrganizationRow } from './organizations.queries.js';
-import { policiesBody, ttlsOf } from './token-ttl-policies.body.js';
+import { ChangeOrganization } from './organizations.handler.js';
+import { findOrganization, type OrganizationRow } from './organizations.queries.js';
+import { policiesBody, toMaxTtls } from './token-ttl-policies.body.js';
 import { LIMITED_TOKENS } from './token-ttl-policy.js';
 
 const PATH = 'organizations/:organization/token-ttl-policies';
 
 /** All four policies: those that nobody has changed have the default. */
-const policiesOf = ({ id, createdAt, tokenTtlPolicies }: OrganizationRow): Resource[] =>
+const renderPolicies = ({ id, createdAt, tokenTtlPolicies }: OrganizationRow): Resource[] =>
   LIMITED_TOKENS.map((type) => {
     const { maxTtlMs, updatedAt } = tokenTtlPolicies[type];
     return {
@@ -52,9 +52,9 @@ export class OrganizationTokenTtlPoliciesController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const page = pageOf(query);
-    const policies = policiesOf(await organizationFor(this.database, actor, 'update-organization', name));
-    return pageDocument(shownOf(policies, page), page, policies.length, request.url);
+    const page = parsePage(query);
+    const policies = renderPolicies(await findOrganization(this.database, actor, 'update-organization', name));
+    return renderPage(slicePage(policies, page), page, policies.length, request.url);
   }
 
   @Patch(PATH)
@@ -63,10 +63,10 @@ export class OrganizationTokenTtlPoliciesController {
     @Body() body: unknown,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const maxTtls = ttlsOf(parseBody(policiesBody, body).data);
+    const maxTtls = toMaxTtls(parseBody(policiesBody, body).data);
     const command = { type: 'ChangeTokenTtlPolicies', data: { maxTtls } } as const;
-    const row = await this.bus.execute(new ToOrganization(name, command, actor));
+    const row = await this.bus.execute(new ChangeOrganization(name, command, actor));
     if (!row) throw notFound();
-    return document(policiesOf(row));
+    return renderDocument(renderPolicies(row));
   }
 }

@@ -1,25 +1,25 @@
 import {
-  checkAll,
+  runAllChecks,
   checkName,
   conflict,
-  differences,
-  IN_PATHS,
-  isNothing,
+  pickChanged,
+  PATH_NAME_RULE,
+  hasNoChanges,
   requireActive,
   unprocessable,
   type Decider,
   type Message,
   type OrganizationDeleted,
 } from '#kernel';
-import { checkDefaults, poolAfter, type ExecutionMode } from './default-pool.js';
+import { checkExecutionDefaults, resolveDefaultPool, type ExecutionMode } from './default-pool.js';
 import { DEFAULT_MAX_TTLS, type MaxTokenTtls } from './token-ttl-policy.js';
 
 /** What an organization starts on and may be moved to (clients.md §3). `free` has no audit entitlement. */
 export const FEATURE_SETS = ['everything', 'free'] as const;
 export type FeatureSet = (typeof FEATURE_SETS)[number];
 
-export const TRAIL_BEGINNINGS = ['with_change', 'after_change'] as const;
-export type TrailBeginning = (typeof TRAIL_BEGINNINGS)[number];
+export const TRAIL_STARTS = ['with_change', 'after_change'] as const;
+export type TrailStart = (typeof TRAIL_STARTS)[number];
 
 /** The settings that owners change, as they read back. */
 export type OrganizationSettings = {
@@ -76,7 +76,7 @@ export type OrganizationEvent =
     >
   | Message<'OrganizationUpdated', { changes: OrganizationChanges }>
   /** `trailBegins`: whether the change is the first entry of the audit trail that it opens. */
-  | Message<'OrganizationFeatureSetChanged', { featureSet: FeatureSet; trailBegins: TrailBeginning }>
+  | Message<'OrganizationFeatureSetChanged', { featureSet: FeatureSet; trailBegins: TrailStart }>
   /** In milliseconds, of the types that changed. */
   | Message<'OrganizationTokenTtlPoliciesChanged', { maxTtls: Partial<MaxTokenTtls> }>
   /** Takes everything in it along: projects, workspaces, state, teams and their tokens. */
@@ -99,7 +99,7 @@ export type OrganizationCommand =
   | Message<'ChangeTokenTtlPolicies', { maxTtls: Partial<MaxTokenTtls> }>
   | Message<'DeleteOrganization', Record<never, never>>;
 
-type Active = {
+type ActiveOrganization = {
   readonly status: 'active';
   readonly name: string;
   readonly email: string;
@@ -107,19 +107,19 @@ type Active = {
   readonly settings: OrganizationSettings;
   readonly maxTtls: MaxTokenTtls;
 };
-export type Organization = { readonly status: 'absent' | 'deleted' } | Active;
+export type OrganizationState = { readonly status: 'absent' | 'deleted' } | ActiveOrganization;
 
 /** Where requests name the default pool. */
-export const POOL = '/data/relationships/default-agent-pool';
+export const ORGANIZATION_POOL_POINTER = '/data/relationships/default-agent-pool';
 
-const NAME = { ...IN_PATHS, least: 3, most: 40 };
+const NAME_RULE = { ...PATH_NAME_RULE, least: 3, most: 40 };
 
 const checkEmail = (email: string): void => {
   if (email.trim() === '') throw unprocessable("Email can't be blank", 'email');
 };
 
 /** The two ways of telling a pull request about its plans exclude one another: turning one on turns the other off. */
-const statusesAfter = ({
+const resolvePullRequestStatuses = ({
   aggregatedCommitStatusEnabled: aggregated,
   sendPassingStatusesForUntriggeredSpeculativePlans: passing,
 }: OrganizationChanges): OrganizationChanges => {
@@ -134,9 +134,13 @@ const statusesAfter = ({
 };
 
 /** What a request changes, with what follows from it. */
-const changesOf = (given: OrganizationChanges): OrganizationChanges => {
-  const defaultAgentPool = poolAfter({ mode: given.defaultExecutionMode, pool: given.defaultAgentPool });
-  return { ...statusesAfter(given), ...given, ...(defaultAgentPool === undefined ? {} : { defaultAgentPool }) };
+const resolveChanges = (given: OrganizationChanges): OrganizationChanges => {
+  const defaultAgentPool = resolveDefaultPool({ mode: given.defaultExecutionMode, pool: given.defaultAgentPool });
+  return {
+    ...resolvePullRequestStatuses(given),
+    ...given,
+    ...(defaultAgentPool === undefined ? {} : { defaultAgentPool }),
+  };
 };
 
 const checkSettings = (
@@ -144,19 +148,19 @@ const checkSettings = (
   changed: OrganizationChanges,
 ): void => {
   if (changed.defaultExecutionMode === undefined && changed.defaultAgentPool === undefined) return;
-  checkDefaults({ mode, pool }, POOL);
+  checkExecutionDefaults({ mode, pool }, ORGANIZATION_POOL_POINTER);
 };
 
-export const organization: Decider<Organization, OrganizationCommand, OrganizationEvent> = {
+export const organization: Decider<OrganizationState, OrganizationCommand, OrganizationEvent> = {
   version: 3,
   initial: { status: 'absent' },
   decide: {
     CreateOrganization: ({ name, email, featureSet, settings, defaultProject, ownersTeam }, state) => {
       if (state.status !== 'absent') throw conflict('Organization exists already');
-      const given = changesOf(settings);
+      const given = resolveChanges(settings);
       const all = { ...DEFAULT_SETTINGS, ...given };
-      checkAll(
-        () => checkName(name, NAME),
+      runAllChecks(
+        () => checkName(name, NAME_RULE),
         () => checkEmail(email),
         () => checkSettings(all, given),
       );
@@ -169,21 +173,21 @@ export const organization: Decider<Organization, OrganizationCommand, Organizati
     },
     UpdateOrganization: ({ changes }, state) => {
       const { settings, name, email } = requireActive(state);
-      const changed = differences({ ...settings, name, email }, changesOf(changes));
-      checkAll(
-        () => changed.name !== undefined && checkName(changed.name, NAME),
+      const changed = pickChanged({ ...settings, name, email }, resolveChanges(changes));
+      runAllChecks(
+        () => changed.name !== undefined && checkName(changed.name, NAME_RULE),
         () => changed.email !== undefined && checkEmail(changed.email),
         () => checkSettings({ ...settings, ...changed }, changed),
       );
-      return isNothing(changed) ? [] : [{ type: 'OrganizationUpdated', data: { changes: changed } }];
+      return hasNoChanges(changed) ? [] : [{ type: 'OrganizationUpdated', data: { changes: changed } }];
     },
     ChangeFeatureSet: ({ featureSet }, state) =>
       requireActive(state).featureSet === featureSet
         ? []
         : [{ type: 'OrganizationFeatureSetChanged', data: { featureSet, trailBegins: 'after_change' } }],
     ChangeTokenTtlPolicies: ({ maxTtls }, state) => {
-      const changed = differences(requireActive(state).maxTtls, maxTtls);
-      return isNothing(changed) ? [] : [{ type: 'OrganizationTokenTtlPoliciesChanged', data: { maxTtls: changed } }];
+      const changed = pickChanged(requireActive(state).maxTtls, maxTtls);
+      return hasNoChanges(changed) ? [] : [{ type: 'OrganizationTokenTtlPoliciesChanged', data: { maxTtls: changed } }];
     },
     DeleteOrganization: (_, state) => [{ type: 'OrganizationDeleted', data: { name: requireActive(state).name } }],
   },

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser, issueUserToken } from '#people';
-import { rebuild, verify, viewsOf } from '#event-store';
+import { rebuildView, verifyView, listViews } from '#event-store';
 import { sql } from '#kernel';
-import { namesDifferingInCase, organizationsSlice } from '#organizations';
+import { findNamesDifferingInCase, organizationsDefinition } from '#organizations';
 import { costOf } from '../../test/support/cost.js';
 import { logLength } from '../../test/support/log.js';
 import {
-  answered,
-  giveProject,
-  giveWorkspace,
+  expectStatus,
+  grantProjectAccess,
+  grantWorkspaceAccess,
   makeAgentPool,
   makeAgentToken,
   makeMember,
@@ -17,12 +17,12 @@ import {
   makeProject,
   makeTeam,
   makeToken,
-  makeTwin,
+  createSecondOrganization,
   makeWorkspace,
   resource,
 } from '../../test/support/seeds.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
-import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
+import { expectViewsMatchLog } from '../../test/support/true-to-the-log.js';
 
 const PATH = '/api/v2/organizations';
 
@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 /** Somebody who has a token and nothing else. */
-const person = async (username: string): Promise<Api> => {
+const person = async (username: string): Promise<ApiTestClient> => {
   const { store, house } = server;
   const { id } = await ensureUser(store, house.ids, username, false);
   return server.as(await issueUserToken(store, house.ids, id, 'for a test'));
@@ -43,17 +43,17 @@ const person = async (username: string): Promise<Api> => {
 
 const organization = (attributes: object) => resource('organizations', attributes);
 
-const problemsOf = (answer: Answer) =>
+const problemsOf = (answer: ApiResponse) =>
   (answer.body.errors as { detail: string; source?: { pointer: string } }[]).map(({ detail, source }) => [
     source?.pointer,
     detail,
   ]);
 
-const namesIn = ({ body }: Answer): string[] => body.data.map(({ id }: { id: string }) => id);
+const namesIn = ({ body }: ApiResponse): string[] => body.data.map(({ id }: { id: string }) => id);
 
 describe('an organization', () => {
   it('is created under its name, with a stable id beside it', async () => {
-    const { body } = answered(
+    const { body } = expectStatus(
       await server.post(PATH, organization({ name: 'acme', email: 'ops@acme.test', 'session-timeout': 60 })),
       201,
     );
@@ -81,9 +81,9 @@ describe('an organization', () => {
   it('has a default project and a team of owners from the start, and its maker is one of them', async () => {
     const ada = await person('ada');
     const { defaultProject, ownersTeam } = await makeOrganization(ada, 'ada-and-sons');
-    const projects = answered(await ada.get(`${PATH}/ada-and-sons/projects`), 200).body;
+    const projects = expectStatus(await ada.get(`${PATH}/ada-and-sons/projects`), 200).body;
     expect(projects.data).toMatchObject([{ id: defaultProject, attributes: { name: 'Default Project' } }]);
-    const teams = answered(await ada.get(`${PATH}/ada-and-sons/teams`), 200).body;
+    const teams = expectStatus(await ada.get(`${PATH}/ada-and-sons/teams`), 200).body;
     const { id } = (await ada.get('/api/v2/account/details')).body.data;
     expect(teams.data).toMatchObject([
       {
@@ -92,29 +92,29 @@ describe('an organization', () => {
         relationships: { users: { data: [{ type: 'users', id }] } },
       },
     ]);
-    answered(await ada.patch(`${PATH}/ada-and-sons`, organization({ 'assessments-enforced': true })), 200);
+    expectStatus(await ada.patch(`${PATH}/ada-and-sons`, organization({ 'assessments-enforced': true })), 200);
   });
 
   it('is updated: what is named changes, the rest stays, and nothing said is nothing done', async () => {
     await makeOrganization(server, 'updated');
     const before = (await server.get(`${PATH}/updated`)).body.data;
-    const changed = answered(
+    const changed = expectStatus(
       await server.patch(`${PATH}/updated`, organization({ email: 'new@acme.test', 'session-timeout': 9 })),
       200,
     ).body.data;
     const attributes = { ...before.attributes, email: 'new@acme.test', 'session-timeout': 9 };
     expect(changed).toEqual({ ...before, attributes });
     const length = await logLength(server.store);
-    const same = answered(await server.patch(`${PATH}/updated`, { data: { type: 'organizations' } }), 200);
+    const same = expectStatus(await server.patch(`${PATH}/updated`, { data: { type: 'organizations' } }), 200);
     expect(same.body.data).toEqual(changed);
-    const cleared = answered(await server.patch(`${PATH}/updated`, organization({ 'session-timeout': null })), 200);
+    const cleared = expectStatus(await server.patch(`${PATH}/updated`, organization({ 'session-timeout': null })), 200);
     expect(cleared.body.data.attributes['session-timeout']).toBeNull();
     expect(await logLength(server.store)).toBe(length + 1);
   });
 
   it('has the attributes that go-tfe reads, for features that are not built too', async () => {
     await makeOrganization(server, 'read-by-go-tfe');
-    const { attributes } = answered(await server.get(`${PATH}/read-by-go-tfe`), 200).body.data;
+    const { attributes } = expectStatus(await server.get(`${PATH}/read-by-go-tfe`), 200).body.data;
     expect(attributes['remaining-testable-count']).toBe(0);
     expect(attributes.permissions).toMatchObject({ 'can-manage-auditing': true });
   });
@@ -123,7 +123,7 @@ describe('an organization', () => {
     await makeOrganization(server, 'underscored');
     const sent = { session_timeout: 9, send_passing_statuses_for_untriggered_speculative_plans: true };
     expect(
-      answered(await server.patch(`${PATH}/underscored`, organization(sent)), 200).body.data.attributes,
+      expectStatus(await server.patch(`${PATH}/underscored`, organization(sent)), 200).body.data.attributes,
     ).toMatchObject({
       'session-timeout': 9,
       'send-passing-statuses-for-untriggered-speculative-plans': true,
@@ -132,7 +132,7 @@ describe('an organization', () => {
 
   it('refuses features that are not built, each by name', async () => {
     await makeOrganization(server, 'plain');
-    const answer = answered(
+    const answer = expectStatus(
       await server.patch(`${PATH}/plain`, organization({ 'stacks-enabled': true, 'enforce-hyok': true })),
       422,
     );
@@ -140,7 +140,7 @@ describe('an organization', () => {
       '/data/attributes/enforce-hyok',
       '/data/attributes/stacks-enabled',
     ]);
-    answered(
+    expectStatus(
       await server.patch(`${PATH}/plain`, organization({ 'stacks-enabled': false, 'enforce-hyok': false })),
       200,
     );
@@ -149,7 +149,8 @@ describe('an organization', () => {
   it('is renamed: it goes by the new name alone, with all that it holds, and is the same still', async () => {
     const { id } = await makeOrganization(server, 'old-name');
     const workspace = await makeWorkspace(server, 'old-name', 'one');
-    const renamed = answered(await server.patch(`${PATH}/old-name`, organization({ name: 'new-name' })), 200).body.data;
+    const renamed = expectStatus(await server.patch(`${PATH}/old-name`, organization({ name: 'new-name' })), 200).body
+      .data;
     expect(renamed).toMatchObject({ id: 'new-name', attributes: { name: 'new-name', 'external-id': id } });
     expect((await server.get(`${PATH}/old-name`)).status).toBe(404);
     expect((await server.get(`${PATH}/new-name`)).body.data).toEqual(renamed);
@@ -166,22 +167,25 @@ describe('an organization', () => {
     const workspace = await makeWorkspace(token, 'before', 'one');
     const lock = `/api/v2/workspaces/${workspace}/actions/lock`;
     const holder = async (): Promise<string> => {
-      const { included } = answered(await server.get(`/api/v2/workspaces/${workspace}?include=locked_by`), 200).body;
+      const { included } = expectStatus(
+        await server.get(`/api/v2/workspaces/${workspace}?include=locked_by`),
+        200,
+      ).body;
       return included[0].attributes.username as string;
     };
-    answered(await token.post(lock), 200);
+    expectStatus(await token.post(lock), 200);
     expect(await holder()).toBe('before');
-    answered(await token.post(lock.replace('/lock', '/unlock')), 200);
+    expectStatus(await token.post(lock.replace('/lock', '/unlock')), 200);
 
-    answered(await server.patch(`${PATH}/before`, organization({ name: 'after' })), 200);
+    expectStatus(await server.patch(`${PATH}/before`, organization({ name: 'after' })), 200);
     for (const caller of [token, member]) {
-      answered(await caller.get(`${PATH}/before`), 404);
+      expectStatus(await caller.get(`${PATH}/before`), 404);
       expect(namesIn(await caller.get(PATH))).toEqual(['after']);
-      answered(await caller.get(`${PATH}/after/workspaces/one`), 200);
+      expectStatus(await caller.get(`${PATH}/after/workspaces/one`), 200);
     }
-    answered(await token.post(lock), 200);
+    expectStatus(await token.post(lock), 200);
     expect(await holder()).toBe('after');
-    const one = answered(await member.get(`/api/v2/workspaces/${workspace}`), 200).body.data;
+    const one = expectStatus(await member.get(`/api/v2/workspaces/${workspace}`), 200).body.data;
     expect(one.links.self).toBe('/api/v2/organizations/after/workspaces/one');
   });
 
@@ -191,7 +195,7 @@ describe('an organization', () => {
   ])('has its name to itself: not for %s', async (_, take) => {
     for (const name of ['taken', 'other']) await server.post(PATH, organization({ name, email: 'ops@acme.test' }));
     const length = await logLength(server.store);
-    const answer = answered(await take(), 422);
+    const answer = expectStatus(await take(), 422);
     expect(problemsOf(answer)).toEqual([['/data/attributes/name', 'Name has already been taken']]);
     expect(await logLength(server.store)).toBe(length);
   });
@@ -202,17 +206,19 @@ describe('an organization', () => {
   ])('has its name to itself in any case: not for %s', async (_, take) => {
     for (const name of ['Zulu', 'yankee']) await server.post(PATH, organization({ name, email: 'ops@acme.test' }));
     const length = await logLength(server.store);
-    expect(problemsOf(answered(await take(), 422))).toEqual([['/data/attributes/name', 'Name has already been taken']]);
+    expect(problemsOf(expectStatus(await take(), 422))).toEqual([
+      ['/data/attributes/name', 'Name has already been taken'],
+    ]);
     expect(await logLength(server.store)).toBe(length);
-    answered(await server.get(`${PATH}/zulu`), 404);
+    expectStatus(await server.get(`${PATH}/zulu`), 404);
   });
 
   it('may change the case of its name, and frees a name that it gives up', async () => {
     await makeOrganization(server, 'Cased');
-    answered(await server.patch(`${PATH}/Cased`, organization({ name: 'cased' })), 200);
-    answered(await server.patch(`${PATH}/cased`, organization({ name: 'uncased' })), 200);
+    expectStatus(await server.patch(`${PATH}/Cased`, organization({ name: 'cased' })), 200);
+    expectStatus(await server.patch(`${PATH}/cased`, organization({ name: 'uncased' })), 200);
     await makeOrganization(server, 'CASED');
-    answered(await server.delete(`${PATH}/CASED`), 204);
+    expectStatus(await server.delete(`${PATH}/CASED`), 204);
     const again = await server.post(PATH, organization({ name: 'cased', email: 'ops@acme.test' }));
     expect(again.status).toBe(201);
   });
@@ -229,30 +235,30 @@ describe('an organization', () => {
   });
 
   it('keeps a name that differs from another only in case; nobody else gets the name while one of the two is left', async () => {
-    await makeTwin(server, 'Xray', 'xray');
-    expect(await namesDifferingInCase(server.database)).toEqual([['Xray', 'xray']]);
+    await createSecondOrganization(server, 'Xray', 'xray');
+    expect(await findNamesDifferingInCase(server.database)).toEqual([['Xray', 'xray']]);
     for (const name of ['Xray', 'xray']) {
-      answered(await server.patch(`${PATH}/${name}`, organization({ email: 'new@acme.test' })), 200);
+      expectStatus(await server.patch(`${PATH}/${name}`, organization({ email: 'new@acme.test' })), 200);
     }
     const create = () => server.post(PATH, organization({ name: 'XRAY', email: 'a@b.test' }));
-    answered(await create(), 422);
+    expectStatus(await create(), 422);
     // The reservation passes from the first to the second.
-    answered(await server.patch(`${PATH}/Xray`, organization({ name: 'x-ray' })), 200);
-    expect(await namesDifferingInCase(server.database)).toEqual([]);
-    answered(await create(), 422);
-    answered(await server.delete(`${PATH}/xray`), 204);
-    answered(await create(), 201);
+    expectStatus(await server.patch(`${PATH}/Xray`, organization({ name: 'x-ray' })), 200);
+    expect(await findNamesDifferingInCase(server.database)).toEqual([]);
+    expectStatus(await create(), 422);
+    expectStatus(await server.delete(`${PATH}/xray`), 204);
+    expectStatus(await create(), 201);
   });
 
   it('keeps its name through a rebuild, also one that another has in a different case', async () => {
-    await makeTwin(server, 'Whisky', 'whisky');
-    for (const view of viewsOf([organizationsSlice])) {
-      await rebuild(server.store, view);
-      expect([view.name, await verify(server.store, view, new Date())]).toEqual([view.name, []]);
+    await createSecondOrganization(server, 'Whisky', 'whisky');
+    for (const view of listViews([organizationsDefinition])) {
+      await rebuildView(server.store, view);
+      expect([view.name, await verifyView(server.store, view, new Date())]).toEqual([view.name, []]);
     }
-    answered(await server.get(`${PATH}/whisky`), 200);
-    answered(await server.post(PATH, organization({ name: 'WHISKY', email: 'a@b.test' })), 422);
-    answered(await server.delete(`${PATH}/whisky`), 204);
+    expectStatus(await server.get(`${PATH}/whisky`), 200);
+    expectStatus(await server.post(PATH, organization({ name: 'WHISKY', email: 'a@b.test' })), 422);
+    expectStatus(await server.delete(`${PATH}/whisky`), 204);
   });
 
   it.each<[string, object, string, string | RegExp]>([
@@ -268,7 +274,7 @@ describe('an organization', () => {
     ['an address without end', { email: 'x'.repeat(256) }, 'email', /at most 255/],
   ])('is not made with %s', async (_, attributes, attribute, detail) => {
     const length = await logLength(server.store);
-    const answer = answered(
+    const answer = expectStatus(
       await server.post(PATH, organization({ name: 'fine', email: 'a@b.test', ...attributes })),
       422,
     );
@@ -296,7 +302,7 @@ describe('what runs by default in an organization', () => {
     const { defaultProject } = await makeOrganization(server, 'agents');
     const pool = await makeAgentPool(server, 'agents', 'pool');
     const workspace = await makeWorkspace(server, 'agents', 'one');
-    const shown = answered(await server.patch(`${PATH}/agents`, agents(pool)), 200).body.data;
+    const shown = expectStatus(await server.patch(`${PATH}/agents`, agents(pool)), 200).body.data;
     expect(shown).toMatchObject({
       attributes: { 'default-execution-mode': 'agent' },
       relationships: { 'default-agent-pool': { data: { type: 'agent-pools', id: pool } } },
@@ -309,9 +315,9 @@ describe('what runs by default in an organization', () => {
       attributes: { 'default-execution-mode': 'agent', 'setting-overwrites': { 'default-execution-mode': false } },
       relationships: { 'default-agent-pool': { data: { id: pool } } },
     });
-    answered(await server.delete(`/api/v2/agent-pools/${pool}`), 422);
+    expectStatus(await server.delete(`/api/v2/agent-pools/${pool}`), 422);
 
-    const left = answered(
+    const left = expectStatus(
       await server.patch(`${PATH}/agents`, organization({ 'default-execution-mode': 'remote' })),
       200,
     );
@@ -320,14 +326,14 @@ describe('what runs by default in an organization', () => {
       attributes: { 'execution-mode': 'remote' },
       relationships: { 'agent-pool': { data: null } },
     });
-    answered(await server.delete(`/api/v2/agent-pools/${pool}`), 204);
+    expectStatus(await server.delete(`/api/v2/agent-pools/${pool}`), 204);
   });
 
   it('may name the pool by an attribute', async () => {
     await makeOrganization(server, 'attributed');
     const pool = await makeAgentPool(server, 'attributed', 'pool');
     const attributes = { 'default-execution-mode': 'agent', 'default-agent-pool-id': pool };
-    const { body } = answered(await server.patch(`${PATH}/attributed`, organization(attributes)), 200);
+    const { body } = expectStatus(await server.patch(`${PATH}/attributed`, organization(attributes)), 200);
     expect(body.data.relationships['default-agent-pool'].data).toEqual({ type: 'agent-pools', id: pool });
   });
 
@@ -347,11 +353,11 @@ describe('what runs by default in an organization', () => {
       [agents(own, {}), /must not be specified unless using 'agent' execution mode/],
       [agents(own, { 'default-execution-mode': 'local' }), /must not be specified unless using 'agent'/],
     ] as const) {
-      const answer = answered(await server.patch(`${PATH}/wanting`, body), 422);
+      const answer = expectStatus(await server.patch(`${PATH}/wanting`, body), 422);
       expect(problemsOf(answer)).toEqual([['/data/relationships/default-agent-pool', expect.stringMatching(detail)]]);
     }
     const founded = agents(own, { name: 'founded', email: 'a@b.test', 'default-execution-mode': 'agent' });
-    answered(await server.post(PATH, founded), 422);
+    expectStatus(await server.post(PATH, founded), 422);
     expect(await logLength(server.store)).toBe(length);
   });
 });
@@ -363,16 +369,16 @@ describe('the policies for the life of tokens', () => {
     resource(TYPE, {
       'token-ttl-policies': items.map(([type, ms]) => ({ 'token-type': type, 'max-ttl-ms': ms })),
     });
-  const limits = ({ body }: Answer) =>
+  const limits = ({ body }: ApiResponse) =>
     body.data.map(({ attributes }: any) => [attributes['token-type'], attributes['max-ttl-ms']]);
 
   beforeAll(() => makeOrganization(server, 'limited'));
   const path = `${PATH}/limited/token-ttl-policies`;
 
   it('are four with the default of two years, and apply only while the organization enables them', async () => {
-    const { body } = answered(await server.get(`${PATH}/limited`), 200);
+    const { body } = expectStatus(await server.get(`${PATH}/limited`), 200);
     expect(body.data.attributes['max-ttl-enabled']).toBe(false);
-    const answer = answered(await server.get(path), 200);
+    const answer = expectStatus(await server.get(path), 200);
     expect(limits(answer)).toEqual(['organization', 'team', 'user', 'audit_trails'].map((type) => [type, DEFAULT]));
     expect(answer.body.data[1]).toEqual({
       id: `ttlp-${body.data.attributes['external-id'].slice('org-'.length)}-team`,
@@ -385,12 +391,12 @@ describe('the policies for the life of tokens', () => {
       },
     });
     expect(answer.body.meta.pagination).toMatchObject({ 'total-count': 4 });
-    const updated = answered(await server.patch(`${PATH}/limited`, organization({ 'max-ttl-enabled': true })), 200);
+    const updated = expectStatus(await server.patch(`${PATH}/limited`, organization({ 'max-ttl-enabled': true })), 200);
     expect(updated.body.data.attributes['max-ttl-enabled']).toBe(true);
   });
 
   it('change where the request names them, and the answer has all four', async () => {
-    const changed = answered(await server.patch(path, policies(['team', 60_000], ['user', 3_600_000])), 200);
+    const changed = expectStatus(await server.patch(path, policies(['team', 60_000], ['user', 3_600_000])), 200);
     const expected = [
       ['organization', DEFAULT],
       ['team', 60_000],
@@ -398,11 +404,11 @@ describe('the policies for the life of tokens', () => {
       ['audit_trails', DEFAULT],
     ];
     expect(limits(changed)).toEqual(expected);
-    expect(limits(answered(await server.get(path), 200))).toEqual(expected);
+    expect(limits(expectStatus(await server.get(path), 200))).toEqual(expected);
     const length = await logLength(server.store);
-    answered(await server.patch(path, policies(['team', 60_000])), 200);
+    expectStatus(await server.patch(path, policies(['team', 60_000])), 200);
     expect(await logLength(server.store)).toBe(length);
-    await expectTrueToTheLog(server, [organizationsSlice]);
+    await expectViewsMatchLog(server, [organizationsDefinition]);
   });
 
   it.each([
@@ -426,23 +432,23 @@ describe('the policies for the life of tokens', () => {
     [[], '', 'Token ttl policies: must name at least one policy'],
   ] as const)('refuse %j', async (items, at, detail) => {
     const before = limits(await server.get(path));
-    const answer = answered(await server.patch(path, policies(...items)), 422);
+    const answer = expectStatus(await server.patch(path, policies(...items)), 422);
     expect(problemsOf(answer)).toEqual([[`/data/attributes/token-ttl-policies${at}`, expect.stringContaining(detail)]]);
     expect(limits(await server.get(path))).toEqual(before);
   });
 
   it('refuse a request without policies', async () => {
-    const answer = answered(await server.patch(path, { data: { type: TYPE } }), 422);
+    const answer = expectStatus(await server.patch(path, { data: { type: TYPE } }), 422);
     expect(problemsOf(answer)).toEqual([['/data/attributes/token-ttl-policies', "Token ttl policies can't be blank"]]);
   });
 });
 
 describe('what an organization lets its caller do', () => {
-  const can = async (api: Api, name: string): Promise<string[]> => {
-    const { permissions } = answered(await api.get(`${PATH}/${name}`), 200).body.data.attributes;
+  const can = async (api: ApiTestClient, name: string): Promise<string[]> => {
+    const { permissions } = expectStatus(await api.get(`${PATH}/${name}`), 200).body.data.attributes;
     return Object.keys(permissions as object).filter((key) => (permissions as Record<string, boolean>)[key]);
   };
-  let teamless: Api;
+  let teamless: ApiTestClient;
 
   beforeAll(async () => {
     await makeOrganization(server, 'allowing');
@@ -503,11 +509,11 @@ describe('an organization that is deleted', () => {
         tags: { data: [{ type: 'tags', attributes: { name: 'flat' } }] },
       },
     );
-    const issued = answered(await server.post(`${PATH}/doomed/authentication-token`), 201).body.data;
+    const issued = expectStatus(await server.post(`${PATH}/doomed/authentication-token`), 201).body.data;
     const owners = await makeToken(server, `/api/v2/teams/${ownersTeam}/authentication-token`);
-    answered(await server.as(owners).get(`/api/v2/workspaces/${workspace}`), 200);
+    expectStatus(await server.as(owners).get(`/api/v2/workspaces/${workspace}`), 200);
 
-    const removed = answered(await server.delete(`${PATH}/doomed`), 204);
+    const removed = expectStatus(await server.delete(`${PATH}/doomed`), 204);
     expect(removed.text).toBe('');
 
     for (const path of [
@@ -528,11 +534,11 @@ describe('an organization that is deleted', () => {
     ]) {
       expect([path, (await server.get(path)).status]).toEqual([path, 404]);
     }
-    answered(await server.delete(`${PATH}/doomed`), 404);
-    answered(await server.delete(`/api/v2/workspaces/${workspace}`), 404);
-    answered(await server.patch(`/api/v2/projects/${project}`, resource('projects', { name: 'Again' })), 404);
+    expectStatus(await server.delete(`${PATH}/doomed`), 404);
+    expectStatus(await server.delete(`/api/v2/workspaces/${workspace}`), 404);
+    expectStatus(await server.patch(`/api/v2/projects/${project}`, resource('projects', { name: 'Again' })), 404);
     for (const token of [owners, issued.attributes.token]) {
-      answered(await server.as(token).get('/api/v2/account/details'), 401);
+      expectStatus(await server.as(token).get('/api/v2/account/details'), 401);
     }
     const [left] = await server.database.rows<{ n: number }>(sql`
       select (select count(*) from organizations where id = ${id}) + (select count(*) from projects where organization = ${id})
@@ -550,8 +556,8 @@ describe('an organization that is deleted', () => {
     const team = await makeTeam(server, 'traceless', 'core');
     await makeMember(server, 'traceless', 'traced', [team]);
     const workspace = await makeWorkspace(server, 'traceless', 'one');
-    await giveProject(server, team, defaultProject, 'read');
-    await giveWorkspace(server, team, workspace, 'read');
+    await grantProjectAccess(server, team, defaultProject, 'read');
+    await grantWorkspaceAccess(server, team, workspace, 'read');
     const tables = await server.database.rows<{ table: string }>(sql`
       select format('%I.%I', table_schema, table_name) as table from information_schema.columns
        where column_name = 'organization' and table_schema not in ('event_store', 'information_schema')
@@ -567,14 +573,14 @@ describe('an organization that is deleted', () => {
     expect(await holding()).toEqual(
       expect.arrayContaining(['views.agent_pools', 'views.projects', 'views.team_projects', 'views.workspaces']),
     );
-    answered(await server.delete(`${PATH}/traceless`), 204);
+    expectStatus(await server.delete(`${PATH}/traceless`), 204);
     expect(await holding()).toEqual([]);
   });
 
   it('leaves its name to others, who find nothing of the old one', async () => {
     await makeOrganization(server, 'reborn');
     await makeWorkspace(server, 'reborn', 'one');
-    answered(await server.delete(`${PATH}/reborn`), 204);
+    expectStatus(await server.delete(`${PATH}/reborn`), 204);
     await makeOrganization(server, 'reborn');
     expect((await server.get(`${PATH}/reborn/workspaces`)).body.data).toEqual([]);
   });
@@ -582,8 +588,8 @@ describe('an organization that is deleted', () => {
   it('is deleted by its owners only', async () => {
     await makeOrganization(server, 'guarded');
     const token = server.as(await makeOrganizationToken(server, 'guarded'));
-    answered(await token.delete(`${PATH}/guarded`), 404);
-    answered(await token.patch(`${PATH}/guarded`, organization({ name: 'mine' })), 404);
+    expectStatus(await token.delete(`${PATH}/guarded`), 404);
+    expectStatus(await token.patch(`${PATH}/guarded`, organization({ name: 'mine' })), 404);
     expect((await server.get(`${PATH}/guarded`)).status).toBe(200);
   });
 });
@@ -631,7 +637,7 @@ describe('the list of organizations', () => {
     const tokens = `${PATH}/watched/authentication-token`;
     for (const path of [tokens, `${tokens}?token=audit-trails`]) {
       const token = server.as(await makeToken(server, path));
-      const { body } = answered(await token.get(`${PATH}?include=entitlement_set`), 200);
+      const { body } = expectStatus(await token.get(`${PATH}?include=entitlement_set`), 200);
       expect(body.data.map(({ id }: { id: string }) => id)).toEqual(['watched']);
       const { id } = body.data[0].relationships['entitlement-set'].data;
       expect(body.included).toMatchObject([{ type: 'entitlement-sets', id, attributes: { 'audit-logging': true } }]);
@@ -641,7 +647,7 @@ describe('the list of organizations', () => {
   it('includes default projects, for those who may see them', async () => {
     const { defaultProject } = await makeOrganization(server, 'included');
     const project = (await server.get(`/api/v2/projects/${defaultProject}`)).body.data;
-    const one = answered(await server.get(`${PATH}/included?include=default-project`), 200).body;
+    const one = expectStatus(await server.get(`${PATH}/included?include=default-project`), 200).body;
     expect(one.included).toEqual([project]);
     const both = await server.get(`${PATH}?q=included&include=entitlement_set,default_project`);
     expect(both.body.included.map(({ type }: { type: string }) => type)).toEqual(['entitlement-sets', 'projects']);
@@ -652,7 +658,7 @@ describe('the list of organizations', () => {
 
   it('is searched by name and address', async () => {
     await makeOrganization(server, 'searched');
-    answered(await server.patch(`${PATH}/searched`, organization({ email: 'Someone@Else.test' })), 200);
+    expectStatus(await server.patch(`${PATH}/searched`, organization({ email: 'Someone@Else.test' })), 200);
     expect(namesIn(await server.get(`${PATH}?q=someone@else`))).toEqual(['searched']);
     expect(namesIn(await server.get(`${PATH}?q=EARCHE`))).toEqual(['searched']);
   });
@@ -661,7 +667,7 @@ describe('the list of organizations', () => {
     const grace = await person('grace');
     for (const name of ['left-one', 'left-two', 'right-one']) await makeOrganization(grace, name);
     const found = async (query: string) => {
-      const { body } = answered(await grace.get(`${PATH}?${query}`), 200);
+      const { body } = expectStatus(await grace.get(`${PATH}?${query}`), 200);
       expect(body.meta.pagination['total-count']).toBe(body.data.length);
       return body.data.map(({ id }: { id: string }) => id);
     };
@@ -683,12 +689,12 @@ describe('the list of organizations', () => {
     await makeOrganization(server, 'worked-for');
     const pool = await makeAgentPool(server, 'worked-for', 'pool');
     const agent = server.as(await makeAgentToken(server, pool));
-    expect(namesIn(answered(await agent.get(PATH), 200))).toEqual([]);
-    answered(await agent.get(`${PATH}/worked-for`), 404);
+    expect(namesIn(expectStatus(await agent.get(PATH), 200))).toEqual([]);
+    expectStatus(await agent.get(`${PATH}/worked-for`), 404);
   });
 
   it('refuses an include that it does not know', async () => {
-    const { body } = answered(await server.get(`${PATH}?include=moon`), 400);
+    const { body } = expectStatus(await server.get(`${PATH}?include=moon`), 400);
     expect(body.errors[0].detail).toContain('include parameter');
   });
 });
@@ -696,14 +702,14 @@ describe('the list of organizations', () => {
 describe('another organization', () => {
   it('is not there, nor is anything of it', async () => {
     const { ownersTeam, defaultProject } = await makeOrganization(server, 'foreign');
-    const issued = answered(await server.post(`${PATH}/foreign/authentication-token`), 201).body.data;
+    const issued = expectStatus(await server.post(`${PATH}/foreign/authentication-token`), 201).body.data;
     const eve = await person('eve');
     await makeOrganization(eve, 'eves');
     const own = server.as(await makeOrganizationToken(eve, 'eves'));
     const admin = (await server.get('/api/v2/account/details')).body.data.id as string;
     const project = resource('projects', { name: 'Mine' });
     const subscription = resource('subscriptions', {}, { 'feature-set': { data: { id: 'fs-free' } } });
-    const asks: [keyof Omit<Api, 'as'>, string, object?][] = [
+    const asks: [keyof Omit<ApiTestClient, 'as'>, string, object?][] = [
       ['get', `${PATH}/foreign`],
       ['patch', `${PATH}/foreign`, organization({ name: 'mine' })],
       ['delete', `${PATH}/foreign`],
@@ -748,9 +754,9 @@ describe('the self-hosted edition', () => {
     const hosted = await startTestServer({ env: { CADASTRE_EDITION: 'self-hosted' } });
     try {
       await makeOrganization(hosted, 'acme');
-      const { data } = answered(await hosted.get(`${PATH}/acme/entitlement-set`), 200).body;
+      const { data } = expectStatus(await hosted.get(`${PATH}/acme/entitlement-set`), 200).body;
       expect(data.attributes).toMatchObject({ 'audit-logging': false, teams: true });
-      const { included } = answered(await hosted.get(`${PATH}?include=entitlement_set`), 200).body;
+      const { included } = expectStatus(await hosted.get(`${PATH}?include=entitlement_set`), 200).body;
       expect(included).toMatchObject([{ attributes: { 'audit-logging': false } }]);
     } finally {
       await hosted.close();
@@ -761,12 +767,12 @@ describe('the self-hosted edition', () => {
     const hosted = await startTestServer({ env: { CADASTRE_EDITION: 'self-hosted' } });
     try {
       const attributes = { name: 'acme', email: 'ops@acme.test', 'assessments-enforced': true };
-      const created = answered(await hosted.post(PATH, organization(attributes)), 201).body.data;
+      const created = expectStatus(await hosted.post(PATH, organization(attributes)), 201).body.data;
       expect(created.attributes).toMatchObject({ name: 'acme', 'default-execution-mode': 'remote' });
       expect(created.attributes).not.toHaveProperty('assessments-enforced');
       const workspace = await makeWorkspace(hosted, 'acme', 'one', { 'assessments-enabled': true, 'auto-apply': true });
       for (const path of [`/api/v2/workspaces/${workspace}`, `${PATH}/acme/workspaces?include=organization`]) {
-        const { body } = answered(await hosted.get(path), 200);
+        const { body } = expectStatus(await hosted.get(path), 200);
         expect([body.data].flat()[0].attributes).toMatchObject({ name: 'one', 'auto-apply': true });
         expect([body.data].flat()[0].attributes).not.toHaveProperty('assessments-enabled');
       }
@@ -776,7 +782,7 @@ describe('the self-hosted edition', () => {
           from workspaces w join organizations o on o.id = w.organization`);
       expect(row).toEqual({ enabled: false, enforced: false });
       // Nothing is asked of who sends it, as of any attribute that nobody knows.
-      answered(await hosted.patch(`${PATH}/acme`, organization({ 'assessments-enforced': 'yes' })), 200);
+      expectStatus(await hosted.patch(`${PATH}/acme`, organization({ 'assessments-enforced': 'yes' })), 200);
     } finally {
       await hosted.close();
     }

@@ -5,25 +5,25 @@ import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import { notFound, sql } from '#kernel';
 import {
-  document,
-  includesOf,
-  pageDocument,
-  pageOf,
-  parameter,
+  renderDocument,
+  parseInclude,
+  renderPage,
+  parsePage,
+  getParameter,
   parseBody,
   readRelated,
-  slowForLists,
+  getSlowReadCaller,
   type Document,
-  type Query as QueryOf,
+  type QueryParameters as QueryOf,
   type Resource,
 } from '#json-api';
-import { entitlementSet } from './entitlement-sets.controller.js';
+import { renderEntitlementSet } from './entitlement-sets.controller.js';
 import type { FeatureSet } from './organization.js';
-import { changesOf, createBody, updateBody } from './organizations.body.js';
-import { organizationResource } from './organizations.document.js';
-import { CreateOrganization, ToOrganization } from './organizations.handler.js';
-import { listOrganizations, organizationFor, type OrganizationRow } from './organizations.queries.js';
-import { relatedProjects } from './organizations.related.js';
+import { toOrganizationChanges, createBody, updateBody } from './organizations.body.js';
+import { renderOrganization } from './organizations.document.js';
+import { CreateOrganization, ChangeOrganization } from './organizations.handler.js';
+import { listOrganizations, findOrganization, type OrganizationRow } from './organizations.queries.js';
+import { selectRelatedProjects } from './organizations.related.js';
 
 /** The feature set that a new organization starts on; a setting of the site. */
 export const INITIAL_FEATURE_SET = 'cadastre:initial-feature-set';
@@ -40,15 +40,15 @@ export class OrganizationsController {
 
   @Get('organizations')
   async list(@Query() query: QueryOf, @Req() request: FastifyRequest, @CurrentActor() actor: Actor): Promise<Document> {
-    const includes = includesOf(query, INCLUDES);
-    const page = pageOf(query);
+    const includes = parseInclude(query, INCLUDES);
+    const page = parsePage(query);
     const { rows, total } = await listOrganizations(this.database, actor, page, {
-      search: parameter(query, 'q'),
-      name: parameter(query, 'q[name]'),
-      email: parameter(query, 'q[email]'),
+      search: getParameter(query, 'q'),
+      name: getParameter(query, 'q[name]'),
+      email: getParameter(query, 'q[email]'),
     });
-    const data = rows.map((row) => organizationResource(row, actor));
-    return pageDocument(data, page, total, request.url, await this.included(rows, includes, actor));
+    const data = rows.map((row) => renderOrganization(row, actor));
+    return renderPage(data, page, total, request.url, await this.included(rows, includes, actor));
   }
 
   @Post('organizations')
@@ -57,7 +57,7 @@ export class OrganizationsController {
       attributes: { name, email, ...attributes },
       relationships,
     } = parseBody(createBody, body).data;
-    const settings = changesOf({ attributes, relationships });
+    const settings = toOrganizationChanges({ attributes, relationships });
     const data = { name, email, featureSet: this.featureSet, settings };
     return this.render(await this.bus.execute(new CreateOrganization(data, actor)), actor);
   }
@@ -68,9 +68,9 @@ export class OrganizationsController {
     @Query() query: QueryOf,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const includes = includesOf(query, INCLUDES);
-    const row = await organizationFor(this.database, actor, 'read-organization', name);
-    return document(organizationResource(row, actor), await this.included([row], includes, actor));
+    const includes = parseInclude(query, INCLUDES);
+    const row = await findOrganization(this.database, actor, 'read-organization', name);
+    return renderDocument(renderOrganization(row, actor), await this.included([row], includes, actor));
   }
 
   @Patch('organizations/:organization')
@@ -79,9 +79,9 @@ export class OrganizationsController {
     @Body() body: unknown,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const changes = changesOf(parseBody(updateBody, body).data);
+    const changes = toOrganizationChanges(parseBody(updateBody, body).data);
     const command = { type: 'UpdateOrganization', data: { changes } } as const;
-    const row = await this.bus.execute(new ToOrganization(name, command, actor));
+    const row = await this.bus.execute(new ChangeOrganization(name, command, actor));
     return this.render(row, actor);
   }
 
@@ -89,7 +89,7 @@ export class OrganizationsController {
   @HttpCode(204)
   async destroy(@Param('organization') name: string, @CurrentActor() actor: Actor): Promise<void> {
     const command = { type: 'DeleteOrganization', data: {} } as const;
-    await this.bus.execute(new ToOrganization(name, command, actor));
+    await this.bus.execute(new ChangeOrganization(name, command, actor));
   }
 
   /** The resources that the includes ask for, in one more statement at the most. */
@@ -99,17 +99,21 @@ export class OrganizationsController {
     actor: Actor,
   ): Promise<Resource[] | undefined> {
     if (!includes) return undefined;
-    const sets = includes.has('entitlement_set') ? rows.map(entitlementSet) : [];
+    const sets = includes.has('entitlement_set') ? rows.map(renderEntitlementSet) : [];
     if (!includes.has('default_project')) return sets;
     const ids = rows.map(({ defaultProject }) => defaultProject);
     return [
       ...sets,
-      ...(await readRelated(this.database, [relatedProjects(sql`${ids}::text[]`, actor)], slowForLists(actor, rows))),
+      ...(await readRelated(
+        this.database,
+        [selectRelatedProjects(sql`${ids}::text[]`, actor)],
+        getSlowReadCaller(actor, rows),
+      )),
     ];
   }
 
   private render(row: OrganizationRow | null, actor: Actor): Document {
     if (!row) throw notFound();
-    return document(organizationResource(row, actor));
+    return renderDocument(renderOrganization(row, actor));
   }
 }

@@ -1,9 +1,9 @@
-import { may, type Identity, type Permission } from '#access';
-import { attributesOf, linkTo, toOne, type Resource } from '#json-api';
+import { can, type Identity, type Permission } from '#access';
+import { toAttributes, linkTo, toOne, type Resource } from '#json-api';
 import type { OrganizationRow } from './organizations.queries.js';
 
 /** What each key asks of the permission table, for the organization as a whole. */
-const ASKED = {
+const PERMISSION_KEYS = {
   'can-update': 'update-organization',
   'can-destroy': 'delete-organization',
   'can-traverse': 'read-organization',
@@ -30,7 +30,7 @@ const ASKED = {
 } as const satisfies Record<string, Permission>;
 
 /** What nobody can do here, because it is not there. */
-const NEVER = [
+const UNSUPPORTED_PERMISSIONS = [
   'can-create-module',
   'can-deploy-no-code-modules',
   'can-manage-no-code-modules',
@@ -41,18 +41,20 @@ const NEVER = [
   'can-update-sentinel',
 ];
 
-const permissionsOf = ({ id: organization, settings }: OrganizationRow, actor: Identity): Record<string, boolean> =>
+const renderPermissions = ({ id: organization, settings }: OrganizationRow, actor: Identity): Record<string, boolean> =>
   Object.fromEntries([
-    ...Object.entries(ASKED).map(([key, permission]) => [key, may(actor, permission, { organization })] as const),
+    ...Object.entries(PERMISSION_KEYS).map(
+      ([key, permission]) => [key, can(actor, permission, { organization })] as const,
+    ),
     [
       'can-manage-public-providers',
-      settings.publicProviderCurationEnabled && may(actor, 'manage-providers', { organization }),
+      settings.publicProviderCurationEnabled && can(actor, 'manage-providers', { organization }),
     ] as const,
-    ...NEVER.map((key) => [key, false] as const),
+    ...UNSUPPORTED_PERMISSIONS.map((key) => [key, false] as const),
   ]);
 
 /** An organization as every endpoint renders it. Its id is its name; the stable id is `external-id` (clients.md §3). */
-export const organizationResource = (row: OrganizationRow, actor: Identity): Resource => {
+export const renderOrganization = (row: OrganizationRow, actor: Identity): Resource => {
   const { defaultAgentPool, ...settings } = row.settings;
   return {
     id: row.name,
@@ -62,7 +64,7 @@ export const organizationResource = (row: OrganizationRow, actor: Identity): Res
       'external-id': row.id,
       email: row.email,
       'created-at': row.createdAt,
-      ...attributesOf(settings),
+      ...toAttributes(settings),
       'is-unified': false,
       'saml-enabled': false,
       'two-factor-conformant': true,
@@ -74,7 +76,7 @@ export const organizationResource = (row: OrganizationRow, actor: Identity): Res
       'trial-expires-at': null,
       // Modules that can still be tested: the registry keeps providers only.
       'remaining-testable-count': 0,
-      permissions: permissionsOf(row, actor),
+      permissions: renderPermissions(row, actor),
     },
     relationships: {
       'authentication-token': linkTo(`/api/v2/organizations/${row.name}/authentication-token`),

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { changedIn, type EventKinds } from '#kernel';
+import { describeChangedAttributes, type EventKinds } from '#kernel';
 import { EXECUTION_MODES } from './default-pool.js';
 import {
   FEATURE_SETS,
-  TRAIL_BEGINNINGS,
+  TRAIL_STARTS,
   type OrganizationChanges,
   type OrganizationEvent,
   type OrganizationSettings,
@@ -58,7 +58,7 @@ const withCuration = withSetting({ publicProviderCurationEnabled: true });
 const withoutMaxTtl = withSetting({ maxTtlEnabled: false });
 
 /** In version 1 a change that opened an audit trail was its first entry. These trails stay as readers know them. */
-const withTrailBeginning = (data: unknown): unknown => ({ ...(data as object), trailBegins: 'with_change' });
+const addTrailStart = (data: unknown): unknown => ({ ...(data as object), trailBegins: 'with_change' });
 
 /** Schemas, topics and audit rows of the events of organizations and projects. */
 export const organizationEvents: EventKinds<OrganizationEvent | ProjectEvent> = {
@@ -81,13 +81,13 @@ export const organizationEvents: EventKinds<OrganizationEvent | ProjectEvent> = 
     upcast: { 1: (data) => data, 2: (data) => data },
     topic: 'organizations',
     schema: z.strictObject({ changes: organizationChanges }),
-    audit: { resource: 'organization', action: 'update', meta: ({ changes }) => changedIn(changes) },
+    audit: { resource: 'organization', action: 'update', meta: ({ changes }) => describeChangedAttributes(changes) },
   },
   OrganizationFeatureSetChanged: {
     schemaVersion: 2,
-    upcast: { 1: withTrailBeginning },
+    upcast: { 1: addTrailStart },
     topic: 'organizations',
-    schema: z.strictObject({ featureSet: z.enum(FEATURE_SETS), trailBegins: z.enum(TRAIL_BEGINNINGS) }),
+    schema: z.strictObject({ featureSet: z.enum(FEATURE_SETS), trailBegins: z.enum(TRAIL_STARTS) }),
     audit: { resource: 'organization', action: 'update', meta: ({ featureSet }) => ({ feature_set: featureSet }) },
   },
   OrganizationTokenTtlPoliciesChanged: {
@@ -112,7 +112,7 @@ export const organizationEvents: EventKinds<OrganizationEvent | ProjectEvent> = 
     schemaVersion: 1,
     topic: 'organizations',
     schema: z.strictObject({ changes: projectChanges }),
-    audit: { resource: 'project', action: 'update', meta: ({ changes }) => changedIn(changes) },
+    audit: { resource: 'project', action: 'update', meta: ({ changes }) => describeChangedAttributes(changes) },
   },
   ProjectTagBound: {
     schemaVersion: 1,

@@ -1,17 +1,26 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { checkQuota, Ids, Quotas, sql } from '#kernel';
-import { EventStore, firstRow, firstRowOrNull, refuseTakenName, unborn, writeOf } from '#event-store';
-import { confirm, contextOf, countOwned, demand, fresh, SITE, type Actor, type Permission } from '#access';
-import { heldPool } from '#agents';
-import { foundOwners } from '#people';
+import { EventStore, getFirstRow, getFirstRowOrNull, refuseTakenName, newStream, decideWrite } from '#event-store';
+import {
+  verifyCurrentAccess,
+  createEventContext,
+  countOwned,
+  requirePermission,
+  requireCurrentAccess,
+  SITE_SCOPE,
+  type Actor,
+  type Permission,
+} from '#access';
+import { expectPoolVersion } from '#agents';
+import { prepareOwnersTeam } from '#people';
 import {
   organization,
-  POOL,
+  ORGANIZATION_POOL_POINTER,
   type FeatureSet,
   type OrganizationChanges,
   type OrganizationCommand,
 } from './organization.js';
-import { organizationById, organizationForCommand, type OrganizationRow } from './organizations.queries.js';
+import { selectOrganizationById, loadOrganizationForCommand, type OrganizationRow } from './organizations.queries.js';
 import { DEFAULT_PROJECT, project } from './project.js';
 
 export class CreateOrganization extends Command<OrganizationRow> {
@@ -28,13 +37,13 @@ export class CreateOrganization extends Command<OrganizationRow> {
   }
 }
 
-type LaterCommand = Exclude<OrganizationCommand, { type: 'CreateOrganization' }>;
+type ExistingOrganizationCommand = Exclude<OrganizationCommand, { type: 'CreateOrganization' }>;
 
 /** A command for the organization of that name; resolves to how it stands then, null when it is gone. */
-export class ToOrganization extends Command<OrganizationRow | null> {
+export class ChangeOrganization extends Command<OrganizationRow | null> {
   constructor(
     readonly name: string,
-    readonly command: LaterCommand,
+    readonly command: ExistingOrganizationCommand,
     readonly actor: Actor,
   ) {
     super();
@@ -46,11 +55,11 @@ const PERMISSION = {
   ChangeFeatureSet: 'manage-subscription',
   ChangeTokenTtlPolicies: 'update-organization',
   DeleteOrganization: 'delete-organization',
-} as const satisfies Record<LaterCommand['type'], Permission>;
+} as const satisfies Record<ExistingOrganizationCommand['type'], Permission>;
 
 const refuseTaken = refuseTakenName(['organizations_name_key', 'organizations_reserved_name_key']);
 
-const poolOf = (command: LaterCommand): string | null =>
+const getPool = (command: ExistingOrganizationCommand): string | null =>
   (command.type === 'UpdateOrganization' && command.data.changes.defaultAgentPool) || null;
 
 /** An organization is born together with its default project and its owners team, whose first member made it. */
@@ -64,30 +73,30 @@ export class CreateOrganizationHandler implements ICommandHandler<CreateOrganiza
 
   async execute({ data, actor }: CreateOrganization): Promise<OrganizationRow> {
     // Tokens of organizations and teams act inside theirs; only people found new ones.
-    demand(actor, 'create-organization', SITE);
+    requirePermission(actor, 'create-organization', SITE_SCOPE);
     await this.checkOwned(actor);
     const id = this.ids.next('org');
     const defaultProject = this.ids.next('prj');
-    const owners = foundOwners(this.ids, id, { user: actor.id, username: actor.name });
+    const owners = prepareOwnersTeam(this.ids, id, { user: actor.id, username: actor.name });
     const writes = [
-      writeOf(organization, unborn(id, organization), id, {
+      decideWrite(organization, newStream(id, organization), id, {
         type: 'CreateOrganization',
         data: { ...data, defaultProject, ownersTeam: owners.team },
       }),
-      writeOf(project, unborn(defaultProject, project), id, {
+      decideWrite(project, newStream(defaultProject, project), id, {
         type: 'CreateProject',
         data: { name: DEFAULT_PROJECT },
       }),
       ...owners.writes,
     ];
     // It has no pools yet, so that it can name none.
-    heldPool(data.settings.defaultAgentPool ?? null, null, { pointer: POOL });
+    expectPoolVersion(data.settings.defaultAgentPool ?? null, null, { pointer: ORGANIZATION_POOL_POINTER });
     // Nothing is read before, so the proof that the caller is who they were goes with the writing.
-    const stillThemselves = [sql`select ${fresh(actor)}`];
+    const stillThemselves = [sql`select ${requireCurrentAccess(actor)}`];
     const { rows } = await this.store
-      .append(writes, contextOf(actor), [organizationById(id)], stillThemselves)
+      .append(writes, createEventContext(actor), [selectOrganizationById(id)], stillThemselves)
       .catch(refuseTaken);
-    return firstRow<OrganizationRow>(rows);
+    return getFirstRow<OrganizationRow>(rows);
   }
 
   /** Needs no statement below the quota: the append fails if the caller owns other organizations than is known here. */
@@ -95,19 +104,19 @@ export class CreateOrganizationHandler implements ICommandHandler<CreateOrganiza
     const { organizationsPerUser: most } = this.quotas;
     if (actor.siteAdmin || most === null || countOwned(actor) < most) return;
     // If the caller has just deleted one, this repeats the request with what they own now.
-    await confirm(this.store.database, actor);
+    await verifyCurrentAccess(this.store.database, actor);
     checkQuota('organizationsPerUser', most, countOwned(actor));
   }
 }
 
-@CommandHandler(ToOrganization)
-export class OrganizationsHandler implements ICommandHandler<ToOrganization> {
+@CommandHandler(ChangeOrganization)
+export class OrganizationsHandler implements ICommandHandler<ChangeOrganization> {
   constructor(private readonly store: EventStore) {}
 
-  async execute({ name, command, actor }: ToOrganization): Promise<OrganizationRow | null> {
-    const pool = poolOf(command);
+  async execute({ name, command, actor }: ChangeOrganization): Promise<OrganizationRow | null> {
+    const pool = getPool(command);
     const load = async () => {
-      const row = await organizationForCommand(this.store.database, actor, PERMISSION[command.type], name, pool);
+      const row = await loadOrganizationForCommand(this.store.database, actor, PERMISSION[command.type], name, pool);
       return { ...(await this.store.restore(row.id, organization, row.snapshot)), row };
     };
     const { rows } = await this.store
@@ -116,11 +125,11 @@ export class OrganizationsHandler implements ICommandHandler<ToOrganization> {
         load,
         command: () => command,
         organization: ({ stream }) => stream,
-        holding: ({ row }) => heldPool(pool, row.poolVersion, { pointer: POOL }),
-        context: contextOf(actor),
-        read: ({ stream }) => [organizationById(stream)],
+        holding: ({ row }) => expectPoolVersion(pool, row.poolVersion, { pointer: ORGANIZATION_POOL_POINTER }),
+        context: createEventContext(actor),
+        read: ({ stream }) => [selectOrganizationById(stream)],
       })
       .catch(refuseTaken);
-    return firstRowOrNull<OrganizationRow>(rows);
+    return getFirstRowOrNull<OrganizationRow>(rows);
   }
 }

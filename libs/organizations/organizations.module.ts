@@ -8,7 +8,7 @@ import { INITIAL_FEATURE_SET, OrganizationsController } from './organizations.co
 import { OrganizationTokenTtlPoliciesController } from './organization-token-ttl-policies.controller.js';
 import { CreateOrganizationHandler, OrganizationsHandler } from './organizations.handler.js';
 import { ProjectsController } from './projects.controller.js';
-import { BindToProjectHandler, CreateProjectHandler, ProjectsHandler } from './projects.handler.js';
+import { BindProjectTagsHandler, CreateProjectHandler, ProjectsHandler } from './projects.handler.js';
 import { SubscriptionsController } from './subscriptions.controller.js';
 
 @Module({})
@@ -28,7 +28,7 @@ export class OrganizationsModule {
       providers: [
         CreateOrganizationHandler,
         OrganizationsHandler,
-        BindToProjectHandler,
+        BindProjectTagsHandler,
         CreateProjectHandler,
         ProjectsHandler,
         { provide: INITIAL_FEATURE_SET, useValue: settings.featureSet },

@@ -1,11 +1,11 @@
 import { sql, type Projection, type Sql, type Timestamp, type OrganizationDeleted } from '#kernel';
-import { membersOf, raiseEpoch } from '#access';
+import { selectMembersSubject, raiseEpoch } from '#access';
 import type { OrganizationEvent } from './organization.js';
-import type { TokenTtlPolicies } from './organizations.queries.js';
+import type { TokenTtlPoliciesByType } from './organizations.queries.js';
 import type { ProjectEvent } from './project.js';
 import { DEFAULT_MAX_TTLS, type MaxTokenTtls } from './token-ttl-policy.js';
 
-const policiesOf = (maxTtls: Partial<MaxTokenTtls>, updatedAt: Timestamp | null): Partial<TokenTtlPolicies> =>
+const buildPolicies = (maxTtls: Partial<MaxTokenTtls>, updatedAt: Timestamp | null): Partial<TokenTtlPoliciesByType> =>
   Object.fromEntries(Object.entries(maxTtls).map(([type, maxTtlMs]) => [type, { maxTtlMs, updatedAt }]));
 
 /** Changed settings are merged; name and email have columns of their own. */
@@ -17,7 +17,7 @@ export const organizations: Projection<OrganizationEvent> = {
       insert into organizations (id, name, email, feature_set, default_project, owners_team, settings,
                                  token_ttl_policies, created_at)
       values (${stream}, ${born.name}, ${born.email}, ${born.featureSet}, ${born.defaultProject}, ${born.ownersTeam},
-              ${sql.json(born.settings)}, ${sql.json(policiesOf(DEFAULT_MAX_TTLS, null))}, ${time})`,
+              ${sql.json(born.settings)}, ${sql.json(buildPolicies(DEFAULT_MAX_TTLS, null))}, ${time})`,
     OrganizationUpdated: ({ changes: { name, email, ...settings } }, { stream }) => sql`
       update organizations
          set name = coalesce(${name ?? null}, name), email = coalesce(${email ?? null}, email),
@@ -26,7 +26,7 @@ export const organizations: Projection<OrganizationEvent> = {
     OrganizationFeatureSetChanged: ({ featureSet }, { stream }) =>
       sql`update organizations set feature_set = ${featureSet} where id = ${stream}`,
     OrganizationTokenTtlPoliciesChanged: ({ maxTtls }, { stream, time }) => sql`
-      update organizations set token_ttl_policies = token_ttl_policies || ${sql.json(policiesOf(maxTtls, time))}::jsonb
+      update organizations set token_ttl_policies = token_ttl_policies || ${sql.json(buildPolicies(maxTtls, time))}::jsonb
        where id = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from organizations where id = ${stream}`,
   },
@@ -97,9 +97,9 @@ export const organizationEpochs: Projection<
       ...(name === undefined ? [] : [raiseEpoch(sql`${organization}`)]),
       ...(userTokensEnabled === undefined && maxTtlEnabled === undefined
         ? []
-        : [raiseEpoch(membersOf(sql`${organization}::text`))]),
+        : [raiseEpoch(selectMembersSubject(sql`${organization}::text`))]),
     ],
     OrganizationTokenTtlPoliciesChanged: ({ maxTtls: { user } }, { organization }) =>
-      user === undefined ? null : raiseEpoch(membersOf(sql`${organization}::text`)),
+      user === undefined ? null : raiseEpoch(selectMembersSubject(sql`${organization}::text`)),
   },
 };

@@ -1,21 +1,21 @@
 import type { Sql } from '#kernel';
-import { may, type Actor } from '#access';
-import { related, type Related } from '#json-api';
-import { organizationResource } from './organizations.document.js';
-import { organizationsByIds, type OrganizationRow } from './organizations.queries.js';
-import { projectResource } from './projects.document.js';
-import { projectsByIds, type ProjectRow } from './projects.queries.js';
+import { can, type Actor } from '#access';
+import { defineRelated, type RelatedResources } from '#json-api';
+import { renderOrganization } from './organizations.document.js';
+import { selectOrganizationsByIds, type OrganizationRow } from './organizations.queries.js';
+import { renderProject } from './projects.document.js';
+import { selectProjectsByIds, type ProjectRow } from './projects.queries.js';
 
 /** Organizations for documents that bring them along, where the caller may read them. */
-export const relatedOrganizations = (ids: Sql, actor: Actor): Related =>
-  related<OrganizationRow>(organizationsByIds(ids), (rows) =>
+export const selectRelatedOrganizations = (ids: Sql, actor: Actor): RelatedResources =>
+  defineRelated<OrganizationRow>(selectOrganizationsByIds(ids), (rows) =>
     rows
-      .filter(({ id }) => may(actor, 'read-organization', { organization: id }))
-      .map((row) => organizationResource(row, actor)),
+      .filter(({ id }) => can(actor, 'read-organization', { organization: id }))
+      .map((row) => renderOrganization(row, actor)),
   );
 
 /** The same for projects. */
-export const relatedProjects = (ids: Sql, actor: Actor): Related =>
-  related<ProjectRow>(projectsByIds(ids, actor), (rows) =>
-    rows.filter((row) => may(actor, 'read-project', row)).map((row) => projectResource(row, actor)),
+export const selectRelatedProjects = (ids: Sql, actor: Actor): RelatedResources =>
+  defineRelated<ProjectRow>(selectProjectsByIds(ids, actor), (rows) =>
+    rows.filter((row) => can(actor, 'read-project', row)).map((row) => renderProject(row, actor)),
   );

@@ -1,18 +1,18 @@
-import { aggregate, kindsOf, projectionOf, type Slice } from '#event-store';
+import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
 import { organization } from './organization.js';
 import { organizationEvents } from './organizations.events.js';
 import { organizationEpochs, organizations, projects, reservedNames } from './organizations.projection.js';
 import { project } from './project.js';
 
-export const organizationsSlice: Slice = {
+export const organizationsDefinition: ModuleDefinition = {
   name: 'organizations',
-  kinds: kindsOf(organizationEvents),
-  aggregates: [aggregate('org', organization), aggregate('prj', project)],
+  kinds: toEventRegistry(organizationEvents),
+  aggregates: [defineAggregate('org', organization), defineAggregate('prj', project)],
   projections: [
-    projectionOf(organizations),
-    projectionOf(reservedNames),
-    projectionOf(organizationEpochs),
-    projectionOf(projects),
+    toProjection(organizations),
+    toProjection(reservedNames),
+    toProjection(organizationEpochs),
+    toProjection(projects),
   ],
   followers: [],
   migrations: new URL('./sql/', import.meta.url),

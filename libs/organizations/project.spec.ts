@@ -1,5 +1,5 @@
 import { describe, it } from '@jest/globals';
-import type { BindingsHow, Tag } from '#kernel';
+import type { BindingMode, Tag } from '#kernel';
 import { specify } from '#kernel/spec';
 import { DEFAULT_PROJECT_SETTINGS, project, type ProjectEvent } from './project.js';
 
@@ -14,7 +14,7 @@ const create = (name: string, input: object = {}) => ({ type: 'CreateProject', d
 const update = (changes: object) => ({ type: 'UpdateProject', data: { changes } }) as const;
 const tags = (...bindings: readonly (readonly [key: string, value: string])[]) =>
   bindings.map(([key, value]) => ({ key, value }));
-const bind = (bindings: readonly Tag[], how: BindingsHow = 'adding') =>
+const bind = (bindings: readonly Tag[], how: BindingMode = 'adding') =>
   ({ type: 'BindProjectTags', data: { bindings, how } }) as const;
 const bound = (key: string, from: string | null, to: string): ProjectEvent => ({
   type: 'ProjectTagBound',

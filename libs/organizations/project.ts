@@ -1,24 +1,24 @@
 import {
-  bindingChanges,
-  checkAll,
+  computeBindingChanges,
+  runAllChecks,
   checkAutoDestroyDuration,
   checkName,
   conflict,
-  differences,
-  IN_OWNER,
-  isNothing,
+  pickChanged,
+  BINDING_POINTERS,
+  hasNoChanges,
   MAX_BINDINGS,
   requireActive,
   unprocessable,
-  withBindings,
+  applyBindingChanges,
   type BindingChange,
-  type BindingsHow,
+  type BindingMode,
   type Decider,
   type Message,
   type ProjectDeleted,
   type Tag,
 } from '#kernel';
-import { checkDefaults, poolAfter, type ExecutionMode } from './default-pool.js';
+import { checkExecutionDefaults, resolveDefaultPool, type ExecutionMode } from './default-pool.js';
 
 /** The project that every organization is born with, where workspaces go that name none. */
 export const DEFAULT_PROJECT = 'Default Project';
@@ -56,31 +56,31 @@ export type ProjectCommand =
   | Message<'CreateProject', ProjectInput & { readonly name: string; readonly bindings?: readonly Tag[] }>
   /** `bindings` stand for all that it has. */
   | Message<'UpdateProject', { changes: ProjectInput; bindings?: readonly Tag[] | undefined }>
-  | Message<'BindProjectTags', { bindings: readonly Tag[]; how: BindingsHow }>
+  | Message<'BindProjectTags', { bindings: readonly Tag[]; how: BindingMode }>
   | Message<'DeleteProject', { isDefault: boolean; workspaces: number }>;
 
-type Active = {
+type ActiveProject = {
   readonly status: 'active';
   readonly name: string;
   readonly description: string | null;
   readonly settings: ProjectSettings;
   readonly tags: readonly Tag[];
 };
-export type Project = { readonly status: 'absent' | 'deleted' } | Active;
+export type ProjectState = { readonly status: 'absent' | 'deleted' } | ActiveProject;
 
 /** Where requests name the default pool. */
-export const POOL = 'default-agent-pool-id';
+export const PROJECT_POOL_POINTER = 'default-agent-pool-id';
 
-const NAME = {
+const NAME_RULE = {
   pattern: /^[A-Za-z0-9_-](?:[A-Za-z0-9 _-]*[A-Za-z0-9_-])?$/,
   allowed: 'letters, numbers, dashes, underscores and, between them, spaces',
   most: 90,
 };
 
 /** A mode and its pool are the project's own, or both the organization's. */
-const changesOf = ({ follows, ...given }: ProjectInput): ProjectChanges => {
+const toProjectChanges = ({ follows, ...given }: ProjectInput): ProjectChanges => {
   if (follows) return { ...given, defaultExecutionMode: null, defaultAgentPoolId: null };
-  const defaultAgentPoolId = poolAfter({ mode: given.defaultExecutionMode, pool: given.defaultAgentPoolId });
+  const defaultAgentPoolId = resolveDefaultPool({ mode: given.defaultExecutionMode, pool: given.defaultAgentPoolId });
   return defaultAgentPoolId === undefined ? given : { ...given, defaultAgentPoolId };
 };
 
@@ -97,62 +97,69 @@ const checkSettings = (
     );
   }
   if (changed.defaultExecutionMode === undefined && changed.defaultAgentPoolId === undefined) return;
-  checkDefaults({ mode, pool }, POOL);
+  checkExecutionDefaults({ mode, pool }, PROJECT_POOL_POINTER);
 };
 
-const told = ({ key, from, to }: BindingChange): ProjectTagEvent =>
+const toProjectTagEvent = ({ key, from, to }: BindingChange): ProjectTagEvent =>
   to === null
     ? { type: 'ProjectTagUnbound', data: { key, from: from ?? '' } }
     : { type: 'ProjectTagBound', data: { key, from, to } };
 
 /** `at`: where the bindings stand in the body of the request. */
-const bind = (
+const decideBindings = (
   tags: readonly Tag[],
-  { bindings, how, at }: { readonly bindings: readonly Tag[]; readonly how: BindingsHow; readonly at: string },
+  { bindings, how, at }: { readonly bindings: readonly Tag[]; readonly how: BindingMode; readonly at: string },
 ): readonly ProjectTagEvent[] => {
-  const changes = bindingChanges(tags, bindings, how);
-  checkTagsRoom(withBindings(tags, changes), at);
-  return changes.map(told);
+  const changes = computeBindingChanges(tags, bindings, how);
+  checkTagLimit(applyBindingChanges(tags, changes), at);
+  return changes.map(toProjectTagEvent);
 };
 
-const bindOwn = (tags: readonly Tag[], bindings: readonly Tag[] | undefined): readonly ProjectTagEvent[] =>
-  bindings ? bind(tags, { bindings, how: 'replacing', at: IN_OWNER.bindings }) : [];
+const decideInitialBindings = (
+  tags: readonly Tag[],
+  bindings: readonly Tag[] | undefined,
+): readonly ProjectTagEvent[] =>
+  bindings ? decideBindings(tags, { bindings, how: 'replacing', at: BINDING_POINTERS.bindings }) : [];
 
 /** Each workspace of the project inherits all of its tags, at most ten of them (clients.md §3). */
-const checkTagsRoom = (tags: readonly Tag[], at: string): void => {
+const checkTagLimit = (tags: readonly Tag[], at: string): void => {
   if (tags.length > MAX_BINDINGS) throw unprocessable('cannot exceed 10 bindings per resource', at);
 };
 
-const withTag = (state: Project, change: BindingChange): Project =>
-  state.status === 'active' ? { ...state, tags: withBindings(state.tags, [change]) } : state;
+const withTag = (state: ProjectState, change: BindingChange): ProjectState =>
+  state.status === 'active' ? { ...state, tags: applyBindingChanges(state.tags, [change]) } : state;
 
-export const project: Decider<Project, ProjectCommand, ProjectEvent> = {
+export const project: Decider<ProjectState, ProjectCommand, ProjectEvent> = {
   version: 4,
   initial: { status: 'absent' },
   decide: {
     CreateProject: ({ bindings, ...input }, state) => {
       if (state.status !== 'absent') throw conflict('Project exists already');
-      const { name = '', description = null, ...given } = changesOf(input);
+      const { name = '', description = null, ...given } = toProjectChanges(input);
       const settings = { ...DEFAULT_PROJECT_SETTINGS, ...given };
-      checkAll(
-        () => checkName(name, NAME),
+      runAllChecks(
+        () => checkName(name, NAME_RULE),
         () => checkSettings(settings, given, input),
       );
-      return [{ type: 'ProjectCreated', data: { name, description, settings } }, ...bindOwn([], bindings)];
+      return [
+        { type: 'ProjectCreated', data: { name, description, settings } },
+        ...decideInitialBindings([], bindings),
+      ];
     },
     UpdateProject: ({ changes, bindings }, state) => {
       const { settings, name, description, tags } = requireActive(state);
-      const changed = differences({ ...settings, name, description }, changesOf(changes));
-      checkAll(
-        () => changed.name !== undefined && checkName(changed.name, NAME),
+      const changed = pickChanged({ ...settings, name, description }, toProjectChanges(changes));
+      runAllChecks(
+        () => changed.name !== undefined && checkName(changed.name, NAME_RULE),
         () => checkSettings({ ...settings, ...changed }, changed, changes),
       );
       return [
-        ...(isNothing(changed) ? [] : [{ type: 'ProjectUpdated', data: { changes: changed } } as const]),
-        ...bindOwn(tags, bindings),
+        ...(hasNoChanges(changed) ? [] : [{ type: 'ProjectUpdated', data: { changes: changed } } as const]),
+        ...decideInitialBindings(tags, bindings),
       ];
     },
-    BindProjectTags: ({ bindings, how }, state) => bind(requireActive(state).tags, { bindings, how, at: '/data' }),
+    BindProjectTags: ({ bindings, how }, state) =>
+      decideBindings(requireActive(state).tags, { bindings, how, at: '/data' }),
     DeleteProject: ({ isDefault, workspaces }, state) => {
       const { name } = requireActive(state);
       if (isDefault) throw unprocessable('The default project cannot be deleted');

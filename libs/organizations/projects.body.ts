@@ -1,34 +1,45 @@
 import { z } from 'zod';
 import { unprocessable, type Tag } from '#kernel';
-import { closedMap, given, ignored, kept, refused, resourceBody, text, toOneInput, toOneOf, valuesOf } from '#json-api';
-import { bindingsOf, tagBindingsInput } from '#tag-bindings';
+import {
+  strictObject,
+  omitUndefined,
+  ignoredMember,
+  storedOnly,
+  unsupportedMember,
+  resourceBody,
+  text,
+  toOneInput,
+  parseToOne,
+  fromAttributes,
+} from '#json-api';
+import { toBindings, tagBindingsInput } from '#tag-bindings';
 import { EXECUTION_MODES } from './default-pool.js';
 import type { ProjectInput } from './project.js';
 
 const NO_STACKS = 'stacks are not built';
 
 /** Clients know the flags by two names, with `default-` and without it. */
-const overwrites = closedMap({
+const overwrites = strictObject({
   'default-execution-mode': z.boolean().nullish(),
   'execution-mode': z.boolean().nullish(),
   'default-agent-pool': z.boolean().nullish(),
   'agent-pool': z.boolean().nullish(),
-  'stacks-default-execution-mode': ignored(NO_STACKS),
-  'stacks-default-agent-pool': ignored(NO_STACKS),
+  'stacks-default-execution-mode': ignoredMember(NO_STACKS),
+  'stacks-default-agent-pool': ignoredMember(NO_STACKS),
 });
 
 const settings = {
   description: text(10_000).nullish(),
-  'auto-destroy-activity-duration': kept(text(255).nullish()),
+  'auto-destroy-activity-duration': storedOnly(text(255).nullish()),
   'default-execution-mode': z.enum(EXECUTION_MODES).nullish(),
   'default-agent-pool-id': text(255).nullish(),
   'setting-overwrites': overwrites.nullish(),
-  'stacks-default-execution-mode': refused(NO_STACKS),
+  'stacks-default-execution-mode': unsupportedMember(NO_STACKS),
 };
 const relationships = z
   .object({
     'default-agent-pool': toOneInput,
-    'stacks-default-agent-pool': refused(NO_STACKS),
+    'stacks-default-agent-pool': unsupportedMember(NO_STACKS),
     'tag-bindings': tagBindingsInput,
   })
   .optional();
@@ -40,10 +51,10 @@ export const updateBody = resourceBody(
   relationships,
 );
 
-type Resource = z.infer<typeof updateBody>['data'];
+type ProjectUpdateData = z.infer<typeof updateBody>['data'];
 
 /** The agent pool goes with the mode: their flags say the same, or one of them nothing. */
-const followsOf = (input: z.infer<typeof overwrites> | null | undefined): boolean | undefined => {
+const toFollows = (input: z.infer<typeof overwrites> | null | undefined): boolean | undefined => {
   const mode = input?.['default-execution-mode'] ?? input?.['execution-mode'];
   const pool = input?.['default-agent-pool'] ?? input?.['agent-pool'];
   if (typeof mode === 'boolean' && typeof pool === 'boolean' && mode !== pool) {
@@ -57,14 +68,16 @@ const followsOf = (input: z.infer<typeof overwrites> | null | undefined): boolea
 };
 
 /** What is to be bound instead of all that is; absent leaves that as it is. */
-export const boundBy = ({ relationships: related }: Resource): { readonly bindings?: readonly Tag[] } => {
-  const bindings = bindingsOf(related?.['tag-bindings']);
+export const toProjectBindings = ({
+  relationships: related,
+}: ProjectUpdateData): { readonly bindings?: readonly Tag[] } => {
+  const bindings = toBindings(related?.['tag-bindings']);
   return bindings ? { bindings } : {};
 };
 
 /** What a request says, in our names. */
-export const inputOf = ({ attributes, relationships: related }: Resource): ProjectInput => {
+export const toProjectInput = ({ attributes, relationships: related }: ProjectUpdateData): ProjectInput => {
   const { 'default-agent-pool-id': id, 'setting-overwrites': said, ...values } = attributes;
-  const pool = toOneOf(related?.['default-agent-pool'], id);
-  return { ...valuesOf(values), ...given({ defaultAgentPoolId: pool, follows: followsOf(said) }) };
+  const pool = parseToOne(related?.['default-agent-pool'], id);
+  return { ...fromAttributes(values), ...omitUndefined({ defaultAgentPoolId: pool, follows: toFollows(said) }) };
 };

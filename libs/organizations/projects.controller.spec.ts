@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { costOf } from '../../test/support/cost.js';
 import {
-  answered,
-  giveProject,
-  giveWorkspace,
+  expectStatus,
+  grantProjectAccess,
+  grantWorkspaceAccess,
   makeAgentPool,
   makeMember,
   makeOrganization,
@@ -13,11 +13,11 @@ import {
   makeWorkspace,
   related,
   resource,
-  type Member,
+  type SeededMember,
 } from '../../test/support/seeds.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
-import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
-import { organizationsSlice } from './index.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
+import { expectViewsMatchLog } from '../../test/support/true-to-the-log.js';
+import { organizationsDefinition } from './index.js';
 
 const PATH = '/api/v2/organizations/acme/projects';
 
@@ -33,13 +33,13 @@ afterAll(() => server.close());
 
 const project = (attributes: object) => resource('projects', attributes);
 const byId = (id: string): string => `/api/v2/projects/${id}`;
-const namesIn = ({ body }: Answer): string[] =>
+const namesIn = ({ body }: ApiResponse): string[] =>
   body.data.map(({ attributes }: { attributes: { name: string } }) => attributes.name);
 
 describe('a project', () => {
   it('is created, and shown by its id and in the list as the same document', async () => {
     const attributes = { name: 'Platform', description: 'of it all', 'auto-destroy-activity-duration': '14d' };
-    const { body } = answered(await server.post(PATH, project(attributes)), 201);
+    const { body } = expectStatus(await server.post(PATH, project(attributes)), 201);
     expect(body.data).toMatchObject({
       id: expect.stringMatching(/^prj-\w{16}$/),
       type: 'projects',
@@ -61,7 +61,7 @@ describe('a project', () => {
 
   it('is updated: what is named changes, null clears', async () => {
     const id = await makeProject(server, 'acme', 'Changing');
-    const changed = answered(
+    const changed = expectStatus(
       await server.patch(byId(id), project({ description: 'new', 'default-execution-mode': 'local' })),
       200,
     ).body.data;
@@ -71,7 +71,7 @@ describe('a project', () => {
       'default-execution-mode': 'local',
       'setting-overwrites': { 'default-execution-mode': true, 'default-agent-pool': true },
     });
-    const cleared = answered(
+    const cleared = expectStatus(
       await server.patch(byId(id), project({ name: 'Changed', description: null, 'default-execution-mode': null })),
       200,
     ).body.data;
@@ -81,7 +81,7 @@ describe('a project', () => {
       'default-execution-mode': 'remote',
       'setting-overwrites': { 'default-execution-mode': false, 'default-agent-pool': false },
     });
-    const same = answered(await server.patch(byId(id), { data: { type: 'projects' } }), 200).body.data;
+    const same = expectStatus(await server.patch(byId(id), { data: { type: 'projects' } }), 200).body.data;
     expect(same).toEqual(cleared);
     expect((await server.get(byId(id))).body.data).toEqual(cleared);
   });
@@ -97,7 +97,7 @@ describe('a project', () => {
     );
     const count = async () => (await server.get(byId(id))).body.data.attributes['workspace-count'] as number;
     expect(await count()).toBe(1);
-    answered(await server.delete(`/api/v2/workspaces/${workspace}`), 204);
+    expectStatus(await server.delete(`/api/v2/workspaces/${workspace}`), 204);
     expect(await count()).toBe(0);
   });
 
@@ -108,7 +108,7 @@ describe('a project', () => {
       await server.post(PATH, project({ name: 'Taken' })),
       await server.patch(byId(other), project({ name: 'Taken' })),
     ]) {
-      expect(answered(answer, 422).body.errors).toEqual([
+      expect(expectStatus(answer, 422).body.errors).toEqual([
         {
           status: '422',
           title: 'invalid attribute',
@@ -133,7 +133,7 @@ describe('a project', () => {
     [{ name: 'x', 'auto-destroy-activity-duration': '3w' }, /^Auto destroy activity duration has an incorrect format/],
     [{ name: 'x', 'default-execution-mode': 'here' }, /^Default execution mode must be one of/],
   ])('is not made of %j', async (attributes, detail) => {
-    const { body } = answered(await server.post(PATH, project(attributes)), 422);
+    const { body } = expectStatus(await server.post(PATH, project(attributes)), 422);
     expect(body.errors[0].detail).toMatch(detail);
   });
 
@@ -143,30 +143,33 @@ describe('a project', () => {
       { 'default-execution-mode': false, 'default-agent-pool': null },
       { 'execution-mode': null },
     ]) {
-      const { body } = answered(await server.post(PATH, project({ name: 'open', 'setting-overwrites': flags })), 201);
+      const { body } = expectStatus(
+        await server.post(PATH, project({ name: 'open', 'setting-overwrites': flags })),
+        201,
+      );
       expect(body.data.attributes['setting-overwrites']['default-execution-mode']).toBe(false);
-      answered(await server.delete(`/api/v2/projects/${body.data.id}`), 204);
+      expectStatus(await server.delete(`/api/v2/projects/${body.data.id}`), 204);
     }
   });
 
   it('is deleted, and is gone', async () => {
     const id = await makeProject(server, 'acme', 'Doomed');
-    answered(await server.delete(byId(id)), 204);
-    answered(await server.get(byId(id)), 404);
-    answered(await server.delete(byId(id)), 404);
+    expectStatus(await server.delete(byId(id)), 204);
+    expectStatus(await server.get(byId(id)), 404);
+    expectStatus(await server.delete(byId(id)), 404);
     expect(namesIn(await server.get(`${PATH}?page[size]=100`))).not.toContain('Doomed');
   });
 
   it('is not deleted while it holds workspaces, nor ever where it is the default', async () => {
     const full = await makeProject(server, 'acme', 'Full');
     await makeWorkspace(server, 'acme', 'inside', {}, { project: { data: { type: 'projects', id: full } } });
-    const held = answered(await server.delete(byId(full)), 422);
+    const held = expectStatus(await server.delete(byId(full)), 422);
     expect(held.body.errors[0].detail).toContain('still holds 1 workspace:');
-    const kept = answered(await server.delete(byId(defaultProject)), 422);
+    const kept = expectStatus(await server.delete(byId(defaultProject)), 422);
     expect(kept.body.errors[0].detail).toBe('The default project cannot be deleted');
     const { permissions } = (await server.get(byId(defaultProject))).body.data.attributes;
     expect(permissions).toMatchObject({ 'can-update': true, 'can-destroy': false });
-    answered(await server.get(byId(full)), 200);
+    expectStatus(await server.get(byId(full)), 200);
   });
 });
 
@@ -176,7 +179,7 @@ describe('what runs by default in a project', () => {
   let pool: string;
 
   const shown = async (id: string) => {
-    const { attributes, relationships } = answered(await server.get(byId(id)), 200).body.data;
+    const { attributes, relationships } = expectStatus(await server.get(byId(id)), 200).body.data;
     return {
       mode: attributes['default-execution-mode'],
       pool: relationships['default-agent-pool'].data?.id ?? null,
@@ -185,7 +188,8 @@ describe('what runs by default in a project', () => {
   };
   /** What a workspace there really runs in. */
   const runs = async (workspace: string) => {
-    const { attributes, relationships } = answered(await server.get(`/api/v2/workspaces/${workspace}`), 200).body.data;
+    const { attributes, relationships } = expectStatus(await server.get(`/api/v2/workspaces/${workspace}`), 200).body
+      .data;
     return [attributes['execution-mode'], relationships['agent-pool'].data?.id ?? null];
   };
   const inProject = (id: string) => ({ project: { data: { type: 'projects', id } } });
@@ -199,9 +203,9 @@ describe('what runs by default in a project', () => {
     const other = await makeAgentPool(server, 'running', 'other');
     const id = await makeProject(server, 'running', 'Following');
     const workspace = await makeWorkspace(server, 'running', 'follower', {}, inProject(id));
-    const patch = async (attributes: object) => answered(await server.patch(byId(id), project(attributes)), 200);
+    const patch = async (attributes: object) => expectStatus(await server.patch(byId(id), project(attributes)), 200);
     const organization = async (attributes: object) =>
-      answered(await server.patch('/api/v2/organizations/running', resource('organizations', attributes)), 200);
+      expectStatus(await server.patch('/api/v2/organizations/running', resource('organizations', attributes)), 200);
 
     await organization(agents(pool));
     expect(await shown(id)).toEqual({ mode: 'agent', pool, own: false });
@@ -221,17 +225,17 @@ describe('what runs by default in a project', () => {
     expect(await runs(workspace)).toEqual(['agent', pool]);
 
     // One that overwrites stays as it is, until it follows again.
-    answered(
+    expectStatus(
       await server.patch(`/api/v2/workspaces/${workspace}`, resource('workspaces', { 'execution-mode': 'local' })),
       200,
     );
     await organization({ 'default-execution-mode': 'remote' });
     expect(await runs(workspace)).toEqual(['local', null]);
     const followed = resource('workspaces', { 'setting-overwrites': { 'execution-mode': false, 'agent-pool': false } });
-    answered(await server.patch(`/api/v2/workspaces/${workspace}`, followed), 200);
+    expectStatus(await server.patch(`/api/v2/workspaces/${workspace}`, followed), 200);
     expect(await runs(workspace)).toEqual(['remote', null]);
     expect(await shown(id)).toEqual({ mode: 'remote', pool: null, own: false });
-    await expectTrueToTheLog(server, [organizationsSlice]);
+    await expectViewsMatchLog(server, [organizationsDefinition]);
   });
 
   it('may be named by a relationship, and is left with the mode', async () => {
@@ -240,18 +244,21 @@ describe('what runs by default in a project', () => {
       { name: 'Related', 'default-execution-mode': 'agent' },
       { 'default-agent-pool': { data: { type: 'agent-pools', id: pool } } },
     );
-    const { id } = answered(await server.post('/api/v2/organizations/running/projects', body), 201).body.data;
+    const { id } = expectStatus(await server.post('/api/v2/organizations/running/projects', body), 201).body.data;
     expect(await shown(id as string)).toEqual({ mode: 'agent', pool, own: true });
-    answered(await server.delete(`/api/v2/agent-pools/${pool}`), 422);
+    expectStatus(await server.delete(`/api/v2/agent-pools/${pool}`), 422);
     // As the provider sends it: a pool that is blank.
     const blank = { 'default-execution-mode': 'remote', 'default-agent-pool-id': '' };
-    answered(await server.patch(byId(id as string), project(blank)), 200);
+    expectStatus(await server.patch(byId(id as string), project(blank)), 200);
     expect(await shown(id as string)).toEqual({ mode: 'remote', pool: null, own: true });
   });
 
   it('follows where the request says both a mode and that it follows', async () => {
     const attributes = { name: 'Sampled', 'default-execution-mode': 'local', ...follow };
-    const { body } = answered(await server.post('/api/v2/organizations/running/projects', project(attributes)), 201);
+    const { body } = expectStatus(
+      await server.post('/api/v2/organizations/running/projects', project(attributes)),
+      201,
+    );
     expect(body.data.attributes['setting-overwrites']['default-execution-mode']).toBe(false);
   });
 
@@ -267,7 +274,7 @@ describe('what runs by default in a project', () => {
       { 'allowed-projects': related('projects', id) },
     );
     for (const refused of [foreign, scoped, 'apool-none']) {
-      const { body } = answered(await server.patch(byId(id), project(agents(refused))), 422);
+      const { body } = expectStatus(await server.patch(byId(id), project(agents(refused))), 422);
       expect(body.errors).toMatchObject([
         {
           detail: 'Agent pool does not exist, or is not allowed here',
@@ -275,7 +282,7 @@ describe('what runs by default in a project', () => {
         },
       ]);
     }
-    answered(await server.patch(byId(id), project(agents(allowed))), 200);
+    expectStatus(await server.patch(byId(id), project(agents(allowed))), 200);
     expect(await shown(id)).toEqual({ mode: 'agent', pool: allowed, own: true });
   });
 });
@@ -284,8 +291,8 @@ describe('teams on projects', () => {
   const PATH_OPEN = '/api/v2/organizations/open/projects';
   const LEVELS = ['read', 'write', 'maintain', 'admin'] as const;
   const ids: Record<string, string> = {};
-  let member: Member;
-  let passing: Member;
+  let member: SeededMember;
+  let passing: SeededMember;
 
   beforeAll(async () => {
     await makeOrganization(server, 'open');
@@ -293,9 +300,9 @@ describe('teams on projects', () => {
     for (const name of [...LEVELS, 'creates', 'updates', 'reads', 'closed']) {
       ids[name] = await makeProject(server, 'open', name);
     }
-    for (const level of LEVELS) await giveProject(server, team, ids[level] ?? '', level);
+    for (const level of LEVELS) await grantProjectAccess(server, team, ids[level] ?? '', level);
     const custom = (name: string, attributes: object) =>
-      giveProject(server, team, ids[name] ?? '', 'custom', attributes);
+      grantProjectAccess(server, team, ids[name] ?? '', 'custom', attributes);
     await custom('creates', { 'workspace-access': { create: true } });
     await custom('updates', { 'project-access': { settings: 'update' } });
     await custom('reads', { 'project-access': { settings: 'read' } });
@@ -309,7 +316,7 @@ describe('teams on projects', () => {
       { project: { data: { type: 'projects', id: ids['closed'] } } },
     );
     const passage = await makeTeam(server, 'open', 'passage');
-    await giveWorkspace(server, passage, workspace, 'read');
+    await grantWorkspaceAccess(server, passage, workspace, 'read');
     passing = await makeMember(server, 'open', 'passing', [passage]);
   });
 
@@ -317,9 +324,9 @@ describe('teams on projects', () => {
     data.attributes.permissions;
 
   it('see those that they have been given something on, and are told what they may do there', async () => {
-    const { body } = answered(await member.get(`${PATH_OPEN}?sort=name`), 200);
+    const { body } = expectStatus(await member.get(`${PATH_OPEN}?sort=name`), 200);
     const names = ['admin', 'creates', 'maintain', 'read', 'reads', 'updates', 'write'];
-    expect(namesIn({ body } as Answer)).toEqual(names);
+    expect(namesIn({ body } as ApiResponse)).toEqual(names);
     const allowed = (key: string) =>
       body.data.filter((one: any) => can(one)[key]).map((one: any) => one.attributes.name as string);
     expect(allowed('can-read')).toEqual(names);
@@ -328,7 +335,7 @@ describe('teams on projects', () => {
     expect(allowed('can-create-workspace')).toEqual(['admin', 'creates', 'maintain']);
     expect(allowed('can-move-workspace')).toEqual(['admin']);
     expect(allowed('can-manage-teams')).toEqual(['admin']);
-    answered(await member.get(byId(ids['closed'] ?? '')), 404);
+    expectStatus(await member.get(byId(ids['closed'] ?? '')), 404);
     for (const one of body.data) expect((await member.get(byId(one.id as string))).body.data).toEqual(one);
   });
 
@@ -337,8 +344,11 @@ describe('teams on projects', () => {
       ['create-workspace', ['admin', 'creates', 'maintain']],
       ['update', ['admin', 'updates']],
     ] as const) {
-      const { body } = answered(await member.get(`${PATH_OPEN}?filter[permissions][${filter}]=true&page[size]=2`), 200);
-      expect(namesIn({ body } as Answer)).toEqual(expected.slice(0, 2));
+      const { body } = expectStatus(
+        await member.get(`${PATH_OPEN}?filter[permissions][${filter}]=true&page[size]=2`),
+        200,
+      );
+      expect(namesIn({ body } as ApiResponse)).toEqual(expected.slice(0, 2));
       expect(body.meta.pagination['total-count']).toBe(expected.length);
       const all = await server.get(`${PATH_OPEN}?filter[permissions][${filter}]=true`);
       expect(all.body.meta.pagination['total-count']).toBe(9);
@@ -350,35 +360,38 @@ describe('teams on projects', () => {
 
   it('see where a workspace stands that they see', async () => {
     expect(namesIn(await passing.get(PATH_OPEN))).toEqual(['closed']);
-    const { body } = answered(await passing.get(byId(ids['closed'] ?? '')), 200);
+    const { body } = expectStatus(await passing.get(byId(ids['closed'] ?? '')), 200);
     expect(Object.entries(can(body.data)).filter(([, allowed]) => allowed)).toEqual([['can-read', true]]);
-    answered(await passing.patch(byId(ids['closed'] ?? ''), project({ name: 'mine' })), 404);
+    expectStatus(await passing.patch(byId(ids['closed'] ?? ''), project({ name: 'mine' })), 404);
   });
 
   it('counts the teams with access that the caller may see', async () => {
     const visible = await makeTeam(server, 'open', 'visible', { visibility: 'organization' });
-    await giveProject(server, visible, ids['admin'] ?? '', 'read');
+    await grantProjectAccess(server, visible, ids['admin'] ?? '', 'read');
     const outsider = await makeMember(server, 'open', 'outsider', [visible]);
-    const count = async (api: Api, name: string) =>
+    const count = async (api: ApiTestClient, name: string) =>
       (await api.get(byId(ids[name] ?? ''))).body.data.attributes['team-count'] as number;
     expect([await count(server, 'admin'), await count(server, 'closed')]).toEqual([2, 0]);
     // The member is in the secret team, the outsider is not.
     expect([await count(member, 'admin'), await count(outsider, 'admin')]).toEqual([2, 1]);
-    const listed = answered(await outsider.get(`${PATH_OPEN}?filter[names]=admin`), 200).body.data;
+    const listed = expectStatus(await outsider.get(`${PATH_OPEN}?filter[names]=admin`), 200).body.data;
     expect(listed.map((one: any) => one.attributes['team-count'])).toEqual([1]);
   });
 
   it('do what they may, and learn nothing of the rest', async () => {
-    answered(await member.patch(byId(ids['updates'] ?? ''), project({ description: 'theirs' })), 200);
-    answered(await member.delete(byId(ids['updates'] ?? '')), 404);
-    answered(await member.patch(byId(ids['write'] ?? ''), project({ description: 'theirs' })), 404);
-    answered(await member.post(PATH_OPEN, project({ name: 'more' })), 404);
+    expectStatus(await member.patch(byId(ids['updates'] ?? ''), project({ description: 'theirs' })), 200);
+    expectStatus(await member.delete(byId(ids['updates'] ?? '')), 404);
+    expectStatus(await member.patch(byId(ids['write'] ?? ''), project({ description: 'theirs' })), 404);
+    expectStatus(await member.post(PATH_OPEN, project({ name: 'more' })), 404);
     const into = (name: string) => ({ project: { data: { type: 'projects', id: ids[name] } } });
     expect(await makeWorkspace(member, 'open', 'created', {}, into('creates'))).toMatch(/^ws-/);
     const body = resource('workspaces', { name: 'refused' }, into('write'));
-    answered(await member.post('/api/v2/organizations/open/workspaces', body), 404);
-    answered(await member.post('/api/v2/organizations/open/workspaces', resource('workspaces', { name: 'x' })), 404);
-    answered(await member.delete(byId(ids['admin'] ?? '')), 204);
+    expectStatus(await member.post('/api/v2/organizations/open/workspaces', body), 404);
+    expectStatus(
+      await member.post('/api/v2/organizations/open/workspaces', resource('workspaces', { name: 'x' })),
+      404,
+    );
+    expectStatus(await member.delete(byId(ids['admin'] ?? '')), 204);
   });
 });
 
@@ -389,7 +402,7 @@ describe('the list of projects', () => {
   });
 
   const list = async (query: string) =>
-    answered(await server.get(`/api/v2/organizations/listed/projects?${query}`), 200);
+    expectStatus(await server.get(`/api/v2/organizations/listed/projects?${query}`), 200);
 
   it.each([
     ['', ['alpha', 'Beta', 'beta-2', 'Default Project']],
@@ -414,16 +427,16 @@ describe('the list of projects', () => {
     expect(namesIn(await list('include=effective_tag_bindings'))).toEqual(names);
     expect(namesIn(await list('sort=-name'))).toEqual(names.toReversed());
     expect(namesIn(await list(''))).toEqual(names);
-    const { body } = answered(await server.get('/api/v2/organizations/listed/projects?sort=age'), 400);
+    const { body } = expectStatus(await server.get('/api/v2/organizations/listed/projects?sort=age'), 400);
     expect(body.errors[0].source).toEqual({ parameter: 'sort' });
   });
 
   it('includes bindings where it is asked to', async () => {
     expect((await list('include=effective_tag_bindings')).body.included).toEqual([]);
-    const { body } = answered(await server.get('/api/v2/organizations/listed/projects?include=moon'), 400);
+    const { body } = expectStatus(await server.get('/api/v2/organizations/listed/projects?include=moon'), 400);
     expect(body.errors[0].detail).toContain('include parameter');
     const id = (await list('filter[names]=alpha')).body.data[0].id as string;
-    const one = answered(await server.get(`${byId(id)}?include=effective_tag_bindings`), 200).body;
+    const one = expectStatus(await server.get(`${byId(id)}?include=effective_tag_bindings`), 200).body;
     expect(one).toMatchObject({
       included: [],
       data: { relationships: { 'tag-bindings': { links: { related: `${byId(id)}/tag-bindings` } } } },
@@ -435,7 +448,7 @@ describe('the list of projects', () => {
     const { body } = await list('q=beta&page[size]=1');
     expect(body.data).toHaveLength(1);
     expect(body.meta.pagination).toMatchObject({ 'total-count': 2, 'total-pages': 2, 'next-page': 2 });
-    const next = answered(await server.get(body.links.next as string), 200).body;
+    const next = expectStatus(await server.get(body.links.next as string), 200).body;
     expect(next.data).toHaveLength(1);
     expect(next.data[0].id).not.toBe(body.data[0].id);
     expect(next.links.next).toBeNull();
@@ -448,11 +461,11 @@ describe('the list of projects', () => {
 
   it('is for its organization: its token, but not its audit token, and nobody else', async () => {
     const token = server.as(await makeOrganizationToken(server, 'listed'));
-    answered(await token.get('/api/v2/organizations/listed/projects'), 200);
+    expectStatus(await token.get('/api/v2/organizations/listed/projects'), 200);
     const audit = await server.post('/api/v2/organizations/listed/authentication-token?token=audit-trails');
-    const auditor = server.as(answered(audit, 201).body.data.attributes.token as string);
-    answered(await auditor.get('/api/v2/organizations/listed/projects'), 404);
-    answered(await token.get(PATH), 404);
+    const auditor = server.as(expectStatus(audit, 201).body.data.attributes.token as string);
+    expectStatus(await auditor.get('/api/v2/organizations/listed/projects'), 404);
+    expectStatus(await token.get(PATH), 404);
     expect((await server.get('/api/v2/organizations/nowhere/projects')).status).toBe(404);
   });
 });

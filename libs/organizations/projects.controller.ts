@@ -5,23 +5,23 @@ import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import { notFound, sql } from '#kernel';
 import {
-  document,
-  includesOf,
-  pageDocument,
-  pageOf,
+  renderDocument,
+  parseInclude,
+  renderPage,
+  parsePage,
   parseBody,
   readRelated,
-  slowForLists,
+  getSlowReadCaller,
   type Document,
-  type Query as QueryOf,
+  type QueryParameters as QueryOf,
   type Resource,
 } from '#json-api';
-import { relatedProjectTagBindings } from '#tag-bindings';
-import { boundBy, createBody, inputOf, updateBody } from './projects.body.js';
-import { projectResource, type Includes } from './projects.document.js';
-import { filterOf } from './projects.filter.js';
-import { CreateProject, ToProject } from './projects.handler.js';
-import { listProjects, projectFor, type ProjectRow } from './projects.queries.js';
+import { selectRelatedProjectTagBindings } from '#tag-bindings';
+import { toProjectBindings, createBody, toProjectInput, updateBody } from './projects.body.js';
+import { renderProject, type ProjectIncludes } from './projects.document.js';
+import { parseProjectFilter } from './projects.filter.js';
+import { CreateProject, ChangeProject } from './projects.handler.js';
+import { listProjects, findProject, type ProjectRow } from './projects.queries.js';
 
 const INCLUDES = ['effective_tag_bindings'] as const;
 
@@ -39,11 +39,11 @@ export class ProjectsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const includes = includesOf(query, INCLUDES);
-    const page = pageOf(query);
-    const { rows, total } = await listProjects(this.database, actor, name, page, filterOf(query));
-    const data = rows.map((row) => projectResource(row, actor, includes));
-    return pageDocument(data, page, total, request.url, await this.included(rows, includes, actor));
+    const includes = parseInclude(query, INCLUDES);
+    const page = parsePage(query);
+    const { rows, total } = await listProjects(this.database, actor, name, page, parseProjectFilter(query));
+    const data = rows.map((row) => renderProject(row, actor, includes));
+    return renderPage(data, page, total, request.url, await this.included(rows, includes, actor));
   }
 
   @Post('organizations/:organization/projects')
@@ -53,42 +53,47 @@ export class ProjectsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const input = parseBody(createBody, body).data;
-    const data = { ...inputOf(input), ...boundBy(input), name: input.attributes.name };
+    const data = { ...toProjectInput(input), ...toProjectBindings(input), name: input.attributes.name };
     const command = { type: 'CreateProject', data } as const;
-    return document(projectResource(await this.bus.execute(new CreateProject(organization, command, actor)), actor));
+    return renderDocument(
+      renderProject(await this.bus.execute(new CreateProject(organization, command, actor)), actor),
+    );
   }
 
   @Get('projects/:id')
   async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
-    const includes = includesOf(query, INCLUDES);
-    const row = await projectFor(this.database, actor, 'read-project', id);
-    return document(projectResource(row, actor, includes), await this.included([row], includes, actor));
+    const includes = parseInclude(query, INCLUDES);
+    const row = await findProject(this.database, actor, 'read-project', id);
+    return renderDocument(renderProject(row, actor, includes), await this.included([row], includes, actor));
   }
 
   @Patch('projects/:id')
   async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const input = parseBody(updateBody, body).data;
-    const command = { type: 'UpdateProject', data: { changes: inputOf(input), ...boundBy(input) } } as const;
-    const row = await this.bus.execute(new ToProject(id, command, actor));
+    const command = {
+      type: 'UpdateProject',
+      data: { changes: toProjectInput(input), ...toProjectBindings(input) },
+    } as const;
+    const row = await this.bus.execute(new ChangeProject(id, command, actor));
     if (!row) throw notFound();
-    return document(projectResource(row, actor));
+    return renderDocument(renderProject(row, actor));
   }
 
   @Delete('projects/:id')
   @HttpCode(204)
   async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new ToProject(id, { type: 'DeleteProject' }, actor));
+    await this.bus.execute(new ChangeProject(id, { type: 'DeleteProject' }, actor));
   }
 
   /** In one statement more, where there is something to bring along. */
   private async included(
     rows: readonly ProjectRow[],
-    includes: Includes,
+    includes: ProjectIncludes,
     actor: Actor,
   ): Promise<Resource[] | undefined> {
     if (!includes) return undefined;
     const ids = includes.has('effective_tag_bindings') ? rows.map(({ id }) => id) : [];
-    const wanted = ids.length > 0 ? [relatedProjectTagBindings(sql`${ids}::text[]`, actor)] : [];
-    return readRelated(this.database, wanted, slowForLists(actor, rows));
+    const wanted = ids.length > 0 ? [selectRelatedProjectTagBindings(sql`${ids}::text[]`, actor)] : [];
+    return readRelated(this.database, wanted, getSlowReadCaller(actor, rows));
   }
 }

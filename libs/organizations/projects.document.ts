@@ -1,20 +1,20 @@
-import { may, type Actor } from '#access';
+import { can, type Actor } from '#access';
 import { linkTo, toMany, toOne, type Relationship, type Resource } from '#json-api';
-import { tagBindingId } from '#tag-bindings';
+import { deriveTagBindingId } from '#tag-bindings';
 import type { ProjectRow } from './projects.queries.js';
 
-export type Includes = ReadonlySet<string> | null | undefined;
+export type ProjectIncludes = ReadonlySet<string> | null | undefined;
 
 /** Only a link, unless the bindings come along: then clients find them by their identifiers. */
-const effectiveBindings = ({ id, tags }: ProjectRow, includes: Includes): Relationship => {
+const effectiveBindings = ({ id, tags }: ProjectRow, includes: ProjectIncludes): Relationship => {
   const link = linkTo(`/api/v2/projects/${id}/effective-tag-bindings`);
   if (!includes?.has('effective_tag_bindings')) return link;
-  const ids = tags.map(({ key }) => tagBindingId(id, key));
+  const ids = tags.map(({ key }) => deriveTagBindingId(id, key));
   return { ...toMany('effective-tag-bindings', ids), ...link };
 };
 
 /** A project as every endpoint renders it. */
-export const projectResource = (row: ProjectRow, actor: Actor, includes?: Includes): Resource => {
+export const renderProject = (row: ProjectRow, actor: Actor, includes?: ProjectIncludes): Resource => {
   const own = row.settings.defaultExecutionMode !== null;
   const mode = row.settings.defaultExecutionMode ?? row.inherited.executionMode;
   const pool = own ? row.settings.defaultAgentPoolId : row.inherited.agentPoolId;
@@ -40,15 +40,15 @@ export const projectResource = (row: ProjectRow, actor: Actor, includes?: Includ
       },
       permissions: {
         'can-read': true,
-        'can-update': may(actor, 'update-project', row),
-        'can-destroy': may(actor, 'delete-project', row) && !row.isDefault,
-        'can-create-workspace': may(actor, 'create-workspace', row),
-        'can-move-workspace': may(actor, 'move-workspace', row),
+        'can-update': can(actor, 'update-project', row),
+        'can-destroy': can(actor, 'delete-project', row) && !row.isDefault,
+        'can-create-workspace': can(actor, 'create-workspace', row),
+        'can-move-workspace': can(actor, 'move-workspace', row),
         'can-move-stack': false,
         'can-deploy-no-code-modules': false,
-        'can-read-teams': may(actor, 'read-project-access', row),
-        'can-manage-tags': may(actor, 'update-project', row),
-        'can-manage-teams': may(actor, 'manage-project-access', row),
+        'can-read-teams': can(actor, 'read-project-access', row),
+        'can-manage-tags': can(actor, 'update-project', row),
+        'can-manage-teams': can(actor, 'manage-project-access', row),
         'can-manage-in-hcp': false,
       },
     },

@@ -1,31 +1,31 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { Ids, sql, type BindingsHow, type Sql, type Tag } from '#kernel';
+import { Ids, sql, type BindingMode, type Sql, type Tag } from '#kernel';
 import {
   EventStore,
-  firstRow,
-  firstRowOrNull,
+  getFirstRow,
+  getFirstRowOrNull,
   refuseTakenName,
-  staleWhen,
-  unborn,
-  unchanged,
-  type Row,
-  type Write,
+  raiseConflictWhen,
+  newStream,
+  expectVersion,
+  type DatabaseRow,
+  type StreamWrite,
 } from '#event-store';
-import { contextOf, demand, type Actor, type Permission } from '#access';
-import { heldPool } from '#agents';
-import { bindingsOfProjects, type BindingRow } from '#tag-bindings';
-import { POOL, project, type ProjectCommand } from './project.js';
-import { organizationForCommand } from './organizations.queries.js';
-import { projectById, projectFor, type ProjectForCommand, type ProjectRow } from './projects.queries.js';
+import { createEventContext, requirePermission, type Actor, type Permission } from '#access';
+import { expectPoolVersion } from '#agents';
+import { selectProjectBindings, type BindingRow } from '#tag-bindings';
+import { PROJECT_POOL_POINTER, project, type ProjectCommand } from './project.js';
+import { loadOrganizationForCommand } from './organizations.queries.js';
+import { selectProjectById, findProject, type ProjectForCommand, type ProjectRow } from './projects.queries.js';
 
-type BirthCommand = Extract<ProjectCommand, { type: 'CreateProject' }>;
-type LaterCommand =
-  Exclude<ProjectCommand, BirthCommand | { type: 'DeleteProject' }> | { readonly type: 'DeleteProject' };
+type CreateProjectCommand = Extract<ProjectCommand, { type: 'CreateProject' }>;
+type ExistingProjectCommand =
+  Exclude<ProjectCommand, CreateProjectCommand | { type: 'DeleteProject' }> | { readonly type: 'DeleteProject' };
 
 export class CreateProject extends Command<ProjectRow> {
   constructor(
     readonly organization: string,
-    readonly command: BirthCommand,
+    readonly command: CreateProjectCommand,
     readonly actor: Actor,
   ) {
     super();
@@ -33,10 +33,10 @@ export class CreateProject extends Command<ProjectRow> {
 }
 
 /** A command for one project; resolves to how it stands then, null when it is gone. */
-export class ToProject extends Command<ProjectRow | null> {
+export class ChangeProject extends Command<ProjectRow | null> {
   constructor(
     readonly id: string,
-    readonly command: LaterCommand,
+    readonly command: ExistingProjectCommand,
     readonly actor: Actor,
   ) {
     super();
@@ -44,11 +44,11 @@ export class ToProject extends Command<ProjectRow | null> {
 }
 
 /** Bindings for one project; resolves to all that it has then. */
-export class BindToProject extends Command<readonly BindingRow[]> {
+export class BindProjectTags extends Command<readonly BindingRow[]> {
   constructor(
     readonly id: string,
     readonly bindings: readonly Tag[],
-    readonly how: BindingsHow,
+    readonly how: BindingMode,
     readonly actor: Actor,
   ) {
     super();
@@ -59,10 +59,10 @@ const PERMISSION = {
   UpdateProject: 'update-project',
   BindProjectTags: 'update-project',
   DeleteProject: 'delete-project',
-} as const satisfies Record<LaterCommand['type'], Permission>;
+} as const satisfies Record<ExistingProjectCommand['type'], Permission>;
 
 /** The pool that a command names. */
-const poolOf = (command: BirthCommand | LaterCommand): string | null => {
+const getPool = (command: CreateProjectCommand | ExistingProjectCommand): string | null => {
   if (command.type === 'DeleteProject' || command.type === 'BindProjectTags') return null;
   const input = command.type === 'CreateProject' ? command.data : command.data.changes;
   return input.follows ? null : input.defaultAgentPoolId || null;
@@ -79,39 +79,43 @@ export class CreateProjectHandler implements ICommandHandler<CreateProject> {
 
   async execute({ organization, command, actor }: CreateProject): Promise<ProjectRow> {
     const id = this.ids.next('prj');
-    const pool = poolOf(command);
+    const pool = getPool(command);
     const { rows } = await this.store
       .handle({
         decider: project,
         load: async () => ({
-          ...unborn(id, project),
-          owner: await organizationForCommand(this.store.database, actor, 'create-project', organization, pool),
+          ...newStream(id, project),
+          owner: await loadOrganizationForCommand(this.store.database, actor, 'create-project', organization, pool),
         }),
         command: () => command,
         organization: ({ owner }) => owner.id,
         holding: ({ owner }) => [
-          unchanged(owner.id, owner.snapshot.version),
-          ...heldPool(pool, owner.poolVersion, { pointer: POOL }),
+          expectVersion(owner.id, owner.snapshot.version),
+          ...expectPoolVersion(pool, owner.poolVersion, { pointer: PROJECT_POOL_POINTER }),
         ],
-        context: contextOf(actor),
-        read: () => [projectById(id, actor)],
+        context: createEventContext(actor),
+        read: () => [selectProjectById(id, actor)],
       })
       .catch(refuseTaken);
-    return firstRow<ProjectRow>(rows);
+    return getFirstRow<ProjectRow>(rows);
   }
 }
 
 /** The organization's deletion takes all bindings along; those that came after it would stay. */
-const leavesRows = (command: LaterCommand): boolean =>
+const insertsRows = (command: ExistingProjectCommand): boolean =>
   command.type === 'BindProjectTags' || (command.type === 'UpdateProject' && command.data.bindings !== undefined);
 
-const heldFor = (command: LaterCommand, pool: string | null, row: ProjectForCommand): readonly Write[] => [
-  ...(leavesRows(command) ? [unchanged(row.organization, row.organizationVersion)] : []),
-  ...heldPool(pool, row.poolVersion, { pointer: POOL }),
+const buildPreconditions = (
+  command: ExistingProjectCommand,
+  pool: string | null,
+  row: ProjectForCommand,
+): readonly StreamWrite[] => [
+  ...(insertsRows(command) ? [expectVersion(row.organization, row.organizationVersion)] : []),
+  ...expectPoolVersion(pool, row.poolVersion, { pointer: PROJECT_POOL_POINTER }),
 ];
 
 /** Whether the command changes which agents execute the runs of the project's workspaces. */
-const changesExecution = (command: LaterCommand, { settings }: ProjectForCommand): boolean => {
+const changesExecution = (command: ExistingProjectCommand, { settings }: ProjectForCommand): boolean => {
   if (command.type !== 'UpdateProject') return false;
   const { follows, defaultExecutionMode: mode, defaultAgentPoolId: pool } = command.data.changes;
   if (follows) return settings.defaultExecutionMode !== null;
@@ -121,17 +125,21 @@ const changesExecution = (command: LaterCommand, { settings }: ProjectForCommand
   );
 };
 
-type Told = { readonly id: string; readonly command: LaterCommand; readonly actor: Actor };
+type ProjectTask = { readonly id: string; readonly command: ExistingProjectCommand; readonly actor: Actor };
 
 /** Resolves to what `read` finds then. */
-const tell = async (store: EventStore, { id, command, actor }: Told, read: Sql): Promise<readonly Row[][]> => {
-  const pool = poolOf(command);
+const executeProjectCommand = async (
+  store: EventStore,
+  { id, command, actor }: ProjectTask,
+  read: Sql,
+): Promise<readonly DatabaseRow[][]> => {
+  const pool = getPool(command);
   const { rows } = await store
     .handle({
       decider: project,
       load: async () => {
-        const row = await projectFor(store.database, actor, PERMISSION[command.type], id, pool);
-        if (changesExecution(command, row)) demand(actor, 'change-project-execution', row);
+        const row = await findProject(store.database, actor, PERMISSION[command.type], id, pool);
+        if (changesExecution(command, row)) requirePermission(actor, 'change-project-execution', row);
         return { ...(await store.restore(id, project, row.snapshot)), row };
       },
       command: ({ row }): ProjectCommand =>
@@ -139,13 +147,13 @@ const tell = async (store: EventStore, { id, command, actor }: Told, read: Sql):
           ? { type: 'DeleteProject', data: { isDefault: row.isDefault, workspaces: row.allWorkspaces } }
           : command,
       organization: ({ row }) => row.organization,
-      holding: ({ row }) => heldFor(command, pool, row),
-      context: contextOf(actor),
+      holding: ({ row }) => buildPreconditions(command, pool, row),
+      context: createEventContext(actor),
       read: () => [
         read,
         // A workspace may have come in between the count and the lock.
         ...(command.type === 'DeleteProject'
-          ? [staleWhen(sql`exists (select 1 from workspaces where project = ${id})`)]
+          ? [raiseConflictWhen(sql`exists (select 1 from workspaces where project = ${id})`)]
           : []),
       ],
     })
@@ -153,22 +161,28 @@ const tell = async (store: EventStore, { id, command, actor }: Told, read: Sql):
   return rows;
 };
 
-@CommandHandler(ToProject)
-export class ProjectsHandler implements ICommandHandler<ToProject> {
+@CommandHandler(ChangeProject)
+export class ProjectsHandler implements ICommandHandler<ChangeProject> {
   constructor(private readonly store: EventStore) {}
 
-  async execute({ id, command, actor }: ToProject): Promise<ProjectRow | null> {
-    return firstRowOrNull<ProjectRow>(await tell(this.store, { id, command, actor }, projectById(id, actor)));
+  async execute({ id, command, actor }: ChangeProject): Promise<ProjectRow | null> {
+    return getFirstRowOrNull<ProjectRow>(
+      await executeProjectCommand(this.store, { id, command, actor }, selectProjectById(id, actor)),
+    );
   }
 }
 
-@CommandHandler(BindToProject)
-export class BindToProjectHandler implements ICommandHandler<BindToProject> {
+@CommandHandler(BindProjectTags)
+export class BindProjectTagsHandler implements ICommandHandler<BindProjectTags> {
   constructor(private readonly store: EventStore) {}
 
-  async execute({ id, bindings, how, actor }: BindToProject): Promise<readonly BindingRow[]> {
+  async execute({ id, bindings, how, actor }: BindProjectTags): Promise<readonly BindingRow[]> {
     const command = { type: 'BindProjectTags', data: { bindings, how } } as const;
-    const [rows = []] = await tell(this.store, { id, command, actor }, bindingsOfProjects(sql`${[id]}::text[]`, actor));
+    const [rows = []] = await executeProjectCommand(
+      this.store,
+      { id, command, actor },
+      selectProjectBindings(sql`${[id]}::text[]`, actor),
+    );
     return rows as unknown as readonly BindingRow[];
   }
 }

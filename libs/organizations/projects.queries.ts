@@ -1,23 +1,23 @@
 import { notFound, sql, type Sql, type Tag, type Timestamp } from '#kernel';
-import { snapshotOf, type Database, type Snapshot } from '#event-store';
+import { buildSnapshotJson, type Database, type StreamSnapshot } from '#event-store';
 import {
-  countOfSeenWorkspaces,
-  demand,
-  fresh,
-  grantsOnProject,
+  buildVisibleWorkspaceCount,
+  requirePermission,
+  requireCurrentAccess,
+  selectProjectGrants,
   isGrantedOnProject,
   isGrantedProject,
-  organizationsWhere,
+  isPermittedByRole,
   type Actor,
   type Grant,
   type Identity,
   type Permission,
-  organizationFor,
+  selectPermittedOrganization,
 } from '#access';
-import { limitOf, listedIn, type Listed, type Page } from '#json-api';
-import { usablePoolVersion } from '#agents';
-import { isSeenTeam } from '#people';
-import { PROJECT_TAGS, type Tagged } from '#tag-bindings';
+import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
+import { selectUsablePoolVersion } from '#agents';
+import { isVisibleTeam } from '#people';
+import { PROJECT_TAGS, type TagFilterTerm } from '#tag-bindings';
 import type { ExecutionMode } from './default-pool.js';
 import type { ProjectSettings } from './project.js';
 
@@ -50,26 +50,26 @@ const ALL_WORKSPACES = sql.raw(`(select coalesce(sum(c.workspaces), 0)::bigint f
     where c.organization = p.organization and c.project = p.id)`);
 const FROM = sql.raw('from projects p join organizations o on o.id = p.organization');
 
-const seenWorkspaces = (actor: Identity): Sql =>
-  countOfSeenWorkspaces(actor, {
+const buildProjectWorkspaceCount = (actor: Identity): Sql =>
+  buildVisibleWorkspaceCount(actor, {
     organization: sql.raw('p.organization'),
     project: sql.raw('p.id'),
     all: ALL_WORKSPACES,
   });
 
 const seenTeams = (actor: Identity): Sql => sql`
-  (select count(*) from team_projects tp join teams t on t.id = tp.team where tp.project = p.id and ${isSeenTeam(actor)})`;
+  (select count(*) from team_projects tp join teams t on t.id = tp.team where tp.project = p.id and ${isVisibleTeam(actor)})`;
 
 /** Columns of a project with the caller's counts and grants. */
-const columns = (actor: Identity): Sql => sql`
-  ${COLUMNS}, ${seenWorkspaces(actor)} as "workspaceCount", ${seenTeams(actor)} as "teamCount",
-  ${grantsOnProject(actor, sql.raw('p.id'))} as grants`;
+const selectColumns = (actor: Identity): Sql => sql`
+  ${COLUMNS}, ${buildProjectWorkspaceCount(actor)} as "workspaceCount", ${seenTeams(actor)} as "teamCount",
+  ${selectProjectGrants(actor, sql.raw('p.id'))} as grants`;
 
-export const projectById = (id: string, actor: Identity): Sql =>
-  sql`select ${columns(actor)} ${FROM} where p.id = ${id}`;
+export const selectProjectById = (id: string, actor: Identity): Sql =>
+  sql`select ${selectColumns(actor)} ${FROM} where p.id = ${id}`;
 
-export const projectsByIds = (ids: Sql, actor: Identity): Sql =>
-  sql`select ${columns(actor)} ${FROM} where p.id = any (${ids}) order by p.id`;
+export const selectProjectsByIds = (ids: Sql, actor: Identity): Sql =>
+  sql`select ${selectColumns(actor)} ${FROM} where p.id = any (${ids}) order by p.id`;
 
 export type ProjectForCommand = ProjectRow & {
   /** Version of the agent pool that the command names; null where it is none that the project may use. */
@@ -77,11 +77,11 @@ export type ProjectForCommand = ProjectRow & {
   readonly organizationVersion: number;
   /** How many workspaces it has, whoever may read them. */
   readonly allWorkspaces: number;
-  readonly snapshot: Snapshot;
+  readonly snapshot: StreamSnapshot;
 };
 
 /** The project, where the caller may do that with it; else the refusal of the permission table. One statement. */
-export const projectFor = async (
+export const findProject = async (
   database: Database,
   actor: Actor,
   permission: Permission,
@@ -90,12 +90,12 @@ export const projectFor = async (
 ): Promise<ProjectForCommand> => {
   const choice = { pool, organization: sql.raw('p.organization'), project: sql.raw('p.id') };
   const row = await database.row<ProjectForCommand>(sql`
-    select ${columns(actor)}, ${usablePoolVersion(choice)} as "poolVersion", ${ALL_WORKSPACES} as "allWorkspaces",
+    select ${selectColumns(actor)}, ${selectUsablePoolVersion(choice)} as "poolVersion", ${ALL_WORKSPACES} as "allWorkspaces",
            (select so.version from event_store.streams so where so.stream = p.organization) as "organizationVersion",
-           ${snapshotOf('s')} as snapshot
-      ${FROM} join event_store.streams s on s.stream = p.id where p.id = ${id} and ${fresh(actor)}`);
+           ${buildSnapshotJson('s')} as snapshot
+      ${FROM} join event_store.streams s on s.stream = p.id where p.id = ${id} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
-  demand(actor, permission, row);
+  requirePermission(actor, permission, row);
   return row;
 };
 
@@ -106,11 +106,11 @@ export type ProjectFilter = {
   readonly createsWorkspaces: boolean;
   readonly updates: boolean;
   /** Bindings that must all be there. */
-  readonly tagged: readonly Tagged[];
+  readonly tagged: readonly TagFilterTerm[];
   readonly descending: boolean;
 };
 
-const isTaggedWithAll = (tagged: readonly Tagged[]): Sql => sql`not exists (
+const isTaggedWithAll = (tagged: readonly TagFilterTerm[]): Sql => sql`not exists (
   select 1 from unnest(${tagged.map(({ key }) => key)}::text[], ${tagged.map(({ value }) => value)}::text[])
                 as wanted (key, value)
    where not exists (select 1 from project_tags t where t.project = p.id and t.key = wanted.key
@@ -121,9 +121,9 @@ export const listProjects = async (
   database: Database,
   actor: Actor,
   organizationName: string,
-  page: Page,
+  page: PageRequest,
   filter: ProjectFilter,
-): Promise<Listed<ProjectRow>> => {
+): Promise<ListPage<ProjectRow>> => {
   const where = sql.and([
     sql`p.organization = owner.id`,
     sql`(owner.whole or ${isGrantedProject(actor, sql.raw('p.id'))})`,
@@ -144,16 +144,16 @@ export const listProjects = async (
     actor,
     sql`
     select owner.id as owner, (select count(*) from projects p where ${where}) as total, page.*
-      from (select id, ${organizationsWhere(actor, 'read-project')} as whole,
-                   ${organizationsWhere(actor, 'create-workspace')} as creates,
-                   ${organizationsWhere(actor, 'update-project')} as updates
-              from ${organizationFor(actor, 'read-organization', organizationName)} offset 0) owner
-      left join lateral (select ${columns(actor)} ${FROM} where ${where}
-                          order by ${inOrder(sql.raw('p.name'))} ${limitOf(page)}) page on true
+      from (select id, ${isPermittedByRole(actor, 'read-project')} as whole,
+                   ${isPermittedByRole(actor, 'create-workspace')} as creates,
+                   ${isPermittedByRole(actor, 'update-project')} as updates
+              from ${selectPermittedOrganization(actor, 'read-organization', organizationName)} offset 0) owner
+      left join lateral (select ${selectColumns(actor)} ${FROM} where ${where}
+                          order by ${inOrder(sql.raw('p.name'))} ${buildLimit(page)}) page on true
      order by ${inOrder(sql.raw('page.name'))}`,
   );
   const [first] = found;
   if (!first) throw notFound();
-  demand(actor, 'read-organization', { organization: first.owner });
-  return listedIn(found);
+  requirePermission(actor, 'read-organization', { organization: first.owner });
+  return toListPage(found);
 };

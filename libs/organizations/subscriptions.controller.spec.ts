@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { answered, makeOrganization, makeOrganizationToken, makeToken, resource } from '../../test/support/seeds.js';
+import {
+  expectStatus,
+  makeOrganization,
+  makeOrganizationToken,
+  makeToken,
+  resource,
+} from '../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
 
 let server: TestServer;
@@ -23,7 +29,7 @@ const auditLogging = async (): Promise<boolean> =>
 
 describe('the feature set of an organization', () => {
   it('is everything at first, and says what it switches on', async () => {
-    const { body } = answered(await server.get('/api/v2/organizations/acme/entitlement-set'), 200);
+    const { body } = expectStatus(await server.get('/api/v2/organizations/acme/entitlement-set'), 200);
     expect(body.data).toMatchObject({
       id,
       type: 'entitlement-sets',
@@ -32,13 +38,13 @@ describe('the feature set of an organization', () => {
     });
     const flags = Object.entries(body.data.attributes).filter(([, value]) => value === true);
     expect(flags.map(([name]) => name).toSorted()).toEqual(['agents', 'audit-logging', 'state-storage', 'teams']);
-    const included = answered(await server.get('/api/v2/organizations/acme?include=entitlement-set'), 200).body;
+    const included = expectStatus(await server.get('/api/v2/organizations/acme?include=entitlement-set'), 200).body;
     expect(included.included).toEqual([body.data]);
     expect(included.data.relationships['entitlement-set'].data).toEqual({ type: 'entitlement-sets', id });
   });
 
   it('is changed by a site administrator, and counts at once', async () => {
-    const { body } = answered(await server.post(SUBSCRIPTION, to('fs-free')), 200);
+    const { body } = expectStatus(await server.post(SUBSCRIPTION, to('fs-free')), 200);
     expect(body).toMatchObject({
       data: {
         type: 'subscriptions',
@@ -56,12 +62,12 @@ describe('the feature set of an organization', () => {
       ],
     });
     expect(await auditLogging()).toBe(false);
-    expect(answered(await server.get('/api/v2/organizations/acme/subscription'), 200).body).toEqual(body);
+    expect(expectStatus(await server.get('/api/v2/organizations/acme/subscription'), 200).body).toEqual(body);
     const attributes = { 'runs-ceiling': 10, 'contract-start-at': '2026-11-21T12:00:00Z' };
     const singular = resource('subscription', attributes, {
       'feature-set': { data: { type: 'feature-sets', id: 'fs-everything' } },
     });
-    answered(await server.post(SUBSCRIPTION, singular), 200);
+    expectStatus(await server.post(SUBSCRIPTION, singular), 200);
     expect(await auditLogging()).toBe(true);
   });
 
@@ -70,7 +76,7 @@ describe('the feature set of an organization', () => {
     ['none', resource('subscriptions'), '/data/relationships'],
     ['another type', resource('feature-sets', {}, { 'feature-set': { data: { id: 'fs-free' } } }), '/data/type'],
   ])('is not changed to %s', async (_, body, pointer) => {
-    const answer = answered(await server.post(SUBSCRIPTION, body), 422);
+    const answer = expectStatus(await server.post(SUBSCRIPTION, body), 422);
     expect(answer.body.errors[0].source.pointer).toBe(pointer);
     expect(await auditLogging()).toBe(true);
   });
@@ -83,9 +89,9 @@ describe('the feature set of an organization', () => {
     const owners = server.as(await makeToken(server, `/api/v2/teams/${ownersTeam}/authentication-token`));
     const token = server.as(await makeOrganizationToken(server, 'acme'));
     for (const caller of [owners, token]) {
-      answered(await caller.post(SUBSCRIPTION, to('fs-free')), 404);
-      answered(await caller.get('/api/v2/admin/feature-sets'), 404);
-      answered(await caller.get('/api/v2/organizations/acme/subscription'), 200);
+      expectStatus(await caller.post(SUBSCRIPTION, to('fs-free')), 404);
+      expectStatus(await caller.get('/api/v2/admin/feature-sets'), 404);
+      expectStatus(await caller.get('/api/v2/organizations/acme/subscription'), 200);
     }
     expect(await auditLogging()).toBe(true);
   });
@@ -94,7 +100,7 @@ describe('the feature set of an organization', () => {
     'is one of a list that can be searched and paged at /%s',
     async (prefix) => {
       const path = ['/api/v2', prefix, 'feature-sets'].filter((segment) => segment !== '').join('/');
-      const list = async (query: string) => answered(await server.get(`${path}?${query}`), 200).body;
+      const list = async (query: string) => expectStatus(await server.get(`${path}?${query}`), 200).body;
       const idsOf = (body: { data: { id: string }[] }) => body.data.map((one) => one.id);
       expect(idsOf(await list(''))).toEqual(['fs-everything', 'fs-free']);
       expect(idsOf(await list('q=FREE'))).toEqual(['fs-free']);
@@ -109,8 +115,8 @@ describe('the feature set of an organization', () => {
   it('is one of the lists that owners read', async () => {
     const owners = server.as(await makeToken(server, `/api/v2/teams/${ownersTeam}/authentication-token`));
     await makeOrganization(server, 'foreign');
-    answered(await owners.get('/api/v2/feature-sets'), 200);
-    answered(await owners.get('/api/v2/organizations/acme/feature-sets'), 200);
+    expectStatus(await owners.get('/api/v2/feature-sets'), 200);
+    expectStatus(await owners.get('/api/v2/organizations/acme/feature-sets'), 200);
     expect((await owners.get('/api/v2/organizations/foreign/feature-sets')).status).toBe(404);
   });
 });

@@ -4,11 +4,11 @@ import { z } from 'zod';
 import { notFound, unprocessable } from '#kernel';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { document, ignored, parseBody, requiredToOne, resourceBody, toOne, type Document } from '#json-api';
-import { featureSetResource } from './feature-sets.controller.js';
+import { renderDocument, ignoredMember, parseBody, requiredToOne, resourceBody, toOne, type Document } from '#json-api';
+import { renderFeatureSet } from './feature-sets.controller.js';
 import { FEATURE_SETS } from './organization.js';
-import { ToOrganization } from './organizations.handler.js';
-import { organizationFor, type OrganizationRow } from './organizations.queries.js';
+import { ChangeOrganization } from './organizations.handler.js';
+import { findOrganization, type OrganizationRow } from './organizations.queries.js';
 
 /** Attributes of the vendor's plans (go-tfe v2.4.0, `Subscriptions_attributes`). */
 export const OF_PLANS = [
@@ -46,12 +46,12 @@ const NO_PLANS = 'the feature set decides what an organization can do; plans wit
 export const body = resourceBody(
   // go-tfe writes the type in the singular.
   ['subscription', 'subscriptions'],
-  z.object(Object.fromEntries(OF_PLANS.map((name) => [name, ignored(NO_PLANS)]))).nullish(),
+  z.object(Object.fromEntries(OF_PLANS.map((name) => [name, ignoredMember(NO_PLANS)]))).nullish(),
   z.object({ 'feature-set': requiredToOne }),
 );
 
 const subscription = (row: OrganizationRow): Document =>
-  document(
+  renderDocument(
     {
       id: `sub-${row.id.slice('org-'.length)}`,
       type: 'subscriptions',
@@ -61,7 +61,7 @@ const subscription = (row: OrganizationRow): Document =>
         'feature-set': toOne('feature-sets', `fs-${row.featureSet}`),
       },
     },
-    [featureSetResource(row.featureSet)],
+    [renderFeatureSet(row.featureSet)],
   );
 
 @Controller('api/v2')
@@ -73,7 +73,7 @@ export class SubscriptionsController {
 
   @Get('organizations/:organization/subscription')
   async show(@Param('organization') name: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return subscription(await organizationFor(this.database, actor, 'read-entitlements', name));
+    return subscription(await findOrganization(this.database, actor, 'read-entitlements', name));
   }
 
   /** Moves an organization to another feature set; for the site's administrators. */
@@ -88,7 +88,7 @@ export class SubscriptionsController {
     const featureSet = FEATURE_SETS.find((known) => `fs-${known}` === id || known === id);
     if (!featureSet) throw unprocessable('Feature set does not exist', '/data/relationships/feature-set');
     const command = { type: 'ChangeFeatureSet', data: { featureSet } } as const;
-    const row = await this.bus.execute(new ToOrganization(name, command, actor));
+    const row = await this.bus.execute(new ChangeOrganization(name, command, actor));
     if (!row) throw notFound();
     return subscription(row);
   }

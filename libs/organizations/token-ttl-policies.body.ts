@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { resourceBody } from '#json-api';
-import { LEAST_TTL_MS, LIMITED_TOKENS, MOST_TTL_MS, type MaxTokenTtls } from './token-ttl-policy.js';
+import { MIN_TTL_MS, LIMITED_TOKENS, MAX_TTL_MS, type MaxTokenTtls } from './token-ttl-policy.js';
 
-const RANGE = `must be a whole number of milliseconds from ${LEAST_TTL_MS} to ${MOST_TTL_MS}`;
+const RANGE = `must be a whole number of milliseconds from ${MIN_TTL_MS} to ${MAX_TTL_MS}`;
 
 const policy = z.object({
   'token-type': z.enum(LIMITED_TOKENS),
   'max-ttl-ms': z
     .number()
-    .refine((ms) => Number.isInteger(ms) && ms >= LEAST_TTL_MS && ms <= MOST_TTL_MS, { error: `Max ttl ms ${RANGE}` }),
+    .refine((ms) => Number.isInteger(ms) && ms >= MIN_TTL_MS && ms <= MAX_TTL_MS, { error: `Max ttl ms ${RANGE}` }),
 });
 
 const policies = z
@@ -26,5 +26,5 @@ export const policiesBody = resourceBody(
 );
 
 /** Returns the limits that a request names; the others stay. */
-export const ttlsOf = ({ attributes }: z.infer<typeof policiesBody>['data']): Partial<MaxTokenTtls> =>
+export const toMaxTtls = ({ attributes }: z.infer<typeof policiesBody>['data']): Partial<MaxTokenTtls> =>
   Object.fromEntries(attributes['token-ttl-policies'].map((item) => [item['token-type'], item['max-ttl-ms']]));

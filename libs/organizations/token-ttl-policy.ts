@@ -16,6 +16,6 @@ export const DEFAULT_MAX_TTLS: MaxTokenTtls = {
 };
 
 /** A shorter token could end before its first request. */
-export const LEAST_TTL_MS = 60_000;
+export const MIN_TTL_MS = 60_000;
 /** A hundred average Gregorian years: about the longest lifetime that CADASTRE_TOKEN_LIFETIME accepts. */
-export const MOST_TTL_MS = 50 * TWO_YEARS_MS;
+export const MAX_TTL_MS = 50 * TWO_YEARS_MS;

@@ -1,10 +1,10 @@
 import { sql, type OrganizationDeleted, type Projection, type Sql } from '#kernel';
-import { membersOf, raiseEpoch } from '#access';
+import { selectMembersSubject, raiseEpoch } from '#access';
 import type { MembershipEvent } from './membership.js';
 import type { TeamEvent } from './team.js';
 import type { UserEvent } from './user.js';
 
-type Source = UserEvent | MembershipEvent | TeamEvent | OrganizationDeleted;
+type AccessChangeEvent = UserEvent | MembershipEvent | TeamEvent | OrganizationDeleted;
 
 const raiseOfMember = (user: string, organization: string | null): Sql =>
   sql`select access.raise_epoch_of_member(${user}, ${organization})`;
@@ -15,7 +15,7 @@ const raiseOfMember = (user: string, organization: string | null): Sql =>
  *
  * No tables: the counts only grow. Listed before the projection that deletes memberships, which it reads.
  */
-export const accessEpochs: Projection<Source> = {
+export const accessEpochs: Projection<AccessChangeEvent> = {
   name: 'access_epochs',
   tables: [],
   on: {
@@ -34,6 +34,6 @@ export const accessEpochs: Projection<Source> = {
     TeamDeleted: (_, { stream }) => raiseEpoch(sql`${stream}`),
     TeamMemberAdded: ({ user }, { organization }) => raiseOfMember(user, organization),
     TeamMemberRemoved: ({ user }, { organization }) => raiseOfMember(user, organization),
-    OrganizationDeleted: (_, { organization }) => raiseEpoch(membersOf(sql`${organization}::text`)),
+    OrganizationDeleted: (_, { organization }) => raiseEpoch(selectMembersSubject(sql`${organization}::text`)),
   },
 };

@@ -1,8 +1,8 @@
 import { notFound, sql, type Ids, type Timestamp } from '#kernel';
-import { snapshotOf, type EventStore, type Snapshot } from '#event-store';
-import { systemContext } from '#access';
+import { buildSnapshotJson, type EventStore, type StreamSnapshot } from '#event-store';
+import { createSystemContext } from '#access';
 import { authenticationToken } from './authentication-token.js';
-import { userToForget, type UserToForget } from './users.queries.js';
+import { loadUserToForget, type UserToForget } from './users.queries.js';
 
 /** A token as the operator sees it: never its secret, which is stored nowhere. */
 export type TokenOverview = {
@@ -18,7 +18,7 @@ export type TokenOverview = {
 
 /** The tokens of a user or, without a name, of the whole site, oldest first. Throws `not-found` for an unknown user. */
 export const listTokensOf = async (store: EventStore, username: string | null): Promise<readonly TokenOverview[]> => {
-  const owner = username === null ? null : (await userNamed(store, username)).id;
+  const owner = username === null ? null : (await findUserByName(store, username)).id;
   return store.database.rows<TokenOverview>(sql`
     select token.id, token.kind, token.description, token.created_at as "createdAt", token.expired_at as "expiredAt",
            (select used_at from access.token_uses uses where uses.token = token.id) as "lastUsedAt",
@@ -58,8 +58,8 @@ export const revokeToken = async (store: EventStore, ids: Ids, id: string): Prom
   await store.handle({
     decider: authenticationToken,
     load: async () => {
-      const found = await store.database.row<{ snapshot: Snapshot; organization: string | null }>(sql`
-        select ${snapshotOf('s')} as snapshot, token.organization
+      const found = await store.database.row<{ snapshot: StreamSnapshot; organization: string | null }>(sql`
+        select ${buildSnapshotJson('s')} as snapshot, token.organization
           from authentication_tokens token join event_store.streams s on s.stream = token.id
          where token.id = ${id}`);
       if (!found) throw notFound(`There is no token with the id ${id}`);
@@ -67,25 +67,25 @@ export const revokeToken = async (store: EventStore, ids: Ids, id: string): Prom
     },
     command: () => ({ type: 'DestroyAuthenticationToken', data: {} }) as const,
     organization: ({ found }) => found.organization,
-    context: systemContext('command line', ids.uuid()),
+    context: createSystemContext('command line', ids.uuid()),
   });
 };
 
-/** The things that `forgetUserNamed` would end. */
-export type ForgettingPreview = { readonly id: string } & Pick<UserToForget, 'memberships' | 'teams' | 'tokens'>;
+/** The things that `forgetUserByName` would end. */
+export type ForgetPreview = { readonly id: string } & Pick<UserToForget, 'memberships' | 'teams' | 'tokens'>;
 
 /** Throws `not-found` if there is no user of that name. */
-export const previewForgetting = async (store: EventStore, username: string): Promise<ForgettingPreview> => {
-  const { id } = await userNamed(store, username);
-  const found = await userToForget(store.database, id, sql.raw('true'));
-  if (!found) throw unknownUser(username);
+export const previewForget = async (store: EventStore, username: string): Promise<ForgetPreview> => {
+  const { id } = await findUserByName(store, username);
+  const found = await loadUserToForget(store.database, id, sql.raw('true'));
+  if (!found) throw createUserNotFoundRefusal(username);
   return { id, memberships: found.memberships, teams: found.teams, tokens: found.tokens };
 };
 
-const unknownUser = (username: string) => notFound(`There is no user named ${username}`);
+const createUserNotFoundRefusal = (username: string) => notFound(`There is no user named ${username}`);
 
-const userNamed = async (store: EventStore, username: string): Promise<{ readonly id: string }> => {
+const findUserByName = async (store: EventStore, username: string): Promise<{ readonly id: string }> => {
   const found = await store.database.row<{ id: string }>(sql`select id from users where username = ${username}`);
-  if (!found) throw unknownUser(username);
+  if (!found) throw createUserNotFoundRefusal(username);
   return found;
 };

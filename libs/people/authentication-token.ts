@@ -1,7 +1,7 @@
 import { conflict, requireActive, type Decider, type Message, type Timestamp } from '#kernel';
 import type { TokenKind } from '#access/rules';
 
-type Birth = {
+type TokenCreation = {
   kind: TokenKind;
   /** `user-…`, `team-…`, `org-…`, `apool-…` or `run-…`. */
   owner: string;
@@ -12,17 +12,17 @@ type Birth = {
 
 /** The secret is in no event: its hash stands in access.token_hashes under the token's id. */
 export type AuthenticationTokenEvent =
-  | Message<'AuthenticationTokenCreated', Birth>
+  | Message<'AuthenticationTokenCreated', TokenCreation>
   | Message<'AuthenticationTokenDestroyed', { kind: TokenKind; owner: string }>;
 
 export type AuthenticationTokenCommand =
-  Message<'CreateAuthenticationToken', Birth> | Message<'DestroyAuthenticationToken', Record<never, never>>;
+  Message<'CreateAuthenticationToken', TokenCreation> | Message<'DestroyAuthenticationToken', Record<never, never>>;
 
-type Token =
+type TokenState =
   | { readonly status: 'absent' | 'destroyed' }
   | { readonly status: 'active'; readonly kind: TokenKind; readonly owner: string };
 
-export const authenticationToken: Decider<Token, AuthenticationTokenCommand, AuthenticationTokenEvent> = {
+export const authenticationToken: Decider<TokenState, AuthenticationTokenCommand, AuthenticationTokenEvent> = {
   version: 1,
   initial: { status: 'absent' },
   decide: {

@@ -5,34 +5,34 @@ import { z } from 'zod';
 import { badRequest, Clock } from '#kernel';
 import { Database } from '#event-store';
 import {
-  document,
-  ignored,
-  listDocument,
-  orderOf,
-  pageDocument,
-  pageOf,
-  parameter,
+  renderDocument,
+  ignoredMember,
+  renderList,
+  parseSort,
+  renderPage,
+  parsePage,
+  getParameter,
   parseBody,
-  typeOf,
+  typeSchema,
   type Document,
-  type Page,
-  type Query as QueryOf,
+  type PageRequest,
+  type QueryParameters as QueryOf,
   text,
 } from '#json-api';
-import { ChangesAccess, CurrentActor, type Actor } from '#access';
-import { Reads } from '#reads';
-import { authenticationTokenResource } from './authentication-tokens.document.js';
+import { LimitAccessChanges, CurrentActor, type Actor } from '#access';
+import { ReadRecorder } from '#reads';
+import { renderAuthenticationToken } from './authentication-tokens.document.js';
 import { DestroyToken, IssueToken, type TokenInput } from './authentication-tokens.handler.js';
 import {
   listTeamTokens,
   listTokens,
   TEAM_TOKEN_SORTS,
-  tokenFor,
+  findAuthenticationToken,
   type TeamTokenFilter,
   type TokenOwner,
 } from './authentication-tokens.queries.js';
 import type { PeopleRead } from './reads.events.js';
-import { checkEnd } from './token-lifetime.js';
+import { checkExpiry } from './token-lifetime.js';
 
 const NO_DESCRIPTION = 'this token has none. `POST /teams/:id/authentication-tokens` creates tokens with a description';
 
@@ -42,7 +42,7 @@ const expiry = z.iso
   // In UTC it may be the year 10000, which is written with six digits; what is no time at all is told above.
   .refine((text) => !(Date.parse(text) >= Date.UTC(10_000)), { error: 'Expired at is too far away' })
   .nullish();
-const type = typeOf('authentication-tokens', 'authentication-token', 'agent-tokens');
+const type = typeSchema('authentication-tokens', 'authentication-token', 'agent-tokens');
 
 export const body = z.object({
   data: z
@@ -59,13 +59,13 @@ export const onlyTokenBody = z.object({
     .object({
       type,
       attributes: z
-        .object({ description: ignored(NO_DESCRIPTION, description.nullish()), 'expired-at': expiry })
+        .object({ description: ignoredMember(NO_DESCRIPTION, description.nullish()), 'expired-at': expiry })
         .default({}),
     })
     .default({ attributes: {} }),
 });
 
-const bodyNaming = (name: z.ZodType<string>) =>
+const createTokenBody = (name: z.ZodType<string>) =>
   z.object({
     data: z.object({
       type,
@@ -77,15 +77,18 @@ const bodyNaming = (name: z.ZodType<string>) =>
   });
 
 /** A team tells its tokens apart by their descriptions; an empty one is a description too. */
-export const teamBody = bodyNaming(description);
+export const teamBody = createTokenBody(description);
 
-export const agentBody = bodyNaming(
+export const agentBody = createTokenBody(
   description.refine((text) => text.trim() !== '', { error: "Description can't be blank" }),
 );
 
 type TokenBody = typeof body | typeof onlyTokenBody | typeof teamBody;
 
-const tokenOf = (attributes: { description?: string | null | undefined; 'expired-at'?: string | null | undefined }) => {
+const toTokenInput = (attributes: {
+  description?: string | null | undefined;
+  'expired-at'?: string | null | undefined;
+}) => {
   const { description: text = null, 'expired-at': end } = attributes;
   return { description: text, expiredAt: end ? new Date(end).toISOString() : null } satisfies TokenInput;
 };
@@ -95,7 +98,7 @@ export class AuthenticationTokensController {
   constructor(
     private readonly bus: CommandBus,
     private readonly database: Database,
-    private readonly reads: Reads,
+    private readonly reads: ReadRecorder,
     private readonly clock: Clock,
   ) {}
 
@@ -110,7 +113,7 @@ export class AuthenticationTokensController {
   }
 
   @Post('users/:id/authentication-tokens')
-  @ChangesAccess()
+  @LimitAccessChanges()
   createOfUser(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     return this.issue({ kind: 'user', key: id }, this.tokenIn(body, input), actor);
   }
@@ -126,7 +129,7 @@ export class AuthenticationTokensController {
   }
 
   @Post('teams/:id/authentication-tokens')
-  @ChangesAccess()
+  @LimitAccessChanges()
   createOfTeam(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     return this.issue({ kind: 'team', key: id }, this.tokenIn(teamBody, input), actor);
   }
@@ -138,7 +141,7 @@ export class AuthenticationTokensController {
 
   /** The one token of a team that has no name, as there was before teams could have several. */
   @Post('teams/:id/authentication-token')
-  @ChangesAccess()
+  @LimitAccessChanges()
   replaceOfTeam(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     return this.issue({ kind: 'team', key: id }, this.tokenIn(onlyTokenBody, input), actor, true);
   }
@@ -156,8 +159,8 @@ export class AuthenticationTokensController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const list = (page: Page) => listTeamTokens(this.database, actor, name, page, teamTokenFilter(query));
-    return listDocument(request, list, authenticationTokenResource);
+    const list = (page: PageRequest) => listTeamTokens(this.database, actor, name, page, teamTokenFilter(query));
+    return renderList(request, list, renderAuthenticationToken);
   }
 
   @Get('agent-pools/:id/authentication-tokens')
@@ -171,7 +174,7 @@ export class AuthenticationTokensController {
   }
 
   @Post('agent-pools/:id/authentication-tokens')
-  @ChangesAccess()
+  @LimitAccessChanges()
   createOfAgentPool(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     return this.issue({ kind: 'agent', key: id }, this.tokenIn(agentBody, input), actor);
   }
@@ -186,7 +189,7 @@ export class AuthenticationTokensController {
   }
 
   @Post('organizations/:organization/authentication-token')
-  @ChangesAccess()
+  @LimitAccessChanges()
   replaceOfOrganization(
     @Param('organization') name: string,
     @Query() query: QueryOf,
@@ -220,39 +223,41 @@ export class AuthenticationTokensController {
 
   private tokenIn(schema: TokenBody, input: unknown): TokenInput {
     const check = ({ 'expired-at': end }: { readonly 'expired-at'?: string | null | undefined }) =>
-      checkEnd(end, this.clock.now());
-    return tokenOf(parseBody<TokenBody>(schema, input, check).data.attributes);
+      checkExpiry(end, this.clock.now());
+    return toTokenInput(parseBody<TokenBody>(schema, input, check).data.attributes);
   }
 
   private async list(owner: TokenOwner, query: QueryOf, request: FastifyRequest, actor: Actor): Promise<Document> {
     // Clients have no way to ask for the next page: what fits into one is shown.
-    const page = pageOf(query, 100);
+    const page = parsePage(query, 100);
     const { rows, total } = await listTokens(this.database, actor, owner, page);
-    return pageDocument(rows.map(authenticationTokenResource), page, total, request.url);
+    return renderPage(rows.map(renderAuthenticationToken), page, total, request.url);
   }
 
   private async shown(target: string | TokenOwner, actor: Actor): Promise<Document> {
-    const row = await tokenFor(this.database, actor, target);
+    const row = await findAuthenticationToken(this.database, actor, target);
     const shown = { token: row.id, kind: row.kind, owner: row.owner };
     // Of a user's own token no organization is told.
     await this.reads.record<PeopleRead>(actor, row.organization, { type: 'AuthenticationTokenShown', data: shown });
-    return document(authenticationTokenResource(row));
+    return renderDocument(renderAuthenticationToken(row));
   }
 
   private async issue(owner: TokenOwner, token: TokenInput, actor: Actor, replaces = false): Promise<Document> {
-    return document(authenticationTokenResource(await this.bus.execute(new IssueToken(owner, token, replaces, actor))));
+    return renderDocument(
+      renderAuthenticationToken(await this.bus.execute(new IssueToken(owner, token, replaces, actor))),
+    );
   }
 }
 
 /** A word that is misspelt must not replace the token that runs everything. */
 const organizationKind = (query: QueryOf): TokenOwner['kind'] => {
-  const kind = parameter(query, 'token') || 'organization';
+  const kind = getParameter(query, 'token') || 'organization';
   if (kind !== 'organization' && kind !== 'audit-trails') throw badRequest('token can only be audit-trails', 'token');
   return kind;
 };
 
 /** Those that end first come first, as the vendor has it. */
 const teamTokenFilter = (query: QueryOf): TeamTokenFilter => ({
-  search: parameter(query, 'q'),
-  ...orderOf(query, TEAM_TOKEN_SORTS),
+  search: getParameter(query, 'q'),
+  ...parseSort(query, TEAM_TOKEN_SORTS),
 });

@@ -3,10 +3,10 @@ import type { TokenRow } from './authentication-tokens.queries.js';
 import type { IssuedToken } from './authentication-tokens.writes.js';
 
 /** Clients expect a user as creator of an agent's token, even if a team created it. */
-const creatorOf = ({ kind, createdByType: type, createdBy }: TokenRow | IssuedToken): Relationship =>
+const renderCreator = ({ kind, createdByType: type, createdBy }: TokenRow | IssuedToken): Relationship =>
   type === null ? { data: null } : toOne(kind === 'agent' ? 'users' : type, createdBy);
 
-export const authenticationTokenResource = (token: TokenRow | IssuedToken): Resource => ({
+export const renderAuthenticationToken = (token: TokenRow | IssuedToken): Resource => ({
   id: token.id,
   type: 'authentication-tokens',
   attributes: {
@@ -18,7 +18,7 @@ export const authenticationTokenResource = (token: TokenRow | IssuedToken): Reso
     'expired-at': token.expiredAt,
   },
   relationships: {
-    'created-by': creatorOf(token),
+    'created-by': renderCreator(token),
     ...(token.kind === 'team' ? { team: toOne('teams', token.owner, `/api/v2/teams/${token.owner}`) } : {}),
   },
 });

@@ -1,12 +1,12 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { checkQuota, Clock, Ids, Quotas, Refused, type Timestamp } from '#kernel';
-import { brokenUnique, EventStore, unchanged, writeOf } from '#event-store';
-import { contextOf, type Actor } from '#access';
+import { checkQuota, Clock, Ids, Quotas, Refusal, type Timestamp } from '#kernel';
+import { getViolatedConstraint, EventStore, expectVersion, decideWrite } from '#event-store';
+import { createEventContext, type Actor } from '#access';
 import { authenticationToken } from './authentication-token.js';
-import { placeForToken, tokenFor, type TokenOwner } from './authentication-tokens.queries.js';
-import { newToken, type IssuedToken } from './authentication-tokens.writes.js';
-import { checkEnd, checkTtl, endOf, type TokenLifetime } from './token-lifetime.js';
+import { loadOwnerForNewToken, findAuthenticationToken, type TokenOwner } from './authentication-tokens.queries.js';
+import { prepareNewToken, type IssuedToken } from './authentication-tokens.writes.js';
+import { checkExpiry, checkTtl, computeExpiry, type TokenLifetime } from './token-lifetime.js';
 
 /** The lifetime of tokens whose request names no end; a setting of the site. */
 export const TOKEN_LIFETIME = 'cadastre:token-lifetime';
@@ -39,10 +39,10 @@ export class DestroyToken extends Command<void> {
 const DESTROY = { type: 'DestroyAuthenticationToken', data: {} } as const;
 
 const refuseSecond = (error: unknown): never => {
-  if (brokenUnique(error) !== 'authentication_tokens_team_description_key') throw error;
+  if (getViolatedConstraint(error) !== 'authentication_tokens_team_description_key') throw error;
   // go-tfe compares title and detail as a whole (ErrInvalidDescriptionConflict).
   const detail = 'Validation failed: Description has already been taken';
-  throw new Refused('unprocessable', [
+  throw new Refusal('unprocessable', [
     { title: 'invalid attributes', detail, pointer: '/data/attributes/description' },
   ]);
 };
@@ -64,26 +64,26 @@ export class IssueTokenHandler implements ICommandHandler<IssueToken> {
   }
 
   private async issue({ owner, token, replaces, actor }: IssueToken): Promise<IssuedToken> {
-    const place = await placeForToken(this.store.database, actor, owner, replaces);
+    const place = await loadOwnerForNewToken(this.store.database, actor, owner, replaces);
     const { kind, owner: ownerId, organization } = place;
     const now = this.clock.now();
-    checkEnd(token.expiredAt, now);
+    checkExpiry(token.expiredAt, now);
     checkTtl(token.expiredAt, place.maxTtlMs, now);
     checkQuota('tokensPerOwner', this.quotas.tokensPerOwner, place.existing - place.replaced.length);
     // Machines keep the tokens of agent pools for years, and clients expect no end of them.
-    const expiredAt = token.expiredAt ?? (kind === 'agent' ? null : endOf(this.lifetime, now, place.maxTtlMs));
+    const expiredAt = token.expiredAt ?? (kind === 'agent' ? null : computeExpiry(this.lifetime, now, place.maxTtlMs));
     const birth = { kind, owner: ownerId, description: token.description, expiredAt };
-    const born = newToken(this.ids, organization, birth, actor);
+    const born = prepareNewToken(this.ids, organization, birth, actor);
     const replaced = await Promise.all(
       place.replaced.map((old) => this.store.restore(old.id, authenticationToken, old.snapshot)),
     );
     const { rows } = await this.store.append(
       [
-        ...place.held.map(({ stream, version }) => unchanged(stream, version)),
-        ...replaced.map((old) => writeOf(authenticationToken, old, organization, DESTROY)),
+        ...place.held.map(({ stream, version }) => expectVersion(stream, version)),
+        ...replaced.map((old) => decideWrite(authenticationToken, old, organization, DESTROY)),
         born.write,
       ],
-      contextOf(actor),
+      createEventContext(actor),
       born.statements,
       [],
       now,
@@ -100,12 +100,12 @@ export class DestroyTokenHandler implements ICommandHandler<DestroyToken> {
     await this.store.handle({
       decider: authenticationToken,
       load: async () => {
-        const found = await tokenFor(this.store.database, actor, target);
+        const found = await findAuthenticationToken(this.store.database, actor, target);
         return { ...(await this.store.restore(found.id, authenticationToken, found.snapshot)), found };
       },
       command: () => DESTROY,
       organization: ({ found }) => found.organization,
-      context: contextOf(actor),
+      context: createEventContext(actor),
     });
   }
 }

@@ -11,14 +11,14 @@ const EDGE = CELL / 2;
  * Returns the avatar of an account as SVG, or null for a text that is no id of one. The picture follows from the id alone:
  * a pattern of squares, mirrored, in one color. An id that exists nowhere has an avatar too, so that it reveals nothing.
  */
-export const avatarOf = (id: string): string | null => {
+export const renderAvatar = (id: string): string | null => {
   if (!WELL_FORMED.test(id)) return null;
   const bytes = createHash('sha256').update(id).digest();
   const hue = Math.floor((bytes.readUInt16BE(0) * 360) / 65_536);
   const half = Math.ceil(CELLS / 2);
   const squares = Array.from({ length: CELLS * half }, (_, n) => ({ row: Math.floor(n / half), column: n % half }))
     .filter((_, n) => ((bytes[2 + n] ?? 0) & 1) === 1)
-    .flatMap(({ row, column }) => [...new Set([column, CELLS - 1 - column])].map((x) => squareAt(x, row)));
+    .flatMap(({ row, column }) => [...new Set([column, CELLS - 1 - column])].map((x) => renderSquare(x, row)));
   const size = CELLS * CELL + 2 * EDGE;
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" width="${size}" height="${size}" viewBox="0 0 ${size} ${size}">` +
@@ -27,8 +27,8 @@ export const avatarOf = (id: string): string | null => {
   );
 };
 
-const squareAt = (column: number, row: number): string =>
+const renderSquare = (column: number, row: number): string =>
   `M${EDGE + column * CELL} ${EDGE + row * CELL}h${CELL}v${CELL}h-${CELL}z`;
 
 /** Returns where the avatar of an account is, relative to the server's address as all links of documents are. */
-export const avatarPath = (id: string): string => `/api/v2/users/${id}/avatar`;
+export const buildAvatarPath = (id: string): string => `/api/v2/users/${id}/avatar`;

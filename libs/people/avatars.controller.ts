@@ -2,7 +2,7 @@ import { Controller, Get, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Public } from '#access';
 import { notFound } from '#kernel';
-import { avatarOf } from './avatar.renderer.js';
+import { renderAvatar } from './avatar.renderer.js';
 
 /** An avatar never changes, and pages of other origins show it. */
 const HEADERS = {
@@ -17,7 +17,7 @@ export class AvatarsController {
   @Get('users/:id/avatar')
   @Public()
   show(@Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply): string {
-    const svg = avatarOf(id);
+    const svg = renderAvatar(id);
     if (svg === null) throw notFound();
     void reply.headers(HEADERS);
     return svg;

@@ -1,36 +1,36 @@
 export {
   listTokensOf,
   listUsers,
-  previewForgetting,
+  previewForget,
   revokeToken,
-  type ForgettingPreview,
+  type ForgetPreview,
   type TokenOverview,
   type UserOverview,
 } from './accounts.operator.js';
 export { PeopleModule } from './people.module.js';
 export {
-  ADMIN,
+  ADMIN_USERNAME,
   ensureAdmin,
   ensureUser,
-  forgetUserNamed,
+  forgetUserByName,
   hasAdmin,
   issueUserToken,
   makeOwner,
   setEmail,
 } from './people.operator.js';
-export { peopleSlice } from './people.slice.js';
-export { endOf, type TokenLifetime } from './token-lifetime.js';
+export { peopleDefinition } from './people.slice.js';
+export { computeExpiry, type TokenLifetime } from './token-lifetime.js';
 export type { UserForgotten } from './user.js';
-export { authenticationTokenResource } from './authentication-tokens.document.js';
+export { renderAuthenticationToken } from './authentication-tokens.document.js';
 export {
-  destroyTokens,
-  forgetTokens,
-  newToken,
-  tokensOf,
+  prepareTokenDestruction,
+  buildTokenHashDeletion,
+  prepareNewToken,
+  selectOwnedTokens,
   type IssuedToken,
   type OwnedToken,
   type TokenDestruction,
 } from './authentication-tokens.writes.js';
-export { foundOwners } from './owners-team.writes.js';
-export { relatedTeams, relatedUsers } from './people.related.js';
-export { isHiddenTeam, isSeenTeam, shownSomebody } from './teams.queries.js';
+export { prepareOwnersTeam } from './owners-team.writes.js';
+export { selectRelatedTeams, selectRelatedUsers } from './people.related.js';
+export { isHiddenTeam, isVisibleTeam, selectVisiblePrincipal } from './teams.queries.js';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { specify } from '#kernel/spec';
 import {
-  hiddenAccount,
-  invitationOf,
+  deriveHiddenAccountId,
+  createInvitation,
   membership,
   type MembershipCommand,
   type MembershipEvent,
@@ -17,7 +17,7 @@ const email = 'ada@people.test';
 const birth = (status: MembershipStatus) => ({ ...ada, email, status });
 const created = (status: MembershipStatus): MembershipEvent => ({
   type: 'MembershipCreated',
-  data: { ...birth(status), invitation: invitationOf({ id, email }, status) },
+  data: { ...birth(status), invitation: createInvitation({ id, email }, status) },
 });
 const accepted: MembershipEvent = { type: 'MembershipAccepted', data: ada };
 const removed: MembershipEvent = { type: 'MembershipRemoved', data: { ...ada, invitation: null } };
@@ -56,11 +56,11 @@ describe('a membership', () => {
   });
 
   it('describes an invitation only while it is not accepted', () => {
-    expect(invitationOf({ id, email }, 'invited')).toEqual({ membership: id, email });
-    expect(invitationOf({ id, email }, 'active')).toBeNull();
+    expect(createInvitation({ id, email }, 'invited')).toEqual({ membership: id, email });
+    expect(createInvitation({ id, email }, 'active')).toBeNull();
   });
 
   it('has an id that stands for the account of the invited person', () => {
-    expect(hiddenAccount('ou-0123456789abcdef')).toBe('user-0123456789abcdef');
+    expect(deriveHiddenAccountId('ou-0123456789abcdef')).toBe('user-0123456789abcdef');
   });
 });

@@ -18,7 +18,7 @@ export type MembershipStatus = (typeof MEMBERSHIP_STATUSES)[number];
 export type Invitation = { readonly membership: string; readonly email: string | null };
 
 /** Stands for the account of a membership until the person accepts: it follows from the membership's id and opens nothing. */
-export const hiddenAccount = (membership: string): string => membership.replace(/^ou-/, 'user-');
+export const deriveHiddenAccountId = (membership: string): string => membership.replace(/^ou-/, 'user-');
 
 type NewMembership = {
   user: string;
@@ -29,12 +29,12 @@ type NewMembership = {
 };
 
 /** `invitation` is null for members, and in events of schema version 1, whose entries show the account. */
-type MaybeInvited = { readonly invitation: Invitation | null };
+type WithInvitation = { readonly invitation: Invitation | null };
 
 export type MembershipEvent =
-  | Message<'MembershipCreated', NewMembership & MaybeInvited>
+  | Message<'MembershipCreated', NewMembership & WithInvitation>
   | Message<'MembershipAccepted', { user: string; username: string }>
-  | Message<'MembershipRemoved', { user: string; username: string } & MaybeInvited>;
+  | Message<'MembershipRemoved', { user: string; username: string } & WithInvitation>;
 
 export type MembershipCommand =
   /** `id`: of the membership itself. */
@@ -43,21 +43,21 @@ export type MembershipCommand =
   /** `email`: the address that they were invited by. */
   | Message<'RemoveMembership', { id: string; username: string; email: string | null }>;
 
-type Present = { readonly status: MembershipStatus; readonly user: string };
-type Membership = { readonly status: 'absent' | 'removed' } | Present;
+type ExistingMembership = { readonly status: MembershipStatus; readonly user: string };
+type MembershipState = { readonly status: 'absent' | 'removed' } | ExistingMembership;
 
 /** Returns null unless the status is `invited`. */
-export const invitationOf = (
+export const createInvitation = (
   { id, email }: { readonly id: string; readonly email: string | null },
   status: MembershipStatus,
 ): Invitation | null => (status === 'invited' ? { membership: id, email } : null);
 
-const present = (state: Membership): Present => {
+const requireExisting = (state: MembershipState): ExistingMembership => {
   if (!('user' in state)) throw notFound();
   return state;
 };
 
-export const membership: Decider<Membership, MembershipCommand, MembershipEvent> = {
+export const membership: Decider<MembershipState, MembershipCommand, MembershipEvent> = {
   version: 1,
   initial: { status: 'absent' },
   decide: {
@@ -66,17 +66,19 @@ export const membership: Decider<Membership, MembershipCommand, MembershipEvent>
       return [
         {
           type: 'MembershipCreated',
-          data: { user, username, email, status, invitation: invitationOf({ id, email }, status) },
+          data: { user, username, email, status, invitation: createInvitation({ id, email }, status) },
         },
       ];
     },
     AcceptMembership: ({ username }, state) => {
-      const { status, user } = present(state);
+      const { status, user } = requireExisting(state);
       return status === 'active' ? [] : [{ type: 'MembershipAccepted', data: { user, username } }];
     },
     RemoveMembership: ({ id, username, email }, state) => {
-      const { status, user } = present(state);
-      return [{ type: 'MembershipRemoved', data: { user, username, invitation: invitationOf({ id, email }, status) } }];
+      const { status, user } = requireExisting(state);
+      return [
+        { type: 'MembershipRemoved', data: { user, username, invitation: createInvitation({ id, email }, status) } },
+      ];
     },
   },
   evolve: {

@@ -1,27 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { rebuild, verify, verifySnapshots, viewsOf } from '#event-store';
-import { sql, upcast } from '#kernel';
-import { logLength, wholeLog } from '../../test/support/log.js';
+import { rebuildView, verifyView, verifySnapshots, listViews } from '#event-store';
+import { sql, upcastEventData } from '#kernel';
+import { logLength, readWholeLog } from '../../test/support/log.js';
 import {
-  answered,
+  expectStatus,
   makeMember,
   makeOrganization,
   makeOrganizationToken,
   makeTeam,
   makeToken,
   resource,
-  type Member,
+  type SeededMember,
   type SeededOrganization,
 } from '../../test/support/seeds.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
 import { peopleEvents } from './people.events.js';
 import { ensureUser, issueUserToken, makeOwner } from './people.operator.js';
-import { peopleSlice } from './people.slice.js';
+import { peopleDefinition } from './people.slice.js';
 
 let server: TestServer;
 let acme: SeededOrganization;
 /** Owns acme, and is nothing at the site: whom they invite must accept. */
-let owner: Member;
+let owner: SeededMember;
 
 beforeAll(async () => {
   server = await startTestServer();
@@ -35,7 +35,7 @@ afterAll(() => server.close());
 const LIST = '/api/v2/organizations/acme/organization-memberships';
 const OWN = '/api/v2/organization-memberships';
 const pathOf = (id: string): string => `${OWN}/${id}`;
-const detailOf = ({ body }: Answer): string => body.errors[0].detail;
+const detailOf = ({ body }: ApiResponse): string => body.errors[0].detail;
 
 const invitation = (email: string, ...teams: string[]) =>
   resource(
@@ -45,17 +45,17 @@ const invitation = (email: string, ...teams: string[]) =>
   );
 
 const invite = async (email: string, ...teams: string[]) =>
-  answered(await owner.post(LIST, invitation(email, ...teams)), 201).body.data;
+  expectStatus(await owner.post(LIST, invitation(email, ...teams)), 201).body.data;
 
 /** Somebody invited, with a token of their own. */
-const guest = async (name: string, ...teams: string[]): Promise<Api & { membership: string; id: string }> => {
+const guest = async (name: string, ...teams: string[]): Promise<ApiTestClient & { membership: string; id: string }> => {
   const { id: membership } = await invite(`${name}@people.test`, ...teams);
   // The inviter does not see the account; an administrator of the site does.
-  const { id } = answered(await server.get(pathOf(membership)), 200).body.data.relationships.user.data;
+  const { id } = expectStatus(await server.get(pathOf(membership)), 200).body.data.relationships.user.data;
   return { ...server.as(await makeToken(server, `/api/v2/users/${id}/authentication-tokens`)), membership, id };
 };
 
-const usersIn = ({ body }: Answer): string[] =>
+const usersIn = ({ body }: ApiResponse): string[] =>
   body.included
     .filter(({ type }: { type: string }) => type === 'users')
     .map(({ attributes }: { attributes: { username: string } }) => attributes.username);
@@ -63,7 +63,7 @@ const usersIn = ({ body }: Answer): string[] =>
 describe('an invitation', () => {
   it('is a record of somebody who has not accepted yet', async () => {
     const team = await makeTeam(server, 'acme', 'invited-to');
-    const answer = answered(await owner.post(LIST, invitation('Grace.Hopper+1@People.test', team)), 201);
+    const answer = expectStatus(await owner.post(LIST, invitation('Grace.Hopper+1@People.test', team)), 201);
     expect(answer.body.data).toMatchObject({
       id: expect.stringMatching(/^ou-\w{16}$/),
       type: 'organization-memberships',
@@ -85,7 +85,7 @@ describe('an invitation', () => {
     const other = await makeOrganization(server, 'other');
     const known = await makeMember(server, other.name, 'known');
     const { id } = await invite('KNOWN@people.test');
-    const { attributes, relationships } = answered(await server.get(pathOf(id)), 200).body.data;
+    const { attributes, relationships } = expectStatus(await server.get(pathOf(id)), 200).body.data;
     expect(relationships.user.data.id).toBe(known.id);
     expect(attributes.email).toBe('KNOWN@people.test');
   });
@@ -97,28 +97,28 @@ describe('an invitation', () => {
     const team = await makeTeam(server, 'acme', 'of-hidden');
     for (const typed of [address, email]) {
       const { id } = await invite(typed, team);
-      const shown = answered(await owner.get(`${pathOf(id)}?include=user`), 200).body;
+      const shown = expectStatus(await owner.get(`${pathOf(id)}?include=user`), 200).body;
       const user = shown.data.relationships.user.data.id as string;
       expect(user).toBe(id.replace(/^ou-/, 'user-'));
       expect(shown.data.attributes).toMatchObject({ email: typed, status: 'invited' });
       expect(shown.included).toMatchObject([
         { id: user, type: 'users', attributes: { username: typed, email: typed, 'is-site-admin': false } },
       ]);
-      const own = answered(await server.get(`${pathOf(id)}?include=user`), 200).body.included[0];
+      const own = expectStatus(await server.get(`${pathOf(id)}?include=user`), 200).body.included[0];
       expect(own.id).not.toBe(user);
       for (const path of [`/api/v2/users/${own.id}`, `/api/v2/users/${user}`]) {
-        answered(await owner.get(path), 404);
+        expectStatus(await owner.get(path), 404);
       }
       // No oracle: neither the order nor the search knows the username.
-      const search = async (q: string) => answered(await owner.get(`${LIST}?q=${q}`), 200).body.data.length;
+      const search = async (q: string) => expectStatus(await owner.get(`${LIST}?q=${q}`), 200).body.data.length;
       expect(await search(encodeURIComponent(typed))).toBe(1);
-      const inTeam = answered(await owner.get(`/api/v2/teams/${team}?include=users`), 200);
+      const inTeam = expectStatus(await owner.get(`/api/v2/teams/${team}?include=users`), 200);
       expect(inTeam.body.data.relationships.users.data).toContainEqual({ type: 'users', id: user });
       expect(inTeam.text).not.toContain(own.id);
-      answered(await server.post(`${pathOf(id)}/actions/accept`), 200);
-      const accepted = answered(await owner.get(`${pathOf(id)}?include=user`), 200).body;
+      expectStatus(await server.post(`${pathOf(id)}/actions/accept`), 200);
+      const accepted = expectStatus(await owner.get(`${pathOf(id)}?include=user`), 200).body;
       expect(accepted.included[0].id).toBe(own.id);
-      answered(await owner.get(`/api/v2/users/${own.id}`), 200);
+      expectStatus(await owner.get(`/api/v2/users/${own.id}`), 200);
     }
   });
 
@@ -128,9 +128,11 @@ describe('an invitation', () => {
     const team = await makeTeam(server, 'acme', 'guessing');
     const add = (name: string) =>
       owner.post(`/api/v2/teams/${team}/relationships/users`, { data: [{ type: 'users', id: name }] });
-    expect(detailOf(answered(await add(known.username), 422))).toBe('User guessed is not a member of the organization');
-    answered(await add('guessed@people.test'), 204);
-    const { body } = answered(await owner.get(`/api/v2/teams/${team}`), 200);
+    expect(detailOf(expectStatus(await add(known.username), 422))).toBe(
+      'User guessed is not a member of the organization',
+    );
+    expectStatus(await add('guessed@people.test'), 204);
+    const { body } = expectStatus(await owner.get(`/api/v2/teams/${team}`), 200);
     expect(body.data.relationships['organization-memberships'].data).toEqual([
       { type: 'organization-memberships', id },
     ]);
@@ -145,18 +147,18 @@ describe('an invitation', () => {
   it('goes to no address that would take for ever to look at', async () => {
     const endless = `a${'-'.repeat(200_000)}a@people.test`;
     for (const api of [owner, await makeMember(server, 'acme', 'nobody')]) {
-      expect(detailOf(answered(await api.post(LIST, invitation(endless)), 422))).toBe('Email is invalid');
+      expect(detailOf(expectStatus(await api.post(LIST, invitation(endless)), 422))).toBe('Email is invalid');
     }
   });
 
   it('goes to nobody twice', async () => {
     await invite('once@people.test');
-    const again = answered(await owner.post(LIST, invitation('ONCE@people.test')), 422);
+    const again = expectStatus(await owner.post(LIST, invitation('ONCE@people.test')), 422);
     expect(again.body.errors[0]).toMatchObject({
       detail: 'User has already been invited to the organization',
       source: { pointer: '/data/attributes/email' },
     });
-    const member = answered(await owner.post(LIST, invitation('owner@people.test')), 422);
+    const member = expectStatus(await owner.post(LIST, invitation('owner@people.test')), 422);
     expect(detailOf(member)).toBe('User is already a member of the organization');
   });
 
@@ -175,15 +177,15 @@ describe('an invitation', () => {
     [{ email: 'nobody' }, 'Email is invalid'],
     [{ email: 7 }, 'Email must be a string'],
   ])('is refused to %j', async (attributes, detail) => {
-    const answer = answered(await owner.post(LIST, resource('organization-memberships', attributes)), 422);
+    const answer = expectStatus(await owner.post(LIST, resource('organization-memberships', attributes)), 422);
     expect(detailOf(answer)).toBe(detail);
   });
 
   it('can be accepted by who runs the site, who vouches for the person', async () => {
-    const { body } = answered(await server.post(LIST, invitation('direct@people.test')), 201);
+    const { body } = expectStatus(await server.post(LIST, invitation('direct@people.test')), 201);
     expect(body.data.attributes.status).toBe('invited');
     const path = `/api/v2/organization-memberships/${body.data.id}/actions/accept`;
-    expect(answered(await server.post(path), 200).body.data.attributes.status).toBe('active');
+    expect(expectStatus(await server.post(path), 200).body.data.attributes.status).toBe('active');
   });
 
   it('is sent by who manages members only, and into the owners by owners only', async () => {
@@ -191,13 +193,13 @@ describe('an invitation', () => {
     const manager = await makeMember(server, 'acme', 'manager', [await makeTeam(server, 'acme', 'managers', access)]);
     const member = await makeMember(server, 'acme', 'plain');
     const length = await logLength(server.store);
-    answered(await member.post(LIST, invitation('x@people.test')), 404);
-    answered(await manager.post(LIST, invitation('x@people.test', acme.ownersTeam)), 404);
-    answered(await server.as(null).post(LIST, invitation('x@people.test')), 401);
+    expectStatus(await member.post(LIST, invitation('x@people.test')), 404);
+    expectStatus(await manager.post(LIST, invitation('x@people.test', acme.ownersTeam)), 404);
+    expectStatus(await server.as(null).post(LIST, invitation('x@people.test')), 401);
     expect(await logLength(server.store)).toBe(length);
-    answered(await manager.post(LIST, invitation('by-manager@people.test')), 201);
+    expectStatus(await manager.post(LIST, invitation('by-manager@people.test')), 201);
     const token = server.as(await makeOrganizationToken(server, 'acme'));
-    answered(await token.post(LIST, invitation('by-token@people.test')), 201);
+    expectStatus(await token.post(LIST, invitation('by-token@people.test')), 201);
   });
 });
 
@@ -206,35 +208,35 @@ describe('who is invited', () => {
     const team = await makeTeam(server, 'acme', 'waiting', { 'organization-access': { 'read-workspaces': true } });
     const api = await guest('patient', team);
     for (const path of ['organizations/acme', 'organizations/acme/workspaces', `teams/${team}`]) {
-      answered(await api.get(`/api/v2/${path}`), 404);
+      expectStatus(await api.get(`/api/v2/${path}`), 404);
     }
-    answered(await api.get(LIST), 404);
-    const own = answered(await api.get(`${OWN}?include=user,teams`), 200);
+    expectStatus(await api.get(LIST), 404);
+    const own = expectStatus(await api.get(`${OWN}?include=user,teams`), 200);
     expect(own.body.data).toMatchObject([{ id: api.membership, attributes: { status: 'invited' } }]);
     expect(usersIn(own)).toEqual(['patient']);
-    answered(await api.get(pathOf(api.membership)), 200);
+    expectStatus(await api.get(pathOf(api.membership)), 200);
 
-    const accepted = answered(await api.post(`${pathOf(api.membership)}/actions/accept`), 200);
+    const accepted = expectStatus(await api.post(`${pathOf(api.membership)}/actions/accept`), 200);
     expect(accepted.body.data).toMatchObject({ id: api.membership, attributes: { status: 'active' } });
-    answered(await api.get('/api/v2/organizations/acme'), 200);
-    answered(await api.get('/api/v2/organizations/acme/workspaces'), 200);
+    expectStatus(await api.get('/api/v2/organizations/acme'), 200);
+    expectStatus(await api.get('/api/v2/organizations/acme/workspaces'), 200);
     expect((await api.get(`/api/v2/teams/${team}`)).body.data.id).toBe(team);
     const length = await logLength(server.store);
-    answered(await api.post(`${pathOf(api.membership)}/actions/accept`), 200);
+    expectStatus(await api.post(`${pathOf(api.membership)}/actions/accept`), 200);
     expect(await logLength(server.store)).toBe(length);
   });
 
   it('accepts it alone', async () => {
     const { membership } = await guest('shy');
     const path = `${pathOf(membership)}/actions/accept`;
-    for (const api of [owner, await guest('nosy')]) answered(await api.post(path), 404);
+    for (const api of [owner, await guest('nosy')]) expectStatus(await api.post(path), 404);
     expect((await server.get(pathOf(membership))).body.data.attributes.status).toBe('invited');
   });
 
   it('declines by leaving', async () => {
     const api = await guest('busy');
-    answered(await api.delete(pathOf(api.membership)), 204);
-    answered(await api.post(`${pathOf(api.membership)}/actions/accept`), 404);
+    expectStatus(await api.delete(pathOf(api.membership)), 204);
+    expectStatus(await api.post(`${pathOf(api.membership)}/actions/accept`), 404);
     expect((await api.get(OWN)).body.data).toEqual([]);
     await invite('busy@people.test');
   });
@@ -248,9 +250,9 @@ describe('the memberships of an organization', () => {
     const path = '/api/v2/organizations/listed/organization-memberships';
     const host = await makeMember(server, 'listed', 'zoe', [ownersTeam]);
     for (const name of ['una', 'vera']) await makeMember(server, 'listed', name);
-    for (const name of ['wim', 'xenia']) answered(await host.post(path, invitation(`${name}@guests.test`)), 201);
+    for (const name of ['wim', 'xenia']) expectStatus(await host.post(path, invitation(`${name}@guests.test`)), 201);
     list = async (query) => {
-      const answer = answered(await host.get(`${path}?include=user&${query}`), 200);
+      const answer = expectStatus(await host.get(`${path}?include=user&${query}`), 200);
       return [usersIn(answer), answer.body.meta.pagination['total-count']];
     };
   });
@@ -269,21 +271,21 @@ describe('the memberships of an organization', () => {
   });
 
   it('say what cannot be asked', async () => {
-    expect(detailOf(answered(await owner.get(`${LIST}?filter[status]=gone`), 400))).toContain('filter[status]');
-    expect(detailOf(answered(await owner.get(`${LIST}?include=tokens`), 400))).toContain('include parameter');
+    expect(detailOf(expectStatus(await owner.get(`${LIST}?filter[status]=gone`), 400))).toContain('filter[status]');
+    expect(detailOf(expectStatus(await owner.get(`${LIST}?include=tokens`), 400))).toContain('include parameter');
   });
 
   it('are for those in it', async () => {
     const stranger = await makeMember(server, 'listed', 'stranger');
-    answered(await stranger.get(LIST), 404);
-    answered(await stranger.get(pathOf(owner.membership)), 404);
-    answered(await stranger.delete(pathOf(owner.membership)), 404);
-    answered(await server.get('/api/v2/organizations/nowhere/organization-memberships'), 404);
+    expectStatus(await stranger.get(LIST), 404);
+    expectStatus(await stranger.get(pathOf(owner.membership)), 404);
+    expectStatus(await stranger.delete(pathOf(owner.membership)), 404);
+    expectStatus(await server.get('/api/v2/organizations/nowhere/organization-memberships'), 404);
     expect((await server.get(pathOf('ou-nowhere'))).status).toBe(404);
   });
 
   it('follow the addresses of people', async () => {
-    answered(await server.patch('/api/v2/account/update', resource('users', { email: 'moved@people.test' })), 200);
+    expectStatus(await server.patch('/api/v2/account/update', resource('users', { email: 'moved@people.test' })), 200);
     const [found] = (await server.get(`${LIST}?filter[email]=moved@people.test`)).body.data;
     expect(found.attributes.email).toBe('moved@people.test');
     expect((await server.get(`${OWN}?page[size]=100`)).body.data.map(({ id }: { id: string }) => id)).toContain(
@@ -302,7 +304,7 @@ describe('the memberships of a team', () => {
     await invite('ina@guests.test', team);
     const path = `/api/v2/teams/${team}/relationships/organization-memberships`;
     list = async (query) => {
-      const answer = answered(await owner.get(`${path}?include=user&${query}`), 200);
+      const answer = expectStatus(await owner.get(`${path}?include=user&${query}`), 200);
       return [usersIn(answer), answer.body.meta.pagination['total-count']];
     };
   });
@@ -324,11 +326,11 @@ describe('the memberships of a team', () => {
   it('may be none, and are not there for who does not see the team', async () => {
     const empty = await makeTeam(server, 'acme', 'deserted');
     const path = `/api/v2/teams/${empty}/relationships/organization-memberships`;
-    const { body } = answered(await owner.get(path), 200);
+    const { body } = expectStatus(await owner.get(path), 200);
     expect([body.data, body.meta.pagination['total-count']]).toEqual([[], 0]);
     const outsider = await makeMember(server, 'acme', 'outsider');
-    answered(await outsider.get(path), 404);
-    answered(await owner.get('/api/v2/teams/team-nowhere/relationships/organization-memberships'), 404);
+    expectStatus(await outsider.get(path), 404);
+    expectStatus(await owner.get('/api/v2/teams/team-nowhere/relationships/organization-memberships'), 404);
   });
 });
 
@@ -337,13 +339,13 @@ describe('whoever goes', () => {
     const teams = [await makeTeam(server, 'acme', 'first-team'), await makeTeam(server, 'acme', 'second-team')];
     const leaver = await makeMember(server, 'acme', 'leaver', teams);
     const { name, ownersTeam } = await makeOrganization(leaver, 'leavers-own');
-    answered(await leaver.get('/api/v2/organizations/acme'), 200);
-    answered(await owner.delete(pathOf(leaver.membership)), 204);
-    answered(await leaver.get('/api/v2/organizations/acme'), 404);
+    expectStatus(await leaver.get('/api/v2/organizations/acme'), 200);
+    expectStatus(await owner.delete(pathOf(leaver.membership)), 204);
+    expectStatus(await leaver.get('/api/v2/organizations/acme'), 404);
     for (const team of teams) {
       expect((await server.get(`/api/v2/teams/${team}`)).body.data.relationships.users.data).toEqual([]);
     }
-    const told = (await wholeLog(server.store))
+    const told = (await readWholeLog(server.store))
       .filter(({ data }) => (data as { user?: string }).user === leaver.id)
       .slice(-3)
       .map(({ type, stream, organization }) => [type, stream, organization]);
@@ -351,29 +353,29 @@ describe('whoever goes', () => {
       ['MembershipRemoved', leaver.membership, acme.id],
       ...teams.toSorted().map((team) => ['TeamMemberRemoved', team, acme.id]),
     ]);
-    answered(await leaver.get(`/api/v2/organizations/${name}`), 200);
-    answered(await leaver.get(`/api/v2/teams/${ownersTeam}`), 200);
-    answered(await owner.delete(pathOf(leaver.membership)), 404);
+    expectStatus(await leaver.get(`/api/v2/organizations/${name}`), 200);
+    expectStatus(await leaver.get(`/api/v2/teams/${ownersTeam}`), 200);
+    expectStatus(await owner.delete(pathOf(leaver.membership)), 404);
   });
 
   it('goes of their own accord, too, but not as the last owner', async () => {
     const member = await makeMember(server, 'acme', 'free');
-    answered(await member.delete(pathOf(member.membership)), 204);
+    expectStatus(await member.delete(pathOf(member.membership)), 204);
     const founder = await makeMember(server, 'acme', 'founder');
     await makeOrganization(founder, 'one-man-band');
     const { body } = await founder.get('/api/v2/organizations/one-man-band/organization-memberships');
     expect(body.data).toMatchObject([{ attributes: { status: 'active', email: 'founder@people.test' } }]);
-    const refusal = answered(await founder.delete(pathOf(body.data[0].id)), 422);
+    const refusal = expectStatus(await founder.delete(pathOf(body.data[0].id)), 422);
     expect(detailOf(refusal)).toBe('The last active owner of an organization cannot be removed');
-    answered(await founder.get('/api/v2/organizations/one-man-band'), 200);
+    expectStatus(await founder.get('/api/v2/organizations/one-man-band'), 200);
   });
 
   it('is sent by who manages members; owners by owners only', async () => {
     const access = { 'organization-access': { 'manage-membership': true } };
     const manager = await makeMember(server, 'acme', 'sender', [await makeTeam(server, 'acme', 'senders', access)]);
     const member = await makeMember(server, 'acme', 'sent');
-    answered(await member.delete(pathOf(manager.membership)), 404);
-    answered(await manager.delete(pathOf(owner.membership)), 404);
+    expectStatus(await member.delete(pathOf(manager.membership)), 404);
+    expectStatus(await manager.delete(pathOf(owner.membership)), 404);
     expect((await manager.delete(pathOf(member.membership))).status).toBe(204);
   });
 
@@ -386,9 +388,9 @@ describe('whoever goes', () => {
       await makeMember(server, 'acme', 'in-secret', [secret]),
       await makeMember(server, 'acme', 'beside', [senders]),
     ];
-    answered(await manager.delete(pathOf(unseen.membership)), 404);
-    answered(await unseen.get('/api/v2/organizations/acme'), 200);
-    answered(await manager.delete(pathOf(seen.membership)), 204);
+    expectStatus(await manager.delete(pathOf(unseen.membership)), 404);
+    expectStatus(await unseen.get('/api/v2/organizations/acme'), 200);
+    expectStatus(await manager.delete(pathOf(seen.membership)), 204);
     expect((await unseen.delete(pathOf(unseen.membership))).status).toBe(204);
   });
 
@@ -405,7 +407,7 @@ describe('whoever goes', () => {
       expect([204, 422]).toContain(added.status);
       expect(removed.status).toBe(204);
       expect((await server.get(`/api/v2/teams/${team}`)).body.data.relationships.users.data).toEqual([]);
-      answered(await member.get('/api/v2/organizations/acme'), 404);
+      expectStatus(await member.get('/api/v2/organizations/acme'), 404);
     }
   });
 });
@@ -420,7 +422,7 @@ describe('an owner made at the command line', () => {
     for (let n = 0; n < 2; n += 1) await makeOwner(store, house.ids, { id, username: 'newcomer' }, 'acme');
     const api = server.as(await issueUserToken(store, house.ids, id, 'for a test'));
     expect((await api.get(OWN)).body.data).toMatchObject([{ attributes: { status: 'active', email: '' } }]);
-    answered(await api.delete(pathOf((await api.get(OWN)).body.data[0].id)), 204);
+    expectStatus(await api.delete(pathOf((await api.get(OWN)).body.data[0].id)), 204);
   });
 });
 
@@ -428,8 +430,8 @@ describe('what is kept of members', () => {
   it('goes with the organization', async () => {
     const { name } = await makeOrganization(server, 'closing');
     const member = await makeMember(server, name, 'orphan');
-    answered(await server.delete(`/api/v2/organizations/${name}`), 204);
-    answered(await member.get(pathOf(member.membership)), 404);
+    expectStatus(await server.delete(`/api/v2/organizations/${name}`), 204);
+    expectStatus(await member.get(pathOf(member.membership)), 404);
     expect((await member.get(OWN)).body.data).toEqual([]);
   });
 
@@ -438,7 +440,7 @@ describe('what is kept of members', () => {
       const { audit: row, ...kind } = peopleEvents[type];
       if ('unaudited' in row) return null;
       // Of the first version: entries that its events have made stay as they are.
-      const today = upcast({ ...kind, audit: row } as never, 1, data);
+      const today = upcastEventData({ ...kind, audit: row } as never, 1, data);
       return [row.resource, row.action, row.meta?.(today as never, {} as never) ?? null];
     };
     const ada = { user: 'user-ada', username: 'ada' };
@@ -456,11 +458,11 @@ describe('what is kept of members', () => {
 
   it('is what the log says', async () => {
     const { store } = server;
-    const [view] = viewsOf([peopleSlice]).filter((one) => one.name === 'access');
+    const [view] = listViews([peopleDefinition]).filter((one) => one.name === 'access');
     if (!view) throw new Error('there is no view of access');
-    expect(await verify(store, view, new Date())).toEqual([]);
-    await rebuild(store, view);
-    expect(await verify(store, view, new Date())).toEqual([]);
-    expect(await verifySnapshots(store, [peopleSlice])).toEqual([]);
+    expect(await verifyView(store, view, new Date())).toEqual([]);
+    await rebuildView(store, view);
+    expect(await verifyView(store, view, new Date())).toEqual([]);
+    expect(await verifySnapshots(store, [peopleDefinition])).toEqual([]);
   });
 });

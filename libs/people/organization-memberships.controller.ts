@@ -5,37 +5,37 @@ import { z } from 'zod';
 import { badRequest } from '#kernel';
 import { Database } from '#event-store';
 import {
-  document,
+  renderDocument,
   identifiersBody,
-  includesOf,
-  listOf,
-  pageDocument,
-  pageOf,
-  parameter,
+  parseInclude,
+  getListParameter,
+  renderPage,
+  parsePage,
+  getParameter,
   parseBody,
   resourceBody,
   type Document,
-  type Listed,
-  type Page,
-  type Query as QueryOf,
+  type ListPage,
+  type PageRequest,
+  type QueryParameters as QueryOf,
   type Resource,
 } from '#json-api';
 import { CurrentActor, type Actor } from '#access';
-import { Reads } from '#reads';
+import { ReadRecorder } from '#reads';
 import { MEMBERSHIP_STATUSES, type MembershipStatus } from './membership.js';
-import { membershipResource } from './organization-memberships.document.js';
+import { renderMembership } from './organization-memberships.document.js';
 import { AcceptMembership, InviteMember, RemoveMembership } from './organization-memberships.handler.js';
 import {
   listMemberships,
   listMembershipsOfTeam,
-  membershipFor,
-  ownMemberships,
+  findMembership,
+  listOwnMemberships,
   type MembershipRow,
 } from './organization-memberships.queries.js';
 import type { PeopleRead } from './reads.events.js';
-import { teamResource } from './teams.document.js';
-import { teamsById } from './teams.queries.js';
-import { userResource } from './users.document.js';
+import { renderTeam } from './teams.document.js';
+import { loadTeamsById } from './teams.queries.js';
+import { renderUser } from './users.document.js';
 
 export const invitationBody = resourceBody(
   'organization-memberships',
@@ -44,12 +44,12 @@ export const invitationBody = resourceBody(
 );
 
 const INCLUDES = ['user', 'teams'] as const;
-type Includes = ReadonlySet<(typeof INCLUDES)[number]> | null;
+type MembershipIncludes = ReadonlySet<(typeof INCLUDES)[number]> | null;
 
-const INVITED: Includes = new Set(['user']);
+const INVITED: MembershipIncludes = new Set(['user']);
 
-const statusOf = (query: QueryOf): MembershipStatus | undefined => {
-  const text = parameter(query, 'filter[status]');
+const parseStatus = (query: QueryOf): MembershipStatus | undefined => {
+  const text = getParameter(query, 'filter[status]');
   if (!text) return undefined;
   const status = MEMBERSHIP_STATUSES.find((one) => one === text);
   if (!status) throw badRequest(`filter[status] can only be ${MEMBERSHIP_STATUSES.join(' or ')}`, 'filter[status]');
@@ -61,7 +61,7 @@ export class OrganizationMembershipsController {
   constructor(
     private readonly bus: CommandBus,
     private readonly database: Database,
-    private readonly reads: Reads,
+    private readonly reads: ReadRecorder,
   ) {}
 
   @Get('organizations/:organization/organization-memberships')
@@ -71,9 +71,13 @@ export class OrganizationMembershipsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const includes = includesOf(query, INCLUDES);
-    const page = pageOf(query);
-    const filter = { search: parameter(query, 'q'), status: statusOf(query), emails: listOf(query, 'filter[email]') };
+    const includes = parseInclude(query, INCLUDES);
+    const page = parsePage(query);
+    const filter = {
+      search: getParameter(query, 'q'),
+      status: parseStatus(query),
+      emails: getListParameter(query, 'filter[email]'),
+    };
     const listed = await listMemberships(this.database, actor, name, page, filter);
     await this.recordList(listed, null, actor);
     return this.page(listed, includes, { page, request, actor });
@@ -90,7 +94,7 @@ export class OrganizationMembershipsController {
     const invitation = new InviteMember(organization, attributes.email.trim(), teams, actor);
     const row = await this.bus.execute(invitation);
     // go-tfe reads the invited user from the answer, as from GET with include=user (clients.md §8).
-    return document(membershipResource(row), await this.included([row], INVITED, actor));
+    return renderDocument(renderMembership(row), await this.included([row], INVITED, actor));
   }
 
   /** Who comes and goes there is told to the team itself (teams.controller.ts). */
@@ -101,9 +105,9 @@ export class OrganizationMembershipsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const includes = includesOf(query, INCLUDES);
-    const page = pageOf(query);
-    const filter = { search: undefined, status: statusOf(query), emails: [] };
+    const includes = parseInclude(query, INCLUDES);
+    const page = parsePage(query);
+    const filter = { search: undefined, status: parseStatus(query), emails: [] };
     const listed = await listMembershipsOfTeam(this.database, actor, team, page, filter);
     await this.recordList(listed, team, actor);
     return this.page(listed, includes, { page, request, actor });
@@ -115,16 +119,16 @@ export class OrganizationMembershipsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const includes = includesOf(query, INCLUDES);
-    const page = pageOf(query);
-    return this.page(await ownMemberships(this.database, actor, page), includes, { page, request, actor });
+    const includes = parseInclude(query, INCLUDES);
+    const page = parsePage(query);
+    return this.page(await listOwnMemberships(this.database, actor, page), includes, { page, request, actor });
   }
 
   @Get('organization-memberships/:id')
   async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
-    const includes = includesOf(query, INCLUDES);
-    const row = await membershipFor(this.database, actor, id);
-    return document(membershipResource(row), await this.included([row], includes, actor));
+    const includes = parseInclude(query, INCLUDES);
+    const row = await findMembership(this.database, actor, id);
+    return renderDocument(renderMembership(row), await this.included([row], includes, actor));
   }
 
   @Delete('organization-memberships/:id')
@@ -137,11 +141,11 @@ export class OrganizationMembershipsController {
   @Post('organization-memberships/:id/actions/accept')
   @HttpCode(200)
   async accept(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return document(membershipResource(await this.bus.execute(new AcceptMembership(id, actor))));
+    return renderDocument(renderMembership(await this.bus.execute(new AcceptMembership(id, actor))));
   }
 
   private recordList(
-    { rows, organization }: Listed<MembershipRow> & { readonly organization: string },
+    { rows, organization }: ListPage<MembershipRow> & { readonly organization: string },
     team: string | null,
     actor: Actor,
   ): Promise<void> {
@@ -150,25 +154,25 @@ export class OrganizationMembershipsController {
   }
 
   private async page(
-    { rows, total }: Listed<MembershipRow>,
-    includes: Includes,
-    { page, request, actor }: { readonly page: Page; readonly request: FastifyRequest; readonly actor: Actor },
+    { rows, total }: ListPage<MembershipRow>,
+    includes: MembershipIncludes,
+    { page, request, actor }: { readonly page: PageRequest; readonly request: FastifyRequest; readonly actor: Actor },
   ): Promise<Document> {
     const included = await this.included(rows, includes, actor);
-    return pageDocument(rows.map(membershipResource), page, total, request.url, included);
+    return renderPage(rows.map(renderMembership), page, total, request.url, included);
   }
 
   /** People come with their memberships; teams take one more statement. */
   private async included(
     rows: readonly MembershipRow[],
-    includes: Includes,
+    includes: MembershipIncludes,
     actor: Actor,
   ): Promise<Resource[] | undefined> {
     if (!includes) return undefined;
-    const people = includes.has('user') ? rows.map(({ person }) => userResource(person, actor)) : [];
+    const people = includes.has('user') ? rows.map(({ person }) => renderUser(person, actor)) : [];
     if (!includes.has('teams')) return people;
     const ids = [...new Set(rows.flatMap(({ teams }) => teams))];
-    const teams = ids.length === 0 ? [] : await teamsById(this.database, actor, ids);
-    return [...people, ...teams.map((team) => teamResource(team, actor))];
+    const teams = ids.length === 0 ? [] : await loadTeamsById(this.database, actor, ids);
+    return [...people, ...teams.map((team) => renderTeam(team, actor))];
   }
 }

@@ -1,7 +1,7 @@
 import { toMany, toOne, type Resource } from '#json-api';
 import type { MembershipRow } from './organization-memberships.queries.js';
 
-export const membershipResource = (row: MembershipRow): Resource => ({
+export const renderMembership = (row: MembershipRow): Resource => ({
   id: row.id,
   type: 'organization-memberships',
   // Clients require text (pytfe); an account that the command line created has no address.

@@ -1,21 +1,29 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { checkQuota, Ids, Quotas, unprocessable } from '#kernel';
-import { EventStore, firstRow, staleWhen, unborn, unchanged, writeOf, type Write } from '#event-store';
-import { contextOf, may, type Actor, type Permission } from '#access';
-import { invitationOf, membership, type MembershipStatus } from './membership.js';
+import {
+  EventStore,
+  getFirstRow,
+  raiseConflictWhen,
+  newStream,
+  expectVersion,
+  decideWrite,
+  type StreamWrite,
+} from '#event-store';
+import { createEventContext, can, type Actor, type Permission } from '#access';
+import { createInvitation, membership, type MembershipStatus } from './membership.js';
 import {
   isInTeams,
-  membershipById,
-  membershipForCommand,
-  placeForInvitation,
+  selectMembershipById,
+  loadMembershipForCommand,
+  loadOrganizationForInvitation,
   type MembershipForCommand,
   type MembershipRow,
-  type PlaceForInvitation,
+  type OrganizationForInvitation,
 } from './organization-memberships.queries.js';
-import { team, type Member } from './team.js';
-import { demandChangeTeam, demandReadTeam, mayReadTeam } from './team-permission.js';
+import { team, type TeamMember } from './team.js';
+import { requireTeamChange, requireTeamRead, canReadTeam } from './team-permission.js';
 import { isOwnerless } from './teams.queries.js';
-import { checkEmail, user, otherUsername, usernameFrom } from './user.js';
+import { checkEmail, user, deriveOtherUsername, deriveUsername } from './user.js';
 import { countUsers } from './users.queries.js';
 
 export class InviteMember extends Command<MembershipRow> {
@@ -67,27 +75,31 @@ export class InviteMemberHandler implements ICommandHandler<InviteMember> {
   private async invite({ organization, email, teams, actor }: InviteMember): Promise<MembershipRow> {
     // First: it says how long an address is, and to find a name in it takes its length squared.
     checkEmail(email);
-    const username = usernameFrom(email);
-    const place = await placeForInvitation(this.store.database, actor, organization, { email, username, teams });
+    const username = deriveUsername(email);
+    const place = await loadOrganizationForInvitation(this.store.database, actor, organization, {
+      email,
+      username,
+      teams,
+    });
     refuseMember(place);
     if (!place.person) await this.checkUsers();
     const account = this.accountFor(place, email, username);
     const { person } = account;
     const id = this.ids.next('ou');
-    const status = statusFor(place);
+    const status = decideStatus(place);
     const data = { id, user: person.id, username: person.username, email, status };
-    const invited = { ...person, invitation: invitationOf({ id, email }, status) };
+    const invited = { ...person, invitation: createInvitation({ id, email }, status) };
     const { rows } = await this.store.append(
       [
-        unchanged(place.organization, place.organizationVersion),
+        expectVersion(place.organization, place.organizationVersion),
         ...account.writes,
-        writeOf(membership, unborn(id, membership), place.organization, { type: 'CreateMembership', data }),
+        decideWrite(membership, newStream(id, membership), place.organization, { type: 'CreateMembership', data }),
         ...(await this.joining(place, teams, invited, actor)),
       ],
-      contextOf(actor),
-      [membershipById(id, actor)],
+      createEventContext(actor),
+      [selectMembershipById(id, actor)],
     );
-    return firstRow<MembershipRow>(rows);
+    return getFirstRow<MembershipRow>(rows);
   }
 
   private async checkUsers(): Promise<void> {
@@ -95,31 +107,31 @@ export class InviteMemberHandler implements ICommandHandler<InviteMember> {
     if (users !== null) checkQuota('users', users, await countUsers(this.store.database, users));
   }
 
-  private accountFor({ person, isUsernameTaken }: PlaceForInvitation, email: string, username: string) {
+  private accountFor({ person, isUsernameTaken }: OrganizationForInvitation, email: string, username: string) {
     if (person) return { person, writes: [] };
     const id = this.ids.next('user');
-    const free = isUsernameTaken ? otherUsername(username, id.slice(-6)) : username;
+    const free = isUsernameTaken ? deriveOtherUsername(username, id.slice(-6)) : username;
     const birth = { type: 'CreateUser', data: { username: free, email, siteAdmin: false } } as const;
-    return { person: { id, username: free }, writes: [writeOf(user, unborn(id, user), null, birth)] };
+    return { person: { id, username: free }, writes: [decideWrite(user, newStream(id, user), null, birth)] };
   }
 
   private joining(
-    place: PlaceForInvitation,
+    place: OrganizationForInvitation,
     asked: readonly string[],
-    { id: user, username, invitation }: Omit<Member, 'user'> & { readonly id: string },
+    { id: user, username, invitation }: Omit<TeamMember, 'user'> & { readonly id: string },
     actor: Actor,
-  ): Promise<Write[]> {
+  ): Promise<StreamWrite[]> {
     const members = [{ user, username, invitation }];
     for (const [index, id] of asked.entries()) {
       const found = place.teams.find((one) => one.id === id);
-      if (!found || !mayReadTeam(actor, found)) {
+      if (!found || !canReadTeam(actor, found)) {
         throw unprocessable(`Team ${id} does not exist`, `/data/relationships/teams/data/${index}/id`);
       }
-      demandChangeTeam(actor, 'manage-team-membership', found);
+      requireTeamChange(actor, 'manage-team-membership', found);
     }
     return Promise.all(
       place.teams.map(async ({ id, snapshot }) =>
-        writeOf(team, await this.store.restore(id, team, snapshot), place.organization, {
+        decideWrite(team, await this.store.restore(id, team, snapshot), place.organization, {
           type: 'AddTeamMembers',
           data: { members },
         }),
@@ -128,14 +140,15 @@ export class InviteMemberHandler implements ICommandHandler<InviteMember> {
   }
 }
 
-const refuseMember = ({ person }: PlaceForInvitation): void => {
+const refuseMember = ({ person }: OrganizationForInvitation): void => {
   if (!person?.status) return;
   const how = person.status === 'invited' ? 'has already been invited to' : 'is already a member of';
   throw unprocessable(`User ${how} the organization`, 'email');
 };
 
 /** Who is in already, by a team of the time before there were memberships, stays in. */
-const statusFor = ({ person }: PlaceForInvitation): MembershipStatus => (person?.isMember ? 'active' : 'invited');
+const decideStatus = ({ person }: OrganizationForInvitation): MembershipStatus =>
+  person?.isMember ? 'active' : 'invited';
 
 @CommandHandler(AcceptMembership)
 export class AcceptMembershipHandler implements ICommandHandler<AcceptMembership> {
@@ -145,15 +158,15 @@ export class AcceptMembershipHandler implements ICommandHandler<AcceptMembership
     const { rows } = await this.store.handle({
       decider: membership,
       load: async () => {
-        const found = await membershipForCommand(this.store.database, actor, () => 'accept-membership', id);
+        const found = await loadMembershipForCommand(this.store.database, actor, () => 'accept-membership', id);
         return { ...(await this.store.restore(id, membership, found.snapshot)), found };
       },
       command: ({ found }) => ({ type: 'AcceptMembership', data: { username: found.username } }) as const,
       organization: ({ found }) => found.organization,
-      context: contextOf(actor),
-      read: () => [membershipById(id, actor)],
+      context: createEventContext(actor),
+      read: () => [selectMembershipById(id, actor)],
     });
-    return firstRow<MembershipRow>(rows);
+    return getFirstRow<MembershipRow>(rows);
   }
 }
 
@@ -164,28 +177,33 @@ export class RemoveMembershipHandler implements ICommandHandler<RemoveMembership
 
   execute({ id, actor }: RemoveMembership): Promise<void> {
     return this.store.untilFirst(async () => {
-      const found = await membershipForCommand(this.store.database, actor, (row) => permissionToRemove(row, actor), id);
+      const found = await loadMembershipForCommand(
+        this.store.database,
+        actor,
+        (row) => permissionToRemove(row, actor),
+        id,
+      );
       const { organization, username, invitation, teams } = found;
-      if (!may(actor, 'leave-organization', found)) for (const one of teams) demandReadTeam(actor, one);
+      if (!can(actor, 'leave-organization', found)) for (const one of teams) requireTeamRead(actor, one);
       const its = await this.store.restore(id, membership, found.snapshot);
       const removal = { type: 'RemoveMembership', data: { id, username, email: invitation?.email ?? null } } as const;
       await this.store.append(
         // First of all, so that nobody is adding them to a team any more when it is asked whether they are in any.
-        [writeOf(membership, its, organization, removal), ...(await this.leaving(found))],
-        contextOf(actor),
+        [decideWrite(membership, its, organization, removal), ...(await this.leaving(found))],
+        createEventContext(actor),
         [
-          staleWhen(isInTeams(organization, found.user)),
-          ...teams.filter(({ owners }) => owners).map((owned) => staleWhen(isOwnerless(owned.id))),
+          raiseConflictWhen(isInTeams(organization, found.user)),
+          ...teams.filter(({ owners }) => owners).map((owned) => raiseConflictWhen(isOwnerless(owned.id))),
         ],
       );
     });
   }
 
-  private leaving({ organization, user, username, invitation, teams }: MembershipForCommand): Promise<Write[]> {
+  private leaving({ organization, user, username, invitation, teams }: MembershipForCommand): Promise<StreamWrite[]> {
     const members = [{ user, username, invitation }];
     return Promise.all(
       teams.map(async ({ id: stream, owners, snapshot }) =>
-        writeOf(team, await this.store.restore(stream, team, snapshot), organization, {
+        decideWrite(team, await this.store.restore(stream, team, snapshot), organization, {
           type: 'RemoveTeamMembers',
           data: { members, owners },
         }),
@@ -196,6 +214,6 @@ export class RemoveMembershipHandler implements ICommandHandler<RemoveMembership
 
 /** Anybody may go; an owner is sent away by owners only, and nobody out of a team that the sender does not see. */
 const permissionToRemove = (row: MembershipForCommand, actor: Actor): Permission => {
-  if (may(actor, 'leave-organization', row)) return 'leave-organization';
+  if (can(actor, 'leave-organization', row)) return 'leave-organization';
   return row.teams.some(({ isOwners }) => isOwners) ? 'manage-owners' : 'manage-memberships';
 };

@@ -1,23 +1,23 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
-import { snapshotOf, type Database, type Snapshot } from '#event-store';
-import { limitOf, listedIn, type Listed, type Page } from '#json-api';
+import { buildSnapshotJson, type Database, type StreamSnapshot } from '#event-store';
+import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
 import {
-  demand,
-  fresh,
-  listOfOrganization,
-  permittedPlaces,
+  requirePermission,
+  requireCurrentAccess,
+  listInOrganization,
+  selectPermittedScopes,
   type Actor,
   type Identity,
   type Permission,
-  type Place,
+  type PermissionScope,
 } from '#access';
 import type { Invitation, MembershipStatus } from './membership.js';
-import { HIDDEN_ID, invitationIn, isHidden } from './shown-accounts.queries.js';
-import { demandReadTeam, type SeenTeamPlace, type TeamPlace } from './team-permission.js';
-import { isSeenTeam, ownersBy, teamPlace } from './teams.queries.js';
+import { HIDDEN_ID, selectInvitation, isAccountHidden } from './shown-accounts.queries.js';
+import { requireTeamRead, type TeamReadScope, type TeamScope } from './team-permission.js';
+import { isVisibleTeam, selectOwners, selectTeamScopeColumns } from './teams.queries.js';
 import type { UserRow } from './users.queries.js';
 
-export type MembershipRow = Place & {
+export type MembershipRow = PermissionScope & {
   readonly id: string;
   readonly organization: string;
   readonly organizationName: string;
@@ -34,11 +34,12 @@ export type MembershipRow = Place & {
 const EMAIL = sql.raw(`case when m.status = 'invited' then coalesce(m.email, u.email)
   when lower(u.email) <> lower(m.email) then u.email else coalesce(m.email, u.email) end`);
 
-const shownName = (actor: Identity): Sql => sql`case when ${isHidden(actor, 'm')} then ${EMAIL} else u.username end`;
+const selectVisibleName = (actor: Identity): Sql =>
+  sql`case when ${isAccountHidden(actor, 'm')} then ${EMAIL} else u.username end`;
 
-const columns = (actor: Identity): Sql => sql`m.id, m.organization, o.name as "organizationName",
-  case when ${isHidden(actor, 'm')} then ${HIDDEN_ID.m} else u.id end as "user",
-  case when ${isHidden(actor, 'm')}
+const selectColumns = (actor: Identity): Sql => sql`m.id, m.organization, o.name as "organizationName",
+  case when ${isAccountHidden(actor, 'm')} then ${HIDDEN_ID.m} else u.id end as "user",
+  case when ${isAccountHidden(actor, 'm')}
        then jsonb_build_object('id', ${HIDDEN_ID.m}, 'username', ${EMAIL}, 'email', ${EMAIL},
                                'unconfirmedEmail', null, 'siteAdmin', false)
        else jsonb_build_object('id', u.id, 'username', u.username, 'email', u.email,
@@ -46,19 +47,21 @@ const columns = (actor: Identity): Sql => sql`m.id, m.organization, o.name as "o
   end as person,
   ${EMAIL} as email, m.status, m.created_at as "createdAt",
   array(select t.id from team_members tm join teams t on t.id = tm.team
-         where tm.user_id = u.id and t.organization = m.organization and ${isSeenTeam(actor)} order by t.id) as teams`;
+         where tm.user_id = u.id and t.organization = m.organization and ${isVisibleTeam(actor)} order by t.id) as teams`;
 
 const FROM = sql.raw(
   'from organization_memberships m join organizations o on o.id = m.organization join users u on u.id = m.user_id',
 );
 
-export const membershipById = (id: string, actor: Identity): Sql =>
-  sql`select ${columns(actor)} ${FROM} where m.id = ${id}`;
+export const selectMembershipById = (id: string, actor: Identity): Sql =>
+  sql`select ${selectColumns(actor)} ${FROM} where m.id = ${id}`;
 
-export const membershipFor = async (database: Database, actor: Actor, id: string): Promise<MembershipRow> => {
-  const row = await database.row<MembershipRow>(sql`${membershipById(id, actor)} and ${fresh(actor)}`);
+export const findMembership = async (database: Database, actor: Actor, id: string): Promise<MembershipRow> => {
+  const row = await database.row<MembershipRow>(
+    sql`${selectMembershipById(id, actor)} and ${requireCurrentAccess(actor)}`,
+  );
   if (!row) throw notFound();
-  demand(actor, 'read-memberships', row);
+  requirePermission(actor, 'read-memberships', row);
   return row;
 };
 
@@ -68,12 +71,12 @@ export type MembershipFilter = {
   readonly emails: readonly string[];
 };
 
-const conditionsOf = ({ search, status, emails }: MembershipFilter, actor: Actor): readonly Sql[] => [
+const buildConditions = ({ search, status, emails }: MembershipFilter, actor: Actor): readonly Sql[] => [
   ...(status ? [sql`m.status = ${status}`] : []),
   ...(emails.length > 0 ? [sql`lower(${EMAIL}) = any (${emails.map((email) => email.toLowerCase())}::text[])`] : []),
   ...(search
     ? [
-        sql`(position(lower(${search}) in lower(${shownName(actor)})) > 0 or position(lower(${search}) in lower(${EMAIL})) > 0)`,
+        sql`(position(lower(${search}) in lower(${selectVisibleName(actor)})) > 0 or position(lower(${search}) in lower(${EMAIL})) > 0)`,
       ]
     : []),
 ];
@@ -83,13 +86,13 @@ export const listMemberships = (
   database: Database,
   actor: Actor,
   organization: string,
-  page: Page,
+  page: PageRequest,
   filter: MembershipFilter,
-): Promise<Listed<MembershipRow> & { readonly organization: string }> => {
-  const where = sql.and([sql`m.organization = owner.id`, ...conditionsOf(filter, actor)]);
-  const named = sql`${columns(actor)}, ${shownName(actor)} as name`;
+): Promise<ListPage<MembershipRow> & { readonly organization: string }> => {
+  const where = sql.and([sql`m.organization = owner.id`, ...buildConditions(filter, actor)]);
+  const named = sql`${selectColumns(actor)}, ${selectVisibleName(actor)} as name`;
   const list = { organization, permission: 'read-memberships', columns: named, from: FROM, where } as const;
-  return listOfOrganization(database, actor, { ...list, order: sql.raw('name') }, page);
+  return listInOrganization(database, actor, { ...list, order: sql.raw('name') }, page);
 };
 
 /** Who is in a team, invited or active, for whoever sees it; by name. */
@@ -97,50 +100,54 @@ export const listMembershipsOfTeam = async (
   database: Database,
   actor: Actor,
   team: string,
-  page: Page,
+  page: PageRequest,
   filter: MembershipFilter,
-): Promise<Listed<MembershipRow> & { readonly organization: string }> => {
+): Promise<ListPage<MembershipRow> & { readonly organization: string }> => {
   const where = sql.and([
     sql`m.organization = place.organization`,
     sql`m.user_id in (select user_id from team_members where team = ${team})`,
-    ...conditionsOf(filter, actor),
+    ...buildConditions(filter, actor),
   ]);
   const places = sql`
-    select ${teamPlace(actor)} from teams t join organizations o on o.id = t.organization
-     where t.id = ${team} and ${fresh(actor)}`;
-  const found = await database.slowRows<MembershipRow & { place: SeenTeamPlace; total: number; name: string }>(
+    select ${selectTeamScopeColumns(actor)} from teams t join organizations o on o.id = t.organization
+     where t.id = ${team} and ${requireCurrentAccess(actor)}`;
+  const found = await database.slowRows<MembershipRow & { place: TeamReadScope; total: number; name: string }>(
     actor,
     sql`
     select to_jsonb(place) as place, (select count(*) ${FROM} where ${where}) as total, page.*
-      from ${permittedPlaces(actor, 'read-teams', places)} place
-      left join lateral (select ${columns(actor)}, ${shownName(actor)} as name ${FROM} where ${where}
-                          order by name ${limitOf(page)}) page on true
+      from ${selectPermittedScopes(actor, 'read-teams', places)} place
+      left join lateral (select ${selectColumns(actor)}, ${selectVisibleName(actor)} as name ${FROM} where ${where}
+                          order by name ${buildLimit(page)}) page on true
      order by page.name`,
   );
   const [first] = found;
   if (!first) throw notFound();
-  demandReadTeam(actor, first.place);
-  return { ...listedIn(found), organization: first.place.organization };
+  requireTeamRead(actor, first.place);
+  return { ...toListPage(found), organization: first.place.organization };
 };
 
 /** Where the caller belongs to, and is invited to. */
-export const ownMemberships = async (database: Database, actor: Actor, page: Page): Promise<Listed<MembershipRow>> => {
+export const listOwnMemberships = async (
+  database: Database,
+  actor: Actor,
+  page: PageRequest,
+): Promise<ListPage<MembershipRow>> => {
   const found = await database.slowRows<MembershipRow & { total: number; name: string }>(
     actor,
     sql`
     select total.n as total, page.*
-      from (select count(*) as n from organization_memberships where user_id = ${actor.id} and ${fresh(actor)}) total
-      left join lateral (select ${columns(actor)}, o.name ${FROM} where m.user_id = ${actor.id}
-                          order by o.name ${limitOf(page)}) page on true
+      from (select count(*) as n from organization_memberships where user_id = ${actor.id} and ${requireCurrentAccess(actor)}) total
+      left join lateral (select ${selectColumns(actor)}, o.name ${FROM} where m.user_id = ${actor.id}
+                          order by o.name ${buildLimit(page)}) page on true
      order by page.name`,
   );
-  return listedIn(found);
+  return toListPage(found);
 };
 
 /** People by their ids; `id` null for who has no membership in that organization, as members of old logs. */
 export type MemberRow = MembershipRow | { readonly id: null; readonly person: UserRow };
 
-export const membersOf = (
+export const loadMembers = (
   database: Database,
   actor: Actor,
   organization: string,
@@ -149,14 +156,14 @@ export const membersOf = (
   database.slowRows<MemberRow>(
     actor,
     sql`
-    select ${columns(actor)}
+    select ${selectColumns(actor)}
       from users u left join organization_memberships m on m.user_id = u.id and m.organization = ${organization}
       left join organizations o on o.id = m.organization
-     where u.id = any (${users}::text[]) order by ${shownName(actor)}`,
+     where u.id = any (${users}::text[]) order by ${selectVisibleName(actor)}`,
   );
 
 /** What an invitation meets. */
-export type PlaceForInvitation = {
+export type OrganizationForInvitation = {
   readonly organization: string;
   readonly organizationVersion: number;
   readonly person: {
@@ -167,16 +174,16 @@ export type PlaceForInvitation = {
     readonly isMember: boolean;
   } | null;
   readonly isUsernameTaken: boolean;
-  readonly teams: readonly (TeamPlace & { readonly id: string; readonly snapshot: Snapshot })[];
+  readonly teams: readonly (TeamScope & { readonly id: string; readonly snapshot: StreamSnapshot })[];
 };
 
-export const placeForInvitation = async (
+export const loadOrganizationForInvitation = async (
   database: Database,
   actor: Actor,
   organizationName: string,
   asked: { readonly email: string; readonly username: string; readonly teams: readonly string[] },
-): Promise<PlaceForInvitation> => {
-  const row = await database.row<PlaceForInvitation>(sql`
+): Promise<OrganizationForInvitation> => {
+  const row = await database.row<OrganizationForInvitation>(sql`
     select o.id as organization, so.version as "organizationVersion",
            (select jsonb_build_object(
                      'id', u.id, 'username', u.username, 'status', m.status,
@@ -187,50 +194,50 @@ export const placeForInvitation = async (
            exists (select 1 from users where username = ${asked.username}) as "isUsernameTaken",
            -- In one order, not the request's, or two such appends wait for one another.
            coalesce((select jsonb_agg(to_jsonb(place) order by place.id) from (
-             select t.id, ${teamPlace(actor)}, ${snapshotOf('s')} as snapshot
+             select t.id, ${selectTeamScopeColumns(actor)}, ${buildSnapshotJson('s')} as snapshot
                from teams t join event_store.streams s on s.stream = t.id
               where t.organization = o.id and t.id = any (${asked.teams}::text[])) place), '[]') as teams
       from organizations o join event_store.streams so on so.stream = o.id
-     where o.name = ${organizationName} and ${fresh(actor)}`);
+     where o.name = ${organizationName} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
-  demand(actor, 'manage-memberships', row);
+  requirePermission(actor, 'manage-memberships', row);
   return row;
 };
 
 /** A team that somebody is in, as their leaving needs it. */
-export type TeamToLeave = TeamPlace & {
+export type TeamToLeave = TeamScope & {
   readonly id: string;
   readonly owners: readonly string[] | null;
-  readonly snapshot: Snapshot;
+  readonly snapshot: StreamSnapshot;
 };
 
-export type MembershipForCommand = Place & {
+export type MembershipForCommand = PermissionScope & {
   readonly organization: string;
   readonly user: string;
   readonly username: string;
   readonly invitation: Invitation | null;
-  readonly snapshot: Snapshot;
+  readonly snapshot: StreamSnapshot;
   readonly teams: readonly TeamToLeave[];
 };
 
-export const membershipForCommand = async (
+export const loadMembershipForCommand = async (
   database: Database,
   actor: Actor,
   permission: (found: MembershipForCommand) => Permission,
   id: string,
 ): Promise<MembershipForCommand> => {
   const row = await database.row<MembershipForCommand>(sql`
-    select m.organization, u.id as "user", u.username, ${invitationIn('m')} as invitation, ${snapshotOf('s')} as snapshot,
+    select m.organization, u.id as "user", u.username, ${selectInvitation('m')} as invitation, ${buildSnapshotJson('s')} as snapshot,
            -- In the same order: an event is told in each.
            coalesce((select jsonb_agg(to_jsonb(team) order by team.id) from (
-             select t.id, ${teamPlace(actor)}, ${ownersBy(sql.raw('t.id'))} as owners, ${snapshotOf('ts')} as snapshot
+             select t.id, ${selectTeamScopeColumns(actor)}, ${selectOwners(sql.raw('t.id'))} as owners, ${buildSnapshotJson('ts')} as snapshot
                from team_members tm join teams t on t.id = tm.team join event_store.streams ts on ts.stream = t.id
               where tm.user_id = u.id and t.organization = m.organization) team), '[]') as teams
       ${FROM} join event_store.streams s on s.stream = m.id
-     where m.id = ${id} and ${fresh(actor)}`);
+     where m.id = ${id} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
-  demand(actor, 'read-memberships', row);
-  demand(actor, permission(row), row);
+  requirePermission(actor, 'read-memberships', row);
+  requirePermission(actor, permission(row), row);
   return row;
 };
 

@@ -1,7 +1,7 @@
 import type { Ids } from '#kernel';
-import { unborn, writeOf, type Write } from '#event-store';
+import { newStream, decideWrite, type StreamWrite } from '#event-store';
 import { membership } from './membership.js';
-import { OWNERS, team } from './team.js';
+import { OWNERS_TEAM_NAME, team } from './team.js';
 
 type Founder = { readonly user: string; readonly username: string };
 
@@ -9,26 +9,29 @@ type Founder = { readonly user: string; readonly username: string };
  * The team that owns an organization from its birth, and who founds it as its first member; `writes` go into the append
  * that makes the organization.
  */
-export const foundOwners = (
+export const prepareOwnersTeam = (
   ids: Ids,
   organization: string,
   founder: Founder,
-): { readonly team: string; readonly writes: readonly Write[] } => {
+): { readonly team: string; readonly writes: readonly StreamWrite[] } => {
   const id = ids.next('team');
-  const owners = { name: OWNERS, visibility: 'organization' } as const;
+  const owners = { name: OWNERS_TEAM_NAME, visibility: 'organization' } as const;
   const membershipId = ids.next('ou');
   const place = { id: membershipId, ...founder, email: null, status: 'active' } as const;
   return {
     team: id,
     writes: [
-      writeOf(
+      decideWrite(
         team,
-        unborn(id, team),
+        newStream(id, team),
         organization,
         { type: 'CreateTeam', data: owners },
         { type: 'AddTeamMembers', data: { members: [{ ...founder, invitation: null }] } },
       ),
-      writeOf(membership, unborn(membershipId, membership), organization, { type: 'CreateMembership', data: place }),
+      decideWrite(membership, newStream(membershipId, membership), organization, {
+        type: 'CreateMembership',
+        data: place,
+      }),
     ],
   };
 };

@@ -1,8 +1,14 @@
 import { z } from 'zod';
-import { changedIn, usernameOf, type EventKinds, type PersonalText, type Recorded } from '#kernel';
+import {
+  describeChangedAttributes,
+  describeUsername,
+  type EventKinds,
+  type PersonalText,
+  type RecordedEvent,
+} from '#kernel';
 import { NO_ORGANIZATION_ACCESS, ORGANIZATION_ACCESS, TOKEN_KINDS, type OrganizationAccess } from '#access';
 import type { AuthenticationTokenEvent } from './authentication-token.js';
-import { hiddenAccount, MEMBERSHIP_STATUSES, type Invitation, type MembershipEvent } from './membership.js';
+import { deriveHiddenAccountId, MEMBERSHIP_STATUSES, type Invitation, type MembershipEvent } from './membership.js';
 import { VISIBILITIES, type TeamChanges, type TeamEvent } from './team.js';
 import type { UserChanges, UserEvent } from './user.js';
 
@@ -41,42 +47,44 @@ const withTokensAndSso = (data: unknown) => ({
 const person = z.strictObject({ user: z.string(), username: z.string() });
 const invitation = z.strictObject({ membership: z.string(), email: z.string().nullable() }).nullable();
 
-type Named = { readonly user: string; readonly username: string };
-type MaybeInvited = Named & { readonly invitation: Invitation | null };
+type NamedUser = { readonly user: string; readonly username: string };
+type InvitedUser = NamedUser & { readonly invitation: Invitation | null };
 
-const describeUser = ({ user, username }: Named) => ({ user: username, user_id: user });
+const describeUser = ({ user, username }: NamedUser) => ({ user: username, user_id: user });
 
 /** Hides the account until the person accepts: the inviter must not learn whether the address has one. */
-const describeUnlessInvited = (data: MaybeInvited) =>
+const describeUnlessInvited = (data: InvitedUser) =>
   data.invitation
-    ? { user: data.invitation.email, user_id: hiddenAccount(data.invitation.membership) }
+    ? { user: data.invitation.email, user_id: deriveHiddenAccountId(data.invitation.membership) }
     : describeUser(data);
 
-const describeTeamMember = ({ username, invitation: invited }: MaybeInvited) => ({
+const describeTeamMember = ({ username, invitation: invited }: InvitedUser) => ({
   user: invited ? invited.email : username,
 });
 
 /** Hides a person who declines an invitation. */
-const decliner = ({ user, invitation: declined }: MaybeInvited, { context }: Pick<Recorded, 'context'>) =>
-  declined && context.accessor.id === user ? hiddenAccount(declined.membership) : null;
+const findHiddenDecliner = (
+  { user, invitation: declined }: InvitedUser,
+  { context }: Pick<RecordedEvent, 'context'>,
+) => (declined && context.accessor.id === user ? deriveHiddenAccountId(declined.membership) : null);
 
 /** Entries of version 1 named the account, also of those who had not accepted. They stay as they were. */
 const withoutInvitation = (data: unknown) => ({ ...(data as object), invitation: null });
 
-const emailOf = (person: string, ...at: readonly string[]): PersonalText => ({
+const describeEmail = (person: string, ...at: readonly string[]): PersonalText => ({
   at: [...at, 'email'],
   person,
   kind: 'detail',
 });
 
-const invitedTexts = ({ user }: Pick<Named, 'user'>): readonly PersonalText[] => [
-  ...usernameOf({ user }),
-  emailOf(user, 'invitation'),
+const invitedTexts = ({ user }: Pick<NamedUser, 'user'>): readonly PersonalText[] => [
+  ...describeUsername({ user }),
+  describeEmail(user, 'invitation'),
 ];
 
 const tokenKind = z.enum(TOKEN_KINDS);
 
-const OF_THE_SITE = 'a user belongs to the site, and a trail to an organization';
+const SITE_EVENT = 'a user belongs to the site, and a trail to an organization';
 
 /** Schemas, topics and audit rows of the events of people, their memberships, teams and tokens. */
 export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | AuthenticationTokenEvent> = {
@@ -84,8 +92,8 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     schemaVersion: 1,
     topic: 'access',
     schema: z.strictObject({ username: z.string(), email: z.string().nullable(), siteAdmin: z.boolean() }),
-    audit: { unaudited: OF_THE_SITE },
-    personal: (_, { stream }) => [...usernameOf({ user: stream }), emailOf(stream)],
+    audit: { unaudited: SITE_EVENT },
+    personal: (_, { stream }) => [...describeUsername({ user: stream }), describeEmail(stream)],
   },
   UserUpdated: {
     // 2: the address may be null, which is how one is read that is forgotten.
@@ -94,10 +102,10 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     upcast: { 1: (data) => data, 2: (data) => data },
     topic: 'access',
     schema: z.strictObject({ changes: userChanges }),
-    audit: { unaudited: OF_THE_SITE },
+    audit: { unaudited: SITE_EVENT },
     personal: (_, { stream }) => [
       { at: ['changes', 'username'], person: stream, kind: 'name' },
-      emailOf(stream, 'changes'),
+      describeEmail(stream, 'changes'),
       { at: ['changes', 'unconfirmedEmail'], person: stream, kind: 'detail' },
     ],
   },
@@ -105,7 +113,7 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     schemaVersion: 1,
     topic: 'access',
     schema: z.strictObject({}),
-    audit: { unaudited: `${OF_THE_SITE}; their organizations record that they left` },
+    audit: { unaudited: `${SITE_EVENT}; their organizations record that they left` },
     forgets: (_, { stream }) => stream,
   },
   MembershipCreated: {
@@ -114,21 +122,26 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     topic: 'access',
     schema: person.extend({ email: z.string().nullable(), status: z.enum(MEMBERSHIP_STATUSES), invitation }),
     audit: { resource: 'organization_user', action: 'create', meta: describeUnlessInvited },
-    personal: ({ user }) => [...invitedTexts({ user }), emailOf(user)],
+    personal: ({ user }) => [...invitedTexts({ user }), describeEmail(user)],
   },
   MembershipAccepted: {
     schemaVersion: 1,
     topic: 'access',
     schema: person,
     audit: { resource: 'organization_user', action: 'update', meta: describeUser },
-    personal: usernameOf,
+    personal: describeUsername,
   },
   MembershipRemoved: {
     schemaVersion: 2,
     upcast: { 1: withoutInvitation },
     topic: 'access',
     schema: person.extend({ invitation }),
-    audit: { resource: 'organization_user', action: 'destroy', meta: describeUnlessInvited, hiddenActor: decliner },
+    audit: {
+      resource: 'organization_user',
+      action: 'destroy',
+      meta: describeUnlessInvited,
+      hiddenActor: findHiddenDecliner,
+    },
     personal: invitedTexts,
   },
   TeamCreated: {
@@ -144,7 +157,7 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     upcast: { 1: (data) => data },
     topic: 'access',
     schema: z.strictObject({ changes: teamChanges }),
-    audit: { resource: 'team', action: 'update', meta: ({ changes }) => changedIn(changes) },
+    audit: { resource: 'team', action: 'update', meta: ({ changes }) => describeChangedAttributes(changes) },
   },
   TeamDeleted: {
     schemaVersion: 1,
@@ -165,7 +178,7 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     upcast: { 1: withoutInvitation },
     topic: 'access',
     schema: person.extend({ invitation }),
-    audit: { resource: 'team', action: 'remove_member', meta: describeTeamMember, hiddenActor: decliner },
+    audit: { resource: 'team', action: 'remove_member', meta: describeTeamMember, hiddenActor: findHiddenDecliner },
     personal: invitedTexts,
   },
   AuthenticationTokenCreated: {

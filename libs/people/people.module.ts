@@ -1,15 +1,15 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { Quotas } from '#kernel';
-import { Forgetting } from '#event-store';
+import { NameEraser } from '#event-store';
 import { AuthenticationTokensController } from './authentication-tokens.controller.js';
 import { DestroyTokenHandler, IssueTokenHandler, TOKEN_LIFETIME } from './authentication-tokens.handler.js';
 import { AvatarsController } from './avatars.controller.js';
 import {
   AddTeamProjectHandler,
   AddTeamWorkspaceHandler,
-  ToTeamProjectHandler,
-  ToTeamWorkspaceHandler,
+  ChangeTeamProjectHandler,
+  ChangeTeamWorkspaceHandler,
 } from './team-access.handler.js';
 import { TeamProjectsController } from './team-projects.controller.js';
 import { TeamWorkspacesController } from './team-workspaces.controller.js';
@@ -26,7 +26,7 @@ import { UsersController } from './users.controller.js';
 import { ForgetUserHandler, UsersHandler } from './users.handler.js';
 
 export type PeopleOptions = {
-  readonly forgetting: Forgetting;
+  readonly forgetting: NameEraser;
   /** Null: tokens whose request names no end have none. */
   readonly tokenLifetime: TokenLifetime | null;
   readonly quotas: Quotas;
@@ -55,9 +55,9 @@ export type PeopleOptions = {
     TeamsHandler,
     ChangeTeamMembersHandler,
     AddTeamWorkspaceHandler,
-    ToTeamWorkspaceHandler,
+    ChangeTeamWorkspaceHandler,
     AddTeamProjectHandler,
-    ToTeamProjectHandler,
+    ChangeTeamProjectHandler,
   ],
 })
 export class PeopleModule {
@@ -65,7 +65,7 @@ export class PeopleModule {
     return {
       module: PeopleModule,
       providers: [
-        { provide: Forgetting, useValue: forgetting },
+        { provide: NameEraser, useValue: forgetting },
         { provide: TOKEN_LIFETIME, useValue: tokenLifetime },
         { provide: Quotas, useValue: quotas },
       ],

@@ -1,25 +1,25 @@
 import { conflict, notFound, sql, type Ids, type Timestamp } from '#kernel';
 import {
-  brokenUnique,
-  snapshotOf,
-  unborn,
-  unchanged,
-  writeOf,
+  getViolatedConstraint,
+  buildSnapshotJson,
+  newStream,
+  expectVersion,
+  decideWrite,
   type EventStore,
-  type Row,
-  type Snapshot,
-  type Write,
+  type DatabaseRow,
+  type StreamSnapshot,
+  type StreamWrite,
 } from '#event-store';
-import { hashOf, systemContext } from '#access';
+import { hashSecret, createSystemContext } from '#access';
 import { authenticationToken } from './authentication-token.js';
 import { membership } from './membership.js';
 import { team } from './team.js';
 import { user } from './user.js';
-import { forgetUser, type Means } from './users.forgetting.js';
+import { forgetUser, type ForgetDependencies } from './users.forgetting.js';
 import { refuseTaken } from './users.handler.js';
-import { userToForget } from './users.queries.js';
+import { loadUserToForget } from './users.queries.js';
 
-export const ADMIN = 'admin';
+export const ADMIN_USERNAME = 'admin';
 
 /** A user of that name, made if there is none. Throws `conflict` where there is one who is less than is asked for. */
 export const ensureUser = async (
@@ -37,7 +37,10 @@ export const ensureUser = async (
   if (found) return found;
   const id = ids.next('user');
   const born = { type: 'CreateUser', data: { username, email: null, siteAdmin } } as const;
-  await store.append([writeOf(user, unborn(id, user), null, born)], systemContext('command line', ids.uuid()));
+  await store.append(
+    [decideWrite(user, newStream(id, user), null, born)],
+    createSystemContext('command line', ids.uuid()),
+  );
   return { id };
 };
 
@@ -49,20 +52,20 @@ export const setEmail = async (store: EventStore, ids: Ids, id: string, email: s
       load: () => store.load(id, user),
       command: () => ({ type: 'UpdateUser', data: { changes: { email }, confirmsEmail: true } }) as const,
       organization: () => null,
-      context: systemContext('command line', ids.uuid()),
+      context: createSystemContext('command line', ids.uuid()),
     })
     .catch(refuseTaken);
 };
 
 /** Forgets a user; throws `not-found` where there is none of that name, `unprocessable` where they are the last of something. */
-export const forgetUserNamed = async (means: Means, ids: Ids, username: string): Promise<void> => {
+export const forgetUserByName = async (means: ForgetDependencies, ids: Ids, username: string): Promise<void> => {
   const { store } = means;
   const found = await store.database.row<{ id: string }>(sql`select id from users where username = ${username}`);
   if (!found) throw notFound(`There is no user named ${username}`);
   await forgetUser(means, {
     id: found.id,
-    context: systemContext('command line', ids.uuid()),
-    load: () => userToForget(store.database, found.id, sql.raw('true')),
+    context: createSystemContext('command line', ids.uuid()),
+    load: () => loadUserToForget(store.database, found.id, sql.raw('true')),
   });
 };
 
@@ -70,16 +73,16 @@ type Ownership = {
   readonly organization: string;
   readonly version: number;
   readonly team: string;
-  readonly teamSnapshot: Snapshot;
+  readonly teamSnapshot: StreamSnapshot;
   /** Null where the user is not in the organization yet. */
   readonly membership: string | null;
-  readonly membershipSnapshot: Snapshot;
+  readonly membershipSnapshot: StreamSnapshot;
 };
 
-const ownershipFor = async (store: EventStore, user: string, organizationName: string): Promise<Ownership> => {
+const loadOwnership = async (store: EventStore, user: string, organizationName: string): Promise<Ownership> => {
   const row = await store.database.row<Ownership>(sql`
-    select o.id as organization, so.version, o.owners_team as team, ${snapshotOf('st')} as "teamSnapshot",
-           m.id as membership, ${snapshotOf('sm')} as "membershipSnapshot"
+    select o.id as organization, so.version, o.owners_team as team, ${buildSnapshotJson('st')} as "teamSnapshot",
+           m.id as membership, ${buildSnapshotJson('sm')} as "membershipSnapshot"
       from organizations o
       join event_store.streams so on so.stream = o.id
       join event_store.streams st on st.stream = o.owners_team
@@ -90,17 +93,22 @@ const ownershipFor = async (store: EventStore, user: string, organizationName: s
   return row;
 };
 
-type Person = { readonly user: string; readonly username: string };
+type NewOwner = { readonly user: string; readonly username: string };
 
-const entering = async (store: EventStore, ids: Ids, found: Ownership, person: Person): Promise<Write> => {
+const prepareJoin = async (store: EventStore, ids: Ids, found: Ownership, person: NewOwner): Promise<StreamWrite> => {
   const { organization, membership: id } = found;
   if (id === null) {
     const born = ids.next('ou');
     const birth = { type: 'CreateMembership', data: { id: born, ...person, email: null, status: 'active' } } as const;
-    return writeOf(membership, unborn(born, membership), organization, birth);
+    return decideWrite(membership, newStream(born, membership), organization, birth);
   }
   const acceptance = { type: 'AcceptMembership', data: { username: person.username } } as const;
-  return writeOf(membership, await store.restore(id, membership, found.membershipSnapshot), organization, acceptance);
+  return decideWrite(
+    membership,
+    await store.restore(id, membership, found.membershipSnapshot),
+    organization,
+    acceptance,
+  );
 };
 
 /** Makes a user an owner of an organization, and a member first; throws `not-found` where there is none of that name. */
@@ -112,23 +120,23 @@ export const makeOwner = async (
 ): Promise<void> => {
   const person = { user: id, username };
   const work = async (): Promise<void> => {
-    const found = await ownershipFor(store, id, organizationName);
+    const found = await loadOwnership(store, id, organizationName);
     const owners = await store.restore(found.team, team, found.teamSnapshot);
     const adding = { type: 'AddTeamMembers', data: { members: [{ ...person, invitation: null }] } } as const;
     await store.append(
       [
-        unchanged(found.organization, found.version),
-        await entering(store, ids, found, person),
-        writeOf(team, owners, found.organization, adding),
+        expectVersion(found.organization, found.version),
+        await prepareJoin(store, ids, found, person),
+        decideWrite(team, owners, found.organization, adding),
       ],
-      systemContext('command line', ids.uuid()),
+      createSystemContext('command line', ids.uuid()),
     );
   };
   await store.untilFirst(work, { races: 'organization_memberships_organization_user_key' });
 };
 
 /** A token for a user, outside of any request. */
-const giveToken = async (
+const createToken = async (
   store: EventStore,
   ids: Ids,
   owner: string,
@@ -140,9 +148,9 @@ const giveToken = async (
   const data = { kind: 'user', owner, description, createdBy: null, expiredAt } as const;
   const birth = { type: 'CreateAuthenticationToken', data } as const;
   await store.append(
-    [writeOf(authenticationToken, unborn(id, authenticationToken), null, birth)],
-    systemContext('command line', ids.uuid()),
-    [sql`insert into access.token_hashes (token, hash) values (${id}, ${hashOf(secret)})`],
+    [decideWrite(authenticationToken, newStream(id, authenticationToken), null, birth)],
+    createSystemContext('command line', ids.uuid()),
+    [sql`insert into access.token_hashes (token, hash) values (${id}, ${hashSecret(secret)})`],
   );
 };
 
@@ -155,12 +163,12 @@ export const issueUserToken = async (
   expiredAt: Timestamp | null = null,
 ): Promise<string> => {
   const secret = ids.secret();
-  await giveToken(store, ids, owner, secret, description, expiredAt);
+  await createToken(store, ids, owner, secret, description, expiredAt);
   return secret;
 };
 
 /** Not by the name: they can take another, and somebody else theirs. */
-const firstAdmin = (store: EventStore): Promise<{ readonly id: string } | undefined> =>
+const findFirstAdmin = (store: EventStore): Promise<{ readonly id: string } | undefined> =>
   store.database.row(sql`select id from users where site_admin order by created_at, id limit 1`);
 
 /**
@@ -168,15 +176,15 @@ const firstAdmin = (store: EventStore): Promise<{ readonly id: string } | undefi
  * already, so that every start may call it, and several at once.
  */
 export const ensureAdmin = async (store: EventStore, ids: Ids, secret: string): Promise<void> => {
-  const known = (): Promise<Row | undefined> =>
-    store.database.row(sql`select 1 from access.token_hashes where hash = ${hashOf(secret)}`);
+  const known = (): Promise<DatabaseRow | undefined> =>
+    store.database.row(sql`select 1 from access.token_hashes where hash = ${hashSecret(secret)}`);
   if (await known()) return;
   try {
-    const { id } = (await firstAdmin(store)) ?? (await ensureUser(store, ids, ADMIN, true));
-    await giveToken(store, ids, id, secret, 'First administrator');
+    const { id } = (await findFirstAdmin(store)) ?? (await ensureUser(store, ids, ADMIN_USERNAME, true));
+    await createToken(store, ids, id, secret, 'First administrator');
   } catch (error) {
     // Another process that starts at the same time was faster.
-    if (brokenUnique(error) === null || !(await known())) throw error;
+    if (getViolatedConstraint(error) === null || !(await known())) throw error;
   }
 };
 

@@ -4,9 +4,9 @@ import type { MembershipEvent } from './membership.js';
 import type { TeamEvent } from './team.js';
 import type { UserEvent } from './user.js';
 
-type Source = UserEvent | MembershipEvent | TeamEvent | AuthenticationTokenEvent | OrganizationDeleted;
+type PeopleEvent = UserEvent | MembershipEvent | TeamEvent | AuthenticationTokenEvent | OrganizationDeleted;
 
-export const access: Projection<Source> = {
+export const access: Projection<PeopleEvent> = {
   name: 'access',
   tables: ['users', 'organization_memberships', 'teams', 'team_members', 'authentication_tokens'],
   on: {

@@ -1,22 +1,22 @@
 import { sql, type Sql } from '#kernel';
-import { related, type Related } from '#json-api';
+import { defineRelated, type RelatedResources } from '#json-api';
 import type { Identity } from '#access';
-import { teamResource } from './teams.document.js';
-import { isSeenTeam, seenTeams, type TeamDetailsRow } from './teams.queries.js';
-import { userResource } from './users.document.js';
-import { isSeenUser, ORGANIZATIONS, type SeenUserRow } from './users.queries.js';
+import { renderTeam } from './teams.document.js';
+import { isVisibleTeam, selectVisibleTeams, type TeamDetailsRow } from './teams.queries.js';
+import { renderUser } from './users.document.js';
+import { isVisibleUser, ORGANIZATIONS, type VisibleUserRow } from './users.queries.js';
 
 /** Teams, organizations and agent pools, whose tokens clients know as service accounts; those that the caller sees. */
 const account = (actor: Identity): Sql => sql`
-  select t.name, t.organization from teams t where t.id = named.id and ${isSeenTeam(actor)}
+  select t.name, t.organization from teams t where t.id = named.id and ${isVisibleTeam(actor)}
   union all select o.name, o.id from organizations o where o.id = named.id
   union all select ap.name, ap.organization from agent_pools ap where ap.id = named.id`;
 
-type AccountRow = SeenUserRow & { readonly isServiceAccount: boolean };
+type AccountRow = VisibleUserRow & { readonly isServiceAccount: boolean };
 
 /** People, and who else stands where clients expect one; whom the caller may see. */
-export const relatedUsers = (ids: Sql, actor: Identity): Related =>
-  related<AccountRow>(
+export const selectRelatedUsers = (ids: Sql, actor: Identity): RelatedResources =>
+  defineRelated<AccountRow>(
     sql`select named.id, coalesce(u.username, account.name) as username, u.email, u.unconfirmed_email as "unconfirmedEmail",
                coalesce(u.site_admin, false) as "siteAdmin", u.id is null as "isServiceAccount",
                case when u.id is null then array[account.organization] else ${ORGANIZATIONS} end as organizations
@@ -24,9 +24,10 @@ export const relatedUsers = (ids: Sql, actor: Identity): Related =>
           left join users u on u.id = named.id
           left join lateral (${account(actor)}) account on true
          where u.id is not null or account.organization is not null order by named.id`,
-    (rows) => rows.filter((row) => isSeenUser(actor, row)).map((row) => userResource(row, actor, row.isServiceAccount)),
+    (rows) =>
+      rows.filter((row) => isVisibleUser(actor, row)).map((row) => renderUser(row, actor, row.isServiceAccount)),
   );
 
 /** The teams that the caller sees. */
-export const relatedTeams = (ids: Sql, actor: Identity): Related =>
-  related<TeamDetailsRow>(seenTeams(ids, actor), (rows) => rows.map((row) => teamResource(row, actor)));
+export const selectRelatedTeams = (ids: Sql, actor: Identity): RelatedResources =>
+  defineRelated<TeamDetailsRow>(selectVisibleTeams(ids, actor), (rows) => rows.map((row) => renderTeam(row, actor)));

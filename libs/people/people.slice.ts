@@ -1,4 +1,4 @@
-import { aggregate, kindsOf, projectionOf, type Slice } from '#event-store';
+import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
 import { accessEpochs } from './access-epochs.projection.js';
 import { access } from './people.projection.js';
 import { peopleEvents } from './people.events.js';
@@ -12,23 +12,23 @@ import { teamProject } from './team-project.js';
 import { teamWorkspace } from './team-workspace.js';
 import { user } from './user.js';
 
-export const peopleSlice: Slice = {
+export const peopleDefinition: ModuleDefinition = {
   // Not after the room: under this name databases remember which of sql/ they have had (event-store/migrate.ts).
   name: 'access',
-  kinds: { ...kindsOf(peopleEvents), ...kindsOf(teamAccessEvents), ...kindsOf(peopleReads) },
+  kinds: { ...toEventRegistry(peopleEvents), ...toEventRegistry(teamAccessEvents), ...toEventRegistry(peopleReads) },
   aggregates: [
-    aggregate('user', user),
-    aggregate('ou', membership),
-    aggregate('team', team),
-    aggregate('tws', teamWorkspace),
-    aggregate('tprj', teamProject),
-    aggregate('at', authenticationToken),
+    defineAggregate('user', user),
+    defineAggregate('ou', membership),
+    defineAggregate('team', team),
+    defineAggregate('tws', teamWorkspace),
+    defineAggregate('tprj', teamProject),
+    defineAggregate('at', authenticationToken),
   ],
   projections: [
-    projectionOf(accessEpochs),
-    projectionOf(access),
-    projectionOf(teamWorkspaces),
-    projectionOf(teamProjects),
+    toProjection(accessEpochs),
+    toProjection(access),
+    toProjection(teamWorkspaces),
+    toProjection(teamProjects),
   ],
   followers: [],
   migrations: new URL('./sql/', import.meta.url),

@@ -5,7 +5,7 @@ import type { Identity } from '#access';
  * Whether the account stays hidden from the caller. Until a person accepts, an invitation shows nothing of the person but
  * the typed address, not even whether an account existed before. The person and administrators of the site see the account.
  */
-export const isHidden = (actor: Identity, membership: 'm' | 'ou'): Sql =>
+export const isAccountHidden = (actor: Identity, membership: 'm' | 'ou'): Sql =>
   actor.siteAdmin
     ? sql.raw('false')
     : sql`(${sql.raw(membership)}.status = 'invited' and ${sql.raw(membership)}.user_id <> ${actor.id})`;
@@ -17,13 +17,14 @@ export const HIDDEN_ID = {
 } as const;
 
 /** The id of the member's account, or the id that stands for it, of rows `tm` of team_members with their memberships `ou`. */
-export const shownMember = (actor: Identity): Sql =>
-  sql`case when ${isHidden(actor, 'ou')} then ${HIDDEN_ID.ou} else tm.user_id end`;
+export const selectVisibleMemberId = (actor: Identity): Sql =>
+  sql`case when ${isAccountHidden(actor, 'ou')} then ${HIDDEN_ID.ou} else tm.user_id end`;
 
 /** The address that the membership of the user `u` was invited by. */
-export const invitedBy = (membership: 'm' | 'ou'): Sql => sql.raw(`coalesce(${membership}.email, u.email)`);
+export const selectInvitationAddress = (membership: 'm' | 'ou'): Sql =>
+  sql.raw(`coalesce(${membership}.email, u.email)`);
 
 /** The invitation of the user `u`, as events describe it: null if the membership is active, or missing as in old logs. */
-export const invitationIn = (membership: 'm' | 'ou'): Sql => sql`
+export const selectInvitation = (membership: 'm' | 'ou'): Sql => sql`
   case when ${sql.raw(membership)}.status = 'invited'
-       then jsonb_build_object('membership', ${sql.raw(membership)}.id, 'email', ${invitedBy(membership)}) end`;
+       then jsonb_build_object('membership', ${sql.raw(membership)}.id, 'email', ${selectInvitationAddress(membership)}) end`;

@@ -55,9 +55,9 @@ const withPolicyOverrides = (data: unknown): unknown => {
   return { ...rest, custom: custom && { ...custom, policyOverrides: false } };
 };
 
-type Given = { readonly teamName: string; readonly access: string };
-const given = ({ teamName, access }: Given) => ({ team: teamName, permissions: access });
-const taken = ({ teamName }: Pick<Given, 'teamName'>) => ({ team: teamName });
+type GrantedAccess = { readonly teamName: string; readonly access: string };
+const describeGranted = ({ teamName, access }: GrantedAccess) => ({ team: teamName, permissions: access });
+const describeRevoked = ({ teamName }: Pick<GrantedAccess, 'teamName'>) => ({ team: teamName });
 
 /** Schemas, topics and audit rows of what teams are given; the trail tells it of the workspace or the project. */
 export const teamAccessEvents: EventKinds<TeamWorkspaceEvent | TeamProjectEvent> = {
@@ -66,39 +66,49 @@ export const teamAccessEvents: EventKinds<TeamWorkspaceEvent | TeamProjectEvent>
     upcast: { 1: withPolicyOverrides },
     topic: 'access',
     schema: onWorkspace.extend({ team: z.string() }),
-    audit: { resource: 'workspace', action: 'add_team', id: ({ workspace }) => workspace, meta: given },
+    audit: { resource: 'workspace', action: 'add_team', id: ({ workspace }) => workspace, meta: describeGranted },
   },
   TeamWorkspaceUpdated: {
     schemaVersion: 2,
     upcast: { 1: withPolicyOverrides },
     topic: 'access',
     schema: onWorkspace,
-    audit: { resource: 'workspace', action: 'update_team_permissions', id: ({ workspace }) => workspace, meta: given },
+    audit: {
+      resource: 'workspace',
+      action: 'update_team_permissions',
+      id: ({ workspace }) => workspace,
+      meta: describeGranted,
+    },
   },
   TeamWorkspaceRemoved: {
     schemaVersion: 1,
     topic: 'access',
     schema: onWorkspace.pick({ workspace: true, teamName: true }),
-    audit: { resource: 'workspace', action: 'remove_team', id: ({ workspace }) => workspace, meta: taken },
+    audit: { resource: 'workspace', action: 'remove_team', id: ({ workspace }) => workspace, meta: describeRevoked },
   },
   TeamProjectAdded: {
     schemaVersion: 2,
     upcast: { 1: withPolicyOverrides },
     topic: 'access',
     schema: onProject.extend({ team: z.string() }),
-    audit: { resource: 'project', action: 'add_team', id: ({ project }) => project, meta: given },
+    audit: { resource: 'project', action: 'add_team', id: ({ project }) => project, meta: describeGranted },
   },
   TeamProjectUpdated: {
     schemaVersion: 2,
     upcast: { 1: withPolicyOverrides },
     topic: 'access',
     schema: onProject,
-    audit: { resource: 'project', action: 'update_team_permissions', id: ({ project }) => project, meta: given },
+    audit: {
+      resource: 'project',
+      action: 'update_team_permissions',
+      id: ({ project }) => project,
+      meta: describeGranted,
+    },
   },
   TeamProjectRemoved: {
     schemaVersion: 1,
     topic: 'access',
     schema: onProject.pick({ project: true, teamName: true }),
-    audit: { resource: 'project', action: 'remove_team', id: ({ project }) => project, meta: taken },
+    audit: { resource: 'project', action: 'remove_team', id: ({ project }) => project, meta: describeRevoked },
   },
 };

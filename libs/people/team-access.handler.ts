@@ -1,26 +1,26 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, unprocessable, type DataOf, type Decider, type Message } from '#kernel';
-import { brokenUnique, EventStore, unborn, unchanged, type Row } from '#event-store';
-import { contextOf, type Actor } from '#access';
-import { TEAM_POINTER, type NamedTeam } from './team-access.js';
+import { getViolatedConstraint, EventStore, newStream, expectVersion, type DatabaseRow } from '#event-store';
+import { createEventContext, type Actor } from '#access';
+import { TEAM_POINTER, type ReferencedTeam } from './team-access.js';
 import {
-  placeForTeam,
-  teamAccessById,
-  teamAccessFor,
-  type PlaceKind,
+  loadTargetForNewAccess,
+  selectTeamAccessById,
+  findTeamAccess,
+  type AccessTargetKind,
   type TeamProjectRow,
   type TeamWorkspaceRow,
 } from './team-access.queries.js';
 import { teamProject, type TeamProjectCommand } from './team-project.js';
 import { teamWorkspace, type TeamWorkspaceCommand } from './team-workspace.js';
 
-type ToWorkspace =
+type TeamWorkspaceCommandInput =
   | {
       readonly type: 'UpdateTeamWorkspace';
       readonly data: Omit<DataOf<TeamWorkspaceCommand, 'UpdateTeamWorkspace'>, 'teamName'>;
     }
   | { readonly type: 'RemoveTeamWorkspace' };
-type ToProject =
+type TeamProjectCommandInput =
   | {
       readonly type: 'UpdateTeamProject';
       readonly data: Omit<DataOf<TeamProjectCommand, 'UpdateTeamProject'>, 'teamName'>;
@@ -39,10 +39,10 @@ export class AddTeamWorkspace extends Command<TeamWorkspaceRow> {
 }
 
 /** A command for what a team has on a workspace; resolves to how it stands then, null when it is gone. */
-export class ToTeamWorkspace extends Command<TeamWorkspaceRow | null> {
+export class ChangeTeamWorkspace extends Command<TeamWorkspaceRow | null> {
   constructor(
     readonly id: string,
-    readonly command: ToWorkspace,
+    readonly command: TeamWorkspaceCommandInput,
     readonly actor: Actor,
   ) {
     super();
@@ -61,10 +61,10 @@ export class AddTeamProject extends Command<TeamProjectRow> {
 }
 
 /** The same on a project. */
-export class ToTeamProject extends Command<TeamProjectRow | null> {
+export class ChangeTeamProject extends Command<TeamProjectRow | null> {
   constructor(
     readonly id: string,
-    readonly command: ToProject,
+    readonly command: TeamProjectCommandInput,
     readonly actor: Actor,
   ) {
     super();
@@ -73,32 +73,32 @@ export class ToTeamProject extends Command<TeamProjectRow | null> {
 
 /** One a team and place: whoever comes second is told so. */
 const refuseSecond = (error: unknown): never => {
-  if (/^team_(?:workspaces|projects)_team_\w+_key$/.test(brokenUnique(error) ?? '')) {
+  if (/^team_(?:workspaces|projects)_team_\w+_key$/.test(getViolatedConstraint(error) ?? '')) {
     throw unprocessable('Team has already been added', TEAM_POINTER);
   }
   throw error;
 };
 
-type Addition<S, C extends Message, E extends Message> = {
-  readonly kind: PlaceKind;
+type TeamAccessAddition<S, C extends Message, E extends Message> = {
+  readonly kind: AccessTargetKind;
   readonly decider: Decider<S, C, E>;
   readonly id: string;
   readonly place: string;
   readonly team: string;
-  readonly command: (team: NamedTeam) => C;
+  readonly command: (team: ReferencedTeam) => C;
   readonly actor: Actor;
 };
 
-const add = async <S, C extends Message, E extends Message>(
+const addTeamAccess = async <S, C extends Message, E extends Message>(
   store: EventStore,
-  { kind, decider, id, place, team, command, actor }: Addition<S, C, E>,
-): Promise<Row | undefined> => {
+  { kind, decider, id, place, team, command, actor }: TeamAccessAddition<S, C, E>,
+): Promise<DatabaseRow | undefined> => {
   const { rows } = await store
     .handle({
       decider,
       load: async () => ({
-        ...unborn(id, decider),
-        found: await placeForTeam(store.database, actor, kind, place, team),
+        ...newStream(id, decider),
+        found: await loadTargetForNewAccess(store.database, actor, kind, place, team),
       }),
       command: ({ found }) => {
         if (found.team === null) throw unprocessable('Team does not exist', TEAM_POINTER);
@@ -106,36 +106,36 @@ const add = async <S, C extends Message, E extends Message>(
       },
       organization: ({ found }) => found.organization,
       // Whoever deletes one of them takes the rows along that are there by then.
-      holding: ({ found }) => found.held.map(({ stream, version }) => unchanged(stream, version)),
-      context: contextOf(actor),
-      read: () => [teamAccessById(kind, id)],
+      holding: ({ found }) => found.held.map(({ stream, version }) => expectVersion(stream, version)),
+      context: createEventContext(actor),
+      read: () => [selectTeamAccessById(kind, id)],
     })
     .catch(refuseSecond);
   return rows[0]?.[0];
 };
 
-type Change<S, C extends Message, E extends Message> = {
-  readonly kind: PlaceKind;
+type TeamAccessChange<S, C extends Message, E extends Message> = {
+  readonly kind: AccessTargetKind;
   readonly decider: Decider<S, C, E>;
   readonly id: string;
   readonly command: (teamName: string) => C;
   readonly actor: Actor;
 };
 
-const change = async <S, C extends Message, E extends Message>(
+const changeTeamAccess = async <S, C extends Message, E extends Message>(
   store: EventStore,
-  { kind, decider, id, command, actor }: Change<S, C, E>,
-): Promise<Row | undefined> => {
+  { kind, decider, id, command, actor }: TeamAccessChange<S, C, E>,
+): Promise<DatabaseRow | undefined> => {
   const { rows } = await store.handle({
     decider,
     load: async () => {
-      const found = await teamAccessFor(store.database, actor, kind, 'manage', id);
+      const found = await findTeamAccess(store.database, actor, kind, 'manage', id);
       return { ...(await store.restore(id, decider, found.snapshot)), found };
     },
     command: ({ found }) => command(found.teamName),
     organization: ({ found }) => found.organization,
-    context: contextOf(actor),
-    read: () => [teamAccessById(kind, id)],
+    context: createEventContext(actor),
+    read: () => [selectTeamAccessById(kind, id)],
   });
   return rows[0]?.[0];
 };
@@ -148,7 +148,7 @@ export class AddTeamWorkspaceHandler implements ICommandHandler<AddTeamWorkspace
   ) {}
 
   async execute({ team, workspace, terms, actor }: AddTeamWorkspace): Promise<TeamWorkspaceRow> {
-    const row = await add(this.store, {
+    const row = await addTeamAccess(this.store, {
       kind: 'workspace',
       decider: teamWorkspace,
       id: this.ids.next('tws'),
@@ -161,16 +161,22 @@ export class AddTeamWorkspaceHandler implements ICommandHandler<AddTeamWorkspace
   }
 }
 
-@CommandHandler(ToTeamWorkspace)
-export class ToTeamWorkspaceHandler implements ICommandHandler<ToTeamWorkspace> {
+@CommandHandler(ChangeTeamWorkspace)
+export class ChangeTeamWorkspaceHandler implements ICommandHandler<ChangeTeamWorkspace> {
   constructor(private readonly store: EventStore) {}
 
-  async execute({ id, command, actor }: ToTeamWorkspace): Promise<TeamWorkspaceRow | null> {
+  async execute({ id, command, actor }: ChangeTeamWorkspace): Promise<TeamWorkspaceRow | null> {
     const named = (teamName: string): TeamWorkspaceCommand =>
       command.type === 'RemoveTeamWorkspace'
         ? { type: command.type, data: { teamName } }
         : { type: command.type, data: { teamName, ...command.data } };
-    const row = await change(this.store, { kind: 'workspace', decider: teamWorkspace, id, command: named, actor });
+    const row = await changeTeamAccess(this.store, {
+      kind: 'workspace',
+      decider: teamWorkspace,
+      id,
+      command: named,
+      actor,
+    });
     return (row as TeamWorkspaceRow | undefined) ?? null;
   }
 }
@@ -183,7 +189,7 @@ export class AddTeamProjectHandler implements ICommandHandler<AddTeamProject> {
   ) {}
 
   async execute({ team, project, terms, actor }: AddTeamProject): Promise<TeamProjectRow> {
-    const row = await add(this.store, {
+    const row = await addTeamAccess(this.store, {
       kind: 'project',
       decider: teamProject,
       id: this.ids.next('tprj'),
@@ -196,16 +202,22 @@ export class AddTeamProjectHandler implements ICommandHandler<AddTeamProject> {
   }
 }
 
-@CommandHandler(ToTeamProject)
-export class ToTeamProjectHandler implements ICommandHandler<ToTeamProject> {
+@CommandHandler(ChangeTeamProject)
+export class ChangeTeamProjectHandler implements ICommandHandler<ChangeTeamProject> {
   constructor(private readonly store: EventStore) {}
 
-  async execute({ id, command, actor }: ToTeamProject): Promise<TeamProjectRow | null> {
+  async execute({ id, command, actor }: ChangeTeamProject): Promise<TeamProjectRow | null> {
     const named = (teamName: string): TeamProjectCommand =>
       command.type === 'RemoveTeamProject'
         ? { type: command.type, data: { teamName } }
         : { type: command.type, data: { teamName, ...command.data } };
-    const row = await change(this.store, { kind: 'project', decider: teamProject, id, command: named, actor });
+    const row = await changeTeamAccess(this.store, {
+      kind: 'project',
+      decider: teamProject,
+      id,
+      command: named,
+      actor,
+    });
     return (row as TeamProjectRow | undefined) ?? null;
   }
 }

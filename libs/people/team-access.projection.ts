@@ -4,11 +4,11 @@ import type { TeamProjectEvent } from './team-project.js';
 import type { TeamWorkspaceEvent } from './team-workspace.js';
 
 /** Access ends with what it is given to, with what it is given on, and with the organization of both. */
-type Ends = Extract<TeamEvent, { type: 'TeamDeleted' }> | OrganizationDeleted;
+type AccessEndEvent = Extract<TeamEvent, { type: 'TeamDeleted' }> | OrganizationDeleted;
 
 const jsonOrNull = (value: unknown): string | null => (value === null ? null : sql.json(value));
 
-export const teamWorkspaces: Projection<TeamWorkspaceEvent | Ends | WorkspaceDeleted> = {
+export const teamWorkspaces: Projection<TeamWorkspaceEvent | AccessEndEvent | WorkspaceDeleted> = {
   name: 'team_workspaces',
   tables: ['team_workspaces'],
   on: {
@@ -24,7 +24,7 @@ export const teamWorkspaces: Projection<TeamWorkspaceEvent | Ends | WorkspaceDel
   },
 };
 
-export const teamProjects: Projection<TeamProjectEvent | Ends | ProjectDeleted> = {
+export const teamProjects: Projection<TeamProjectEvent | AccessEndEvent | ProjectDeleted> = {
   name: 'team_projects',
   tables: ['team_projects'],
   on: {

@@ -1,18 +1,18 @@
 import { describe, it } from '@jest/globals';
 import { specify } from '#kernel/spec';
-import { PROJECT_LEVELS, PROJECT_MEANING, type CustomProjectAccess, type ProjectLevel } from '#access/rules';
-import type { Named } from './team-access.js';
-import { PROJECT_SCALE, teamProject, type TeamProjectEvent } from './team-project.js';
+import { PROJECT_LEVELS, PROJECT_LEVEL_ACCESS, type CustomProjectAccess, type ProjectLevel } from '#access/rules';
+import type { NamedFields } from './team-access.js';
+import { PROJECT_ACCESS_SCALE, teamProject, type TeamProjectEvent } from './team-project.js';
 
 const { given } = specify(teamProject);
 
 const FIXED = PROJECT_LEVELS.filter((level) => level !== 'custom');
-const { least: LEAST } = PROJECT_SCALE;
+const { least: LEAST } = PROJECT_ACCESS_SCALE;
 
 const team = { id: 'team-1', name: 'core', isOwners: false };
-const add = (access: ProjectLevel, fields: Named<CustomProjectAccess> = {}) =>
+const add = (access: ProjectLevel, fields: NamedFields<CustomProjectAccess> = {}) =>
   ({ type: 'AddTeamProject', data: { team, project: 'prj-1', access, fields } }) as const;
-const update = (fields: Named<CustomProjectAccess>, access?: ProjectLevel) =>
+const update = (fields: NamedFields<CustomProjectAccess>, access?: ProjectLevel) =>
   ({ type: 'UpdateTeamProject', data: { teamName: 'core', access, fields } }) as const;
 const remove = { type: 'RemoveTeamProject', data: { teamName: 'core' } } as const;
 
@@ -61,8 +61,8 @@ describe('a team on a project', () => {
       .when(update({ project: { settings: 'update' } }, 'custom'))
       .yields(
         updated('custom', {
-          ...PROJECT_MEANING[level],
-          project: { ...PROJECT_MEANING[level].project, settings: 'update' },
+          ...PROJECT_LEVEL_ACCESS[level],
+          project: { ...PROJECT_LEVEL_ACCESS[level].project, settings: 'update' },
         }),
       ),
   );

@@ -1,20 +1,28 @@
-import { attributeOf, checkAll, conflict, requireActive, unprocessable, type Decider, type Message } from '#kernel';
-import { PROJECT_MEANING, type CustomProjectAccess, type ProjectLevel } from '#access/rules';
+import {
+  toAttributeName,
+  runAllChecks,
+  conflict,
+  requireActive,
+  unprocessable,
+  type Decider,
+  type Message,
+} from '#kernel';
+import { PROJECT_LEVEL_ACCESS, type CustomProjectAccess, type ProjectLevel } from '#access/rules';
 import {
   checkFields,
-  isSame,
+  isSameAccess,
   TEAM_POINTER,
-  termsAfter,
-  type Named,
-  type NamedTeam,
-  type Scale,
-  type Terms,
+  computeAccessTerms,
+  type NamedFields,
+  type ReferencedTeam,
+  type AccessScale,
+  type AccessTerms,
 } from './team-access.js';
 
-export type ProjectTerms = Terms<ProjectLevel, CustomProjectAccess>;
+export type ProjectTerms = AccessTerms<ProjectLevel, CustomProjectAccess>;
 
-export const PROJECT_SCALE: Scale<ProjectLevel, CustomProjectAccess> = {
-  meaning: PROJECT_MEANING,
+export const PROJECT_ACCESS_SCALE: AccessScale<ProjectLevel, CustomProjectAccess> = {
+  meaning: PROJECT_LEVEL_ACCESS,
   least: {
     runs: 'read',
     variables: 'none',
@@ -30,7 +38,7 @@ export const PROJECT_SCALE: Scale<ProjectLevel, CustomProjectAccess> = {
   },
   // The API has two groups, one for the project and one for the workspaces in it.
   pointer: (field, group) =>
-    `/data/attributes/${group === 'project' ? 'project-access' : 'workspace-access'}/${attributeOf(field)}`,
+    `/data/attributes/${group === 'project' ? 'project-access' : 'workspace-access'}/${toAttributeName(field)}`,
 };
 
 /**
@@ -45,39 +53,39 @@ export type TeamProjectEvent =
 export type TeamProjectCommand =
   | Message<
       'AddTeamProject',
-      { team: NamedTeam; project: string; access: ProjectLevel; fields: Named<CustomProjectAccess> }
+      { team: ReferencedTeam; project: string; access: ProjectLevel; fields: NamedFields<CustomProjectAccess> }
     >
   | Message<
       'UpdateTeamProject',
-      { teamName: string; access?: ProjectLevel | undefined; fields: Named<CustomProjectAccess> }
+      { teamName: string; access?: ProjectLevel | undefined; fields: NamedFields<CustomProjectAccess> }
     >
   | Message<'RemoveTeamProject', { teamName: string }>;
 
-type TeamProject =
+type TeamProjectState =
   | { readonly status: 'absent' | 'removed' }
   | { readonly status: 'active'; readonly project: string; readonly terms: ProjectTerms };
 
-const refuseOwners = ({ isOwners }: NamedTeam): void => {
+const refuseOwners = ({ isOwners }: ReferencedTeam): void => {
   if (isOwners) throw unprocessable('The owners team has access to every project already', TEAM_POINTER);
 };
 
-export const teamProject: Decider<TeamProject, TeamProjectCommand, TeamProjectEvent> = {
+export const teamProject: Decider<TeamProjectState, TeamProjectCommand, TeamProjectEvent> = {
   version: 2,
   initial: { status: 'absent' },
   decide: {
     AddTeamProject: ({ team, project, access, fields }, state) => {
       if (state.status !== 'absent') throw conflict('Team access exists already');
-      checkAll(
+      runAllChecks(
         () => refuseOwners(team),
-        () => checkFields(access, fields, PROJECT_SCALE),
+        () => checkFields(access, fields, PROJECT_ACCESS_SCALE),
       );
-      const terms = termsAfter(null, access, fields, PROJECT_SCALE);
+      const terms = computeAccessTerms(null, access, fields, PROJECT_ACCESS_SCALE);
       return [{ type: 'TeamProjectAdded', data: { team: team.id, teamName: team.name, project, ...terms } }];
     },
     UpdateTeamProject: ({ teamName, access, fields }, state) => {
       const { project, terms: before } = requireActive(state);
-      const terms = termsAfter(before, access ?? before.access, fields, PROJECT_SCALE);
-      return isSame(terms, before) ? [] : [{ type: 'TeamProjectUpdated', data: { teamName, project, ...terms } }];
+      const terms = computeAccessTerms(before, access ?? before.access, fields, PROJECT_ACCESS_SCALE);
+      return isSameAccess(terms, before) ? [] : [{ type: 'TeamProjectUpdated', data: { teamName, project, ...terms } }];
     },
     RemoveTeamProject: ({ teamName }, state) => [
       { type: 'TeamProjectRemoved', data: { teamName, project: requireActive(state).project } },

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
-  answered,
+  expectStatus,
   makeMember,
   makeOrganization,
   makeOrganizationToken,
@@ -8,12 +8,18 @@ import {
   makeTeam,
   makeWorkspace,
   resource,
-  type Member,
+  type SeededMember,
   type SeededOrganization,
 } from '../../test/support/seeds.js';
-import { anotherGateway, startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
-import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
-import { peopleSlice } from './people.slice.js';
+import {
+  startAnotherGateway,
+  startTestServer,
+  type ApiResponse,
+  type ApiTestClient,
+  type TestServer,
+} from '../../test/support/server.js';
+import { expectViewsMatchLog } from '../../test/support/true-to-the-log.js';
+import { peopleDefinition } from './people.slice.js';
 
 let server: TestServer;
 let acme: SeededOrganization;
@@ -36,11 +42,11 @@ const access = (team: string, project: string, attributes: object = { access: 'r
     project: { data: { type: 'projects', id: project } },
   });
 
-const give = async (team: string, project: string, attributes: object = { access: 'read' }): Promise<Answer> =>
-  answered(await server.post(PATH, access(team, project, attributes)), 201);
+const give = async (team: string, project: string, attributes: object = { access: 'read' }): Promise<ApiResponse> =>
+  expectStatus(await server.post(PATH, access(team, project, attributes)), 201);
 
-const idOf = ({ body }: Answer): string => body.data.id as string;
-const teamsIn = ({ body }: Answer): string[] =>
+const idOf = ({ body }: ApiResponse): string => body.data.id as string;
+const teamsIn = ({ body }: ApiResponse): string[] =>
   body.data.map(({ relationships }: any) => relationships.team.data.id as string);
 
 let count = 0;
@@ -101,15 +107,15 @@ describe('what a team is given on a project', () => {
       },
       links: { self: byId(body.data.id) },
     });
-    expect(answered(await server.get(byId(body.data.id)), 200).body).toEqual(body);
-    expect(answered(await server.get(listOf(project)), 200).body.data).toEqual([body.data]);
+    expect(expectStatus(await server.get(byId(body.data.id)), 200).body).toEqual(body);
+    expect(expectStatus(await server.get(listOf(project)), 200).body.data).toEqual([body.data]);
   });
 
   it('changes by what is named in either group, and starts to be custom where the level left off', async () => {
     const { team, project } = await fresh();
     const id = idOf(await give(team, project, { access: 'write' }));
     const patched = async (attributes: object): Promise<object> => {
-      const { data } = answered(await server.patch(byId(id), resource('team-projects', attributes)), 200).body;
+      const { data } = expectStatus(await server.patch(byId(id), resource('team-projects', attributes)), 200).body;
       expect((await server.get(byId(id))).body.data).toEqual(data);
       return data.attributes as object;
     };
@@ -139,11 +145,11 @@ describe('what a team is given on a project', () => {
     expect(refused?.body.errors[0].detail).toBe('Team has already been added');
     const [{ id }] = (await server.get(listOf(project))).body.data;
     // As pytfe calls it.
-    answered(await server.patch(byId(id), resource('team-project-access', { access: 'maintain' })), 200);
-    answered(await server.delete(byId(id)), 204);
-    answered(await server.get(byId(id)), 404);
-    answered(await server.patch(byId(id), resource('team-projects', { access: 'write' })), 404);
-    answered(await server.delete(byId(id)), 404);
+    expectStatus(await server.patch(byId(id), resource('team-project-access', { access: 'maintain' })), 200);
+    expectStatus(await server.delete(byId(id)), 204);
+    expectStatus(await server.get(byId(id)), 404);
+    expectStatus(await server.patch(byId(id), resource('team-projects', { access: 'write' })), 404);
+    expectStatus(await server.delete(byId(id)), 404);
     await give(team, project);
   });
 });
@@ -179,7 +185,7 @@ describe('a request that is wrong', () => {
     ],
   ])('with %s is told so', async (_, attributes, pointer, detail) => {
     const { team, project } = await fresh();
-    const { errors } = answered(await server.post(PATH, access(team, project, attributes)), 422).body;
+    const { errors } = expectStatus(await server.post(PATH, access(team, project, attributes)), 422).body;
     expect(errors).toHaveLength(1);
     expect(errors[0]).toMatchObject({ source: { pointer } });
     expect(errors[0].detail).toMatch(detail);
@@ -190,13 +196,13 @@ describe('a request that is wrong', () => {
     await makeOrganization(server, 'elsewhere');
     const foreign = await makeTeam(server, 'elsewhere', 'core');
     const detailFor = async (other: string): Promise<string> =>
-      answered(await server.post(PATH, access(other, project)), 422).body.errors[0].detail as string;
+      expectStatus(await server.post(PATH, access(other, project)), 422).body.errors[0].detail as string;
     expect(await detailFor(acme.ownersTeam)).toBe('The owners team has access to every project already');
     expect(await detailFor(foreign)).toBe('Team does not exist');
     expect(await detailFor('team-nowhere')).toBe('Team does not exist');
-    answered(await server.post(PATH, access(team, 'prj-nowhere')), 404);
-    answered(await server.get(listOf('prj-nowhere')), 404);
-    expect(answered(await server.get(PATH), 400).body.errors[0].source.parameter).toBe('filter[project][id]');
+    expectStatus(await server.post(PATH, access(team, 'prj-nowhere')), 404);
+    expectStatus(await server.get(listOf('prj-nowhere')), 404);
+    expect(expectStatus(await server.get(PATH), 400).body.errors[0].source.parameter).toBe('filter[project][id]');
   });
 });
 
@@ -205,7 +211,7 @@ describe('the list of a project', () => {
     const { team: last, project } = await fresh();
     const first = await makeTeam(server, 'acme', 'a-team');
     for (const team of [last, first]) await give(team, project);
-    const page = answered(await server.get(listOf(project, 'page%5Bsize%5D=1')), 200);
+    const page = expectStatus(await server.get(listOf(project, 'page%5Bsize%5D=1')), 200);
     expect(teamsIn(page)).toEqual([first]);
     expect(page.body.meta.pagination).toMatchObject({ 'total-count': 2, 'total-pages': 2 });
     expect(teamsIn(await server.get(page.body.links.next as string))).toEqual([last]);
@@ -216,13 +222,13 @@ describe('who sees and changes it', () => {
   let project: string;
   let hidden: string;
   let ids: Readonly<Record<'reader' | 'maintainer' | 'viewer' | 'manager', string>>;
-  let people: Readonly<Record<keyof typeof ids, Member>>;
+  let people: Readonly<Record<keyof typeof ids, SeededMember>>;
 
   beforeAll(async () => {
     project = await makeProject(server, 'acme', 'Guarded');
     hidden = await makeTeam(server, 'acme', 'hidden', { visibility: 'secret' });
     await give(hidden, project);
-    const join = async (name: string, attributes: object): Promise<readonly [string, Member]> => {
+    const join = async (name: string, attributes: object): Promise<readonly [string, SeededMember]> => {
       const team = await makeTeam(server, 'acme', name, { visibility: 'organization' });
       return [idOf(await give(team, project, attributes)), await makeMember(server, 'acme', name, [team])];
     };
@@ -239,11 +245,11 @@ describe('who sees and changes it', () => {
 
   it('who may read the project’s teams sees those that they may know of; who manages them sees all', async () => {
     for (const name of ['reader', 'maintainer'] as const) {
-      answered(await people[name].get(listOf(project)), 404);
-      answered(await people[name].get(byId(ids[name])), 404);
+      expectStatus(await people[name].get(listOf(project)), 404);
+      expectStatus(await people[name].get(byId(ids[name])), 404);
     }
-    expect(teamsIn(answered(await people.viewer.get(listOf(project)), 200))).toHaveLength(4);
-    const all = teamsIn(answered(await people.manager.get(listOf(project)), 200));
+    expect(teamsIn(expectStatus(await people.viewer.get(listOf(project)), 200))).toHaveLength(4);
+    const all = teamsIn(expectStatus(await people.manager.get(listOf(project)), 200));
     expect(all).toHaveLength(5);
     expect(all).toContain(hidden);
   });
@@ -252,29 +258,29 @@ describe('who sees and changes it', () => {
     const other = await makeTeam(server, 'acme', 'other', { visibility: 'organization' });
     const write = resource('team-projects', { access: 'write' });
     for (const name of ['reader', 'maintainer', 'viewer'] as const) {
-      answered(await people[name].post(PATH, access(other, project)), 404);
-      answered(await people[name].patch(byId(ids[name]), write), 404);
-      answered(await people[name].delete(byId(ids[name])), 404);
+      expectStatus(await people[name].post(PATH, access(other, project)), 404);
+      expectStatus(await people[name].patch(byId(ids[name]), write), 404);
+      expectStatus(await people[name].delete(byId(ids[name])), 404);
     }
-    const id = idOf(answered(await people.manager.post(PATH, access(other, project)), 201));
-    answered(await people.manager.patch(byId(id), write), 200);
-    answered(await people.manager.delete(byId(id)), 204);
+    const id = idOf(expectStatus(await people.manager.post(PATH, access(other, project)), 201));
+    expectStatus(await people.manager.patch(byId(id), write), 200);
+    expectStatus(await people.manager.delete(byId(id)), 204);
     const token = server.as(await makeOrganizationToken(server, 'acme'));
-    const again = idOf(answered(await token.post(PATH, access(other, project)), 201));
+    const again = idOf(expectStatus(await token.post(PATH, access(other, project)), 201));
     expect((await token.delete(byId(again))).status).toBe(204);
   });
 });
 
 describe('what has been given', () => {
   it('opens every workspace in the project, and is gone with the next request on every gateway', async () => {
-    const second = await anotherGateway(server);
+    const second = await startAnotherGateway(server);
     try {
       const { team, project } = await fresh();
       const inside = { project: { data: { type: 'projects', id: project } } };
       const workspace = await makeWorkspace(server, 'acme', 'inside', {}, inside);
       const member = await makeMember(server, 'acme', 'mover', [team]);
       const statuses = async (): Promise<number[]> => {
-        const gateways: readonly Api[] = [member, second.as(member.token)];
+        const gateways: readonly ApiTestClient[] = [member, second.as(member.token)];
         const paths = [`/api/v2/projects/${project}`, `/api/v2/workspaces/${workspace}`];
         const answers = await Promise.all(gateways.flatMap((api) => paths.map((path) => api.get(path))));
         return answers.map(({ status }) => status);
@@ -282,7 +288,7 @@ describe('what has been given', () => {
       expect(await statuses()).toEqual([404, 404, 404, 404]);
       const id = idOf(await give(team, project));
       expect(await statuses()).toEqual([200, 200, 200, 200]);
-      answered(await second.delete(byId(id)), 204);
+      expectStatus(await second.delete(byId(id)), 204);
       expect(await statuses()).toEqual([404, 404, 404, 404]);
     } finally {
       await second.close();
@@ -298,21 +304,21 @@ describe('what has been given', () => {
       idOf(await give(ofProject.team, ofProject.project)),
       idOf(await give(await makeTeam(server, doomed.name, 'core'), doomed.defaultProject)),
     ];
-    answered(await server.delete(`/api/v2/teams/${ofTeam.team}`), 204);
-    answered(await server.delete(`/api/v2/projects/${ofProject.project}`), 204);
-    answered(await server.delete(`/api/v2/organizations/${doomed.name}`), 204);
-    for (const id of given) answered(await server.get(byId(id)), 404);
-    await expectTrueToTheLog(server, [peopleSlice]);
+    expectStatus(await server.delete(`/api/v2/teams/${ofTeam.team}`), 204);
+    expectStatus(await server.delete(`/api/v2/projects/${ofProject.project}`), 204);
+    expectStatus(await server.delete(`/api/v2/organizations/${doomed.name}`), 204);
+    for (const id of given) expectStatus(await server.get(byId(id)), 404);
+    await expectViewsMatchLog(server, [peopleDefinition]);
   });
 
   it('is told in the trail of the project', async () => {
     const { team, project, name } = await fresh();
     const id = idOf(await give(team, project, { access: 'maintain' }));
     const custom = resource('team-projects', { access: 'custom', 'workspace-access': { runs: 'plan' } });
-    answered(await server.patch(byId(id), custom), 200);
-    answered(await server.delete(byId(id)), 204);
+    expectStatus(await server.patch(byId(id), custom), 200);
+    expectStatus(await server.delete(byId(id)), 204);
     const auditor = server.as(await makeOrganizationToken(server, 'acme'));
-    const { data } = answered(await auditor.get('/api/v2/organization/audit-trail'), 200).body;
+    const { data } = expectStatus(await auditor.get('/api/v2/organization/audit-trail'), 200).body;
     const told = data.filter((entry: any) => entry.resource.id === project && /team/.test(entry.resource.action));
     expect(told.map(({ resource: { type, action, meta } }: any) => [type, action, meta]).toReversed()).toEqual([
       ['project', 'add_team', { team: name, permissions: 'maintain' }],

@@ -5,22 +5,22 @@ import { z } from 'zod';
 import { Database } from '#event-store';
 import { notFound } from '#kernel';
 import {
-  attributesOf,
-  closedMap,
-  document,
-  kept,
-  pageDocument,
-  pageOf,
+  toAttributes,
+  strictObject,
+  renderDocument,
+  storedOnly,
+  renderPage,
+  parsePage,
   parseBody,
-  required,
+  requireParameter,
   requiredToOne,
   resourceBody,
-  said,
-  shownOf,
+  omitNullish,
+  slicePage,
   toOne,
-  valuesOf,
+  fromAttributes,
   type Document,
-  type Query as QueryOf,
+  type QueryParameters as QueryOf,
   type Resource,
 } from '#json-api';
 import {
@@ -31,28 +31,28 @@ import {
   type Actor,
   type CustomProjectAccess,
 } from '#access';
-import { AddTeamProject, ToTeamProject } from './team-access.handler.js';
-import { checkFields, meaningOf, type Named } from './team-access.js';
-import { teamAccessesOf, teamAccessFor, type TeamProjectRow } from './team-access.queries.js';
-import { PROJECT_SCALE } from './team-project.js';
+import { AddTeamProject, ChangeTeamProject } from './team-access.handler.js';
+import { checkFields, expandAccess, type NamedFields } from './team-access.js';
+import { listTeamAccesses, findTeamAccess, type TeamProjectRow } from './team-access.queries.js';
+import { PROJECT_ACCESS_SCALE } from './team-project.js';
 
 const fields = {
-  'project-access': closedMap({
+  'project-access': strictObject({
     settings: z.enum(PROJECT_FIELDS.settings).nullish(),
     teams: z.enum(PROJECT_FIELDS.teams).nullish(),
     'variable-sets': z.enum(PROJECT_FIELDS.variableSets).nullish(),
   }).nullish(),
-  'workspace-access': closedMap({
+  'workspace-access': strictObject({
     runs: z.enum(WORKSPACE_FIELDS.runs).nullish(),
     variables: z.enum(WORKSPACE_FIELDS.variables).nullish(),
     'state-versions': z.enum(WORKSPACE_FIELDS.stateVersions).nullish(),
-    'sentinel-mocks': kept(z.enum(WORKSPACE_FIELDS.sentinelMocks).nullish()),
-    'run-tasks': kept(z.boolean().nullish()),
+    'sentinel-mocks': storedOnly(z.enum(WORKSPACE_FIELDS.sentinelMocks).nullish()),
+    'run-tasks': storedOnly(z.boolean().nullish()),
     create: z.boolean().nullish(),
     locking: z.boolean().nullish(),
     delete: z.boolean().nullish(),
     move: z.boolean().nullish(),
-    'policy-overrides': kept(z.boolean().nullish()),
+    'policy-overrides': storedOnly(z.boolean().nullish()),
   }).nullish(),
 };
 const access = z.enum(PROJECT_LEVELS);
@@ -66,29 +66,29 @@ export const createBody = resourceBody(
 const changedAttributes = z.object({ access: access.nullish(), ...fields });
 export const updateBody = resourceBody(TYPES, changedAttributes.default({}));
 
-type Attributes = z.infer<typeof updateBody>['data']['attributes'];
+type TeamProjectAttributes = z.infer<typeof updateBody>['data']['attributes'];
 
 /** What a team has cannot be cleared field by field. */
-const fieldsOf = (attributes: Attributes): Named<CustomProjectAccess> => ({
-  ...valuesOf(said(attributes['workspace-access'] ?? {})),
-  project: valuesOf(said(attributes['project-access'] ?? {})),
+const toAccessFields = (attributes: TeamProjectAttributes): NamedFields<CustomProjectAccess> => ({
+  ...fromAttributes(omitNullish(attributes['workspace-access'] ?? {})),
+  project: fromAttributes(omitNullish(attributes['project-access'] ?? {})),
 });
 
 /** Parsed once more, since a request may also have attributes that mean nothing here. */
 const checkAttributes = (sound: object): void => {
   const attributes = changedAttributes.parse(sound);
-  checkFields(attributes.access, fieldsOf(attributes), PROJECT_SCALE);
+  checkFields(attributes.access, toAccessFields(attributes), PROJECT_ACCESS_SCALE);
 };
 
-const resource = (row: TeamProjectRow): Resource => {
-  const { project, ...inEach } = meaningOf(row, PROJECT_SCALE);
+const renderTeamProject = (row: TeamProjectRow): Resource => {
+  const { project, ...inEach } = expandAccess(row, PROJECT_ACCESS_SCALE);
   return {
     id: row.id,
     type: 'team-projects',
     attributes: {
       access: row.access,
-      'project-access': attributesOf(project),
-      'workspace-access': attributesOf(inEach),
+      'project-access': toAttributes(project),
+      'workspace-access': toAttributes(inEach),
     },
     relationships: {
       team: toOne('teams', row.team, `/api/v2/teams/${row.team}`),
@@ -108,37 +108,37 @@ export class TeamProjectsController {
 
   @Get()
   async list(@Query() query: QueryOf, @Req() request: FastifyRequest, @CurrentActor() actor: Actor): Promise<Document> {
-    const page = pageOf(query);
-    const project = required(query, 'filter[project][id]');
-    const rows = await teamAccessesOf(this.database, actor, 'project', project);
-    return pageDocument(shownOf(rows, page).map(resource), page, rows.length, request.url);
+    const page = parsePage(query);
+    const project = requireParameter(query, 'filter[project][id]');
+    const rows = await listTeamAccesses(this.database, actor, 'project', project);
+    return renderPage(slicePage(rows, page).map(renderTeamProject), page, rows.length, request.url);
   }
 
   @Post()
   async create(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const { attributes, relationships } = parseBody(createBody, body, checkAttributes).data;
-    const terms = { access: attributes.access, fields: fieldsOf(attributes) };
+    const terms = { access: attributes.access, fields: toAccessFields(attributes) };
     const command = new AddTeamProject(relationships.team.data.id, relationships.project.data.id, terms, actor);
-    return document(resource(await this.bus.execute(command)));
+    return renderDocument(renderTeamProject(await this.bus.execute(command)));
   }
 
   @Get(':id')
   async show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return document(resource(await teamAccessFor(this.database, actor, 'project', 'read', id)));
+    return renderDocument(renderTeamProject(await findTeamAccess(this.database, actor, 'project', 'read', id)));
   }
 
   @Patch(':id')
   async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const { attributes } = parseBody(updateBody, body, checkAttributes).data;
-    const data = { ...said({ access: attributes.access }), fields: fieldsOf(attributes) };
-    const row = await this.bus.execute(new ToTeamProject(id, { type: 'UpdateTeamProject', data }, actor));
+    const data = { ...omitNullish({ access: attributes.access }), fields: toAccessFields(attributes) };
+    const row = await this.bus.execute(new ChangeTeamProject(id, { type: 'UpdateTeamProject', data }, actor));
     if (!row) throw notFound();
-    return document(resource(row));
+    return renderDocument(renderTeamProject(row));
   }
 
   @Delete(':id')
   @HttpCode(204)
   async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new ToTeamProject(id, { type: 'RemoveTeamProject' }, actor));
+    await this.bus.execute(new ChangeTeamProject(id, { type: 'RemoveTeamProject' }, actor));
   }
 }

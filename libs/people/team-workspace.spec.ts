@@ -1,18 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import { specify } from '#kernel/spec';
-import { WORKSPACE_LEVELS, WORKSPACE_MEANING, type WorkspaceAccess, type WorkspaceLevel } from '#access/rules';
-import { meaningOf, type Named } from './team-access.js';
-import { teamWorkspace, WORKSPACE_SCALE, type TeamWorkspaceEvent } from './team-workspace.js';
+import { WORKSPACE_LEVELS, WORKSPACE_LEVEL_ACCESS, type WorkspaceAccess, type WorkspaceLevel } from '#access/rules';
+import { expandAccess, type NamedFields } from './team-access.js';
+import { teamWorkspace, WORKSPACE_ACCESS_SCALE, type TeamWorkspaceEvent } from './team-workspace.js';
 
 const { given } = specify(teamWorkspace);
 
 const FIXED = WORKSPACE_LEVELS.filter((level) => level !== 'custom');
-const { least: LEAST } = WORKSPACE_SCALE;
+const { least: LEAST } = WORKSPACE_ACCESS_SCALE;
 
 const team = { id: 'team-1', name: 'core', isOwners: false };
-const add = (access: WorkspaceLevel, fields: Named<WorkspaceAccess> = {}) =>
+const add = (access: WorkspaceLevel, fields: NamedFields<WorkspaceAccess> = {}) =>
   ({ type: 'AddTeamWorkspace', data: { team, workspace: 'ws-1', access, fields } }) as const;
-const update = (fields: Named<WorkspaceAccess>, access?: WorkspaceLevel) =>
+const update = (fields: NamedFields<WorkspaceAccess>, access?: WorkspaceLevel) =>
   ({ type: 'UpdateTeamWorkspace', data: { teamName: 'core-2', access, fields } }) as const;
 const remove = { type: 'RemoveTeamWorkspace', data: { teamName: 'core-2' } } as const;
 
@@ -41,7 +41,7 @@ describe('a team on a workspace', () => {
 
   it('keeps no field that there is none of', () =>
     given()
-      .when(add('custom', { superpowers: true } as Named<WorkspaceAccess>))
+      .when(add('custom', { superpowers: true } as NamedFields<WorkspaceAccess>))
       .yields(added('custom', LEAST)));
 
   it.each(FIXED)('has no fields set beside %s', (level) => {
@@ -75,7 +75,7 @@ describe('a team on a workspace', () => {
   it.each(FIXED)('goes from %s to custom where that level left off', (level) => {
     given(added(level))
       .when(update({ sentinelMocks: 'read', runs: 'plan' }, 'custom'))
-      .yields(updated('custom', { ...WORKSPACE_MEANING[level], sentinelMocks: 'read', runs: 'plan' }));
+      .yields(updated('custom', { ...WORKSPACE_LEVEL_ACCESS[level], sentinelMocks: 'read', runs: 'plan' }));
   });
 
   it('has the fields changed that are named, and keeps the others', () =>
@@ -107,7 +107,9 @@ describe('a team on a workspace', () => {
   it('has what it was last given', () => {
     const { state } = given(added('read'), updated('custom', { ...LEAST, runs: 'plan' }));
     if (state.status !== 'active') throw new Error('it is gone');
-    expect(meaningOf(state.terms, WORKSPACE_SCALE)).toEqual({ ...LEAST, runs: 'plan' });
-    expect(meaningOf({ access: 'write', custom: null }, WORKSPACE_SCALE)).toEqual(WORKSPACE_MEANING.write);
+    expect(expandAccess(state.terms, WORKSPACE_ACCESS_SCALE)).toEqual({ ...LEAST, runs: 'plan' });
+    expect(expandAccess({ access: 'write', custom: null }, WORKSPACE_ACCESS_SCALE)).toEqual(
+      WORKSPACE_LEVEL_ACCESS.write,
+    );
   });
 });

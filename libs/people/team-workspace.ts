@@ -1,20 +1,28 @@
-import { attributeOf, checkAll, conflict, requireActive, unprocessable, type Decider, type Message } from '#kernel';
-import { WORKSPACE_MEANING, type WorkspaceAccess, type WorkspaceLevel } from '#access/rules';
+import {
+  toAttributeName,
+  runAllChecks,
+  conflict,
+  requireActive,
+  unprocessable,
+  type Decider,
+  type Message,
+} from '#kernel';
+import { WORKSPACE_LEVEL_ACCESS, type WorkspaceAccess, type WorkspaceLevel } from '#access/rules';
 import {
   checkFields,
-  isSame,
+  isSameAccess,
   TEAM_POINTER,
-  termsAfter,
-  type Named,
-  type NamedTeam,
-  type Scale,
-  type Terms,
+  computeAccessTerms,
+  type NamedFields,
+  type ReferencedTeam,
+  type AccessScale,
+  type AccessTerms,
 } from './team-access.js';
 
-export type WorkspaceTerms = Terms<WorkspaceLevel, WorkspaceAccess>;
+export type WorkspaceTerms = AccessTerms<WorkspaceLevel, WorkspaceAccess>;
 
-export const WORKSPACE_SCALE: Scale<WorkspaceLevel, WorkspaceAccess> = {
-  meaning: WORKSPACE_MEANING,
+export const WORKSPACE_ACCESS_SCALE: AccessScale<WorkspaceLevel, WorkspaceAccess> = {
+  meaning: WORKSPACE_LEVEL_ACCESS,
   least: {
     runs: 'read',
     variables: 'none',
@@ -24,7 +32,7 @@ export const WORKSPACE_SCALE: Scale<WorkspaceLevel, WorkspaceAccess> = {
     runTasks: false,
     policyOverrides: false,
   },
-  pointer: (field) => `/data/attributes/${attributeOf(field)}`,
+  pointer: (field) => `/data/attributes/${toAttributeName(field)}`,
 };
 
 /** What a team may do on a workspace. The team's name is the one that it goes by at the time, for the trail. */
@@ -36,39 +44,41 @@ export type TeamWorkspaceEvent =
 export type TeamWorkspaceCommand =
   | Message<
       'AddTeamWorkspace',
-      { team: NamedTeam; workspace: string; access: WorkspaceLevel; fields: Named<WorkspaceAccess> }
+      { team: ReferencedTeam; workspace: string; access: WorkspaceLevel; fields: NamedFields<WorkspaceAccess> }
     >
   | Message<
       'UpdateTeamWorkspace',
-      { teamName: string; access?: WorkspaceLevel | undefined; fields: Named<WorkspaceAccess> }
+      { teamName: string; access?: WorkspaceLevel | undefined; fields: NamedFields<WorkspaceAccess> }
     >
   | Message<'RemoveTeamWorkspace', { teamName: string }>;
 
-type TeamWorkspace =
+type TeamWorkspaceState =
   | { readonly status: 'absent' | 'removed' }
   | { readonly status: 'active'; readonly workspace: string; readonly terms: WorkspaceTerms };
 
-const refuseOwners = ({ isOwners }: NamedTeam): void => {
+const refuseOwners = ({ isOwners }: ReferencedTeam): void => {
   if (isOwners) throw unprocessable('The owners team has access to every workspace already', TEAM_POINTER);
 };
 
-export const teamWorkspace: Decider<TeamWorkspace, TeamWorkspaceCommand, TeamWorkspaceEvent> = {
+export const teamWorkspace: Decider<TeamWorkspaceState, TeamWorkspaceCommand, TeamWorkspaceEvent> = {
   version: 2,
   initial: { status: 'absent' },
   decide: {
     AddTeamWorkspace: ({ team, workspace, access, fields }, state) => {
       if (state.status !== 'absent') throw conflict('Team access exists already');
-      checkAll(
+      runAllChecks(
         () => refuseOwners(team),
-        () => checkFields(access, fields, WORKSPACE_SCALE),
+        () => checkFields(access, fields, WORKSPACE_ACCESS_SCALE),
       );
-      const terms = termsAfter(null, access, fields, WORKSPACE_SCALE);
+      const terms = computeAccessTerms(null, access, fields, WORKSPACE_ACCESS_SCALE);
       return [{ type: 'TeamWorkspaceAdded', data: { team: team.id, teamName: team.name, workspace, ...terms } }];
     },
     UpdateTeamWorkspace: ({ teamName, access, fields }, state) => {
       const { workspace, terms: before } = requireActive(state);
-      const terms = termsAfter(before, access ?? before.access, fields, WORKSPACE_SCALE);
-      return isSame(terms, before) ? [] : [{ type: 'TeamWorkspaceUpdated', data: { teamName, workspace, ...terms } }];
+      const terms = computeAccessTerms(before, access ?? before.access, fields, WORKSPACE_ACCESS_SCALE);
+      return isSameAccess(terms, before)
+        ? []
+        : [{ type: 'TeamWorkspaceUpdated', data: { teamName, workspace, ...terms } }];
     },
     RemoveTeamWorkspace: ({ teamName }, state) => [
       { type: 'TeamWorkspaceRemoved', data: { teamName, workspace: requireActive(state).workspace } },

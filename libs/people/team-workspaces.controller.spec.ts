@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { costOf } from '../../test/support/cost.js';
-import { wholeLog } from '../../test/support/log.js';
+import { readWholeLog } from '../../test/support/log.js';
 import {
-  answered,
+  expectStatus,
   makeMember,
   makeOrganization,
   makeOrganizationToken,
@@ -10,12 +10,18 @@ import {
   makeTeam,
   makeWorkspace,
   resource,
-  type Member,
+  type SeededMember,
   type SeededOrganization,
 } from '../../test/support/seeds.js';
-import { anotherGateway, startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
-import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
-import { peopleSlice } from './people.slice.js';
+import {
+  startAnotherGateway,
+  startTestServer,
+  type ApiResponse,
+  type ApiTestClient,
+  type TestServer,
+} from '../../test/support/server.js';
+import { expectViewsMatchLog } from '../../test/support/true-to-the-log.js';
+import { peopleDefinition } from './people.slice.js';
 
 let server: TestServer;
 let acme: SeededOrganization;
@@ -38,11 +44,11 @@ const access = (team: string, workspace: string, attributes: object = { access: 
     workspace: { data: { type: 'workspaces', id: workspace } },
   });
 
-const give = async (team: string, workspace: string, attributes: object = { access: 'read' }): Promise<Answer> =>
-  answered(await server.post(PATH, access(team, workspace, attributes)), 201);
+const give = async (team: string, workspace: string, attributes: object = { access: 'read' }): Promise<ApiResponse> =>
+  expectStatus(await server.post(PATH, access(team, workspace, attributes)), 201);
 
-const idOf = ({ body }: Answer): string => body.data.id as string;
-const teamsIn = ({ body }: Answer): string[] =>
+const idOf = ({ body }: ApiResponse): string => body.data.id as string;
+const teamsIn = ({ body }: ApiResponse): string[] =>
   body.data.map(({ relationships }: any) => relationships.team.data.id as string);
 
 let count = 0;
@@ -98,8 +104,8 @@ describe('what a team is given on a workspace', () => {
       },
       links: { self: byId(body.data.id) },
     });
-    expect(answered(await server.get(byId(body.data.id)), 200).body).toEqual(body);
-    expect(answered(await server.get(listOf(workspace)), 200).body.data).toEqual([body.data]);
+    expect(expectStatus(await server.get(byId(body.data.id)), 200).body).toEqual(body);
+    expect(expectStatus(await server.get(listOf(workspace)), 200).body.data).toEqual([body.data]);
   });
 
   it('is what the fields say where it is custom', async () => {
@@ -112,7 +118,7 @@ describe('what a team is given on a workspace', () => {
     };
     const { body } = await give(team, workspace, { access: 'custom', ...fields, variables: null });
     expect(body.data.attributes).toEqual({ access: 'custom', ...LEAST, ...fields });
-    expect(answered(await server.get(byId(body.data.id)), 200).body).toEqual(body);
+    expect(expectStatus(await server.get(byId(body.data.id)), 200).body).toEqual(body);
   });
 
   it('changes by what is named, and starts to be custom where the level left off', async () => {
@@ -120,7 +126,7 @@ describe('what a team is given on a workspace', () => {
     const id = idOf(await give(team, workspace, { access: 'write' }));
     const patched = async (attributes?: object): Promise<object> => {
       const body = { data: { type: 'team-workspaces', ...(attributes ? { attributes } : {}) } };
-      const { data } = answered(await server.patch(byId(id), body), 200).body;
+      const { data } = expectStatus(await server.patch(byId(id), body), 200).body;
       expect((await server.get(byId(id))).body.data).toEqual(data);
       return data.attributes as object;
     };
@@ -135,10 +141,10 @@ describe('what a team is given on a workspace', () => {
   it('is taken away', async () => {
     const { team, workspace } = await fresh();
     const id = idOf(await give(team, workspace));
-    answered(await server.delete(byId(id)), 204);
-    answered(await server.get(byId(id)), 404);
-    answered(await server.patch(byId(id), resource('team-workspaces', { access: 'plan' })), 404);
-    answered(await server.delete(byId(id)), 404);
+    expectStatus(await server.delete(byId(id)), 204);
+    expectStatus(await server.get(byId(id)), 404);
+    expectStatus(await server.patch(byId(id), resource('team-workspaces', { access: 'plan' })), 404);
+    expectStatus(await server.delete(byId(id)), 404);
     expect((await server.get(listOf(workspace))).body.data).toEqual([]);
     await give(team, workspace);
   });
@@ -147,7 +153,7 @@ describe('what a team is given on a workspace', () => {
     const { team, workspace } = await fresh();
     const answers = await Promise.all(Array.from({ length: 5 }, () => server.post(PATH, access(team, workspace))));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 422, 422, 422, 422]);
-    const second = answered(await server.post(PATH, access(team, workspace, { access: 'admin' })), 422);
+    const second = expectStatus(await server.post(PATH, access(team, workspace, { access: 'admin' })), 422);
     expect(second.body.errors).toEqual([
       {
         status: '422',
@@ -193,14 +199,17 @@ describe('a request that is wrong', () => {
     ],
   ])('with %s is told so', async (_, attributes, pointer, detail) => {
     const other = await makeTeam(server, 'acme', `wrong-${(count += 1)}`);
-    const { errors } = answered(await server.post(PATH, access(other, workspace, attributes)), 422).body;
+    const { errors } = expectStatus(await server.post(PATH, access(other, workspace, attributes)), 422).body;
     expect(errors).toHaveLength(1);
     expect(errors[0]).toMatchObject({ source: { pointer } });
     expect(errors[0].detail).toMatch(detail);
   });
 
   it('that sets a field of a fixed level later is told so as well, by the level that it has', async () => {
-    const { errors } = answered(await server.patch(byId(id), resource('team-workspaces', { runs: 'plan' })), 422).body;
+    const { errors } = expectStatus(
+      await server.patch(byId(id), resource('team-workspaces', { runs: 'plan' })),
+      422,
+    ).body;
     expect(errors[0].detail).toContain("read-only when access level is 'read'");
   });
 
@@ -210,17 +219,17 @@ describe('a request that is wrong', () => {
     ['neither', undefined, '/data/relationships'],
   ])('that names %s is told so', async (_, relationships, pointer) => {
     const body = resource('team-workspaces', { access: 'read' }, relationships);
-    expect(answered(await server.post(PATH, body), 422).body.errors[0].source.pointer).toBe(pointer);
+    expect(expectStatus(await server.post(PATH, body), 422).body.errors[0].source.pointer).toBe(pointer);
   });
 
   it('of another type is refused, without one it is not', async () => {
     const attributes = { access: 'read' };
-    answered(await server.patch(byId(id), resource('team-projects', attributes)), 422);
+    expectStatus(await server.patch(byId(id), resource('team-projects', attributes)), 422);
     expect((await server.patch(byId(id), resource('', attributes))).status).toBe(200);
   });
 
   it('for the owners is refused: they have everything', async () => {
-    const { errors } = answered(await server.post(PATH, access(acme.ownersTeam, workspace)), 422).body;
+    const { errors } = expectStatus(await server.post(PATH, access(acme.ownersTeam, workspace)), 422).body;
     expect(errors[0]).toMatchObject({
       detail: 'The owners team has access to every workspace already',
       source: { pointer: '/data/relationships/team/data/id' },
@@ -230,19 +239,19 @@ describe('a request that is wrong', () => {
   it('for a team of another organization, or none, finds no team; for a workspace that is none, nothing', async () => {
     await makeOrganization(server, 'elsewhere');
     for (const other of [await makeTeam(server, 'elsewhere', 'core'), 'team-nowhere']) {
-      const { errors } = answered(await server.post(PATH, access(other, workspace)), 422).body;
+      const { errors } = expectStatus(await server.post(PATH, access(other, workspace)), 422).body;
       expect(errors[0].detail).toBe('Team does not exist');
     }
-    answered(await server.post(PATH, access(team, 'ws-nowhere')), 404);
-    answered(await server.get(byId('tws-nowhere')), 404);
+    expectStatus(await server.post(PATH, access(team, 'ws-nowhere')), 404);
+    expectStatus(await server.get(byId('tws-nowhere')), 404);
   });
 
   it('for the list without a workspace is refused, and for one that is none finds nothing', async () => {
     for (const query of ['', '?filter%5Bworkspace%5D%5Bid%5D=']) {
-      const { errors } = answered(await server.get(`${PATH}${query}`), 400).body;
+      const { errors } = expectStatus(await server.get(`${PATH}${query}`), 400).body;
       expect(errors[0].source.parameter).toBe('filter[workspace][id]');
     }
-    answered(await server.get(listOf('ws-nowhere')), 404);
+    expectStatus(await server.get(listOf('ws-nowhere')), 404);
   });
 });
 
@@ -257,7 +266,7 @@ describe('the list of a workspace', () => {
 
   it('has its teams by name, page by page', async () => {
     const [c, a, b] = teams;
-    const first = answered(await server.get(listOf(workspace, 'page%5Bsize%5D=2')), 200);
+    const first = expectStatus(await server.get(listOf(workspace, 'page%5Bsize%5D=2')), 200);
     expect(teamsIn(first)).toEqual([a, b]);
     expect(first.body.meta.pagination).toMatchObject({ 'total-count': 3, 'total-pages': 2, 'next-page': 2 });
     expect(teamsIn(await server.get(first.body.links.next as string))).toEqual([c]);
@@ -281,10 +290,10 @@ describe('who sees and changes it', () => {
   let readers: string;
   let admins: string;
   let hidden: string;
-  let reader: Member;
-  let admin: Member;
-  let insider: Member;
-  let outsider: Member;
+  let reader: SeededMember;
+  let admin: SeededMember;
+  let insider: SeededMember;
+  let outsider: SeededMember;
   let ids: { readonly readers: string; readonly hidden: string };
 
   beforeAll(async () => {
@@ -301,47 +310,47 @@ describe('who sees and changes it', () => {
   });
 
   it('who reads the workspace sees the teams that they may know of', async () => {
-    expect(teamsIn(answered(await reader.get(listOf(workspace)), 200))).toEqual([admins, readers]);
-    expect(teamsIn(answered(await insider.get(listOf(workspace)), 200))).toEqual([admins, hidden, readers]);
-    answered(await reader.get(byId(ids.readers)), 200);
-    answered(await reader.get(byId(ids.hidden)), 404);
-    answered(await insider.get(byId(ids.hidden)), 200);
+    expect(teamsIn(expectStatus(await reader.get(listOf(workspace)), 200))).toEqual([admins, readers]);
+    expect(teamsIn(expectStatus(await insider.get(listOf(workspace)), 200))).toEqual([admins, hidden, readers]);
+    expectStatus(await reader.get(byId(ids.readers)), 200);
+    expectStatus(await reader.get(byId(ids.hidden)), 404);
+    expectStatus(await insider.get(byId(ids.hidden)), 200);
   });
 
   it('who administers it sees all teams, and changes what they have', async () => {
-    expect(teamsIn(answered(await admin.get(listOf(workspace)), 200))).toEqual([admins, hidden, readers]);
+    expect(teamsIn(expectStatus(await admin.get(listOf(workspace)), 200))).toEqual([admins, hidden, readers]);
     const plan = resource('team-workspaces', { access: 'plan' });
-    answered(await admin.patch(byId(ids.hidden), plan), 200);
-    answered(await admin.patch(byId(ids.readers), plan), 200);
+    expectStatus(await admin.patch(byId(ids.hidden), plan), 200);
+    expectStatus(await admin.patch(byId(ids.readers), plan), 200);
   });
 
   it('who administers it gives it to teams that they may know of', async () => {
     const known = await makeTeam(server, 'acme', 'known', { visibility: 'organization' });
-    const id = idOf(answered(await admin.post(PATH, access(known, workspace)), 201));
-    answered(await admin.delete(byId(id)), 204);
+    const id = idOf(expectStatus(await admin.post(PATH, access(known, workspace)), 201));
+    expectStatus(await admin.delete(byId(id)), 204);
     const unknown = await makeTeam(server, 'acme', 'unknown', { visibility: 'secret' });
-    const refused = answered(await admin.post(PATH, access(unknown, workspace)), 422);
+    const refused = expectStatus(await admin.post(PATH, access(unknown, workspace)), 422);
     expect(refused.body.errors[0].detail).toBe('Team does not exist');
   });
 
   it('who only reads it changes nothing', async () => {
     for (const api of [reader, insider]) {
-      answered(await api.post(PATH, access(readers, workspace)), 404);
-      answered(await api.patch(byId(ids.readers), resource('team-workspaces', { access: 'admin' })), 404);
+      expectStatus(await api.post(PATH, access(readers, workspace)), 404);
+      expectStatus(await api.patch(byId(ids.readers), resource('team-workspaces', { access: 'admin' })), 404);
       expect((await api.delete(byId(ids.readers))).status).toBe(404);
     }
   });
 
   it('others learn nothing of it, not even that something is wrong with what they send', async () => {
     const audit = await server.post('/api/v2/organizations/acme/authentication-token?token=audit-trails');
-    const auditor = server.as(answered(audit, 201).body.data.attributes.token as string);
+    const auditor = server.as(expectStatus(audit, 201).body.data.attributes.token as string);
     const stranger = await makeMember(server, (await makeOrganization(server, 'strange')).name, 'stranger');
-    for (const api of [outsider, auditor, stranger] satisfies Api[]) {
-      answered(await api.get(listOf(workspace)), 404);
-      answered(await api.get(byId(ids.readers)), 404);
-      answered(await api.post(PATH, access('team-nowhere', workspace)), 404);
-      answered(await api.patch(byId(ids.readers), resource('team-workspaces', { runs: 'apply' })), 404);
-      answered(await api.delete(byId(ids.readers)), 404);
+    for (const api of [outsider, auditor, stranger] satisfies ApiTestClient[]) {
+      expectStatus(await api.get(listOf(workspace)), 404);
+      expectStatus(await api.get(byId(ids.readers)), 404);
+      expectStatus(await api.post(PATH, access('team-nowhere', workspace)), 404);
+      expectStatus(await api.patch(byId(ids.readers), resource('team-workspaces', { runs: 'apply' })), 404);
+      expectStatus(await api.delete(byId(ids.readers)), 404);
     }
     expect((await server.as(null).get(listOf(workspace))).status).toBe(401);
   });
@@ -349,27 +358,27 @@ describe('who sees and changes it', () => {
   it('the organization’s token manages it', async () => {
     const token = server.as(await makeOrganizationToken(server, 'acme'));
     const { team, workspace: other } = await fresh({ visibility: 'secret' });
-    const id = idOf(answered(await token.post(PATH, access(team, other)), 201));
-    answered(await token.get(byId(id)), 200);
+    const id = idOf(expectStatus(await token.post(PATH, access(team, other)), 201));
+    expectStatus(await token.get(byId(id)), 200);
     expect((await token.delete(byId(id))).status).toBe(204);
   });
 });
 
 describe('what has been given', () => {
   it('opens the workspace at once, and is gone with the next request on every gateway', async () => {
-    const second = await anotherGateway(server);
+    const second = await startAnotherGateway(server);
     try {
       const { team, workspace } = await fresh();
       const member = await makeMember(server, 'acme', 'mover', [team]);
       const gateways = [member, second.as(member.token)];
       const path = `/api/v2/workspaces/${workspace}`;
-      const statuses = async (ask: (api: Api) => Promise<Answer>): Promise<number[]> => {
+      const statuses = async (ask: (api: ApiTestClient) => Promise<ApiResponse>): Promise<number[]> => {
         const all: number[] = [];
         for (const api of gateways) all.push((await ask(api)).status);
         return all;
       };
       const read = () => statuses((api) => api.get(path));
-      const lockAndUnlock = async (api: Api): Promise<Answer> => {
+      const lockAndUnlock = async (api: ApiTestClient): Promise<ApiResponse> => {
         const locked = await api.post(`${path}/actions/lock`);
         return locked.status === 200 ? api.post(`${path}/actions/unlock`) : locked;
       };
@@ -377,14 +386,14 @@ describe('what has been given', () => {
       const id = idOf(await give(team, workspace));
       expect(await read()).toEqual([200, 200]);
       expect(await statuses(lockAndUnlock)).toEqual([404, 404]);
-      answered(await second.patch(byId(id), resource('team-workspaces', { access: 'write' })), 200);
+      expectStatus(await second.patch(byId(id), resource('team-workspaces', { access: 'write' })), 200);
       expect(await statuses(lockAndUnlock)).toEqual([200, 200]);
-      answered(
+      expectStatus(
         await server.patch(byId(id), resource('team-workspaces', { access: 'custom', 'workspace-locking': false })),
         200,
       );
       expect(await statuses(lockAndUnlock)).toEqual([404, 404]);
-      answered(await second.delete(byId(id)), 204);
+      expectStatus(await second.delete(byId(id)), 204);
       expect(await read()).toEqual([404, 404]);
     } finally {
       await second.close();
@@ -401,29 +410,29 @@ describe('what has been given', () => {
       idOf(await give(ofWorkspace.team, ofWorkspace.workspace)),
       idOf(await give(team, await makeWorkspace(server, doomed.name, 'inside'))),
     ];
-    answered(await server.delete(`/api/v2/teams/${ofTeam.team}`), 204);
-    answered(await server.delete(`/api/v2/workspaces/${ofWorkspace.workspace}`), 204);
-    answered(await server.delete(`/api/v2/organizations/${doomed.name}`), 204);
-    for (const id of given) answered(await server.get(byId(id)), 404);
+    expectStatus(await server.delete(`/api/v2/teams/${ofTeam.team}`), 204);
+    expectStatus(await server.delete(`/api/v2/workspaces/${ofWorkspace.workspace}`), 204);
+    expectStatus(await server.delete(`/api/v2/organizations/${doomed.name}`), 204);
+    for (const id of given) expectStatus(await server.get(byId(id)), 404);
     expect((await server.get(listOf(ofTeam.workspace))).body.data).toEqual([]);
-    await expectTrueToTheLog(server, [peopleSlice]);
+    await expectViewsMatchLog(server, [peopleDefinition]);
   });
 
   it('is told in the trail of the workspace, under the name that the team has then', async () => {
     const { team, workspace, name } = await fresh();
     const id = idOf(await give(team, workspace, { access: 'plan' }));
-    answered(await server.patch(`/api/v2/teams/${team}`, resource('teams', { name: `${name}-renamed` })), 200);
-    answered(await server.patch(byId(id), resource('team-workspaces', { access: 'admin' })), 200);
-    answered(await server.delete(byId(id)), 204);
+    expectStatus(await server.patch(`/api/v2/teams/${team}`, resource('teams', { name: `${name}-renamed` })), 200);
+    expectStatus(await server.patch(byId(id), resource('team-workspaces', { access: 'admin' })), 200);
+    expectStatus(await server.delete(byId(id)), 204);
     const auditor = server.as(await makeOrganizationToken(server, 'acme'));
-    const { data } = answered(await auditor.get('/api/v2/organization/audit-trail'), 200).body;
+    const { data } = expectStatus(await auditor.get('/api/v2/organization/audit-trail'), 200).body;
     const told = data.filter((entry: any) => entry.resource.id === workspace && /team/.test(entry.resource.action));
     expect(told.map(({ resource: { type, action, meta } }: any) => [type, action, meta]).toReversed()).toEqual([
       ['workspace', 'add_team', { team: name, permissions: 'plan' }],
       ['workspace', 'update_team_permissions', { team: `${name}-renamed`, permissions: 'admin' }],
       ['workspace', 'remove_team', { team: `${name}-renamed` }],
     ]);
-    const types = (await wholeLog(server.store)).filter(({ stream }) => stream === id).map(({ type }) => type);
+    const types = (await readWholeLog(server.store)).filter(({ stream }) => stream === id).map(({ type }) => type);
     expect(types).toEqual(['TeamWorkspaceAdded', 'TeamWorkspaceUpdated', 'TeamWorkspaceRemoved']);
   });
 
@@ -446,7 +455,7 @@ describe('what has been given', () => {
         project: { data: { type: 'projects', id: project } },
       },
     );
-    answered(await server.post('/api/v2/team-projects', body), 201);
+    expectStatus(await server.post('/api/v2/team-projects', body), 201);
     const maintainer = await makeMember(server, 'acme', 'maintainer', [team]);
     expect((await maintainer.post(PATH, access(other, inside))).status).toBe(201);
   });

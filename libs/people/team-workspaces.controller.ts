@@ -5,37 +5,37 @@ import { z } from 'zod';
 import { Database } from '#event-store';
 import { notFound } from '#kernel';
 import {
-  attributesOf,
-  document,
-  kept,
-  pageDocument,
-  pageOf,
+  toAttributes,
+  renderDocument,
+  storedOnly,
+  renderPage,
+  parsePage,
   parseBody,
-  required,
+  requireParameter,
   requiredToOne,
   resourceBody,
-  said,
-  shownOf,
+  omitNullish,
+  slicePage,
   toOne,
-  valuesOf,
+  fromAttributes,
   type Document,
-  type Query as QueryOf,
+  type QueryParameters as QueryOf,
   type Resource,
 } from '#json-api';
 import { CurrentActor, WORKSPACE_FIELDS, WORKSPACE_LEVELS, type Actor, type WorkspaceAccess } from '#access';
-import { AddTeamWorkspace, ToTeamWorkspace } from './team-access.handler.js';
-import { checkFields, meaningOf, type Named } from './team-access.js';
-import { teamAccessesOf, teamAccessFor, type TeamWorkspaceRow } from './team-access.queries.js';
-import { WORKSPACE_SCALE } from './team-workspace.js';
+import { AddTeamWorkspace, ChangeTeamWorkspace } from './team-access.handler.js';
+import { checkFields, expandAccess, type NamedFields } from './team-access.js';
+import { listTeamAccesses, findTeamAccess, type TeamWorkspaceRow } from './team-access.queries.js';
+import { WORKSPACE_ACCESS_SCALE } from './team-workspace.js';
 
 const fields = {
   runs: z.enum(WORKSPACE_FIELDS.runs).nullish(),
   variables: z.enum(WORKSPACE_FIELDS.variables).nullish(),
   'state-versions': z.enum(WORKSPACE_FIELDS.stateVersions).nullish(),
-  'sentinel-mocks': kept(z.enum(WORKSPACE_FIELDS.sentinelMocks).nullish()),
+  'sentinel-mocks': storedOnly(z.enum(WORKSPACE_FIELDS.sentinelMocks).nullish()),
   'workspace-locking': z.boolean().nullish(),
-  'run-tasks': kept(z.boolean().nullish()),
-  'policy-overrides': kept(z.boolean().nullish()),
+  'run-tasks': storedOnly(z.boolean().nullish()),
+  'policy-overrides': storedOnly(z.boolean().nullish()),
 };
 const access = z.enum(WORKSPACE_LEVELS);
 export const createBody = resourceBody(
@@ -46,26 +46,26 @@ export const createBody = resourceBody(
 const changedAttributes = z.object({ access: access.nullish(), ...fields });
 export const updateBody = resourceBody('team-workspaces', changedAttributes.default({}));
 
-type Attributes = z.infer<typeof updateBody>['data']['attributes'];
+type TeamWorkspaceAttributes = z.infer<typeof updateBody>['data']['attributes'];
 
 /** What a team has cannot be cleared field by field. */
-const fieldsOf = (attributes: Attributes): Named<WorkspaceAccess> => {
+const toAccessFields = (attributes: TeamWorkspaceAttributes): NamedFields<WorkspaceAccess> => {
   const { access: _, ...named } = attributes;
-  return valuesOf(said(named));
+  return fromAttributes(omitNullish(named));
 };
 
 /** Parsed once more, since a request may also have attributes that mean nothing here. */
 const checkAttributes = (sound: object): void => {
   const attributes = changedAttributes.parse(sound);
-  checkFields(attributes.access, fieldsOf(attributes), WORKSPACE_SCALE);
+  checkFields(attributes.access, toAccessFields(attributes), WORKSPACE_ACCESS_SCALE);
 };
 
-const resource = (row: TeamWorkspaceRow): Resource => ({
+const renderTeamWorkspace = (row: TeamWorkspaceRow): Resource => ({
   id: row.id,
   type: 'team-workspaces',
   attributes: {
     access: row.access,
-    ...attributesOf(meaningOf(row, WORKSPACE_SCALE)),
+    ...toAttributes(expandAccess(row, WORKSPACE_ACCESS_SCALE)),
   },
   relationships: {
     team: toOne('teams', row.team, `/api/v2/teams/${row.team}`),
@@ -84,37 +84,37 @@ export class TeamWorkspacesController {
 
   @Get()
   async list(@Query() query: QueryOf, @Req() request: FastifyRequest, @CurrentActor() actor: Actor): Promise<Document> {
-    const page = pageOf(query);
-    const workspace = required(query, 'filter[workspace][id]');
-    const rows = await teamAccessesOf(this.database, actor, 'workspace', workspace);
-    return pageDocument(shownOf(rows, page).map(resource), page, rows.length, request.url);
+    const page = parsePage(query);
+    const workspace = requireParameter(query, 'filter[workspace][id]');
+    const rows = await listTeamAccesses(this.database, actor, 'workspace', workspace);
+    return renderPage(slicePage(rows, page).map(renderTeamWorkspace), page, rows.length, request.url);
   }
 
   @Post()
   async create(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const { attributes, relationships } = parseBody(createBody, body, checkAttributes).data;
-    const terms = { access: attributes.access, fields: fieldsOf(attributes) };
+    const terms = { access: attributes.access, fields: toAccessFields(attributes) };
     const command = new AddTeamWorkspace(relationships.team.data.id, relationships.workspace.data.id, terms, actor);
-    return document(resource(await this.bus.execute(command)));
+    return renderDocument(renderTeamWorkspace(await this.bus.execute(command)));
   }
 
   @Get(':id')
   async show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return document(resource(await teamAccessFor(this.database, actor, 'workspace', 'read', id)));
+    return renderDocument(renderTeamWorkspace(await findTeamAccess(this.database, actor, 'workspace', 'read', id)));
   }
 
   @Patch(':id')
   async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const { attributes } = parseBody(updateBody, body, checkAttributes).data;
-    const data = { ...said({ access: attributes.access }), fields: fieldsOf(attributes) };
-    const row = await this.bus.execute(new ToTeamWorkspace(id, { type: 'UpdateTeamWorkspace', data }, actor));
+    const data = { ...omitNullish({ access: attributes.access }), fields: toAccessFields(attributes) };
+    const row = await this.bus.execute(new ChangeTeamWorkspace(id, { type: 'UpdateTeamWorkspace', data }, actor));
     if (!row) throw notFound();
-    return document(resource(row));
+    return renderDocument(renderTeamWorkspace(row));
   }
 
   @Delete(':id')
   @HttpCode(204)
   async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new ToTeamWorkspace(id, { type: 'RemoveTeamWorkspace' }, actor));
+    await this.bus.execute(new ChangeTeamWorkspace(id, { type: 'RemoveTeamWorkspace' }, actor));
   }
 }

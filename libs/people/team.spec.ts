@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { specify } from '#kernel/spec';
 import { peopleEvents } from './people.events.js';
 import { NO_ORGANIZATION_ACCESS } from '#access/rules';
-import { team, type Member, type TeamCommand, type TeamEvent } from './team.js';
+import { team, type TeamMember, type TeamCommand, type TeamEvent } from './team.js';
 
 const { given } = specify(team);
 
@@ -14,15 +14,15 @@ const birth = {
   organizationAccess: NO_ORGANIZATION_ACCESS,
 } as const;
 const born: TeamEvent = { type: 'TeamCreated', data: birth };
-const ada: Member = { user: 'user-ada', username: 'ada', invitation: null };
-const bob: Member = { user: 'user-bob', username: 'bob', invitation: null };
-const added = (data: Member): TeamEvent => ({ type: 'TeamMemberAdded', data });
-const removed = (data: Member): TeamEvent => ({ type: 'TeamMemberRemoved', data });
+const ada: TeamMember = { user: 'user-ada', username: 'ada', invitation: null };
+const bob: TeamMember = { user: 'user-bob', username: 'bob', invitation: null };
+const added = (data: TeamMember): TeamEvent => ({ type: 'TeamMemberAdded', data });
+const removed = (data: TeamMember): TeamEvent => ({ type: 'TeamMemberRemoved', data });
 const deleted: TeamEvent = { type: 'TeamDeleted', data: { name: 'core' } };
 
 const create: TeamCommand = { type: 'CreateTeam', data: { name: 'core' } };
-const add = (...members: Member[]): TeamCommand => ({ type: 'AddTeamMembers', data: { members } });
-const remove = (owners: readonly string[] | null, ...members: Member[]): TeamCommand => ({
+const add = (...members: TeamMember[]): TeamCommand => ({ type: 'AddTeamMembers', data: { members } });
+const remove = (owners: readonly string[] | null, ...members: TeamMember[]): TeamCommand => ({
   type: 'RemoveTeamMembers',
   data: { members, owners },
 });
@@ -109,7 +109,7 @@ describe('members of a team', () => {
       .yields(removed(ada), removed(bob)));
   it('who are not in it stay out of it', () => given(born, added(ada)).when(remove(null, bob)).yields());
   it('who are invited are added and removed as invited', () => {
-    const invited: Member = { ...ada, invitation: { membership: 'ou-ada', email: 'ada@people.test' } };
+    const invited: TeamMember = { ...ada, invitation: { membership: 'ou-ada', email: 'ada@people.test' } };
     given(born).when(add(invited)).yields(added(invited));
     given(born, added(invited)).when(remove(null, invited)).yields(removed(invited));
     given(born, added(invited)).when(remove(null, ada)).yields(removed(ada));

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
-import { logLength, wholeLog } from '../../test/support/log.js';
+import { logLength, readWholeLog } from '../../test/support/log.js';
 import {
-  answered,
+  expectStatus,
   makeMember,
   makeOrganization,
   makeTeam,
   makeToken,
   makeWorkspace,
   resource,
-  type Member,
+  type SeededMember,
   type SeededOrganization,
 } from '../../test/support/seeds.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
 import { ensureUser, issueUserToken } from './people.operator.js';
 
 let server: TestServer;
@@ -30,20 +30,20 @@ const membershipsOf = (id: string): string => `${pathOf(id)}/relationships/organ
 const users = (...names: string[]) => ({ data: names.map((id) => ({ type: 'users', id })) });
 const memberships = (...ids: string[]) => ({ data: ids.map((id) => ({ type: 'organization-memberships', id })) });
 
-const namesIn = ({ body }: Answer): string[] =>
+const namesIn = ({ body }: ApiResponse): string[] =>
   body.data.map(({ attributes }: { attributes: { name: string } }) => attributes.name);
-const totalOf = ({ body }: Answer): number => body.meta.pagination['total-count'];
-const detailOf = ({ body }: Answer): string => body.errors[0].detail;
+const totalOf = ({ body }: ApiResponse): number => body.meta.pagination['total-count'];
+const detailOf = ({ body }: ApiResponse): string => body.errors[0].detail;
 
 /** Somebody who may do that in the whole organization, by a team that everybody sees. */
-const holder = async (organization: string, name: string, ...flags: string[]): Promise<Member> => {
+const holder = async (organization: string, name: string, ...flags: string[]): Promise<SeededMember> => {
   const access = Object.fromEntries(flags.map((flag) => [flag, true]));
   const attributes = { visibility: 'organization', 'organization-access': access };
   return makeMember(server, organization, name, [await makeTeam(server, organization, `${name}-team`, attributes)]);
 };
 
 const membersOf = async (team: string): Promise<string[]> => {
-  const { body } = answered(await server.get(`${pathOf(team)}?include=users`), 200);
+  const { body } = expectStatus(await server.get(`${pathOf(team)}?include=users`), 200);
   return body.included.map(({ attributes }: { attributes: { username: string } }) => attributes.username);
 };
 
@@ -61,7 +61,7 @@ describe('the teams of an organization', () => {
     ['q=core&filter[names]=core-2', ['core-2']],
     ['q=none', []],
   ])('answer %s', async (query, expected) => {
-    const answer = answered(await server.get(`${teamsOf('listed')}?${query}`), 200);
+    const answer = expectStatus(await server.get(`${teamsOf('listed')}?${query}`), 200);
     expect(namesIn(answer)).toEqual(expected);
     expect(totalOf(answer)).toBe(expected.length);
   });
@@ -79,17 +79,17 @@ describe('the teams of an organization', () => {
   });
 
   it('are not there where the organization is not, nor for strangers, nor by an id that is none', async () => {
-    answered(await server.get(teamsOf('nowhere')), 404);
-    answered(await server.get(pathOf('team-nowhere')), 404);
+    expectStatus(await server.get(teamsOf('nowhere')), 404);
+    expectStatus(await server.get(pathOf('team-nowhere')), 404);
     await makeOrganization(server, 'elsewhere');
     const stranger = await makeMember(server, 'elsewhere', 'stranger');
-    answered(await stranger.get(teamsOf('listed')), 404);
+    expectStatus(await stranger.get(teamsOf('listed')), 404);
     const { body } = await server.get(teamsOf('listed'));
     for (const { id } of body.data) expect((await stranger.get(pathOf(id))).status).toBe(404);
   });
 
   it('say which includes there are', async () => {
-    const answer = answered(await server.get(`${teamsOf('listed')}?include=tokens`), 400);
+    const answer = expectStatus(await server.get(`${teamsOf('listed')}?include=tokens`), 400);
     expect(detailOf(answer)).toContain('include parameter');
   });
 });
@@ -112,7 +112,7 @@ describe('a team', () => {
         'manage-public-modules': false,
       },
     };
-    const answer = answered(await server.post(teamsOf('acme'), resource('teams', attributes)), 201);
+    const answer = expectStatus(await server.post(teamsOf('acme'), resource('teams', attributes)), 201);
     expect(answer.body.data).toMatchObject({
       id: expect.stringMatching(/^team-\w{16}$/),
       type: 'teams',
@@ -163,7 +163,7 @@ describe('a team', () => {
       'organization-access/manage-teams',
     ],
   ])('is not made of %j', async (attributes, detail, attribute) => {
-    const { body } = answered(await server.post(teamsOf('acme'), resource('teams', attributes)), 422);
+    const { body } = expectStatus(await server.post(teamsOf('acme'), resource('teams', attributes)), 422);
     expect(body.errors).toMatchObject([{ detail, source: { pointer: `/data/attributes/${attribute}` } }]);
   });
 
@@ -178,7 +178,7 @@ describe('a team', () => {
       'organization-access': { 'manage-workspaces': true, 'manage-projects': true },
     });
     const patch = async (attributes: object) =>
-      answered(await server.patch(pathOf(id), resource('teams', attributes)), 200).body.data.attributes;
+      expectStatus(await server.patch(pathOf(id), resource('teams', attributes)), 200).body.data.attributes;
     expect(await patch({ 'organization-access': { 'manage-projects': false, 'read-projects': true } })).toMatchObject({
       name: 'changing',
       'sso-team-id': 'sso-1',
@@ -189,7 +189,7 @@ describe('a team', () => {
     expect(await patch({ ...changes, name: 'changed' })).toMatchObject({ ...changes, name: 'changed' });
     const length = await logLength(server.store);
     expect(await patch({ ...changes, name: 'changed', 'organization-access': {} })).toMatchObject(changes);
-    answered(await server.patch(pathOf(id), { data: { type: 'teams' } }), 200);
+    expectStatus(await server.patch(pathOf(id), { data: { type: 'teams' } }), 200);
     expect(await logLength(server.store)).toBe(length);
     expect(detailOf(await server.patch(pathOf(id), resource('teams', { name: 'core' })))).toMatch('already been taken');
     expect(detailOf(await server.patch(pathOf(id), resource('tokens')))).toBe('Type must be teams');
@@ -197,7 +197,7 @@ describe('a team', () => {
 
   it('may have spaces in its name, from its creation or later', async () => {
     const id = await makeTeam(server, 'acme', 'Site  Reliability');
-    const { body } = answered(await server.patch(pathOf(id), resource('teams', { name: 'On call' })), 200);
+    const { body } = expectStatus(await server.patch(pathOf(id), resource('teams', { name: 'On call' })), 200);
     expect(body.data.attributes.name).toBe('On call');
     expect(namesIn(await server.get(`${teamsOf('acme')}?filter[names]=On%20call`))).toEqual(['On call']);
   });
@@ -207,7 +207,7 @@ describe('a team', () => {
     const person = await makeMember(server, 'acme', 'goer', [id]);
     const secrets = [
       await makeToken(server, `${pathOf(id)}/authentication-token`),
-      answered(
+      expectStatus(
         await server.post(
           `${pathOf(id)}/authentication-tokens`,
           resource('authentication-tokens', { description: 'ci' }),
@@ -215,12 +215,12 @@ describe('a team', () => {
         201,
       ).body.data.attributes.token as string,
     ];
-    for (const secret of secrets) answered(await server.as(secret).get(pathOf(id)), 200);
-    answered(await server.delete(pathOf(id)), 204);
-    for (const secret of secrets) answered(await server.as(secret).get(pathOf(id)), 401);
-    answered(await person.get(pathOf(id)), 404);
-    answered(await server.delete(pathOf(id)), 404);
-    const ended = (await wholeLog(server.store)).filter(
+    for (const secret of secrets) expectStatus(await server.as(secret).get(pathOf(id)), 200);
+    expectStatus(await server.delete(pathOf(id)), 204);
+    for (const secret of secrets) expectStatus(await server.as(secret).get(pathOf(id)), 401);
+    expectStatus(await person.get(pathOf(id)), 404);
+    expectStatus(await server.delete(pathOf(id)), 404);
+    const ended = (await readWholeLog(server.store)).filter(
       ({ type, data }) => JSON.stringify([type, data]).includes(id) && type === 'AuthenticationTokenDestroyed',
     );
     expect(ended).toHaveLength(2);
@@ -237,20 +237,20 @@ describe('a team', () => {
     const id = await makeTeam(server, 'acme', 'lockers', attributes);
     const api = server.as(await makeToken(server, `${pathOf(id)}/authentication-token`));
     const workspace = `/api/v2/workspaces/${await makeWorkspace(server, 'acme', 'held')}`;
-    answered(await api.post(`${workspace}/actions/lock`, { reason: 'mine' }), 200);
-    answered(await server.delete(pathOf(id)), 204);
-    const { body } = answered(await server.get(workspace), 200);
+    expectStatus(await api.post(`${workspace}/actions/lock`, { reason: 'mine' }), 200);
+    expectStatus(await server.delete(pathOf(id)), 204);
+    const { body } = expectStatus(await server.get(workspace), 200);
     expect(body.data.attributes).toMatchObject({ locked: true, 'locked-reason': 'mine' });
-    const refusal = answered(await server.post(`${workspace}/actions/unlock`), 409);
+    const refusal = expectStatus(await server.post(`${workspace}/actions/unlock`), 409);
     expect(detailOf(refusal)).toContain('is locked by Team lockers');
-    answered(await server.get(`${workspace}?include=locked_by`), 200);
-    const freed = answered(await server.post(`${workspace}/actions/force-unlock`), 200);
+    expectStatus(await server.get(`${workspace}?include=locked_by`), 200);
+    const freed = expectStatus(await server.post(`${workspace}/actions/force-unlock`), 200);
     expect(freed.body.data.attributes.locked).toBe(false);
   });
 
   it('is brought up by who manages teams, who gives it only what they may give', async () => {
     const manager = await holder('acme', 'manager', 'manage-teams');
-    const { body } = answered(
+    const { body } = expectStatus(
       await manager.post(
         teamsOf('acme'),
         resource('teams', {
@@ -271,39 +271,39 @@ describe('a team', () => {
     const { id } = body.data;
     const length = await logLength(server.store);
     const mighty = { 'organization-access': { 'manage-workspaces': true } };
-    answered(await manager.post(teamsOf('acme'), resource('teams', { name: 'mighty', ...mighty })), 404);
-    answered(await manager.patch(pathOf(id), resource('teams', mighty)), 404);
-    answered(await manager.post(usersOf(id), users('manager')), 404);
+    expectStatus(await manager.post(teamsOf('acme'), resource('teams', { name: 'mighty', ...mighty })), 404);
+    expectStatus(await manager.patch(pathOf(id), resource('teams', mighty)), 404);
+    expectStatus(await manager.post(usersOf(id), users('manager')), 404);
     for (const method of ['patch', 'delete', 'post'] as const) {
       const path = method === 'post' ? usersOf(acme.ownersTeam) : pathOf(acme.ownersTeam);
-      answered(await manager[method](path, method === 'post' ? users('manager') : resource('teams')), 404);
+      expectStatus(await manager[method](path, method === 'post' ? users('manager') : resource('teams')), 404);
     }
-    answered(await manager.post(`${pathOf(acme.ownersTeam)}/authentication-token`), 404);
+    expectStatus(await manager.post(`${pathOf(acme.ownersTeam)}/authentication-token`), 404);
     expect(await logLength(server.store)).toBe(length);
-    answered(await manager.patch(pathOf(id), resource('teams', { name: 'plainer' })), 200);
-    answered(await manager.delete(pathOf(id)), 204);
+    expectStatus(await manager.patch(pathOf(id), resource('teams', { name: 'plainer' })), 200);
+    expectStatus(await manager.delete(pathOf(id)), 204);
     const giver = await holder('acme', 'giver', 'manage-teams', 'manage-organization-access');
-    answered(await giver.post(teamsOf('acme'), resource('teams', { name: 'mighty', ...mighty })), 201);
+    expectStatus(await giver.post(teamsOf('acme'), resource('teams', { name: 'mighty', ...mighty })), 201);
   });
 
   it('is left alone by members', async () => {
     const member = await makeMember(server, 'acme', 'onlooker');
     const id = await makeTeam(server, 'acme', 'open', { visibility: 'organization' });
-    const { permissions } = answered(await member.get(pathOf(id)), 200).body.data.attributes;
+    const { permissions } = expectStatus(await member.get(pathOf(id)), 200).body.data.attributes;
     expect(Object.values(permissions)).toEqual([false, false, false, false, false]);
-    answered(await member.post(teamsOf('acme'), resource('teams', { name: 'theirs' })), 404);
-    answered(await member.patch(pathOf(id), resource('teams', { name: 'theirs' })), 404);
-    answered(await member.delete(pathOf(id)), 404);
-    answered(await member.post(usersOf(id), users('onlooker')), 404);
-    answered(await member.delete(usersOf(id), users('onlooker')), 404);
+    expectStatus(await member.post(teamsOf('acme'), resource('teams', { name: 'theirs' })), 404);
+    expectStatus(await member.patch(pathOf(id), resource('teams', { name: 'theirs' })), 404);
+    expectStatus(await member.delete(pathOf(id)), 404);
+    expectStatus(await member.post(usersOf(id), users('onlooker')), 404);
+    expectStatus(await member.delete(usersOf(id), users('onlooker')), 404);
   });
 });
 
 describe('the owners team', () => {
   it('stays as it is, by its id and not by its name', async () => {
     const { ownersTeam: id } = await makeOrganization(server, 'owned');
-    const refused = async (answer: Promise<Answer>, detail: string) =>
-      expect(detailOf(answered(await answer, 422))).toBe(detail);
+    const refused = async (answer: Promise<ApiResponse>, detail: string) =>
+      expect(detailOf(expectStatus(await answer, 422))).toBe(detail);
     await refused(server.delete(pathOf(id)), 'The owners team cannot be deleted');
     await refused(server.patch(pathOf(id), resource('teams', { name: 'x' })), 'The owners team cannot be renamed');
     await refused(
@@ -322,14 +322,14 @@ describe('the owners team', () => {
       'can-update-visibility': false,
     });
     const echoed = await server.patch(pathOf(id), { data: { ...body.data, id } });
-    expect(answered(echoed, 200).body.data).toEqual(body.data);
+    expect(expectStatus(echoed, 200).body.data).toEqual(body.data);
   });
 
   it('keeps an owner', async () => {
     const { ownersTeam: id } = await makeOrganization(server, 'kept');
     await makeMember(server, 'kept', 'second', [id]);
-    answered(await server.delete(usersOf(id), users('admin')), 204);
-    const refusal = answered(await server.delete(usersOf(id), users('second', 'admin')), 422);
+    expectStatus(await server.delete(usersOf(id), users('admin')), 204);
+    const refusal = expectStatus(await server.delete(usersOf(id), users('second', 'admin')), 422);
     expect(detailOf(refusal)).toBe('The last active owner of an organization cannot be removed');
     expect(await membersOf(id)).toEqual(['second']);
   });
@@ -337,11 +337,11 @@ describe('the owners team', () => {
   it('does not count those who are only invited', async () => {
     const { ownersTeam: id } = await makeOrganization(server, 'inviting');
     const owner = await makeMember(server, 'inviting', 'firm', [id]);
-    answered(await server.delete(usersOf(id), users('admin')), 204);
+    expectStatus(await server.delete(usersOf(id), users('admin')), 204);
     const into = { teams: { data: [{ type: 'teams', id }] } };
     const body = resource('organization-memberships', { email: 'late@people.test' }, into);
-    answered(await owner.post('/api/v2/organizations/inviting/organization-memberships', body), 201);
-    answered(await owner.delete(usersOf(id), users('firm')), 422);
+    expectStatus(await owner.post('/api/v2/organizations/inviting/organization-memberships', body), 201);
+    expectStatus(await owner.delete(usersOf(id), users('firm')), 422);
     expect((await owner.delete(usersOf(id), users('late'))).status).toBe(204);
   });
 
@@ -351,8 +351,8 @@ describe('the owners team', () => {
       const { ownersTeam: id } = await makeOrganization(server, name);
       const one = await makeMember(server, name, `${name}-one`, [id]);
       const two = await makeMember(server, name, `${name}-two`, [id]);
-      answered(await server.delete(usersOf(id), users('admin')), 204);
-      const removal = (by: Member, other: Member): Promise<Answer> => {
+      expectStatus(await server.delete(usersOf(id), users('admin')), 204);
+      const removal = (by: SeededMember, other: SeededMember): Promise<ApiResponse> => {
         if (round % 2 === 0) return by.delete(usersOf(id), users(other.username));
         return by.delete(`/api/v2/organization-memberships/${other.membership}`);
       };
@@ -367,8 +367,8 @@ describe('the owners team', () => {
 
 describe('members of a team', () => {
   let id: string;
-  let ada: Member;
-  let bob: Member;
+  let ada: SeededMember;
+  let bob: SeededMember;
 
   beforeAll(async () => {
     await makeOrganization(server, 'staffed');
@@ -378,15 +378,15 @@ describe('members of a team', () => {
   });
 
   it('are added and removed by username, as often as one likes', async () => {
-    for (let n = 0; n < 2; n += 1) answered(await server.post(usersOf(id), users('ada', 'bob', 'ada')), 204);
+    for (let n = 0; n < 2; n += 1) expectStatus(await server.post(usersOf(id), users('ada', 'bob', 'ada')), 204);
     expect(await membersOf(id)).toEqual(['ada', 'bob']);
     expect((await server.get(pathOf(id))).body.data).toMatchObject({
       attributes: { 'users-count': 2 },
       relationships: { users: { data: [ada.id, bob.id].toSorted().map((user) => ({ type: 'users', id: user })) } },
     });
-    for (let n = 0; n < 2; n += 1) answered(await server.delete(usersOf(id), users('ada', 'nobody')), 204);
+    for (let n = 0; n < 2; n += 1) expectStatus(await server.delete(usersOf(id), users('ada', 'nobody')), 204);
     expect(await membersOf(id)).toEqual(['bob']);
-    const told = (await wholeLog(server.store))
+    const told = (await readWholeLog(server.store))
       .filter(({ stream, type }) => stream === id && type.startsWith('TeamMember'))
       .map(({ type, data }) => [type, (data as { username: string }).username]);
     // Additions of one request come in the order of the users' ids.
@@ -398,7 +398,7 @@ describe('members of a team', () => {
   });
 
   it('are added and removed by their memberships, too', async () => {
-    answered(await server.post(membershipsOf(id), memberships(ada.membership)), 204);
+    expectStatus(await server.post(membershipsOf(id), memberships(ada.membership)), 204);
     const { body } = await server.get(`${pathOf(id)}?include=organization-memberships`);
     expect(body.data.relationships['organization-memberships'].data).toEqual(
       [ada.membership, bob.membership].toSorted().map((one) => ({ type: 'organization-memberships', id: one })),
@@ -411,7 +411,7 @@ describe('members of a team', () => {
         attributes: expect.objectContaining({ status: 'active', email: 'ada@people.test' }),
       }),
     );
-    answered(await server.delete(membershipsOf(id), memberships(ada.membership)), 204);
+    expectStatus(await server.delete(membershipsOf(id), memberships(ada.membership)), 204);
     expect(await membersOf(id)).toEqual(['bob']);
   });
 
@@ -434,45 +434,45 @@ describe('members of a team', () => {
       [membershipsOf(id), memberships(foreigner.membership), 'Organization membership'],
       [usersOf(id), users(ada.id), 'is not a member of the organization'],
     ] as const) {
-      const answer = answered(await server.post(path, body), 422);
+      const answer = expectStatus(await server.post(path, body), 422);
       expect(detailOf(answer)).toContain(detail);
       expect(answer.body.errors[0].source.pointer).toMatch(/^\/data\/[01]\/id$/);
     }
     expect(await membersOf(id)).toEqual(['bob']);
-    answered(await server.post(usersOf(id), { data: 'ada' }), 422);
-    answered(await server.post(usersOf(id), { data: [] }), 204);
+    expectStatus(await server.post(usersOf(id), { data: 'ada' }), 422);
+    expectStatus(await server.post(usersOf(id), { data: [] }), 204);
   });
 
   it('are brought in by who manages membership, but not among the owners', async () => {
     const manager = await holder('staffed', 'keeper', 'manage-membership', 'access-secret-teams');
     const { body } = await server.get(`${teamsOf('staffed')}?filter[names]=owners`);
     const [owners] = body.data;
-    answered(await manager.post(usersOf(id), users('keeper')), 204);
-    answered(await manager.post(usersOf(owners.id), users('keeper')), 404);
-    answered(await manager.delete(usersOf(owners.id), users('admin')), 404);
-    answered(await manager.post(membershipsOf(owners.id), memberships(manager.membership)), 404);
-    answered(await manager.patch(pathOf(id), resource('teams', { name: 'theirs' })), 404);
+    expectStatus(await manager.post(usersOf(id), users('keeper')), 204);
+    expectStatus(await manager.post(usersOf(owners.id), users('keeper')), 404);
+    expectStatus(await manager.delete(usersOf(owners.id), users('admin')), 404);
+    expectStatus(await manager.post(membershipsOf(owners.id), memberships(manager.membership)), 404);
+    expectStatus(await manager.patch(pathOf(id), resource('teams', { name: 'theirs' })), 404);
     expect(await membersOf(owners.id)).toEqual(['admin']);
   });
 
   it('of old logs have a team and no membership, and are members all the same', async () => {
     const { store, house } = server;
     const { id: user } = await ensureUser(store, house.ids, 'old-timer', false);
-    const api: Api = server.as(await issueUserToken(store, house.ids, user, 'for a test'));
+    const api: ApiTestClient = server.as(await issueUserToken(store, house.ids, user, 'for a test'));
     await server.database.transaction([
       sql`insert into team_members (team, user_id) values (${id}, ${user})`,
       sql`select access.raise_epoch(${user})`,
       sql`update users set email = 'old@people.test' where id = ${user}`,
     ]);
-    answered(await api.get('/api/v2/organizations/staffed'), 200);
+    expectStatus(await api.get('/api/v2/organizations/staffed'), 200);
     const other = await makeTeam(server, 'staffed', 'other');
-    answered(await server.post(usersOf(other), users('old-timer')), 204);
+    expectStatus(await server.post(usersOf(other), users('old-timer')), 204);
     expect(await membersOf(other)).toEqual(['old-timer']);
     const invitation = resource('organization-memberships', { email: 'OLD@people.test' });
     const owner = await makeMember(server, 'staffed', 'an-owner', [
       (await server.get(`${teamsOf('staffed')}?filter[names]=owners`)).body.data[0].id,
     ]);
-    const { body } = answered(
+    const { body } = expectStatus(
       await owner.post('/api/v2/organizations/staffed/organization-memberships', invitation),
       201,
     );
@@ -482,8 +482,8 @@ describe('members of a team', () => {
 
 describe('secret teams', () => {
   let hidden: string;
-  let insider: Member;
-  let outsider: Member;
+  let insider: SeededMember;
+  let outsider: SeededMember;
 
   beforeAll(async () => {
     await makeOrganization(server, 'discreet');
@@ -498,7 +498,7 @@ describe('secret teams', () => {
     const token = server.as(await makeToken(server, `${pathOf(hidden)}/authentication-token`));
     const organization = server.as(await makeToken(server, '/api/v2/organizations/discreet/authentication-token'));
     for (const api of [server, insider, seer, token, organization]) {
-      answered(await api.get(pathOf(hidden)), 200);
+      expectStatus(await api.get(pathOf(hidden)), 200);
       expect(namesIn(await api.get(`${teamsOf('discreet')}?q=hidden`))).toEqual(['hidden']);
     }
   });
@@ -506,13 +506,13 @@ describe('secret teams', () => {
   it('are not there for anybody else: not by id, not in lists and counts, not in relationships', async () => {
     const manager = await holder('discreet', 'blind-manager', 'manage-teams', 'manage-membership');
     for (const api of [outsider, manager]) {
-      answered(await api.get(pathOf(hidden)), 404);
-      answered(await api.patch(pathOf(hidden), resource('teams', { name: 'found' })), 404);
-      answered(await api.delete(pathOf(hidden)), 404);
-      answered(await api.post(usersOf(hidden), users('outsider')), 404);
+      expectStatus(await api.get(pathOf(hidden)), 404);
+      expectStatus(await api.patch(pathOf(hidden), resource('teams', { name: 'found' })), 404);
+      expectStatus(await api.delete(pathOf(hidden)), 404);
+      expectStatus(await api.post(usersOf(hidden), users('outsider')), 404);
       const list = await api.get(`${teamsOf('discreet')}?page[size]=1&filter[names]=hidden,open`);
       expect([namesIn(list), totalOf(list)]).toEqual([['open'], 1]);
-      const { body } = answered(
+      const { body } = expectStatus(
         await api.get(`/api/v2/organization-memberships/${insider.membership}?include=teams,user`),
         200,
       );
@@ -529,7 +529,7 @@ describe('secret teams', () => {
     const into = { teams: { data: [{ type: 'teams', id: hidden }] } };
     const body = resource('organization-memberships', { email: 'guest@people.test' }, into);
     const path = '/api/v2/organizations/discreet/organization-memberships';
-    const refusal = answered(await manager.post(path, body), 422);
+    const refusal = expectStatus(await manager.post(path, body), 422);
     expect(detailOf(refusal)).toBe(`Team ${hidden} does not exist`);
     const nowhere = resource(
       'organization-memberships',
@@ -538,6 +538,6 @@ describe('secret teams', () => {
         teams: { data: [{ type: 'teams', id: 'team-nowhere' }] },
       },
     );
-    expect(detailOf(answered(await server.post(path, nowhere), 422))).toBe('Team team-nowhere does not exist');
+    expect(detailOf(expectStatus(await server.post(path, nowhere), 422))).toBe('Team team-nowhere does not exist');
   });
 });

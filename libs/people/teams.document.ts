@@ -1,11 +1,11 @@
-import { attributesOf, linkTo, toMany, toOne, type Resource } from '#json-api';
-import { may, type Identity } from '#access';
-import { mayChangeTeam } from './team-permission.js';
+import { toAttributes, linkTo, toMany, toOne, type Resource } from '#json-api';
+import { can, type Identity } from '#access';
+import { canChangeTeam } from './team-permission.js';
 import type { TeamDetailsRow } from './teams.queries.js';
 
-export const teamResource = (team: TeamDetailsRow, actor: Identity): Resource => {
+export const renderTeam = (team: TeamDetailsRow, actor: Identity): Resource => {
   // The owners team is what it is, whoever asks.
-  const changes = mayChangeTeam(actor, 'manage-teams', team) && !team.isOwners;
+  const changes = canChangeTeam(actor, 'manage-teams', team) && !team.isOwners;
   return {
     id: team.id,
     type: 'teams',
@@ -16,12 +16,12 @@ export const teamResource = (team: TeamDetailsRow, actor: Identity): Resource =>
       'users-count': team.members.length,
       visibility: team.visibility,
       'allow-member-token-management': team.allowMemberTokenManagement,
-      'organization-access': attributesOf(team.organizationAccess),
+      'organization-access': toAttributes(team.organizationAccess),
       permissions: {
-        'can-update-membership': mayChangeTeam(actor, 'manage-team-membership', team),
+        'can-update-membership': canChangeTeam(actor, 'manage-team-membership', team),
         'can-destroy': changes,
-        'can-update-organization-access': changes && may(actor, 'manage-organization-access', team),
-        'can-update-api-token': mayChangeTeam(actor, 'manage-team-tokens', team),
+        'can-update-organization-access': changes && can(actor, 'manage-organization-access', team),
+        'can-update-api-token': canChangeTeam(actor, 'manage-team-tokens', team),
         'can-update-visibility': changes,
       },
     },

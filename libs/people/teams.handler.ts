@@ -2,26 +2,33 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, sql, unprocessable, type DataOf, type Sql } from '#kernel';
 import {
   EventStore,
-  firstRow,
-  firstRowOrNull,
+  getFirstRow,
+  getFirstRowOrNull,
   refuseTakenName,
-  staleWhen,
-  unborn,
-  unchanged,
-  type Loaded,
-  type Write,
+  raiseConflictWhen,
+  newStream,
+  expectVersion,
+  type LoadedStream,
+  type StreamWrite,
 } from '#event-store';
-import { contextOf, demand, NO_ORGANIZATION_ACCESS, placeInOrganization, type Actor, type Permission } from '#access';
-import { destroyTokens, tokensOf, type OwnedToken } from './authentication-tokens.writes.js';
-import { team, turnedIn, type TeamChanges, type TeamCommand } from './team.js';
-import { demandChangeTeam } from './team-permission.js';
+import {
+  createEventContext,
+  requirePermission,
+  NO_ORGANIZATION_ACCESS,
+  loadParentOrganization,
+  type Actor,
+  type Permission,
+} from '#access';
+import { prepareTokenDestruction, selectOwnedTokens, type OwnedToken } from './authentication-tokens.writes.js';
+import { team, pickChangedAccess, type TeamChanges, type TeamCommand } from './team.js';
+import { requireTeamChange } from './team-permission.js';
 import {
   isOwnerless,
-  namedMembers,
-  teamById,
-  teamForCommand,
-  type NamedMember,
-  type NamedMembers,
+  selectReferencedMembers,
+  selectTeamById,
+  loadTeamForCommand,
+  type ReferencedMember,
+  type MemberReferences,
   type TeamDetailsRow,
   type TeamForCommand,
 } from './teams.queries.js';
@@ -36,14 +43,14 @@ export class CreateTeam extends Command<TeamDetailsRow> {
   }
 }
 
-type LaterCommand =
+type ExistingTeamCommand =
   { readonly type: 'UpdateTeam'; readonly data: { readonly changes: TeamChanges } } | { readonly type: 'DeleteTeam' };
 
 /** A command for one team; resolves to how it stands then, null when it is gone. */
-export class ToTeam extends Command<TeamDetailsRow | null> {
+export class ChangeTeam extends Command<TeamDetailsRow | null> {
   constructor(
     readonly id: string,
-    readonly command: LaterCommand,
+    readonly command: ExistingTeamCommand,
     readonly actor: Actor,
   ) {
     super();
@@ -54,7 +61,7 @@ export class ChangeTeamMembers extends Command<void> {
   constructor(
     readonly id: string,
     readonly change: 'AddTeamMembers' | 'RemoveTeamMembers',
-    readonly named: NamedMembers,
+    readonly named: MemberReferences,
     readonly actor: Actor,
   ) {
     super();
@@ -63,8 +70,8 @@ export class ChangeTeamMembers extends Command<void> {
 
 const refuseTaken = refuseTakenName('teams_organization_name_key');
 
-const turnsFlags = (before: TeamForCommand['organizationAccess'], changes: TeamChanges): boolean =>
-  Object.keys(turnedIn(before, changes)).length > 0;
+const changesOrganizationAccess = (before: TeamForCommand['organizationAccess'], changes: TeamChanges): boolean =>
+  Object.keys(pickChangedAccess(before, changes)).length > 0;
 
 @CommandHandler(CreateTeam)
 export class CreateTeamHandler implements ICommandHandler<CreateTeam> {
@@ -79,39 +86,40 @@ export class CreateTeamHandler implements ICommandHandler<CreateTeam> {
       .handle({
         decider: team,
         load: async () => {
-          const place = await placeInOrganization(this.store.database, actor, 'manage-teams', organization);
-          if (turnsFlags(NO_ORGANIZATION_ACCESS, data)) demand(actor, 'manage-organization-access', place);
-          return { ...unborn(id, team), place };
+          const place = await loadParentOrganization(this.store.database, actor, 'manage-teams', organization);
+          if (changesOrganizationAccess(NO_ORGANIZATION_ACCESS, data))
+            requirePermission(actor, 'manage-organization-access', place);
+          return { ...newStream(id, team), place };
         },
         command: () => ({ type: 'CreateTeam', data }) as const,
         organization: ({ place }) => place.organization,
-        holding: ({ place }) => [unchanged(place.organization, place.version)],
-        context: contextOf(actor),
-        read: () => [teamById(id, actor)],
+        holding: ({ place }) => [expectVersion(place.organization, place.version)],
+        context: createEventContext(actor),
+        read: () => [selectTeamById(id, actor)],
       })
       .catch(refuseTaken);
-    return firstRow<TeamDetailsRow>(rows);
+    return getFirstRow<TeamDetailsRow>(rows);
   }
 }
 
 /** Loads a team, where the caller may do that with it. */
-const loaded = async <More extends object>(
+const loadTeam = async <More extends object>(
   store: EventStore,
   { id, permission, actor }: { readonly id: string; readonly permission: Permission; readonly actor: Actor },
   more: Sql = sql.empty,
 ) => {
-  const found = await teamForCommand<More>(store.database, actor, id, more);
-  demandChangeTeam(actor, permission, found);
+  const found = await loadTeamForCommand<More>(store.database, actor, id, more);
+  requireTeamChange(actor, permission, found);
   return { ...(await store.restore(id, team, found.snapshot)), found };
 };
 
-const TOKENS = sql`, ${tokensOf(sql.raw('t.id'))} as tokens`;
+const TOKENS = sql`, ${selectOwnedTokens(sql.raw('t.id'))} as tokens`;
 
-@CommandHandler(ToTeam)
-export class TeamsHandler implements ICommandHandler<ToTeam> {
+@CommandHandler(ChangeTeam)
+export class TeamsHandler implements ICommandHandler<ChangeTeam> {
   constructor(private readonly store: EventStore) {}
 
-  execute({ id, command, actor }: ToTeam): Promise<TeamDetailsRow | null> {
+  execute({ id, command, actor }: ChangeTeam): Promise<TeamDetailsRow | null> {
     return command.type === 'DeleteTeam' ? this.remove(id, actor) : this.update(id, command.data.changes, actor);
   }
 
@@ -120,18 +128,19 @@ export class TeamsHandler implements ICommandHandler<ToTeam> {
       .handle({
         decider: team,
         load: async () => {
-          const its = await loaded(this.store, { id, permission: 'manage-teams', actor });
+          const its = await loadTeam(this.store, { id, permission: 'manage-teams', actor });
           const { organizationAccess } = its.found;
-          if (turnsFlags(organizationAccess, changes)) demand(actor, 'manage-organization-access', its.found);
+          if (changesOrganizationAccess(organizationAccess, changes))
+            requirePermission(actor, 'manage-organization-access', its.found);
           return its;
         },
         command: ({ found }) => ({ type: 'UpdateTeam', data: { changes, ofOwners: found.isOwners } }) as const,
         organization: ({ found }) => found.organization,
-        context: contextOf(actor),
-        read: () => [teamById(id, actor)],
+        context: createEventContext(actor),
+        read: () => [selectTeamById(id, actor)],
       })
       .catch(refuseTaken);
-    return firstRowOrNull<TeamDetailsRow>(rows);
+    return getFirstRowOrNull<TeamDetailsRow>(rows);
   }
 
   /** Its tokens go with it, in the same append: from then on they open nothing. */
@@ -140,21 +149,21 @@ export class TeamsHandler implements ICommandHandler<ToTeam> {
       decider: team,
       load: async () => {
         const asked = { id, permission: 'manage-teams', actor } as const;
-        const its = await loaded<{ tokens: OwnedToken[] }>(this.store, asked, TOKENS);
-        return { ...its, tokens: await destroyTokens(this.store, id, its.found.tokens) };
+        const its = await loadTeam<{ tokens: OwnedToken[] }>(this.store, asked, TOKENS);
+        return { ...its, tokens: await prepareTokenDestruction(this.store, id, its.found.tokens) };
       },
       command: ({ found }) => ({ type: 'DeleteTeam', data: { ofOwners: found.isOwners } }) as const,
       organization: ({ found }) => found.organization,
       holding: ({ tokens }) => tokens.writes,
-      context: contextOf(actor),
+      context: createEventContext(actor),
       read: ({ tokens }) => tokens.statements,
     });
     return null;
   }
 }
 
-type LoadedTeam = Loaded<typeof team.initial> & {
-  readonly found: TeamForCommand & { readonly named: readonly NamedMember[] };
+type LoadedTeam = LoadedStream<typeof team.initial> & {
+  readonly found: TeamForCommand & { readonly named: readonly ReferencedMember[] };
 };
 
 @CommandHandler(ChangeTeamMembers)
@@ -167,8 +176,8 @@ export class ChangeTeamMembersHandler implements ICommandHandler<ChangeTeamMembe
       decider: team,
       load: async (): Promise<LoadedTeam> => {
         const asked = { id, permission: 'manage-team-membership', actor } as const;
-        const its = await loaded<{ named: NamedMember[] }>(this.store, asked, namedMembers(named));
-        if (adds) refuseStrangers(named, its.found.named);
+        const its = await loadTeam<{ named: ReferencedMember[] }>(this.store, asked, selectReferencedMembers(named));
+        if (adds) refuseNonMembers(named, its.found.named);
         return its;
       },
       command: ({ found: { named: members, owners } }) =>
@@ -176,23 +185,23 @@ export class ChangeTeamMembersHandler implements ICommandHandler<ChangeTeamMembe
           ? ({ type: 'AddTeamMembers', data: { members } } as const)
           : ({ type: 'RemoveTeamMembers', data: { members, owners } } as const),
       organization: ({ found }) => found.organization,
-      holding: ({ found }) => (adds ? heldToAdd(found) : []),
-      context: contextOf(actor),
+      holding: ({ found }) => (adds ? buildAddPreconditions(found) : []),
+      context: createEventContext(actor),
       // The owners' stream decides who owns; this is for what their memberships could change beside it.
-      read: ({ found }) => (!adds && found.owners ? [staleWhen(isOwnerless(id))] : []),
+      read: ({ found }) => (!adds && found.owners ? [raiseConflictWhen(isOwnerless(id))] : []),
     });
   }
 }
 
 /** Nobody is added while their membership, or the organization, is going. */
-const heldToAdd = ({ organization, organizationVersion, named }: LoadedTeam['found']): Write[] => [
-  unchanged(organization, organizationVersion),
+const buildAddPreconditions = ({ organization, organizationVersion, named }: LoadedTeam['found']): StreamWrite[] => [
+  expectVersion(organization, organizationVersion),
   ...named.flatMap(({ membership, version }) =>
-    membership !== null && version !== null ? [unchanged(membership, version)] : [],
+    membership !== null && version !== null ? [expectVersion(membership, version)] : [],
   ),
 ];
 
-const refuseStrangers = ({ by, names }: NamedMembers, known: readonly NamedMember[]): void => {
+const refuseNonMembers = ({ by, names }: MemberReferences, known: readonly ReferencedMember[]): void => {
   const index = names.findIndex((name) => !known.some((member) => member.name === name));
   if (index === -1) return;
   const what = by === 'users' ? 'User' : 'Organization membership';

@@ -1,20 +1,20 @@
 import { notFound, sql, type Sql } from '#kernel';
-import { snapshotOf, type Database, type Snapshot } from '#event-store';
-import type { Listed, Page } from '#json-api';
+import { buildSnapshotJson, type Database, type StreamSnapshot } from '#event-store';
+import type { ListPage, PageRequest } from '#json-api';
 import {
-  fresh,
-  listOfOrganization,
-  organizationsWhere,
+  requireCurrentAccess,
+  listInOrganization,
+  isPermittedByRole,
   type Actor,
   type Identity,
   type OrganizationAccess,
   type Permission,
 } from '#access';
-import type { Member, TeamSettings } from './team.js';
-import { demandReadTeam, type TeamPlace } from './team-permission.js';
-import { invitationIn, shownMember } from './shown-accounts.queries.js';
+import type { TeamMember, TeamSettings } from './team.js';
+import { requireTeamRead, type TeamScope } from './team-permission.js';
+import { selectInvitation, selectVisibleMemberId } from './shown-accounts.queries.js';
 
-export type TeamDetailsRow = TeamPlace &
+export type TeamDetailsRow = TeamScope &
   TeamSettings & {
     readonly id: string;
     readonly organizationName: string;
@@ -27,13 +27,13 @@ export type TeamDetailsRow = TeamPlace &
   };
 
 /** Whoever is in a team, or holds its token, has this at it. */
-const grants = (actor: Identity): Sql =>
+const selectGrants = (actor: Identity): Sql =>
   sql`case when t.id = any (${actor.teams}::text[]) then '[{"on": "team", "level": "member"}]'::jsonb else '[]' end`;
 
 /** Columns of a row `t` of `teams` beside its organization `o`: what permissions are asked about. */
-export const teamPlace = (actor: Identity): Sql => sql`t.organization, t.visibility,
+export const selectTeamScopeColumns = (actor: Identity): Sql => sql`t.organization, t.visibility,
   t.allow_member_token_management as "allowMemberTokenManagement", o.owners_team = t.id as "isOwners",
-  ${grants(actor)} as grants`;
+  ${selectGrants(actor)} as grants`;
 
 const COLUMNS = sql.raw(`o.name as "organizationName", t.name, t.sso_team_id as "ssoTeamId",
   t.organization_access as "organizationAccess",
@@ -42,23 +42,23 @@ const COLUMNS = sql.raw(`o.name as "organizationName", t.name, t.sso_team_id as 
            on ou.user_id = m.user_id and ou.organization = t.organization
          where m.team = t.id order by ou.id) as memberships`);
 
-const columns = (actor: Identity): Sql => sql`t.id, ${teamPlace(actor)}, ${COLUMNS},
-  array(select ${shownMember(actor)} as shown
+const selectColumns = (actor: Identity): Sql => sql`t.id, ${selectTeamScopeColumns(actor)}, ${COLUMNS},
+  array(select ${selectVisibleMemberId(actor)} as shown
           from team_members tm left join organization_memberships ou
             on ou.user_id = tm.user_id and ou.organization = t.organization
          where tm.team = t.id order by shown) as "shownMembers"`;
 
 const FROM = sql.raw('from teams t join organizations o on o.id = t.organization');
 
-/** The same as one expression, a TeamPlace or null, for rows that hold no more of a team than its id. */
-export const teamPlaceOf = (actor: Identity, team: Sql): Sql => sql`
-  (select to_jsonb(place) from (select ${teamPlace(actor)} ${FROM} where t.id = ${team}) place)`;
+/** The same as one expression, a TeamScope or null, for rows that hold no more of a team than its id. */
+export const selectTeamScope = (actor: Identity, team: Sql): Sql => sql`
+  (select to_jsonb(place) from (select ${selectTeamScopeColumns(actor)} ${FROM} where t.id = ${team}) place)`;
 
 const organizationAllows = (actor: Identity, permission: Permission): Sql =>
-  sql`t.organization in (select id from organizations where ${organizationsWhere(actor, permission)})`;
+  sql`t.organization in (select id from organizations where ${isPermittedByRole(actor, permission)})`;
 
-/** A condition on a row `t` of `teams`: whether the caller sees it; what mayReadTeam says of one that has been read. */
-export const isSeenTeam = (actor: Identity): Sql => sql`(${organizationAllows(actor, 'read-teams')}
+/** A condition on a row `t` of `teams`: whether the caller sees it; what canReadTeam says of one that has been read. */
+export const isVisibleTeam = (actor: Identity): Sql => sql`(${organizationAllows(actor, 'read-teams')}
   and (t.visibility <> 'secret' or t.id = any (${actor.teams}::text[])
        or ${organizationAllows(actor, 'read-secret-teams')}))`;
 
@@ -71,10 +71,10 @@ export const isHiddenTeam = (actor: Identity, somebody: Sql, organization: Sql):
     select 1 from (select ${somebody} ->> 'id' as id, ${organization} as organization) named
       left join teams on teams.id = named.id
      cross join lateral (select named.id, named.organization, coalesce(teams.visibility, 'secret') as visibility) t
-     where ${isSeenTeam(actor)}), false)`;
+     where ${isVisibleTeam(actor)}), false)`;
 
 /** Somebody as the caller may see them: a team that the caller may not see has its id, but null as its name. */
-export const shownSomebody = (actor: Identity, somebody: Sql, organization: Sql): Sql => sql`
+export const selectVisiblePrincipal = (actor: Identity, somebody: Sql, organization: Sql): Sql => sql`
   case when ${isHiddenTeam(actor, somebody, organization)} then ${somebody} || '{"name": null}' else ${somebody} end`;
 
 /** Members of a team who have accepted their membership; those of old logs have none and are members all the same. */
@@ -84,7 +84,7 @@ const activeMembers = (team: Sql, organization: Sql): Sql => sql`select m.user_i
      where ou.user_id = m.user_id and ou.organization = ${organization} and ou.status <> 'active')`;
 
 /** An expression that gives who owns the organization by this team as jsonb, or null where it is not the owners team. */
-export const ownersBy = (team: Sql): Sql => sql`
+export const selectOwners = (team: Sql): Sql => sql`
   (select jsonb_agg(owner.user_id) from organizations oo
      cross join lateral (${activeMembers(sql.raw('oo.owners_team'), sql.raw('oo.id'))}) owner (user_id)
     where oo.owners_team = ${team})`;
@@ -94,22 +94,23 @@ export const isOwnerless = (team: string): Sql => sql`
   exists (select 1 from organizations oo where oo.owners_team = ${team}
              and not exists (${activeMembers(sql.raw('oo.owners_team'), sql.raw('oo.id'))}))`;
 
-export const teamById = (id: string, actor: Identity): Sql => sql`select ${columns(actor)} ${FROM} where t.id = ${id}`;
+export const selectTeamById = (id: string, actor: Identity): Sql =>
+  sql`select ${selectColumns(actor)} ${FROM} where t.id = ${id}`;
 
 /** The team, where the caller sees it. */
-export const teamFor = async (database: Database, actor: Actor, id: string): Promise<TeamDetailsRow> => {
-  const row = await database.row<TeamDetailsRow>(sql`${teamById(id, actor)} and ${fresh(actor)}`);
+export const findTeam = async (database: Database, actor: Actor, id: string): Promise<TeamDetailsRow> => {
+  const row = await database.row<TeamDetailsRow>(sql`${selectTeamById(id, actor)} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
-  demandReadTeam(actor, row);
+  requireTeamRead(actor, row);
   return row;
 };
 
 /** Those of the teams that the caller sees. */
-export const seenTeams = (ids: Sql, actor: Identity): Sql =>
-  sql`select ${columns(actor)} ${FROM} where t.id = any (${ids}) and ${isSeenTeam(actor)} order by t.name, t.id`;
+export const selectVisibleTeams = (ids: Sql, actor: Identity): Sql =>
+  sql`select ${selectColumns(actor)} ${FROM} where t.id = any (${ids}) and ${isVisibleTeam(actor)} order by t.name, t.id`;
 
-export const teamsById = (database: Database, actor: Actor, ids: readonly string[]): Promise<TeamDetailsRow[]> =>
-  database.slowRows<TeamDetailsRow>(actor, seenTeams(sql`${ids}::text[]`, actor));
+export const loadTeamsById = (database: Database, actor: Actor, ids: readonly string[]): Promise<TeamDetailsRow[]> =>
+  database.slowRows<TeamDetailsRow>(actor, selectVisibleTeams(sql`${ids}::text[]`, actor));
 
 export type TeamFilter = { readonly names: readonly string[]; readonly search: string | undefined };
 
@@ -118,50 +119,50 @@ export const listTeams = (
   database: Database,
   actor: Actor,
   organization: string,
-  page: Page,
+  page: PageRequest,
   filter: TeamFilter,
-): Promise<Listed<TeamDetailsRow>> => {
+): Promise<ListPage<TeamDetailsRow>> => {
   const where = sql.and([
     sql`t.organization = owner.id`,
-    isSeenTeam(actor),
+    isVisibleTeam(actor),
     ...(filter.names.length > 0 ? [sql`t.name = any (${filter.names}::text[])`] : []),
     ...(filter.search ? [sql`position(lower(${filter.search}) in lower(t.name)) > 0`] : []),
   ]);
-  const list = { organization, permission: 'read-teams', columns: columns(actor), from: FROM, where } as const;
-  return listOfOrganization(database, actor, { ...list, order: sql.raw('name') }, page);
+  const list = { organization, permission: 'read-teams', columns: selectColumns(actor), from: FROM, where } as const;
+  return listInOrganization(database, actor, { ...list, order: sql.raw('name') }, page);
 };
 
 /** What a decision needs to know besides the stream's own state. */
-export type TeamForCommand = TeamPlace & {
+export type TeamForCommand = TeamScope & {
   readonly id: string;
   readonly organizationAccess: OrganizationAccess;
   readonly organizationVersion: number;
   /** Who owns the organization by it; null where it gives no ownership. */
   readonly owners: readonly string[] | null;
-  readonly snapshot: Snapshot;
+  readonly snapshot: StreamSnapshot;
 };
 
 /** `more` are columns that only some commands need. */
-export const teamForCommand = async <More extends object>(
+export const loadTeamForCommand = async <More extends object>(
   database: Database,
   actor: Actor,
   id: string,
   more: Sql,
 ): Promise<TeamForCommand & More> => {
   const row = await database.row<TeamForCommand & More>(sql`
-    select t.id, ${teamPlace(actor)}, t.organization_access as "organizationAccess",
-           ${ownersBy(sql.raw('t.id'))} as owners,
-           so.version as "organizationVersion", ${snapshotOf('s')} as snapshot ${more}
+    select t.id, ${selectTeamScopeColumns(actor)}, t.organization_access as "organizationAccess",
+           ${selectOwners(sql.raw('t.id'))} as owners,
+           so.version as "organizationVersion", ${buildSnapshotJson('s')} as snapshot ${more}
       ${FROM} join event_store.streams s on s.stream = t.id join event_store.streams so on so.stream = t.organization
-     where t.id = ${id} and ${fresh(actor)}`);
+     where t.id = ${id} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   return row;
 };
 
 /** Members are named by their usernames, by the addresses that they were invited by, or by their memberships. */
-export type NamedMembers = { readonly by: 'users' | 'organization-memberships'; readonly names: readonly string[] };
+export type MemberReferences = { readonly by: 'users' | 'organization-memberships'; readonly names: readonly string[] };
 
-export type NamedMember = Member & {
+export type ReferencedMember = TeamMember & {
   readonly name: string;
   /** Null for who is a member by a team only, as in logs from before there were memberships. */
   readonly membership: string | null;
@@ -169,7 +170,7 @@ export type NamedMember = Member & {
 };
 
 /** Those of the named who belong to the organization of team `t`, invited or active. */
-export const namedMembers = ({ by, names }: NamedMembers): Sql => {
+export const selectReferencedMembers = ({ by, names }: MemberReferences): Sql => {
   const membership = sql.raw(`left join organization_memberships ou
        on ou.user_id = u.id and ou.organization = t.organization
      left join event_store.streams sou on sou.stream = ou.id`);
@@ -186,7 +187,7 @@ export const namedMembers = ({ by, names }: NamedMembers): Sql => {
   // In the order of the request, so that a refusal names the first member that is wrong.
   return sql`, coalesce((
     select jsonb_agg(jsonb_build_object('name', ${name}, 'user', u.id, 'username', u.username,
-                                        'invitation', ${invitationIn('ou')}, 'membership', ou.id, 'version', sou.version)
+                                        'invitation', ${selectInvitation('ou')}, 'membership', ou.id, 'version', sou.version)
                      order by array_position(${names}::text[], ${name}::text))
       from users u ${membership}
      where ${isNamed}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkTtl, endOf } from './token-lifetime.js';
+import { checkTtl, computeExpiry } from './token-lifetime.js';
 
 describe('the end of a token', () => {
   it.each([
@@ -7,11 +7,11 @@ describe('the end of a token', () => {
     ['2028-02-29T00:00:00.000Z', { years: 2, days: 0 }, '2030-03-01T00:00:00.000Z'],
     ['2026-12-31T23:59:59.999Z', { years: 0, days: 90 }, '2027-03-31T23:59:59.999Z'],
   ])('follows from its creation at %s and the lifetime', (createdAt, lifetime, end) => {
-    expect(endOf(lifetime, new Date(createdAt))).toBe(end);
+    expect(computeExpiry(lifetime, new Date(createdAt))).toBe(end);
   });
 
   it('does not exist without a lifetime', () => {
-    expect(endOf(null, new Date(0))).toBeNull();
+    expect(computeExpiry(null, new Date(0))).toBeNull();
   });
 
   it.each([
@@ -19,7 +19,7 @@ describe('the end of a token', () => {
     [{ years: 0, days: 1 }, 3_600_000, '1970-01-01T01:00:00.000Z'],
     [{ years: 0, days: 1 }, 7 * 86_400_000, '1970-01-02T00:00:00.000Z'],
   ])('is the sooner one, of lifetime %j and at most %i ms', (lifetime, maxTtlMs, end) => {
-    expect(endOf(lifetime, new Date(0), maxTtlMs)).toBe(end);
+    expect(computeExpiry(lifetime, new Date(0), maxTtlMs)).toBe(end);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { specify } from '#kernel/spec';
-import { user, usernameFrom, type UserChanges, type UserCommand, type UserEvent } from './user.js';
+import { user, deriveUsername, type UserChanges, type UserCommand, type UserEvent } from './user.js';
 
 const { given } = specify(user);
 
@@ -164,5 +164,5 @@ describe('a name made of an address', () => {
     ['admin@people.test', 'admin_'],
     ['team-lead@people.test', 'team_lead'],
     [`${'x'.repeat(64)}@people.test`, 'x'.repeat(32)],
-  ])('%s: %s', (email, username) => expect(usernameFrom(email)).toBe(username));
+  ])('%s: %s', (email, username) => expect(deriveUsername(email)).toBe(username));
 });

@@ -1,17 +1,17 @@
 import {
-  checkAll,
+  runAllChecks,
   checkName,
   conflict,
-  differences,
-  IN_PATHS,
-  isNothing,
+  pickChanged,
+  PATH_NAME_RULE,
+  hasNoChanges,
   requireActive,
   unprocessable,
   type Decider,
   type Message,
 } from '#kernel';
 
-type Birth = { username: string; email: string | null; siteAdmin: boolean };
+type UserCreation = { username: string; email: string | null; siteAdmin: boolean };
 
 /** An address that has been forgotten is read as null; nobody asks for that. */
 export type UserChanges = Partial<{
@@ -25,16 +25,16 @@ export type UserChanges = Partial<{
 export type UserForgotten = Message<'UserForgotten', Record<never, never>>;
 
 export type UserEvent =
-  Message<'UserCreated', Birth> | Message<'UserUpdated', { changes: UserChanges }> | UserForgotten;
+  Message<'UserCreated', UserCreation> | Message<'UserUpdated', { changes: UserChanges }> | UserForgotten;
 
 export type UserCommand =
-  | Message<'CreateUser', Birth>
+  | Message<'CreateUser', UserCreation>
   /** `confirmsEmail`: a new `email` replaces the present one at once. Otherwise it stays unconfirmed. */
   | Message<'UpdateUser', { changes: UserChanges; confirmsEmail: boolean }>
   /** `owned`: names of organizations that they alone own; `isLastAdmin`: of the site. */
   | Message<'ForgetUser', { owned: readonly string[]; isLastAdmin: boolean }>;
 
-type User =
+type UserState =
   | { readonly status: 'absent' | 'forgotten' }
   | {
       readonly status: 'active';
@@ -43,7 +43,7 @@ type User =
       readonly unconfirmedEmail: string | null;
     };
 
-const USERNAME = { ...IN_PATHS, attribute: 'username', most: 64 };
+const USERNAME_RULE = { ...PATH_NAME_RULE, attribute: 'username', most: 64 };
 
 /** Names that readers take for the installation itself, or for its operators. */
 const RESERVED: ReadonlySet<string> = new Set([
@@ -113,19 +113,19 @@ export const checkEmail = (email: string, attribute: 'email' | 'unconfirmed-emai
 };
 
 /** Returns a username for someone known by an address only: its local part, as far as usernames allow it. */
-export const usernameFrom = (email: string): string => {
+export const deriveUsername = (email: string): string => {
   const local = email.slice(0, email.lastIndexOf('@'));
   const name = local.replaceAll(/[^A-Za-z0-9_-]+/g, '-').replaceAll(/^-+|-+$/g, '');
-  const short = name.slice(0, USERNAME.most / 2) || 'user';
+  const short = name.slice(0, USERNAME_RULE.most / 2) || 'user';
   if (isReserved(short)) return `${short}_`;
   return LIKE_AN_ID.test(short) ? short.replace('-', '_') : short;
 };
 
 /** Returns another username for the same person, when the first one is taken; `suffix` is random. */
-export const otherUsername = (username: string, suffix: string): string => `${username}_${suffix}`;
+export const deriveOtherUsername = (username: string, suffix: string): string => `${username}_${suffix}`;
 
 const checkUsername = (username: string): void => {
-  checkName(username, USERNAME);
+  checkName(username, USERNAME_RULE);
   checkMisleading(username);
 };
 
@@ -146,7 +146,7 @@ const resolveAddresses = (
   return { ...others, unconfirmedEmail: wanted === present ? null : wanted };
 };
 
-export const user: Decider<User, UserCommand, UserEvent> = {
+export const user: Decider<UserState, UserCommand, UserEvent> = {
   version: 3,
   initial: { status: 'absent' },
   decide: {
@@ -158,14 +158,14 @@ export const user: Decider<User, UserCommand, UserEvent> = {
     },
     UpdateUser: ({ changes, confirmsEmail }, before) => {
       const state = requireActive(before);
-      const { username, email, unconfirmedEmail } = differences(state, changes);
-      checkAll(
+      const { username, email, unconfirmedEmail } = pickChanged(state, changes);
+      runAllChecks(
         () => username !== undefined && checkUsername(username),
         () => email !== undefined && checkEmail(email ?? ''),
         () => typeof unconfirmedEmail === 'string' && checkEmail(unconfirmedEmail, 'unconfirmed-email'),
       );
-      const changed = differences(state, resolveAddresses(changes, state.email, confirmsEmail));
-      return isNothing(changed) ? [] : [{ type: 'UserUpdated', data: { changes: changed } }];
+      const changed = pickChanged(state, resolveAddresses(changes, state.email, confirmsEmail));
+      return hasNoChanges(changed) ? [] : [{ type: 'UserUpdated', data: { changes: changed } }];
     },
     ForgetUser: ({ owned, isLastAdmin }, state) => {
       requireActive(state);

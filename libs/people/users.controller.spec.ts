@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { logLength } from '../../test/support/log.js';
 import {
-  answered,
+  expectStatus,
   makeMember,
   makeOrganization,
   makeOrganizationToken,
@@ -11,7 +11,7 @@ import {
   type SeededOrganization,
 } from '../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
-import { ensureAdmin, ensureUser, forgetUserNamed, issueUserToken, setEmail } from './people.operator.js';
+import { ensureAdmin, ensureUser, forgetUserByName, issueUserToken, setEmail } from './people.operator.js';
 
 let server: TestServer;
 let acme: SeededOrganization;
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const details = async (token: string) =>
-  answered(await server.as(token).get('/api/v2/account/details'), 200).body.data as Record<string, any>;
+  expectStatus(await server.as(token).get('/api/v2/account/details'), 200).body.data as Record<string, any>;
 
 describe('account details', () => {
   it('tell the administrator of the site who they are', async () => {
@@ -45,12 +45,12 @@ describe('account details', () => {
 
   it('show a picture that anybody may fetch and cache, and that does not reveal whether the account exists', async () => {
     const { attributes } = await details(server.adminToken);
-    const picture = answered(await server.as(null).get(attributes['avatar-url']), 200);
+    const picture = expectStatus(await server.as(null).get(attributes['avatar-url']), 200);
     expect(picture.text).toMatch(/^<svg /);
     expect(picture.headers.get('content-type')).toBe('image/svg+xml');
     expect(picture.headers.get('cache-control')).toBe('public, max-age=604800, immutable');
-    answered(await server.as(null).get('/api/v2/users/user-0000000000000000/avatar'), 200);
-    const none = answered(await server.as(null).get('/api/v2/users/nobody/avatar'), 404);
+    expectStatus(await server.as(null).get('/api/v2/users/user-0000000000000000/avatar'), 200);
+    const none = expectStatus(await server.as(null).get('/api/v2/users/nobody/avatar'), 404);
     expect(none.headers.get('cache-control')).toBe('no-store');
   });
 
@@ -85,13 +85,13 @@ describe('account details', () => {
     await makeOrganization(server, 'before');
     const token = await makeToken(server, '/api/v2/organizations/before/authentication-token');
     expect((await details(token))['attributes'].username).toBe('before');
-    answered(await server.patch('/api/v2/organizations/before', resource('organizations', { name: 'after' })), 200);
+    expectStatus(await server.patch('/api/v2/organizations/before', resource('organizations', { name: 'after' })), 200);
     expect((await details(token))['attributes'].username).toBe('after');
   });
 
   it('tell nobody else anything', async () => {
     for (const caller of [server.as(null), server.as('nobodys.atlasv1.token')]) {
-      const { body } = answered(await caller.get('/api/v2/account/details'), 401);
+      const { body } = expectStatus(await caller.get('/api/v2/account/details'), 401);
       expect(body).not.toHaveProperty('data');
     }
   });
@@ -104,15 +104,15 @@ describe('an account', () => {
     const name = path.replaceAll(/.*\//g, '');
     const member = await makeMember(server, 'acme', name);
     const attributes = { username: `${name}-2`, email: member.email };
-    const { body } = answered(await member.patch(path, resource('users', attributes)), 200);
+    const { body } = expectStatus(await member.patch(path, resource('users', attributes)), 200);
     expect(body.data).toMatchObject({ id: member.id, type: 'users', attributes });
     expect((await details(member.token))['attributes']).toMatchObject({
       ...attributes,
       permissions: { 'can-change-email': true, 'can-change-username': true },
     });
     const length = await logLength(server.store);
-    answered(await member.patch(path, resource('users', attributes)), 200);
-    answered(await member.patch(path, { data: { type: 'users' } }), 200);
+    expectStatus(await member.patch(path, resource('users', attributes)), 200);
+    expectStatus(await member.patch(path, { data: { type: 'users' } }), 200);
     expect(await logLength(server.store)).toBe(length);
   });
 
@@ -121,11 +121,11 @@ describe('an account', () => {
     const member = await makeMember(server, 'acme', `wanderer-${attribute}`);
     const wanted = `new-${attribute}@people.test`;
     const addresses = { email: member.email, 'unconfirmed-email': wanted };
-    const { body } = answered(await member.patch(UPDATE, resource('users', { [attribute]: wanted })), 200);
+    const { body } = expectStatus(await member.patch(UPDATE, resource('users', { [attribute]: wanted })), 200);
     expect(body.data.attributes).toMatchObject(addresses);
     expect((await details(member.token))['attributes']).toMatchObject(addresses);
     const length = await logLength(store);
-    answered(await member.patch(UPDATE, resource('users', { ...body.data.attributes })), 200);
+    expectStatus(await member.patch(UPDATE, resource('users', { ...body.data.attributes })), 200);
     expect(await logLength(store)).toBe(length);
     await setEmail(store, house.ids, member.id, wanted);
     const confirmed = { email: wanted, 'unconfirmed-email': null };
@@ -134,8 +134,8 @@ describe('an account', () => {
 
   it('drops the unconfirmed address if the request gives the present address', async () => {
     const member = await makeMember(server, 'acme', 'undecided');
-    answered(await member.patch(UPDATE, resource('users', { email: 'elsewhere@people.test' })), 200);
-    const { body } = answered(await member.patch(UPDATE, resource('users', { email: member.email })), 200);
+    expectStatus(await member.patch(UPDATE, resource('users', { email: 'elsewhere@people.test' })), 200);
+    const { body } = expectStatus(await member.patch(UPDATE, resource('users', { email: member.email })), 200);
     expect(body.data.attributes).toMatchObject({ email: member.email, 'unconfirmed-email': null });
   });
 
@@ -144,43 +144,43 @@ describe('an account', () => {
     const victim = await makeMember(server, 'acme', 'victim');
     await makeOrganization(server, 'inviting');
     for (const wanted of ['nobody-yet@people.test', victim.email]) {
-      const { body } = answered(await member.patch(UPDATE, resource('users', { email: wanted })), 200);
+      const { body } = expectStatus(await member.patch(UPDATE, resource('users', { email: wanted })), 200);
       expect(body.data.attributes).toMatchObject({ email: member.email, 'unconfirmed-email': wanted });
       const invitation = resource('organization-memberships', { email: wanted });
-      answered(await server.post('/api/v2/organizations/inviting/organization-memberships', invitation), 201);
+      expectStatus(await server.post('/api/v2/organizations/inviting/organization-memberships', invitation), 201);
     }
-    const own = answered(await member.get('/api/v2/organization-memberships'), 200).body.data;
+    const own = expectStatus(await member.get('/api/v2/organization-memberships'), 200).body.data;
     expect(own.map(({ id }: { id: string }) => id)).toEqual([member.membership]);
   });
 
   it('shows its unconfirmed address only to its user and to site administrators', async () => {
     const member = await makeMember(server, 'acme', 'discreet');
     const owner = await makeMember(server, 'acme', 'curious', [acme.ownersTeam]);
-    answered(await member.patch(UPDATE, resource('users', { email: 'secret@people.test' })), 200);
+    expectStatus(await member.patch(UPDATE, resource('users', { email: 'secret@people.test' })), 200);
     const paths = [`/api/v2/users/${member.id}`, `/api/v2/organization-memberships/${member.membership}?include=user`];
     for (const path of paths) {
-      expect(answered(await member.get(path), 200).text).toContain('secret@people.test');
-      expect(answered(await server.get(path), 200).text).toContain('secret@people.test');
-      expect(answered(await owner.get(path), 200).text).not.toContain('secret@people.test');
+      expect(expectStatus(await member.get(path), 200).text).toContain('secret@people.test');
+      expect(expectStatus(await server.get(path), 200).text).toContain('secret@people.test');
+      expect(expectStatus(await owner.get(path), 200).text).not.toContain('secret@people.test');
     }
   });
 
   it('changes its address at once if its user is a site administrator', async () => {
     const member = await makeMember(server, 'acme', 'settled');
     const move = (email: string) => resource('users', { email });
-    answered(await server.patch(UPDATE, move('root@people.test')), 200);
+    expectStatus(await server.patch(UPDATE, move('root@people.test')), 200);
     expect((await details(server.adminToken))['attributes']).toMatchObject({
       email: 'root@people.test',
       'unconfirmed-email': null,
       permissions: { 'can-change-email': true },
     });
-    const taken = answered(await server.patch(UPDATE, move(member.email.toUpperCase())), 422);
+    const taken = expectStatus(await server.patch(UPDATE, move(member.email.toUpperCase())), 422);
     expect(taken.body.errors[0].detail).toBe('Email has already been taken');
   });
 
   it('gives its new name to what is done under it', async () => {
     const member = await makeMember(server, 'acme', 'renamed');
-    answered(await member.patch(UPDATE, resource('users', { username: 'newly-named' })), 200);
+    expectStatus(await member.patch(UPDATE, resource('users', { username: 'newly-named' })), 200);
     const { body } = await member.post(
       '/api/v2/organizations',
       resource('organizations', { name: 'theirs', email: 'a@b' }),
@@ -200,7 +200,7 @@ describe('an account', () => {
   ])('does not become %j', async (attributes, detail, attribute) => {
     await ensureUser(server.store, server.house.ids, 'renamed-once', false);
     const member = await makeMember(server, 'acme', `wishful-${JSON.stringify(attributes).length}`);
-    const { body } = answered(await member.patch(UPDATE, resource('users', attributes)), 422);
+    const { body } = expectStatus(await member.patch(UPDATE, resource('users', attributes)), 422);
     expect(body.errors).toEqual([
       expect.objectContaining({ status: '422', detail, source: { pointer: `/data/attributes/${attribute}` } }),
     ]);
@@ -212,9 +212,9 @@ describe('an account', () => {
       await makeToken(server, `/api/v2/teams/${acme.ownersTeam}/authentication-token`),
     ];
     for (const token of tokens) {
-      answered(await server.as(token).patch(UPDATE, resource('users', { username: 'somebody' })), 404);
+      expectStatus(await server.as(token).patch(UPDATE, resource('users', { username: 'somebody' })), 404);
     }
-    answered(await server.as(null).patch(UPDATE, resource('users')), 401);
+    expectStatus(await server.as(null).patch(UPDATE, resource('users')), 401);
     expect((await server.patch('/api/v2/account/password', resource('users', { password: 'x' }))).status).toBe(404);
   });
 });
@@ -228,15 +228,15 @@ describe('a user', () => {
     const path = `/api/v2/users/${ada.id}`;
     const token = server.as(await makeOrganizationToken(server, 'acme'));
     for (const api of [ada, bob, server, token]) {
-      const { body } = answered(await api.get(path), 200);
+      const { body } = expectStatus(await api.get(path), 200);
       expect(body.data).toMatchObject({ id: ada.id, type: 'users', attributes: { username: 'ada-l' } });
     }
     expect((await bob.get(path)).body.data.attributes.permissions).toMatchObject({ 'can-change-email': false });
-    answered(await eve.get(path), 404);
-    answered(await server.get('/api/v2/users/user-nobody'), 404);
-    answered(await ada.delete(`/api/v2/organization-memberships/${ada.membership}`), 204);
-    answered(await bob.get(path), 404);
-    answered(await ada.get(path), 200);
+    expectStatus(await eve.get(path), 404);
+    expectStatus(await server.get('/api/v2/users/user-nobody'), 404);
+    expectStatus(await ada.delete(`/api/v2/organization-memberships/${ada.membership}`), 204);
+    expectStatus(await bob.get(path), 404);
+    expectStatus(await ada.get(path), 200);
   });
 });
 
@@ -244,9 +244,9 @@ describe('the first administrator', () => {
   it('is who they are, whatever they and others call themselves', async () => {
     const { store, house } = server;
     const { id } = await details(server.adminToken);
-    answered(await server.patch('/api/v2/account/update', resource('users', { username: 'site-root' })), 200);
+    expectStatus(await server.patch('/api/v2/account/update', resource('users', { username: 'site-root' })), 200);
     const member = await makeMember(server, 'acme', 'pretender');
-    answered(await member.patch('/api/v2/account/update', resource('users', { username: 'admin' })), 422);
+    expectStatus(await member.patch('/api/v2/account/update', resource('users', { username: 'admin' })), 422);
     const secret = house.ids.secret();
     await ensureAdmin(store, house.ids, secret);
     expect(await details(secret)).toMatchObject({ id, attributes: { username: 'site-root', 'is-site-admin': true } });
@@ -257,12 +257,12 @@ describe('an operator', () => {
   it('forgets somebody by their name, once', async () => {
     const { store, house } = server;
     const { token, id } = await makeMember(server, 'acme', 'leaver');
-    await forgetUserNamed(house, house.ids, 'leaver');
-    answered(await server.as(token).get('/api/v2/account/details'), 401);
+    await forgetUserByName(house, house.ids, 'leaver');
+    expectStatus(await server.as(token).get('/api/v2/account/details'), 401);
     const [born, ...rest] = await store.stream(id);
     expect(born?.data).toEqual({ username: id, email: null, siteAdmin: false });
     expect(rest.map(({ type }) => type)).toEqual(['UserForgotten']);
-    await expect(forgetUserNamed(house, house.ids, 'leaver')).rejects.toThrow('There is no user named leaver');
+    await expect(forgetUserByName(house, house.ids, 'leaver')).rejects.toThrow('There is no user named leaver');
     const other = await makeMember(server, 'acme', 'leaver');
     expect(other).toMatchObject({ username: 'leaver', email: 'leaver@people.test' });
     expect(other.id).not.toBe(id);

@@ -2,11 +2,11 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch } from '@nestjs/c
 import { CommandBus } from '@nestjs/cqrs';
 import { z } from 'zod';
 import { Database } from '#event-store';
-import { document, parseBody, refused, resourceBody, valuesOf, type Document } from '#json-api';
-import { ChangesAccess, CurrentActor, type Actor } from '#access';
-import { userResource } from './users.document.js';
-import { ForgetUser, UpdateAccount } from './users.handler.js';
-import { accountOf, userFor } from './users.queries.js';
+import { renderDocument, parseBody, unsupportedMember, resourceBody, fromAttributes, type Document } from '#json-api';
+import { LimitAccessChanges, CurrentActor, type Actor } from '#access';
+import { renderUser } from './users.document.js';
+import { ForgetUser, ChangeAccount } from './users.handler.js';
+import { findOwnAccount, findUser } from './users.queries.js';
 
 export const updateBody = resourceBody(
   'users',
@@ -15,7 +15,7 @@ export const updateBody = resourceBody(
       username: z.string().optional(),
       email: z.string().optional(),
       'unconfirmed-email': z.string().nullable().optional(),
-      password: refused('people sign in with tokens'),
+      password: unsupportedMember('people sign in with tokens'),
     })
     .default({}),
 );
@@ -30,22 +30,22 @@ export class UsersController {
   /** Who am I: team and organization tokens are shown as a service account of that name, as clients expect. */
   @Get('account/details')
   async account(@CurrentActor() actor: Actor): Promise<Document> {
-    const row = await accountOf(this.database, actor);
-    if (row) return document(userResource(row, actor));
+    const row = await findOwnAccount(this.database, actor);
+    if (row) return renderDocument(renderUser(row, actor));
     const account = { id: actor.id, username: actor.name, email: null, unconfirmedEmail: null, siteAdmin: false };
-    return document(userResource(account, actor, true));
+    return renderDocument(renderUser(account, actor, true));
   }
 
   @Patch(['account/update', 'account/details'])
-  @ChangesAccess()
+  @LimitAccessChanges()
   async update(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const changes = valuesOf(parseBody(updateBody, body).data.attributes);
-    return document(userResource(await this.bus.execute(new UpdateAccount(changes, actor)), actor));
+    const changes = fromAttributes(parseBody(updateBody, body).data.attributes);
+    return renderDocument(renderUser(await this.bus.execute(new ChangeAccount(changes, actor)), actor));
   }
 
   @Get('users/:id')
   async show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return document(userResource(await userFor(this.database, actor, id), actor));
+    return renderDocument(renderUser(await findUser(this.database, actor, id), actor));
   }
 
   /** For who runs the site: the person leaves everything, and their name and addresses are forgotten. */

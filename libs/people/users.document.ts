@@ -1,16 +1,16 @@
 import { linkTo, type Resource } from '#json-api';
-import { may, SITE, type Identity } from '#access';
-import { avatarPath } from './avatar.renderer.js';
+import { can, SITE_SCOPE, type Identity } from '#access';
+import { buildAvatarPath } from './avatar.renderer.js';
 import type { UserRow } from './users.queries.js';
 
 /** A person, or what a team or organization token shows of itself: a service account, which founds nothing. */
-export const userResource = (
+export const renderUser = (
   { id, username, email, unconfirmedEmail, siteAdmin }: UserRow,
   actor: Identity,
   isServiceAccount = false,
 ): Resource => {
   const own = { organization: null, user: id };
-  const changes = may(actor, 'update-account', own);
+  const changes = can(actor, 'update-account', own);
   return {
     id,
     type: 'users',
@@ -18,11 +18,11 @@ export const userResource = (
       username,
       email,
       // Only the person and site administrators see it: it may be the address of another person.
-      'unconfirmed-email': changes || may(actor, 'change-email', SITE) ? unconfirmedEmail : null,
+      'unconfirmed-email': changes || can(actor, 'change-email', SITE_SCOPE) ? unconfirmedEmail : null,
       'is-service-account': isServiceAccount,
       'is-site-admin': siteAdmin,
       'is-admin': siteAdmin,
-      'avatar-url': avatarPath(id),
+      'avatar-url': buildAvatarPath(id),
       // Tokens are the only way in.
       'two-factor': { enabled: false, verified: false },
       'is-sso-login': false,
@@ -31,7 +31,7 @@ export const userResource = (
         'can-create-organizations': !isServiceAccount,
         'can-change-email': changes,
         'can-change-username': changes,
-        'can-manage-user-tokens': may(actor, 'manage-user-tokens', own),
+        'can-manage-user-tokens': can(actor, 'manage-user-tokens', own),
       },
     },
     relationships: { 'authentication-tokens': linkTo(`/api/v2/users/${id}/authentication-tokens`) },

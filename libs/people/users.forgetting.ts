@@ -1,13 +1,20 @@
 import { notFound, unavailable, type EventContext } from '#kernel';
-import { isOutage, staleWhen, writeOf, type EventStore, type Forgetting, type Write } from '#event-store';
-import { destroyTokens } from './authentication-tokens.writes.js';
+import {
+  isOutage,
+  raiseConflictWhen,
+  decideWrite,
+  type EventStore,
+  type NameEraser,
+  type StreamWrite,
+} from '#event-store';
+import { prepareTokenDestruction } from './authentication-tokens.writes.js';
 import { membership } from './membership.js';
 import { team } from './team.js';
 import { isOwnerless } from './teams.queries.js';
 import { user } from './user.js';
-import { belongsSomewhere, HAS_NO_ADMIN, type UserToForget } from './users.queries.js';
+import { hasAnyMembership, HAS_NO_ADMIN, type UserToForget } from './users.queries.js';
 
-type Wish = {
+type ForgetRequest = {
   readonly id: string;
   readonly context: EventContext;
   /** Asked anew as often as somebody else is faster. */
@@ -15,9 +22,9 @@ type Wish = {
 };
 
 /** What is forgotten with, and who is told of the rows that have been looked at. */
-export type Means = {
+export type ForgetDependencies = {
   readonly store: EventStore;
-  readonly forgetting: Forgetting;
+  readonly forgetting: NameEraser;
   readonly seen?: (rows: number, table: string) => void;
 };
 
@@ -25,46 +32,56 @@ export type Means = {
  * Ends what a person has here, memberships, teams and tokens, and then forgets them, all in one append; and takes their name
  * out of what has been written before. What they did stays, done by their id. Throws `not-found` where there is nobody.
  */
-export const forgetUser = async ({ store, forgetting, seen }: Means, wish: Wish): Promise<void> => {
-  await end(store, wish);
+export const forgetUser = async (
+  { store, forgetting, seen }: ForgetDependencies,
+  wish: ForgetRequest,
+): Promise<void> => {
+  await endMemberships(store, wish);
   await forgetting.finish(seen ? { seen } : {}).catch((error: unknown) => {
     if (!isOutage(error)) throw error;
     throw unavailable('They are forgotten; their name is taken out of what is read as soon as the database is back', 1);
   });
 };
 
-const end = (store: EventStore, { id, context, load }: Wish): Promise<void> =>
+const endMemberships = (store: EventStore, { id, context, load }: ForgetRequest): Promise<void> =>
   store.untilFirst(async () => {
     const found = await load();
     if (!found) throw notFound();
     const { teams, snapshot, siteAdmin, isLastAdmin } = found;
-    const command = { type: 'ForgetUser', data: { owned: ownedAlone(id, found), isLastAdmin } } as const;
-    const forgetting = writeOf(user, await store.restore(id, user, snapshot), null, command);
-    const tokens = await destroyTokens(store, id, found.tokens);
-    const leaving = await leavingBy(store, id, found);
+    const command = {
+      type: 'ForgetUser',
+      data: { owned: listSoleOwnedOrganizations(id, found), isLastAdmin },
+    } as const;
+    const forgetting = decideWrite(user, await store.restore(id, user, snapshot), null, command);
+    const tokens = await prepareTokenDestruction(store, id, found.tokens);
+    const leaving = await prepareLeaving(store, id, found);
     const ends = [...leaving, ...tokens.writes].toSorted((a, b) => (a.stream < b.stream ? -1 : 1));
     await store.append([...ends, forgetting], context, [
       ...tokens.statements,
-      staleWhen(belongsSomewhere(id)),
-      ...(siteAdmin ? [staleWhen(HAS_NO_ADMIN)] : []),
-      ...teams.filter(({ owners }) => owners).map(({ id: owned }) => staleWhen(isOwnerless(owned))),
+      raiseConflictWhen(hasAnyMembership(id)),
+      ...(siteAdmin ? [raiseConflictWhen(HAS_NO_ADMIN)] : []),
+      ...teams.filter(({ owners }) => owners).map(({ id: owned }) => raiseConflictWhen(isOwnerless(owned))),
     ]);
   });
 
 /** Names of the organizations that nobody else owns. */
-const ownedAlone = (id: string, { teams }: UserToForget): readonly string[] =>
+const listSoleOwnedOrganizations = (id: string, { teams }: UserToForget): readonly string[] =>
   teams.filter(({ owners }) => owners?.every((owner) => owner === id)).map(({ organizationName }) => organizationName);
 
-const leavingBy = (store: EventStore, id: string, { username, memberships, teams }: UserToForget): Promise<Write[]> =>
+const prepareLeaving = (
+  store: EventStore,
+  id: string,
+  { username, memberships, teams }: UserToForget,
+): Promise<StreamWrite[]> =>
   Promise.all([
     ...memberships.map(async ({ id: stream, organization, email, snapshot }) =>
-      writeOf(membership, await store.restore(stream, membership, snapshot), organization, {
+      decideWrite(membership, await store.restore(stream, membership, snapshot), organization, {
         type: 'RemoveMembership',
         data: { id: stream, username, email },
       }),
     ),
     ...teams.map(async ({ id: stream, organization, owners, invitation, snapshot }) =>
-      writeOf(team, await store.restore(stream, team, snapshot), organization, {
+      decideWrite(team, await store.restore(stream, team, snapshot), organization, {
         type: 'RemoveTeamMembers',
         data: { members: [{ user: id, username, invitation }], owners },
       }),

@@ -1,10 +1,18 @@
 import { notFound, sql, type Sql } from '#kernel';
-import { snapshotAt, snapshotOf, type Database, type Snapshot } from '#event-store';
-import { demand, fresh, may, type Actor, type Identity, type Permission, type Place } from '#access';
-import { tokensOf, type OwnedToken } from './authentication-tokens.writes.js';
+import { selectSnapshotJson, buildSnapshotJson, type Database, type StreamSnapshot } from '#event-store';
+import {
+  requirePermission,
+  requireCurrentAccess,
+  can,
+  type Actor,
+  type Identity,
+  type Permission,
+  type PermissionScope,
+} from '#access';
+import { selectOwnedTokens, type OwnedToken } from './authentication-tokens.writes.js';
 import type { Invitation } from './membership.js';
-import { invitationIn, invitedBy } from './shown-accounts.queries.js';
-import { ownersBy } from './teams.queries.js';
+import { selectInvitation, selectInvitationAddress } from './shown-accounts.queries.js';
+import { selectOwners } from './teams.queries.js';
 
 export type UserRow = {
   readonly id: string;
@@ -18,7 +26,7 @@ const COLUMNS = sql.raw(
   `u.id, u.username, u.email, u.unconfirmed_email as "unconfirmedEmail", u.site_admin as "siteAdmin"`,
 );
 
-export const userById = (id: string): Sql => sql`select ${COLUMNS} from users u where u.id = ${id}`;
+export const selectUserById = (id: string): Sql => sql`select ${COLUMNS} from users u where u.id = ${id}`;
 
 /** The number of users of the site; `most` if there are more. */
 export const countUsers = async (database: Database, most: number): Promise<number> => {
@@ -29,8 +37,8 @@ export const countUsers = async (database: Database, most: number): Promise<numb
 };
 
 /** The caller's own account; none where they are no person. */
-export const accountOf = (database: Database, actor: Actor): Promise<UserRow | undefined> =>
-  database.row<UserRow>(sql`${userById(actor.id)} and ${fresh(actor)}`);
+export const findOwnAccount = (database: Database, actor: Actor): Promise<UserRow | undefined> =>
+  database.row<UserRow>(sql`${selectUserById(actor.id)} and ${requireCurrentAccess(actor)}`);
 
 /** The organizations of the person in the row `u`. Those that only invited the person do not see the account. */
 export const ORGANIZATIONS = sql.raw(`array(
@@ -40,41 +48,41 @@ export const ORGANIZATIONS = sql.raw(`array(
            and not exists (select 1 from organization_memberships ou where ou.user_id = u.id
                               and ou.organization = t.organization and ou.status = 'invited'))`);
 
-export type SeenUserRow = UserRow & { readonly organizations: readonly string[] };
+export type VisibleUserRow = UserRow & { readonly organizations: readonly string[] };
 
 /** People are seen by themselves, and by who may look in an organization that they belong to. */
-export const isSeenUser = (actor: Identity, { id, organizations }: SeenUserRow): boolean => {
-  const places: Place[] = [null, ...organizations].map((organization) => ({ organization, user: id }));
-  return places.some((place) => may(actor, 'read-user', place));
+export const isVisibleUser = (actor: Identity, { id, organizations }: VisibleUserRow): boolean => {
+  const places: PermissionScope[] = [null, ...organizations].map((organization) => ({ organization, user: id }));
+  return places.some((place) => can(actor, 'read-user', place));
 };
 
 /** A person, where the caller may see them. */
-export const userFor = async (database: Database, actor: Actor, id: string): Promise<UserRow> => {
-  const row = await database.row<SeenUserRow>(
-    sql`select ${COLUMNS}, ${ORGANIZATIONS} as organizations from users u where u.id = ${id} and ${fresh(actor)}`,
+export const findUser = async (database: Database, actor: Actor, id: string): Promise<UserRow> => {
+  const row = await database.row<VisibleUserRow>(
+    sql`select ${COLUMNS}, ${ORGANIZATIONS} as organizations from users u where u.id = ${id} and ${requireCurrentAccess(actor)}`,
   );
-  if (!row || !isSeenUser(actor, row)) throw notFound();
+  if (!row || !isVisibleUser(actor, row)) throw notFound();
   return row;
 };
 
-export const userForCommand = async (
+export const loadUserForCommand = async (
   database: Database,
   actor: Actor,
   permission: Permission,
   id: string,
-): Promise<Snapshot> => {
-  const row = await database.row<{ snapshot: Snapshot | null }>(sql`
-    select (select ${snapshotAt('users.id')} from users where id = ${id}) as snapshot
-     where ${fresh(actor)}`);
+): Promise<StreamSnapshot> => {
+  const row = await database.row<{ snapshot: StreamSnapshot | null }>(sql`
+    select (select ${selectSnapshotJson('users.id')} from users where id = ${id}) as snapshot
+     where ${requireCurrentAccess(actor)}`);
   // Asked before it is looked for: callers that are no person have nothing of their own.
-  demand(actor, permission, { organization: null, user: id });
+  requirePermission(actor, permission, { organization: null, user: id });
   if (!row?.snapshot) throw notFound();
   return row.snapshot;
 };
 
-type Held = { readonly id: string; readonly organization: string; readonly snapshot: Snapshot };
+type OwnedStream = { readonly id: string; readonly organization: string; readonly snapshot: StreamSnapshot };
 
-type HeldTeam = Held & {
+type JoinedTeam = OwnedStream & {
   readonly organizationName: string;
   /** Who owns the organization by that team; null where it gives no ownership. */
   readonly owners: readonly string[] | null;
@@ -84,26 +92,26 @@ type HeldTeam = Held & {
 /** A person with all that ends with them. */
 export type UserToForget = {
   readonly username: string;
-  readonly snapshot: Snapshot;
+  readonly snapshot: StreamSnapshot;
   /** `email`: the address that they were invited by. */
-  readonly memberships: readonly (Held & { readonly email: string | null })[];
-  readonly teams: readonly HeldTeam[];
+  readonly memberships: readonly (OwnedStream & { readonly email: string | null })[];
+  readonly teams: readonly JoinedTeam[];
   readonly tokens: readonly OwnedToken[];
   readonly siteAdmin: boolean;
   readonly isLastAdmin: boolean;
 };
 
 /** `where` says more of who may ask. */
-export const userToForget = (database: Database, id: string, where: Sql): Promise<UserToForget | undefined> =>
+export const loadUserToForget = (database: Database, id: string, where: Sql): Promise<UserToForget | undefined> =>
   database.row<UserToForget>(sql`
-    select u.username, ${snapshotOf('s')} as snapshot, ${tokensOf(sql.raw('u.id'))} as tokens,
-           coalesce((select jsonb_agg(jsonb_build_object('id', m.id, 'organization', m.organization, 'email', ${invitedBy('m')},
-                                                         'snapshot', ${snapshotOf('sm')}) order by m.id)
+    select u.username, ${buildSnapshotJson('s')} as snapshot, ${selectOwnedTokens(sql.raw('u.id'))} as tokens,
+           coalesce((select jsonb_agg(jsonb_build_object('id', m.id, 'organization', m.organization, 'email', ${selectInvitationAddress('m')},
+                                                         'snapshot', ${buildSnapshotJson('sm')}) order by m.id)
                        from organization_memberships m join event_store.streams sm on sm.stream = m.id
                       where m.user_id = u.id), '[]') as memberships,
            coalesce((select jsonb_agg(jsonb_build_object('id', t.id, 'organization', t.organization,
-                                                         'organizationName', o.name, 'owners', ${ownersBy(sql.raw('t.id'))},
-                                                         'invitation', ${invitationIn('ou')}, 'snapshot', ${snapshotOf('st')}) order by t.id)
+                                                         'organizationName', o.name, 'owners', ${selectOwners(sql.raw('t.id'))},
+                                                         'invitation', ${selectInvitation('ou')}, 'snapshot', ${buildSnapshotJson('st')}) order by t.id)
                        from team_members tm join teams t on t.id = tm.team join organizations o on o.id = t.organization
                        join event_store.streams st on st.stream = t.id
                        left join organization_memberships ou on ou.user_id = u.id and ou.organization = t.organization
@@ -114,7 +122,7 @@ export const userToForget = (database: Database, id: string, where: Sql): Promis
      where u.id = ${id} and ${where}`);
 
 /** Whether they are in any organization or team. */
-export const belongsSomewhere = (id: string): Sql => sql`
+export const hasAnyMembership = (id: string): Sql => sql`
   exists (select 1 from organization_memberships where user_id = ${id})
   or exists (select 1 from team_members where user_id = ${id})`;
 

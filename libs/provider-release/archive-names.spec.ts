@@ -2,10 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import {
   checkFilename,
-  nameOfArchive,
-  nameOfChecksums,
-  nameOfManifest,
-  nameOfSignature,
+  formatArchiveName,
+  formatChecksumsName,
+  formatManifestName,
+  formatSignatureName,
   parseArchiveName,
   type ArchiveName,
 } from './index.js';
@@ -23,10 +23,10 @@ describe('the files of a release', () => {
   it('are named after it', () => {
     const release = { name: 'google-beta', version: '1.0.0-rc.1' };
     expect([
-      nameOfArchive({ ...release, os: 'linux', arch: 'amd64' }),
-      nameOfChecksums(release),
-      nameOfSignature(release),
-      nameOfManifest(release),
+      formatArchiveName({ ...release, os: 'linux', arch: 'amd64' }),
+      formatChecksumsName(release),
+      formatSignatureName(release),
+      formatManifestName(release),
     ]).toEqual([
       'terraform-provider-google-beta_1.0.0-rc.1_linux_amd64.zip',
       'terraform-provider-google-beta_1.0.0-rc.1_SHA256SUMS',
@@ -38,7 +38,7 @@ describe('the files of a release', () => {
   it('say by their names what they are for', () => {
     fc.assert(
       fc.property(archive, (its) => {
-        const filename = nameOfArchive(its);
+        const filename = formatArchiveName(its);
         checkFilename(filename);
         expect(parseArchiveName(filename)).toEqual(its);
       }),

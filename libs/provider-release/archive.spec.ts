@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ZipFile } from 'yazl';
-import { checkArchive, factsOfFile } from './index.js';
+import { checkArchive, computeFileDigest } from './index.js';
 import { expectRefusal } from './spec.js';
 
 let folder: string;
@@ -92,7 +92,7 @@ describe('a zip of a provider', () => {
 it('size and checksum of a file are those of all of it', async () => {
   const at = path();
   await writeFile(at, 'x'.repeat(200_000));
-  expect(await factsOfFile(at)).toEqual({
+  expect(await computeFileDigest(at)).toEqual({
     size: 200_000,
     sha256: '91e3faafd322bcdf160f3f0ce886acb092b9b9e2a1e8526b40f21a8898a8700b',
   });

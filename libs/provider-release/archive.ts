@@ -4,10 +4,10 @@ import { openPromise, type Entry } from 'yauzl';
 import { unprocessable } from '#kernel';
 
 /** What a file is told apart by. */
-export type FileFacts = { readonly size: number; readonly sha256: string };
+export type FileDigest = { readonly size: number; readonly sha256: string };
 
 /** Size and checksum of a file on disk, however large: it goes by in pieces. */
-export const factsOfFile = async (path: string): Promise<FileFacts> => {
+export const computeFileDigest = async (path: string): Promise<FileDigest> => {
   const sha256 = createHash('sha256');
   let size = 0;
   for await (const piece of createReadStream(path) as AsyncIterable<Buffer>) {
@@ -18,7 +18,7 @@ export const factsOfFile = async (path: string): Promise<FileFacts> => {
 };
 
 /** The provider and the system that a zip should be for. */
-export type Expected = { readonly name: string; readonly os: string };
+export type ExpectedProgram = { readonly name: string; readonly os: string };
 
 /** As the clients look for what to run (providercache/cached_provider.go): at the top, then nothing, `_…` or `.…`. */
 const isProgramOf = (name: string, fileName: string): boolean => {
@@ -33,7 +33,7 @@ const MAC = 19;
 const isExecutable = ({ versionMadeBy, externalFileAttributes }: Entry): boolean =>
   [UNIX, MAC].includes(versionMadeBy >> 8) && ((externalFileAttributes >>> 16) & 0o111) !== 0;
 
-const entriesOf = async (path: string): Promise<readonly Entry[]> => {
+const readEntries = async (path: string): Promise<readonly Entry[]> => {
   const archive = await openPromise(path, { strictFileNames: true });
   const entries: Entry[] = [];
   // The library checks the names: absolute ones, backslashes and `..` are errors.
@@ -45,8 +45,8 @@ const entriesOf = async (path: string): Promise<readonly Entry[]> => {
  * Looks into a zip on disk before it is uploaded, and refuses what a client could install but not run. It reads the
  * directory of the zip alone.
  */
-export const checkArchive = async (path: string, { name, os }: Expected): Promise<void> => {
-  const entries = await entriesOf(path).catch((error: unknown) => {
+export const checkArchive = async (path: string, { name, os }: ExpectedProgram): Promise<void> => {
+  const entries = await readEntries(path).catch((error: unknown) => {
     if (!(error instanceof Error) || 'syscall' in error) throw error;
     throw unprocessable(`${path} is not a zip that can be installed: ${error.message}`);
   });

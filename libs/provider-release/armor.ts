@@ -2,15 +2,15 @@ import { unprocessable } from '#kernel';
 
 const BEGIN = '-----BEGIN PGP PUBLIC KEY BLOCK-----';
 const END = '-----END PGP PUBLIC KEY BLOCK-----';
-const MOST = 64 * 1024;
+const MAX_ARMOR_BYTES = 64 * 1024;
 /** Longer lines are damage to the clients; gpg writes 64 characters. */
-const LINE_MOST = 96;
+const MAX_LINE_LENGTH = 96;
 
 const refuse = (what: string) => unprocessable(`Ascii armor ${what}`, 'ascii-armor');
-const damaged = (how: string) => refuse(`is damaged: ${how}. Send it as gpg --armor --export prints it`);
+const refuseDamaged = (how: string) => refuse(`is damaged: ${how}. Send it as gpg --armor --export prints it`);
 
 /** The CRC-24 of RFC 9580 §6.1.1, as the last line of an armored text has it. */
-const checksumOf = (bytes: Uint8Array): string => {
+const computeChecksum = (bytes: Uint8Array): string => {
   let crc = 0xb704ce;
   for (const byte of bytes) {
     crc ^= byte << 16;
@@ -23,9 +23,9 @@ const checksumOf = (bytes: Uint8Array): string => {
 };
 
 /** The lines between first and last of the one block that the text must be. */
-const blockIn = (armor: string): string[] => {
-  if (Buffer.byteLength(armor) > MOST) {
-    throw refuse(`is larger than ${MOST / 1024} KiB: export the key with --export-options export-minimal`);
+const parseBlock = (armor: string): string[] => {
+  if (Buffer.byteLength(armor) > MAX_ARMOR_BYTES) {
+    throw refuse(`is larger than ${MAX_ARMOR_BYTES / 1024} KiB: export the key with --export-options export-minimal`);
   }
   // Nothing of it is told back.
   if (/BEGIN PGP PRIVATE KEY/.test(armor)) {
@@ -47,19 +47,19 @@ const blockIn = (armor: string): string[] => {
  * (go-crypto up to 1.0: headers, an empty line, short lines, the right checksum if there is one): they are given the text
  * as it is, and OpenPGP.js would take more than they do.
  */
-export const dearmored = (armor: string): Uint8Array => {
-  const block = blockIn(armor);
+export const decodeArmor = (armor: string): Uint8Array => {
+  const block = parseBlock(armor);
   const headers = block.indexOf('');
   if (headers === -1 || !block.slice(0, headers).every((line) => line.includes(': '))) {
-    throw damaged('there is no empty line before the key');
+    throw refuseDamaged('there is no empty line before the key');
   }
   const lines = block.slice(headers + 1).filter((line) => line !== '');
   const checksum = lines.at(-1)?.startsWith('=') ? lines.pop()?.slice(1) : undefined;
   const text = lines.join('');
-  if (lines.some(({ length }) => length > LINE_MOST))
-    throw damaged(`it has lines of more than ${LINE_MOST} characters`);
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(text) || text.length % 4 !== 0) throw damaged('it is not Base64');
+  if (lines.some(({ length }) => length > MAX_LINE_LENGTH))
+    throw refuseDamaged(`it has lines of more than ${MAX_LINE_LENGTH} characters`);
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(text) || text.length % 4 !== 0) throw refuseDamaged('it is not Base64');
   const bytes = Buffer.from(text, 'base64');
-  if (checksum !== undefined && checksum !== checksumOf(bytes)) throw damaged('its checksum does not match');
+  if (checksum !== undefined && checksum !== computeChecksum(bytes)) throw refuseDamaged('its checksum does not match');
   return bytes;
 };

@@ -2,13 +2,13 @@ import { unprocessable } from '#kernel';
 import { isShasum } from './rules.js';
 
 /** What SHA256SUMS says: the checksum of each file, in lower-case hex, by the file's name. */
-export type Checksums = Readonly<Record<string, string>>;
+export type ChecksumsByFile = Readonly<Record<string, string>>;
 
 const LINE = /^(?<sum>\S+)[ \t]+(?<name>\S.*)$/;
 // oxlint-disable-next-line no-control-regex
 const NO_NAME = /[/\\\u0000-\u001f\u007f-\u009f]|^\.$|\.\./;
 
-const textOf = (content: Uint8Array): string => {
+const decodeText = (content: Uint8Array): string => {
   try {
     // A byte order mark is kept, to be refused: clients take it for part of the first checksum.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content);
@@ -17,13 +17,13 @@ const textOf = (content: Uint8Array): string => {
   }
 };
 
-const linesOf = (text: string): string[] => {
+const splitLines = (text: string): string[] => {
   const lines = text.split(/\r?\n/);
   if (lines.at(-1) === '') lines.pop();
   return lines;
 };
 
-const entryOf = (line: string, at: number): readonly [name: string, sum: string] => {
+const parseEntry = (line: string, at: number): readonly [name: string, sum: string] => {
   const refuse = (what: string) => unprocessable(`Line ${at} of SHA256SUMS ${what}`);
   // Terraform and OpenTofu crash on one: they take the first word of each line.
   if (line.trim() === '') throw refuse('is empty, which clients cannot read');
@@ -41,10 +41,10 @@ const entryOf = (line: string, at: number): readonly [name: string, sum: string]
  *
  * The texts name the line, and stand without a pointer: the file is an upload, not a body.
  */
-export const parseChecksums = (content: Uint8Array): Checksums => {
+export const parseChecksums = (content: Uint8Array): ChecksumsByFile => {
   const sums = new Map<string, string>();
-  for (const [index, line] of linesOf(textOf(content)).entries()) {
-    const [name, sum] = entryOf(line, index + 1);
+  for (const [index, line] of splitLines(decodeText(content)).entries()) {
+    const [name, sum] = parseEntry(line, index + 1);
     if ((sums.get(name) ?? sum) !== sum) {
       throw unprocessable(`Line ${index + 1} of SHA256SUMS has another checksum for ${name} than a line before it`);
     }
@@ -54,12 +54,12 @@ export const parseChecksums = (content: Uint8Array): Checksums => {
   return Object.fromEntries(sums);
 };
 
-const inOrder = ([left]: readonly [string, string], [right]: readonly [string, string]): number =>
+const compareNames = ([left]: readonly [string, string], [right]: readonly [string, string]): number =>
   left < right ? -1 : Number(left > right);
 
 /** SHA256SUMS as sha256sum writes it, in the order of the names: the same release is always the same text. */
-export const formatChecksums = (checksums: Checksums): string =>
+export const formatChecksums = (checksums: ChecksumsByFile): string =>
   Object.entries(checksums)
-    .toSorted(inOrder)
+    .toSorted(compareNames)
     .map(([name, sum]) => `${sum}  ${name}\n`)
     .join('');

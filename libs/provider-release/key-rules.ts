@@ -6,7 +6,7 @@ import { unprocessable } from '#kernel';
  * 1.5, which agree. DSA keys verify, so do keys without flags, and signatures over SHA-1; those over MD5 and RIPEMD-160
  * do not. What is stricter than theirs is said at each place.
  */
-export const CONFIG: Config = {
+export const OPENPGP_CONFIG: Config = {
   ...config,
   rejectPublicKeyAlgorithms: new Set([enums.publicKey.elgamal]),
   rejectMessageHashAlgorithms: config.rejectHashAlgorithms,
@@ -16,12 +16,12 @@ export const CONFIG: Config = {
 /** Clocks of signers may be a little ahead of ours. */
 const SKEW = 5 * 60 * 1000;
 
-export const ahead = (now: Date): Date => new Date(now.getTime() + SKEW);
+export const allowClockSkew = (now: Date): Date => new Date(now.getTime() + SKEW);
 
 export type KeyKind = 'RSA' | 'DSA';
 
 /** What of a key or subkey is looked at. `publicParams` are the numbers, with their names in RFC 9580 §5.5.5. */
-export type KeyPart = {
+export type KeyPacket = {
   readonly version: number;
   readonly algorithm: enums.publicKey;
   readonly publicParams: object;
@@ -35,48 +35,54 @@ const KINDS: ReadonlyMap<enums.publicKey, KeyKind> = new Map([
 ]);
 
 /** Undefined where the clients do not verify what it signs. */
-export const kindOf = ({ algorithm }: Pick<KeyPart, 'algorithm'>): KeyKind | undefined => KINDS.get(algorithm);
+export const getKeyKind = ({ algorithm }: Pick<KeyPacket, 'algorithm'>): KeyKind | undefined => KINDS.get(algorithm);
 
 /** Ours: the clients take 1024 bits as well, which whoever can pay for it can break. */
-const BITS_LEAST = 2048;
+const MIN_KEY_BITS = 2048;
 /** Verifying takes ever longer with the numbers: these are the most that gpg makes, or more. */
-const BITS_MOST: Readonly<Record<KeyKind, number>> = { RSA: 16_384, DSA: 3072 };
+const MAX_KEY_BITS: Readonly<Record<KeyKind, number>> = { RSA: 16_384, DSA: 3072 };
 /** What go-crypto reads of RSA's exponent, and the longest subgroup that FIPS 186-4 has for DSA. */
-const BYTES_MOST: Readonly<Partial<Record<string, number>>> = { e: 3, q: 32 };
+const MAX_PARAMETER_BYTES: Readonly<Partial<Record<string, number>>> = { e: 3, q: 32 };
 
 const REMEDY = 'Make one with gpg --full-generate-key (RSA and RSA, 4096 bits)';
 
 /** What of a release is spoken of, and where in a request it stands. */
-export type Subject = { readonly name: string; readonly attribute?: string };
+export type KeySubject = { readonly name: string; readonly attribute?: string };
 
-const refusal = ({ name, attribute }: Subject, problem: string) =>
+const refusal = ({ name, attribute }: KeySubject, problem: string) =>
   unprocessable(`${name} ${problem}. ${REMEDY}`, attribute);
 
 /** Refuses numbers that would keep us busy. For every part of a key, before anything is verified with it. */
-export const checkSize = (part: KeyPart, subject: Subject): void => {
-  const kind = kindOf(part);
+export const checkKeySize = (part: KeyPacket, subject: KeySubject): void => {
+  const kind = getKeyKind(part);
   if (!kind) return;
   const { bits = 0 } = part.getAlgorithmInfo();
   const numbers = Object.entries(part.publicParams as Readonly<Record<string, Uint8Array>>);
-  if (bits > BITS_MOST[kind] || numbers.some(([name, { length }]) => length > (BYTES_MOST[name] ?? Infinity))) {
+  if (
+    bits > MAX_KEY_BITS[kind] ||
+    numbers.some(([name, { length }]) => length > (MAX_PARAMETER_BYTES[name] ?? Infinity))
+  ) {
     throw refusal(subject, `has ${kind} parameters that are larger than clients expect`);
   }
 };
 
 /** Refuses a key, or a subkey, whose signatures would not be taken. */
-export const checkUsable = (part: KeyPart, subject: Subject): { readonly kind: KeyKind; readonly bits: number } => {
+export const checkUsable = (
+  part: KeyPacket,
+  subject: KeySubject,
+): { readonly kind: KeyKind; readonly bits: number } => {
   if (part.version !== 4) throw refusal(subject, `is of version ${part.version}; clients know version 4`);
   const { algorithm, bits = 0, curve = algorithm } = part.getAlgorithmInfo();
-  const kind = kindOf(part);
+  const kind = getKeyKind(part);
   if (!kind) {
     // OpenPGP.js calls the forms that are older than RFC 9580 so.
     const type = curve.replace('Legacy', '');
     throw refusal(subject, `is of the type ${type}; clients verify signatures of RSA and DSA keys only`);
   }
   // 2047: a modulus may fall short of its name by a bit.
-  if (bits < BITS_LEAST - 1) {
-    throw refusal(subject, `is too short: ${kind} of ${bits} bits, where ${BITS_LEAST} are the least`);
+  if (bits < MIN_KEY_BITS - 1) {
+    throw refusal(subject, `is too short: ${kind} of ${bits} bits, where ${MIN_KEY_BITS} are the least`);
   }
-  checkSize(part, subject);
+  checkKeySize(part, subject);
   return { kind, bits };
 };

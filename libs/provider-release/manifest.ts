@@ -8,14 +8,14 @@ const MANIFEST = z.object({
 });
 
 /** Minor versions only add: what counts is the major one (the plugin protocol's rule), so 5.1 is told of as 5.0. */
-const protocolOf = (text: string): Protocol => {
+const parseProtocol = (text: string): Protocol => {
   const major = /^(\d+)(?:\.\d+)?$/.exec(text)?.[1];
   const protocol = PROTOCOLS.find((known) => known === `${major}.0`);
   if (!protocol) throw unprocessable(`The manifest names the protocol ${text}; known are ${PROTOCOLS.join(', ')}`);
   return protocol;
 };
 
-const jsonOf = (text: string): unknown => {
+const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
@@ -25,10 +25,10 @@ const jsonOf = (text: string): unknown => {
 
 /** The protocols that a release manifest names, each once, lowest first. */
 export const readManifest = (text: string): readonly Protocol[] => {
-  const { success, data } = MANIFEST.safeParse(jsonOf(text));
+  const { success, data } = MANIFEST.safeParse(parseJson(text));
   if (!success) {
     throw unprocessable('The manifest is not like {"version":1,"metadata":{"protocol_versions":["5.0"]}}');
   }
-  const named = new Set(data.metadata.protocol_versions.map(protocolOf));
+  const named = new Set(data.metadata.protocol_versions.map(parseProtocol));
   return PROTOCOLS.filter((protocol) => named.has(protocol));
 };

@@ -8,9 +8,9 @@ import {
   checkProviderName,
   checkShasum,
   checkSourceName,
-  checkVersion,
-  keptShasum,
-  precedenceOf,
+  checkProviderVersion,
+  normalizeShasum,
+  stripBuildMetadata,
 } from './index.js';
 
 const refusalAt = (attribute: string): object =>
@@ -44,7 +44,7 @@ describe('the name of a provider', () => {
 
 describe('a version', () => {
   it.each(['1.2.3', '0.0.1', '1.2.3-beta.1', '1.2.3-rc1', '1.2.3+linux', '1.2.3-a.b+c.d'])('may be %s', (version) => {
-    expect(() => checkVersion(version)).not.toThrow();
+    expect(() => checkProviderVersion(version)).not.toThrow();
   });
 
   it.each([
@@ -61,13 +61,15 @@ describe('a version', () => {
     '1.2.3+',
     '1.2.3\n',
   ])('must not be %j', (version) => {
-    expect(() => checkVersion(version)).toThrow('Version is invalid: it must be a semantic version such as 1.2.3');
+    expect(() => checkProviderVersion(version)).toThrow(
+      'Version is invalid: it must be a semantic version such as 1.2.3',
+    );
   });
 
   it('is the same as one with other build metadata', () => {
-    expect(precedenceOf('1.2.3-rc.1+linux')).toBe('1.2.3-rc.1');
-    expect(precedenceOf('1.2.3-rc.1')).toBe('1.2.3-rc.1');
-    expect(precedenceOf('1.2.3')).not.toBe(precedenceOf('1.2.3-rc.1'));
+    expect(stripBuildMetadata('1.2.3-rc.1+linux')).toBe('1.2.3-rc.1');
+    expect(stripBuildMetadata('1.2.3-rc.1')).toBe('1.2.3-rc.1');
+    expect(stripBuildMetadata('1.2.3')).not.toBe(stripBuildMetadata('1.2.3-rc.1'));
   });
 
   it('is what the library takes for one, in one form only', () => {
@@ -76,12 +78,12 @@ describe('a version', () => {
         fc.stringMatching(/^[v= ]?\d{1,3}\.\d{1,3}\.\d{1,3}(-[0-9a-z.-]{1,8})?(\+[0-9a-z.]{1,8})?$/),
         (text) => {
           try {
-            checkVersion(text);
+            checkProviderVersion(text);
           } catch {
             return;
           }
-          expect(new SemVer(text).version).toBe(precedenceOf(text));
-          expect(text.startsWith(precedenceOf(text))).toBe(true);
+          expect(new SemVer(text).version).toBe(stripBuildMetadata(text));
+          expect(text.startsWith(stripBuildMetadata(text))).toBe(true);
         },
       ),
     );
@@ -117,7 +119,7 @@ describe('a platform', () => {
   );
 
   it('has a checksum, which is kept in lower case', () => {
-    expect(keptShasum('AB'.repeat(32))).toBe('ab'.repeat(32));
+    expect(normalizeShasum('AB'.repeat(32))).toBe('ab'.repeat(32));
     for (const wrong of ['', 'a b', 'g'.repeat(256), `${'a'.repeat(64)}\n`])
       expect(() => checkShasum(wrong)).toThrow(refusalAt('shasum'));
   });
@@ -125,7 +127,7 @@ describe('a platform', () => {
   it('may declare what can be the checksum of nothing, and has it as it came', () => {
     for (const text of ['Shasum', 'G'.repeat(64)]) {
       expect(() => checkShasum(text)).not.toThrow();
-      expect(keptShasum(text)).toBe(text);
+      expect(normalizeShasum(text)).toBe(text);
     }
   });
 });

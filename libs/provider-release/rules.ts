@@ -7,7 +7,7 @@ import { checkName, unprocessable } from '#kernel';
  * what it publishes is to be installed.
  */
 
-const NAME_MOST = 64;
+const MAX_NAME_LENGTH = 64;
 /** The clients refuse such a source without asking anybody (addrs.ParseProviderSource). */
 const PREFIX = 'terraform-';
 const PROVIDER_NAME = /^[a-z0-9]+(?:[_-][a-z0-9]+)*$/;
@@ -15,7 +15,7 @@ const PROVIDER_NAME = /^[a-z0-9]+(?:[_-][a-z0-9]+)*$/;
 /** Refuses what the API gives no provider for a name. */
 export const checkProviderName = (name: string): void => {
   const allowed = 'lowercase letters and numbers, and single dashes and underscores between them';
-  checkName(name, { pattern: PROVIDER_NAME, allowed, most: NAME_MOST });
+  checkName(name, { pattern: PROVIDER_NAME, allowed, most: MAX_NAME_LENGTH });
   if (name.startsWith(PREFIX)) throw unprocessable(`Name must not begin with ${PREFIX}: clients refuse it`, 'name');
 };
 
@@ -28,12 +28,12 @@ const SOURCE_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 /** Refuses what cannot be the last part of a provider's source, such as `google-beta` in `acme/google-beta`. */
 export const checkSourceName = (name: string): void => {
   const allowed = 'lowercase letters and numbers, and single dashes between them';
-  checkName(name, { pattern: SOURCE_NAME, allowed, most: NAME_MOST });
+  checkName(name, { pattern: SOURCE_NAME, allowed, most: MAX_NAME_LENGTH });
   checkProviderName(name);
 };
 
 /** Refuses what is no semantic version in its one exact form: no leading `v`, no spaces, nothing left away. */
-export const checkVersion = (version: string): void => {
+export const checkProviderVersion = (version: string): void => {
   const parsed = parse(version);
   const build = parsed?.build.length ? `+${parsed.build.join('.')}` : '';
   if (!parsed || `${parsed.version}${build}` !== version) {
@@ -45,22 +45,22 @@ export const checkVersion = (version: string): void => {
 };
 
 /** A version without its build metadata: versions that differ in that alone are one to the clients (semver §10). */
-export const precedenceOf = (version: string): string => parse(version)?.version ?? version;
+export const stripBuildMetadata = (version: string): string => parse(version)?.version ?? version;
 
-const PLATFORM_PART = {
+const PLATFORM_NAME_RULE = {
   pattern: /^[a-z0-9_][a-z0-9_-]*$/,
   allowed: 'lowercase letters, numbers, underscores and dashes',
   most: 64,
 };
 
 /** As Go calls operating systems: `linux`, `darwin`, `windows`. */
-export const checkOs = (os: string): void => checkName(os, { attribute: 'os', ...PLATFORM_PART });
+export const checkOs = (os: string): void => checkName(os, { attribute: 'os', ...PLATFORM_NAME_RULE });
 
 /** As Go calls processors: `amd64`, `arm64`, `386`. */
-export const checkArch = (arch: string): void => checkName(arch, { attribute: 'arch', ...PLATFORM_PART });
+export const checkArch = (arch: string): void => checkName(arch, { attribute: 'arch', ...PLATFORM_NAME_RULE });
 
 /** A system as releases and the clients' options write it: `linux_amd64`. */
-export const nameOfPlatform = ({ os, arch }: { readonly os: string; readonly arch: string }): string => `${os}_${arch}`;
+export const formatPlatform = ({ os, arch }: { readonly os: string; readonly arch: string }): string => `${os}_${arch}`;
 
 const FILENAME = /^[A-Za-z0-9._+-]+$/;
 
@@ -92,7 +92,7 @@ export const checkShasum = (shasum: string): void =>
   });
 
 /** A checksum as it is kept and compared: in lower case. What is none stays as it came. */
-export const keptShasum = (shasum: string): string => (isShasum(shasum) ? shasum.toLowerCase() : shasum);
+export const normalizeShasum = (shasum: string): string => (isShasum(shasum) ? shasum.toLowerCase() : shasum);
 
 /** Protocols between the tools and providers that a registry may tell of (contract §4.4, §9). */
 export const PROTOCOLS = ['4.0', '5.0', '6.0'] as const;

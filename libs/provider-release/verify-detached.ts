@@ -1,7 +1,7 @@
 import { createMessage, enums, readSignature, SignaturePacket, type Key } from 'openpgp';
 import { unprocessable } from '#kernel';
-import { ahead, checkUsable, CONFIG } from './key-rules.js';
-import { idOf, parsePublicKey } from './signing-key.js';
+import { allowClockSkew, checkUsable, OPENPGP_CONFIG } from './key-rules.js';
+import { getKeyId, parsePublicKey } from './signing-key.js';
 
 export type DetachedSignature = {
   /** Of the public key that must have signed. */
@@ -11,16 +11,17 @@ export type DetachedSignature = {
   readonly now: Date;
 };
 
-const MOST = 64 * 1024;
+const MAX_SIGNATURE_BYTES = 64 * 1024;
 const ARMOR = '-----BEGIN PGP';
 
-const packetsIn = async (signature: Uint8Array): Promise<readonly SignaturePacket[]> => {
-  if (signature.length > MOST) throw unprocessable(`The signature is larger than ${MOST / 1024} KiB`);
+const readPackets = async (signature: Uint8Array): Promise<readonly SignaturePacket[]> => {
+  if (signature.length > MAX_SIGNATURE_BYTES)
+    throw unprocessable(`The signature is larger than ${MAX_SIGNATURE_BYTES / 1024} KiB`);
   if (Buffer.from(signature.subarray(0, 256)).toString('latin1').trimStart().startsWith(ARMOR)) {
     throw unprocessable('The signature is ASCII-armored; clients need a binary one: gpg --detach-sign without --armor');
   }
   // What the library cannot read is in the list as well, whatever its type says.
-  const packets = await readSignature({ binarySignature: signature, config: CONFIG }).then(
+  const packets = await readSignature({ binarySignature: signature, config: OPENPGP_CONFIG }).then(
     (read) => read.packets.filter((packet) => packet instanceof SignaturePacket),
     () => [],
   );
@@ -29,11 +30,11 @@ const packetsIn = async (signature: Uint8Array): Promise<readonly SignaturePacke
 };
 
 /** Of several signatures the clients look at the first that the key made. */
-const packetOf = (key: Key, packets: readonly SignaturePacket[]): SignaturePacket => {
+const findPacket = (key: Key, packets: readonly SignaturePacket[]): SignaturePacket => {
   const packet = packets.find(({ issuerKeyID }) => key.getKeys(issuerKeyID).length > 0);
   if (packet) return packet;
   const makers = packets.map(({ issuerKeyID }) => issuerKeyID.toHex().toUpperCase());
-  throw unprocessable(`The signature was made by the key ${makers.join(' and ')}, not by ${idOf(key)}`);
+  throw unprocessable(`The signature was made by the key ${makers.join(' and ')}, not by ${getKeyId(key)}`);
 };
 
 /** The library's words for what is wrong, and ours. */
@@ -45,7 +46,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/revoked/, 'The signature was made by a revoked key'],
 ];
 
-const refusalOf = (error: unknown) => {
+const toRefusal = (error: unknown) => {
   const message = error instanceof Error ? error.message : String(error);
   const [, reason = `The signature cannot be used: ${message}`] = REASONS.find(([words]) => words.test(message)) ?? [];
   return unprocessable(reason);
@@ -63,7 +64,7 @@ const refusalOf = (error: unknown) => {
  */
 export const verifyDetached = async ({ armor, content, signature, now }: DetachedSignature): Promise<string> => {
   const key = await parsePublicKey(armor);
-  const packet = packetOf(key, await packetsIn(signature));
+  const packet = findPacket(key, await readPackets(signature));
   for (const part of key.getKeys(packet.issuerKeyID)) {
     checkUsable(part.keyPacket, { name: 'The key that made the signature' });
   }
@@ -74,10 +75,10 @@ export const verifyDetached = async ({ armor, content, signature, now }: Detache
   const [literal] = (await createMessage({ binary: content })).packets;
   if (!literal) throw new Error('a message has its content');
   try {
-    const part = await key.getSigningKey(packet.issuerKeyID, null, undefined, CONFIG);
-    await packet.verify(part.keyPacket, signatureType, literal, ahead(now), true, CONFIG);
-    return idOf(part);
+    const part = await key.getSigningKey(packet.issuerKeyID, null, undefined, OPENPGP_CONFIG);
+    await packet.verify(part.keyPacket, signatureType, literal, allowClockSkew(now), true, OPENPGP_CONFIG);
+    return getKeyId(part);
   } catch (error) {
-    throw refusalOf(error);
+    throw toRefusal(error);
   }
 };

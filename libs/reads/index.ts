@@ -1,2 +1,2 @@
-export { Reads, shownOnce } from './reads.js';
+export { ReadRecorder, releaseOnceRecorded } from './reads.js';
 export { ReadsModule } from './reads.module.js';

@@ -3,9 +3,9 @@ import { Logger } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { unavailable, type Message } from '#kernel';
 import type { Actor } from '#access';
-import type { OnceWrite } from '#event-store';
+import type { IdempotentWrite } from '#event-store';
 import { RandomIds } from '#host';
-import { Reads, shownOnce } from './reads.js';
+import { ReadRecorder, releaseOnceRecorded } from './reads.js';
 
 type Seen = Message<'LampSeen', { lamp: string }>;
 
@@ -29,14 +29,14 @@ const seen = (lamp: string): Seen => ({ type: 'LampSeen', data: { lamp } });
 
 /** A log that is written when it is let, or refuses. */
 class Log {
-  readonly appends: (readonly OnceWrite[])[] = [];
+  readonly appends: (readonly IdempotentWrite[])[] = [];
   private waiting: (() => void)[] = [];
   open = true;
-  fails: (writes: readonly OnceWrite[]) => Error | null = () => null;
+  fails: (writes: readonly IdempotentWrite[]) => Error | null = () => null;
 
   untilFirst = <T>(work: () => Promise<T>): Promise<T> => work();
 
-  appendOnce = async (writes: readonly OnceWrite[]): Promise<ReadonlySet<string>> => {
+  appendOnce = async (writes: readonly IdempotentWrite[]): Promise<ReadonlySet<string>> => {
     this.appends.push(writes);
     if (!this.open) await new Promise<void>((resolve) => this.waiting.push(resolve));
     const error = this.fails(writes);
@@ -56,7 +56,8 @@ class Log {
   }
 }
 
-const over = (log: Log, options = {}): Reads => new Reads(log, new RandomIds(), { recorded: true, ...options });
+const over = (log: Log, options = {}): ReadRecorder =>
+  new ReadRecorder(log, new RandomIds(), { recorded: true, ...options });
 const turns = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 beforeAll(() => Logger.overrideLogger(false));
@@ -143,7 +144,7 @@ describe('reads', () => {
   it('of one accessor that cannot be recorded are refused, and those that came with them are not', async () => {
     const log = new Log();
     const lost = Object.assign(new Error('somebody has been forgotten'), { code: 'CA401' });
-    const of = (user: string, writes: readonly OnceWrite[]) => writes.some(({ writer }) => writer === user);
+    const of = (user: string, writes: readonly IdempotentWrite[]) => writes.some(({ writer }) => writer === user);
     log.fails = (writes) => {
       if (of('user-2', writes)) return new Error('a value that is too long');
       return of('user-3', writes) ? lost : null;
@@ -183,10 +184,10 @@ describe('reads', () => {
 describe('content', () => {
   it('is let go of where its reading cannot be recorded', async () => {
     const content = Readable.from(['bytes']);
-    await expect(shownOnce(content, Promise.reject(new Error('no')))).rejects.toThrow('no');
+    await expect(releaseOnceRecorded(content, Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(content.destroyed).toBe(true);
     const shown = Readable.from(['bytes']);
-    expect(await shownOnce(shown, Promise.resolve())).toBe(shown);
+    expect(await releaseOnceRecorded(shown, Promise.resolve())).toBe(shown);
     expect(shown.destroyed).toBe(false);
   });
 });

@@ -1,21 +1,21 @@
 import { Logger } from '@nestjs/common';
 import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Refused, unavailable, type EventContext, type Ids, type Message } from '#kernel';
-import { contextOf, isOutdated, type Actor } from '#access';
-import type { EventStore, OnceWrite } from '#event-store';
+import { Refusal, unavailable, type EventContext, type Ids, type Message } from '#kernel';
+import { createEventContext, isOutdatedAccessError, type Actor } from '#access';
+import type { EventStore, IdempotentWrite } from '#event-store';
 
 /** What is waiting to be appended to one stream, and the end of that: whoever asks meanwhile comes along. */
-type Waiting = {
-  readonly write: OnceWrite & { readonly events: OnceWrite['events'][number][] };
+type PendingAppend = {
+  readonly write: IdempotentWrite & { readonly events: IdempotentWrite['events'][number][] };
   readonly appended: PromiseWithResolvers<void>;
 };
 
 /** Each locks its stream and its accessor: Postgres has room for some thousands of locks, of all transactions together. */
-const STREAMS_AT_ONCE = 100;
+const MAX_STREAMS_PER_APPEND = 100;
 
 /** How long those that come later wait for an append, to go with the next one: longer only where somebody holds it up. */
-const TURN_MS = 250;
+const MAX_APPEND_WAIT_MS = 250;
 
 /**
  * The catalogue lists reads as well (contract §6.1). Each is an event that is in the log before the answer goes out: one
@@ -25,9 +25,9 @@ const TURN_MS = 250;
  * who reads. What several requests show at the same time is appended at once, so that a hundred plans which begin together
  * cost a few commits and do not queue for one stream.
  */
-export class Reads {
-  private readonly logger = new Logger(Reads.name);
-  private readonly waiting = new Map<string, Waiting>();
+export class ReadRecorder {
+  private readonly logger = new Logger(ReadRecorder.name);
+  private readonly waiting = new Map<string, PendingAppend>();
   private isAppending = false;
 
   constructor(
@@ -42,7 +42,7 @@ export class Reads {
     organization: string | null,
     ...events: readonly NoInfer<E>[]
   ): Promise<void> {
-    return this.recordAs<E>(contextOf(actor), organization, ...events);
+    return this.recordAs<E>(createEventContext(actor), organization, ...events);
   }
 
   /** For who holds a signed link. */
@@ -53,7 +53,8 @@ export class Reads {
   ): Promise<void> {
     if (!this.options.recorded || organization === null || events.length === 0) return;
     const stream = `reads/${organization}/${context.accessor.id}`;
-    const waiting = this.waiting.get(stream) ?? waitingFor({ stream, organization, writer: context.accessor.id });
+    const waiting =
+      this.waiting.get(stream) ?? createPendingAppend({ stream, organization, writer: context.accessor.id });
     this.waiting.set(stream, waiting);
     waiting.write.events.push(...events.map((event) => ({ ...event, id: this.ids.uuid(), context })));
     if (!this.isAppending) void this.appendAll();
@@ -64,15 +65,15 @@ export class Reads {
   private async appendAll(): Promise<void> {
     this.isAppending = true;
     while (this.waiting.size > 0) {
-      const some = [...this.waiting.values()].slice(0, STREAMS_AT_ONCE);
+      const some = [...this.waiting.values()].slice(0, MAX_STREAMS_PER_APPEND);
       for (const { write } of some) this.waiting.delete(write.stream);
-      await turnOf(this.append(some), this.options.turnMs ?? TURN_MS);
+      await waitAtMost(this.append(some), this.options.turnMs ?? MAX_APPEND_WAIT_MS);
     }
     this.isAppending = false;
   }
 
   /** Never rejects. Where one of them fails an append the others go each by themselves, and nobody waits for that. */
-  private async append(some: readonly Waiting[]): Promise<void> {
+  private async append(some: readonly PendingAppend[]): Promise<void> {
     try {
       await this.store.untilFirst(() => this.store.appendOnce(some.map(({ write }) => write)));
       for (const { appended } of some) appended.resolve();
@@ -83,28 +84,28 @@ export class Reads {
   }
 
   private refusalFor(error: unknown): Error {
-    if (error instanceof Refused) return error;
+    if (error instanceof Refusal) return error;
     // Who reads has been forgotten: they are asked anew who they are.
-    if (error instanceof Error && isOutdated(error)) return error;
+    if (error instanceof Error && isOutdatedAccessError(error)) return error;
     this.logger.error(error);
     return unavailable('What is read could not be recorded, so it is not shown. Please try again.', 5);
   }
 }
 
-const waitingFor = (write: Omit<OnceWrite, 'events'>): Waiting => ({
+const createPendingAppend = (write: Omit<IdempotentWrite, 'events'>): PendingAppend => ({
   write: { ...write, events: [] },
   appended: Promise.withResolvers<void>(),
 });
 
 /** Resolves when it is done, or when its turn is over. */
-const turnOf = async (work: Promise<void>, turnMs: number): Promise<void> => {
+const waitAtMost = async (work: Promise<void>, turnMs: number): Promise<void> => {
   const over = new AbortController();
   await Promise.race([work, wait(turnMs, undefined, { signal: over.signal }).catch(() => undefined)]);
   over.abort();
 };
 
 /** The content, once that is recorded; where it cannot be, nobody will read it. */
-export const shownOnce = async (content: Readable, recorded: Promise<void>): Promise<Readable> => {
+export const releaseOnceRecorded = async (content: Readable, recorded: Promise<void>): Promise<Readable> => {
   try {
     await recorded;
     return content;

@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
 import { BlobStore, type BlobContent } from '#blob-store';
-import { MovedClock } from '../../test/support/clocks.js';
-import { makeRelease, upload, type Archive, type Release } from '../../test/support/releases.js';
-import { answered, makeOrganization } from '../../test/support/seeds.js';
-import { oneRound } from '../../test/support/chores.js';
+import { AdjustableClock } from '../../test/support/clocks.js';
+import { makeRelease, upload, type TestArchive, type TestRelease } from '../../test/support/releases.js';
+import { expectStatus, makeOrganization } from '../../test/support/seeds.js';
+import { runJobOnce } from '../../test/support/chores.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
-import { abandonedUploads } from './index.js';
-import { openUpload } from './release-files.queries.js';
+import { createAbandonedUploadsJob } from './index.js';
+import { recordUploadAttempt } from './release-files.queries.js';
 import { ReleaseFiles } from './release.files.js';
 
-const clock = new MovedClock();
+const clock = new AdjustableClock();
 let server: TestServer;
 let files: ReleaseFiles;
 
@@ -24,8 +24,8 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 let count = 0;
-let release: Release;
-let linux: Archive;
+let release: TestRelease;
+let linux: TestArchive;
 /** Of the platform, which is that of its file. */
 let id: string;
 
@@ -36,7 +36,7 @@ beforeEach(async () => {
 });
 
 const keepHouse = (blobs: BlobStore = server.house.blobs): Promise<number> =>
-  oneRound(abandonedUploads(server.database, blobs, clock));
+  runJobOnce(createAbandonedUploadsJob(server.database, blobs, clock));
 
 const notes = async (): Promise<string[]> => {
   const rows = await server.database.rows<{ id: string }>(sql`select id from registry.open_uploads order by id`);
@@ -44,7 +44,7 @@ const notes = async (): Promise<string[]> => {
 };
 
 const begin = (file = id): Promise<void> =>
-  openUpload(server.database, { id: file, attempt: randomUUID() }, clock.now());
+  recordUploadAttempt(server.database, { id: file, attempt: randomUUID() }, clock.now());
 
 /** What a process leaves that is killed before it can tell of the file. */
 const beKilledAfterStoring = async (file = id, bytes = linux.bytes): Promise<void> => {
@@ -53,7 +53,7 @@ const beKilledAfterStoring = async (file = id, bytes = linux.bytes): Promise<voi
 };
 
 const uploaded = async (): Promise<void> => {
-  answered(await upload(server, await release.linkOf(linux, 'provider-binary-upload'), linux.bytes), 200);
+  expectStatus(await upload(server, await release.linkOf(linux, 'provider-binary-upload'), linux.bytes), 200);
 };
 
 const download = async (): Promise<Buffer> => {
@@ -107,7 +107,7 @@ describe('a file that no event tells of', () => {
 
   it('of a version that was deleted meanwhile goes as well', async () => {
     await beKilledAfterStoring();
-    answered(await server.delete(release.path), 204);
+    expectStatus(await server.delete(release.path), 204);
     clock.pass({ days: 3 });
     expect(await keepHouse()).toBe(1);
     expect(await files.size(id)).toBeNull();

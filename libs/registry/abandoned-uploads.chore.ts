@@ -1,7 +1,7 @@
 import type { BlobStore } from '#blob-store';
 import type { Clock } from '#kernel';
-import type { Chore, Database } from '#event-store';
-import { abandonedFiles, clearAway } from './release-files.queries.js';
+import type { ScheduledJob, Database } from '#event-store';
+import { listAbandonedFiles, removeAbandonedFile } from './release-files.queries.js';
 import { ReleaseFiles } from './release.files.js';
 
 /** Nothing that was begun so long ago is still going on: no upload takes longer than a day (release-files.handler.ts). */
@@ -13,7 +13,7 @@ const EVERY_MS = 60 * 60 * 1000;
  * Removes files that were stored without the log being told: the process was killed in between, or the file was no longer
  * wanted by then. Each was noted before it was stored, and its note goes with the event that tells of it.
  */
-export const abandonedUploads = (database: Database, blobs: BlobStore, clock: Clock): Chore => {
+export const createAbandonedUploadsJob = (database: Database, blobs: BlobStore, clock: Clock): ScheduledJob => {
   const files = new ReleaseFiles(blobs);
   return {
     name: 'abandoned_uploads',
@@ -23,10 +23,10 @@ export const abandonedUploads = (database: Database, blobs: BlobStore, clock: Cl
       const session = await database.session();
       try {
         while (!signal.aborted) {
-          const ids = await abandonedFiles(database, before, AT_ONCE);
+          const ids = await listAbandonedFiles(database, before, AT_ONCE);
           if (ids.length === 0) return;
           for (const id of ids) {
-            await clearAway(session, { id, before, remove: () => files.remove(id) });
+            await removeAbandonedFile(session, { id, before, remove: () => files.remove(id) });
             done();
           }
         }

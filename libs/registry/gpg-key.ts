@@ -12,10 +12,10 @@ export type GpgKeyEvent =
 export type GpgKeyCommand =
   Message<'AddGpgKey', { keyId: string; asciiArmor: string }> | Message<'RemoveGpgKey', Record<never, never>>;
 
-type Active = { readonly status: 'active'; readonly keyId: string };
-export type GpgKey = { readonly status: 'absent' | 'deleted' } | Active;
+type ActiveGpgKey = { readonly status: 'active'; readonly keyId: string };
+export type GpgKeyState = { readonly status: 'absent' | 'deleted' } | ActiveGpgKey;
 
-export const gpgKey: Decider<GpgKey, GpgKeyCommand, GpgKeyEvent> = {
+export const gpgKey: Decider<GpgKeyState, GpgKeyCommand, GpgKeyEvent> = {
   version: 1,
   initial: { status: 'absent' },
   decide: {

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { meanwhile } from '../../test/support/meanwhile.js';
+import { runBetween } from '../../test/support/meanwhile.js';
 import {
   addKey,
   GPG_KEYS,
   makeProvider,
   newEccKey,
   publishVersion,
-  saying,
+  matchRefusalText,
   settleNeighbours,
 } from '../../test/support/registry.js';
 import { makeSigner, type Signer } from '../../test/support/releases.js';
 import {
-  answered,
+  expectStatus,
   makeMember,
   makeOrganization,
   makeOrganizationToken,
@@ -19,16 +19,16 @@ import {
   refusalOf,
   resource,
 } from '../../test/support/seeds.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
-import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
-import { registrySlice } from './index.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
+import { expectViewsMatchLog } from '../../test/support/true-to-the-log.js';
+import { registryDefinition } from './index.js';
 
 const ARMOR = '/data/attributes/ascii-armor';
 
 let server: TestServer;
 let signers: readonly Signer[];
-let member: Api;
-let stranger: Api;
+let member: ApiTestClient;
+let stranger: ApiTestClient;
 
 beforeAll(async () => {
   server = await startTestServer({ followers: true });
@@ -43,7 +43,7 @@ const byId = (namespace: string, { keyId }: Pick<Signer, 'keyId'>): string => `$
 const body = (attributes: object): object => resource('gpg-keys', attributes);
 const list = (...namespaces: readonly string[]): string =>
   `${GPG_KEYS}?filter%5Bnamespace%5D=${namespaces.join('%2C')}`;
-const keysIn = ({ body: { data } }: Answer): [string, string][] =>
+const keysIn = ({ body: { data } }: ApiResponse): [string, string][] =>
   data.map(({ attributes }: { attributes: { namespace: string; 'key-id': string } }) => [
     attributes.namespace,
     attributes['key-id'],
@@ -51,12 +51,12 @@ const keysIn = ({ body: { data } }: Answer): [string, string][] =>
 /** In an organization that nothing else is in. */
 const settle = async (name: string, ...held: readonly Signer[]): Promise<void> => {
   await makeOrganization(server, name);
-  for (const one of held) answered(await addKey(server, name, one), 201);
+  for (const one of held) expectStatus(await addKey(server, name, one), 201);
 };
 
 describe('a GPG key', () => {
   it('is added, and shown by its namespace and id and in the list as the same document', async () => {
-    const answer = answered(await addKey(server, 'acme', signer(0)), 201);
+    const answer = expectStatus(await addKey(server, 'acme', signer(0)), 201);
     const { keyId, armor } = signer(0);
     expect(keyId).toMatch(/^[0-9A-F]{16}$/);
     expect(answer.body.data).toEqual({
@@ -84,7 +84,7 @@ describe('a GPG key', () => {
     ['with an empty type', { type: '' }, 2],
   ])('is added %s', async (_, more, n) => {
     const attributes = { namespace: 'acme', 'ascii-armor': signer(n).armor };
-    const made = answered(await server.post(GPG_KEYS, { data: { ...more, attributes } }), 201);
+    const made = expectStatus(await server.post(GPG_KEYS, { data: { ...more, attributes } }), 201);
     expect(made.body.data.id).toMatch(/^gpgkey-/);
   });
 
@@ -115,7 +115,7 @@ describe('a GPG key', () => {
   ])('is not made of %j', async (attributes, pointer, detail) => {
     const asked = body({ namespace: 'acme', 'ascii-armor': signer(0).armor, ...attributes });
     const [at, said] = refusalOf(await server.post(GPG_KEYS, asked));
-    expect([at, said]).toEqual([pointer, saying(detail)]);
+    expect([at, said]).toEqual([pointer, matchRefusalText(detail)]);
   });
 
   it('is not the private one, and nothing of that is repeated', async () => {
@@ -131,47 +131,47 @@ describe('a GPG key', () => {
     const attributes = { namespace: 'acme', 'ascii-armor': signer(0).armor };
     expect(refusalOf(await server.post(GPG_KEYS, resource('ssh-keys', attributes)))[0]).toBe('/data/type');
     for (const namespace of ['nowhere', '', 'ACME'])
-      answered(await server.post(GPG_KEYS, body({ ...attributes, namespace })), 404);
+      expectStatus(await server.post(GPG_KEYS, body({ ...attributes, namespace })), 404);
   });
 
   it('is removed, and can be added again', async () => {
     await settle('removing', signer(0));
     const path = byId('removing', signer(0));
-    answered(await server.delete(path), 204);
-    answered(await server.get(path), 404);
-    answered(await server.delete(path), 404);
-    expect(keysIn(answered(await server.get(list('removing')), 200))).toEqual([]);
-    answered(await addKey(server, 'removing', signer(0)), 201);
-    answered(await server.delete(`${GPG_KEYS}/removing/${signer(0).keyId.toLowerCase()}`), 204);
+    expectStatus(await server.delete(path), 204);
+    expectStatus(await server.get(path), 404);
+    expectStatus(await server.delete(path), 404);
+    expect(keysIn(expectStatus(await server.get(list('removing')), 200))).toEqual([]);
+    expectStatus(await addKey(server, 'removing', signer(0)), 201);
+    expectStatus(await server.delete(`${GPG_KEYS}/removing/${signer(0).keyId.toLowerCase()}`), 204);
   });
 
   it('is not added to an organization that goes meanwhile', async () => {
     await settle('ending');
-    meanwhile(server.store, () => server.delete('/api/v2/organizations/ending'));
+    runBetween(server.store, () => server.delete('/api/v2/organizations/ending'));
     expect((await addKey(server, 'ending', signer(0))).status).toBe(404);
   });
 });
 
 describe('a GPG key that is given to another organization', () => {
-  const give = (api: Api, from: string, namespace: unknown, one = signer(0)): Promise<Answer> =>
+  const give = (api: ApiTestClient, from: string, namespace: unknown, one = signer(0)): Promise<ApiResponse> =>
     api.patch(byId(from, one), body({ namespace }));
 
   it('is no longer in the first', async () => {
     await settle('giver', signer(0));
     await settle('taker');
-    const given = answered(await give(server, 'giver', 'taker'), 200);
+    const given = expectStatus(await give(server, 'giver', 'taker'), 200);
     expect(given.body.data).toMatchObject({
       attributes: { namespace: 'taker', 'key-id': signer(0).keyId, 'ascii-armor': signer(0).armor },
       links: { self: byId('taker', signer(0)) },
     });
     expect((await server.get(byId('taker', signer(0)))).body).toEqual(given.body);
-    answered(await server.get(byId('giver', signer(0))), 404);
+    expectStatus(await server.get(byId('giver', signer(0))), 404);
     for (const [organization, action] of [
       ['giver', 'destroy'],
       ['taker', 'create'],
     ] as const) {
       const reader = server.as(await makeOrganizationToken(server, organization));
-      const { body: trail } = answered(await reader.get('/api/v2/organization/audit-trail'), 200);
+      const { body: trail } = expectStatus(await reader.get('/api/v2/organization/audit-trail'), 200);
       const [entry] = trail.data.filter(({ resource: { type } }: any) => type === 'gpg_key');
       expect(entry.resource).toMatchObject({ action, meta: { key_id: signer(0).keyId } });
     }
@@ -180,7 +180,7 @@ describe('a GPG key that is given to another organization', () => {
   it('stays what it is where that has it already', async () => {
     await settle('keeper', signer(0));
     const before = (await server.get(byId('keeper', signer(0)))).body;
-    expect(answered(await give(server, 'keeper', 'keeper'), 200).body).toEqual(before);
+    expect(expectStatus(await give(server, 'keeper', 'keeper'), 200).body).toEqual(before);
   });
 
   it('must be nobody’s there yet', async () => {
@@ -190,22 +190,22 @@ describe('a GPG key that is given to another organization', () => {
       '/data/attributes/key-id',
       'Key id has already been taken',
     ]);
-    answered(await server.get(byId('full-giver', signer(0))), 200);
+    expectStatus(await server.get(byId('full-giver', signer(0))), 200);
   });
 
   it('wants the permission of both', async () => {
     await settle('guarded', signer(0));
     const { ownersTeam } = await makeOrganization(server, 'both-a');
     const owner = await makeMember(server, 'both-a', 'oona', [ownersTeam]);
-    answered(await addKey(owner, 'both-a', signer(0)), 201);
-    answered(await give(owner, 'guarded', 'both-a'), 404);
+    expectStatus(await addKey(owner, 'both-a', signer(0)), 201);
+    expectStatus(await give(owner, 'guarded', 'both-a'), 404);
     for (const namespace of ['guarded', 'nowhere']) {
-      expect(answered(await give(owner, 'both-a', namespace), 403).body.errors).toEqual([
+      expect(expectStatus(await give(owner, 'both-a', namespace), 403).body.errors).toEqual([
         { status: '403', title: 'forbidden', detail: 'namespace not authorized' },
       ]);
     }
-    answered(await server.get(byId('both-a', signer(0))), 200);
-    answered(await server.get(byId('guarded', signer(0))), 200);
+    expectStatus(await server.get(byId('both-a', signer(0))), 200);
+    expectStatus(await server.get(byId('guarded', signer(0))), 200);
     expect(refusalOf(await give(server, 'guarded', 7))[0]).toBe('/data/attributes/namespace');
   });
 
@@ -215,15 +215,15 @@ describe('a GPG key that is given to another organization', () => {
     for (const name of takers) await settle(name);
     const answers = await Promise.all(takers.map((name) => give(server, 'wanted', name)));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 404, 404]);
-    expect(keysIn(answered(await server.get(list('wanted', ...takers)), 200))).toHaveLength(1);
+    expect(keysIn(expectStatus(await server.get(list('wanted', ...takers)), 200))).toHaveLength(1);
   });
 
   it('does not come where that goes meanwhile', async () => {
     await settle('sender', signer(0));
     await settle('vanishing');
-    meanwhile(server.store, () => server.delete('/api/v2/organizations/vanishing'));
+    runBetween(server.store, () => server.delete('/api/v2/organizations/vanishing'));
     expect((await give(server, 'sender', 'vanishing')).status).toBe(403);
-    answered(await server.get(byId('sender', signer(0))), 200);
+    expectStatus(await server.get(byId('sender', signer(0))), 200);
   });
 });
 
@@ -235,29 +235,29 @@ describe('the list of GPG keys', () => {
 
   it('is of the namespaces that it is asked for', async () => {
     const [a, b, c] = signers.map(({ keyId }) => keyId);
-    expect(keysIn(answered(await server.get(list('one')), 200))).toEqual([
+    expect(keysIn(expectStatus(await server.get(list('one')), 200))).toEqual([
       ['one', a],
       ['one', b],
     ]);
-    expect(keysIn(answered(await server.get(list('two', 'one', 'nowhere')), 200))).toEqual([
+    expect(keysIn(expectStatus(await server.get(list('two', 'one', 'nowhere')), 200))).toEqual([
       ['one', a],
       ['one', b],
       ['two', c],
     ]);
-    expect(keysIn(answered(await server.get(list('nowhere')), 200))).toEqual([]);
+    expect(keysIn(expectStatus(await server.get(list('nowhere')), 200))).toEqual([]);
   });
 
   it('is shown page by page', async () => {
-    const { body: page } = answered(await server.get(`${list('one', 'two')}&page%5Bsize%5D=2`), 200);
+    const { body: page } = expectStatus(await server.get(`${list('one', 'two')}&page%5Bsize%5D=2`), 200);
     expect(page.data).toHaveLength(2);
     expect(page.meta.pagination).toMatchObject({ 'next-page': 2, 'total-pages': 2, 'total-count': 3 });
-    expect(keysIn(answered(await server.get(page.links.next as string), 200))).toEqual([['two', signer(2).keyId]]);
-    const past = answered(await server.get(`${list('one', 'two')}&page%5Bnumber%5D=9`), 200).body;
+    expect(keysIn(expectStatus(await server.get(page.links.next as string), 200))).toEqual([['two', signer(2).keyId]]);
+    const past = expectStatus(await server.get(`${list('one', 'two')}&page%5Bnumber%5D=9`), 200).body;
     expect(past).toMatchObject({ data: [], meta: { pagination: { 'total-count': 3 } } });
   });
 
   it.each(['', '?filter%5Bnamespace%5D=', '?filter%5Bname%5D=one'])('must be asked for some: %j', async (query) => {
-    const { body: refused } = answered(await server.get(`${GPG_KEYS}${query}`), 400);
+    const { body: refused } = expectStatus(await server.get(`${GPG_KEYS}${query}`), 400);
     expect(refused.errors[0]).toMatchObject({
       detail: 'filter[namespace] is required',
       source: { parameter: 'filter[namespace]' },
@@ -266,10 +266,10 @@ describe('the list of GPG keys', () => {
 
   it('shows nobody what is not theirs', async () => {
     await settle('private-one', signer(0));
-    expect(keysIn(answered(await stranger.get(list('private-one', 'one')), 200))).toEqual([]);
+    expect(keysIn(expectStatus(await stranger.get(list('private-one', 'one')), 200))).toEqual([]);
     expect((await stranger.get(list('private-one'))).body.meta.pagination['total-count']).toBe(0);
-    answered(await addKey(server, 'neighbour', signer(0)), 201);
-    expect(keysIn(answered(await stranger.get(list('private-one', 'neighbour')), 200))).toEqual([
+    expectStatus(await addKey(server, 'neighbour', signer(0)), 201);
+    expect(keysIn(expectStatus(await stranger.get(list('private-one', 'neighbour')), 200))).toEqual([
       ['neighbour', signer(0).keyId],
     ]);
   });
@@ -278,13 +278,13 @@ describe('the list of GPG keys', () => {
 describe('who may handle GPG keys', () => {
   it('are members to read, and managers of providers to change', async () => {
     await makeOrganization(server, 'ruled');
-    answered(await addKey(server, 'ruled', signer(0)), 201);
+    expectStatus(await addKey(server, 'ruled', signer(0)), 201);
     const reader = await makeMember(server, 'ruled', 'rita', [await makeTeam(server, 'ruled', 'readers')]);
     const access = { 'organization-access': { 'manage-providers': true } };
     const manager = await makeMember(server, 'ruled', 'max', [await makeTeam(server, 'ruled', 'publishers', access)]);
     const path = byId('ruled', signer(0));
-    answered(await reader.get(path), 200);
-    expect(keysIn(answered(await reader.get(list('ruled')), 200))).toHaveLength(1);
+    expectStatus(await reader.get(path), 200);
+    expect(keysIn(expectStatus(await reader.get(list('ruled')), 200))).toHaveLength(1);
     for (const api of [reader, member, stranger]) {
       const answers = [
         await addKey(api, 'ruled', signer(1)),
@@ -296,10 +296,10 @@ describe('who may handle GPG keys', () => {
       ];
       expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
     }
-    answered(await stranger.get(path), 404);
-    answered(await server.as(null).get(path), 401);
-    answered(await addKey(manager, 'ruled', signer(1)), 201);
-    answered(await manager.delete(path), 204);
+    expectStatus(await stranger.get(path), 404);
+    expectStatus(await server.as(null).get(path), 401);
+    expectStatus(await addKey(manager, 'ruled', signer(1)), 201);
+    expectStatus(await manager.delete(path), 204);
   });
 });
 
@@ -310,17 +310,17 @@ describe('a key without which nothing can be proved', () => {
     const path = await publishVersion(server, 'signed', 'aws', '1.0.0', signer(0));
     const usable = async (): Promise<boolean> => (await server.get(path)).body.data.attributes.usable as boolean;
     expect(await usable()).toBe(true);
-    answered(await server.delete(byId('signed', signer(0))), 204);
+    expectStatus(await server.delete(byId('signed', signer(0))), 204);
     expect(await usable()).toBe(false);
-    answered(await addKey(server, 'signed', signer(0)), 201);
+    expectStatus(await addKey(server, 'signed', signer(0)), 201);
     expect(await usable()).toBe(true);
-    answered(await server.delete('/api/v2/organizations/signed'), 204);
-    answered(await server.get(byId('signed', signer(0))), 404);
+    expectStatus(await server.delete('/api/v2/organizations/signed'), 204);
+    expectStatus(await server.get(byId('signed', signer(0))), 404);
   });
 });
 
 describe('the view of GPG keys', () => {
   it('is the one that the log makes', async () => {
-    await expectTrueToTheLog(server, [registrySlice]);
+    await expectViewsMatchLog(server, [registryDefinition]);
   });
 });

@@ -5,27 +5,27 @@ import { z } from 'zod';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import {
-  document,
-  listOf,
-  pageDocument,
-  pageOf,
+  renderDocument,
+  getListParameter,
+  renderPage,
+  parsePage,
   parseBody,
-  required,
+  requireParameter,
   resourceBody,
   text,
   type Document,
-  type Query as QueryOf,
+  type QueryParameters as QueryOf,
   type Resource,
 } from '#json-api';
 import { AddGpgKey, MoveGpgKey, RemoveGpgKey } from './gpg-keys.handler.js';
-import { gpgKeyAt, listGpgKeys, type GpgKeyPath, type GpgKeyRow } from './gpg-keys.queries.js';
+import { findGpgKey, listGpgKeys, type GpgKeyPath, type GpgKeyRow } from './gpg-keys.queries.js';
 
 /** RSA of 4,096 bits with a dozen user ids and subkeys has 10,000. */
 const armor = text(65_536);
 export const createBody = resourceBody('gpg-keys', z.object({ namespace: text(255), 'ascii-armor': armor }));
 export const updateBody = resourceBody('gpg-keys', z.object({ namespace: text(255) }));
 
-const gpgKeyResource = ({ id, namespace, keyId, asciiArmor, createdAt, updatedAt }: GpgKeyRow): Resource => ({
+const renderGpgKey = ({ id, namespace, keyId, asciiArmor, createdAt, updatedAt }: GpgKeyRow): Resource => ({
   id,
   type: 'gpg-keys',
   attributes: {
@@ -52,27 +52,27 @@ export class GpgKeysController {
 
   @Get()
   async list(@Query() query: QueryOf, @Req() request: FastifyRequest, @CurrentActor() actor: Actor): Promise<Document> {
-    required(query, 'filter[namespace]');
-    const page = pageOf(query);
-    const { rows, total } = await listGpgKeys(this.database, actor, listOf(query, 'filter[namespace]'), page);
-    return pageDocument(rows.map(gpgKeyResource), page, total, request.url);
+    requireParameter(query, 'filter[namespace]');
+    const page = parsePage(query);
+    const { rows, total } = await listGpgKeys(this.database, actor, getListParameter(query, 'filter[namespace]'), page);
+    return renderPage(rows.map(renderGpgKey), page, total, request.url);
   }
 
   @Post()
   async create(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const { namespace, 'ascii-armor': asciiArmor } = parseBody(createBody, body).data.attributes;
-    return document(gpgKeyResource(await this.bus.execute(new AddGpgKey(namespace, asciiArmor, actor))));
+    return renderDocument(renderGpgKey(await this.bus.execute(new AddGpgKey(namespace, asciiArmor, actor))));
   }
 
   @Get(':namespace/:keyId')
   async show(@Param() path: GpgKeyPath, @CurrentActor() actor: Actor): Promise<Document> {
-    return document(gpgKeyResource(await gpgKeyAt(this.database, actor, 'read-providers', path)));
+    return renderDocument(renderGpgKey(await findGpgKey(this.database, actor, 'read-providers', path)));
   }
 
   @Patch(':namespace/:keyId')
   async update(@Param() path: GpgKeyPath, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const { namespace } = parseBody(updateBody, body).data.attributes;
-    return document(gpgKeyResource(await this.bus.execute(new MoveGpgKey(path, namespace, actor))));
+    return renderDocument(renderGpgKey(await this.bus.execute(new MoveGpgKey(path, namespace, actor))));
   }
 
   @Delete(':namespace/:keyId')

@@ -1,10 +1,10 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { Clock, forbidden, Ids, Refused } from '#kernel';
-import { EventStore, firstRow, refuseTakenName, unborn, unchanged, writeOf } from '#event-store';
-import { contextOf, placeInOrganization, type Actor } from '#access';
+import { Clock, forbidden, Ids, Refusal } from '#kernel';
+import { EventStore, getFirstRow, refuseTakenName, newStream, expectVersion, decideWrite } from '#event-store';
+import { createEventContext, loadParentOrganization, type Actor } from '#access';
 import { readPublicKey } from '#provider-release';
 import { gpgKey } from './gpg-key.js';
-import { gpgKeyAt, gpgKeyById, type GpgKeyPath, type GpgKeyRow } from './gpg-keys.queries.js';
+import { findGpgKey, selectGpgKeyById, type GpgKeyPath, type GpgKeyRow } from './gpg-keys.queries.js';
 
 export class AddGpgKey extends Command<GpgKeyRow> {
   constructor(
@@ -41,7 +41,7 @@ export class RemoveGpgKey extends Command<void> {
  * exist gets the same answer: callers cannot tell the two apart.
  */
 const refuseForeignNamespace = (error: unknown): never => {
-  if (error instanceof Refused && error.kind === 'not-found') throw forbidden('namespace not authorized');
+  if (error instanceof Refusal && error.kind === 'not-found') throw forbidden('namespace not authorized');
   throw error;
 };
 
@@ -61,18 +61,18 @@ export class AddGpgKeyHandler implements ICommandHandler<AddGpgKey> {
       .handle({
         decider: gpgKey,
         load: async () => {
-          const place = await placeInOrganization(this.store.database, actor, 'manage-providers', namespace);
+          const place = await loadParentOrganization(this.store.database, actor, 'manage-providers', namespace);
           const { keyId } = await readPublicKey(asciiArmor, this.clock.now());
-          return { ...unborn(id, gpgKey), place, keyId };
+          return { ...newStream(id, gpgKey), place, keyId };
         },
         command: ({ keyId }) => ({ type: 'AddGpgKey', data: { keyId, asciiArmor } }) as const,
         organization: ({ place }) => place.organization,
-        holding: ({ place }) => [unchanged(place.organization, place.version)],
-        context: contextOf(actor),
-        read: () => [gpgKeyById(id)],
+        holding: ({ place }) => [expectVersion(place.organization, place.version)],
+        context: createEventContext(actor),
+        read: () => [selectGpgKeyById(id)],
       })
       .catch(refuseTaken);
-    return firstRow<GpgKeyRow>(rows);
+    return getFirstRow<GpgKeyRow>(rows);
   }
 }
 
@@ -86,9 +86,9 @@ export class MoveGpgKeyHandler implements ICommandHandler<MoveGpgKey> {
   /** One organization loses it, another gets it: each trail tells its own part, so it is another key from then on. */
   async execute({ path, namespace, actor }: MoveGpgKey): Promise<GpgKeyRow> {
     const work = async (): Promise<GpgKeyRow> => {
-      const found = await gpgKeyAt(this.store.database, actor, 'manage-providers', path);
+      const found = await findGpgKey(this.store.database, actor, 'manage-providers', path);
       if (namespace === found.namespace) return found;
-      const place = await placeInOrganization(this.store.database, actor, 'manage-providers', namespace).catch(
+      const place = await loadParentOrganization(this.store.database, actor, 'manage-providers', namespace).catch(
         refuseForeignNamespace,
       );
       const id = this.ids.next('gpgkey');
@@ -96,15 +96,18 @@ export class MoveGpgKeyHandler implements ICommandHandler<MoveGpgKey> {
       const loaded = await this.store.restore(found.id, gpgKey, found.snapshot);
       const { rows } = await this.store.append(
         [
-          unchanged(found.organization, found.organizationVersion),
-          unchanged(place.organization, place.version),
-          writeOf(gpgKey, loaded, found.organization, { type: 'RemoveGpgKey', data: {} }),
-          writeOf(gpgKey, unborn(id, gpgKey), place.organization, { type: 'AddGpgKey', data: { keyId, asciiArmor } }),
+          expectVersion(found.organization, found.organizationVersion),
+          expectVersion(place.organization, place.version),
+          decideWrite(gpgKey, loaded, found.organization, { type: 'RemoveGpgKey', data: {} }),
+          decideWrite(gpgKey, newStream(id, gpgKey), place.organization, {
+            type: 'AddGpgKey',
+            data: { keyId, asciiArmor },
+          }),
         ],
-        contextOf(actor),
-        [gpgKeyById(id)],
+        createEventContext(actor),
+        [selectGpgKeyById(id)],
       );
-      return firstRow<GpgKeyRow>(rows);
+      return getFirstRow<GpgKeyRow>(rows);
     };
     return this.store.untilFirst(work).catch(refuseTaken);
   }
@@ -118,12 +121,12 @@ export class RemoveGpgKeyHandler implements ICommandHandler<RemoveGpgKey> {
     await this.store.handle({
       decider: gpgKey,
       load: async () => {
-        const found = await gpgKeyAt(this.store.database, actor, 'manage-providers', path);
+        const found = await findGpgKey(this.store.database, actor, 'manage-providers', path);
         return { ...(await this.store.restore(found.id, gpgKey, found.snapshot)), found };
       },
       command: () => ({ type: 'RemoveGpgKey', data: {} }) as const,
       organization: ({ found }) => found.organization,
-      context: contextOf(actor),
+      context: createEventContext(actor),
     });
   }
 }

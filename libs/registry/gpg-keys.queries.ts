@@ -1,7 +1,7 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
-import { snapshotOf, type Database, type Snapshot } from '#event-store';
-import { demand, fresh, organizationsWhere, type Actor, type Permission } from '#access';
-import { limitOf, type Listed, type Page } from '#json-api';
+import { buildSnapshotJson, type Database, type StreamSnapshot } from '#event-store';
+import { requirePermission, requireCurrentAccess, isPermittedByRole, type Actor, type Permission } from '#access';
+import { buildLimit, type ListPage, type PageRequest } from '#json-api';
 
 export type GpgKeyRow = {
   readonly id: string;
@@ -23,23 +23,23 @@ const columns = sql.raw(`
 
 const FROM = sql.raw('from gpg_keys k join organizations o on o.id = k.organization');
 
-export const gpgKeyById = (id: string): Sql => sql`select ${columns} ${FROM} where k.id = ${id}`;
+export const selectGpgKeyById = (id: string): Sql => sql`select ${columns} ${FROM} where k.id = ${id}`;
 
-export type GpgKeyForCommand = GpgKeyRow & { readonly organizationVersion: number; readonly snapshot: Snapshot };
+export type GpgKeyForCommand = GpgKeyRow & { readonly organizationVersion: number; readonly snapshot: StreamSnapshot };
 
 /** The key, where the caller may do that with it. */
-export const gpgKeyAt = async (
+export const findGpgKey = async (
   database: Database,
   actor: Actor,
   permission: Permission,
   { namespace, keyId }: GpgKeyPath,
 ): Promise<GpgKeyForCommand> => {
   const row = await database.row<GpgKeyForCommand>(sql`
-    select ${columns}, so.version as "organizationVersion", ${snapshotOf('s')} as snapshot
+    select ${columns}, so.version as "organizationVersion", ${buildSnapshotJson('s')} as snapshot
       ${FROM} join event_store.streams s on s.stream = k.id join event_store.streams so on so.stream = o.id
-     where o.name = ${namespace} and k.key_id = upper(${keyId}) and ${fresh(actor)}`);
+     where o.name = ${namespace} and k.key_id = upper(${keyId}) and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
-  demand(actor, permission, row);
+  requirePermission(actor, permission, row);
   return row;
 };
 
@@ -48,17 +48,17 @@ export const listGpgKeys = async (
   database: Database,
   actor: Actor,
   namespaces: readonly string[],
-  page: Page,
-): Promise<Listed<GpgKeyRow>> => {
+  page: PageRequest,
+): Promise<ListPage<GpgKeyRow>> => {
   const where = sql`k.organization in (select id from organizations
                                         where name = any (${namespaces}::text[])
-                                          and ${organizationsWhere(actor, 'read-providers')})`;
+                                          and ${isPermittedByRole(actor, 'read-providers')})`;
   const found = await database.slowRows<GpgKeyRow & { total: number }>(
     actor,
     sql`
     select total.n as total, page.*
-      from (select count(*) as n from gpg_keys k where ${where} and ${fresh(actor)}) total
-      left join lateral (select ${columns} ${FROM} where ${where} order by o.name, k.created_at, k.id ${limitOf(page)}) page
+      from (select count(*) as n from gpg_keys k where ${where} and ${requireCurrentAccess(actor)}) total
+      left join lateral (select ${columns} ${FROM} where ${where} order by o.name, k.created_at, k.id ${buildLimit(page)}) page
         on true
      order by page.namespace, page."createdAt", page.id`,
   );

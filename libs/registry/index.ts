@@ -1,5 +1,5 @@
-export { abandonedUploads } from './abandoned-uploads.chore.js';
-export { deletedProviders } from './deleted-providers.chore.js';
+export { createAbandonedUploadsJob } from './abandoned-uploads.chore.js';
+export { createDeletedProvidersJob } from './deleted-providers.chore.js';
 export { RegistryModule } from './registry.module.js';
-export { registrySlice } from './registry.slice.js';
-export { releaseSweeper } from './release-sweeper.follower.js';
+export { registryDefinition } from './registry.slice.js';
+export { createReleaseSweeper } from './release-sweeper.follower.js';

@@ -13,9 +13,9 @@ import {
   settleNeighbours,
   uploadTo,
 } from '../../test/support/registry.js';
-import { checksumsOf, makeSigner, Release, type Signer } from '../../test/support/releases.js';
+import { checksumsOf, makeSigner, TestRelease, type Signer } from '../../test/support/releases.js';
 import {
-  answered,
+  expectStatus,
   makeRemotePool,
   makeAgentToken,
   makeConfigurationVersion,
@@ -25,35 +25,39 @@ import {
   makeRun,
   makeTeam,
   makeToken,
-  makeTwin,
+  createSecondOrganization,
   makeWorkspace,
 } from '../../test/support/seeds.js';
 import { fromTheFullHour } from '../../test/support/clocks.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
 
 const PROVIDERS = '/api/registry/v1/providers';
 
 const clock = fromTheFullHour();
 let server: TestServer;
 let signer: Signer;
-let member: Api;
-let stranger: Api;
+let member: ApiTestClient;
+let stranger: ApiTestClient;
 
 beforeAll(async () => {
   server = await startTestServer({ clock });
   signer = await makeSigner();
   ({ member, stranger } = await settleNeighbours(server));
-  answered(await addKey(server, 'acme', signer), 201);
+  expectStatus(await addKey(server, 'acme', signer), 201);
   await makeProvider(server, 'acme', 'aws');
   await publishVersion(server, 'acme', 'aws', '1.0.0', signer, [LINUX, DARWIN]);
 });
 
 afterAll(() => server.close());
 
-const versions = (name: string, api: Api = member, namespace = 'acme'): Promise<Answer> =>
+const versions = (name: string, api: ApiTestClient = member, namespace = 'acme'): Promise<ApiResponse> =>
   api.get(`${PROVIDERS}/${namespace}/${name}/versions`);
-const download = (name: string, version = '1.0.0', system = 'linux/amd64', api: Api = member): Promise<Answer> =>
-  api.get(`${PROVIDERS}/acme/${name}/${version}/download/${system}`);
+const download = (
+  name: string,
+  version = '1.0.0',
+  system = 'linux/amd64',
+  api: ApiTestClient = member,
+): Promise<ApiResponse> => api.get(`${PROVIDERS}/acme/${name}/${version}/download/${system}`);
 
 /** With headers of its own, which the others have no use for. */
 const fetched = async (path: string, headers: Record<string, string>, token = server.adminToken): Promise<Response> =>
@@ -61,7 +65,7 @@ const fetched = async (path: string, headers: Record<string, string>, token = se
 
 describe('what the command line is told of a provider', () => {
   it('is its versions with protocols and platforms, as plain JSON', async () => {
-    const answer = answered(await versions('aws'), 200);
+    const answer = expectStatus(await versions('aws'), 200);
     expect(answer.headers.get('content-type')).toBe('application/json');
     expect(answer.body).toEqual({
       versions: [
@@ -78,7 +82,7 @@ describe('what the command line is told of a provider', () => {
   });
 
   it('is a package with where its files are, and the key that proves them', async () => {
-    const answer = answered(await download('aws'), 200);
+    const answer = expectStatus(await download('aws'), 200);
     expect(answer.headers.get('content-type')).toBe('application/json');
     const { filename, shasum } = platformAttributes('aws', '1.0.0');
     const link = (name: string) =>
@@ -106,15 +110,15 @@ describe('what the command line is told of a provider', () => {
     expect([accepting.headers.get('content-type'), await accepting.text()]).toEqual(['application/json', text]);
     // Clients write namespaces in lower case.
     await makeOrganization(server, 'Capitals');
-    answered(await addKey(server, 'Capitals', signer), 201);
+    expectStatus(await addKey(server, 'Capitals', signer), 201);
     await makeProvider(server, 'Capitals', 'aws');
     await publishVersion(server, 'Capitals', 'aws', '1.0.0', signer);
-    expect(answered(await versions('aws', server, 'capitals'), 200).body.versions).toHaveLength(1);
-    answered(await server.get(`${PROVIDERS}/capitals/aws/1.0.0/download/linux/amd64`), 200);
+    expect(expectStatus(await versions('aws', server, 'capitals'), 200).body.versions).toHaveLength(1);
+    expectStatus(await server.get(`${PROVIDERS}/capitals/aws/1.0.0/download/linux/amd64`), 200);
   });
 
   it('is that of the organization with the exact name, for every caller, if names differ only in case', async () => {
-    const { ownersTeam } = await makeTwin(server, 'Twin', 'twin');
+    const { ownersTeam } = await createSecondOrganization(server, 'Twin', 'twin');
     const [upper, lower] = [
       await makeMember(server, 'Twin', 'ursula', [await makeTeam(server, 'Twin', 'readers')]),
       await makeMember(server, 'twin', 'lotte', [ownersTeam]),
@@ -123,22 +127,22 @@ describe('what the command line is told of a provider', () => {
       ['Twin', '1.0.0'],
       ['twin', '6.6.6'],
     ] as const) {
-      answered(await addKey(server, organization, signer), 201);
+      expectStatus(await addKey(server, organization, signer), 201);
       await makeProvider(server, organization, 'aws');
       await publishVersion(server, organization, 'aws', version, signer);
     }
-    const versionOf = async (api: Api, namespace: string): Promise<string> =>
-      answered(await versions('aws', api, namespace), 200).body.versions[0].version as string;
+    const versionOf = async (api: ApiTestClient, namespace: string): Promise<string> =>
+      expectStatus(await versions('aws', api, namespace), 200).body.versions[0].version as string;
     expect([await versionOf(server, 'twin'), await versionOf(server, 'Twin')]).toEqual(['6.6.6', '1.0.0']);
     expect([await versionOf(lower, 'twin'), await versionOf(upper, 'Twin')]).toEqual(['6.6.6', '1.0.0']);
     // The address of one is never answered with the other's provider.
-    answered(await versions('aws', upper, 'twin'), 404);
-    answered(await versions('aws', lower, 'Twin'), 404);
+    expectStatus(await versions('aws', upper, 'twin'), 404);
+    expectStatus(await versions('aws', lower, 'Twin'), 404);
     // No name is spelled like it, and two differ from it only in case.
-    answered(await versions('aws', server, 'TWIN'), 404);
+    expectStatus(await versions('aws', server, 'TWIN'), 404);
     const download = (namespace: string) => server.get(`${PROVIDERS}/${namespace}/aws/1.0.0/download/linux/amd64`);
-    answered(await download('Twin'), 200);
-    answered(await download('twin'), 404);
+    expectStatus(await download('Twin'), 200);
+    expectStatus(await download('twin'), 404);
   });
 
   it('knows prereleases and build metadata by their exact names', async () => {
@@ -146,17 +150,17 @@ describe('what the command line is told of a provider', () => {
     for (const version of ['1.0.0-beta.1', '2.0.0+build.7'])
       await publishVersion(server, 'acme', 'named', version, signer);
     expect(
-      answered(await versions('named'), 200).body.versions.map(({ version }: { version: string }) => version),
+      expectStatus(await versions('named'), 200).body.versions.map(({ version }: { version: string }) => version),
     ).toEqual(['1.0.0-beta.1', '2.0.0+build.7']);
-    answered(await download('named', '1.0.0-beta.1'), 200);
-    answered(await download('named', '2.0.0+build.7'), 200);
-    answered(await download('named', '2.0.0'), 404);
+    expectStatus(await download('named', '1.0.0-beta.1'), 200);
+    expectStatus(await download('named', '2.0.0+build.7'), 200);
+    expectStatus(await download('named', '2.0.0'), 404);
   });
 });
 
 describe('only what is whole', () => {
   const told = async (name: string): Promise<[string, string[]][]> =>
-    answered(await versions(name), 200).body.versions.map(
+    expectStatus(await versions(name), 200).body.versions.map(
       ({ version, platforms }: { version: string; platforms: { os: string; arch: string }[] }) => [
         version,
         platforms.map(({ os, arch }) => `${os}_${arch}`),
@@ -166,42 +170,42 @@ describe('only what is whole', () => {
   it('is told of and handed out, at each step of a version', async () => {
     await makeProvider(server, 'acme', 'steps');
     const { links } = await makeVersion(server, 'acme', 'steps', '1.0.0', signer.keyId);
-    const release = new Release(server, 'acme', 'steps', '1.0.0');
+    const release = new TestRelease(server, 'acme', 'steps', '1.0.0');
     const [linux, darwin] = [release.archive('linux'), release.archive('darwin', 'arm64')];
     const sums = checksumsOf(linux, darwin);
     const signature = `a signature of SHA256SUMS by GPG key ${signer.keyId}`;
     const expectWanted = async (...wanted: readonly string[]): Promise<void> => {
-      expect(answered(await versions('steps'), 200).body).toEqual({
+      expect(expectStatus(await versions('steps'), 200).body).toEqual({
         versions: [],
         warnings: [`Version 1.0.0 cannot be installed yet: it wants ${wanted.join(', ')}`],
       });
-      answered(await download('steps'), 404);
+      expectStatus(await download('steps'), 404);
     };
     await expectWanted('SHA256SUMS', signature, 'a platform');
-    answered(await uploadTo(server, links['shasums-upload'], sums), 200);
+    expectStatus(await uploadTo(server, links['shasums-upload'], sums), 200);
     const [first, second] = [await release.addPlatform(linux), await release.addPlatform(darwin)];
-    answered(await uploadTo(server, first.links['provider-binary-upload'], linux.bytes), 200);
+    expectStatus(await uploadTo(server, first.links['provider-binary-upload'], linux.bytes), 200);
     await expectWanted(signature, darwin.filename);
-    answered(await uploadTo(server, links['shasums-sig-upload'], await signer.sign(sums)), 200);
+    expectStatus(await uploadTo(server, links['shasums-sig-upload'], await signer.sign(sums)), 200);
     await expectWanted(darwin.filename);
-    answered(await uploadTo(server, second.links['provider-binary-upload'], darwin.bytes), 200);
+    expectStatus(await uploadTo(server, second.links['provider-binary-upload'], darwin.bytes), 200);
     expect(await told('steps')).toEqual([['1.0.0', ['darwin_arm64', 'linux_amd64']]]);
 
-    answered(await server.delete(release.platformPath(darwin)), 204);
+    expectStatus(await server.delete(release.platformPath(darwin)), 204);
     expect(await told('steps')).toEqual([['1.0.0', ['linux_amd64']]]);
     await release.addPlatform(darwin);
     expect(await told('steps')).toEqual([['1.0.0', ['linux_amd64']]]);
-    answered(await download('steps', '1.0.0', 'darwin/arm64'), 404);
-    answered(await download('steps'), 200);
-    answered(await server.delete(release.path), 204);
+    expectStatus(await download('steps', '1.0.0', 'darwin/arm64'), 404);
+    expectStatus(await download('steps'), 200);
+    expectStatus(await server.delete(release.path), 204);
     expect(await told('steps')).toEqual([]);
-    answered(await download('steps'), 404);
+    expectStatus(await download('steps'), 404);
   });
 
   it('goes while its key is not there, and comes back with it', async () => {
     await makeOrganization(server, 'keyed');
     const other = await makeSigner();
-    answered(await addKey(server, 'keyed', other), 201);
+    expectStatus(await addKey(server, 'keyed', other), 201);
     await makeProvider(server, 'keyed', 'aws');
     await publishVersion(server, 'keyed', 'aws', '1.0.0', other);
     const asked = async (): Promise<[number, number]> => [
@@ -209,10 +213,10 @@ describe('only what is whole', () => {
       (await server.get(`${PROVIDERS}/keyed/aws/1.0.0/download/linux/amd64`)).status,
     ];
     expect(await asked()).toEqual([200, 200]);
-    answered(await server.delete(`${GPG_KEYS}/keyed/${other.keyId}`), 204);
+    expectStatus(await server.delete(`${GPG_KEYS}/keyed/${other.keyId}`), 204);
     expect(await asked()).toEqual([200, 404]);
     expect((await versions('aws', server, 'keyed')).body.versions).toEqual([]);
-    answered(await addKey(server, 'keyed', other), 201);
+    expectStatus(await addKey(server, 'keyed', other), 201);
     expect(await asked()).toEqual([200, 200]);
   });
 
@@ -221,7 +225,7 @@ describe('only what is whole', () => {
     await makeVersion(server, 'acme', 'wanting', '1.0.0', 'other');
     const wants = (version: string, key: string) =>
       `Version ${version} cannot be installed yet: it wants SHA256SUMS, a signature of SHA256SUMS by GPG key ${key}, GPG key ${key}, a platform`;
-    const answer = async () => answered(await versions('wanting'), 200).body;
+    const answer = async () => expectStatus(await versions('wanting'), 200).body;
     expect(await answer()).toEqual({ versions: [], warnings: [wants('1.0.0', 'other')] });
     clock.pass({ seconds: 1 });
     await makeVersion(server, 'acme', 'wanting', '1.1.0', 'third');
@@ -235,15 +239,15 @@ describe('only what is whole', () => {
   it('is refused while its signature is not the key’s, in the line of the status, for clients show nothing else', async () => {
     await makeProvider(server, 'acme', 'forged');
     const { links } = await makeVersion(server, 'acme', 'forged', '1.0.0', signer.keyId);
-    const release = new Release(server, 'acme', 'forged', '1.0.0');
+    const release = new TestRelease(server, 'acme', 'forged', '1.0.0');
     const linux = release.archive('linux');
     const sums = checksumsOf(linux);
-    answered(await uploadTo(server, links['shasums-sig-upload'], await (await makeSigner()).sign(sums)), 200);
-    answered(await uploadTo(server, links['shasums-upload'], sums), 200);
+    expectStatus(await uploadTo(server, links['shasums-sig-upload'], await (await makeSigner()).sign(sums)), 200);
+    expectStatus(await uploadTo(server, links['shasums-upload'], sums), 200);
     const reason = `Version 1.0.0 cannot be installed yet: it wants a signature of SHA256SUMS by GPG key ${signer.keyId}, a platform`;
     const answer = await fetched(`${PROVIDERS}/acme/forged/versions`, {});
     expect([answer.status, answer.statusText, await answer.json()]).toEqual([409, reason, { errors: [reason] }]);
-    answered(await uploadTo(server, links['shasums-sig-upload'], await signer.sign(sums)), 200);
+    expectStatus(await uploadTo(server, links['shasums-sig-upload'], await signer.sign(sums)), 200);
     expect((await versions('forged')).body.versions).toEqual([]);
     await release.addPlatform(linux);
   });
@@ -258,15 +262,15 @@ describe('only what is whole', () => {
 
   it('is nothing for a new provider, and not there for none', async () => {
     await makeProvider(server, 'acme', 'bare');
-    expect(answered(await versions('bare'), 200).body).toEqual({ versions: [] });
-    const answer = answered(await versions('none'), 404);
+    expect(expectStatus(await versions('bare'), 200).body).toEqual({ versions: [] });
+    const answer = expectStatus(await versions('none'), 404);
     expect(answer.headers.get('content-type')).toBe('application/json');
     expect(answer.body).toEqual({ errors: ['There is no provider acme/none'] });
-    expect(answered(await download('aws', '1.0.0', 'plan9/amd64'), 404).body).toEqual({
+    expect(expectStatus(await download('aws', '1.0.0', 'plan9/amd64'), 404).body).toEqual({
       errors: ['There is no package of aws 1.0.0 for plan9_amd64'],
     });
-    answered(await server.delete(pathOfProvider('acme', 'bare')), 204);
-    answered(await versions('bare'), 404);
+    expectStatus(await server.delete(pathOfProvider('acme', 'bare')), 204);
+    expectStatus(await versions('bare'), 404);
   });
 });
 
@@ -291,7 +295,7 @@ describe('who may install', () => {
   it('is nobody without a token that is good, and they are told so in the protocol’s form', async () => {
     for (const token of [null, 'wrong.atlasv1.token', 'x']) {
       for (const path of ['acme/aws/versions', 'acme/aws/1.0.0/download/linux/amd64', 'acme/none/versions']) {
-        const answer = answered(await server.as(token).get(`${PROVIDERS}/${path}`), 401);
+        const answer = expectStatus(await server.as(token).get(`${PROVIDERS}/${path}`), 401);
         expect(answer.headers.get('content-type')).toBe('application/json');
         expect(answer.body).toEqual({ errors: [expect.stringMatching(/\w/)] });
       }
@@ -301,13 +305,16 @@ describe('who may install', () => {
   it('is nobody from elsewhere: to them it is as if there were none', async () => {
     const audit = await makeToken(server, '/api/v2/organizations/acme/authentication-token?token=audit-trails');
     for (const api of [stranger, server.as(audit)]) {
-      const [there, none] = [answered(await versions('aws', api), 404), answered(await versions('gcp', api), 404)];
+      const [there, none] = [
+        expectStatus(await versions('aws', api), 404),
+        expectStatus(await versions('gcp', api), 404),
+      ];
       expect(there.text.replaceAll('aws', 'gcp')).toBe(none.text);
       const [one, other] = [
         await download('aws', '1.0.0', 'linux/amd64', api),
         await download('aws', '9.9.9', 'linux/amd64', api),
       ];
-      expect(one.text.replaceAll('1.0.0', '9.9.9')).toBe(answered(other, 404).text);
+      expect(one.text.replaceAll('1.0.0', '9.9.9')).toBe(expectStatus(other, 404).text);
       expect(one.status).toBe(404);
     }
   });
@@ -317,10 +324,10 @@ describe('who may install', () => {
     const path = `/api/v2/teams/${ownersTeam}/authentication-token`;
     const api = server.as(await makeToken(server, path));
     await makeProvider(server, 'revoking', 'aws');
-    answered(await versions('aws', api, 'revoking'), 200);
-    answered(await server.delete(path), 204);
+    expectStatus(await versions('aws', api, 'revoking'), 200);
+    expectStatus(await server.delete(path), 204);
     for (const name of ['aws', 'none']) {
-      expect(answered(await versions(name, api, 'revoking'), 401).body.errors).toHaveLength(1);
+      expect(expectStatus(await versions(name, api, 'revoking'), 401).body.errors).toHaveLength(1);
     }
   });
 });
@@ -349,7 +356,7 @@ describe('an answer that is known already', () => {
     await publishVersion(server, 'acme', 'tagged', '1.0.0', signer);
     const after = await tag();
     expect(after).not.toBe(before);
-    answered(
+    expectStatus(
       await server.post(
         `${pathOfProvider('acme', 'tagged')}/versions/1.0.0/platforms`,
         platformBody(platformAttributes('tagged', '1.0.0')),
@@ -365,10 +372,10 @@ describe('an answer that is known already', () => {
     clock.pass({ minutes: 60 });
     const after = await link();
     expect(after).not.toBe(before);
-    const follow = (to: string): Promise<Answer> => server.as(null).get(new URL(to).pathname);
+    const follow = (to: string): Promise<ApiResponse> => server.as(null).get(new URL(to).pathname);
     clock.pass({ minutes: 22 * 60 });
-    answered(await follow(before), 200);
+    expectStatus(await follow(before), 200);
     clock.pass({ minutes: 3 * 60 });
-    expect(answered(await follow(before), 403).text).toContain('expired');
+    expect(expectStatus(await follow(before), 403).text).toContain('expired');
   });
 });

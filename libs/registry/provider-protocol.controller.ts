@@ -4,29 +4,29 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { conflict } from '#kernel';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { nameOfChecksums, nameOfSignature } from '#provider-release';
+import { formatChecksumsName, formatSignatureName } from '#provider-release';
 import { ProtocolErrorsFilter } from './provider-protocol.filter.js';
 import {
-  servedPackage,
-  servedProvider,
+  findInstallablePackage,
+  findInstallableProvider,
   type PackagePath,
-  type ServedProvider,
-  type Unserved,
+  type InstallableProvider,
+  type IncompleteVersion,
 } from './provider-protocol.queries.js';
-import { missingOf } from './registry-provider-versions.document.js';
-import { isKnown } from './release.downloads.js';
+import { listMissing } from './registry-provider-versions.document.js';
+import { matchesEtag } from './release.downloads.js';
 import { ReleaseLinks } from './release.links.js';
 
 /** What the newest of the versions wants, for that is what somebody is publishing. */
-const reasonOf = ({ version, ...wanting }: Unserved): string => {
-  const missing = missingOf(wanting).map((name) =>
+const describeMissing = ({ version, ...wanting }: IncompleteVersion): string => {
+  const missing = listMissing(wanting).map((name) =>
     name === 'SHA256SUMS.sig' ? `a signature of SHA256SUMS by GPG key ${wanting.keyId}` : name,
   );
   return `Version ${version} cannot be installed yet: it wants ${missing.join(', ')}`;
 };
 
 /** All that could prove the signature is here, and does not. */
-const isUnproved = ({ hasKey, shasums, signature }: Unserved): boolean =>
+const isSignatureInvalid = ({ hasKey, shasums, signature }: IncompleteVersion): boolean =>
   hasKey && shasums !== null && signature?.verified === false;
 
 /**
@@ -34,10 +34,10 @@ const isUnproved = ({ hasKey, shasums, signature }: Unserved): boolean =>
  * registry. A signature that is wrong is refused: clients would say of an empty list that there is no such provider, and
  * nothing of who has signed it.
  */
-const warningsOf = ({ served, unserved }: ServedProvider): { readonly warnings?: readonly string[] } => {
+const buildWarnings = ({ served, unserved }: InstallableProvider): { readonly warnings?: readonly string[] } => {
   if (served.length > 0 || !unserved) return {};
-  if (isUnproved(unserved)) throw conflict(reasonOf(unserved));
-  return { warnings: [reasonOf(unserved)] };
+  if (isSignatureInvalid(unserved)) throw conflict(describeMissing(unserved));
+  return { warnings: [describeMissing(unserved)] };
 };
 
 /**
@@ -61,8 +61,8 @@ export class ProviderProtocolController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Buffer | undefined> {
-    const provider = await servedProvider(this.database, actor, namespace, name);
-    return tagged({ versions: provider.served, ...warningsOf(provider) }, request, reply);
+    const provider = await findInstallableProvider(this.database, actor, namespace, name);
+    return renderWithEtag({ versions: provider.served, ...buildWarnings(provider) }, request, reply);
   }
 
   @Get(':namespace/:name/:version/download/:os/:arch')
@@ -73,7 +73,7 @@ export class ProviderProtocolController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Buffer | undefined> {
-    const found = await servedPackage(this.database, actor, path);
+    const found = await findInstallablePackage(this.database, actor, path);
     const { versionId: version, platform, filename, shasum, protocols } = found;
     const release = { name: found.provider, version: found.version };
     const answer = {
@@ -83,25 +83,25 @@ export class ProviderProtocolController {
       filename,
       download_url: this.links.download({ kind: 'binary', version, platform }, filename),
       shasum,
-      shasums_url: this.links.download({ kind: 'shasums', version }, nameOfChecksums(release)),
-      shasums_signature_url: this.links.download({ kind: 'shasums-sig', version }, nameOfSignature(release)),
+      shasums_url: this.links.download({ kind: 'shasums', version }, formatChecksumsName(release)),
+      shasums_signature_url: this.links.download({ kind: 'shasums-sig', version }, formatSignatureName(release)),
       signing_keys: {
         gpg_public_keys: [
           { key_id: found.keyId, ascii_armor: found.asciiArmor, trust_signature: '', source: '', source_url: null },
         ],
       },
     };
-    return tagged(answer, request, reply);
+    return renderWithEtag(answer, request, reply);
   }
 }
 
 /** The answer under a tag of its content; nothing of it for who has it already (RFC 9110 §13.1.2). */
-const tagged = (answer: object, request: FastifyRequest, reply: FastifyReply): Buffer | undefined => {
+const renderWithEtag = (answer: object, request: FastifyRequest, reply: FastifyReply): Buffer | undefined => {
   // Bytes: Fastify adds a charset to the media type of texts.
   const body = Buffer.from(JSON.stringify(answer));
   const tag = `"${createHash('sha256').update(body).digest('base64url')}"`;
   void reply.header('etag', tag).header('cache-control', 'private, no-cache');
-  if (!isKnown(request.headers['if-none-match'], tag)) return body;
+  if (!matchesEtag(request.headers['if-none-match'], tag)) return body;
   void reply.status(304);
   return undefined;
 };

@@ -13,28 +13,28 @@ import {
   settleNeighbours,
   uploadTo,
   zipOf,
-  saying,
+  matchRefusalText,
 } from '../../test/support/registry.js';
 import { makeSigner, type Signer } from '../../test/support/releases.js';
-import { answered, makeMember, makeTeam, refusalOf, resource } from '../../test/support/seeds.js';
+import { expectStatus, makeMember, makeTeam, refusalOf, resource } from '../../test/support/seeds.js';
 import { fromTheFullHour } from '../../test/support/clocks.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
-import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
-import { registrySlice } from './index.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
+import { expectViewsMatchLog } from '../../test/support/true-to-the-log.js';
+import { registryDefinition } from './index.js';
 
 const VERSION = pathOfVersion('acme', 'aws', '1.0.0');
 const PATH = `${VERSION}/platforms`;
 
 let server: TestServer;
 let signer: Signer;
-let member: Api;
-let stranger: Api;
+let member: ApiTestClient;
+let stranger: ApiTestClient;
 
 beforeAll(async () => {
   server = await startTestServer({ clock: fromTheFullHour() });
   signer = await makeSigner();
   ({ member, stranger } = await settleNeighbours(server));
-  answered(await addKey(server, 'acme', signer), 201);
+  expectStatus(await addKey(server, 'acme', signer), 201);
   for (const organization of ['acme', 'neighbour']) {
     await makeProvider(server, organization, 'aws');
     await makeVersion(server, organization, 'aws', '1.0.0');
@@ -44,14 +44,15 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const facts = (os: string, arch = 'amd64') => platformAttributes('aws', '1.0.0', os, arch);
-const create = (attributes: object, api: Api = server): Promise<Answer> => api.post(PATH, platformBody(attributes));
-const namesIn = ({ body }: Answer): string[] =>
+const create = (attributes: object, api: ApiTestClient = server): Promise<ApiResponse> =>
+  api.post(PATH, platformBody(attributes));
+const namesIn = ({ body }: ApiResponse): string[] =>
   body.data.map(({ attributes: { os, arch } }: { attributes: { os: string; arch: string } }) => `${os}_${arch}`);
 
 describe('a platform', () => {
   it('is created, and shown by its path and in the list as the same document, with a link to upload to', async () => {
     const asked = facts('linux');
-    const { body } = answered(await create({ ...asked, shasum: asked.shasum.toUpperCase() }), 201);
+    const { body } = expectStatus(await create({ ...asked, shasum: asked.shasum.toUpperCase() }), 201);
     const self = `${PATH}/linux/amd64`;
     expect(body.data).toEqual({
       id: expect.stringMatching(/^provpltfrm-\w{16}$/),
@@ -80,9 +81,12 @@ describe('a platform', () => {
   });
 
   it('has a link to download once its zip is here', async () => {
-    const { body } = answered(await create(facts('freebsd')), 201);
-    answered(await uploadTo(server, body.data.links['provider-binary-upload'], zipOf('aws', '1.0.0', 'freebsd')), 200);
-    const shown = answered(await server.get(`${PATH}/freebsd/amd64`), 200).body.data;
+    const { body } = expectStatus(await create(facts('freebsd')), 201);
+    expectStatus(
+      await uploadTo(server, body.data.links['provider-binary-upload'], zipOf('aws', '1.0.0', 'freebsd')),
+      200,
+    );
+    const shown = expectStatus(await server.get(`${PATH}/freebsd/amd64`), 200).body.data;
     expect(shown).toMatchObject({ id: body.data.id, attributes: { 'provider-binary-uploaded': true } });
     const { self, ...links } = shown.links;
     expect(self).toBe(`${PATH}/freebsd/amd64`);
@@ -93,14 +97,17 @@ describe('a platform', () => {
   it('may be declared with what is no checksum, as clients do, and has no zip then', async () => {
     const declared = { os: 'my-os', arch: 'my_arch', filename: 'declared', shasum: 'Shasum' };
     const version = await makeVersion(server, 'acme', 'aws', '0.0.1');
-    const { body } = answered(await server.post(`${version.links['self']}/platforms`, platformBody(declared)), 201);
+    const { body } = expectStatus(await server.post(`${version.links['self']}/platforms`, platformBody(declared)), 201);
     expect(body.data.attributes).toMatchObject(declared);
-    const answer = answered(await uploadTo(server, body.data.links['provider-binary-upload'], Buffer.from('zip')), 422);
+    const answer = expectStatus(
+      await uploadTo(server, body.data.links['provider-binary-upload'], Buffer.from('zip')),
+      422,
+    );
     expect(answer.text).toContain('its platform was declared with Shasum');
   });
 
   it('says all that is wrong with it', async () => {
-    const { body } = answered(await create({ os: '', arch: 'amd 64', filename: '../x', shasum: ' ' }), 422);
+    const { body } = expectStatus(await create({ os: '', arch: 'amd 64', filename: '../x', shasum: ' ' }), 422);
     expect(body.errors.map(({ source }: { source: { pointer: string } }) => source.pointer)).toEqual(
       ['os', 'arch', 'filename', 'shasum'].map((name) => `/data/attributes/${name}`),
     );
@@ -113,7 +120,10 @@ describe('a platform', () => {
     ['without a type', {}, 'four'],
     ['with an id', { id: 'registry-provider-platforms' }, 'five'],
   ])('is created %s', async (_, more, arch) => {
-    const { body } = answered(await server.post(PATH, { data: { ...more, attributes: facts('plan9', arch) } }), 201);
+    const { body } = expectStatus(
+      await server.post(PATH, { data: { ...more, attributes: facts('plan9', arch) } }),
+      201,
+    );
     expect(body.data.type).toBe('registry-provider-platforms');
   });
 
@@ -150,19 +160,19 @@ describe('a platform', () => {
   ])('is not made of %j', async (attributes, name, detail) => {
     const before = namesIn(await server.get(`${PATH}?page[size]=100`));
     const [at, said] = refusalOf(await create({ ...facts('openbsd'), ...attributes }));
-    expect([at, said]).toEqual([`/data/attributes/${name}`, saying(detail)]);
+    expect([at, said]).toEqual([`/data/attributes/${name}`, matchRefusalText(detail)]);
     expect(namesIn(await server.get(`${PATH}?page[size]=100`))).toEqual(before);
   });
 
   it('tells all that is missing at once', async () => {
-    const { body } = answered(await create({}), 422);
+    const { body } = expectStatus(await create({}), 422);
     expect(body.errors.map(({ source }: { source: { pointer: string } }) => source.pointer)).toEqual(
       ['os', 'arch', 'filename', 'shasum'].map((name) => `/data/attributes/${name}`),
     );
   });
 
   it('is one for each os and arch, and for each file', async () => {
-    answered(await create(facts('windows')), 201);
+    expectStatus(await create(facts('windows')), 201);
     expect(refusalOf(await create({ ...facts('windows'), filename: 'other.zip' }))).toEqual([
       '/data/attributes/os',
       'Platform windows_amd64 exists already',
@@ -171,10 +181,10 @@ describe('a platform', () => {
       '/data/attributes/filename',
       'Filename has already been taken',
     ]);
-    answered(await server.delete(`${PATH}/windows/amd64`), 204);
-    answered(await server.get(`${PATH}/windows/amd64`), 404);
-    answered(await server.delete(`${PATH}/windows/amd64`), 404);
-    answered(await create(facts('windows')), 201);
+    expectStatus(await server.delete(`${PATH}/windows/amd64`), 204);
+    expectStatus(await server.get(`${PATH}/windows/amd64`), 404);
+    expectStatus(await server.delete(`${PATH}/windows/amd64`), 404);
+    expectStatus(await create(facts('windows')), 201);
   });
 
   it('is one, however many create it at once', async () => {
@@ -191,7 +201,7 @@ describe('a platform', () => {
       architectures.map((arch) => server.post(path, platformBody(platformAttributes('many', '1.0.0', 'linux', arch)))),
     );
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
-    const listed = answered(await server.get(`${path}?page[size]=100`), 200);
+    const listed = expectStatus(await server.get(`${path}?page[size]=100`), 200);
     expect(namesIn(listed)).toEqual(architectures.map((arch) => `linux_${arch}`));
   });
 
@@ -201,7 +211,7 @@ describe('a platform', () => {
     const path = `${pathOfVersion('acme', 'summed', '1.0.0')}/platforms`;
     const linux = platformAttributes('summed', '1.0.0');
     const sums = Buffer.from(`${linux.shasum}  ${linux.filename}\n`);
-    answered(await uploadTo(server, links['shasums-upload'], sums), 200);
+    expectStatus(await uploadTo(server, links['shasums-upload'], sums), 200);
     const darwin = platformAttributes('summed', '1.0.0', ...DARWIN);
     expect(refusalOf(await server.post(path, platformBody(darwin)))).toEqual([
       '/data/attributes/filename',
@@ -211,7 +221,7 @@ describe('a platform', () => {
       '/data/attributes/shasum',
       `SHA256SUMS lists ${linux.filename} with checksum ${linux.shasum}, its platform has ${darwin.shasum}`,
     ]);
-    answered(await server.post(path, platformBody(linux)), 201);
+    expectStatus(await server.post(path, platformBody(linux)), 201);
   });
 
   it.each(['constructor', 'tostring', 'a+b_c-d.zip'])('may have a file called %s, like any other', async (filename) => {
@@ -221,14 +231,14 @@ describe('a platform', () => {
     const path = `${pathOfVersion('acme', name, '1.0.0')}/platforms`;
     const linux = platformAttributes(name, '1.0.0');
     const unlisted = await server.post(path, platformBody(linux));
-    answered(unlisted, 201);
+    expectStatus(unlisted, 201);
     const sums = (...names: string[]) => Buffer.from(names.map((one) => `${linux.shasum}  ${one}\n`).join(''));
-    answered(await uploadTo(server, links['shasums-upload'], sums(filename)), 422);
-    answered(await uploadTo(server, links['shasums-upload'], sums(filename, linux.filename)), 200);
+    expectStatus(await uploadTo(server, links['shasums-upload'], sums(filename)), 422);
+    expectStatus(await uploadTo(server, links['shasums-upload'], sums(filename, linux.filename)), 200);
     const darwin = platformAttributes(name, '1.0.0', ...DARWIN);
     expect(refusalOf(await server.post(path, platformBody(darwin)))[0]).toBe('/data/attributes/filename');
-    answered(await server.post(path, platformBody({ ...darwin, shasum: linux.shasum, filename })), 201);
-    const { body } = answered(await server.get(`${path}/darwin/arm64`), 200);
+    expectStatus(await server.post(path, platformBody({ ...darwin, shasum: linux.shasum, filename })), 201);
+    const { body } = expectStatus(await server.get(`${path}/darwin/arm64`), 200);
     expect(body.data.attributes.filename).toBe(filename);
     const more = { ...darwin, os: 'plan9', filename: '__proto__', shasum: linux.shasum };
     expect(refusalOf(await server.post(path, platformBody(more)))[0]).toBe('/data/attributes/filename');
@@ -239,12 +249,12 @@ describe('a platform', () => {
     const { links } = await makeVersion(server, 'acme', 'prototype', '1.0.0');
     const { shasum, filename } = platformAttributes('prototype', '1.0.0');
     const sums = Buffer.from(`${shasum}  ${filename}\n${shasum}  __proto__\n`);
-    const { text } = answered(await uploadTo(server, links['shasums-upload'], sums), 422);
+    const { text } = expectStatus(await uploadTo(server, links['shasums-upload'], sums), 422);
     expect(text).toContain('SHA256SUMS lists a file called __proto__');
   });
 
   it('is not there for a version that is not, nor under another name', async () => {
-    answered(await create(facts('aix')), 201);
+    expectStatus(await create(facts('aix')), 201);
     const elsewhere = [
       `${pathOfVersion('acme', 'aws', '1.0.1')}/platforms`,
       `${pathOfVersion('acme', 'none', '1.0.0')}/platforms`,
@@ -260,15 +270,15 @@ describe('a platform', () => {
       ];
       expect([path, ...answers.map(({ status }) => status)]).toEqual([path, 404, 404, 404, 404]);
     }
-    answered(await server.get(`${PATH}/aix/ppc64`), 404);
-    answered(await server.get(`${PATH}/AIX/amd64`), 404);
-    answered(await server.get(`${pathOfVersion('neighbour', 'aws', '1.0.0')}/platforms/aix/amd64`), 404);
+    expectStatus(await server.get(`${PATH}/aix/ppc64`), 404);
+    expectStatus(await server.get(`${PATH}/AIX/amd64`), 404);
+    expectStatus(await server.get(`${pathOfVersion('neighbour', 'aws', '1.0.0')}/platforms/aix/amd64`), 404);
   });
 });
 
 describe('platforms of public providers', () => {
   const path = `${pathOfProviders('acme')}/public/hashicorp/aws/versions/1.0.0/platforms`;
-  const asked = async (api: Api): Promise<Answer[]> => [
+  const asked = async (api: ApiTestClient): Promise<ApiResponse[]> => [
     await api.post(path, platformBody(facts('linux'))),
     await api.get(path),
     await api.get(`${path}/linux/amd64`),
@@ -291,48 +301,48 @@ describe('the list of platforms', () => {
     await makeProvider(server, 'acme', 'listed');
     await makeVersion(server, 'acme', 'listed', '1.0.0');
     const path = `${pathOfVersion('acme', 'listed', '1.0.0')}/platforms`;
-    const empty = answered(await server.get(path), 200).body;
+    const empty = expectStatus(await server.get(path), 200).body;
     expect(empty).toMatchObject({ data: [], meta: { pagination: { 'total-pages': 0, 'total-count': 0 } } });
     for (const system of [LINUX, ['linux', '386'], DARWIN] as const) {
-      answered(await server.post(path, platformBody(platformAttributes('listed', '1.0.0', ...system))), 201);
+      expectStatus(await server.post(path, platformBody(platformAttributes('listed', '1.0.0', ...system))), 201);
     }
-    const { body } = answered(await server.get(`${path}?page[size]=2`), 200);
-    expect(namesIn({ body } as Answer)).toEqual(['darwin_arm64', 'linux_386']);
+    const { body } = expectStatus(await server.get(`${path}?page[size]=2`), 200);
+    expect(namesIn({ body } as ApiResponse)).toEqual(['darwin_arm64', 'linux_386']);
     expect(body.meta.pagination).toMatchObject({ 'next-page': 2, 'total-pages': 2, 'total-count': 3 });
-    expect(namesIn(answered(await server.get(body.links.next as string), 200))).toEqual(['linux_amd64']);
-    const past = answered(await server.get(`${path}?page[number]=5`), 200).body;
+    expect(namesIn(expectStatus(await server.get(body.links.next as string), 200))).toEqual(['linux_amd64']);
+    const past = expectStatus(await server.get(`${path}?page[number]=5`), 200).body;
     expect(past).toMatchObject({ data: [], meta: { pagination: { 'total-count': 3 } } });
   });
 });
 
 describe('views and snapshots of the registry', () => {
   it('are those that the log makes', async () => {
-    await expectTrueToTheLog(server, [registrySlice]);
+    await expectViewsMatchLog(server, [registryDefinition]);
   });
 });
 
 describe('who may handle platforms', () => {
   it('are members to read, who get no link to upload to, and managers of providers to change', async () => {
-    answered(await create(facts('illumos')), 201);
+    expectStatus(await create(facts('illumos')), 201);
     const path = `${PATH}/illumos/amd64`;
-    const shown = answered(await member.get(path), 200).body.data;
+    const shown = expectStatus(await member.get(path), 200).body.data;
     expect(shown.attributes.permissions).toEqual({ 'can-delete': false, 'can-upload-asset': false });
     expect(shown.links).toEqual({ self: path });
-    expect(answered(await member.get(`${PATH}?page[size]=100`), 200).text).not.toContain('/uploads/');
-    answered(await create(facts('illumos', 'arm64'), member), 404);
-    answered(await create(facts('illumos'), member), 404);
-    answered(await member.delete(path), 404);
+    expect(expectStatus(await member.get(`${PATH}?page[size]=100`), 200).text).not.toContain('/uploads/');
+    expectStatus(await create(facts('illumos', 'arm64'), member), 404);
+    expectStatus(await create(facts('illumos'), member), 404);
+    expectStatus(await member.delete(path), 404);
     const access = { 'organization-access': { 'manage-providers': true } };
     const manager = await makeMember(server, 'acme', 'max', [await makeTeam(server, 'acme', 'publishers', access)]);
-    expect(Object.keys(answered(await manager.get(path), 200).body.data.links)).toContain('provider-binary-upload');
-    answered(await create(facts('illumos', 'arm64'), manager), 201);
-    answered(await manager.delete(path), 204);
+    expect(Object.keys(expectStatus(await manager.get(path), 200).body.data.links)).toContain('provider-binary-upload');
+    expectStatus(await create(facts('illumos', 'arm64'), manager), 201);
+    expectStatus(await manager.delete(path), 204);
   });
 
   it('download what is here, as members', async () => {
     await makeProvider(server, 'acme', 'shared');
     const path = await publishVersion(server, 'acme', 'shared', '1.0.0', signer);
-    const shown = answered(await member.get(`${path}/platforms/linux/amd64`), 200).body.data;
+    const shown = expectStatus(await member.get(`${path}/platforms/linux/amd64`), 200).body.data;
     expect(Object.keys(shown.links)).toEqual(['self', 'provider-binary-download']);
   });
 
@@ -348,6 +358,6 @@ describe('who may handle platforms', () => {
     ];
     // What a body cannot be is told before anybody is asked; it says nothing of what there is.
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 422, 404, 404]);
-    answered(await server.get(path), 200);
+    expectStatus(await server.get(path), 200);
   });
 });

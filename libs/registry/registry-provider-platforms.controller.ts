@@ -5,16 +5,16 @@ import { z } from 'zod';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import {
-  document,
-  pageDocument,
-  pageOf,
+  renderDocument,
+  renderPage,
+  parsePage,
   parseBody,
   resourceBody,
   type Document,
-  type Query as QueryOf,
+  type QueryParameters as QueryOf,
 } from '#json-api';
-import { registryProviderPlatformResource } from './registry-provider-platforms.document.js';
-import { listPlatforms, platformAt, type PlatformPath } from './registry-provider-platforms.queries.js';
+import { renderRegistryProviderPlatform } from './registry-provider-platforms.document.js';
+import { listPlatforms, findPlatform, type PlatformPath } from './registry-provider-platforms.queries.js';
 import { CreateRegistryProviderPlatform, DeleteFromRegistry } from './registry-provider-versions.handler.js';
 import type { VersionPath } from './registry-provider-versions.queries.js';
 import { ReleaseLinks } from './release.links.js';
@@ -42,23 +42,23 @@ export class RegistryProviderPlatformsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const page = pageOf(query);
+    const page = parsePage(query);
     const { rows, total } = await listPlatforms(this.database, actor, path, page);
-    const resources = rows.map((row) => registryProviderPlatformResource(row, actor, this.links));
-    return pageDocument(resources, page, total, request.url);
+    const resources = rows.map((row) => renderRegistryProviderPlatform(row, actor, this.links));
+    return renderPage(resources, page, total, request.url);
   }
 
   @Post()
   async create(@Param() path: VersionPath, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const facts = parseBody(createBody, body).data.attributes;
     const row = await this.bus.execute(new CreateRegistryProviderPlatform(path, facts, actor));
-    return document(registryProviderPlatformResource(row, actor, this.links));
+    return renderDocument(renderRegistryProviderPlatform(row, actor, this.links));
   }
 
   @Get(':os/:arch')
   async show(@Param() path: PlatformPath, @CurrentActor() actor: Actor): Promise<Document> {
-    const row = await platformAt(this.database, actor, path);
-    return document(registryProviderPlatformResource(row, actor, this.links));
+    const row = await findPlatform(this.database, actor, path);
+    return renderDocument(renderRegistryProviderPlatform(row, actor, this.links));
   }
 
   @Delete(':os/:arch')

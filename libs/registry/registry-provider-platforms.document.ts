@@ -1,16 +1,16 @@
-import { may, type Identity } from '#access';
+import { can, type Identity } from '#access';
 import { toOne, type Resource } from '#json-api';
 import type { RegistryProviderPlatformRow } from './registry-provider-platforms.queries.js';
-import { pathOfProvider } from './registry-providers.document.js';
+import { buildProviderPath } from './registry-providers.document.js';
 import type { ReleaseLinks } from './release.links.js';
 
-export const registryProviderPlatformResource = (
+export const renderRegistryProviderPlatform = (
   row: RegistryProviderPlatformRow,
   actor: Identity,
   links: ReleaseLinks,
 ): Resource => {
-  const version = `${pathOfProvider(row.organizationName, row.providerName)}/versions/${row.version}`;
-  const manages = may(actor, 'manage-providers', row);
+  const version = `${buildProviderPath(row.organizationName, row.providerName)}/versions/${row.version}`;
+  const manages = can(actor, 'manage-providers', row);
   const file = { kind: 'binary', version: row.versionId, platform: row.id } as const;
   const fileLinks: Readonly<Record<string, string>> =
     row.size !== null

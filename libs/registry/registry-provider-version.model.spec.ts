@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { decide, fold, Refused } from '#kernel';
+import { decide, fold, Refusal } from '#kernel';
 import {
   registryProviderVersion,
-  type RegistryProviderVersion,
+  type RegistryProviderVersionState,
   type RegistryProviderVersionCommand,
   type RegistryProviderVersionEvent,
 } from './registry-provider-version.js';
@@ -163,18 +163,18 @@ const commandFor = (act: Act, model: Model, world: World): RegistryProviderVersi
 
 const attempt = (
   command: RegistryProviderVersionCommand,
-  state: RegistryProviderVersion,
-): readonly RegistryProviderVersionEvent[] | Refused['kind'] => {
+  state: RegistryProviderVersionState,
+): readonly RegistryProviderVersionEvent[] | Refusal['kind'] => {
   try {
     return decide(registryProviderVersion, command, state);
   } catch (error) {
-    if (error instanceof Refused) return error.kind;
+    if (error instanceof Refusal) return error.kind;
     throw error;
   }
 };
 
 /** The state as the model has it. */
-const seen = (state: RegistryProviderVersion): unknown => {
+const seen = (state: RegistryProviderVersionState): unknown => {
   if (state.status !== 'active') return { alive: false };
   const { shasums, signature, platforms, published } = state;
   return {

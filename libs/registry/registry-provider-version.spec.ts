@@ -2,10 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { decide } from '#kernel';
 import { specify } from '#kernel/spec';
 import type { Protocol } from '#provider-release/rules';
-import { PLATFORMS_MOST } from './registry-provider-platform.js';
+import { MAX_PLATFORMS } from './registry-provider-platform.js';
 import {
   registryProviderVersion,
-  VERSIONS_MOST,
+  MAX_VERSIONS,
   type RegistryProviderVersionCommand,
   type RegistryProviderVersionEvent,
 } from './registry-provider-version.js';
@@ -88,10 +88,10 @@ const deleteVersion = { type: 'DeleteVersion', data: {} } as const;
 describe('a version of a provider', () => {
   it('is refused when the provider has 10,000 versions', () => {
     given()
-      .when(create({ siblings: VERSIONS_MOST - 1 }))
+      .when(create({ siblings: MAX_VERSIONS - 1 }))
       .yields(created);
     given()
-      .when(create({ siblings: VERSIONS_MOST }))
+      .when(create({ siblings: MAX_VERSIONS }))
       .refuses('unprocessable', 'at most 10000 versions', '/data/attributes/version');
   });
 
@@ -170,7 +170,7 @@ describe('a platform', () => {
   });
 
   it('is one of two hundred at most', () => {
-    const others = Array.from({ length: PLATFORMS_MOST }, (_, n) => ({
+    const others = Array.from({ length: MAX_PLATFORMS }, (_, n) => ({
       ...linux,
       platform: `provpltfrm-${n}`,
       arch: `a${n}`,

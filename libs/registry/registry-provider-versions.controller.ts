@@ -5,18 +5,18 @@ import { z } from 'zod';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import {
-  document,
-  pageDocument,
-  pageOf,
+  renderDocument,
+  renderPage,
+  parsePage,
   parseBody,
   resourceBody,
   type Document,
-  type Query as QueryOf,
+  type QueryParameters as QueryOf,
 } from '#json-api';
 import { PROTOCOLS } from '#provider-release/rules';
-import { registryProviderVersionResource } from './registry-provider-versions.document.js';
+import { renderRegistryProviderVersion } from './registry-provider-versions.document.js';
 import { CreateRegistryProviderVersion, DeleteFromRegistry } from './registry-provider-versions.handler.js';
-import { listVersions, versionAt, type VersionPath } from './registry-provider-versions.queries.js';
+import { listVersions, findVersion, type VersionPath } from './registry-provider-versions.queries.js';
 import type { ProviderPath } from './registry-providers.queries.js';
 import { ReleaseLinks } from './release.links.js';
 
@@ -40,23 +40,23 @@ export class RegistryProviderVersionsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const page = pageOf(query);
+    const page = parsePage(query);
     const { rows, total } = await listVersions(this.database, actor, path, page);
-    const resources = rows.map((row) => registryProviderVersionResource(row, actor, this.links));
-    return pageDocument(resources, page, total, request.url);
+    const resources = rows.map((row) => renderRegistryProviderVersion(row, actor, this.links));
+    return renderPage(resources, page, total, request.url);
   }
 
   @Post()
   async create(@Param() path: ProviderPath, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const { version, 'key-id': keyId, protocols } = parseBody(createBody, body).data.attributes;
     const row = await this.bus.execute(new CreateRegistryProviderVersion(path, { version, keyId, protocols }, actor));
-    return document(registryProviderVersionResource(row, actor, this.links));
+    return renderDocument(renderRegistryProviderVersion(row, actor, this.links));
   }
 
   @Get(':version')
   async show(@Param() path: VersionPath, @CurrentActor() actor: Actor): Promise<Document> {
-    const row = await versionAt(this.database, actor, path);
-    return document(registryProviderVersionResource(row, actor, this.links));
+    const row = await findVersion(this.database, actor, path);
+    return renderDocument(renderRegistryProviderVersion(row, actor, this.links));
   }
 
   @Delete(':version')

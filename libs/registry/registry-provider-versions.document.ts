@@ -1,12 +1,12 @@
-import { may, type Identity } from '#access';
+import { can, type Identity } from '#access';
 import { linkTo, toMany, toOne, type Resource } from '#json-api';
-import { nameOfChecksums, nameOfSignature } from '#provider-release';
-import type { RegistryProviderVersionRow, Wanting } from './registry-provider-versions.queries.js';
-import { pathOfProvider } from './registry-providers.document.js';
+import { formatChecksumsName, formatSignatureName } from '#provider-release';
+import type { RegistryProviderVersionRow, VersionCompleteness } from './registry-provider-versions.queries.js';
+import { buildProviderPath } from './registry-providers.document.js';
 import type { ReleaseLinks } from './release.links.js';
 
 /** What is still to come before the version can be installed, in the order in which it is uploaded. */
-export const missingOf = (row: Wanting): readonly string[] => [
+export const listMissing = (row: VersionCompleteness): readonly string[] => [
   ...(row.shasums ? [] : ['SHA256SUMS']),
   ...(row.signature?.verified ? [] : ['SHA256SUMS.sig']),
   ...(row.hasKey ? [] : [`GPG key ${row.keyId}`]),
@@ -18,7 +18,7 @@ export const missingOf = (row: Wanting): readonly string[] => [
 export const isUsable = ({ publishedAt, platforms, hasKey }: RegistryProviderVersionRow): boolean =>
   publishedAt !== null && hasKey && platforms.some(({ size }) => size !== null);
 
-const fileLinks = (
+const buildFileLinks = (
   row: RegistryProviderVersionRow,
   mayUpload: boolean,
   links: ReleaseLinks,
@@ -31,19 +31,19 @@ const fileLinks = (
     return mayUpload ? [[`${kind}-upload`, links.upload({ kind, version })]] : [];
   };
   return Object.fromEntries([
-    ...link('shasums', nameOfChecksums(release), row.shasums !== null),
-    ...link('shasums-sig', nameOfSignature(release), row.signature?.verified === true),
+    ...link('shasums', formatChecksumsName(release), row.shasums !== null),
+    ...link('shasums-sig', formatSignatureName(release), row.signature?.verified === true),
   ]);
 };
 
-export const registryProviderVersionResource = (
+export const renderRegistryProviderVersion = (
   row: RegistryProviderVersionRow,
   actor: Identity,
   links: ReleaseLinks,
 ): Resource => {
-  const provider = pathOfProvider(row.organizationName, row.providerName);
+  const provider = buildProviderPath(row.organizationName, row.providerName);
   const path = `${provider}/versions/${row.version}`;
-  const manages = may(actor, 'manage-providers', row);
+  const manages = can(actor, 'manage-providers', row);
   return {
     id: row.id,
     type: 'registry-provider-versions',
@@ -57,7 +57,7 @@ export const registryProviderVersionResource = (
       'shasums-sig-uploaded': row.signature?.verified === true,
       // Beyond the contract: whether clients are served it, and what it still wants.
       usable: isUsable(row),
-      missing: missingOf(row),
+      missing: listMissing(row),
       permissions: { 'can-delete': manages, 'can-upload-asset': manages },
     },
     relationships: {
@@ -70,6 +70,6 @@ export const registryProviderVersionResource = (
         ...linkTo(`${path}/platforms`),
       },
     },
-    links: { self: path, ...fileLinks(row, manages, links) },
+    links: { self: path, ...buildFileLinks(row, manages, links) },
   };
 };

@@ -2,33 +2,33 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, notFound } from '#kernel';
 import {
   EventStore,
-  firstRow,
+  getFirstRow,
   refuseTakenName,
-  unborn,
-  unchanged,
-  type Loaded,
-  type Row,
-  type Write,
+  newStream,
+  expectVersion,
+  type LoadedStream,
+  type DatabaseRow,
+  type StreamWrite,
 } from '#event-store';
-import { contextOf, type Actor } from '#access';
+import { createEventContext, type Actor } from '#access';
 import type { Protocol } from '#provider-release/rules';
-import type { PlatformFacts } from './registry-provider-platform.js';
+import type { PlatformAttributes } from './registry-provider-platform.js';
 import {
   registryProviderVersion,
-  type RegistryProviderVersion,
+  type RegistryProviderVersionState,
   type RegistryProviderVersionCommand,
 } from './registry-provider-version.js';
 import {
-  placeForVersion,
-  versionById,
-  versionForCommand,
-  type PlaceForVersion,
+  loadProviderForNewVersion,
+  selectVersionById,
+  loadVersionForCommand,
+  type ProviderForVersion,
   type RegistryProviderVersionRow,
   type VersionForCommand,
   type VersionPath,
 } from './registry-provider-versions.queries.js';
-import { platformById, type RegistryProviderPlatformRow } from './registry-provider-platforms.queries.js';
-import { demandPrivate, type ProviderPath } from './registry-providers.queries.js';
+import { selectPlatformById, type RegistryProviderPlatformRow } from './registry-provider-platforms.queries.js';
+import { requirePrivateProvider, type ProviderPath } from './registry-providers.queries.js';
 
 export class CreateRegistryProviderVersion extends Command<RegistryProviderVersionRow> {
   constructor(
@@ -47,7 +47,7 @@ export class CreateRegistryProviderVersion extends Command<RegistryProviderVersi
 export class CreateRegistryProviderPlatform extends Command<RegistryProviderPlatformRow> {
   constructor(
     readonly path: VersionPath,
-    readonly facts: PlatformFacts,
+    readonly facts: PlatformAttributes,
     readonly actor: Actor,
   ) {
     super();
@@ -58,7 +58,7 @@ export class CreateRegistryProviderPlatform extends Command<RegistryProviderPlat
 export class DeleteFromRegistry extends Command<void> {
   constructor(
     readonly path: VersionPath,
-    readonly platform: Pick<PlatformFacts, 'os' | 'arch'> | null,
+    readonly platform: Pick<PlatformAttributes, 'os' | 'arch'> | null,
     readonly actor: Actor,
   ) {
     super();
@@ -66,9 +66,9 @@ export class DeleteFromRegistry extends Command<void> {
 }
 
 /** Neither the organization nor the provider is deleted meanwhile: what is born into them would stay. */
-const heldBy = (place: PlaceForVersion): Write[] => [
-  unchanged(place.organization, place.organizationVersion),
-  unchanged(place.provider, place.providerVersion),
+const buildPreconditions = (place: ProviderForVersion): StreamWrite[] => [
+  expectVersion(place.organization, place.organizationVersion),
+  expectVersion(place.provider, place.providerVersion),
 ];
 
 @CommandHandler(CreateRegistryProviderVersion)
@@ -79,47 +79,47 @@ export class CreateRegistryProviderVersionHandler implements ICommandHandler<Cre
   ) {}
 
   async execute({ path, asked, actor }: CreateRegistryProviderVersion): Promise<RegistryProviderVersionRow> {
-    await demandPrivate(this.store.database, actor, path);
+    await requirePrivateProvider(this.store.database, actor, path);
     const id = this.ids.next('provver');
     const { rows } = await this.store
       .handle({
         decider: registryProviderVersion,
         load: async () => ({
-          ...unborn(id, registryProviderVersion),
-          place: await placeForVersion(this.store.database, actor, path),
+          ...newStream(id, registryProviderVersion),
+          place: await loadProviderForNewVersion(this.store.database, actor, path),
         }),
         command: ({ place: { provider, providerName: name, siblings } }) =>
           ({ type: 'CreateVersion', data: { provider, name, siblings, ...asked } }) as const,
         organization: ({ place }) => place.organization,
-        holding: ({ place }) => heldBy(place),
-        context: contextOf(actor),
-        read: () => [versionById(id)],
+        holding: ({ place }) => buildPreconditions(place),
+        context: createEventContext(actor),
+        read: () => [selectVersionById(id)],
       })
       .catch(refuseTakenName('registry_provider_versions_provider_precedence_key', 'version'));
-    return firstRow<RegistryProviderVersionRow>(rows);
+    return getFirstRow<RegistryProviderVersionRow>(rows);
   }
 }
 
-type LoadedVersion = Loaded<RegistryProviderVersion> & { readonly found: VersionForCommand };
+type LoadedVersion = LoadedStream<RegistryProviderVersionState> & { readonly found: VersionForCommand };
 
 /** A command for the version at that path; resolves to the rows of the platform that it names, where it names one. */
-const toVersion = async (
+const executeVersionCommand = async (
   store: EventStore,
   { path, actor }: { readonly path: VersionPath; readonly actor: Actor },
   command: (loaded: LoadedVersion) => RegistryProviderVersionCommand,
   platform?: string,
-): Promise<readonly Row[][]> => {
+): Promise<readonly DatabaseRow[][]> => {
   const { rows } = await store.handle({
     decider: registryProviderVersion,
     load: async (): Promise<LoadedVersion> => {
-      const found = await versionForCommand(store.database, actor, path);
+      const found = await loadVersionForCommand(store.database, actor, path);
       return { ...(await store.restore(found.id, registryProviderVersion, found.snapshot)), found };
     },
     command,
     organization: ({ found }) => found.organization,
-    holding: ({ found }) => heldBy(found),
-    context: contextOf(actor),
-    read: () => (platform === undefined ? [] : [platformById(platform)]),
+    holding: ({ found }) => buildPreconditions(found),
+    context: createEventContext(actor),
+    read: () => (platform === undefined ? [] : [selectPlatformById(platform)]),
   });
   return rows;
 };
@@ -132,14 +132,19 @@ export class CreateRegistryProviderPlatformHandler implements ICommandHandler<Cr
   ) {}
 
   async execute(asked: CreateRegistryProviderPlatform): Promise<RegistryProviderPlatformRow> {
-    await demandPrivate(this.store.database, asked.actor, asked.path);
+    await requirePrivateProvider(this.store.database, asked.actor, asked.path);
     const platform = this.ids.next('provpltfrm');
     const command = { type: 'CreatePlatform', data: { ...asked.facts, platform } } as const;
-    return firstRow<RegistryProviderPlatformRow>(await toVersion(this.store, asked, () => command, platform));
+    return getFirstRow<RegistryProviderPlatformRow>(
+      await executeVersionCommand(this.store, asked, () => command, platform),
+    );
   }
 }
 
-const platformIn = (state: RegistryProviderVersion, { os, arch }: Pick<PlatformFacts, 'os' | 'arch'>): string => {
+const findPlatform = (
+  state: RegistryProviderVersionState,
+  { os, arch }: Pick<PlatformAttributes, 'os' | 'arch'>,
+): string => {
   const platforms = state.status === 'active' ? Object.entries(state.platforms) : [];
   const found = platforms.find(([, platform]) => platform.os === os && platform.arch === arch);
   if (!found) throw notFound();
@@ -152,11 +157,11 @@ export class DeleteFromRegistryHandler implements ICommandHandler<DeleteFromRegi
 
   async execute(asked: DeleteFromRegistry): Promise<void> {
     const { platform } = asked;
-    await demandPrivate(this.store.database, asked.actor, asked.path);
-    await toVersion(this.store, asked, ({ state }) =>
+    await requirePrivateProvider(this.store.database, asked.actor, asked.path);
+    await executeVersionCommand(this.store, asked, ({ state }) =>
       platform === null
         ? { type: 'DeleteVersion', data: {} }
-        : { type: 'DeletePlatform', data: { platform: platformIn(state, platform) } },
+        : { type: 'DeletePlatform', data: { platform: findPlatform(state, platform) } },
     );
   }
 }

@@ -1,10 +1,15 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
-import { snapshotOf, type Database, type Snapshot } from '#event-store';
-import { demand, fresh, permittedPlaces, type Actor } from '#access';
-import { limitOf, listedIn, PAGE_BYTES, type Listed, type Page } from '#json-api';
+import { buildSnapshotJson, type Database, type StreamSnapshot } from '#event-store';
+import { requirePermission, requireCurrentAccess, selectPermittedScopes, type Actor } from '#access';
+import { buildLimit, toListPage, PAGE_BYTES, type ListPage, type PageRequest } from '#json-api';
 import type { Protocol } from '#provider-release/rules';
 import type { StoredFile } from './registry-provider-version.js';
-import { BYTES_OF_VERSION, demandPrivate, isAt, type ProviderPath } from './registry-providers.queries.js';
+import {
+  BYTES_OF_VERSION,
+  requirePrivateProvider,
+  isProviderAt,
+  type ProviderPath,
+} from './registry-providers.queries.js';
 
 /** Where a version is found. */
 export type VersionPath = ProviderPath & { readonly version: string };
@@ -39,12 +44,14 @@ export type RegistryProviderVersionRow = {
 };
 
 /** What of a version is looked at to tell what it lacks. */
-export type Wanting = Pick<RegistryProviderVersionRow, 'keyId' | 'hasKey' | 'shasums' | 'signature'> & {
+export type VersionCompleteness = Pick<RegistryProviderVersionRow, 'keyId' | 'hasKey' | 'shasums' | 'signature'> & {
   readonly platforms: readonly Pick<PlatformOfVersion, 'filename' | 'size'>[];
 };
 
 /** The key of the organization that a version in the row `v` names; ids of keys are upper-case (gpg-key.ts). */
-export const ITS_KEY = sql.raw('from gpg_keys k where k.organization = v.organization and k.key_id = upper(v.key_id)');
+export const FROM_VERSION_KEY = sql.raw(
+  'from gpg_keys k where k.organization = v.organization and k.key_id = upper(v.key_id)',
+);
 
 const columns = sql`
   v.id, v.organization, o.name as "organizationName", p.id as provider, p.name as "providerName", v.version,
@@ -53,12 +60,12 @@ const columns = sql`
   coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'os', l.os, 'arch', l.arch, 'filename', l.filename,
                                                 'size', l.size) order by l.os, l.arch)
               from registry_provider_platforms l where l.version = v.id), '[]') as platforms,
-  exists (select 1 ${ITS_KEY}) as "hasKey"`;
+  exists (select 1 ${FROM_VERSION_KEY}) as "hasKey"`;
 
 export const FROM_VERSIONS = sql.raw(`from registry_provider_versions v
   join registry_providers p on p.id = v.provider join organizations o on o.id = p.organization`);
 
-export const versionById = (id: string): Sql => sql`select ${columns} ${FROM_VERSIONS} where v.id = ${id}`;
+export const selectVersionById = (id: string): Sql => sql`select ${columns} ${FROM_VERSIONS} where v.id = ${id}`;
 
 /** Returns the newest of these versions, newest first: as many as one page may have in bytes. */
 export const newestVersions = (ids: Sql): Sql => sql`
@@ -69,17 +76,17 @@ export const newestVersions = (ids: Sql): Sql => sql`
     join registry_providers p on p.id = v.provider join organizations o on o.id = p.organization
    where newest.bytes <= ${PAGE_BYTES} order by v.created_at desc, v.id`;
 
-export const versionAt = async (
+export const findVersion = async (
   database: Database,
   actor: Actor,
   path: VersionPath,
 ): Promise<RegistryProviderVersionRow> => {
-  await demandPrivate(database, actor, path);
+  await requirePrivateProvider(database, actor, path);
   const row = await database.row<RegistryProviderVersionRow>(
-    sql`select ${columns} ${FROM_VERSIONS} where ${isAt(path)} and v.version = ${path.version} and ${fresh(actor)}`,
+    sql`select ${columns} ${FROM_VERSIONS} where ${isProviderAt(path)} and v.version = ${path.version} and ${requireCurrentAccess(actor)}`,
   );
   if (!row) throw notFound();
-  demand(actor, 'read-providers', row);
+  requirePermission(actor, 'read-providers', row);
   return row;
 };
 
@@ -88,29 +95,29 @@ export const listVersions = async (
   database: Database,
   actor: Actor,
   path: ProviderPath,
-  page: Page,
-): Promise<Listed<RegistryProviderVersionRow>> => {
-  await demandPrivate(database, actor, path);
+  page: PageRequest,
+): Promise<ListPage<RegistryProviderVersionRow>> => {
+  await requirePrivateProvider(database, actor, path);
   const places = sql`
     select p.id, p.organization from registry_providers p join organizations o on o.id = p.organization
-     where ${isAt(path)} and ${fresh(actor)}`;
+     where ${isProviderAt(path)} and ${requireCurrentAccess(actor)}`;
   const found = await database.slowRows<RegistryProviderVersionRow & { owner: string; total: number }>(
     actor,
     sql`
     select o.id as owner, (select count(*) from registry_provider_versions v where v.provider = p.id) as total, page.*
-      from ${permittedPlaces(actor, 'read-providers', places)} place
+      from ${selectPermittedScopes(actor, 'read-providers', places)} place
       join registry_providers p on p.id = place.id join organizations o on o.id = place.organization
       left join lateral (select ${columns} from registry_provider_versions v where v.provider = p.id
-                          order by v.created_at desc, v.id ${limitOf(page)}) page on true
+                          order by v.created_at desc, v.id ${buildLimit(page)}) page on true
      order by page."createdAt" desc, page.id`,
   );
   const [first] = found;
   if (!first) throw notFound();
-  demand(actor, 'read-providers', { organization: first.owner });
-  return listedIn(found);
+  requirePermission(actor, 'read-providers', { organization: first.owner });
+  return toListPage(found);
 };
 
-export type PlaceForVersion = {
+export type ProviderForVersion = {
   readonly organization: string;
   readonly organizationVersion: number;
   readonly provider: string;
@@ -118,43 +125,43 @@ export type PlaceForVersion = {
   readonly providerName: string;
 };
 
-const placeColumns = sql.raw(`
+const providerScopeColumns = sql.raw(`
   o.id as organization, so.version as "organizationVersion", p.id as provider, sp.version as "providerVersion",
   p.name as "providerName"`);
 
-const PLACE_STREAMS = sql.raw(`join event_store.streams so on so.stream = o.id
+const SCOPE_STREAM_JOINS = sql.raw(`join event_store.streams so on so.stream = o.id
   join event_store.streams sp on sp.stream = p.id`);
 
 /** `siblings`: how many versions the provider has. */
-export type PlaceForNewVersion = PlaceForVersion & { readonly siblings: number };
+export type ProviderForNewVersion = ProviderForVersion & { readonly siblings: number };
 
 /** The provider, for who adds a version to it. */
-export const placeForVersion = async (
+export const loadProviderForNewVersion = async (
   database: Database,
   actor: Actor,
   path: ProviderPath,
-): Promise<PlaceForNewVersion> => {
-  const row = await database.row<PlaceForNewVersion>(sql`
-    select ${placeColumns}, (select count(*) from registry_provider_versions v where v.provider = p.id) as siblings
-      from registry_providers p join organizations o on o.id = p.organization ${PLACE_STREAMS}
-     where ${isAt(path)} and ${fresh(actor)}`);
+): Promise<ProviderForNewVersion> => {
+  const row = await database.row<ProviderForNewVersion>(sql`
+    select ${providerScopeColumns}, (select count(*) from registry_provider_versions v where v.provider = p.id) as siblings
+      from registry_providers p join organizations o on o.id = p.organization ${SCOPE_STREAM_JOINS}
+     where ${isProviderAt(path)} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
-  demand(actor, 'manage-providers', row);
+  requirePermission(actor, 'manage-providers', row);
   return row;
 };
 
-export type VersionForCommand = PlaceForVersion & { readonly id: string; readonly snapshot: Snapshot };
+export type VersionForCommand = ProviderForVersion & { readonly id: string; readonly snapshot: StreamSnapshot };
 
-export const versionForCommand = async (
+export const loadVersionForCommand = async (
   database: Database,
   actor: Actor,
   path: VersionPath,
 ): Promise<VersionForCommand> => {
   const row = await database.row<VersionForCommand>(sql`
-    select v.id, ${placeColumns}, ${snapshotOf('s')} as snapshot
-      ${FROM_VERSIONS} ${PLACE_STREAMS} join event_store.streams s on s.stream = v.id
-     where ${isAt(path)} and v.version = ${path.version} and ${fresh(actor)}`);
+    select v.id, ${providerScopeColumns}, ${buildSnapshotJson('s')} as snapshot
+      ${FROM_VERSIONS} ${SCOPE_STREAM_JOINS} join event_store.streams s on s.stream = v.id
+     where ${isProviderAt(path)} and v.version = ${path.version} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
-  demand(actor, 'manage-providers', row);
+  requirePermission(actor, 'manage-providers', row);
   return row;
 };

@@ -1,14 +1,14 @@
 import { checkProviderName } from '#provider-release/rules';
 import {
-  bindingChanges,
-  checkAll,
+  computeBindingChanges,
+  runAllChecks,
   checkName,
   conflict,
-  IN_OWNER,
+  BINDING_POINTERS,
   MAX_BINDINGS,
   requireActive,
   unprocessable,
-  withBindings,
+  applyBindingChanges,
   type Decider,
   type Message,
   type Tag,
@@ -39,35 +39,35 @@ export type RegistryProviderCommand =
   | Message<'TagRegistryProvider', { bindings: readonly Tag[] }>
   | Message<'DeleteRegistryProvider', Record<never, never>>;
 
-type Active = ProviderNames & { readonly status: 'active'; readonly tags: readonly Tag[] };
-export type RegistryProvider = { readonly status: 'absent' | 'deleted' } | Active;
+type ActiveRegistryProvider = ProviderNames & { readonly status: 'active'; readonly tags: readonly Tag[] };
+export type RegistryProviderState = { readonly status: 'absent' | 'deleted' } | ActiveRegistryProvider;
 
 /** The public registry takes names of GitHub organizations, such as `DataDog`; clients of the vendor's API use underscores too. */
-const NAMESPACE = {
+const NAMESPACE_RULE = {
   attribute: 'namespace',
   pattern: /^[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?$/,
   allowed: 'letters and numbers, and dashes and underscores between them',
   most: 64,
 };
 
-export const registryProvider: Decider<RegistryProvider, RegistryProviderCommand, RegistryProviderEvent> = {
+export const registryProvider: Decider<RegistryProviderState, RegistryProviderCommand, RegistryProviderEvent> = {
   version: 3,
   initial: { status: 'absent' },
   decide: {
     CreateRegistryProvider: ({ name, namespace }, state) => {
       if (state.status !== 'absent') throw conflict('Registry provider exists already');
-      checkAll(
+      runAllChecks(
         () => checkProviderName(name),
-        () => namespace !== null && checkName(namespace, NAMESPACE),
+        () => namespace !== null && checkName(namespace, NAMESPACE_RULE),
       );
       return [{ type: 'RegistryProviderCreated', data: { name, namespace } }];
     },
     TagRegistryProvider: ({ bindings }, state) => {
       const { name, namespace, tags: from } = requireActive(state);
-      const changes = bindingChanges(from, bindings, 'replacing');
-      const to = withBindings(from, changes);
+      const changes = computeBindingChanges(from, bindings, 'replacing');
+      const to = applyBindingChanges(from, changes);
       if (to.length > MAX_BINDINGS) {
-        throw unprocessable(`cannot exceed ${MAX_BINDINGS} bindings per resource`, IN_OWNER.bindings);
+        throw unprocessable(`cannot exceed ${MAX_BINDINGS} bindings per resource`, BINDING_POINTERS.bindings);
       }
       if (changes.length === 0) return [];
       return [{ type: 'RegistryProviderTagsChanged', data: { name, namespace, from, to } }];

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
-import { systemContext } from '#access';
-import { unborn, writeOf } from '#event-store';
-import { oneRound } from '../../test/support/chores.js';
-import { meanwhile } from '../../test/support/meanwhile.js';
+import { createSystemContext } from '#access';
+import { newStream, decideWrite } from '#event-store';
+import { runJobOnce } from '../../test/support/chores.js';
+import { runBetween } from '../../test/support/meanwhile.js';
 import {
   addKey,
   DARWIN,
@@ -21,11 +21,11 @@ import {
   publishVersion,
   settleNeighbours,
   versionBody,
-  saying,
+  matchRefusalText,
 } from '../../test/support/registry.js';
 import { makeSigner, type Signer } from '../../test/support/releases.js';
 import {
-  answered,
+  expectStatus,
   makeMember,
   makeOrganization,
   makeOrganizationToken,
@@ -36,12 +36,12 @@ import {
   tagBindings,
 } from '../../test/support/seeds.js';
 import { fromTheFullHour } from '../../test/support/clocks.js';
-import { followed } from '../../test/support/log.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
-import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
-import { deletedProviders, registrySlice } from './index.js';
+import { waitForFollowers } from '../../test/support/log.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
+import { expectViewsMatchLog } from '../../test/support/true-to-the-log.js';
+import { createDeletedProvidersJob, registryDefinition } from './index.js';
 import { registryProviderVersion } from './registry-provider-version.js';
-import { VERSIONS_AT_ONCE } from './registry-providers.queries.js';
+import { VERSIONS_PER_DELETION } from './registry-providers.queries.js';
 
 const PATH = pathOfProviders('acme');
 /** Versions of the largest provider that is deleted. */
@@ -49,14 +49,14 @@ const MANY = 5_000;
 
 let server: TestServer;
 let signer: Signer;
-let member: Api;
-let stranger: Api;
+let member: ApiTestClient;
+let stranger: ApiTestClient;
 
 beforeAll(async () => {
   server = await startTestServer({ followers: true, clock: fromTheFullHour() });
   signer = await makeSigner();
   ({ member, stranger } = await settleNeighbours(server));
-  answered(await addKey(server, 'acme', signer), 201);
+  expectStatus(await addKey(server, 'acme', signer), 201);
 });
 
 afterAll(() => server.close());
@@ -65,18 +65,18 @@ afterAll(() => server.close());
 const seedVersions = async (organization: string, provider: string, versions: readonly string[]): Promise<void> => {
   const writes = versions.map((version, n) => {
     const data = { provider, name: 'large', version, keyId: NO_KEY, protocols: null, siblings: 0 };
-    const loaded = unborn(`provver-seeded${n}`, registryProviderVersion);
-    return writeOf(registryProviderVersion, loaded, organization, { type: 'CreateVersion', data });
+    const loaded = newStream(`provver-seeded${n}`, registryProviderVersion);
+    return decideWrite(registryProviderVersion, loaded, organization, { type: 'CreateVersion', data });
   });
   for (let n = 0; n < writes.length; n += 250) {
-    await server.store.append(writes.slice(n, n + 250), systemContext('a test', ''));
+    await server.store.append(writes.slice(n, n + 250), createSystemContext('a test', ''));
   }
 };
 
-const namesIn = ({ body }: Answer): string[] =>
+const namesIn = ({ body }: ApiResponse): string[] =>
   body.data.map(({ attributes }: { attributes: { name: string } }) => attributes.name);
 
-const create = (attributes: object, organization = 'acme', api: Api = server): Promise<Answer> =>
+const create = (attributes: object, organization = 'acme', api: ApiTestClient = server): Promise<ApiResponse> =>
   api.post(
     pathOfProviders(organization),
     resource('registry-providers', { name: 'aws', namespace: organization, 'registry-name': 'private', ...attributes }),
@@ -84,7 +84,7 @@ const create = (attributes: object, organization = 'acme', api: Api = server): P
 
 describe('a provider', () => {
   it('is created, and shown by its names, by its id and in the list as the same document', async () => {
-    const { body } = answered(await server.post(PATH, providerBody('acme', 'aws')), 201);
+    const { body } = expectStatus(await server.post(PATH, providerBody('acme', 'aws')), 201);
     const self = pathOfProvider('acme', 'aws');
     expect(body.data).toEqual({
       id: expect.stringMatching(/^prov-\w{16}$/),
@@ -110,7 +110,7 @@ describe('a provider', () => {
   });
 
   it('is told both that is wrong with a registry that is not named', async () => {
-    const { body } = answered(await create({ name: 'nowhere', 'registry-name': '' }), 422);
+    const { body } = expectStatus(await create({ name: 'nowhere', 'registry-name': '' }), 422);
     expect(body.errors.map(({ detail }: { detail: string }) => detail)).toEqual([
       "Registry name can't be blank",
       'Registry name is not included in the list',
@@ -118,16 +118,16 @@ describe('a provider', () => {
   });
 
   it('may have an underscore in its name, as the vendor’s may', async () => {
-    const { body } = answered(await server.post(PATH, providerBody('acme', 'provider_name')), 201);
+    const { body } = expectStatus(await server.post(PATH, providerBody('acme', 'provider_name')), 201);
     expect(body.data.attributes.name).toBe('provider_name');
-    answered(await server.delete(pathOfProvider('acme', 'provider_name')), 204);
+    expectStatus(await server.delete(pathOfProvider('acme', 'provider_name')), 204);
   });
 
   it('names its versions, the newest first', async () => {
     await makeProvider(server, 'acme', 'versioned');
     const versions = [];
     for (const version of ['1.0.0', '1.1.0']) versions.push(await makeVersion(server, 'acme', 'versioned', version));
-    const { body } = answered(await server.get(pathOfProvider('acme', 'versioned')), 200);
+    const { body } = expectStatus(await server.get(pathOfProvider('acme', 'versioned')), 200);
     expect(body.data.relationships['registry-provider-versions'].data).toEqual(
       versions.toReversed().map(({ id }) => ({ type: 'registry-provider-versions', id })),
     );
@@ -144,7 +144,7 @@ describe('a provider', () => {
     ['without a type', {}, 'by-silence'],
   ])('is created %s', async (_, more, name) => {
     const attributes = { name, namespace: 'acme', 'registry-name': 'private' };
-    const { body } = answered(await server.post(PATH, { data: { ...more, attributes } }), 201);
+    const { body } = expectStatus(await server.post(PATH, { data: { ...more, attributes } }), 201);
     expect(body.data.id).toMatch(/^prov-/);
   });
 
@@ -154,9 +154,9 @@ describe('a provider', () => {
       '/data/attributes/name',
       'Name has already been taken',
     ]);
-    answered(await create({ name: 'unique' }, 'neighbour'), 201);
-    answered(await server.delete(pathOfProvider('acme', 'unique')), 204);
-    answered(await create({ name: 'unique' }), 201);
+    expectStatus(await create({ name: 'unique' }, 'neighbour'), 201);
+    expectStatus(await server.delete(pathOfProvider('acme', 'unique')), 204);
+    expectStatus(await create({ name: 'unique' }), 201);
   });
 
   it('is one, however many create it at once', async () => {
@@ -178,7 +178,7 @@ describe('a provider', () => {
     [{ 'registry-name': 'Private' }, '/data/attributes/registry-name', 'Registry name is not included in the list'],
   ])('is not made of %j', async (attributes, pointer, detail) => {
     const [at, said] = refusalOf(await create({ name: 'new', ...attributes }));
-    expect([at, said]).toEqual([pointer, saying(detail)]);
+    expect([at, said]).toEqual([pointer, matchRefusalText(detail)]);
   });
 
   it('is of no other type', async () => {
@@ -190,17 +190,17 @@ describe('a provider', () => {
 describe('providers of the public registry', () => {
   const at = (name: string, namespace = 'hashicorp', organization = 'acme') =>
     `${pathOfProviders(organization)}/public/${namespace}/${name}`;
-  const list = (name: string, organization = 'acme', api: Api = server, namespace = 'hashicorp') =>
+  const list = (name: string, organization = 'acme', api: ApiTestClient = server, namespace = 'hashicorp') =>
     create({ name, namespace, 'registry-name': 'public' }, organization, api);
   const curate = async (organization: string, isOn: boolean): Promise<void> => {
     const body = resource('organizations', { 'public-provider-curation-enabled': isOn });
-    const { body: changed } = answered(await server.patch(`/api/v2/organizations/${organization}`, body), 200);
+    const { body: changed } = expectStatus(await server.patch(`/api/v2/organizations/${organization}`, body), 200);
     expect(changed.data.attributes['public-provider-curation-enabled']).toBe(isOn);
   };
 
   it('are records beside the private ones: created, shown by path and id, listed, deleted', async () => {
     await makeProvider(server, 'acme', 'random');
-    const { body } = answered(await list('random'), 201);
+    const { body } = expectStatus(await list('random'), 201);
     expect(body.data).toMatchObject({
       id: expect.stringMatching(/^prov-\w{16}$/),
       attributes: {
@@ -214,19 +214,19 @@ describe('providers of the public registry', () => {
     });
     expect((await server.get(at('random'))).body).toEqual(body);
     expect((await server.get(`/api/v2/registry-providers/${body.data.id}`)).body).toEqual(body);
-    const listed = answered(await server.get(`${PATH}?filter[registry_name]=public&q=hashicorp/ran`), 200).body;
+    const listed = expectStatus(await server.get(`${PATH}?filter[registry_name]=public&q=hashicorp/ran`), 200).body;
     expect(listed).toMatchObject({ data: [body.data], meta: { pagination: { 'total-count': 1 } } });
     expect((await server.get(`${PATH}?q=random`)).body.data).toHaveLength(2);
     expect((await server.get('/api/registry/v1/providers/hashicorp/random/versions')).status).toBe(404);
-    answered(await server.delete(at('random')), 204);
+    expectStatus(await server.delete(at('random')), 204);
     expect([(await server.get(at('random'))).status, (await server.delete(at('random'))).status]).toEqual([404, 404]);
-    answered(await server.get(pathOfProvider('acme', 'random')), 200);
+    expectStatus(await server.get(pathOfProvider('acme', 'random')), 200);
   });
 
   it('are one in each namespace of an organization, in whatever case it is spelled', async () => {
-    answered(await list('null'), 201);
-    answered(await list('null', 'acme', server, 'other'), 201);
-    answered(await list('null', 'neighbour'), 201);
+    expectStatus(await list('null'), 201);
+    expectStatus(await list('null', 'acme', server, 'other'), 201);
+    expectStatus(await list('null', 'neighbour'), 201);
     for (const namespace of ['hashicorp', 'HashiCorp'])
       expect(refusalOf(await list('null', 'acme', server, namespace))[1]).toBe('Name has already been taken');
     expect(refusalOf(await list('null', 'acme', server, 'a b'))).toEqual([
@@ -236,9 +236,9 @@ describe('providers of the public registry', () => {
   });
 
   it('are listed by managers of providers, read by members, and not found for other callers', async () => {
-    answered(await list('http'), 201);
+    expectStatus(await list('http'), 201);
     expect([(await list('dns', 'acme', member)).status, (await member.delete(at('http'))).status]).toEqual([404, 404]);
-    answered(await member.get(at('http')), 200);
+    expectStatus(await member.get(at('http')), 200);
     const strangers = [
       await list('dns', 'acme', stranger),
       await stranger.get(at('http')),
@@ -250,10 +250,10 @@ describe('providers of the public registry', () => {
 
   it('have their namespace in the trail', async () => {
     await makeOrganization(server, 'curated');
-    answered(await list('tls', 'curated'), 201);
-    answered(await server.delete(at('tls', 'hashicorp', 'curated')), 204);
+    expectStatus(await list('tls', 'curated'), 201);
+    expectStatus(await server.delete(at('tls', 'hashicorp', 'curated')), 204);
     const reader = server.as(await makeOrganizationToken(server, 'curated'));
-    const { body } = answered(await reader.get('/api/v2/organization/audit-trail'), 200);
+    const { body } = expectStatus(await reader.get('/api/v2/organization/audit-trail'), 200);
     const meta = { name: 'tls', namespace: 'hashicorp', registry_name: 'public' };
     expect(
       body.data
@@ -267,10 +267,10 @@ describe('providers of the public registry', () => {
 
   it('are forbidden to members, and hidden in the list, while curation is disabled', async () => {
     await makeOrganization(server, 'uncurated');
-    const { id } = answered(await list('tls', 'uncurated'), 201).body.data;
+    const { id } = expectStatus(await list('tls', 'uncurated'), 201).body.data;
     await curate('uncurated', false);
     const path = at('tls', 'hashicorp', 'uncurated');
-    const asked = async (api: Api): Promise<Answer[]> => [
+    const asked = async (api: ApiTestClient): Promise<ApiResponse[]> => [
       await list('dns', 'uncurated', api),
       await api.get(path),
       await api.get(`/api/v2/registry-providers/${id}`),
@@ -281,9 +281,9 @@ describe('providers of the public registry', () => {
       Array(5).fill([403, 'Public provider curation is disabled']),
     );
     expect((await asked(stranger)).map(({ status }) => status)).toEqual(Array(5).fill(404));
-    expect(namesIn(answered(await server.get(pathOfProviders('uncurated')), 200))).toEqual([]);
+    expect(namesIn(expectStatus(await server.get(pathOfProviders('uncurated')), 200))).toEqual([]);
     await curate('uncurated', true);
-    answered(await server.get(path), 200);
+    expectStatus(await server.get(path), 200);
   });
 
   it.each(['Private', 'other', 'private%2F', 'x'.repeat(300)])(
@@ -322,13 +322,13 @@ describe('the list of providers', () => {
     ['filter[organization_name]=acme', []],
     ['unheard-of=1&q=aws', ['aws']],
   ])('answers %j', async (query, expected) => {
-    const answer = answered(await server.get(`${pathOfProviders('listed')}?${query}`), 200);
+    const answer = expectStatus(await server.get(`${pathOfProviders('listed')}?${query}`), 200);
     expect(namesIn(answer)).toEqual(expected);
     expect(answer.body.meta.pagination['total-count']).toBe(expected.length);
   });
 
   it('is shown page by page', async () => {
-    const { body } = answered(await server.get(`${pathOfProviders('listed')}?page[size]=3`), 200);
+    const { body } = expectStatus(await server.get(`${pathOfProviders('listed')}?page[size]=3`), 200);
     expect(body.meta.pagination).toEqual({
       'current-page': 1,
       'page-size': 3,
@@ -337,49 +337,49 @@ describe('the list of providers', () => {
       'total-pages': 2,
       'total-count': 4,
     });
-    expect(namesIn(answered(await server.get(body.links.next as string), 200))).toEqual(['google-beta']);
+    expect(namesIn(expectStatus(await server.get(body.links.next as string), 200))).toEqual(['google-beta']);
     const past = await server.get(`${pathOfProviders('listed')}?page[number]=9`);
     expect(past.body).toMatchObject({ data: [], meta: { pagination: { 'current-page': 9, 'total-count': 4 } } });
   });
 
   it('brings versions along, as they are shown themselves', async () => {
-    const shown = answered(await server.get(pathOfVersion('listed', 'aws', '1.0.0')), 200).body.data;
+    const shown = expectStatus(await server.get(pathOfVersion('listed', 'aws', '1.0.0')), 200).body.data;
     for (const include of ['registry-provider-versions', 'registry_provider_versions']) {
       const paths = [pathOfProviders('listed'), pathOfProvider('listed', 'aws')];
       for (const path of paths) {
-        expect(answered(await server.get(`${path}?include=${include}`), 200).body.included).toEqual([shown]);
+        expect(expectStatus(await server.get(`${path}?include=${include}`), 200).body.included).toEqual([shown]);
       }
     }
     const none = await server.get(`${pathOfProvider('listed', 'google')}?include=registry-provider-versions`);
-    expect(answered(none, 200).body.included).toEqual([]);
+    expect(expectStatus(none, 200).body.included).toEqual([]);
     expect((await server.get(`${pathOfProvider('listed', 'aws')}`)).body).not.toHaveProperty('included');
-    expect(answered(await server.get(`${pathOfProviders('listed')}?include=owner`), 400).text).toContain(
+    expect(expectStatus(await server.get(`${pathOfProviders('listed')}?include=owner`), 400).text).toContain(
       'include parameter',
     );
   });
 
   it('is empty where there is none', async () => {
     await makeOrganization(server, 'bare');
-    const { body } = answered(await server.get(pathOfProviders('bare')), 200);
+    const { body } = expectStatus(await server.get(pathOfProviders('bare')), 200);
     expect(body).toMatchObject({ data: [], meta: { pagination: { 'total-pages': 0, 'total-count': 0 } } });
-    answered(await server.get(pathOfProviders('nowhere')), 404);
+    expectStatus(await server.get(pathOfProviders('nowhere')), 404);
   });
 });
 
 describe('tags of a provider', () => {
   const own = '/data/relationships/tag-bindings/data';
-  const tag = (path: string, tags: object, api: Api = server): Promise<Answer> =>
+  const tag = (path: string, tags: object, api: ApiTestClient = server): Promise<ApiResponse> =>
     api.patch(path, resource('registry-providers', {}, { 'tag-bindings': tags }));
   const pairs = async (id: string): Promise<unknown> =>
-    answered(await server.get(`/api/v2/registry-providers/${id}/tag-bindings`), 200).body.data.map(
+    expectStatus(await server.get(`/api/v2/registry-providers/${id}/tag-bindings`), 200).body.data.map(
       ({ attributes: { key, value } }: any) => [key, value],
     );
 
   it('are replaced as a whole, kept if they are not named, and listed by the provider’s id', async () => {
     const id = await makeProvider(server, 'acme', 'tagged');
     const path = pathOfProvider('acme', 'tagged');
-    const { body } = answered(await tag(path, tagBindings({ env: 'prod', team: '' })), 200);
-    const list = answered(await server.get(`/api/v2/registry-providers/${id}/tag-bindings`), 200).body.data;
+    const { body } = expectStatus(await tag(path, tagBindings({ env: 'prod', team: '' })), 200);
+    const list = expectStatus(await server.get(`/api/v2/registry-providers/${id}/tag-bindings`), 200).body.data;
     expect(list).toEqual([
       { id: expect.stringMatching(/^tb-/), type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } },
       { id: expect.stringMatching(/^tb-/), type: 'tag-bindings', attributes: { key: 'team', value: '' } },
@@ -388,28 +388,30 @@ describe('tags of a provider', () => {
       list.map((binding: any) => ({ type: 'tag-bindings', id: binding.id })),
     );
     expect((await server.get(path)).body).toEqual(body);
-    answered(await server.patch(path, resource('registry-providers')), 200);
+    expectStatus(await server.patch(path, resource('registry-providers')), 200);
     expect(await pairs(id)).toEqual([
       ['env', 'prod'],
       ['team', ''],
     ]);
-    answered(await tag(path, tagBindings({ team: 'core' })), 200);
+    expectStatus(await tag(path, tagBindings({ team: 'core' })), 200);
     expect(await pairs(id)).toEqual([['team', 'core']]);
-    answered(await tag(path, { data: [] }), 200);
+    expectStatus(await tag(path, { data: [] }), 200);
     expect(await pairs(id)).toEqual([]);
   });
 
   it('can also belong to public providers', async () => {
-    const { id } = answered(await create({ name: 'labels', namespace: 'cloudposse', 'registry-name': 'public' }), 201)
-      .body.data;
-    answered(await tag(`${PATH}/public/cloudposse/labels`, tagBindings({ env: 'prod' })), 200);
+    const { id } = expectStatus(
+      await create({ name: 'labels', namespace: 'cloudposse', 'registry-name': 'public' }),
+      201,
+    ).body.data;
+    expectStatus(await tag(`${PATH}/public/cloudposse/labels`, tagBindings({ env: 'prod' })), 200);
     expect(await pairs(id)).toEqual([['env', 'prod']]);
   });
 
   it('are refused with a pointer into the request, and change nothing', async () => {
     const id = await makeProvider(server, 'acme', 'strict');
     const path = pathOfProvider('acme', 'strict');
-    answered(await tag(path, tagBindings({ env: 'prod' })), 200);
+    expectStatus(await tag(path, tagBindings({ env: 'prod' })), 200);
     expect(refusalOf(await tag(path, tagBindings({ 'no/slash': 'x' })))).toEqual([
       `${own}/0/attributes/key`,
       'Key is invalid',
@@ -424,13 +426,13 @@ describe('tags of a provider', () => {
     const id = await makeProvider(server, 'tagging', 'aws');
     const path = pathOfProvider('tagging', 'aws');
     const reader = server.as(await makeOrganizationToken(server, 'tagging'));
-    answered(await tag(path, tagBindings({ env: 'prod' }), reader), 404);
-    answered(await tag(path, tagBindings({ env: 'prod' }), stranger), 404);
-    answered(await stranger.get(`/api/v2/registry-providers/${id}/tag-bindings`), 404);
-    answered(await reader.get(`/api/v2/registry-providers/${id}/tag-bindings`), 200);
-    answered(await tag(path, tagBindings({ env: 'prod' })), 200);
-    answered(await tag(path, tagBindings({ env: 'prod' })), 200);
-    const { body } = answered(await reader.get('/api/v2/organization/audit-trail'), 200);
+    expectStatus(await tag(path, tagBindings({ env: 'prod' }), reader), 404);
+    expectStatus(await tag(path, tagBindings({ env: 'prod' }), stranger), 404);
+    expectStatus(await stranger.get(`/api/v2/registry-providers/${id}/tag-bindings`), 404);
+    expectStatus(await reader.get(`/api/v2/registry-providers/${id}/tag-bindings`), 200);
+    expectStatus(await tag(path, tagBindings({ env: 'prod' })), 200);
+    expectStatus(await tag(path, tagBindings({ env: 'prod' })), 200);
+    const { body } = expectStatus(await reader.get('/api/v2/organization/audit-trail'), 200);
     const updates = body.data.filter(
       ({ resource: { type, action } }: any) => `${type} ${action}` === 'registry_provider update',
     );
@@ -443,18 +445,18 @@ describe('tags of a provider', () => {
 describe('a provider that goes', () => {
   it('takes its versions and platforms along, and the trail tells of each', async () => {
     await makeOrganization(server, 'told');
-    answered(await addKey(server, 'told', signer), 201);
+    expectStatus(await addKey(server, 'told', signer), 201);
     const provider = await makeProvider(server, 'told', 'going');
     const path = await publishVersion(server, 'told', 'going', '1.0.0', signer, [LINUX, DARWIN]);
     const version = (await server.get(path)).body.data;
     const draft = await makeVersion(server, 'told', 'going', '1.1.0');
-    answered(await server.delete(pathOfProvider('told', 'going')), 204);
+    expectStatus(await server.delete(pathOfProvider('told', 'going')), 204);
     const gone = [pathOfProvider('told', 'going'), `/api/v2/registry-providers/${provider}`, path, `${path}/platforms`];
-    for (const one of gone) answered(await server.get(one), 404);
-    answered(await server.delete(pathOfProvider('told', 'going')), 404);
+    for (const one of gone) expectStatus(await server.get(one), 404);
+    expectStatus(await server.delete(pathOfProvider('told', 'going')), 404);
 
     const reader = server.as(await makeOrganizationToken(server, 'told'));
-    const { body } = answered(await reader.get('/api/v2/organization/audit-trail'), 200);
+    const { body } = expectStatus(await reader.get('/api/v2/organization/audit-trail'), 200);
     type Entry = { resource: { type: string; id: string; action: string; meta: object } };
     const entries = (body.data as Entry[])
       .filter(({ resource: { type } }) => type.startsWith('registry_provider'))
@@ -490,18 +492,18 @@ describe('a provider that goes', () => {
     await seedVersions(organization, provider, versions);
     const path = pathOfProvider('many', 'large');
     const list = (query: string) => server.get(`${pathOfProviders('many')}?${query}`);
-    expect(answered(await list(''), 200).body.meta.pagination).toMatchObject({ 'page-size': 20, 'total-pages': 1 });
-    const second = answered(await list('page[number]=2&include=registry_provider_versions'), 200);
+    expect(expectStatus(await list(''), 200).body.meta.pagination).toMatchObject({ 'page-size': 20, 'total-pages': 1 });
+    const second = expectStatus(await list('page[number]=2&include=registry_provider_versions'), 200);
     expect(namesIn(second)).toEqual(['small']);
     expect(second.body.meta.pagination).toMatchObject({ 'page-size': 1, 'total-pages': 2, 'total-count': 2 });
-    const { data, included } = answered(await server.get(`${path}?include=registry_provider_versions`), 200).body;
+    const { data, included } = expectStatus(await server.get(`${path}?include=registry_provider_versions`), 200).body;
     const named = data.relationships['registry-provider-versions'].data as { id: string }[];
     expect(named).toHaveLength(MANY);
     // 4 MiB of 1,300 bytes a version: the newest of them.
     expect((included as { id: string }[]).map(({ id }) => id)).toEqual(named.slice(0, 3_226).map(({ id }) => id));
-    answered(await server.delete(path), 204);
+    expectStatus(await server.delete(path), 204);
     for (const gone of [path, `${path}/versions`, `${path}/versions/1.0.0`, `${path}/versions/1.0.${MANY - 1}`])
-      answered(await server.get(gone), 404);
+      expectStatus(await server.get(gone), 404);
     await makeProvider(server, 'many', 'large');
     await makeVersion(server, 'many', 'large', '1.0.0');
 
@@ -511,12 +513,12 @@ describe('a provider that goes', () => {
       steps.push(count);
       if (steps.length === 2) stopped.abort();
     };
-    await deletedProviders(server.store).run({ signal: stopped.signal, done });
-    expect(steps).toEqual([VERSIONS_AT_ONCE, VERSIONS_AT_ONCE]);
-    expect(await oneRound(deletedProviders(server.store))).toBe(MANY - 3 * VERSIONS_AT_ONCE);
-    expect(await oneRound(deletedProviders(server.store))).toBe(0);
+    await createDeletedProvidersJob(server.store).run({ signal: stopped.signal, done });
+    expect(steps).toEqual([VERSIONS_PER_DELETION, VERSIONS_PER_DELETION]);
+    expect(await runJobOnce(createDeletedProvidersJob(server.store))).toBe(MANY - 3 * VERSIONS_PER_DELETION);
+    expect(await runJobOnce(createDeletedProvidersJob(server.store))).toBe(0);
 
-    await followed(server.store, 'audit_trail');
+    await waitForFollowers(server.store, 'audit_trail');
     const deletions = await server.database.rows(sql`
       select count(*) as entries, count(distinct entry -> 'resource' ->> 'id') as versions,
              count(distinct (entry -> 'auth', entry -> 'request')) as callers
@@ -524,16 +526,16 @@ describe('a provider that goes', () => {
        where organization = ${organization} and action = 'destroy'
          and (resource_type = 'registry_provider_version' or resource_id = ${provider})`);
     expect(deletions).toEqual([{ entries: MANY + 1, versions: MANY + 1, callers: 1 }]);
-    answered(await server.get(`${path}/versions/1.0.0`), 200);
-    answered(await server.get(`${pathOfProvider('many', 'small')}/versions/1.0.0`), 200);
+    expectStatus(await server.get(`${path}/versions/1.0.0`), 200);
+    expectStatus(await server.get(`${pathOfProvider('many', 'small')}/versions/1.0.0`), 200);
   });
 
   it('goes with its organization, and nothing of it stays', async () => {
     const { id } = await makeOrganization(server, 'ended');
-    answered(await addKey(server, 'ended', signer), 201);
+    expectStatus(await addKey(server, 'ended', signer), 201);
     await makeProvider(server, 'ended', 'last');
     await publishVersion(server, 'ended', 'last', '1.0.0', signer);
-    answered(await server.delete('/api/v2/organizations/ended'), 204);
+    expectStatus(await server.delete('/api/v2/organizations/ended'), 204);
     const left = await server.database.rows(sql`
       select id from registry_providers where organization = ${id}
       union all select id from registry_provider_versions where organization = ${id}
@@ -546,27 +548,27 @@ describe('a provider that goes', () => {
     const path = pathOfProvider('acme', 'fading');
     const platform = platformBody(platformAttributes('fading', '1.0.0'));
     await makeProvider(server, 'acme', 'fading');
-    meanwhile(server.store, () => server.delete(path));
+    runBetween(server.store, () => server.delete(path));
     expect((await server.post(`${path}/versions`, versionBody('1.0.0'))).status).toBe(404);
     await makeProvider(server, 'acme', 'fading');
     await makeVersion(server, 'acme', 'fading', '1.0.0');
-    meanwhile(server.store, () => server.delete(path));
-    answered(await server.post(`${path}/versions/1.0.0/platforms`, platform), 404);
+    runBetween(server.store, () => server.delete(path));
+    expectStatus(await server.post(`${path}/versions/1.0.0/platforms`, platform), 404);
     // Nor into another one of the same name.
     await makeProvider(server, 'acme', 'fading');
-    answered(await server.post(`${path}/versions/1.0.0/platforms`, platform), 404);
+    expectStatus(await server.post(`${path}/versions/1.0.0/platforms`, platform), 404);
   });
 
   it('takes along what is born into it meanwhile', async () => {
     const path = pathOfVersions('acme', 'filling');
     await makeProvider(server, 'acme', 'filling');
     await makeVersion(server, 'acme', 'filling', '1.0.0');
-    meanwhile(server.store, async () => {
+    runBetween(server.store, async () => {
       await makeVersion(server, 'acme', 'filling', '1.1.0');
       const platform = platformBody(platformAttributes('filling', '1.0.0'));
-      answered(await server.post(`${path}/1.0.0/platforms`, platform), 201);
+      expectStatus(await server.post(`${path}/1.0.0/platforms`, platform), 201);
     });
-    answered(await server.delete(pathOfProvider('acme', 'filling')), 204);
+    expectStatus(await server.delete(pathOfProvider('acme', 'filling')), 204);
     const left = await server.database.rows(sql`
       select v.id from registry_provider_versions v where not exists (select 1 from registry_providers p where p.id = v.provider)
       union all
@@ -577,7 +579,7 @@ describe('a provider that goes', () => {
 
   it('is not born into an organization that goes meanwhile', async () => {
     await makeOrganization(server, 'ending');
-    meanwhile(server.store, () => server.delete('/api/v2/organizations/ending'));
+    runBetween(server.store, () => server.delete('/api/v2/organizations/ending'));
     expect((await create({ name: 'late' }, 'ending')).status).toBe(404);
   });
 
@@ -606,18 +608,18 @@ describe('who may handle providers', () => {
     const access = { 'organization-access': { 'manage-providers': true } };
     const managers = await makeTeam(server, 'acme', 'publishers', access);
     const manager = await makeMember(server, 'acme', 'max', [managers]);
-    const { id } = answered(await server.get(path), 200).body.data;
+    const { id } = expectStatus(await server.get(path), 200).body.data;
     for (const api of [member, server.as(await makeOrganizationToken(server, 'acme'))]) {
-      expect(answered(await api.get(path), 200).body.data.attributes.permissions).toEqual({ 'can-delete': false });
-      answered(await api.get(`/api/v2/registry-providers/${id}`), 200);
-      expect(namesIn(answered(await api.get(`${PATH}?q=guarded`), 200))).toEqual(['guarded']);
-      answered(await create({ name: 'mine' }, 'acme', api), 404);
-      answered(await api.delete(path), 404);
+      expect(expectStatus(await api.get(path), 200).body.data.attributes.permissions).toEqual({ 'can-delete': false });
+      expectStatus(await api.get(`/api/v2/registry-providers/${id}`), 200);
+      expect(namesIn(expectStatus(await api.get(`${PATH}?q=guarded`), 200))).toEqual(['guarded']);
+      expectStatus(await create({ name: 'mine' }, 'acme', api), 404);
+      expectStatus(await api.delete(path), 404);
     }
     const token = server.as(await makeToken(server, `/api/v2/teams/${managers}/authentication-token`));
-    answered(await create({ name: 'theirs' }, 'acme', token), 201);
-    expect(answered(await manager.get(path), 200).body.data.attributes.permissions).toEqual({ 'can-delete': true });
-    answered(await manager.delete(path), 204);
+    expectStatus(await create({ name: 'theirs' }, 'acme', token), 201);
+    expect(expectStatus(await manager.get(path), 200).body.data.attributes.permissions).toEqual({ 'can-delete': true });
+    expectStatus(await manager.delete(path), 204);
   });
 
   it('is nobody from elsewhere: not by name, not by id, not with their own organization in the path', async () => {
@@ -633,12 +635,12 @@ describe('who may handle providers', () => {
       await stranger.delete(`${pathOfProviders('neighbour')}/private/acme/secret`),
     ];
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
-    answered(await server.get(pathOfProvider('acme', 'secret')), 200);
+    expectStatus(await server.get(pathOfProvider('acme', 'secret')), 200);
   });
 });
 
 describe('views and snapshots of the registry', () => {
   it('are those that the log makes', async () => {
-    await expectTrueToTheLog(server, [registrySlice]);
+    await expectViewsMatchLog(server, [registryDefinition]);
   });
 });

@@ -2,31 +2,31 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { checkAll, sql, unprocessable } from '#kernel';
+import { runAllChecks, sql, unprocessable } from '#kernel';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import {
-  document,
-  includesOf,
-  pageDocument,
-  pageOf,
-  parameter,
+  renderDocument,
+  parseInclude,
+  renderPage,
+  parsePage,
+  getParameter,
   parseBody,
   readRelated,
   resourceBody,
   type Document,
-  type Query as QueryOf,
+  type QueryParameters as QueryOf,
   type Resource,
   text,
 } from '#json-api';
-import { bindingsOf, tagBindingsInput } from '#tag-bindings';
+import { toBindings, tagBindingsInput } from '#tag-bindings';
 import { CreateRegistryProvider, DeleteRegistryProvider, TagRegistryProvider } from './registry-providers.handler.js';
-import { relatedVersions } from './registry-provider-versions.related.js';
-import { bindingsOfProvider, registryProviderResource } from './registry-providers.document.js';
+import { selectRelatedVersions } from './registry-provider-versions.related.js';
+import { renderProviderBindings, renderRegistryProvider } from './registry-providers.document.js';
 import {
   listRegistryProviders,
-  registryProviderAt,
-  registryProviderFor,
+  findRegistryProviderByPath,
+  findRegistryProvider,
   type ProviderPath,
   type RegistryProviderRow,
 } from './registry-providers.queries.js';
@@ -47,22 +47,22 @@ const REGISTRIES = ['private', 'public'];
 
 /** A blank one is wrong in two ways, and clients show both (clients.md §2). */
 const checkRegistryName = (name: string): void =>
-  checkAll(
-    () => checkThere(name),
-    () => checkKnown(name),
+  runAllChecks(
+    () => checkNamePresent(name),
+    () => checkRegistryExists(name),
   );
 
-const checkThere = (name: string): void => {
+const checkNamePresent = (name: string): void => {
   if (name === '') throw unprocessable("Registry name can't be blank", 'registry-name');
 };
 
-const checkKnown = (name: string): void => {
+const checkRegistryExists = (name: string): void => {
   if (!REGISTRIES.includes(name)) throw unprocessable('Registry name is not included in the list', 'registry-name');
 };
 
 const INCLUDES = ['registry_provider_versions'] as const;
 const includesVersions = (query: QueryOf): boolean =>
-  includesOf(query, INCLUDES)?.has('registry_provider_versions') ?? false;
+  parseInclude(query, INCLUDES)?.has('registry_provider_versions') ?? false;
 
 @Controller('api/v2')
 export class RegistryProvidersController {
@@ -79,12 +79,12 @@ export class RegistryProvidersController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const page = pageOf(query);
+    const page = parsePage(query);
     const withVersions = includesVersions(query);
     const filter = {
-      search: parameter(query, 'q'),
-      registryName: parameter(query, 'filter[registry_name]'),
-      organizationName: parameter(query, 'filter[organization_name]'),
+      search: getParameter(query, 'q'),
+      registryName: getParameter(query, 'filter[registry_name]'),
+      organizationName: getParameter(query, 'filter[organization_name]'),
     };
     const { rows, total, pageSize } = await listRegistryProviders(
       this.database,
@@ -94,9 +94,9 @@ export class RegistryProvidersController {
       filter,
       withVersions,
     );
-    const resources = rows.map((row) => registryProviderResource(row, actor));
+    const resources = rows.map((row) => renderRegistryProvider(row, actor));
     const included = withVersions ? await this.versionsOf(rows, actor) : undefined;
-    return pageDocument(resources, { ...page, size: pageSize }, total, request.url, included);
+    return renderPage(resources, { ...page, size: pageSize }, total, request.url, included);
   }
 
   @Post('organizations/:organization/registry-providers')
@@ -109,7 +109,7 @@ export class RegistryProvidersController {
     checkRegistryName(registryName);
     const asked = { registryName, namespace, name };
     const row = await this.bus.execute(new CreateRegistryProvider(organization, asked, actor));
-    return document(registryProviderResource(row, actor));
+    return renderDocument(renderRegistryProvider(row, actor));
   }
 
   @Get('organizations/:organization/registry-providers/:registryName/:namespace/:name')
@@ -118,27 +118,27 @@ export class RegistryProvidersController {
     @Query() query: QueryOf,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    return this.shown(() => registryProviderAt(this.database, actor, path), query, actor);
+    return this.shown(() => findRegistryProviderByPath(this.database, actor, path), query, actor);
   }
 
   @Get('registry-providers/:id')
   async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.shown(() => registryProviderFor(this.database, actor, id), query, actor);
+    return this.shown(() => findRegistryProvider(this.database, actor, id), query, actor);
   }
 
   /** Its tags are all that can change. */
   @Patch('organizations/:organization/registry-providers/:registryName/:namespace/:name')
   async update(@Param() path: ProviderPath, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const bindings = bindingsOf(parseBody(updateBody, body).data.relationships?.['tag-bindings']);
-    return document(
-      registryProviderResource(await this.bus.execute(new TagRegistryProvider(path, bindings, actor)), actor),
+    const bindings = toBindings(parseBody(updateBody, body).data.relationships?.['tag-bindings']);
+    return renderDocument(
+      renderRegistryProvider(await this.bus.execute(new TagRegistryProvider(path, bindings, actor)), actor),
     );
   }
 
   /** Returns all of them, because go-tfe does not follow pages here. */
   @Get('registry-providers/:id/tag-bindings')
   async tagBindings(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return document(bindingsOfProvider(await registryProviderFor(this.database, actor, id)));
+    return renderDocument(renderProviderBindings(await findRegistryProvider(this.database, actor, id)));
   }
 
   @Delete('organizations/:organization/registry-providers/:registryName/:namespace/:name')
@@ -151,14 +151,14 @@ export class RegistryProvidersController {
     const withVersions = includesVersions(query);
     const row = await find();
     const included = withVersions ? await this.versionsOf([row], actor) : undefined;
-    return document(registryProviderResource(row, actor), included);
+    return renderDocument(renderRegistryProvider(row, actor), included);
   }
 
   private versionsOf(rows: readonly RegistryProviderRow[], actor: Actor): Promise<Resource[]> {
     const ids = rows.flatMap(({ versions }) => versions);
     return readRelated(
       this.database,
-      ids.length > 0 ? [relatedVersions(sql`${ids}::text[]`, actor, this.links)] : [],
+      ids.length > 0 ? [selectRelatedVersions(sql`${ids}::text[]`, actor, this.links)] : [],
       actor,
     );
   }

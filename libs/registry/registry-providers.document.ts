@@ -1,13 +1,13 @@
-import { may, type Identity } from '#access';
-import { tagBindingId } from '#tag-bindings';
+import { can, type Identity } from '#access';
+import { deriveTagBindingId } from '#tag-bindings';
 import { linkTo, toMany, toOne, type Resource } from '#json-api';
 import type { RegistryProviderRow } from './registry-providers.queries.js';
 
 /** The path of a private provider, which is in the namespace of its organization. */
-export const pathOfProvider = (organizationName: string, name: string): string =>
+export const buildProviderPath = (organizationName: string, name: string): string =>
   `/api/v2/organizations/${organizationName}/registry-providers/private/${organizationName}/${name}`;
 
-export const registryProviderResource = (row: RegistryProviderRow, actor: Identity): Resource => {
+export const renderRegistryProvider = (row: RegistryProviderRow, actor: Identity): Resource => {
   const { organizationName, registryName, namespace, name } = row;
   const path = `/api/v2/organizations/${organizationName}/registry-providers/${registryName}/${namespace}/${name}`;
   return {
@@ -19,7 +19,7 @@ export const registryProviderResource = (row: RegistryProviderRow, actor: Identi
       'registry-name': registryName,
       'created-at': row.createdAt,
       'updated-at': row.updatedAt,
-      permissions: { 'can-delete': may(actor, 'manage-providers', row) },
+      permissions: { 'can-delete': can(actor, 'manage-providers', row) },
     },
     relationships: {
       organization: toOne('organizations', organizationName, `/api/v2/organizations/${organizationName}`),
@@ -30,7 +30,7 @@ export const registryProviderResource = (row: RegistryProviderRow, actor: Identi
       'tag-bindings': {
         ...toMany(
           'tag-bindings',
-          row.tags.map(({ key }) => tagBindingId(row.id, key)),
+          row.tags.map(({ key }) => deriveTagBindingId(row.id, key)),
         ),
         ...linkTo(`/api/v2/registry-providers/${row.id}/tag-bindings`),
       },
@@ -40,9 +40,9 @@ export const registryProviderResource = (row: RegistryProviderRow, actor: Identi
 };
 
 /** The tags of a provider as bindings. A tag without a value shows an empty one, as those of workspaces do (clients.md §8). */
-export const bindingsOfProvider = ({ id, tags }: Pick<RegistryProviderRow, 'id' | 'tags'>): Resource[] =>
+export const renderProviderBindings = ({ id, tags }: Pick<RegistryProviderRow, 'id' | 'tags'>): Resource[] =>
   tags.map(({ key, value }) => ({
-    id: tagBindingId(id, key),
+    id: deriveTagBindingId(id, key),
     type: 'tag-bindings',
     attributes: { key, value: value ?? '' },
   }));

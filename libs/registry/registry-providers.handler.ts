@@ -1,14 +1,22 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, unprocessable, type Tag } from '#kernel';
-import { EventStore, firstRow, refuseTakenName, unborn, unchanged, writeOf, type Write } from '#event-store';
-import { contextOf, placeInOrganization, type Actor, type PlaceInOrganization } from '#access';
+import {
+  EventStore,
+  getFirstRow,
+  refuseTakenName,
+  newStream,
+  expectVersion,
+  decideWrite,
+  type StreamWrite,
+} from '#event-store';
+import { createEventContext, loadParentOrganization, type Actor, type ParentOrganization } from '#access';
 import { registryProvider } from './registry-provider.js';
 import { registryProviderVersion } from './registry-provider-version.js';
 import {
-  placeForPublicProvider,
-  registryProviderById,
-  registryProviderForCommand,
-  VERSIONS_AT_ONCE,
+  loadCuratingOrganization,
+  selectRegistryProviderById,
+  loadRegistryProviderForCommand,
+  VERSIONS_PER_DELETION,
   type ProviderPath,
   type RegistryProviderRow,
 } from './registry-providers.queries.js';
@@ -61,29 +69,29 @@ export class CreateRegistryProviderHandler implements ICommandHandler<CreateRegi
         decider: registryProvider,
         load: async () => {
           const place = await this.placeFor(organization, { registryName, namespace }, actor);
-          return { ...unborn(id, registryProvider), place };
+          return { ...newStream(id, registryProvider), place };
         },
         command: () => {
           const data = { name, namespace: registryName === 'public' ? namespace : null };
           return { type: 'CreateRegistryProvider', data } as const;
         },
         organization: ({ place }) => place.organization,
-        holding: ({ place }) => [unchanged(place.organization, place.version)],
-        context: contextOf(actor),
-        read: () => [registryProviderById(id)],
+        holding: ({ place }) => [expectVersion(place.organization, place.version)],
+        context: createEventContext(actor),
+        read: () => [selectRegistryProviderById(id)],
       })
       .catch(refuseTakenName('registry_providers_names_key'));
-    return firstRow<RegistryProviderRow>(rows);
+    return getFirstRow<RegistryProviderRow>(rows);
   }
 
   private async placeFor(
     organization: string,
     { registryName, namespace }: Pick<ProviderPath, 'registryName' | 'namespace'>,
     actor: Actor,
-  ): Promise<PlaceInOrganization> {
+  ): Promise<ParentOrganization> {
     const { database } = this.store;
-    if (registryName === 'public') return placeForPublicProvider(database, actor, organization);
-    const place = await placeInOrganization(database, actor, 'manage-providers', organization);
+    if (registryName === 'public') return loadCuratingOrganization(database, actor, organization);
+    const place = await loadParentOrganization(database, actor, 'manage-providers', organization);
     if (namespace === organization) return place;
     throw unprocessable(`Namespace of a private provider must be the organization, ${organization}`, 'namespace');
   }
@@ -97,7 +105,7 @@ export class TagRegistryProviderHandler implements ICommandHandler<TagRegistryPr
     const { rows } = await this.store.handle({
       decider: registryProvider,
       load: async () => {
-        const found = await registryProviderForCommand(this.store.database, actor, path);
+        const found = await loadRegistryProviderForCommand(this.store.database, actor, path);
         return { ...(await this.store.restore(found.id, registryProvider, found.snapshot)), found };
       },
       command: ({ state }) => {
@@ -105,11 +113,11 @@ export class TagRegistryProviderHandler implements ICommandHandler<TagRegistryPr
         return { type: 'TagRegistryProvider', data: { bindings: bindings ?? kept } } as const;
       },
       organization: ({ found }) => found.organization,
-      holding: ({ found }) => [unchanged(found.organization, found.organizationVersion)],
-      context: contextOf(actor),
-      read: ({ found }) => [registryProviderById(found.id)],
+      holding: ({ found }) => [expectVersion(found.organization, found.organizationVersion)],
+      context: createEventContext(actor),
+      read: ({ found }) => [selectRegistryProviderById(found.id)],
     });
-    return firstRow<RegistryProviderRow>(rows);
+    return getFirstRow<RegistryProviderRow>(rows);
   }
 }
 
@@ -120,20 +128,20 @@ export class DeleteRegistryProviderHandler implements ICommandHandler<DeleteRegi
   /** Its versions go with it: the first of them in the same append, the others in steps (deleted-providers.chore.ts). */
   async execute({ path, actor }: DeleteRegistryProvider): Promise<void> {
     await this.store.untilFirst(async () => {
-      const found = await registryProviderForCommand(this.store.database, actor, path, VERSIONS_AT_ONCE);
+      const found = await loadRegistryProviderForCommand(this.store.database, actor, path, VERSIONS_PER_DELETION);
       const { organization, organizationVersion } = found;
       const provider = await this.store.restore(found.id, registryProvider, found.snapshot);
-      const versions = found.versions.map(async ({ id, snapshot }): Promise<Write> => {
+      const versions = found.versions.map(async ({ id, snapshot }): Promise<StreamWrite> => {
         const loaded = await this.store.restore(id, registryProviderVersion, snapshot);
-        return writeOf(registryProviderVersion, loaded, organization, { type: 'DeleteVersion', data: {} });
+        return decideWrite(registryProviderVersion, loaded, organization, { type: 'DeleteVersion', data: {} });
       });
       // The provider first: who changes a version holds it before that, and two such appends would wait for one another.
       const writes = [
-        unchanged(organization, organizationVersion),
-        writeOf(registryProvider, provider, organization, { type: 'DeleteRegistryProvider', data: {} }),
+        expectVersion(organization, organizationVersion),
+        decideWrite(registryProvider, provider, organization, { type: 'DeleteRegistryProvider', data: {} }),
         ...(await Promise.all(versions)),
       ];
-      await this.store.append(writes, contextOf(actor));
+      await this.store.append(writes, createEventContext(actor));
     });
   }
 }

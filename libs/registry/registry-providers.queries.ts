@@ -1,15 +1,15 @@
 import { forbidden, notFound, sql, type Sql, type Tag, type Timestamp } from '#kernel';
-import { snapshotOf, type Database, type Snapshot } from '#event-store';
+import { buildSnapshotJson, type Database, type StreamSnapshot } from '#event-store';
 import {
-  confirm,
-  demand,
-  fresh,
-  organizationFor,
-  placeInOrganization,
+  verifyCurrentAccess,
+  requirePermission,
+  requireCurrentAccess,
+  selectPermittedOrganization,
+  loadParentOrganization,
   type Actor,
-  type PlaceInOrganization,
+  type ParentOrganization,
 } from '#access';
-import { limitBy, listedIn, sizeWithin, type Listed, type Page } from '#json-api';
+import { buildLimitWithSize, toListPage, buildFittingPageSize, type ListPage, type PageRequest } from '#json-api';
 
 export type RegistryProviderRow = {
   readonly id: string;
@@ -42,26 +42,26 @@ const noCuration = () => forbidden('Public provider curation is disabled');
  * Throws forbidden for a public provider, which has no versions here (contract §4.4), if the caller sees the organization.
  * Throws not-found for other paths that no private provider has.
  */
-export const demandPrivate = async (
+export const requirePrivateProvider = async (
   database: Database,
   actor: Actor,
   path: Omit<ProviderPath, 'name'>,
 ): Promise<void> => {
   if (path.registryName === 'public') {
-    await placeInOrganization(database, actor, 'read-providers', path.organization);
+    await loadParentOrganization(database, actor, 'read-providers', path.organization);
     throw forbidden('Not available for public providers');
   }
-  await demandRegistry(database, actor, path);
+  await requireProviderExists(database, actor, path);
 };
 
 /** Throws not-found for a path that no provider has, whatever its name is. */
-const demandRegistry = async (
+const requireProviderExists = async (
   database: Database,
   actor: Actor,
   { organization, registryName, namespace }: Omit<ProviderPath, 'name'>,
 ): Promise<void> => {
   if (registryName === 'public' || (registryName === 'private' && namespace === organization)) return;
-  await confirm(database, actor);
+  await verifyCurrentAccess(database, actor);
   throw notFound();
 };
 
@@ -69,24 +69,24 @@ const demandRegistry = async (
  * Returns the organization for a caller that lists public providers in it. Throws forbidden while it does not curate them
  * (contract §4.4), even for callers that may not list any: they see the organization.
  */
-export const placeForPublicProvider = async (
+export const loadCuratingOrganization = async (
   database: Database,
   actor: Actor,
   name: string,
-): Promise<PlaceInOrganization> => {
-  const row = await database.row<PlaceInOrganization & { readonly curating: boolean }>(sql`
+): Promise<ParentOrganization> => {
+  const row = await database.row<ParentOrganization & { readonly curating: boolean }>(sql`
     select o.id as organization, s.version, ${IS_CURATING} as curating
       from organizations o join event_store.streams s on s.stream = o.id
-     where o.name = ${name} and ${fresh(actor)}`);
+     where o.name = ${name} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
-  demand(actor, 'read-providers', row);
+  requirePermission(actor, 'read-providers', row);
   if (!row.curating) throw noCuration();
-  demand(actor, 'manage-providers', row);
+  requirePermission(actor, 'manage-providers', row);
   return row;
 };
 
-/** Throws as `placeForPublicProvider` does while the organization does not curate public providers. */
-const demandCuration = async (
+/** Throws as `loadCuratingOrganization` does while the organization does not curate public providers. */
+const requireCuration = async (
   database: Database,
   actor: Actor,
   { organization, registryName }: ProviderPath,
@@ -94,9 +94,9 @@ const demandCuration = async (
   if (registryName !== 'public') return;
   const row = await database.row<{ readonly organization: string; readonly curating: boolean }>(sql`
     select o.id as organization, ${IS_CURATING} as curating
-      from organizations o where o.name = ${organization} and ${fresh(actor)}`);
+      from organizations o where o.name = ${organization} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
-  demand(actor, 'read-providers', row);
+  requirePermission(actor, 'read-providers', row);
   if (!row.curating) throw noCuration();
 };
 
@@ -108,33 +108,33 @@ const columns = sql.raw(`
 
 const FROM = sql.raw('from registry_providers p join organizations o on o.id = p.organization');
 
-export const registryProviderById = (id: string): Sql => sql`select ${columns} ${FROM} where p.id = ${id}`;
+export const selectRegistryProviderById = (id: string): Sql => sql`select ${columns} ${FROM} where p.id = ${id}`;
 
 /** The condition that a row of `p` and `o` is the provider at this path. */
-export const isAt = ({ organization, registryName, namespace, name }: ProviderPath): Sql =>
+export const isProviderAt = ({ organization, registryName, namespace, name }: ProviderPath): Sql =>
   registryName === 'public'
     ? sql`o.name = ${organization} and p.name = ${name} and p.namespace = ${namespace}`
     : sql`o.name = ${organization} and p.name = ${name} and p.namespace is null`;
 
-export const registryProviderAt = async (
+export const findRegistryProviderByPath = async (
   database: Database,
   actor: Actor,
   path: ProviderPath,
 ): Promise<RegistryProviderRow> => {
-  await demandRegistry(database, actor, path);
-  await demandCuration(database, actor, path);
-  return seen(database, actor, isAt(path));
+  await requireProviderExists(database, actor, path);
+  await requireCuration(database, actor, path);
+  return findReadableProvider(database, actor, isProviderAt(path));
 };
 
-export const registryProviderFor = (database: Database, actor: Actor, id: string): Promise<RegistryProviderRow> =>
-  seen(database, actor, sql`p.id = ${id}`);
+export const findRegistryProvider = (database: Database, actor: Actor, id: string): Promise<RegistryProviderRow> =>
+  findReadableProvider(database, actor, sql`p.id = ${id}`);
 
-const seen = async (database: Database, actor: Actor, condition: Sql): Promise<RegistryProviderRow> => {
+const findReadableProvider = async (database: Database, actor: Actor, condition: Sql): Promise<RegistryProviderRow> => {
   const row = await database.row<RegistryProviderRow & { readonly curating: boolean }>(
-    sql`select ${columns}, ${IS_CURATING} as curating ${FROM} where ${condition} and ${fresh(actor)}`,
+    sql`select ${columns}, ${IS_CURATING} as curating ${FROM} where ${condition} and ${requireCurrentAccess(actor)}`,
   );
   if (!row) throw notFound();
-  demand(actor, 'read-providers', row);
+  requirePermission(actor, 'read-providers', row);
   if (row.registryName === 'public' && !row.curating) throw noCuration();
   return row;
 };
@@ -144,35 +144,35 @@ export type RegistryProviderForCommand = {
   readonly organization: string;
   readonly organizationVersion: number;
   readonly name: string;
-  readonly snapshot: Snapshot;
+  readonly snapshot: StreamSnapshot;
   /** The oldest of its versions, as many as were asked for. */
-  readonly versions: readonly { readonly id: string; readonly snapshot: Snapshot }[];
+  readonly versions: readonly { readonly id: string; readonly snapshot: StreamSnapshot }[];
 };
 
-export const registryProviderForCommand = async (
+export const loadRegistryProviderForCommand = async (
   database: Database,
   actor: Actor,
   path: ProviderPath,
   versions = 0,
 ): Promise<RegistryProviderForCommand> => {
-  await demandRegistry(database, actor, path);
-  await demandCuration(database, actor, path);
+  await requireProviderExists(database, actor, path);
+  await requireCuration(database, actor, path);
   const row = await database.row<RegistryProviderForCommand>(sql`
-    select p.id, p.organization, so.version as "organizationVersion", p.name, ${snapshotOf('s')} as snapshot,
-           coalesce((select jsonb_agg(jsonb_build_object('id', v.id, 'snapshot', ${snapshotOf('sv')})
+    select p.id, p.organization, so.version as "organizationVersion", p.name, ${buildSnapshotJson('s')} as snapshot,
+           coalesce((select jsonb_agg(jsonb_build_object('id', v.id, 'snapshot', ${buildSnapshotJson('sv')})
                                       order by v.created_at, v.id)
                        from (select id, created_at from registry_provider_versions
                               where provider = p.id order by created_at, id limit ${versions}) v
                        join event_store.streams sv on sv.stream = v.id), '[]') as versions
       ${FROM} join event_store.streams s on s.stream = p.id join event_store.streams so on so.stream = o.id
-     where ${isAt(path)} and ${fresh(actor)}`);
+     where ${isProviderAt(path)} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
-  demand(actor, 'manage-providers', row);
+  requirePermission(actor, 'manage-providers', row);
   return row;
 };
 
 /** How many versions one append deletes. */
-export const VERSIONS_AT_ONCE = 50;
+export const VERSIONS_PER_DELETION = 50;
 
 export type VersionsOfDeletedProvider = {
   readonly provider: string;
@@ -182,13 +182,13 @@ export type VersionsOfDeletedProvider = {
 };
 
 /** Returns the oldest versions of a provider that is deleted, as many as are asked for; undefined if there are none. */
-export const versionsOfDeletedProvider = (
+export const findVersionsOfDeletedProvider = (
   database: Database,
   versions: number,
 ): Promise<VersionsOfDeletedProvider | undefined> =>
   database.row<VersionsOfDeletedProvider>(sql`
     select gone.provider, gone.organization, so.version as "organizationVersion",
-           (select jsonb_agg(jsonb_build_object('id', v.id, 'snapshot', ${snapshotOf('sv')}) order by v.created_at, v.id)
+           (select jsonb_agg(jsonb_build_object('id', v.id, 'snapshot', ${buildSnapshotJson('sv')}) order by v.created_at, v.id)
               from (select id, created_at from registry_provider_versions
                      where provider = gone.provider order by created_at, id limit ${versions}) v
               join event_store.streams sv on sv.stream = v.id) as versions
@@ -204,7 +204,7 @@ export type RegistryProviderFilter = {
 };
 
 /** A page of providers. It has fewer items than asked for if they have many versions. */
-export type ListedProviders = Listed<RegistryProviderRow> & { readonly pageSize: number };
+export type ListedProviders = ListPage<RegistryProviderRow> & { readonly pageSize: number };
 
 /** Bytes of a platform of an included version, and of a version of which a provider shows only the id. */
 const BYTES_OF_REFERENCE = 80;
@@ -218,9 +218,9 @@ const inRegistry = (registryName: string): Sql => {
 };
 
 /** The page size: an SQL expression. Each provider names all of its versions, and `include` adds their documents. */
-const sizeOf = (page: Page, withVersions: boolean, where: Sql): Sql => {
+const sizeOf = (page: PageRequest, withVersions: boolean, where: Sql): Sql => {
   const bytes = withVersions ? BYTES_OF_VERSION : sql`${BYTES_OF_REFERENCE}::bigint`;
-  return sizeWithin(
+  return buildFittingPageSize(
     page,
     sql`select sum(${bytes})::bigint from registry_providers p join registry_provider_versions v on v.provider = p.id
          where ${where} group by p.id`,
@@ -232,7 +232,7 @@ export const listRegistryProviders = async (
   database: Database,
   actor: Actor,
   organizationName: string,
-  page: Page,
+  page: PageRequest,
   { search, registryName, organizationName: ofOrganization }: RegistryProviderFilter,
   withVersions: boolean,
 ): Promise<ListedProviders> => {
@@ -249,13 +249,13 @@ export const listRegistryProviders = async (
     select o.id as owner, o."pageSize", (select count(*) from registry_providers p where ${where}) as total, page.*
       from (select o.*, ${sizeOf(page, withVersions, where)} as "pageSize"
               from (select id, name, settings
-                      from ${organizationFor(actor, 'read-providers', organizationName)}) o offset 0) o
+                      from ${selectPermittedOrganization(actor, 'read-providers', organizationName)}) o offset 0) o
       left join lateral (select ${columns} from registry_providers p where ${where}
-                          order by p.name, p.id ${limitBy(page, sql.raw('o."pageSize"'))}) page on true
+                          order by p.name, p.id ${buildLimitWithSize(page, sql.raw('o."pageSize"'))}) page on true
      order by page.name, page.id`,
   );
   const [first] = found;
   if (!first) throw notFound();
-  demand(actor, 'read-providers', { organization: first.owner });
-  return { ...listedIn(found), pageSize: first.pageSize };
+  requirePermission(actor, 'read-providers', { organization: first.owner });
+  return { ...toListPage(found), pageSize: first.pageSize };
 };

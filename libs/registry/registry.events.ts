@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { EventKinds } from '#kernel';
-import { nameOfChecksums, nameOfSignature, PROTOCOLS } from '#provider-release';
+import { formatChecksumsName, formatSignatureName, PROTOCOLS } from '#provider-release';
 import type { GpgKeyEvent } from './gpg-key.js';
 import type { ProviderNames, RegistryProviderEvent } from './registry-provider.js';
 import type { RegistryProviderVersionEvent } from './registry-provider-version.js';
@@ -15,20 +15,20 @@ const file = { size: z.number(), sha256: z.string() };
 const facts = { platform: z.string(), os: z.string(), arch: z.string(), filename: z.string(), shasum: z.string() };
 const protocols = z.array(z.enum(PROTOCOLS));
 
-type OfVersion = { readonly name: string; readonly version: string };
-type OfPlatform = OfVersion & {
+type VersionData = { readonly name: string; readonly version: string };
+type PlatformData = VersionData & {
   readonly os: string;
   readonly arch: string;
   readonly filename: string;
   readonly shasum: string;
 };
-type OfFile = OfVersion & { readonly size: number; readonly sha256: string };
+type FileData = VersionData & { readonly size: number; readonly sha256: string };
 
 /** The same for private providers as in entries of earlier versions, so that a rebuilt trail equals the original one. */
 const metaOfProvider = ({ name, namespace }: ProviderNames) =>
   namespace === null ? { name } : { name, namespace, registry_name: 'public' };
-const metaOfVersion = ({ name, version }: OfVersion) => ({ provider: name, version });
-const metaOfPlatform = ({ os, arch, filename, shasum, ...of }: OfPlatform) => ({
+const metaOfVersion = ({ name, version }: VersionData) => ({ provider: name, version });
+const metaOfPlatform = ({ os, arch, filename, shasum, ...of }: PlatformData) => ({
   ...metaOfVersion(of),
   os,
   arch,
@@ -36,14 +36,14 @@ const metaOfPlatform = ({ os, arch, filename, shasum, ...of }: OfPlatform) => ({
   shasum,
 });
 const metaOfFile =
-  (nameOf: (release: OfVersion) => string) =>
-  ({ size, sha256, name, version }: OfFile) => ({
+  (nameOf: (release: VersionData) => string) =>
+  ({ size, sha256, name, version }: FileData) => ({
     ...metaOfVersion({ name, version }),
     filename: nameOf({ name, version }),
     size,
     sha256,
   });
-const platformOf = ({ platform }: { readonly platform: string }): string => platform;
+const getPlatformId = ({ platform }: { readonly platform: string }): string => platform;
 
 /** Schemas, topics and audit rows of the provider registry. The contract's catalogue names create and destroy (§6.1). */
 export const registryEvents: EventKinds<RegistryProviderEvent | RegistryProviderVersionEvent | GpgKeyEvent> = {
@@ -89,13 +89,13 @@ export const registryEvents: EventKinds<RegistryProviderEvent | RegistryProvider
     schemaVersion: 1,
     topic,
     schema: z.strictObject({ ...of, ...file, listed: z.record(z.string(), z.string()) }),
-    audit: { resource: 'registry_provider_version', action: 'upload', meta: metaOfFile(nameOfChecksums) },
+    audit: { resource: 'registry_provider_version', action: 'upload', meta: metaOfFile(formatChecksumsName) },
   },
   RegistryProviderSignatureUploaded: {
     schemaVersion: 1,
     topic,
     schema: z.strictObject({ ...of, ...file }),
-    audit: { resource: 'registry_provider_version', action: 'upload', meta: metaOfFile(nameOfSignature) },
+    audit: { resource: 'registry_provider_version', action: 'upload', meta: metaOfFile(formatSignatureName) },
   },
   RegistryProviderSignatureVerified: {
     schemaVersion: 1,
@@ -107,7 +107,7 @@ export const registryEvents: EventKinds<RegistryProviderEvent | RegistryProvider
     schemaVersion: 1,
     topic,
     schema: z.strictObject({ ...of, ...facts }),
-    audit: { resource: 'registry_provider_platform', action: 'create', id: platformOf, meta: metaOfPlatform },
+    audit: { resource: 'registry_provider_platform', action: 'create', id: getPlatformId, meta: metaOfPlatform },
   },
   RegistryProviderBinaryUploaded: {
     schemaVersion: 1,
@@ -116,7 +116,7 @@ export const registryEvents: EventKinds<RegistryProviderEvent | RegistryProvider
     audit: {
       resource: 'registry_provider_platform',
       action: 'upload',
-      id: platformOf,
+      id: getPlatformId,
       meta: ({ size, ...platform }) => ({ ...metaOfPlatform(platform), size }),
     },
   },
@@ -124,7 +124,7 @@ export const registryEvents: EventKinds<RegistryProviderEvent | RegistryProvider
     schemaVersion: 1,
     topic,
     schema: z.strictObject({ ...of, ...facts }),
-    audit: { resource: 'registry_provider_platform', action: 'destroy', id: platformOf, meta: metaOfPlatform },
+    audit: { resource: 'registry_provider_platform', action: 'destroy', id: getPlatformId, meta: metaOfPlatform },
   },
   RegistryProviderVersionPublished: {
     schemaVersion: 1,

@@ -1,5 +1,5 @@
 import { sql, type Projection, type OrganizationDeleted } from '#kernel';
-import { precedenceOf } from '#provider-release/rules';
+import { stripBuildMetadata } from '#provider-release/rules';
 import type { GpgKeyEvent } from './gpg-key.js';
 import type { RegistryProviderEvent } from './registry-provider.js';
 import type { RegistryProviderVersionEvent } from './registry-provider-version.js';
@@ -25,7 +25,7 @@ export const registryProviderVersions: Projection<RegistryProviderVersionEvent |
     RegistryProviderVersionCreated: ({ provider, version, keyId, protocols }, { stream, organization, time }) => sql`
       insert into registry_provider_versions
         (id, provider, organization, version, precedence, key_id, protocols, created_at, updated_at)
-      values (${stream}, ${provider}, ${organization}, ${version}, ${precedenceOf(version)}, ${keyId},
+      values (${stream}, ${provider}, ${organization}, ${version}, ${stripBuildMetadata(version)}, ${keyId},
               ${sql.json(protocols)}::jsonb, ${time}, ${time})`,
     RegistryProviderShasumsUploaded: ({ size, sha256 }, { stream, time }) => sql`
       update registry_provider_versions set shasums = ${sql.json({ size, sha256 })}::jsonb, updated_at = ${time}

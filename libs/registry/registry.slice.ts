@@ -1,4 +1,4 @@
-import { aggregate, kindsOf, projectionOf, type Slice } from '#event-store';
+import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
 import { gpgKey } from './gpg-key.js';
 import { registryProvider } from './registry-provider.js';
 import { registryProviderVersion } from './registry-provider-version.js';
@@ -10,19 +10,19 @@ import {
   registryProviderVersions,
 } from './registry.projection.js';
 
-export const registrySlice: Slice = {
+export const registryDefinition: ModuleDefinition = {
   name: 'registry',
-  kinds: kindsOf(registryEvents),
+  kinds: toEventRegistry(registryEvents),
   aggregates: [
-    aggregate('prov', registryProvider),
-    aggregate('provver', registryProviderVersion),
-    aggregate('gpgkey', gpgKey),
+    defineAggregate('prov', registryProvider),
+    defineAggregate('provver', registryProviderVersion),
+    defineAggregate('gpgkey', gpgKey),
   ],
   projections: [
-    projectionOf(registryProviders),
-    projectionOf(registryProviderVersions),
-    projectionOf(registryProviderPlatforms),
-    projectionOf(gpgKeys),
+    toProjection(registryProviders),
+    toProjection(registryProviderVersions),
+    toProjection(registryProviderPlatforms),
+    toProjection(gpgKeys),
   ],
   followers: [],
   migrations: new URL('./sql/', import.meta.url),

@@ -6,9 +6,9 @@ import type { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { sql } from '#kernel';
 import { FolderBlobs } from '#blob-store';
-import { MovedClock } from '../../test/support/clocks.js';
-import { followed, logLength, wholeLog } from '../../test/support/log.js';
-import { until } from '../../test/support/product.js';
+import { AdjustableClock } from '../../test/support/clocks.js';
+import { waitForFollowers, logLength, readWholeLog } from '../../test/support/log.js';
+import { waitUntil } from '../../test/support/product.js';
 import {
   addGpgKey,
   checksumsOf,
@@ -16,17 +16,17 @@ import {
   makeSigner,
   sha256Of,
   upload,
-  type Archive,
-  type Release,
+  type TestArchive,
+  type TestRelease,
   type Signer,
 } from '../../test/support/releases.js';
-import { answered, makeOrganization, makeOrganizationToken } from '../../test/support/seeds.js';
-import { startTestServer, type Answer, type TestServer } from '../../test/support/server.js';
-import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
-import { registrySlice } from './index.js';
+import { expectStatus, makeOrganization, makeOrganizationToken } from '../../test/support/seeds.js';
+import { startTestServer, type ApiResponse, type TestServer } from '../../test/support/server.js';
+import { expectViewsMatchLog } from '../../test/support/true-to-the-log.js';
+import { registryDefinition } from './index.js';
 
 const MIB = 1024 * 1024;
-const clock = new MovedClock();
+const clock = new AdjustableClock();
 let server: TestServer;
 let signer: Signer;
 
@@ -40,20 +40,20 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 let count = 0;
-let release: Release;
-let linux: Archive;
+let release: TestRelease;
+let linux: TestArchive;
 
 beforeEach(async () => {
   release = await makeRelease(server, 'acme', `made-${(count += 1)}`, signer);
   linux = release.archive('linux');
 });
 
-const put = (link: string, bytes: Uint8Array): Promise<Answer> => upload(server, link, bytes);
+const put = (link: string, bytes: Uint8Array): Promise<ApiResponse> => upload(server, link, bytes);
 const binaryLink = (archive = linux): Promise<string> => release.linkOf(archive, 'provider-binary-upload');
-const detailOf = ({ body }: Answer): string => body.errors[0].detail as string;
+const detailOf = ({ body }: ApiResponse): string => body.errors[0].detail as string;
 
 /** Status and text of a refusal. */
-const refused = async (answer: Promise<Answer>): Promise<[number, string]> => {
+const refused = async (answer: Promise<ApiResponse>): Promise<[number, string]> => {
   const found = await answer;
   return [found.status, detailOf(found)];
 };
@@ -183,7 +183,7 @@ describe('an upload', () => {
     await release.addPlatform(linux);
     const sums = checksumsOf(linux);
     const before = await traces();
-    const noted = (count: number, what: string) => until(async () => (await traces()).notes.length === count, what);
+    const noted = (count: number, what: string) => waitUntil(async () => (await traces()).notes.length === count, what);
     // A zip is noted before it comes, a small file is read before anything is done with it.
     for (const [link, bytes, notes] of [
       [await binaryLink(), linux.bytes, 1],
@@ -314,11 +314,11 @@ describe('a link', () => {
     const windows = release.archive('windows');
     await release.addPlatform(windows);
     const ofWindows = await binaryLink(windows);
-    answered(await server.delete(release.platformPath(windows)), 204);
+    expectStatus(await server.delete(release.platformPath(windows)), 204);
     expect(await refused(put(ofWindows, windows.bytes))).toEqual([404, 'This platform has been deleted']);
-    answered(await server.delete(release.path), 204);
-    answered(await server.delete('/api/v2/organizations/brief'), 204);
-    answered(await server.delete(other.path.replace(/\/versions.*/, '')), 204);
+    expectStatus(await server.delete(release.path), 204);
+    expectStatus(await server.delete('/api/v2/organizations/brief'), 204);
+    expectStatus(await server.delete(other.path.replace(/\/versions.*/, '')), 204);
     const before = await traces();
     for (const link of links) {
       expect(await refused(put(link, linux.bytes))).toEqual([404, 'This version has been deleted']);
@@ -359,7 +359,7 @@ describe('a signature', () => {
     (await release.document()).attributes['shasums-sig-uploaded'] as boolean;
   const putSums = async (): Promise<Buffer> => {
     const sums = checksumsOf(linux);
-    answered(await put(await release.link('shasums-upload'), sums), 200);
+    expectStatus(await put(await release.link('shasums-upload'), sums), 200);
     return sums;
   };
 
@@ -444,10 +444,10 @@ describe('a signature', () => {
     release = await makeRelease(server, 'acme', `made-${(count += 1)}`, late);
     linux = release.archive('linux');
     const sums = await putSums();
-    answered(await put(await signatureLink(), await late.sign(sums)), 200);
+    expectStatus(await put(await signatureLink(), await late.sign(sums)), 200);
     await release.addPlatform(linux);
     await addGpgKey(server, 'acme', late);
-    answered(await put(await binaryLink(), linux.bytes), 200);
+    expectStatus(await put(await binaryLink(), linux.bytes), 200);
     expect((await release.document()).attributes).toMatchObject({ 'shasums-sig-uploaded': true, usable: true });
   });
 });
@@ -461,9 +461,9 @@ describe('a download', () => {
     const sums = checksumsOf(linux);
     files = { shasums: sums, 'shasums-sig': await signer.sign(sums), binary: linux.bytes };
     await release.addPlatform(linux);
-    answered(await put(await release.link('shasums-upload'), files.shasums), 200);
-    answered(await put(await release.link('shasums-sig-upload'), files['shasums-sig']), 200);
-    answered(await put(await binaryLink(), files.binary), 200);
+    expectStatus(await put(await release.link('shasums-upload'), files.shasums), 200);
+    expectStatus(await put(await release.link('shasums-sig-upload'), files['shasums-sig']), 200);
+    expectStatus(await put(await binaryLink(), files.binary), 200);
     links = {
       shasums: await release.link('shasums-download'),
       'shasums-sig': await release.link('shasums-sig-download'),
@@ -549,9 +549,9 @@ describe('a download', () => {
   });
 
   it('is over when its version is deleted', async () => {
-    answered(await server.delete(release.path), 204);
+    expectStatus(await server.delete(release.path), 204);
     for (const kind of NAMES) expect((await get(links[kind])).status).toBe(404);
-    await followed(server.store, 'release_sweeper');
+    await waitForFollowers(server.store, 'release_sweeper');
     for (const kind of NAMES) expect((await get(links[kind])).status).toBe(404);
   });
 
@@ -559,7 +559,7 @@ describe('a download', () => {
     const large = release.archive('windows', 'amd64', randomBytes(MIB));
     release = await makeRelease(server, 'acme', `made-${(count += 1)}`, signer);
     await release.addPlatform(large);
-    answered(await put(await binaryLink(large), large.bytes), 200);
+    expectStatus(await put(await binaryLink(large), large.bytes), 200);
     const link = await release.linkOf(large, 'provider-binary-download');
     const opened: Readable[] = [];
     const { blobs } = server.house;
@@ -573,7 +573,7 @@ describe('a download', () => {
     await response.body?.getReader().read();
     leaving.abort();
     expect(opened).toHaveLength(1);
-    await until(() => opened.every(({ closed }) => closed), 'the file is closed');
+    await waitUntil(() => opened.every(({ closed }) => closed), 'the file is closed');
     get.mockRestore();
   });
 });
@@ -596,7 +596,7 @@ describe('uploads at once', () => {
     const link = await binaryLink();
     const answers = await Promise.all(Array.from({ length: 20 }, () => put(link, linux.bytes)));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 19 }, () => 409)]);
-    const events = (await wholeLog(server.store)).filter(({ type, data }) => {
+    const events = (await readWholeLog(server.store)).filter(({ type, data }) => {
       return type === 'RegistryProviderBinaryUploaded' && (data as { filename: string }).filename === linux.filename;
     });
     expect(events).toHaveLength(1);
@@ -608,11 +608,11 @@ describe('what is told of uploads', () => {
     const sums = checksumsOf(linux);
     const signature = await signer.sign(sums);
     await release.addPlatform(linux);
-    answered(await put(await release.link('shasums-upload'), sums), 200);
-    answered(await put(await release.link('shasums-sig-upload'), signature), 200);
-    answered(await put(await binaryLink(), linux.bytes), 200);
+    expectStatus(await put(await release.link('shasums-upload'), sums), 200);
+    expectStatus(await put(await release.link('shasums-sig-upload'), signature), 200);
+    expectStatus(await put(await binaryLink(), linux.bytes), 200);
     const token = await makeOrganizationToken(server, 'acme');
-    const { body } = answered(await server.as(token).get('/api/v2/organization/audit-trail?page[size]=20'), 200);
+    const { body } = expectStatus(await server.as(token).get('/api/v2/organization/audit-trail?page[size]=20'), 200);
     const uploads = body.data.filter(({ resource }: any) => resource.action === 'upload').slice(0, 3);
     const of = { provider: release.name, version: '1.0.0' };
     const stem = `terraform-provider-${release.name}_1.0.0`;
@@ -636,6 +636,6 @@ describe('what is told of uploads', () => {
   });
 
   it('is what the views say', async () => {
-    await expectTrueToTheLog(server, [registrySlice]);
+    await expectViewsMatchLog(server, [registryDefinition]);
   });
 });

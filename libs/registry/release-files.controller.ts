@@ -6,10 +6,10 @@ import { ConfigureRoute, Public } from '#access';
 import type { ByteRange } from '#blob-store';
 import { Database } from '#event-store';
 import { notFound } from '#kernel';
-import { portionFor } from './release.downloads.js';
+import { buildDownloadResponse } from './release.downloads.js';
 import { ReceiveReleaseFile } from './release-files.handler.js';
-import { downloadTarget } from './release-files.queries.js';
-import { idOfFile, ReleaseFiles } from './release.files.js';
+import { findDownloadTarget } from './release-files.queries.js';
+import { deriveFileId, ReleaseFiles } from './release.files.js';
 import { ReleaseLinks, type ReleaseFile } from './release.links.js';
 
 const MEDIA_TYPES: Readonly<Record<ReleaseFile['kind'], string>> = {
@@ -49,10 +49,10 @@ export class ReleaseFilesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<StreamableFile | undefined> {
     const file = this.links.downloadOf(token);
-    const target = await downloadTarget(this.database, file);
+    const target = await findDownloadTarget(this.database, file);
     if (target?.filename !== filename) throw notFound('There is no such file, or not any more');
-    const { status, content, headers } = portionFor(request.headers, target);
-    const bytes = content && (await this.bytesFor(request, idOfFile(file, target.sha256), content.range));
+    const { status, content, headers } = buildDownloadResponse(request.headers, target);
+    const bytes = content && (await this.bytesFor(request, deriveFileId(file, target.sha256), content.range));
     if (content && !bytes) throw notFound(`${filename} is not in the store of files`);
     void reply.status(status).headers({
       ...headers,

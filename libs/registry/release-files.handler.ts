@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { Readable } from 'node:stream';
-import { badRequest, Clock, notFound, Refused, unprocessable } from '#kernel';
-import { bytesOf, checkAnnounced, hashed, LINK_LIFE_MS, MIB, received } from '#blob-store';
+import { badRequest, Clock, notFound, Refusal, unprocessable } from '#kernel';
+import { readBytes, checkContentLength, hashWhileReading, LINK_LIFETIME_MS, MIB, limitUpload } from '#blob-store';
 import { parseChecksums, verifyDetached } from '#provider-release';
 import type { Platform } from './registry-provider-platform.js';
 import type { RegistryProviderVersionCommand, StoredFile } from './registry-provider-version.js';
-import { idOfFile, ReleaseFiles } from './release.files.js';
+import { deriveFileId, ReleaseFiles } from './release.files.js';
 import type { ReleaseFile } from './release.links.js';
-import { ReleaseUploads, type Prepared } from './release.uploads.js';
+import { ReleaseUploads, type LoadedUpload } from './release.uploads.js';
 
 /** A file that a signed link lets somebody upload. */
 export class ReceiveReleaseFile extends Command<void> {
@@ -22,14 +22,14 @@ export class ReceiveReleaseFile extends Command<void> {
   }
 }
 
-type Archive = Extract<ReleaseFile, { readonly kind: 'binary' }>;
-type Small = Exclude<ReleaseFile, Archive>;
+type ArchiveFile = Extract<ReleaseFile, { readonly kind: 'binary' }>;
+type SmallFile = Exclude<ReleaseFile, ArchiveFile>;
 
 /**
  * SHA256SUMS of as many platforms as a version may have has 64 KB at most, and an event holds what it says; a signature
  * by RSA 4096 has less than one.
  */
-const SMALL = {
+const SMALL_FILE_LIMITS = {
   shasums: { name: 'SHA256SUMS', most: MIB / 8 },
   'shasums-sig': { name: 'SHA256SUMS.sig', most: MIB / 16 },
 } as const;
@@ -39,7 +39,7 @@ export class ReleaseLimits {
   constructor(readonly archive: number) {}
 }
 
-const storedAs = (bytes: Buffer): StoredFile => ({
+const toStoredFile = (bytes: Buffer): StoredFile => ({
   size: bytes.length,
   sha256: createHash('sha256').update(bytes).digest('hex'),
 });
@@ -55,15 +55,15 @@ export class ReceiveReleaseFileHandler implements ICommandHandler<ReceiveRelease
   ) {}
 
   async execute({ file, content, announced }: ReceiveReleaseFile): Promise<void> {
-    const limit = file.kind === 'binary' ? this.limits.archive : SMALL[file.kind].most;
-    checkAnnounced(announced, limit);
+    const limit = file.kind === 'binary' ? this.limits.archive : SMALL_FILE_LIMITS[file.kind].most;
+    checkContentLength(announced, limit);
     const prepared = await this.uploads.prepare(file.version);
     await (file.kind === 'binary'
-      ? this.receiveArchive(file, prepared, received(content, limit))
-      : this.receiveSmall(file, prepared, await bytesOf(received(content, limit))));
+      ? this.receiveArchive(file, prepared, limitUpload(content, limit))
+      : this.receiveSmall(file, prepared, await readBytes(limitUpload(content, limit))));
   }
 
-  private async receiveArchive({ platform }: Archive, prepared: Prepared, content: AsyncIterable<Uint8Array>) {
+  private async receiveArchive({ platform }: ArchiveFile, prepared: LoadedUpload, content: AsyncIterable<Uint8Array>) {
     const its = prepared.state.platforms[platform];
     if (!its) throw notFound('This platform has been deleted');
     await this.uploads.deliver(prepared, {
@@ -76,11 +76,11 @@ export class ReceiveReleaseFileHandler implements ICommandHandler<ReceiveRelease
     });
   }
 
-  private async receiveSmall(file: Small, prepared: Prepared, bytes: Buffer): Promise<void> {
-    if (bytes.length === 0) throw unprocessable(`${SMALL[file.kind].name} is empty`);
-    const stored = storedAs(bytes);
+  private async receiveSmall(file: SmallFile, prepared: LoadedUpload, bytes: Buffer): Promise<void> {
+    if (bytes.length === 0) throw unprocessable(`${SMALL_FILE_LIMITS[file.kind].name} is empty`);
+    const stored = toStoredFile(bytes);
     await this.uploads.deliver(prepared, {
-      id: idOfFile(file, stored.sha256),
+      id: deriveFileId(file, stored.sha256),
       content: bytes,
       commandFor: file.kind === 'shasums' ? this.acceptShasums(bytes, stored) : this.acceptSignature(bytes, stored),
     });
@@ -88,14 +88,14 @@ export class ReceiveReleaseFileHandler implements ICommandHandler<ReceiveRelease
 
   private acceptShasums(shasums: Buffer, stored: StoredFile) {
     const listed = parseChecksums(shasums);
-    return async (now: Prepared): Promise<RegistryProviderVersionCommand> => ({
+    return async (now: LoadedUpload): Promise<RegistryProviderVersionCommand> => ({
       type: 'AcceptShasums',
       data: { ...stored, listed, flaw: await this.flaw(now, { shasums }) },
     });
   }
 
   private acceptSignature(signature: Buffer, stored: StoredFile) {
-    return async (now: Prepared): Promise<RegistryProviderVersionCommand> => ({
+    return async (now: LoadedUpload): Promise<RegistryProviderVersionCommand> => ({
       type: 'AcceptSignature',
       data: { ...stored, flaw: await this.flaw(now, { signature }) },
     });
@@ -107,9 +107,9 @@ export class ReceiveReleaseFileHandler implements ICommandHandler<ReceiveRelease
     { filename, shasum }: Pick<Platform, 'filename' | 'shasum'>,
   ): AsyncGenerator<Uint8Array> {
     const sha256 = createHash('sha256');
-    const latest = this.clock.now().getTime() + LINK_LIFE_MS;
+    const latest = this.clock.now().getTime() + LINK_LIFETIME_MS;
     let size = 0;
-    for await (const piece of hashed(content, sha256)) {
+    for await (const piece of hashWhileReading(content, sha256)) {
       size += piece.length;
       // Its note is taken for abandoned some time, whether anybody still sends or not (abandoned-uploads.chore.ts).
       if (this.clock.now().getTime() > latest) throw badRequest('The upload has taken longer than a day');
@@ -127,7 +127,7 @@ export class ReceiveReleaseFileHandler implements ICommandHandler<ReceiveRelease
    * one of the two is missing, or where it has been proved before.
    */
   private async flaw(
-    { state, target, stream }: Prepared,
+    { state, target, stream }: LoadedUpload,
     sent: { readonly shasums?: Buffer; readonly signature?: Buffer },
   ): Promise<string | null> {
     const isHere = (sent.shasums ?? state.shasums) && (sent.signature ?? state.signature);
@@ -140,7 +140,7 @@ export class ReceiveReleaseFileHandler implements ICommandHandler<ReceiveRelease
       await verifyDetached({ armor, content, signature, now: this.clock.now() });
       return null;
     } catch (error) {
-      if (error instanceof Refused) return error.message;
+      if (error instanceof Refusal) return error.message;
       throw error;
     }
   }

@@ -1,23 +1,23 @@
 import { notFound, sql, type Sql } from '#kernel';
-import { snapshotOf, type Database, type Session, type Snapshot } from '#event-store';
-import { nameOfChecksums, nameOfSignature } from '#provider-release';
-import { ITS_KEY } from './registry-provider-versions.queries.js';
+import { buildSnapshotJson, type Database, type DatabaseSession, type StreamSnapshot } from '#event-store';
+import { formatChecksumsName, formatSignatureName } from '#provider-release';
+import { FROM_VERSION_KEY } from './registry-provider-versions.queries.js';
 import type { ReleaseFile } from './release.links.js';
 
-export type UploadTarget = {
+export type ReleaseUploadTarget = {
   readonly organization: string;
   readonly organizationVersion: number;
   readonly keyId: string;
   /** The public key that its version names, where the organization has it. */
   readonly armor: string | null;
-  readonly snapshot: Snapshot;
+  readonly snapshot: StreamSnapshot;
 };
 
 /** A version that files are uploaded to. A link stands for the permission, so nobody is asked. */
-export const uploadTarget = async (database: Database, version: string): Promise<UploadTarget> => {
-  const row = await database.row<UploadTarget>(sql`
+export const loadReleaseUploadTarget = async (database: Database, version: string): Promise<ReleaseUploadTarget> => {
+  const row = await database.row<ReleaseUploadTarget>(sql`
     select v.organization, so.version as "organizationVersion", v.key_id as "keyId",
-           (select k.ascii_armor ${ITS_KEY}) as armor, ${snapshotOf('s')} as snapshot
+           (select k.ascii_armor ${FROM_VERSION_KEY}) as armor, ${buildSnapshotJson('s')} as snapshot
       from registry_provider_versions v join event_store.streams s on s.stream = v.id
       join event_store.streams so on so.stream = v.organization
      where v.id = ${version}`);
@@ -26,24 +26,28 @@ export const uploadTarget = async (database: Database, version: string): Promise
 };
 
 /** One try to upload a file. */
-export type Attempt = { readonly id: string; readonly attempt: string };
+export type UploadAttempt = { readonly id: string; readonly attempt: string };
 
 /** Who takes a file away and who begins to upload it wait for one another. */
 const lockOf = (id: string): Sql => sql`select pg_advisory_xact_lock(event_store.lock_of(${`upload ${id}`}))`;
 
 /** Notes that a file may come to lie in the blob store: before it does, for each attempt. */
-export const openUpload = async (database: Database, { id, attempt }: Attempt, now: Date): Promise<void> => {
+export const recordUploadAttempt = async (
+  database: Database,
+  { id, attempt }: UploadAttempt,
+  now: Date,
+): Promise<void> => {
   const note = sql`
     insert into registry.open_uploads (id, attempt, since) values (${id}, ${attempt}, ${now.toISOString()})`;
   await database.transaction([lockOf(id), note]);
 };
 
 /** Of an attempt that the log tells of by now, or that has stored nothing; another one may be under way. */
-export const closeUpload = ({ id, attempt }: Attempt): Sql =>
+export const deleteUploadAttempt = ({ id, attempt }: UploadAttempt): Sql =>
   sql`delete from registry.open_uploads where id = ${id} and attempt = ${attempt}`;
 
 /** Whether an event tells of the file: it is no longer on its way then. */
-const isTold = sql.raw(`(
+const isRecorded = sql.raw(`(
   exists (select 1 from registry_provider_platforms l where l.id = u.id and l.size is not null)
   or exists (select 1 from registry_provider_versions v
               where v.id = split_part(u.id, '/', 1)
@@ -56,20 +60,24 @@ const isAbandoned = (before: Date): Sql => sql`
                    where later.id = u.id and later.since >= ${before.toISOString()})`;
 
 /** Ids of files whose every attempt was begun before that time. */
-export const abandonedFiles = async (database: Database, before: Date, limit: number): Promise<readonly string[]> => {
+export const listAbandonedFiles = async (
+  database: Database,
+  before: Date,
+  limit: number,
+): Promise<readonly string[]> => {
   const found = await database.rows<{ id: string }>(sql`
     select distinct u.id from registry.open_uploads u where ${isAbandoned(before)} order by u.id limit ${limit}`);
   return found.map(({ id }) => id);
 };
 
 /** Removes a file that was abandoned and that no event tells of, and its notes; whoever uploads it anew waits meanwhile. */
-export const clearAway = async (
-  session: Session,
+export const removeAbandonedFile = async (
+  session: DatabaseSession,
   { id, before, remove }: { readonly id: string; readonly before: Date; readonly remove: () => Promise<void> },
 ): Promise<void> => {
   await session.pipeline([sql`begin`, lockOf(id)]);
   const [found] = await session.run<{ told: boolean }>(sql`
-    select ${isTold} as told from registry.open_uploads u where u.id = ${id} and ${isAbandoned(before)}`);
+    select ${isRecorded} as told from registry.open_uploads u where u.id = ${id} and ${isAbandoned(before)}`);
   if (found?.told === false) await remove();
   await session.pipeline([...(found ? [sql`delete from registry.open_uploads where id = ${id}`] : []), sql`commit`]);
 };
@@ -77,15 +85,15 @@ export const clearAway = async (
 /** A file that can be downloaded: under what name, and where it lies. */
 export type DownloadTarget = { readonly filename: string; readonly sha256: string; readonly size: number };
 
-type FoundFile = Omit<DownloadTarget, 'filename'> & { readonly name: string; readonly version: string };
+type FileRow = Omit<DownloadTarget, 'filename'> & { readonly name: string; readonly version: string };
 
 /** Of a version's own files: each has its name from the version. */
-const fileOf = (column: 'shasums' | 'signature'): Sql =>
+const selectFile = (column: 'shasums' | 'signature'): Sql =>
   sql.raw(`select p.name, v.version, v.${column} ->> 'sha256' as sha256, (v.${column} ->> 'size')::bigint as size
              from registry_provider_versions v join registry_providers p on p.id = v.provider`);
 
 /** Null where there is none, or it is not proved yet. */
-export const downloadTarget = async (database: Database, file: ReleaseFile): Promise<DownloadTarget | null> => {
+export const findDownloadTarget = async (database: Database, file: ReleaseFile): Promise<DownloadTarget | null> => {
   if (file.kind === 'binary') {
     const archive = await database.row<DownloadTarget>(sql`
       select l.filename, l.shasum as sha256, l.size
@@ -96,11 +104,11 @@ export const downloadTarget = async (database: Database, file: ReleaseFile): Pro
   }
   const [statement, nameOf] =
     file.kind === 'shasums'
-      ? [sql`${fileOf('shasums')} where v.id = ${file.version} and v.shasums is not null`, nameOfChecksums]
+      ? [sql`${selectFile('shasums')} where v.id = ${file.version} and v.shasums is not null`, formatChecksumsName]
       : [
-          sql`${fileOf('signature')} where v.id = ${file.version} and (v.signature ->> 'verified')::boolean`,
-          nameOfSignature,
+          sql`${selectFile('signature')} where v.id = ${file.version} and (v.signature ->> 'verified')::boolean`,
+          formatSignatureName,
         ];
-  const found = await database.row<FoundFile>(statement);
+  const found = await database.row<FileRow>(statement);
   return found ? { filename: nameOf(found), sha256: found.sha256, size: found.size } : null;
 };

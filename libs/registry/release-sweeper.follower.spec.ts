@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
 import { FollowerRunner } from '#event-store';
-import { followed } from '../../test/support/log.js';
+import { waitForFollowers } from '../../test/support/log.js';
 import {
   addGpgKey,
   checksumsOf,
@@ -10,12 +10,12 @@ import {
   publish,
   sha256Of,
   upload,
-  type Release,
+  type TestRelease,
   type Signer,
 } from '../../test/support/releases.js';
-import { answered, makeOrganization } from '../../test/support/seeds.js';
+import { expectStatus, makeOrganization } from '../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
-import { releaseSweeper } from './index.js';
+import { createReleaseSweeper } from './index.js';
 import { ReleaseFiles } from './release.files.js';
 
 const SWEEPER = 'release_sweeper';
@@ -36,16 +36,16 @@ afterAll(() => server.close());
 
 /** Lets the sweeper read what is in the log now, as a projector would that has just been started. */
 const sweep = async (): Promise<void> => {
-  const runner = new FollowerRunner(server.store, releaseSweeper(server.house.blobs), server.house.logger);
+  const runner = new FollowerRunner(server.store, createReleaseSweeper(server.house.blobs), server.house.logger);
   runner.start();
   try {
-    await followed(server.store, SWEEPER);
+    await waitForFollowers(server.store, SWEEPER);
   } finally {
     await runner.stop();
   }
 };
 
-type Published = { readonly release: Release; readonly ids: readonly string[] };
+type Published = { readonly release: TestRelease; readonly ids: readonly string[] };
 
 /** A version with all its files: SHA256SUMS, the signature, and a zip for each of two platforms. */
 const published = async (organization: string, name: string): Promise<Published> => {
@@ -82,7 +82,7 @@ describe('the files of a release', () => {
     const linux = loses.release.platformPath({ os: 'linux', arch: 'amd64' });
     const tool = provider.release.path.replace(/\/versions.*/, '');
     for (const path of [linux, version.release.path, tool, '/api/v2/organizations/brief']) {
-      answered(await server.delete(path), 204);
+      expectStatus(await server.delete(path), 204);
     }
     await sweep();
     expect(await Promise.all(all.map(kept))).toEqual([ALL, [true, false, true], NONE, NONE, NONE]);
@@ -92,7 +92,7 @@ describe('the files of a release', () => {
 
   it('are removed also where the sweeper comes later, and by the next one where it was killed', async () => {
     const late = await published('acme', 'late');
-    answered(await server.delete(late.release.path), 204);
+    expectStatus(await server.delete(late.release.path), 204);
     const before = await server.database.row(sql`select * from event_store.checkpoints where follower = ${SWEEPER}`);
     await sweep();
     expect(await kept(late)).toEqual(NONE);
@@ -110,12 +110,12 @@ describe('the files of a release', () => {
     const { id } = await release.document();
     const signatures = [await signer.sign(Buffer.from('one')), await signer.sign(Buffer.from('two'))];
     for (const signature of signatures) {
-      answered(await upload(server, await release.link('shasums-sig-upload'), signature), 200);
+      expectStatus(await upload(server, await release.link('shasums-sig-upload'), signature), 200);
     }
     const sizes = () => Promise.all(signatures.map((signature) => files.size(`${id}/${sha256Of(signature)}`)));
     await sweep();
     expect(await sizes()).toEqual(signatures.map(({ length }) => length));
-    answered(await server.delete(release.path), 204);
+    expectStatus(await server.delete(release.path), 204);
     await sweep();
     expect(await sizes()).toEqual([null, null]);
   });

@@ -1,9 +1,9 @@
-import { fileSweeper, type BlobStore } from '#blob-store';
+import { createFileSweeper, type BlobStore } from '#blob-store';
 import type { Follower } from '#event-store';
 import type { RegistryProviderVersionEvent } from './registry-provider-version.js';
 import { ReleaseFiles } from './release.files.js';
 
-type Source = Extract<
+type ReleaseFileEvent = Extract<
   RegistryProviderVersionEvent,
   {
     type:
@@ -15,9 +15,9 @@ type Source = Extract<
 >;
 
 /** Removes the files of versions and platforms that are deleted. */
-export const releaseSweeper = (blobs: BlobStore): Follower => {
+export const createReleaseSweeper = (blobs: BlobStore): Follower => {
   const files = new ReleaseFiles(blobs);
-  return fileSweeper<Source>({
+  return createFileSweeper<ReleaseFileEvent>({
     name: 'release_sweeper',
     table: 'registry.kept_files',
     ownerEnds: 'RegistryProviderVersionDeleted' satisfies RegistryProviderVersionEvent['type'],

@@ -1,14 +1,14 @@
-import { parseRange, type ByteRange } from '#blob-store';
+import { parseRangeHeader, type ByteRange } from '#blob-store';
 
 /** What a request says of the answer that it wants (RFC 9110 §13, §14). */
-export type Wish = {
+export type DownloadRequest = {
   readonly 'if-none-match'?: string | undefined;
   readonly 'if-range'?: string | string[] | undefined;
   readonly range?: string | undefined;
 };
 
 /** What of a file is sent, under which status, with which headers. */
-export type Portion = {
+export type DownloadResponse = {
   readonly status: 200 | 206 | 304 | 416;
   /** Null where nothing is sent at all. */
   readonly content: { readonly length: number; readonly range?: Required<ByteRange> } | null;
@@ -16,19 +16,19 @@ export type Portion = {
 };
 
 /** Whether a tag is among those that somebody has already; a mark of weakness means nothing here (RFC 9110 §13.1.2). */
-export const isKnown = (tags: string | undefined, tag: string): boolean =>
+export const matchesEtag = (tags: string | undefined, tag: string): boolean =>
   (tags ?? '').split(',').some((one) => ['*', tag].includes(one.trim().replace(/^W\//, '')));
 
 /** A file never changes under its address, and is known by its SHA-256: so tags are all that is compared. */
-export const portionFor = (
-  wish: Wish,
+export const buildDownloadResponse = (
+  wish: DownloadRequest,
   { sha256, size }: { readonly sha256: string; readonly size: number },
-): Portion => {
+): DownloadResponse => {
   const tag = `"${sha256}"`;
   const headers = { etag: tag, 'accept-ranges': 'bytes', 'cache-control': 'private, no-cache' };
-  if (isKnown(wish['if-none-match'], tag)) return { status: 304, content: null, headers };
+  if (matchesEtag(wish['if-none-match'], tag)) return { status: 304, content: null, headers };
   const isSame = wish['if-range'] === undefined || wish['if-range'] === tag;
-  const range = isSame ? parseRange(wish.range, size) : null;
+  const range = isSame ? parseRangeHeader(wish.range, size) : null;
   if (range === null) return { status: 200, content: { length: size }, headers };
   if (range === 'unsatisfiable') {
     return { status: 416, content: null, headers: { ...headers, 'content-range': `bytes */${size}` } };

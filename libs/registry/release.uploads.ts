@@ -1,32 +1,41 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, conflict, decide, Ids, notFound, Refused } from '#kernel';
-import { systemContext } from '#access';
+import { Clock, conflict, decide, Ids, notFound, Refusal } from '#kernel';
+import { createSystemContext } from '#access';
 import type { BlobContent } from '#blob-store';
-import { EventStore, unchanged, type Loaded } from '#event-store';
+import { EventStore, expectVersion, type LoadedStream } from '#event-store';
 import {
   registryProviderVersion,
-  type RegistryProviderVersion,
+  type RegistryProviderVersionState,
   type RegistryProviderVersionCommand,
 } from './registry-provider-version.js';
-import { closeUpload, openUpload, uploadTarget, type Attempt, type UploadTarget } from './release-files.queries.js';
+import {
+  deleteUploadAttempt,
+  recordUploadAttempt,
+  loadReleaseUploadTarget,
+  type UploadAttempt,
+  type ReleaseUploadTarget,
+} from './release-files.queries.js';
 import { ReleaseFiles } from './release.files.js';
-import { Turns } from './turns.js';
+import { KeyedMutex } from './turns.js';
 
-type Active = Extract<RegistryProviderVersion, { readonly status: 'active' }>;
+type Active = Extract<RegistryProviderVersionState, { readonly status: 'active' }>;
 
 /** A version as somebody uploads to it. */
-export type Prepared = Loaded<RegistryProviderVersion> & { readonly state: Active; readonly target: UploadTarget };
+export type LoadedUpload = LoadedStream<RegistryProviderVersionState> & {
+  readonly state: Active;
+  readonly target: ReleaseUploadTarget;
+};
 
 /** A file as it goes into the store, and what is then told of it; asked again for each attempt to tell it. */
-export type Delivery = {
+export type ReleaseUpload = {
   readonly id: string;
   readonly content: BlobContent;
   /** `size` as it lies in the store; 0 where it is asked beforehand, whether the file would be taken. */
-  readonly commandFor: (prepared: Prepared, size: number) => Promise<RegistryProviderVersionCommand>;
+  readonly commandFor: (prepared: LoadedUpload, size: number) => Promise<RegistryProviderVersionCommand>;
 };
 
 /** Whether nothing was stored for certain: of a store that fails nobody knows. */
-const isCertain = (error: unknown): boolean => error instanceof Refused && error.kind !== 'unavailable';
+const isDefiniteFailure = (error: unknown): boolean => error instanceof Refusal && error.kind !== 'unavailable';
 
 /**
  * How a file and the log come to agree, whenever a process is killed: a note that it may come, the file, then the event
@@ -35,7 +44,7 @@ const isCertain = (error: unknown): boolean => error instanceof Refused && error
  */
 @Injectable()
 export class ReleaseUploads {
-  private readonly turns = new Turns();
+  private readonly turns = new KeyedMutex();
 
   constructor(
     private readonly store: EventStore,
@@ -44,15 +53,15 @@ export class ReleaseUploads {
     private readonly ids: Ids,
   ) {}
 
-  async prepare(version: string): Promise<Prepared> {
-    const target = await uploadTarget(this.store.database, version);
+  async prepare(version: string): Promise<LoadedUpload> {
+    const target = await loadReleaseUploadTarget(this.store.database, version);
     const loaded = await this.store.restore(version, registryProviderVersion, target.snapshot);
     const { state } = loaded;
     if (state.status !== 'active') throw notFound('This version has been deleted');
     return { ...loaded, state, target };
   }
 
-  async deliver(prepared: Prepared, { id, content, commandFor }: Delivery): Promise<void> {
+  async deliver(prepared: LoadedUpload, { id, content, commandFor }: ReleaseUpload): Promise<void> {
     // Refused before it is stored, where it is known already; decided once more on what happens meanwhile.
     decide(registryProviderVersion, await commandFor(prepared, 0), prepared.state);
     const attempt = { id, attempt: this.ids.uuid() };
@@ -60,7 +69,7 @@ export class ReleaseUploads {
     await this.turns.take(prepared.stream, () => this.tell(prepared.stream, attempt, commandFor));
   }
 
-  private async tell(version: string, attempt: Attempt, commandFor: Delivery['commandFor']): Promise<void> {
+  private async tell(version: string, attempt: UploadAttempt, commandFor: ReleaseUpload['commandFor']): Promise<void> {
     await this.store.handle({
       decider: registryProviderVersion,
       load: async () => {
@@ -69,20 +78,20 @@ export class ReleaseUploads {
       },
       command: ({ command }) => command,
       organization: ({ target }) => target.organization,
-      holding: ({ target }) => [unchanged(target.organization, target.organizationVersion)],
-      context: systemContext('signed link', this.ids.uuid()),
-      read: () => [closeUpload(attempt)],
+      holding: ({ target }) => [expectVersion(target.organization, target.organizationVersion)],
+      context: createSystemContext('signed link', this.ids.uuid()),
+      read: () => [deleteUploadAttempt(attempt)],
     });
   }
 
-  private async put(attempt: Attempt, content: BlobContent): Promise<void> {
+  private async put(attempt: UploadAttempt, content: BlobContent): Promise<void> {
     const { database } = this.store;
-    await openUpload(database, attempt, this.clock.now());
+    await recordUploadAttempt(database, attempt, this.clock.now());
     try {
       await this.files.put(attempt.id, content);
     } catch (error) {
       // Where this fails as well, the chore finds the note.
-      if (isCertain(error)) await database.rows(closeUpload(attempt)).catch(() => undefined);
+      if (isDefiniteFailure(error)) await database.rows(deleteUploadAttempt(attempt)).catch(() => undefined);
       throw error;
     }
   }

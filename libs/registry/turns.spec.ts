@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { Turns } from './turns.js';
+import { KeyedMutex } from './turns.js';
 
 describe('turns', () => {
   it('are taken one after the other, whatever becomes of each, and every key has its own', async () => {
-    const turns = new Turns();
+    const turns = new KeyedMutex();
     const said: string[] = [];
     const gates = new Map<string, () => void>();
     const take = (key: string, name: string, fails = false): Promise<string> =>

@@ -2,7 +2,7 @@
  * One after the other, in the order in which they came, for each key. Whoever appends to one stream at the same time as
  * fifty others would be too late most of the time, and decide anew each time.
  */
-export class Turns {
+export class KeyedMutex {
   private readonly last = new Map<string, Promise<unknown>>();
 
   async take<T>(key: string, work: () => Promise<T>): Promise<T> {

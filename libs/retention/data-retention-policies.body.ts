@@ -23,7 +23,7 @@ const refuseDays = (attributes: Readonly<Record<string, number | null | undefine
 };
 
 /** The type and the days of a request; null days where its type says that nothing is to be deleted. */
-export const policyIn = (
+export const parsePolicy = (
   request: unknown,
 ): { readonly type: string | null | undefined; readonly days: number | null } => {
   const { type, attributes } = parseBody(policyBody, request).data;

@@ -3,12 +3,7 @@ import type { PolicyRow } from './data-retention-policies.queries.js';
 import { DELETE_OLDERS, DONT_DELETES } from '#data-retention-policies';
 
 /** One of two types, by what the policy says. `target` is whose it is: what counts for a workspace may be its organization's. */
-export const policyResource = ({
-  id,
-  deleteOlderThanDays: days,
-  workspace,
-  organizationName,
-}: PolicyRow): Resource => ({
+export const renderPolicy = ({ id, deleteOlderThanDays: days, workspace, organizationName }: PolicyRow): Resource => ({
   id,
   type: days === null ? DONT_DELETES : DELETE_OLDERS,
   attributes: days === null ? {} : { 'delete-older-than-n-days': days },

@@ -1,20 +1,28 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids } from '#kernel';
-import { EventStore, firstRow, unborn, unchanged, writeOf, type Loaded, type Write } from '#event-store';
-import { contextOf, type Actor } from '#access';
-import { dataRetentionPolicy, type DataRetentionPolicy } from '#data-retention-policies';
 import {
-  policyById,
-  policyForCommand,
+  EventStore,
+  getFirstRow,
+  newStream,
+  expectVersion,
+  decideWrite,
+  type LoadedStream,
+  type StreamWrite,
+} from '#event-store';
+import { createEventContext, type Actor } from '#access';
+import { dataRetentionPolicy, type DataRetentionPolicyState } from '#data-retention-policies';
+import {
+  selectPolicyById,
+  loadPolicyForCommand,
   type PolicyForCommand,
-  type PolicyOf,
+  type PolicyOwner,
   type PolicyRow,
 } from './data-retention-policies.queries.js';
 
 /** Makes the policy, or changes the one that there is; null days: nothing is deleted. */
 export class SetRetention extends Command<PolicyRow> {
   constructor(
-    readonly of: PolicyOf,
+    readonly of: PolicyOwner,
     readonly deleteOlderThanDays: number | null,
     readonly actor: Actor,
   ) {
@@ -25,18 +33,18 @@ export class SetRetention extends Command<PolicyRow> {
 /** Does nothing where there is none: what is wanted is so already. */
 export class RemoveRetention extends Command<void> {
   constructor(
-    readonly of: PolicyOf,
+    readonly of: PolicyOwner,
     readonly actor: Actor,
   ) {
     super();
   }
 }
 
-type Found = Loaded<DataRetentionPolicy> & { readonly found: PolicyForCommand };
+type LoadedPolicy = LoadedStream<DataRetentionPolicyState> & { readonly found: PolicyForCommand };
 
 /** The organization before the workspace, as everybody does: or two might wait for one another. */
-const heldBy = ({ held }: PolicyForCommand): Write[] =>
-  held.toSorted((a, b) => (a.stream < b.stream ? -1 : 1)).map(({ stream, version }) => unchanged(stream, version));
+const buildPreconditions = ({ held }: PolicyForCommand): StreamWrite[] =>
+  held.toSorted((a, b) => (a.stream < b.stream ? -1 : 1)).map(({ stream, version }) => expectVersion(stream, version));
 
 @CommandHandler(SetRetention)
 export class SetRetentionHandler implements ICommandHandler<SetRetention> {
@@ -47,10 +55,10 @@ export class SetRetentionHandler implements ICommandHandler<SetRetention> {
 
   async execute({ of, deleteOlderThanDays, actor }: SetRetention): Promise<PolicyRow> {
     const id = this.ids.next('drp');
-    const load = async (): Promise<Found> => {
-      const found = await policyForCommand(this.store.database, actor, of);
+    const load = async (): Promise<LoadedPolicy> => {
+      const found = await loadPolicyForCommand(this.store.database, actor, of);
       const { policy, snapshot } = found;
-      if (policy === null) return { ...unborn(id, dataRetentionPolicy), found };
+      if (policy === null) return { ...newStream(id, dataRetentionPolicy), found };
       return { ...(await this.store.restore(policy, dataRetentionPolicy, snapshot ?? undefined)), found };
     };
     const work = () =>
@@ -60,13 +68,13 @@ export class SetRetentionHandler implements ICommandHandler<SetRetention> {
         command: ({ found: { target, organizationName } }) =>
           ({ type: 'SetDataRetentionPolicy', data: { target, organizationName, deleteOlderThanDays } }) as const,
         organization: ({ found }) => found.organization,
-        holding: ({ found }) => heldBy(found),
-        context: contextOf(actor),
-        read: ({ stream }) => [policyById(stream)],
+        holding: ({ found }) => buildPreconditions(found),
+        context: createEventContext(actor),
+        read: ({ stream }) => [selectPolicyById(stream)],
       });
     // Two that both found none: the second finds the first's.
     const { rows } = await this.store.untilFirst(work, { races: 'data_retention_policies_owner_key' });
-    return firstRow<PolicyRow>(rows);
+    return getFirstRow<PolicyRow>(rows);
   }
 }
 
@@ -76,13 +84,13 @@ export class RemoveRetentionHandler implements ICommandHandler<RemoveRetention> 
 
   async execute({ of, actor }: RemoveRetention): Promise<void> {
     await this.store.untilFirst(async () => {
-      const found = await policyForCommand(this.store.database, actor, of);
+      const found = await loadPolicyForCommand(this.store.database, actor, of);
       if (found.policy === null) return;
       const loaded = await this.store.restore(found.policy, dataRetentionPolicy, found.snapshot ?? undefined);
       const { organizationName, organization } = found;
       const command = { type: 'RemoveDataRetentionPolicy', data: { organizationName } } as const;
-      const write = writeOf(dataRetentionPolicy, loaded, organization, command);
-      await this.store.append([...heldBy(found), write], contextOf(actor));
+      const write = decideWrite(dataRetentionPolicy, loaded, organization, command);
+      await this.store.append([...buildPreconditions(found), write], createEventContext(actor));
     });
   }
 }

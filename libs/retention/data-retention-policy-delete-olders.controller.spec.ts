@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
-import { followed, logLength } from '../../test/support/log.js';
-import { meanwhile } from '../../test/support/meanwhile.js';
+import { waitForFollowers, logLength } from '../../test/support/log.js';
+import { runBetween } from '../../test/support/meanwhile.js';
 import {
-  answered,
-  giveWorkspace,
+  expectStatus,
+  grantWorkspaceAccess,
   makeMember,
   makeOrganization,
   makeOrganizationToken,
@@ -13,9 +13,9 @@ import {
   resource,
   type SeededOrganization,
 } from '../../test/support/seeds.js';
-import { startTestServer, type Answer, type TestServer } from '../../test/support/server.js';
-import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
-import { retentionSlice } from '#data-retention-policies';
+import { startTestServer, type ApiResponse, type TestServer } from '../../test/support/server.js';
+import { expectViewsMatchLog } from '../../test/support/true-to-the-log.js';
+import { retentionDefinition } from '#data-retention-policies';
 import { deleteOlders, dontDeletes } from './spec.js';
 
 let server: TestServer;
@@ -42,9 +42,9 @@ const policy = (of: string): string => `${owner(of)}/relationships/data-retentio
 
 /** What the owner's own document says of it. */
 const relationOf = async (of: string): Promise<unknown> =>
-  answered(await server.get(owner(of)), 200).body.data.relationships['data-retention-policy'];
+  expectStatus(await server.get(owner(of)), 200).body.data.relationships['data-retention-policy'];
 
-const problemsOf = ({ body }: Answer): [string, string][] =>
+const problemsOf = ({ body }: ApiResponse): [string, string][] =>
   body.errors.map((error: { detail: string; source: { pointer: string } }) => [error.source.pointer, error.detail]);
 
 describe.each([
@@ -53,7 +53,7 @@ describe.each([
 ] as const)('the policy of %s', (_, type, make) => {
   it('is none at first', async () => {
     const of = await make();
-    answered(await server.get(policy(of)), 404);
+    expectStatus(await server.get(policy(of)), 404);
     expect(await relationOf(of)).toEqual({ data: null });
   });
 
@@ -61,7 +61,7 @@ describe.each([
     'is made, changed and turned into the other kind by %s, and keeps its id',
     async (write) => {
       const of = await make();
-      const { body: made } = answered(await server[write](policy(of), deleteOlders(30)), 200);
+      const { body: made } = expectStatus(await server[write](policy(of), deleteOlders(30)), 200);
       const { id } = made.data;
       expect(made.data).toEqual({
         id: expect.stringMatching(/^drp-\w{16}$/),
@@ -71,13 +71,13 @@ describe.each([
       });
       expect((await server.get(policy(of))).body).toEqual(made);
       expect(await relationOf(of)).toEqual({ data: { type: made.data.type, id } });
-      const changed = answered(await server[write](policy(of), deleteOlders(60)), 200).body.data;
+      const changed = expectStatus(await server[write](policy(of), deleteOlders(60)), 200).body.data;
       expect(changed).toEqual({ ...made.data, attributes: { 'delete-older-than-n-days': 60 } });
-      const kept = answered(await server[write](policy(of), dontDeletes), 200).body;
+      const kept = expectStatus(await server[write](policy(of), dontDeletes), 200).body;
       expect(kept.data).toEqual({ ...made.data, type: 'data-retention-policy-dont-deletes', attributes: {} });
       expect((await server.get(policy(of))).body).toEqual(kept);
       expect(await relationOf(of)).toEqual({ data: { type: kept.data.type, id } });
-      expect(answered(await server[write](policy(of), deleteOlders(30)), 200).body).toEqual(made);
+      expect(expectStatus(await server[write](policy(of), deleteOlders(30)), 200).body).toEqual(made);
     },
   );
 
@@ -85,7 +85,7 @@ describe.each([
     const of = await make();
     for (const write of ['post', 'patch'] as const) {
       const body = resource('data-retention-policies', { 'delete-older-than-n-days': 7 });
-      const { data } = answered(await server[write](policy(of), body), 200).body;
+      const { data } = expectStatus(await server[write](policy(of), body), 200).body;
       expect(data).toMatchObject({
         type: 'data-retention-policies',
         attributes: { 'delete-older-than-n-days': 7 },
@@ -102,7 +102,7 @@ describe.each([
     resource('', { 'delete-older-than-n-days': 7 }),
     { data: { attributes: { 'delete-older-than-n-days': 7 } } },
   ])('is read out of %j, too', async (body) => {
-    const { data } = answered(await server.post(policy(await make()), body), 200).body;
+    const { data } = expectStatus(await server.post(policy(await make()), body), 200).body;
     expect(data).toMatchObject({
       type: 'data-retention-policy-delete-olders',
       attributes: { 'delete-older-than-n-days': 7 },
@@ -136,7 +136,7 @@ describe.each([
   ])('is not made of %j', async (body, pointer, detail) => {
     const of = await make();
     for (const write of ['post', 'patch'] as const) {
-      expect(problemsOf(answered(await server[write](policy(of), body), 422))).toEqual([[pointer, detail]]);
+      expect(problemsOf(expectStatus(await server[write](policy(of), body), 422))).toEqual([[pointer, detail]]);
     }
     expect(await relationOf(of)).toEqual({ data: null });
   });
@@ -144,21 +144,21 @@ describe.each([
   it('is removed, and another one made after it', async () => {
     const of = await make();
     const body = resource('data-retention-policy-dont-deletes', { 'delete-older-than-n-days': null });
-    const first = answered(await server.post(policy(of), body), 200).body.data.id as string;
-    answered(await server.delete(policy(of)), 204);
-    answered(await server.get(policy(of)), 404);
+    const first = expectStatus(await server.post(policy(of), body), 200).body.data.id as string;
+    expectStatus(await server.delete(policy(of)), 204);
+    expectStatus(await server.get(policy(of)), 404);
     expect(await relationOf(of)).toEqual({ data: null });
     // What is wanted is so already.
-    answered(await server.delete(policy(of)), 204);
-    const second = answered(await server.post(policy(of), dontDeletes), 200).body.data.id as string;
+    expectStatus(await server.delete(policy(of)), 204);
+    const second = expectStatus(await server.post(policy(of), dontDeletes), 200).body.data.id as string;
     expect(second).not.toBe(first);
   });
 
   it('leaves nothing in the log where it is so already', async () => {
     const of = await make();
-    answered(await server.post(policy(of), deleteOlders(30)), 200);
+    expectStatus(await server.post(policy(of), deleteOlders(30)), 200);
     const before = await logLength(server.store);
-    answered(await server.post(policy(of), deleteOlders(30)), 200);
+    expectStatus(await server.post(policy(of), deleteOlders(30)), 200);
     expect(await logLength(server.store)).toBe(before);
   });
 
@@ -166,7 +166,7 @@ describe.each([
     const of = await make();
     const days = Array.from({ length: 20 }, (_, n) => n + 1);
     const answers = await Promise.all(days.map((n) => server.post(policy(of), deleteOlders(n))));
-    const ids = new Set(answers.map((answer) => answered(answer, 200).body.data.id as string));
+    const ids = new Set(answers.map((answer) => expectStatus(answer, 200).body.data.id as string));
     expect(ids.size).toBe(1);
     const { data } = (await server.get(policy(of))).body;
     expect([...ids]).toEqual([data.id]);
@@ -177,13 +177,13 @@ describe.each([
 
   it('goes with its owner, and is not made for one that is going', async () => {
     const of = await make();
-    const made = answered(await server.post(policy(of), deleteOlders(30)), 200).body.data.id as string;
+    const made = expectStatus(await server.post(policy(of), deleteOlders(30)), 200).body.data.id as string;
     const late = await make();
-    for (const body of [deleteOlders(60), dontDeletes]) answered(await server.post(policy(of), body), 200);
-    meanwhile(server.store, () => server.delete(owner(late)));
-    answered(await server.post(policy(late), deleteOlders(30)), 404);
-    meanwhile(server.store, () => server.delete(owner(of)));
-    answered(await server.post(policy(of), deleteOlders(90)), 404);
+    for (const body of [deleteOlders(60), dontDeletes]) expectStatus(await server.post(policy(of), body), 200);
+    runBetween(server.store, () => server.delete(owner(late)));
+    expectStatus(await server.post(policy(late), deleteOlders(30)), 404);
+    runBetween(server.store, () => server.delete(owner(of)));
+    expectStatus(await server.post(policy(of), deleteOlders(90)), 404);
     const left = await server.database.rows(
       sql`select 1 from data_retention_policies where id = ${made} or owner in (${of}, ${late})`,
     );
@@ -195,18 +195,18 @@ describe('a workspace without a policy of its own', () => {
   it('shows its organization’s, and has none in its document', async () => {
     const organization = await newOrganization();
     const [plain, other] = [await newWorkspace(organization), await newWorkspace(organization)];
-    const shared = answered(await server.post(policy(organization), deleteOlders(90)), 200).body;
+    const shared = expectStatus(await server.post(policy(organization), deleteOlders(90)), 200).body;
     expect((await server.get(policy(plain))).body).toEqual(shared);
     expect(await relationOf(plain)).toEqual({ data: null });
-    const own = answered(await server.post(policy(other), dontDeletes), 200).body;
+    const own = expectStatus(await server.post(policy(other), dontDeletes), 200).body;
     expect((await server.get(policy(other))).body).toEqual(own);
     expect((await server.get(policy(organization))).body).toEqual(shared);
-    answered(await server.delete(policy(other)), 204);
+    expectStatus(await server.delete(policy(other)), 204);
     expect((await server.get(policy(other))).body).toEqual(shared);
     // Nor is it removed through a workspace that only follows it.
-    answered(await server.delete(policy(plain)), 204);
+    expectStatus(await server.delete(policy(plain)), 204);
     expect((await server.get(policy(organization))).body).toEqual(shared);
-    answered(await server.delete(owner(organization)), 204);
+    expectStatus(await server.delete(owner(organization)), 204);
     const left = await server.database.rows(sql`select 1 from data_retention_policies where id = ${shared.data.id}`);
     expect(left).toEqual([]);
   });
@@ -216,13 +216,13 @@ describe('who may', () => {
   it('write the policy of a workspace: who administers it; read it: who sees it', async () => {
     const workspace = await newWorkspace();
     const [admins, writers] = [await makeTeam(server, 'acme', 'admins'), await makeTeam(server, 'acme', 'writers')];
-    await giveWorkspace(server, admins, workspace, 'admin');
-    await giveWorkspace(server, writers, workspace, 'write');
+    await grantWorkspaceAccess(server, admins, workspace, 'admin');
+    await grantWorkspaceAccess(server, writers, workspace, 'write');
     const admin = await makeMember(server, 'acme', 'ada', [admins]);
     const writer = await makeMember(server, 'acme', 'will', [writers]);
     const stranger = await makeMember(server, 'neighbour', 'stan');
     const token = server.as(await makeOrganizationToken(server, 'acme'));
-    answered(await admin.post(policy(workspace), deleteOlders(30)), 200);
+    expectStatus(await admin.post(policy(workspace), deleteOlders(30)), 200);
     for (const [api, read] of [[writer, 200] as const, [token, 200] as const, [stranger, 404] as const]) {
       const answers = [
         await api.get(policy(workspace)),
@@ -233,15 +233,15 @@ describe('who may', () => {
       ];
       expect(answers.map(({ status }) => status)).toEqual([read, 404, 404, 404]);
     }
-    answered(await admin.delete(policy(workspace)), 204);
-    answered(await server.as(null).get(policy(workspace)), 401);
+    expectStatus(await admin.delete(policy(workspace)), 204);
+    expectStatus(await server.as(null).get(policy(workspace)), 401);
   });
 
   it('write the policy of an organization: its owners; read it: everybody in it', async () => {
     const owner = await makeMember(server, 'acme', 'olga', [acme.ownersTeam]);
     const member = await makeMember(server, 'acme', 'mia', [await makeTeam(server, 'acme', 'plain')]);
     const stranger = await makeMember(server, 'neighbour', 'nora');
-    answered(await owner.post(policy('acme'), deleteOlders(30)), 200);
+    expectStatus(await owner.post(policy('acme'), deleteOlders(30)), 200);
     for (const [api, read] of [[member, 200] as const, [stranger, 404] as const]) {
       const answers = [
         await api.get(policy('acme')),
@@ -250,7 +250,7 @@ describe('who may', () => {
       ];
       expect(answers.map(({ status }) => status)).toEqual([read, 404, 404]);
     }
-    answered(await owner.delete(policy('acme')), 204);
+    expectStatus(await owner.delete(policy('acme')), 204);
   });
 });
 
@@ -258,11 +258,11 @@ describe('the trail of policies', () => {
   it('tells of creation, change and deletion, in the catalogue’s words', async () => {
     const { id: organizationId } = await makeOrganization(server, 'audited');
     const workspace = await newWorkspace('audited');
-    const made = answered(await server.post(policy(workspace), deleteOlders(30)), 200).body.data.id as string;
-    answered(await server.post(policy(workspace), dontDeletes), 200);
-    answered(await server.post(policy(workspace), deleteOlders(14)), 200);
-    answered(await server.delete(policy(workspace)), 204);
-    await followed(server.store, 'audit_trail');
+    const made = expectStatus(await server.post(policy(workspace), deleteOlders(30)), 200).body.data.id as string;
+    expectStatus(await server.post(policy(workspace), dontDeletes), 200);
+    expectStatus(await server.post(policy(workspace), deleteOlders(14)), 200);
+    expectStatus(await server.delete(policy(workspace)), 204);
+    await waitForFollowers(server.store, 'audit_trail');
     const entries = await server.database.rows<{ entry: { resource: object } }>(
       sql`select entry from audit_trail_entries where entry -> 'resource' ->> 'id' = ${made} order by ordinal`,
     );
@@ -280,6 +280,6 @@ describe('the trail of policies', () => {
 
 describe('the view of policies', () => {
   it('is the one that the log makes', async () => {
-    await expectTrueToTheLog(server, [retentionSlice]);
+    await expectViewsMatchLog(server, [retentionDefinition]);
   });
 });

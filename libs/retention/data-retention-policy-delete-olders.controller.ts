@@ -2,11 +2,11 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@ne
 import { CommandBus } from '@nestjs/cqrs';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { document, type Document } from '#json-api';
-import { FIRST_TYPE, policyIn } from './data-retention-policies.body.js';
-import { policyResource } from './data-retention-policies.document.js';
+import { renderDocument, type Document } from '#json-api';
+import { FIRST_TYPE, parsePolicy } from './data-retention-policies.body.js';
+import { renderPolicy } from './data-retention-policies.document.js';
 import { RemoveRetention, SetRetention } from './data-retention-policies.handler.js';
-import { policyFor, type PolicyOf } from './data-retention-policies.queries.js';
+import { findEffectivePolicy, type PolicyOwner } from './data-retention-policies.queries.js';
 
 const OF_WORKSPACE = 'workspaces/:id/relationships/data-retention-policy';
 const OF_ORGANIZATION = 'organizations/:organization/relationships/data-retention-policy';
@@ -79,13 +79,13 @@ export class DataRetentionPolicyDeleteOldersController {
     return this.bus.execute(new RemoveRetention({ organization }, actor));
   }
 
-  private async show(of: PolicyOf, actor: Actor): Promise<Document> {
-    return document(policyResource(await policyFor(this.database, actor, of)));
+  private async show(of: PolicyOwner, actor: Actor): Promise<Document> {
+    return renderDocument(renderPolicy(await findEffectivePolicy(this.database, actor, of)));
   }
 
-  private async set(of: PolicyOf, body: unknown, actor: Actor): Promise<Document> {
-    const { type, days } = policyIn(body);
-    const policy = policyResource(await this.bus.execute(new SetRetention(of, days, actor)));
-    return document(type === FIRST_TYPE ? { ...policy, type } : policy);
+  private async set(of: PolicyOwner, body: unknown, actor: Actor): Promise<Document> {
+    const { type, days } = parsePolicy(body);
+    const policy = renderPolicy(await this.bus.execute(new SetRetention(of, days, actor)));
+    return renderDocument(type === FIRST_TYPE ? { ...policy, type } : policy);
   }
 }

@@ -1,2 +1,2 @@
-export { expiryChore, retentionChore } from './retention.chore.js';
+export { createExpiryJob, createRetentionJob } from './retention.chore.js';
 export { RetentionModule } from './retention.module.js';

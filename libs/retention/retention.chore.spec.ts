@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql, type Message } from '#kernel';
-import { type Chore } from '#event-store';
-import { systemContext } from '#access';
-import { runsSlice } from '#runs';
-import { stateSlice } from '#state';
-import { StandingClock } from '../../test/support/clocks.js';
-import { followed, logLength } from '../../test/support/log.js';
-import { meanwhile } from '../../test/support/meanwhile.js';
+import { type ScheduledJob } from '#event-store';
+import { createSystemContext } from '#access';
+import { runsDefinition } from '#runs';
+import { stateDefinition } from '#state';
+import { FixedClock } from '../../test/support/clocks.js';
+import { waitForFollowers, logLength } from '../../test/support/log.js';
+import { runBetween } from '../../test/support/meanwhile.js';
 import {
-  answered,
+  expectStatus,
   makeConfigurationVersion,
   makeOrganization,
   makeWorkspace,
@@ -16,19 +16,19 @@ import {
   runBody,
 } from '../../test/support/seeds.js';
 import { newStateVersion, stateFile } from '../../test/support/state-file.js';
-import { oneRound } from '../../test/support/chores.js';
+import { runJobOnce } from '../../test/support/chores.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
-import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
-import { expiryChore, retentionChore } from './index.js';
+import { expectViewsMatchLog } from '../../test/support/true-to-the-log.js';
+import { createExpiryJob, createRetentionJob } from './index.js';
 import { deleteOlders, dontDeletes } from './spec.js';
 
 let server: TestServer;
-let chore: Chore;
-const clock = new StandingClock();
+let chore: ScheduledJob;
+const clock = new FixedClock();
 
 beforeAll(async () => {
   server = await startTestServer({ clock, followers: true });
-  chore = retentionChore(server.store, clock, server.house.ids, 60_000);
+  chore = createRetentionJob(server.store, clock, server.house.ids, 60_000);
 });
 
 afterAll(() => server.close());
@@ -48,7 +48,7 @@ const lineages = new Map<string, { readonly lineage: string; serial: number }>()
 
 /** Stores states one after the other, and unlocks again unless it says otherwise; the ids of their versions. */
 const store = async (workspace: string, versions: number, { unlocks = true } = {}): Promise<string[]> => {
-  answered(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
+  expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
   const known = lineages.get(workspace) ?? { lineage: `lineage-of-${workspace}`, serial: 0 };
   lineages.set(workspace, known);
   const ids: string[] = [];
@@ -56,19 +56,19 @@ const store = async (workspace: string, versions: number, { unlocks = true } = {
     known.serial += 1;
     const body = newStateVersion(stateFile(known), { inline: true });
     const created = await server.post(`/api/v2/workspaces/${workspace}/state-versions`, body);
-    ids.push(answered(created, 201).body.data.id as string);
+    ids.push(expectStatus(created, 201).body.data.id as string);
   }
-  if (unlocks) answered(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
+  if (unlocks) expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
   return ids;
 };
 
 const set = async (of: string, policy: object): Promise<void> => {
   const owner = of.startsWith('ws-') ? `workspaces/${of}` : `organizations/${of}`;
-  answered(await server.post(`/api/v2/${owner}/relationships/data-retention-policy`, policy), 200);
+  expectStatus(await server.post(`/api/v2/${owner}/relationships/data-retention-policy`, policy), 200);
 };
 
 /** Once through all that is due; how much that was. */
-const keepHouse = () => oneRound(chore);
+const keepHouse = () => runJobOnce(chore);
 
 /** Those whose data is still there, of these. */
 const keptOf = async (versions: readonly string[]): Promise<readonly string[]> => {
@@ -79,7 +79,7 @@ const keptOf = async (versions: readonly string[]): Promise<readonly string[]> =
 };
 
 const restore = async (version: string): Promise<void> =>
-  void answered(await server.post(`/api/v2/state-versions/${version}/actions/restore_backing_data`), 200);
+  void expectStatus(await server.post(`/api/v2/state-versions/${version}/actions/restore_backing_data`), 200);
 
 describe('a policy of 30 days', () => {
   it('deletes after 31 and not after 29, softly, and never what is current', async () => {
@@ -91,11 +91,11 @@ describe('a policy of 30 days', () => {
     clock.pass({ days: 2 });
     expect(await keepHouse()).toBe(2);
     expect(await keptOf(versions)).toEqual(versions.slice(2));
-    const shown = answered(await server.get(`/api/v2/state-versions/${versions[0]}`), 200).body.data;
+    const shown = expectStatus(await server.get(`/api/v2/state-versions/${versions[0]}`), 200).body.data;
     expect(shown.attributes.status).toBe('backing_data_soft_deleted');
     const current = await server.get(`/api/v2/workspaces/${workspace}/current-state-version`);
-    expect(answered(current, 200).body.data.id).toBe(versions[2]);
-    answered(await server.get(`/api/v2/state-versions/${versions[2]}/download`), 200);
+    expect(expectStatus(current, 200).body.data.id).toBe(versions[2]);
+    expectStatus(await server.get(`/api/v2/state-versions/${versions[2]}/download`), 200);
     clock.pass({ days: 1_000 });
     expect(await keepHouse()).toBe(0);
   });
@@ -138,7 +138,7 @@ describe('a policy of 30 days', () => {
 });
 
 const statusOf = async (type: string, id: string): Promise<string> =>
-  answered(await server.get(`/api/v2/${type}/${id}`), 200).body.data.attributes.status as string;
+  expectStatus(await server.get(`/api/v2/${type}/${id}`), 200).body.data.attributes.status as string;
 
 const CONFIGURATIONS = 'configuration-versions';
 
@@ -161,7 +161,7 @@ describe('the configuration versions of a workspace with a policy of 30 days', (
     const ids = await configurations(workspace, {}, { speculative: true }, {}, {});
     // The current one, which has no archive yet.
     clock.pass({ ms: 1 });
-    answered(await server.post(`/api/v2/workspaces/${workspace}/${CONFIGURATIONS}`), 201);
+    expectStatus(await server.post(`/api/v2/workspaces/${workspace}/${CONFIGURATIONS}`), 201);
     clock.pass({ days: 29 });
     expect(await keepHouse()).toBe(0);
     clock.pass({ days: 2 });
@@ -176,11 +176,11 @@ describe('the configuration versions of a workspace with a policy of 30 days', (
     const ids = await configurations(workspace, {}, {});
     const [old = ''] = ids;
     const configuration = { 'configuration-version': { data: { type: CONFIGURATIONS, id: old } } };
-    const run = answered(await server.post('/api/v2/runs', runBody(other, {}, configuration)), 201).body.data
+    const run = expectStatus(await server.post('/api/v2/runs', runBody(other, {}, configuration)), 201).body.data
       .id as string;
     clock.pass({ days: 31 });
     expect(await keepHouse()).toBe(0);
-    answered(await server.post(`/api/v2/runs/${run}/actions/cancel`), 202);
+    expectStatus(await server.post(`/api/v2/runs/${run}/actions/cancel`), 202);
     expect(await keepHouse()).toBe(1);
     expect(await statusesOf(ids)).toEqual([DELETED, KEPT]);
   });
@@ -191,7 +191,7 @@ describe('the configuration versions of a workspace with a policy of 30 days', (
     const [old = ''] = await configurations(workspace, {}, {});
     clock.pass({ days: 31 });
     expect(await keepHouse()).toBe(1);
-    answered(await server.post(`/api/v2/${CONFIGURATIONS}/${old}/actions/restore_backing_data`), 200);
+    expectStatus(await server.post(`/api/v2/${CONFIGURATIONS}/${old}/actions/restore_backing_data`), 200);
     clock.pass({ days: 29 });
     expect(await keepHouse()).toBe(0);
     clock.pass({ days: 2 });
@@ -200,9 +200,10 @@ describe('the configuration versions of a workspace with a policy of 30 days', (
 });
 
 describe('soft-deleted data', () => {
-  const expire = () => oneRound(expiryChore(server.store, clock, server.house.ids, { everyMs: 60_000, days: 30 }));
+  const expire = () =>
+    runJobOnce(createExpiryJob(server.store, clock, server.house.ids, { everyMs: 60_000, days: 30 }));
   const softDelete = async (type: string, id: string): Promise<void> =>
-    void answered(await server.post(`/api/v2/${type}/${id}/actions/soft_delete_backing_data`), 200);
+    void expectStatus(await server.post(`/api/v2/${type}/${id}/actions/soft_delete_backing_data`), 200);
 
   // First deletes for good what other tests have soft-deleted.
   beforeEach(async () => {
@@ -229,7 +230,7 @@ describe('soft-deleted data', () => {
       await statusOf('state-versions', restored),
       await statusOf(CONFIGURATIONS, configuration),
     ]).toEqual([gone, 'finalized', gone]);
-    await followed(server.store, 'audit_trail');
+    await waitForFollowers(server.store, 'audit_trail');
     const entries = await server.database.rows<{ resource: object }>(sql`
       select entry -> 'resource' as resource from audit_trail_entries
        where entry -> 'resource' ->> 'action' = 'permanently_delete_backing_data'
@@ -242,7 +243,7 @@ describe('soft-deleted data', () => {
     const [old = ''] = await store(await newWorkspace(), 2);
     await softDelete('state-versions', old);
     clock.pass({ days: 31 });
-    meanwhile(server.store, () => restore(old));
+    runBetween(server.store, () => restore(old));
     expect(await expire()).toBe(0);
     expect(await statusOf('state-versions', old)).toBe('finalized');
   });
@@ -277,7 +278,7 @@ describe('which policy counts', () => {
     clock.pass({ days: 30 });
     expect(await keepHouse()).toBe(1);
     expect(await keptOf([long, kept])).toEqual([kept]);
-    answered(await server.delete(`/api/v2/workspaces/${spared}/relationships/data-retention-policy`), 204);
+    expectStatus(await server.delete(`/api/v2/workspaces/${spared}/relationships/data-retention-policy`), 204);
     expect(await keepHouse()).toBe(1);
     expect(await keptOf([kept])).toEqual([]);
   });
@@ -303,28 +304,28 @@ describe('what changes while it is at work', () => {
 
   it('counts: the organization spares all from now on', async () => {
     const { old } = await due();
-    meanwhile(server.store, () => set(organization, dontDeletes));
+    runBetween(server.store, () => set(organization, dontDeletes));
     expect(await keepHouse()).toBe(0);
     expect(await keptOf([old])).toEqual([old]);
   });
 
   it('counts: the workspace is spared from now on', async () => {
     const { workspace, old } = await due();
-    meanwhile(server.store, () => set(workspace, dontDeletes));
+    runBetween(server.store, () => set(workspace, dontDeletes));
     expect(await keepHouse()).toBe(0);
     expect(await keptOf([old])).toEqual([old]);
   });
 
   it('counts: the workspace is gone', async () => {
     const { workspace } = await due();
-    meanwhile(server.store, () => server.delete(`/api/v2/workspaces/${workspace}`));
+    runBetween(server.store, () => server.delete(`/api/v2/workspaces/${workspace}`));
     expect(await keepHouse()).toBe(0);
   });
 
   it('keeps it from nothing, where it means nothing here', async () => {
     const { workspace, old } = await due();
     const body = resource('workspaces', { description: 'busy' });
-    meanwhile(server.store, () => server.patch(`/api/v2/workspaces/${workspace}`, body));
+    runBetween(server.store, () => server.patch(`/api/v2/workspaces/${workspace}`, body));
     expect(await keepHouse()).toBe(1);
     expect(await keptOf([old])).toEqual([]);
   });
@@ -344,7 +345,7 @@ describe('what changes while it is at work', () => {
     await set(workspace, deleteOlders(30));
     const versions = await store(workspace, 4);
     clock.pass({ days: 31 });
-    meanwhile(server.store, () => Promise.reject(new Error('the disk is full')));
+    runBetween(server.store, () => Promise.reject(new Error('the disk is full')));
     await expect(keepHouse()).rejects.toMatchObject({
       message: 'the data of 1 versions could not be deleted',
       cause: { message: 'the disk is full' },
@@ -385,7 +386,7 @@ describe('a long history', () => {
     // It has been created, and nothing has happened since.
     await server.store.append(
       [{ stream: workspace, organization: found?.organization ?? null, expected: 1, events }],
-      systemContext('a test', ''),
+      createSystemContext('a test', ''),
     );
     return ids;
   };
@@ -408,7 +409,7 @@ describe('the log', () => {
     clock.pass({ days: 31 });
     await keepHouse();
     await restore(old);
-    await followed(server.store, 'audit_trail');
+    await waitForFollowers(server.store, 'audit_trail');
     const entries = await server.database.rows<{ entry: { resource: object; auth: object } }>(sql`
       select entry from audit_trail_entries where entry -> 'resource' ->> 'id' = ${old} order by ordinal`);
     expect(entries.map(({ entry }) => entry)).toMatchObject([
@@ -419,6 +420,6 @@ describe('the log', () => {
       },
       { resource: { action: 'restore_backing_data' } },
     ]);
-    await expectTrueToTheLog(server, [stateSlice, runsSlice]);
+    await expectViewsMatchLog(server, [stateDefinition, runsDefinition]);
   });
 });

@@ -1,14 +1,14 @@
 import type { Clock, EventContext, Ids, Sql } from '#kernel';
-import { staleWhen, unchanged, type Chore, type EventStore, type Write } from '#event-store';
-import { systemContext } from '#access';
-import { isConfigurationInUse, permanentConfigurationDeletion, softConfigurationDeletion } from '#runs';
-import { permanentDeletion, softDeletion } from '#state';
+import { raiseConflictWhen, expectVersion, type ScheduledJob, type EventStore, type StreamWrite } from '#event-store';
+import { createSystemContext } from '#access';
+import { isConfigurationInUse, preparePermanentConfigurationDeletion, prepareSoftConfigurationDeletion } from '#runs';
+import { preparePermanentDeletion, prepareSoftDeletion } from '#state';
 import {
   CONFIGURATION_VERSIONS,
-  dueVersion,
-  dueVersions,
-  expiredVersion,
-  expiredVersions,
+  findDueVersion,
+  listDueVersions,
+  findExpiredVersion,
+  listExpiredVersions,
   hasOtherPolicy,
   STATE_VERSIONS,
   type RetainedKind,
@@ -18,34 +18,34 @@ import {
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** How the files of one kind of record are deleted. */
-type Deletion = {
+type RecordDeletion = {
   readonly kind: RetainedKind;
-  readonly soft: (store: EventStore, version: StoredVersion) => Promise<Write>;
-  readonly permanent: (store: EventStore, version: StoredVersion) => Promise<Write>;
+  readonly soft: (store: EventStore, version: StoredVersion) => Promise<StreamWrite>;
+  readonly permanent: (store: EventStore, version: StoredVersion) => Promise<StreamWrite>;
   /** What makes the soft deletion stale, besides changes of the streams that it depends on. */
   readonly staleIf: (id: string) => readonly Sql[];
 };
 
-const DELETIONS: readonly Deletion[] = [
-  { kind: STATE_VERSIONS, soft: softDeletion, permanent: permanentDeletion, staleIf: () => [] },
+const DELETIONS: readonly RecordDeletion[] = [
+  { kind: STATE_VERSIONS, soft: prepareSoftDeletion, permanent: preparePermanentDeletion, staleIf: () => [] },
   {
     kind: CONFIGURATION_VERSIONS,
-    soft: softConfigurationDeletion,
-    permanent: permanentConfigurationDeletion,
+    soft: prepareSoftConfigurationDeletion,
+    permanent: preparePermanentConfigurationDeletion,
     staleIf: (id) => [isConfigurationInUse(id)],
   },
 ];
 
-type Round = {
+type RetentionRun = {
   readonly ids: AsyncIterable<string>;
   /** Resolves to false if the version is not due any more. */
   readonly remove: (id: string) => Promise<boolean>;
 };
 
 /** Goes through all versions; one that fails does not keep the others from their turn. */
-const goThrough = async (
-  rounds: readonly Round[],
-  { signal, done }: Parameters<Chore['run']>[0],
+const deleteEach = async (
+  rounds: readonly RetentionRun[],
+  { signal, done }: Parameters<ScheduledJob['run']>[0],
   failed: (count: number) => string,
 ): Promise<void> => {
   const failures: unknown[] = [];
@@ -69,56 +69,56 @@ const goThrough = async (
  * It finds versions in pages by their age and checks each again together with its append. So it does no harm to run it
  * twice, and a policy or a lock that changes meanwhile counts.
  */
-export const retentionChore = (store: EventStore, clock: Clock, ids: Ids, everyMs: number): Chore => ({
+export const createRetentionJob = (store: EventStore, clock: Clock, ids: Ids, everyMs: number): ScheduledJob => ({
   name: 'data_retention',
   everyMs,
   run: (round) => {
     const now = clock.now();
-    const context = systemContext('data retention', ids.uuid());
+    const context = createSystemContext('data retention', ids.uuid());
     const rounds = DELETIONS.map((deletion) => ({
-      ids: dueVersions(store.database, deletion.kind, now),
-      remove: (id: string) => letGo(store, deletion, { id, now, context }),
+      ids: listDueVersions(store.database, deletion.kind, now),
+      remove: (id: string) => softDelete(store, deletion, { id, now, context }),
     }));
-    return goThrough(rounds, round, (count) => `the data of ${count} versions could not be deleted`);
+    return deleteEach(rounds, round, (count) => `the data of ${count} versions could not be deleted`);
   },
 });
 
-const letGo = (
+const softDelete = (
   store: EventStore,
-  { kind, soft, staleIf }: Deletion,
+  { kind, soft, staleIf }: RecordDeletion,
   { id, now, context }: { readonly id: string; readonly now: Date; readonly context: EventContext },
 ): Promise<boolean> =>
   store.untilFirst(async () => {
-    const due = await dueVersion(store.database, kind, id, now);
+    const due = await findDueVersion(store.database, kind, id, now);
     if (!due) return false;
-    const holding = [unchanged(due.workspace, due.workspaceVersion), unchanged(due.policy, due.policyVersion)];
-    const stale = [hasOtherPolicy(due), ...staleIf(id)].map(staleWhen);
+    const holding = [expectVersion(due.workspace, due.workspaceVersion), expectVersion(due.policy, due.policyVersion)];
+    const stale = [hasOtherPolicy(due), ...staleIf(id)].map(raiseConflictWhen);
     await store.append([...holding, await soft(store, due)], context, stale);
     return true;
   });
 
 /** Deletes for good what was soft-deleted so many days ago. */
-export const expiryChore = (
+export const createExpiryJob = (
   store: EventStore,
   clock: Clock,
   ids: Ids,
   { everyMs, days }: { readonly everyMs: number; readonly days: number },
-): Chore => ({
+): ScheduledJob => ({
   name: 'soft_deleted_files',
   everyMs,
   run: (round) => {
     const before = new Date(clock.now().getTime() - days * DAY_MS);
-    const context = systemContext('data retention', ids.uuid());
+    const context = createSystemContext('data retention', ids.uuid());
     const rounds = DELETIONS.map(({ kind, permanent }) => ({
-      ids: expiredVersions(store.database, kind, before),
+      ids: listExpiredVersions(store.database, kind, before),
       remove: (id: string) =>
         store.untilFirst(async () => {
-          const expired = await expiredVersion(store.database, kind, id, before);
+          const expired = await findExpiredVersion(store.database, kind, id, before);
           if (!expired) return false;
           await store.append([await permanent(store, expired)], context);
           return true;
         }),
     }));
-    return goThrough(rounds, round, (count) => `the soft-deleted data of ${count} versions could not be deleted`);
+    return deleteEach(rounds, round, (count) => `the soft-deleted data of ${count} versions could not be deleted`);
   },
 });

@@ -1,8 +1,8 @@
 import { sql, type Sql, type Timestamp } from '#kernel';
-import { snapshotAt, type Database, type Snapshot } from '#event-store';
+import { selectSnapshotJson, type Database, type StreamSnapshot } from '#event-store';
 import { IS_CONFIGURATION_NEEDED } from '#runs';
-import { IS_NEEDED } from '#state';
-import { policyThatCounts } from './data-retention-policies.queries.js';
+import { IS_STATE_NEEDED } from '#state';
+import { joinEffectivePolicy } from './data-retention-policies.queries.js';
 
 /** Records whose files policies delete; `isNeeded` is about their row `v` and the row `w` of their workspace. */
 export type RetainedKind = { readonly table: Sql; readonly kept: string; readonly isNeeded: Sql };
@@ -10,7 +10,7 @@ export type RetainedKind = { readonly table: Sql; readonly kept: string; readonl
 export const STATE_VERSIONS: RetainedKind = {
   table: sql.raw('state_versions'),
   kept: 'finalized',
-  isNeeded: IS_NEEDED,
+  isNeeded: IS_STATE_NEEDED,
 };
 
 export const CONFIGURATION_VERSIONS: RetainedKind = {
@@ -27,28 +27,28 @@ type DeletingPolicy = {
   readonly days: number;
 };
 
-const POLICIES_AT_ONCE = 100;
-const VERSIONS_AT_ONCE = 200;
+const POLICIES_PER_PAGE = 100;
+const VERSIONS_PER_PAGE = 200;
 
 /** A version with its snapshot. */
 export type StoredVersion = {
   readonly id: string;
   readonly workspace: string;
   readonly organization: string;
-  readonly snapshot: Snapshot;
+  readonly snapshot: StreamSnapshot;
 };
 
 /** Every policy that does not keep all. */
-async function* deletingPolicies(database: Database): AsyncGenerator<DeletingPolicy> {
+async function* listDeletingPolicies(database: Database): AsyncGenerator<DeletingPolicy> {
   for (let after = ''; ;) {
     const page = await database.rows<DeletingPolicy>(sql`
       select id, organization, case when owner <> organization then owner end as workspace,
              delete_older_than_days as days
         from data_retention_policies where delete_older_than_days is not null and id > ${after}
-       order by id limit ${POLICIES_AT_ONCE}`);
+       order by id limit ${POLICIES_PER_PAGE}`);
     yield* page;
     const last = page.at(-1);
-    if (!last || page.length < POLICIES_AT_ONCE) return;
+    if (!last || page.length < POLICIES_PER_PAGE) return;
     after = last.id;
   }
 }
@@ -60,7 +60,7 @@ const isOlder = (now: Date, days: Sql): Sql =>
  * The ids of the versions that are due by this policy, oldest first. Those that are old and stay are passed over here and
  * not by a condition: there may be many, and each statement is to look at few.
  */
-async function* dueUnder(
+async function* listDueUnderPolicy(
   database: Database,
   { table, kept, isNeeded }: RetainedKind,
   { id, organization, workspace, days }: DeletingPolicy,
@@ -74,20 +74,20 @@ async function* dueUnder(
         from (select * from ${table} v
                where ${inside} and v.status = ${sql.raw(`'${kept}'`)} and ${isOlder(now, sql`${days}::integer`)}
                  and (v.kept_since, v.id) > (${after.keptSince}::timestamptz, ${after.id})
-               order by v.kept_since, v.id limit ${VERSIONS_AT_ONCE}) v
+               order by v.kept_since, v.id limit ${VERSIONS_PER_PAGE}) v
         join workspaces w on w.id = v.workspace
-        left join ${policyThatCounts('v.workspace', 'v.organization')} d on true
+        left join ${joinEffectivePolicy('v.workspace', 'v.organization')} d on true
        order by v.kept_since, v.id`);
     yield* page.filter(({ isDue }) => isDue).map((version) => version.id);
     const last = page.at(-1);
-    if (!last || page.length < VERSIONS_AT_ONCE) return;
+    if (!last || page.length < VERSIONS_PER_PAGE) return;
     after = last;
   }
 }
 
 /** The ids of all versions whose data is older than the policy wants that counts for them. */
-export async function* dueVersions(database: Database, kind: RetainedKind, now: Date): AsyncGenerator<string> {
-  for await (const policy of deletingPolicies(database)) yield* dueUnder(database, kind, policy, now);
+export async function* listDueVersions(database: Database, kind: RetainedKind, now: Date): AsyncGenerator<string> {
+  for await (const policy of listDeletingPolicies(database)) yield* listDueUnderPolicy(database, kind, policy, now);
 }
 
 /** A version whose data is to be deleted, and what that depends on. */
@@ -98,7 +98,7 @@ type DueVersion = StoredVersion & {
 };
 
 /** Nothing where it is not due, or not any more. */
-export const dueVersion = (
+export const findDueVersion = (
   database: Database,
   { table, kept, isNeeded }: RetainedKind,
   id: string,
@@ -106,10 +106,10 @@ export const dueVersion = (
 ): Promise<DueVersion | undefined> =>
   database.row<DueVersion>(sql`
     select v.id, v.workspace, v.organization, sw.version as "workspaceVersion", d.id as policy,
-           sd.version as "policyVersion", ${snapshotAt('v.id')} as snapshot
+           sd.version as "policyVersion", ${selectSnapshotJson('v.id')} as snapshot
       from ${table} v join workspaces w on w.id = v.workspace
       join event_store.streams sw on sw.stream = v.workspace
-      join ${policyThatCounts('v.workspace', 'v.organization')} d on true
+      join ${joinEffectivePolicy('v.workspace', 'v.organization')} d on true
       join event_store.streams sd on sd.stream = d.id
      where v.id = ${id} and v.status = ${kept} and ${isOlder(now, sql.raw('d.delete_older_than_days'))}
        and not ${isNeeded}`);
@@ -121,7 +121,7 @@ export const hasOtherPolicy = ({ workspace, policy }: DueVersion): Sql =>
 const SOFT_DELETED = sql.raw(`'backing_data_soft_deleted'`);
 
 /** The ids of the versions whose data was soft-deleted before that time, oldest first. */
-export async function* expiredVersions(
+export async function* listExpiredVersions(
   database: Database,
   { table }: RetainedKind,
   before: Date,
@@ -132,22 +132,22 @@ export async function* expiredVersions(
       select v.id, v.soft_deleted_at as at from ${table} v
        where v.status = ${SOFT_DELETED} and v.soft_deleted_at < ${before.toISOString()}::timestamptz
          and (v.soft_deleted_at, v.id) > (${after.at}::timestamptz, ${after.id})
-       order by v.soft_deleted_at, v.id limit ${VERSIONS_AT_ONCE}`);
+       order by v.soft_deleted_at, v.id limit ${VERSIONS_PER_PAGE}`);
     yield* page.map(({ id }) => id);
     const last = page.at(-1);
-    if (!last || page.length < VERSIONS_AT_ONCE) return;
+    if (!last || page.length < VERSIONS_PER_PAGE) return;
     after = last;
   }
 }
 
 /** Nothing if it was restored or deleted meanwhile. */
-export const expiredVersion = (
+export const findExpiredVersion = (
   database: Database,
   { table }: RetainedKind,
   id: string,
   before: Date,
 ): Promise<StoredVersion | undefined> =>
   database.row<StoredVersion>(sql`
-    select v.id, v.workspace, v.organization, ${snapshotAt('v.id')} as snapshot from ${table} v
+    select v.id, v.workspace, v.organization, ${selectSnapshotJson('v.id')} as snapshot from ${table} v
      where v.id = ${id} and v.status = ${SOFT_DELETED}
        and v.soft_deleted_at < ${before.toISOString()}::timestamptz`);

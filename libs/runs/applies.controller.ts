@@ -1,9 +1,9 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { document, type Document } from '#json-api';
-import { applyResource, runIdOf } from './runs.document.js';
-import { runFor } from './runs.queries.js';
+import { renderDocument, type Document } from '#json-api';
+import { renderApply, toRunId } from './runs.document.js';
+import { findRun } from './runs.queries.js';
 
 @Controller('api/v2')
 export class AppliesController {
@@ -11,7 +11,7 @@ export class AppliesController {
 
   @Get('applies/:id')
   show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.ofRun(runIdOf(id, 'apply'), actor);
+    return this.ofRun(toRunId(id, 'apply'), actor);
   }
 
   @Get('runs/:id/apply')
@@ -20,6 +20,6 @@ export class AppliesController {
   }
 
   private async ofRun(id: string, actor: Actor): Promise<Document> {
-    return document(applyResource(await runFor(this.database, actor, 'read-runs', id)));
+    return renderDocument(renderApply(await findRun(this.database, actor, 'read-runs', id)));
   }
 }

@@ -1,11 +1,11 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, unprocessable } from '#kernel';
-import { EventStore, firstRow, unchanged } from '#event-store';
-import { contextOf, type Actor } from '#access';
-import { commentById, type CommentRow } from './run-events.queries.js';
+import { EventStore, getFirstRow, expectVersion } from '#event-store';
+import { createEventContext, type Actor } from '#access';
+import { selectCommentById, type CommentRow } from './run-events.queries.js';
 import { run } from './run.js';
-import { authorize, commentOf } from './runs.handler.js';
-import { runForCommand, type StoredComments } from './runs.queries.js';
+import { authorizeRunCommand, createCommentCommand } from './runs.handler.js';
+import { loadRunForCommand, type StoredComments } from './runs.queries.js';
 
 export class CommentOnRun extends Command<CommentRow> {
   constructor(
@@ -18,13 +18,13 @@ export class CommentOnRun extends Command<CommentRow> {
 }
 
 /** Clients read all comments of a run in one request. Comments of actions are few: each action ends a phase of the run. */
-const COMMENTS_MOST = 500;
-const COMMENTS_MOST_BYTES = 1_024 * 1_024;
+const MAX_COMMENTS = 500;
+const MAX_COMMENT_BYTES = 1_024 * 1_024;
 
-const checkRoom = ({ count, bytes }: StoredComments, body: string): void => {
-  if (count >= COMMENTS_MOST) throw unprocessable(`A run can have at most ${COMMENTS_MOST} comments`, 'body');
-  if (bytes + Buffer.byteLength(body) > COMMENTS_MOST_BYTES) {
-    throw unprocessable(`The comments of a run can have at most ${COMMENTS_MOST_BYTES} bytes together`, 'body');
+const checkCommentLimit = ({ count, bytes }: StoredComments, body: string): void => {
+  if (count >= MAX_COMMENTS) throw unprocessable(`A run can have at most ${MAX_COMMENTS} comments`, 'body');
+  if (bytes + Buffer.byteLength(body) > MAX_COMMENT_BYTES) {
+    throw unprocessable(`The comments of a run can have at most ${MAX_COMMENT_BYTES} bytes together`, 'body');
   }
 };
 
@@ -40,21 +40,21 @@ export class CommentOnRunHandler implements ICommandHandler<CommentOnRun> {
     const { rows } = await this.store.handle({
       decider: run,
       load: async () => {
-        const found = await runForCommand(this.store.database, actor, id);
-        authorize(actor, 'CommentRun', found);
+        const found = await loadRunForCommand(this.store.database, actor, id);
+        authorizeRunCommand(actor, 'CommentRun', found);
         // The append checks the run's version, so comments that arrive together are counted.
-        checkRoom(found.comments, body);
+        checkCommentLimit(found.comments, body);
         return { ...(await this.store.restore(id, run, found.snapshot)), found };
       },
-      command: () => commentOf(comment, body, actor),
+      command: () => createCommentCommand(comment, body, actor),
       organization: ({ found }) => found.organization,
       holding: ({ found }) => [
-        unchanged(found.organization, found.organizationVersion),
-        unchanged(found.workspace, found.workspaceSnapshot.version),
+        expectVersion(found.organization, found.organizationVersion),
+        expectVersion(found.workspace, found.workspaceSnapshot.version),
       ],
-      context: contextOf(actor),
-      read: () => [commentById(comment)],
+      context: createEventContext(actor),
+      read: () => [selectCommentById(comment)],
     });
-    return firstRow<CommentRow>(rows);
+    return getFirstRow<CommentRow>(rows);
   }
 }

@@ -1,7 +1,7 @@
 import { sql, type Sql } from '#kernel';
-import { writeOf, type EventStore, type Snapshot, type Write } from '#event-store';
+import { decideWrite, type EventStore, type StreamSnapshot, type StreamWrite } from '#event-store';
 import { configurationVersion, type ConfigurationVersionCommand } from './configuration-version.js';
-import { inUse, isInUse } from './configuration-versions.queries.js';
+import { isArchiveInUse, isConfigurationArchiveInUse } from './configuration-versions.queries.js';
 
 /**
  * Over the row `v` of configuration_versions: whether it is the current one of its workspace, the newest that is uploaded,
@@ -12,29 +12,34 @@ export const IS_CONFIGURATION_NEEDED: Sql = sql`(
     and not exists (select 1 from configuration_versions newer
                      where newer.workspace = v.workspace and newer.status = 'uploaded'
                        and (newer.current_since, newer.id) > (v.current_since, v.id))
-  or ${inUse('v')})`;
+  or ${isArchiveInUse('v')})`;
 
 /** In an append: refuses the deletion if a run has begun with the version meanwhile. */
-export const isConfigurationInUse = isInUse;
+export const isConfigurationInUse = isConfigurationArchiveInUse;
 
 /** An uploaded or soft-deleted version, with its snapshot, read with a statement of the caller's own. */
 export type DispensableConfiguration = {
   readonly id: string;
   readonly organization: string;
-  readonly snapshot: Snapshot;
+  readonly snapshot: StreamSnapshot;
 };
 
-const deletion = async (
+const prepareDeletion = async (
   store: EventStore,
   { id, organization, snapshot }: DispensableConfiguration,
   command: ConfigurationVersionCommand,
-): Promise<Write> =>
-  writeOf(configurationVersion, await store.restore(id, configurationVersion, snapshot), organization, command);
+): Promise<StreamWrite> =>
+  decideWrite(configurationVersion, await store.restore(id, configurationVersion, snapshot), organization, command);
 
 /** The soft deletion of the archive of a version that is not needed. */
-export const softConfigurationDeletion = (store: EventStore, version: DispensableConfiguration): Promise<Write> =>
-  deletion(store, version, { type: 'SoftDeleteConfiguration', data: { isInUse: false, isCurrent: false } });
+export const prepareSoftConfigurationDeletion = (
+  store: EventStore,
+  version: DispensableConfiguration,
+): Promise<StreamWrite> =>
+  prepareDeletion(store, version, { type: 'SoftDeleteConfiguration', data: { isInUse: false, isCurrent: false } });
 
 /** The permanent deletion of an archive that is soft-deleted. */
-export const permanentConfigurationDeletion = (store: EventStore, version: DispensableConfiguration): Promise<Write> =>
-  deletion(store, version, { type: 'DeleteConfigurationPermanently', data: {} });
+export const preparePermanentConfigurationDeletion = (
+  store: EventStore,
+  version: DispensableConfiguration,
+): Promise<StreamWrite> => prepareDeletion(store, version, { type: 'DeleteConfigurationPermanently', data: {} });

@@ -15,16 +15,24 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import type { Readable } from 'node:stream';
 import { notFound } from '#kernel';
-import { ConfigureRoute, contextOf, CurrentActor, Public, requestOf, systemContext, type Actor } from '#access';
+import {
+  ConfigureRoute,
+  createEventContext,
+  CurrentActor,
+  Public,
+  describeRequest,
+  createSystemContext,
+  type Actor,
+} from '#access';
 import type { StoredBlob } from '#blob-store';
 import { Database } from '#event-store';
-import { Reads, shownOnce } from '#reads';
+import { ReadRecorder, releaseOnceRecorded } from '#reads';
 import { ConfigurationFiles } from './configuration-version.files.js';
-import { ConfigurationLinks, type LinkHolder } from './configuration-version.links.js';
+import { ConfigurationLinks, type LinkRecipient } from './configuration-version.links.js';
 import { ReceiveConfiguration } from './configuration-versions.handler.js';
 import {
-  configurationVersionFor,
-  linkedConfiguration,
+  findConfigurationVersion,
+  findLinkedConfiguration,
   type ConfigurationVersionTarget,
   type LinkedConfiguration,
 } from './configuration-versions.queries.js';
@@ -38,7 +46,7 @@ export class ConfigurationFilesController {
     private readonly database: Database,
     private readonly files: ConfigurationFiles,
     private readonly links: ConfigurationLinks,
-    private readonly reads: Reads,
+    private readonly reads: ReadRecorder,
   ) {}
 
   /** The signed link stands for the token. */
@@ -68,35 +76,35 @@ export class ConfigurationFilesController {
   async content(@Param('token') token: string, @Req() request: FastifyRequest): Promise<StreamableFile> {
     const { id, givenTo } = this.links.downloadOf(token);
     const { version, found } = await this.open(id);
-    const content = await shownOnce(found.content, this.recordArchive(version, givenTo, request));
+    const content = await releaseOnceRecorded(found.content, this.recordArchive(version, givenTo, request));
     return new StreamableFile(content, { type: 'application/octet-stream', length: found.size });
   }
 
   /** The archive may have been archived or deleted since the link was given out, and replaced since its number was read. */
   private async open(id: string, missing?: number): Promise<{ version: LinkedConfiguration; found: StoredBlob }> {
-    const version = await linkedConfiguration(this.database, id);
+    const version = await findLinkedConfiguration(this.database, id);
     if (version?.status !== 'uploaded' || version.archive === missing) throw notFound('The archive is not here');
     const found = await this.files.get(id, version.archive);
     return found ? { version, found } : this.open(id, version.archive);
   }
 
   private async linkFor(target: ConfigurationVersionTarget, actor: Actor): Promise<HttpRedirectResponse> {
-    const { id, status, organization, workspace } = await configurationVersionFor(this.database, actor, target);
+    const { id, status, organization, workspace } = await findConfigurationVersion(this.database, actor, target);
     if (status !== 'uploaded') throw notFound('The archive is not here');
     const data = { configurationVersion: id, workspace, shown: 'link', linkOf: actor.id } as const;
     await this.reads.record<ConfigurationRead>(actor, organization, { type: 'ConfigurationVersionDownloaded', data });
-    return { url: this.links.download(id, contextOf(actor).accessor), statusCode: 302 };
+    return { url: this.links.download(id, createEventContext(actor).accessor), statusCode: 302 };
   }
 
   /** Whoever holds the link: the client is known, and whom it was given to. */
   private recordArchive(
     { id, organization, workspace }: LinkedConfiguration,
-    { id: linkOf, type }: LinkHolder,
+    { id: linkOf, type }: LinkRecipient,
     request: FastifyRequest,
   ): Promise<void> {
     const context = {
-      ...systemContext('signed link', request.id),
-      request: requestOf(request),
+      ...createSystemContext('signed link', request.id),
+      request: describeRequest(request),
       ...(type === 'users' ? { linkOf } : {}),
     };
     const data = { configurationVersion: id, workspace, shown: 'archive', linkOf } as const;

@@ -1,10 +1,10 @@
-import { fileSweeper, type BlobStore } from '#blob-store';
+import { createFileSweeper, type BlobStore } from '#blob-store';
 import type { Follower } from '#event-store';
 import { ConfigurationFiles } from './configuration-version.files.js';
 import type { WorkspaceDeleted } from '#kernel';
 import type { ConfigurationVersionEvent } from './configuration-version.js';
 
-type Source = Extract<
+type ConfigurationFileEvent = Extract<
   ConfigurationVersionEvent,
   {
     type:
@@ -17,10 +17,10 @@ type Source = Extract<
 >;
 
 /** Removes the archives of configuration versions that are gone, archived or deleted for good, and those that were replaced. */
-export const configurationSweeper = (blobs: BlobStore): Follower => {
+export const createConfigurationSweeper = (blobs: BlobStore): Follower => {
   // Only removed, so no key is needed here.
   const files = new ConfigurationFiles(blobs);
-  return fileSweeper<Source>({
+  return createFileSweeper<ConfigurationFileEvent>({
     name: 'configuration_sweeper',
     table: 'runs.kept_archives',
     ownerEnds: 'WorkspaceDeleted' satisfies WorkspaceDeleted['type'],

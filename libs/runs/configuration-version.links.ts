@@ -1,10 +1,10 @@
 import type { SignedLinks } from '#blob-store';
 
 /** Somebody, as the accessor of an event is told of. */
-export type LinkHolder = { readonly id: string; readonly type: string };
+export type LinkRecipient = { readonly id: string; readonly type: string };
 
 /** A download is followed at once; nobody has to keep its address. */
-const DOWNLOAD_LIFE_MS = 15 * 60 * 1000;
+const DOWNLOAD_LIFETIME_MS = 15 * 60 * 1000;
 
 /** The absolute addresses of archives. They stand for the permission: clients come there without a token. */
 export class ConfigurationLinks {
@@ -19,8 +19,8 @@ export class ConfigurationLinks {
   }
 
   /** Remembers whom it was given to: who comes with it shows no token, and is told of in the trail. */
-  download(id: string, givenTo: LinkHolder): string {
-    const token = this.downloads.sign(`${id} ${givenTo.id} ${givenTo.type}`, DOWNLOAD_LIFE_MS);
+  download(id: string, givenTo: LinkRecipient): string {
+    const token = this.downloads.sign(`${id} ${givenTo.id} ${givenTo.type}`, DOWNLOAD_LIFETIME_MS);
     return `${this.publicUrl}/api/v2/configuration-versions/download/${token}`;
   }
 
@@ -29,7 +29,7 @@ export class ConfigurationLinks {
     return this.uploads.subjectOf(token);
   }
 
-  downloadOf(token: string): { readonly id: string; readonly givenTo: LinkHolder } {
+  downloadOf(token: string): { readonly id: string; readonly givenTo: LinkRecipient } {
     const [id = '', holder = '', type = ''] = this.downloads.subjectOf(token).split(' ');
     return { id, givenTo: { id: holder, type } };
   }

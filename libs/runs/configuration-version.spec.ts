@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { decide, fold, Refused } from '#kernel';
+import { decide, fold, Refusal } from '#kernel';
 import { specify } from '#kernel/spec';
 import {
   configurationVersion,
-  type ConfigurationVersion,
+  type ConfigurationVersionState,
   type ConfigurationVersionCommand,
   type ConfigurationVersionEvent,
 } from './configuration-version.js';
@@ -177,11 +177,14 @@ describe('whatever is asked of it', () => {
     facts.map(softDelete),
   );
 
-  const attempt = (state: ConfigurationVersion, command: ConfigurationVersionCommand): ConfigurationVersion => {
+  const attempt = (
+    state: ConfigurationVersionState,
+    command: ConfigurationVersionCommand,
+  ): ConfigurationVersionState => {
     try {
       return fold(configurationVersion, state, decide(configurationVersion, command, state));
     } catch (error) {
-      if (error instanceof Refused) return state;
+      if (error instanceof Refusal) return state;
       throw error;
     }
   };

@@ -1,4 +1,4 @@
-import { badRequest, conflict, notFound, type Decider, type Message, type Refused, type Somebody } from '#kernel';
+import { badRequest, conflict, notFound, type Decider, type Message, type Refusal, type Principal } from '#kernel';
 
 /**
  * A configuration that is uploaded for runs: one archive, which comes by a signed link after the version was made. Until
@@ -15,7 +15,7 @@ import { badRequest, conflict, notFound, type Decider, type Message, type Refuse
 export type ConfigurationStatus =
   'pending' | 'uploaded' | 'errored' | 'archived' | 'backing_data_soft_deleted' | 'backing_data_permanently_deleted';
 
-type Birth = {
+type ConfigurationVersionCreation = {
   workspace: string;
   source: 'tfe-api';
   /** Whether a run is to begin when the archive is here. */
@@ -24,55 +24,55 @@ type Birth = {
   speculative: boolean;
   /** Does not become the workspace's current one by its creation. */
   provisional: boolean;
-  createdBy: Somebody;
+  createdBy: Principal;
   /** Whether they may apply runs: what begins by the upload is applied unasked only then. */
   mayApply: boolean;
 };
 
-type Nothing = Record<never, never>;
+type EmptyData = Record<never, never>;
 
 /** `archive`: the number of the file (configuration-version.files.ts); `size`: its bytes. */
-type Archive = { size: number; archive: number };
+type StoredArchive = { size: number; archive: number };
 
 export type ConfigurationVersionEvent =
-  | Message<'ConfigurationVersionCreated', Birth>
-  | Message<'ConfigurationVersionUploaded', Archive>
-  | Message<'ConfigurationVersionReplaced', Archive>
+  | Message<'ConfigurationVersionCreated', ConfigurationVersionCreation>
+  | Message<'ConfigurationVersionUploaded', StoredArchive>
+  | Message<'ConfigurationVersionReplaced', StoredArchive>
   | Message<'ConfigurationVersionErrored', { error: string; message: string }>
-  | Message<'ConfigurationVersionArchived', Nothing>
-  | Message<'ConfigurationVersionSoftDeleted', Nothing>
-  | Message<'ConfigurationVersionRestored', Nothing>
-  | Message<'ConfigurationVersionPermanentlyDeleted', Nothing>;
+  | Message<'ConfigurationVersionArchived', EmptyData>
+  | Message<'ConfigurationVersionSoftDeleted', EmptyData>
+  | Message<'ConfigurationVersionRestored', EmptyData>
+  | Message<'ConfigurationVersionPermanentlyDeleted', EmptyData>;
 
 export type ConfigurationVersionCommand =
-  | Message<'CreateConfigurationVersion', Birth>
-  | Message<'UploadConfiguration', Archive & { hasRuns: boolean }>
+  | Message<'CreateConfigurationVersion', ConfigurationVersionCreation>
+  | Message<'UploadConfiguration', StoredArchive & { hasRuns: boolean }>
   | Message<'FailConfiguration', { error: string; message: string }>
   /** `hasRuns`: a run was made with the version, whether it is over or not; `isInUse`: a run with it is not over; `isCurrent`: of its workspace. */
   | Message<'ArchiveConfiguration', { isInUse: boolean; isCurrent: boolean }>
   | Message<'SoftDeleteConfiguration', { isInUse: boolean; isCurrent: boolean }>
-  | Message<'RestoreConfiguration', Nothing>
-  | Message<'DeleteConfigurationPermanently', Nothing>;
+  | Message<'RestoreConfiguration', EmptyData>
+  | Message<'DeleteConfigurationPermanently', EmptyData>;
 
 /** `archive`: the number of the archive that runs get; 0 until there is one. */
-export type ConfigurationVersion = { readonly status: 'absent' | ConfigurationStatus; readonly archive: number };
+export type ConfigurationVersionState = { readonly status: 'absent' | ConfigurationStatus; readonly archive: number };
 
-const known = ({ status }: ConfigurationVersion): ConfigurationStatus => {
+const requireExisting = ({ status }: ConfigurationVersionState): ConfigurationStatus => {
   if (status === 'absent') throw notFound();
   return status;
 };
 
-export const uploadedAtOnce = (): Refused =>
+export const createConcurrentArchiveRefusal = (): Refusal =>
   conflict('Another archive of this configuration version was uploaded at the same time. Upload yours again');
 
-export const archiveIsUsed = (): Refused =>
+export const createArchiveInUseRefusal = (): Refusal =>
   conflict(
     'A run uses the archive of this configuration version, so another cannot replace it. Create a configuration version for it',
   );
 
 /** The vendor answers what cannot be archived with a 409, and what cannot be deleted or restored with a 400. */
 export const configurationVersion: Decider<
-  ConfigurationVersion,
+  ConfigurationVersionState,
   ConfigurationVersionCommand,
   ConfigurationVersionEvent
 > = {
@@ -86,25 +86,25 @@ export const configurationVersion: Decider<
       return [{ type: 'ConfigurationVersionCreated', data }];
     },
     UploadConfiguration: ({ size, archive, hasRuns }, state) => {
-      const status = known(state);
+      const status = requireExisting(state);
       if (status === 'pending') return [{ type: 'ConfigurationVersionUploaded', data: { size, archive } }];
       if (status !== 'uploaded') throw conflict(`Nothing can be uploaded to a configuration version that is ${status}`);
       // Equal content has the same number: a client repeated its upload, or two of them uploaded it at once.
       if (archive === state.archive) return [];
       // Lower numbers are being deleted.
       if (archive < state.archive) {
-        throw uploadedAtOnce();
+        throw createConcurrentArchiveRefusal();
       }
-      if (hasRuns) throw archiveIsUsed();
+      if (hasRuns) throw createArchiveInUseRefusal();
       return [{ type: 'ConfigurationVersionReplaced', data: { size, archive } }];
     },
     FailConfiguration: ({ error, message }, state) => {
-      const status = known(state);
+      const status = requireExisting(state);
       if (status !== 'pending') throw conflict(`Nothing can be uploaded to a configuration version that is ${status}`);
       return [{ type: 'ConfigurationVersionErrored', data: { error, message } }];
     },
     ArchiveConfiguration: ({ isInUse, isCurrent }, state) => {
-      const status = known(state);
+      const status = requireExisting(state);
       if (status !== 'uploaded') throw conflict(`Configuration version is ${status} and cannot be archived`);
       // Clients look for both parts of this text (clients.md §8).
       if (isCurrent) {
@@ -114,7 +114,7 @@ export const configurationVersion: Decider<
       return [{ type: 'ConfigurationVersionArchived', data: {} }];
     },
     SoftDeleteConfiguration: ({ isInUse, isCurrent }, state) => {
-      const status = known(state);
+      const status = requireExisting(state);
       if (status !== 'uploaded')
         throw badRequest(`The data of a configuration version that is ${status} cannot be deleted`);
       if (isInUse) throw badRequest('The data of a configuration version with a run in progress cannot be deleted');
@@ -122,7 +122,7 @@ export const configurationVersion: Decider<
       return [{ type: 'ConfigurationVersionSoftDeleted', data: {} }];
     },
     RestoreConfiguration: (_, state) => {
-      const status = known(state);
+      const status = requireExisting(state);
       if (status === 'uploaded') return [];
       if (status === 'backing_data_soft_deleted') return [{ type: 'ConfigurationVersionRestored', data: {} }];
       // Clients look for `transition not allowed` (clients.md §8).
@@ -131,7 +131,7 @@ export const configurationVersion: Decider<
       );
     },
     DeleteConfigurationPermanently: (_, state) => {
-      if (known(state) !== 'backing_data_soft_deleted') {
+      if (requireExisting(state) !== 'backing_data_soft_deleted') {
         throw badRequest('Only data that is soft deleted can be deleted permanently');
       }
       return [{ type: 'ConfigurationVersionPermanentlyDeleted', data: {} }];

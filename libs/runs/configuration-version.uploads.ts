@@ -1,56 +1,56 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { conflict, Ids, notFound, Refused, sql } from '#kernel';
-import { identityNow, may, systemContext } from '#access';
-import { digestOf, hashed } from '#blob-store';
-import { EventStore, staleWhen, unborn, unchanged, writeOf, type Write } from '#event-store';
+import { conflict, Ids, notFound, Refusal, sql } from '#kernel';
+import { findCurrentIdentity, can, createSystemContext } from '#access';
+import { computeDigest, hashWhileReading } from '#blob-store';
+import { EventStore, raiseConflictWhen, newStream, expectVersion, decideWrite, type StreamWrite } from '#event-store';
 import { ToolReleases } from '#workspaces';
 import { ConfigurationFiles } from './configuration-version.files.js';
 import {
-  archiveIsUsed,
+  createArchiveInUseRefusal,
   configurationVersion,
-  uploadedAtOnce,
+  createConcurrentArchiveRefusal,
   type ConfigurationStatus,
   type ConfigurationVersionCommand,
 } from './configuration-version.js';
 import {
-  configurationForUpload,
+  loadConfigurationForUpload,
   hasRuns,
-  linkedConfiguration,
-  placeOfMaker,
+  findLinkedConfiguration,
+  loadCreatorScope,
   type ConfigurationForUpload,
   type LinkedConfiguration,
 } from './configuration-versions.queries.js';
 import { DEFAULT_OPTIONS } from './run-options.js';
-import { waitsItsTurn } from './run-state.js';
+import { waitsForWorkspace } from './run-state.js';
 import { run, type RunCommand } from './run.js';
 
 const GZIP = Buffer.from([0x1f, 0x8b]);
 
-class NotAnArchive extends Refused {
+class NotAnArchiveRefusal extends Refusal {
   constructor() {
     super('unprocessable', [{ detail: 'The upload is not a gzip archive' }]);
   }
 }
 
 /** Passes content on, and fails it where it does not begin as gzip does: then it is not stored. */
-const gzipped = async function* (content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+const requireGzip = async function* (content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let head = Buffer.alloc(0);
   for await (const piece of content) {
     if (head.length < GZIP.length) {
       head = Buffer.concat([head, piece.subarray(0, GZIP.length - head.length)]);
-      if (!head.equals(GZIP.subarray(0, head.length))) throw new NotAnArchive();
+      if (!head.equals(GZIP.subarray(0, head.length))) throw new NotAnArchiveRefusal();
     }
     yield piece;
   }
-  if (head.length < GZIP.length) throw new NotAnArchive();
+  if (head.length < GZIP.length) throw new NotAnArchiveRefusal();
 };
 
 /** Whether a version in this status never has an archive again. */
-const isHopeless = (status: ConfigurationStatus): boolean =>
+const isNeverUploadable = (status: ConfigurationStatus): boolean =>
   ['errored', 'archived', 'backing_data_permanently_deleted'].includes(status);
 
-class AlreadyStored extends Error {
+class AlreadyStoredError extends Error {
   constructor(readonly archive: number) {
     super(`archive ${archive} has the same content`);
   }
@@ -71,7 +71,7 @@ export class ConfigurationUploads {
   ) {}
 
   async receive(id: string, content: AsyncIterable<Uint8Array>): Promise<void> {
-    const version = await linkedConfiguration(this.store.database, id);
+    const version = await findLinkedConfiguration(this.store.database, id);
     if (!version) throw notFound();
     if (version.status === 'errored')
       throw conflict('What was uploaded could not be used; make another configuration version');
@@ -84,7 +84,7 @@ export class ConfigurationUploads {
     try {
       await this.tell(id, ({ hasRuns }) => ({ type: 'UploadConfiguration', data: { size, archive, hasRuns } }));
     } catch (error) {
-      if (error instanceof Refused) await this.removeUseless(id);
+      if (error instanceof Refusal) await this.removeUseless(id);
       throw error;
     }
   }
@@ -94,9 +94,11 @@ export class ConfigurationUploads {
     { id, archive, hasRuns }: LinkedConfiguration,
     content: AsyncIterable<Uint8Array>,
   ): Promise<void> {
-    const sent = await digestOf(content);
+    const sent = await computeDigest(content);
     if ((await this.files.digest(id, archive))?.equals(sent)) return;
-    throw hasRuns ? archiveIsUsed() : conflict('Too many archives were uploaded. Create another configuration version');
+    throw hasRuns
+      ? createArchiveInUseRefusal()
+      : conflict('Too many archives were uploaded. Create another configuration version');
   }
 
   /** Returns the number of the file with this content: `free`, unless it is stored already. */
@@ -110,45 +112,45 @@ export class ConfigurationUploads {
     const files = this.files;
     // Failing at its end leaves nothing of it behind.
     const unlessStored = async function* (): AsyncGenerator<Uint8Array> {
-      yield* hashed(gzipped(content), sent);
+      yield* hashWhileReading(requireGzip(content), sent);
       for (let number = Math.max(archive, 1); number < free; number += 1) {
-        if ((await files.digest(id, number))?.equals(digest())) throw new AlreadyStored(number);
+        if ((await files.digest(id, number))?.equals(digest())) throw new AlreadyStoredError(number);
       }
     };
     try {
       if (await files.put(id, free, unlessStored())) return free;
     } catch (error) {
-      if (error instanceof AlreadyStored) return error.archive;
-      if (error instanceof NotAnArchive && status === 'pending') await this.fail(id, error);
+      if (error instanceof AlreadyStoredError) return error.archive;
+      if (error instanceof NotAnArchiveRefusal && status === 'pending') await this.fail(id, error);
       throw error;
     }
     if ((await files.digest(id, free))?.equals(digest())) return free;
-    throw uploadedAtOnce();
+    throw createConcurrentArchiveRefusal();
   }
 
   /** Deletes the archives that no event can name any more. */
   private async removeUseless(id: string): Promise<void> {
-    const version = await linkedConfiguration(this.store.database, id);
-    if (!version || isHopeless(version.status)) await this.files.remove(id);
+    const version = await findLinkedConfiguration(this.store.database, id);
+    if (!version || isNeverUploadable(version.status)) await this.files.remove(id);
     else await this.files.removeBefore(id, version.archive);
   }
 
   /** The vendor's way: a version whose upload is no archive is done with. */
-  private fail(id: string, { message }: NotAnArchive): Promise<void> {
+  private fail(id: string, { message }: NotAnArchiveRefusal): Promise<void> {
     return this.tell(id, () => ({ type: 'FailConfiguration', data: { error: 'invalid-archive', message } }));
   }
 
   private tell(id: string, commandOn: (found: ConfigurationForUpload) => ConfigurationVersionCommand): Promise<void> {
     return this.store.untilFirst(async () => {
-      const found = await configurationForUpload(this.store.database, id);
+      const found = await loadConfigurationForUpload(this.store.database, id);
       const loaded = await this.store.restore(id, configurationVersion, found.snapshot);
-      const write = writeOf(configurationVersion, loaded, found.organization, commandOn(found));
+      const write = decideWrite(configurationVersion, loaded, found.organization, commandOn(found));
       const [event] = write.events;
       if (!event) return;
       const begun = event.type === 'ConfigurationVersionUploaded' ? await this.begun(found) : [];
       // A run that begins meanwhile has the archive that is there.
-      const guards = event.type === 'ConfigurationVersionReplaced' ? [staleWhen(hasRuns(sql`${id}`))] : [];
-      await this.store.append([write, ...begun], systemContext('signed link', this.ids.uuid()), guards);
+      const guards = event.type === 'ConfigurationVersionReplaced' ? [raiseConflictWhen(hasRuns(sql`${id}`))] : [];
+      await this.store.append([write, ...begun], createSystemContext('signed link', this.ids.uuid()), guards);
     });
   }
 
@@ -156,15 +158,15 @@ export class ConfigurationUploads {
    * The run that begins with the upload; where the workspace is busy or locked it waits for its turn. The link is good
    * for a day, and who made the version may have lost what they had: no run begins for who could no longer queue it.
    */
-  private async begun(found: ConfigurationForUpload): Promise<readonly Write[]> {
+  private async begun(found: ConfigurationForUpload): Promise<readonly StreamWrite[]> {
     if (!found.autoQueueRuns || found.executionMode === 'local') return [];
-    const maker = await identityNow(this.store.database, found.createdBy);
-    const place = await placeOfMaker(this.store.database, maker, found);
-    if (!may(maker, 'queue-run', place)) return [];
+    const maker = await findCurrentIdentity(this.store.database, found.createdBy);
+    const place = await loadCreatorScope(this.store.database, maker, found);
+    if (!can(maker, 'queue-run', place)) return [];
     const options = {
       ...DEFAULT_OPTIONS,
       planOnly: found.speculative,
-      autoApply: found.autoApply && found.mayApply && may(maker, 'apply-run', place),
+      autoApply: found.autoApply && found.mayApply && can(maker, 'apply-run', place),
       terraformVersion: this.releases.resolve(found.terraformVersion),
     };
     const data = {
@@ -177,12 +179,12 @@ export class ConfigurationUploads {
     } as const;
     const commands: RunCommand[] = [
       { type: 'CreateRun', data },
-      ...(waitsItsTurn(options) ? [] : [{ type: 'QueueRun', data: {} } as const]),
+      ...(waitsForWorkspace(options) ? [] : [{ type: 'QueueRun', data: {} } as const]),
     ];
     return [
-      unchanged(found.organization, found.organizationVersion),
-      unchanged(found.workspace, found.workspaceVersion),
-      writeOf(run, unborn(this.ids.next('run'), run), found.organization, ...commands),
+      expectVersion(found.organization, found.organizationVersion),
+      expectVersion(found.workspace, found.workspaceVersion),
+      decideWrite(run, newStream(this.ids.next('run'), run), found.organization, ...commands),
     ];
   }
 }

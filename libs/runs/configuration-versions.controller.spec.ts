@@ -6,11 +6,11 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
 import { EncryptedBlobs } from '#blob-store';
-import { followed } from '../../test/support/log.js';
-import { MovedClock } from '../../test/support/clocks.js';
+import { waitForFollowers } from '../../test/support/log.js';
+import { AdjustableClock } from '../../test/support/clocks.js';
 import {
-  answered,
-  giveWorkspace,
+  expectStatus,
+  grantWorkspaceAccess,
   makeMember,
   makeOrganization,
   makeOrganizationToken,
@@ -18,13 +18,13 @@ import {
   makeWorkspace,
   resource,
 } from '../../test/support/seeds.js';
-import { until } from '../../test/support/product.js';
+import { waitUntil } from '../../test/support/product.js';
 import { pathOf } from '../../test/support/state-file.js';
 import { costOf } from '../../test/support/cost.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
-import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
+import { expectViewsMatchLog } from '../../test/support/true-to-the-log.js';
 import { ConfigurationFiles } from './configuration-version.files.js';
-import { runsSlice } from './index.js';
+import { runsDefinition } from './index.js';
 
 const SWEEPER = 'configuration_sweeper';
 const TYPE = 'configuration-versions';
@@ -32,7 +32,7 @@ const TYPE = 'configuration-versions';
 const ARCHIVE = gzipSync('main.tf');
 const OTHER = gzipSync('another main.tf');
 
-const clock = new MovedClock();
+const clock = new AdjustableClock();
 let server: TestServer;
 let files: ConfigurationFiles;
 
@@ -47,7 +47,7 @@ afterAll(() => server.close());
 let workspaces = 0;
 const aWorkspace = (): Promise<string> => makeWorkspace(server, 'acme', `ws-${(workspaces += 1)}`);
 
-const post = (workspace: string, attributes: object = {}, api: Api = server): Promise<Answer> =>
+const post = (workspace: string, attributes: object = {}, api: ApiTestClient = server): Promise<ApiResponse> =>
   api.post(
     `/api/v2/workspaces/${workspace}/configuration-versions`,
     resource(TYPE, { 'auto-queue-runs': false, ...attributes }),
@@ -72,7 +72,7 @@ const uploaded = async (attributes: object = {}, of?: string): Promise<Made> => 
   return made;
 };
 
-const show = async (id: string): Promise<Answer['body']> => (await server.get(`/api/v2/${TYPE}/${id}`)).body.data;
+const show = async (id: string): Promise<ApiResponse['body']> => (await server.get(`/api/v2/${TYPE}/${id}`)).body.data;
 
 /** Where the archive is to be had for a while, as the path of a download says. */
 const addressOf = async (path: string): Promise<string> => {
@@ -89,10 +89,10 @@ const bytesAt = async (path: string): Promise<Buffer> =>
 const makeRun = async (workspace: string): Promise<string> => {
   const relationships = { workspace: { data: { type: 'workspaces', id: workspace } } };
   const created = await server.post('/api/v2/runs', { data: { type: 'runs', attributes: {}, relationships } });
-  return answered(created, 201).body.data.id as string;
+  return expectStatus(created, 201).body.data.id as string;
 };
 
-const act = (id: string, action: string, api: Api = server): Promise<Answer> =>
+const act = (id: string, action: string, api: ApiTestClient = server): Promise<ApiResponse> =>
   api.post(`/api/v2/${TYPE}/${id}/actions/${action}`);
 
 const currentOf = async (workspace: string): Promise<string | null> => {
@@ -197,7 +197,7 @@ describe('uploading', () => {
     const first = await show(id);
     expect((await put(link, OTHER)).status).toBe(200);
     expect((await show(id)).attributes).not.toEqual(first.attributes);
-    await followed(server.store, SWEEPER);
+    await waitForFollowers(server.store, SWEEPER);
     expect([await files.size(id, 1), await files.size(id, 2)]).toEqual([null, OTHER.length]);
     for (const path of [before, await addressOf(`/api/v2/${TYPE}/${id}/download`)]) {
       expect(await bytesAt(path)).toEqual(OTHER);
@@ -206,7 +206,7 @@ describe('uploading', () => {
     expect([refused.status, await refused.text()]).toEqual([422, expect.stringContaining('not a gzip archive')]);
     expect((await show(id)).attributes.status).toBe('uploaded');
     await server.delete(`/api/v2/workspaces/${workspace}`);
-    await followed(server.store, SWEEPER);
+    await waitForFollowers(server.store, SWEEPER);
     expect(await files.size(id, 2)).toBeNull();
   });
 
@@ -217,7 +217,7 @@ describe('uploading', () => {
       const refused = await put(link, body);
       expect([refused.status, await refused.text()]).toEqual([409, expect.stringContaining('A run uses the archive')]);
     }
-    answered(await server.post(`/api/v2/runs/${run}/actions/cancel`), 202);
+    expectStatus(await server.post(`/api/v2/runs/${run}/actions/cancel`), 202);
     expect((await put(link, OTHER)).status).toBe(409);
     expect((await put(link, ARCHIVE)).status).toBe(200);
     expect(await bytesAt(await addressOf(`/api/v2/${TYPE}/${id}/download`))).toEqual(ARCHIVE);
@@ -232,7 +232,7 @@ describe('uploading', () => {
     });
     const drafts = join(server.house.settings.blobsFolder, '.drafts');
     late.write(OTHER.subarray(0, 10));
-    await until(async () => (await readdir(drafts)).length > 0, 'the upload has begun');
+    await waitUntil(async () => (await readdir(drafts)).length > 0, 'the upload has begun');
     await makeRun(workspace);
     late.end(OTHER.subarray(10));
     expect(await status).toBe(409);
@@ -286,7 +286,7 @@ describe('uploading', () => {
       half.write(large.subarray(0, 1_000_000), () => half.destroy());
     });
     const drafts = join(server.house.settings.blobsFolder, '.drafts');
-    await until(async () => (await readdir(drafts)).length === 0, 'the draft is gone');
+    await waitUntil(async () => (await readdir(drafts)).length === 0, 'the draft is gone');
     expect((await show(id)).attributes.status).toBe('pending');
     expect((await put(link, large)).status).toBe(200);
     const { content } = (await files.get(id, 1)) ?? {};
@@ -362,13 +362,13 @@ describe('the current one of a workspace', () => {
     expect(await currentOf(workspace)).toBe(second.id);
     for (const include of ['current_configuration_version', 'current-configuration-version.ingress-attributes']) {
       const answer = await server.get(`/api/v2/workspaces/${workspace}?include=${include}`);
-      expect(answered(answer, 200).body.included).toEqual([await show(second.id)]);
+      expect(expectStatus(answer, 200).body.included).toEqual([await show(second.id)]);
     }
   });
 });
 
 describe('the run that begins with an upload', () => {
-  const runsOf = async (workspace: string): Promise<Answer['body'][]> =>
+  const runsOf = async (workspace: string): Promise<ApiResponse['body'][]> =>
     (await server.get(`/api/v2/workspaces/${workspace}/runs`)).body.data;
 
   it('is made with it, and by who made the version', async () => {
@@ -404,7 +404,7 @@ describe('the run that begins with an upload', () => {
   it('is for who made the version as they stand when it comes, not as they stood before', async () => {
     const workspace = await makeWorkspace(server, 'acme', 'taken-away', { 'auto-apply': true });
     const team = await makeTeam(server, 'acme', 'makers');
-    const access = await giveWorkspace(server, team, workspace, 'write');
+    const access = await grantWorkspaceAccess(server, team, workspace, 'write');
     const maker = await makeMember(server, 'acme', 'maker', [team]);
     const made = [
       await post(workspace, { 'auto-queue-runs': true }, maker),
@@ -412,11 +412,11 @@ describe('the run that begins with an upload', () => {
     ];
     const [first = '', second = ''] = made.map(({ body }) => pathOf(body.data.attributes['upload-url'] as string));
     const less = resource('team-workspaces', { access: 'plan' });
-    answered(await server.patch(`/api/v2/team-workspaces/${access}`, less), 200);
+    expectStatus(await server.patch(`/api/v2/team-workspaces/${access}`, less), 200);
     expect((await put(first, ARCHIVE)).status).toBe(200);
     const begun = await runsOf(workspace);
     expect(begun.map(({ attributes }) => attributes['auto-apply'])).toEqual([false]);
-    answered(await server.delete(`/api/v2/organization-memberships/${maker.membership}`), 204);
+    expectStatus(await server.delete(`/api/v2/organization-memberships/${maker.membership}`), 204);
     expect((await put(second, ARCHIVE)).status).toBe(200);
     expect((await runsOf(workspace)).map(({ id }) => id)).toEqual(begun.map(({ id }) => id));
   });
@@ -466,7 +466,7 @@ describe('archiving', () => {
     expect((await server.get(`/api/v2/${TYPE}/${id}/download`)).status).toBe(404);
     expect((await put(link, ARCHIVE)).status).toBe(404);
     expect((await act(id, 'archive')).status).toBe(409);
-    await followed(server.store, SWEEPER);
+    await waitForFollowers(server.store, SWEEPER);
     expect(await files.size(id, 1)).toBeNull();
   });
 
@@ -517,7 +517,7 @@ describe('deleting the data', () => {
     expect([gone.status, gone.body.data.attributes.status]).toEqual([200, 'backing_data_permanently_deleted']);
     const late = await act(old.id, 'restore_backing_data');
     expect([late.status, late.body.errors[0].detail]).toEqual([400, expect.stringContaining('transition not allowed')]);
-    await followed(server.store, SWEEPER);
+    await waitForFollowers(server.store, SWEEPER);
     expect(await files.size(old.id, 1)).toBeNull();
   });
 });
@@ -560,20 +560,20 @@ describe('the log and the views', () => {
     await server.delete(`/api/v2/workspaces/${gone.workspace}`);
     await server.delete('/api/v2/organizations/brief');
     for (const { id } of [inBrief, gone]) expect((await server.get(`/api/v2/${TYPE}/${id}`)).status).toBe(404);
-    await followed(server.store, SWEEPER);
+    await waitForFollowers(server.store, SWEEPER);
     expect(await Promise.all([inBrief, gone, stays].map(({ id }) => files.size(id, 1)))).toEqual([
       null,
       null,
       ARCHIVE.length,
     ]);
-    await expectTrueToTheLog(server, [runsSlice]);
+    await expectViewsMatchLog(server, [runsDefinition]);
   });
 
   it('tell of what was done to a version', async () => {
     const { id, link } = await superseded();
     expect((await put(link, OTHER)).status).toBe(200);
     await act(id, 'archive');
-    await followed(server.store, 'audit_trail');
+    await waitForFollowers(server.store, 'audit_trail');
     const entries = await server.database.rows<{ entry: { resource: object } }>(sql`
       select entry from audit_trail_entries where entry -> 'resource' ->> 'id' = ${id} order by ordinal`);
     expect(entries.map(({ entry }) => entry.resource)).toMatchObject(
@@ -583,7 +583,8 @@ describe('the log and the views', () => {
 
   it('read a version with one statement, and make one with a look and a decision', async () => {
     const { id, workspace } = await uploaded();
-    const trips = async (request: () => Promise<Answer>): Promise<number> => (await costOf(server, request)).roundTrips;
+    const trips = async (request: () => Promise<ApiResponse>): Promise<number> =>
+      (await costOf(server, request)).roundTrips;
     expect(await trips(() => server.get(`/api/v2/${TYPE}/${id}`))).toBe(1);
     expect(await trips(() => server.get(`/api/v2/workspaces/${workspace}/configuration-versions`))).toBe(1);
     expect(await trips(() => post(workspace))).toBe(2);

@@ -6,30 +6,30 @@ import { notFound } from '#kernel';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import {
-  document,
-  includesOf,
-  pageDocument,
-  pageOf,
+  renderDocument,
+  parseInclude,
+  renderPage,
+  parsePage,
   parseBody,
   resourceBody,
   type Document,
-  type Query as QueryOf,
+  type QueryParameters as QueryOf,
 } from '#json-api';
-import { Reads } from '#reads';
+import { ReadRecorder } from '#reads';
 import { ConfigurationLinks } from './configuration-version.links.js';
-import { configurationVersionResource } from './configuration-versions.document.js';
+import { renderConfigurationVersion } from './configuration-versions.document.js';
 import {
   CreateConfigurationVersion,
-  ToConfigurationVersion,
-  type ConfigurationWish,
+  ChangeConfigurationVersion,
+  type ConfigurationCommandInput,
 } from './configuration-versions.handler.js';
 import {
-  configurationVersionFor,
+  findConfigurationVersion,
   listConfigurationVersions,
   type ConfigurationVersionRow,
   type ConfigurationVersionTarget,
 } from './configuration-versions.queries.js';
-import { configurationsShown, type ConfigurationRead } from './reads.events.js';
+import { createConfigurationReadEvents, type ConfigurationRead } from './reads.events.js';
 
 /** Versions are not made of commits yet: what is known of those brings nothing. */
 const INCLUDES = ['ingress_attributes', 'run'] as const;
@@ -50,7 +50,7 @@ export class ConfigurationVersionsController {
     private readonly bus: CommandBus,
     private readonly database: Database,
     private readonly links: ConfigurationLinks,
-    private readonly reads: Reads,
+    private readonly reads: ReadRecorder,
   ) {}
 
   @Post('workspaces/:id/configuration-versions')
@@ -63,7 +63,7 @@ export class ConfigurationVersionsController {
       provisional: attributes?.provisional ?? false,
     };
     const row = await this.bus.execute(new CreateConfigurationVersion(input, actor));
-    return document(configurationVersionResource(row, this.links.upload(row.id)));
+    return renderDocument(renderConfigurationVersion(row, this.links.upload(row.id)));
   }
 
   @Get('workspaces/:id/configuration-versions')
@@ -74,10 +74,10 @@ export class ConfigurationVersionsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const included = this.included(query);
-    const page = pageOf(query);
+    const page = parsePage(query);
     const { rows, total } = await listConfigurationVersions(this.database, actor, workspace, page);
-    const data = rows.map((row) => configurationVersionResource(row));
-    return pageDocument(data, page, total, request.url, included);
+    const data = rows.map((row) => renderConfigurationVersion(row));
+    return renderPage(data, page, total, request.url, included);
   }
 
   @Get('configuration-versions/:id')
@@ -93,7 +93,7 @@ export class ConfigurationVersionsController {
   /** The commit that a version was made of: those that are uploaded were made of none. */
   @Get('configuration-versions/:id/ingress-attributes')
   async ingressAttributes(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<never> {
-    await configurationVersionFor(this.database, actor, { id });
+    await findConfigurationVersion(this.database, actor, { id });
     throw notFound('The configuration version was not made of a commit');
   }
 
@@ -123,18 +123,18 @@ export class ConfigurationVersionsController {
 
   private async showOne(target: ConfigurationVersionTarget, query: QueryOf, actor: Actor): Promise<Document> {
     const included = this.included(query);
-    const row = await configurationVersionFor(this.database, actor, target);
-    await this.reads.record<ConfigurationRead>(actor, row.organization, ...configurationsShown([row]));
-    return document(configurationVersionResource(row), included);
+    const row = await findConfigurationVersion(this.database, actor, target);
+    await this.reads.record<ConfigurationRead>(actor, row.organization, ...createConfigurationReadEvents([row]));
+    return renderDocument(renderConfigurationVersion(row), included);
   }
 
-  private async tell(id: string, wish: ConfigurationWish, actor: Actor): Promise<Document> {
-    const row: ConfigurationVersionRow | null = await this.bus.execute(new ToConfigurationVersion(id, wish, actor));
+  private async tell(id: string, wish: ConfigurationCommandInput, actor: Actor): Promise<Document> {
+    const row: ConfigurationVersionRow | null = await this.bus.execute(new ChangeConfigurationVersion(id, wish, actor));
     if (!row) throw notFound();
-    return document(configurationVersionResource(row));
+    return renderDocument(renderConfigurationVersion(row));
   }
 
   private included(query: QueryOf): [] | undefined {
-    return includesOf(query, INCLUDES) ? [] : undefined;
+    return parseInclude(query, INCLUDES) ? [] : undefined;
   }
 }

@@ -1,11 +1,11 @@
 import { linkTo, type Resource } from '#json-api';
 import type { ConfigurationVersionRow } from './configuration-versions.queries.js';
 
-const timestampsOf = ({ reached }: ConfigurationVersionRow): Record<string, string> =>
+const renderTimestamps = ({ reached }: ConfigurationVersionRow): Record<string, string> =>
   Object.fromEntries(Object.entries(reached).map(([status, time]) => [`${status.replaceAll('_', '-')}-at`, time]));
 
 /** A configuration version as every endpoint renders it; only its creation tells where its archive is to go. */
-export const configurationVersionResource = (row: ConfigurationVersionRow, uploadUrl?: string): Resource => {
+export const renderConfigurationVersion = (row: ConfigurationVersionRow, uploadUrl?: string): Resource => {
   const self = `/api/v2/configuration-versions/${row.id}`;
   return {
     id: row.id,
@@ -19,7 +19,7 @@ export const configurationVersionResource = (row: ConfigurationVersionRow, uploa
       source: row.source,
       speculative: row.speculative,
       status: row.status,
-      'status-timestamps': timestampsOf(row),
+      'status-timestamps': renderTimestamps(row),
       'upload-url': uploadUrl ?? null,
     },
     relationships: {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { nameAt, type EventKind, type EventKinds } from '#kernel';
+import { describePersonalName, type EventKind, type EventKinds } from '#kernel';
 import type { ConfigurationVersionEvent } from './configuration-version.js';
 
 const resource = 'configuration_version';
 
-const told = (action: string): EventKind<Record<never, never>> => ({
+const defineAuditedEvent = (action: string): EventKind<Record<never, never>> => ({
   schemaVersion: 1,
   topic: 'runs',
   schema: z.strictObject({}),
@@ -35,7 +35,7 @@ export const configurationVersionEvents: EventKinds<ConfigurationVersionEvent> =
       action: 'create',
       meta: ({ workspace, speculative, provisional }) => ({ workspace_id: workspace, speculative, provisional }),
     },
-    personal: ({ createdBy }) => nameAt('createdBy', createdBy),
+    personal: ({ createdBy }) => describePersonalName('createdBy', createdBy),
   },
   ConfigurationVersionUploaded: {
     schemaVersion: 2,
@@ -56,8 +56,8 @@ export const configurationVersionEvents: EventKinds<ConfigurationVersionEvent> =
     schema: z.strictObject({ error: z.string(), message: z.string() }),
     audit: { unaudited: 'the upload belongs to the creation, which has an entry' },
   },
-  ConfigurationVersionArchived: told('archive'),
-  ConfigurationVersionSoftDeleted: told('soft_delete_backing_data'),
-  ConfigurationVersionRestored: told('restore_backing_data'),
-  ConfigurationVersionPermanentlyDeleted: told('permanently_delete_backing_data'),
+  ConfigurationVersionArchived: defineAuditedEvent('archive'),
+  ConfigurationVersionSoftDeleted: defineAuditedEvent('soft_delete_backing_data'),
+  ConfigurationVersionRestored: defineAuditedEvent('restore_backing_data'),
+  ConfigurationVersionPermanentlyDeleted: defineAuditedEvent('permanently_delete_backing_data'),
 };

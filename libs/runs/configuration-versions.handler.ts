@@ -1,16 +1,16 @@
 import type { Readable } from 'node:stream';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids } from '#kernel';
-import { contextOf, may, personOf, type Actor, type Permission } from '#access';
-import { MIB, received } from '#blob-store';
-import { EventStore, firstRow, firstRowOrNull, staleWhen, unborn, unchanged } from '#event-store';
+import { createEventContext, can, toActingPrincipal, type Actor, type Permission } from '#access';
+import { MIB, limitUpload } from '#blob-store';
+import { EventStore, getFirstRow, getFirstRowOrNull, raiseConflictWhen, newStream, expectVersion } from '#event-store';
 import { configurationVersion, type ConfigurationVersionCommand } from './configuration-version.js';
 import { ConfigurationUploads } from './configuration-version.uploads.js';
 import {
-  configurationForCommand,
-  configurationVersionById,
-  isInUse,
-  placeForConfiguration,
+  loadConfigurationForCommand,
+  selectConfigurationVersionById,
+  isConfigurationArchiveInUse,
+  loadWorkspaceForNewConfiguration,
   type ConfigurationForCommand,
   type ConfigurationVersionRow,
 } from './configuration-versions.queries.js';
@@ -34,16 +34,16 @@ export class CreateConfigurationVersion extends Command<ConfigurationVersionRow>
   }
 }
 
-export type ConfigurationWish = Exclude<
+export type ConfigurationCommandInput = Exclude<
   ConfigurationVersionCommand['type'],
   'CreateConfigurationVersion' | 'UploadConfiguration' | 'FailConfiguration'
 >;
 
 /** A command for one configuration version; resolves to how it stands then, null when it is gone. */
-export class ToConfigurationVersion extends Command<ConfigurationVersionRow | null> {
+export class ChangeConfigurationVersion extends Command<ConfigurationVersionRow | null> {
   constructor(
     readonly id: string,
-    readonly wish: ConfigurationWish,
+    readonly wish: ConfigurationCommandInput,
     readonly actor: Actor,
   ) {
     super();
@@ -65,7 +65,7 @@ const PERMISSION = {
   SoftDeleteConfiguration: 'delete-configuration-data',
   RestoreConfiguration: 'delete-configuration-data',
   DeleteConfigurationPermanently: 'delete-configuration-data',
-} as const satisfies Record<ConfigurationWish, Permission>;
+} as const satisfies Record<ConfigurationCommandInput, Permission>;
 
 @CommandHandler(CreateConfigurationVersion)
 export class CreateConfigurationVersionHandler implements ICommandHandler<CreateConfigurationVersion> {
@@ -79,51 +79,59 @@ export class CreateConfigurationVersionHandler implements ICommandHandler<Create
     const { rows } = await this.store.handle({
       decider: configurationVersion,
       load: async () => ({
-        ...unborn(id, configurationVersion),
-        place: await placeForConfiguration(this.store.database, actor, input.workspace),
+        ...newStream(id, configurationVersion),
+        place: await loadWorkspaceForNewConfiguration(this.store.database, actor, input.workspace),
       }),
       command: ({ place }): ConfigurationVersionCommand => ({
         type: 'CreateConfigurationVersion',
-        data: { ...input, source: 'tfe-api', createdBy: personOf(actor), mayApply: may(actor, 'apply-run', place) },
+        data: {
+          ...input,
+          source: 'tfe-api',
+          createdBy: toActingPrincipal(actor),
+          mayApply: can(actor, 'apply-run', place),
+        },
       }),
       organization: ({ place }) => place.organization,
       holding: ({ place }) => [
-        unchanged(place.organization, place.organizationVersion),
-        unchanged(input.workspace, place.workspaceVersion),
+        expectVersion(place.organization, place.organizationVersion),
+        expectVersion(input.workspace, place.workspaceVersion),
       ],
-      context: contextOf(actor),
-      read: () => [configurationVersionById(id, actor)],
+      context: createEventContext(actor),
+      read: () => [selectConfigurationVersionById(id, actor)],
     });
-    return firstRow<ConfigurationVersionRow>(rows);
+    return getFirstRow<ConfigurationVersionRow>(rows);
   }
 }
 
-@CommandHandler(ToConfigurationVersion)
-export class ConfigurationVersionsHandler implements ICommandHandler<ToConfigurationVersion> {
+@CommandHandler(ChangeConfigurationVersion)
+export class ConfigurationVersionsHandler implements ICommandHandler<ChangeConfigurationVersion> {
   constructor(private readonly store: EventStore) {}
 
-  async execute({ id, wish, actor }: ToConfigurationVersion): Promise<ConfigurationVersionRow | null> {
+  async execute({ id, wish, actor }: ChangeConfigurationVersion): Promise<ConfigurationVersionRow | null> {
     const { rows } = await this.store.handle({
       decider: configurationVersion,
       load: async () => {
-        const found = await configurationForCommand(this.store.database, actor, PERMISSION[wish], id);
+        const found = await loadConfigurationForCommand(this.store.database, actor, PERMISSION[wish], id);
         return { ...(await this.store.restore(id, configurationVersion, found.snapshot)), found };
       },
-      command: ({ found }) => commandOf(wish, found),
+      command: ({ found }) => toConfigurationCommand(wish, found),
       organization: ({ found }) => found.organization,
-      context: contextOf(actor),
-      read: () => [configurationVersionById(id, actor), ...(takesAway(wish) ? [staleWhen(isInUse(id))] : [])],
+      context: createEventContext(actor),
+      read: () => [
+        selectConfigurationVersionById(id, actor),
+        ...(removesArchive(wish) ? [raiseConflictWhen(isConfigurationArchiveInUse(id))] : []),
+      ],
     });
-    return firstRowOrNull<ConfigurationVersionRow>(rows);
+    return getFirstRowOrNull<ConfigurationVersionRow>(rows);
   }
 }
 
 /** Then a run must not have begun with it in between. */
-const takesAway = (wish: ConfigurationWish): boolean =>
+const removesArchive = (wish: ConfigurationCommandInput): boolean =>
   wish === 'ArchiveConfiguration' || wish === 'SoftDeleteConfiguration';
 
-const commandOf = (
-  wish: ConfigurationWish,
+const toConfigurationCommand = (
+  wish: ConfigurationCommandInput,
   { isInUse, isCurrent }: ConfigurationForCommand,
 ): ConfigurationVersionCommand => {
   switch (wish) {
@@ -142,7 +150,7 @@ export class ReceiveConfigurationHandler implements ICommandHandler<ReceiveConfi
 
   async execute({ id, content }: ReceiveConfiguration): Promise<void> {
     try {
-      await this.uploads.receive(id, received(content, UPLOAD_LIMIT));
+      await this.uploads.receive(id, limitUpload(content, UPLOAD_LIMIT));
     } finally {
       // Whatever was not read: the next request on this connection comes after it.
       content.resume();

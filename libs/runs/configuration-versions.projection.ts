@@ -9,21 +9,21 @@ import {
 } from '#kernel';
 import type { ConfigurationStatus, ConfigurationVersionEvent } from './configuration-version.js';
 
-type Deleted = OrganizationDeleted | WorkspaceDeleted;
+type ConfigurationOwnerDeleted = OrganizationDeleted | WorkspaceDeleted;
 
 /** To a status, and when. */
-const reaching = (id: string, status: ConfigurationStatus, time: Timestamp, more: Sql = sql.empty): Sql => sql`
+const setStatus = (id: string, status: ConfigurationStatus, time: Timestamp, more: Sql = sql.empty): Sql => sql`
   update configuration_versions
      set status = ${status}, reached = reached || ${sql.json({ [status]: time })}::jsonb ${more}
    where id = ${id}`;
 
-const storing = (
+const setArchive = (
   id: string,
   { size, archive }: DataOf<ConfigurationVersionEvent, 'ConfigurationVersionUploaded'>,
   time: Timestamp,
-): Sql => reaching(id, 'uploaded', time, sql`, size = ${size}, archive = ${archive}, kept_since = ${time}`);
+): Sql => setStatus(id, 'uploaded', time, sql`, size = ${size}, archive = ${archive}, kept_since = ${time}`);
 
-export const configurationVersions: Projection<ConfigurationVersionEvent | Deleted> = {
+export const configurationVersions: Projection<ConfigurationVersionEvent | ConfigurationOwnerDeleted> = {
   name: 'configuration_versions',
   tables: ['configuration_versions'],
   names: [{ table: 'configuration_versions', column: 'created_by' }],
@@ -35,18 +35,18 @@ export const configurationVersions: Projection<ConfigurationVersionEvent | Delet
       values (${stream}, ${born.workspace}, ${organization}, ${born.source}, ${born.autoQueueRuns}, ${born.speculative},
               ${born.provisional}, ${sql.json(born.createdBy)}, ${born.mayApply}, 'pending', '{}', ${time},
               case when not ${born.speculative} and not ${born.provisional} then ${time}::timestamptz end)`,
-    ConfigurationVersionUploaded: (uploaded, { stream, time }) => storing(stream, uploaded, time),
-    ConfigurationVersionReplaced: (uploaded, { stream, time }) => storing(stream, uploaded, time),
+    ConfigurationVersionUploaded: (uploaded, { stream, time }) => setArchive(stream, uploaded, time),
+    ConfigurationVersionReplaced: (uploaded, { stream, time }) => setArchive(stream, uploaded, time),
     ConfigurationVersionErrored: ({ error, message }, { stream, time }) =>
-      reaching(stream, 'errored', time, sql`, error = ${error}, error_message = ${message}`),
-    ConfigurationVersionArchived: (_, { stream, time }) => reaching(stream, 'archived', time),
+      setStatus(stream, 'errored', time, sql`, error = ${error}, error_message = ${message}`),
+    ConfigurationVersionArchived: (_, { stream, time }) => setStatus(stream, 'archived', time),
     ConfigurationVersionSoftDeleted: (_, { stream, time }) =>
-      reaching(stream, 'backing_data_soft_deleted', time, sql`, soft_deleted_at = ${time}`),
+      setStatus(stream, 'backing_data_soft_deleted', time, sql`, soft_deleted_at = ${time}`),
     ConfigurationVersionRestored: (_, { stream, time }) => sql`
       update configuration_versions set status = 'uploaded', kept_since = ${time}, soft_deleted_at = null
        where id = ${stream}`,
     ConfigurationVersionPermanentlyDeleted: (_, { stream, time }) =>
-      reaching(stream, 'backing_data_permanently_deleted', time, sql`, soft_deleted_at = null`),
+      setStatus(stream, 'backing_data_permanently_deleted', time, sql`, soft_deleted_at = null`),
     WorkspaceDeleted: (_, { stream }) => sql`delete from configuration_versions where workspace = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from configuration_versions where organization = ${stream}`,
   },

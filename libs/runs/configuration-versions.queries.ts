@@ -1,17 +1,17 @@
-import { notFound, sql, type Sql, type Somebody, type Timestamp } from '#kernel';
+import { notFound, sql, type Sql, type Principal, type Timestamp } from '#kernel';
 import {
-  demand,
-  fresh,
-  grantsOnWorkspace,
-  permittedPlaces,
+  requirePermission,
+  requireCurrentAccess,
+  selectWorkspaceGrants,
+  selectPermittedScopes,
   type Actor,
   type Grant,
   type Identity,
   type Permission,
-  type Place,
+  type PermissionScope,
 } from '#access';
-import { snapshotOf, type Database, type Snapshot } from '#event-store';
-import { limitOf, listedIn, type Listed, type Page } from '#json-api';
+import { buildSnapshotJson, type Database, type StreamSnapshot } from '#event-store';
+import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
 import { EXECUTION_MODE } from '#workspaces';
 import type { ConfigurationStatus } from './configuration-version.js';
 import { FINAL_STATUSES } from './run-status.js';
@@ -38,14 +38,14 @@ const COLUMNS =
   sql.raw(`c.id, c.organization, c.workspace, c.source, c.auto_queue_runs as "autoQueueRuns", c.speculative,
   c.provisional, c.status, c.reached, c.error, c.error_message as "errorMessage", c.created_at as "createdAt"`);
 
-const grants = (actor: Identity): Sql => grantsOnWorkspace(actor, 'w');
+const selectGrants = (actor: Identity): Sql => selectWorkspaceGrants(actor, 'w');
 
 /** Whether a run with the version in the row `alias` is not over. Runs of other workspaces may use it too. */
-export const inUse = (alias: string): Sql => sql`exists (
+export const isArchiveInUse = (alias: string): Sql => sql`exists (
   select 1 from runs r where r.configuration_version = ${sql.raw(alias)}.id
                          and r.status <> all (${FINAL_STATUSES}::text[]))`;
 
-const IN_USE = inUse('c');
+const IN_USE = isArchiveInUse('c');
 
 /** The one that became current last. */
 const IS_CURRENT = sql`c.current_since is not null and not exists (
@@ -53,19 +53,19 @@ const IS_CURRENT = sql`c.current_since is not null and not exists (
    where later.workspace = c.workspace and (later.current_since, later.id) > (c.current_since, c.id))`;
 
 /** How a version is answered with, to whom a command about it was allowed. */
-export const configurationVersionById = (id: string, actor: Actor): Sql => sql`
-  select ${COLUMNS}, ${grants(actor)} as grants
+export const selectConfigurationVersionById = (id: string, actor: Actor): Sql => sql`
+  select ${COLUMNS}, ${selectGrants(actor)} as grants
     from configuration_versions c join workspaces w on w.id = c.workspace where c.id = ${id}`;
 
-export const configurationVersionsByIds = (ids: Sql, actor: Actor): Sql => sql`
-  select ${COLUMNS}, ${grants(actor)} as grants
+export const selectConfigurationVersionsByIds = (ids: Sql, actor: Actor): Sql => sql`
+  select ${COLUMNS}, ${selectGrants(actor)} as grants
     from configuration_versions c join workspaces w on w.id = c.workspace where c.id = any (${ids}) order by c.id`;
 
 /** By its own id, or by that of a run that was made with it. */
 export type ConfigurationVersionTarget = { readonly id: string } | { readonly run: string };
 
 /** The configuration version, where the caller may read it. */
-export const configurationVersionFor = async (
+export const findConfigurationVersion = async (
   database: Database,
   actor: Actor,
   target: ConfigurationVersionTarget,
@@ -75,60 +75,60 @@ export const configurationVersionFor = async (
       ? sql`c.id = ${target.id}`
       : sql`c.id = (select r.configuration_version from runs r where r.id = ${target.run})`;
   const row = await database.row<ConfigurationVersionRow>(sql`
-    select ${COLUMNS}, ${grants(actor)} as grants
-      from configuration_versions c join workspaces w on w.id = c.workspace where ${which} and ${fresh(actor)}`);
+    select ${COLUMNS}, ${selectGrants(actor)} as grants
+      from configuration_versions c join workspaces w on w.id = c.workspace where ${which} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
-  demand(actor, 'read-configuration-version', row);
+  requirePermission(actor, 'read-configuration-version', row);
   return row;
 };
 
-type InWorkspace = { readonly owner: string; readonly ownerGrants: readonly Grant[]; readonly total: number };
+type WorkspaceOwnerColumns = { readonly owner: string; readonly ownerGrants: readonly Grant[]; readonly total: number };
 
 /** Newest first; one page and the count of all, in one statement. */
 export const listConfigurationVersions = async (
   database: Database,
   actor: Actor,
   workspace: string,
-  page: Page,
-): Promise<Listed<ConfigurationVersionRow>> => {
+  page: PageRequest,
+): Promise<ListPage<ConfigurationVersionRow>> => {
   const workspaces = sql`
-    select w.id, w.organization, ${grants(actor)} as grants from workspaces w where w.id = ${workspace} and ${fresh(actor)}`;
-  const found = await database.slowRows<ConfigurationVersionRow & InWorkspace>(
+    select w.id, w.organization, ${selectGrants(actor)} as grants from workspaces w where w.id = ${workspace} and ${requireCurrentAccess(actor)}`;
+  const found = await database.slowRows<ConfigurationVersionRow & WorkspaceOwnerColumns>(
     actor,
     sql`
     select target.organization as owner, target.grants as "ownerGrants", page.*,
            (select count(*) from configuration_versions c where c.workspace = target.id) as total
-      from ${permittedPlaces(actor, 'read-configuration-version', workspaces)} target
+      from ${selectPermittedScopes(actor, 'read-configuration-version', workspaces)} target
       left join lateral (select ${COLUMNS}, target.grants from configuration_versions c where c.workspace = target.id
-                          order by c.created_at desc, c.id desc ${limitOf(page)}) page on true
+                          order by c.created_at desc, c.id desc ${buildLimit(page)}) page on true
      order by page."createdAt" desc, page.id desc`,
   );
   const [first] = found;
   if (!first) throw notFound();
-  demand(actor, 'read-configuration-version', { organization: first.owner, grants: first.ownerGrants });
-  return listedIn(found);
+  requirePermission(actor, 'read-configuration-version', { organization: first.owner, grants: first.ownerGrants });
+  return toListPage(found);
 };
 
 /** Where a new configuration version would go. */
-export type PlaceForConfiguration = Place & {
+export type WorkspaceForNewConfiguration = PermissionScope & {
   readonly organization: string;
   readonly organizationVersion: number;
   readonly workspaceVersion: number;
 };
 
-export const placeForConfiguration = async (
+export const loadWorkspaceForNewConfiguration = async (
   database: Database,
   actor: Actor,
   workspace: string,
-): Promise<PlaceForConfiguration> => {
-  const row = await database.row<PlaceForConfiguration>(sql`
+): Promise<WorkspaceForNewConfiguration> => {
+  const row = await database.row<WorkspaceForNewConfiguration>(sql`
     select w.organization, so.version as "organizationVersion", sw.version as "workspaceVersion",
-           ${grants(actor)} as grants
+           ${selectGrants(actor)} as grants
       from workspaces w join event_store.streams sw on sw.stream = w.id
       join event_store.streams so on so.stream = w.organization
-     where w.id = ${workspace} and ${fresh(actor)}`);
+     where w.id = ${workspace} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
-  demand(actor, 'create-configuration-version', row);
+  requirePermission(actor, 'create-configuration-version', row);
   return row;
 };
 
@@ -137,27 +137,27 @@ export type ConfigurationForCommand = {
   readonly organization: string;
   readonly isInUse: boolean;
   readonly isCurrent: boolean;
-  readonly snapshot: Snapshot;
+  readonly snapshot: StreamSnapshot;
 };
 
-export const configurationForCommand = async (
+export const loadConfigurationForCommand = async (
   database: Database,
   actor: Actor,
   permission: Permission,
   id: string,
 ): Promise<ConfigurationForCommand> => {
-  const row = await database.row<ConfigurationForCommand & Place & { organization: string }>(sql`
-    select c.organization, ${IN_USE} as "isInUse", ${IS_CURRENT} as "isCurrent", ${grants(actor)} as grants,
-           ${snapshotOf('s')} as snapshot
+  const row = await database.row<ConfigurationForCommand & PermissionScope & { organization: string }>(sql`
+    select c.organization, ${IN_USE} as "isInUse", ${IS_CURRENT} as "isCurrent", ${selectGrants(actor)} as grants,
+           ${buildSnapshotJson('s')} as snapshot
       from configuration_versions c join workspaces w on w.id = c.workspace join event_store.streams s on s.stream = c.id
-     where c.id = ${id} and ${fresh(actor)}`);
+     where c.id = ${id} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
-  demand(actor, permission, row);
+  requirePermission(actor, permission, row);
   return row;
 };
 
 /** Whether a run has begun with it in the meantime. */
-export const isInUse = (id: string): Sql =>
+export const isConfigurationArchiveInUse = (id: string): Sql =>
   sql`exists (select 1 from configuration_versions c where c.id = ${id} and ${IN_USE})`;
 
 /** Whether a run was made with it, which may be over: the archive stays what that run used. */
@@ -170,7 +170,7 @@ export type LinkedConfiguration = Pick<ConfigurationVersionRow, 'id' | 'organiza
 };
 
 /** For who holds a signed link: nobody is asked about. */
-export const linkedConfiguration = (database: Database, id: string): Promise<LinkedConfiguration | undefined> =>
+export const findLinkedConfiguration = (database: Database, id: string): Promise<LinkedConfiguration | undefined> =>
   database.row(sql`
     select c.id, c.organization, c.workspace, c.status, c.archive, ${hasRuns(sql`c.id`)} as "hasRuns"
       from configuration_versions c where c.id = ${id}`);
@@ -182,21 +182,21 @@ export type ConfigurationForUpload = {
   readonly organizationVersion: number;
   readonly workspace: string;
   readonly workspaceVersion: number;
-  readonly snapshot: Snapshot;
+  readonly snapshot: StreamSnapshot;
   readonly hasRuns: boolean;
   readonly autoQueueRuns: boolean;
   readonly speculative: boolean;
-  readonly createdBy: Somebody;
+  readonly createdBy: Principal;
   readonly mayApply: boolean;
   readonly executionMode: ExecutionMode;
   readonly autoApply: boolean;
   readonly terraformVersion: string;
 };
 
-export const configurationForUpload = async (database: Database, id: string): Promise<ConfigurationForUpload> => {
+export const loadConfigurationForUpload = async (database: Database, id: string): Promise<ConfigurationForUpload> => {
   const row = await database.row<ConfigurationForUpload>(sql`
     select c.id, c.organization, so.version as "organizationVersion", c.workspace, sw.version as "workspaceVersion",
-           ${snapshotOf('s')} as snapshot, ${hasRuns(sql`c.id`)} as "hasRuns",
+           ${buildSnapshotJson('s')} as snapshot, ${hasRuns(sql`c.id`)} as "hasRuns",
            c.auto_queue_runs as "autoQueueRuns", c.speculative, c.created_by as "createdBy", c.may_apply as "mayApply",
            ${EXECUTION_MODE} as "executionMode", (w.settings ->> 'autoApply')::boolean as "autoApply",
            w.settings ->> 'terraformVersion' as "terraformVersion"
@@ -210,13 +210,13 @@ export const configurationForUpload = async (database: Database, id: string): Pr
 };
 
 /** What the permissions of who made the version are asked about when its archive comes. */
-export const placeOfMaker = async (
+export const loadCreatorScope = async (
   database: Database,
   maker: Identity,
   { organization, workspace }: Pick<ConfigurationForUpload, 'organization' | 'workspace'>,
-): Promise<Place> => {
+): Promise<PermissionScope> => {
   const row = await database.row<{ grants: readonly Grant[] }>(
-    sql`select ${grants(maker)} as grants from workspaces w where w.id = ${workspace}`,
+    sql`select ${selectGrants(maker)} as grants from workspaces w where w.id = ${workspace}`,
   );
   return { organization, grants: row?.grants ?? [] };
 };

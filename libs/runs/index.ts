@@ -1,16 +1,21 @@
 export type { ConfigurationVersionEvent } from './configuration-version.js';
 export type { RunEvent } from './run-event.js';
-export { configurationSweeper } from './configuration-sweeper.follower.js';
+export { createConfigurationSweeper } from './configuration-sweeper.follower.js';
 export { RunsModule, type RunsOptions } from './runs.module.js';
-export { runsSlice } from './runs.slice.js';
-export { waitingRemoteRuns } from './waiting-remote-runs.chore.js';
+export { runsDefinition } from './runs.slice.js';
+export { createWaitingRemoteRunsJob } from './waiting-remote-runs.chore.js';
 export {
   IS_CONFIGURATION_NEEDED,
   isConfigurationInUse,
-  permanentConfigurationDeletion,
-  softConfigurationDeletion,
+  preparePermanentConfigurationDeletion,
+  prepareSoftConfigurationDeletion,
   type DispensableConfiguration,
 } from './configuration-deletion.writes.js';
-export { STATUS_AFTER, waitsItsTurn } from './run-state.js';
+export { STATUS_AFTER, waitsForWorkspace } from './run-state.js';
 export { FINAL_STATUSES, RUN_STATUSES, type RunStatus } from './run-status.js';
-export { COUNTED, MEASURES, METRICS, WINDOW } from './runs.metrics.js';
+export {
+  COUNTED_STATUSES,
+  RUN_MEASURE_COLUMNS,
+  WORKSPACE_METRIC_COLUMNS,
+  METRICS_WINDOW_RUNS,
+} from './runs.metrics.js';

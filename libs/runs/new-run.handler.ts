@@ -1,15 +1,21 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, unprocessable, type DataOf } from '#kernel';
-import { EventStore, firstRow, unborn, unchanged, writeOf } from '#event-store';
-import { contextOf, demand, may, personOf, type Actor } from '#access';
-import { ToolReleases, workspaceLock } from '#workspaces';
+import { EventStore, getFirstRow, newStream, expectVersion, decideWrite } from '#event-store';
+import { createEventContext, requirePermission, can, toActingPrincipal, type Actor } from '#access';
+import { ToolReleases, loadWorkspaceLock } from '#workspaces';
 import { DEFAULT_OPTIONS, type RunOptions } from './run-options.js';
-import { holdsWorkspace, waitsItsTurn } from './run-state.js';
+import { needsWorkspaceLock, waitsForWorkspace } from './run-state.js';
 import { run, type RunCommand } from './run.js';
 import type { RunSource } from './run-event.js';
 import { RunVariables, type RunVariable } from './runs.variables.js';
-import { stateOf } from './runs.handler.js';
-import { placeForRun, runById, type ConfigurationForRun, type PlaceForRun, type RunRow } from './runs.queries.js';
+import { getNewState } from './runs.handler.js';
+import {
+  loadWorkspaceForNewRun,
+  selectRunById,
+  type ConfigurationForRun,
+  type WorkspaceForNewRun,
+  type RunRow,
+} from './runs.queries.js';
 
 /** What a request asks for; the workspace and the configuration say what it leaves open. */
 export type NewRun = {
@@ -42,36 +48,41 @@ export class CreateRunHandler implements ICommandHandler<CreateRun> {
   async execute({ input, actor }: CreateRun): Promise<RunRow> {
     const id = this.ids.next('run');
     return this.store.untilFirst(async () => {
-      const place = await placeForRun(this.store.database, actor, input.workspace, input.configurationVersion);
+      const place = await loadWorkspaceForNewRun(
+        this.store.database,
+        actor,
+        input.workspace,
+        input.configurationVersion,
+      );
       const { organization } = place;
-      const configuration = usable(place, input.configurationVersion, actor);
-      const data = birthOf(input, place, configuration, actor, this.releases);
-      const lock = await workspaceLock(this.store, place.workspace, organization, place.workspaceSnapshot);
-      const starts = !waitsItsTurn(data.options) || (lock.holder === null && !place.isQueued);
+      const configuration = requireUsableConfiguration(place, input.configurationVersion, actor);
+      const data = toCreateRun(input, place, configuration, actor, this.releases);
+      const lock = await loadWorkspaceLock(this.store, place.workspace, organization, place.workspaceSnapshot);
+      const starts = !waitsForWorkspace(data.options) || (lock.holder === null && !place.isQueued);
       const commands: RunCommand[] = [
         { type: 'CreateRun', data },
         ...(starts ? [{ type: 'QueueRun', data: {} } as const] : []),
       ];
-      const born = writeOf(run, unborn(id, run), organization, ...commands);
-      const takes = holdsWorkspace(stateOf(born));
+      const born = decideWrite(run, newStream(id, run), organization, ...commands);
+      const takes = needsWorkspaceLock(getNewState(born));
       const writes = [
-        unchanged(organization, place.organizationVersion),
-        unchanged(configuration.id, configuration.version),
+        expectVersion(organization, place.organizationVersion),
+        expectVersion(configuration.id, configuration.version),
         // Held in any case: a run born while its workspace is given back would wait for nobody.
         takes ? lock.passed({ from: null, to: id }) : lock.kept,
         born,
       ];
       // The row is read with the values, so that they come before it.
-      const read = [...this.variables.kept(id, organization, input.variables), runById(id, actor)];
-      const { rows } = await this.store.append(writes, contextOf(actor), read);
-      return firstRow<RunRow>(rows.slice(-1));
+      const read = [...this.variables.kept(id, organization, input.variables), selectRunById(id, actor)];
+      const { rows } = await this.store.append(writes, createEventContext(actor), read);
+      return getFirstRow<RunRow>(rows.slice(-1));
     });
   }
 }
 
-const birthOf = (
+const toCreateRun = (
   { options: asked, message, source, workspace, variables }: NewRun,
-  place: PlaceForRun,
+  place: WorkspaceForNewRun,
   configuration: ConfigurationForRun,
   actor: Actor,
   releases: ToolReleases,
@@ -92,13 +103,13 @@ const birthOf = (
     configurationVersion: configuration.id,
     message,
     source,
-    createdBy: personOf(actor),
+    createdBy: toActingPrincipal(actor),
     options: {
       ...DEFAULT_OPTIONS,
       ...asked,
       planOnly,
       // Who may not apply starts nothing that is applied without being asked about.
-      autoApply: (asked.autoApply ?? place.autoApply) && may(actor, 'apply-run', place),
+      autoApply: (asked.autoApply ?? place.autoApply) && can(actor, 'apply-run', place),
       terraformVersion: releases.resolve(asked.terraformVersion ?? place.terraformVersion),
       variables: variables.map(({ key }) => key),
     },
@@ -109,14 +120,18 @@ const WORKSPACE = '/data/relationships/workspace';
 const CONFIGURATION = '/data/relationships/configuration-version';
 
 /** The configuration of a run that the caller may queue there. */
-const usable = (place: PlaceForRun, named: string | null, actor: Actor): ConfigurationForRun => {
-  demand(actor, 'read-runs', place);
-  demand(actor, 'queue-run', place);
+const requireUsableConfiguration = (
+  place: WorkspaceForNewRun,
+  named: string | null,
+  actor: Actor,
+): ConfigurationForRun => {
+  requirePermission(actor, 'read-runs', place);
+  requirePermission(actor, 'queue-run', place);
   if (place.executionMode === 'local') {
     throw unprocessable('Workspace has the local execution mode: no runs can be created in it', WORKSPACE);
   }
   const { configuration } = place;
-  if (!configuration || !may(actor, 'read-configuration-version', configuration)) {
+  if (!configuration || !can(actor, 'read-configuration-version', configuration)) {
     const detail = named === null ? 'is missing: none has been uploaded' : 'does not exist';
     throw unprocessable(`Configuration version ${detail}`, CONFIGURATION);
   }

@@ -1,8 +1,8 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { document, type Document } from '#json-api';
-import { capacityOf } from './run-lists.queries.js';
+import { renderDocument, type Document } from '#json-api';
+import { loadCapacity } from './run-lists.queries.js';
 
 /** How busy an organization is. There is no limit to what it may run at once: executors say what they take. */
 @Controller('api/v2/organizations/:organization/capacity')
@@ -11,7 +11,7 @@ export class OrganizationCapacityController {
 
   @Get()
   async show(@Param('organization') organization: string, @CurrentActor() actor: Actor): Promise<Document> {
-    const { pending, running } = await capacityOf(this.database, actor, organization);
-    return document({ id: organization, type: 'organization-capacity', attributes: { pending, running } });
+    const { pending, running } = await loadCapacity(this.database, actor, organization);
+    return renderDocument({ id: organization, type: 'organization-capacity', attributes: { pending, running } });
   }
 }

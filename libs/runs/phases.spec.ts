@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { applyOf, planOf } from './phases.js';
+import { toApplyPhase, toPlanPhase } from './phases.js';
 
 const T = (second: number): string => `2026-11-21T10:00:0${second}.000Z`;
 
@@ -18,12 +18,12 @@ describe('a plan and an apply, seen by themselves', () => {
     ['errored', { plan_queued: T(1), planned: T(2), apply_queued: T(3), errored: T(5) }, 'finished', 'errored'],
     ['force_canceled', { plan_queued: T(1), force_canceled: T(5) }, 'canceled', 'unreachable'],
   ] as const)('of a run that is %s after %j are %s and %s', (status, reached, plan, apply) => {
-    expect([planOf(status, reached).status, applyOf(status, reached).status]).toEqual([plan, apply]);
+    expect([toPlanPhase(status, reached).status, toApplyPhase(status, reached).status]).toEqual([plan, apply]);
   });
 
   it('tell when, each of its own', () => {
     const reached = { plan_queued: T(1), planning: T(2), planned: T(3), apply_queued: T(4), errored: T(5) };
-    expect(planOf('errored', reached).timestamps).toEqual({ queued: T(1), started: T(2), finished: T(3) });
-    expect(applyOf('errored', reached).timestamps).toEqual({ queued: T(4), errored: T(5) });
+    expect(toPlanPhase('errored', reached).timestamps).toEqual({ queued: T(1), started: T(2), finished: T(3) });
+    expect(toApplyPhase('errored', reached).timestamps).toEqual({ queued: T(4), errored: T(5) });
   });
 });

@@ -2,12 +2,12 @@ import type { Timestamp } from '#kernel';
 import { isFinal, type RunStatus } from './run-status.js';
 
 /** When a run came to each status. */
-export type Reached = { readonly [S in RunStatus]?: Timestamp };
+export type StatusTimestamps = { readonly [S in RunStatus]?: Timestamp };
 
 export type PhaseStatus = 'pending' | 'queued' | 'running' | 'finished' | 'errored' | 'canceled' | 'unreachable';
 
 /** A plan or an apply: a stretch of its run, seen by itself. */
-export type Phase = {
+export type RunPhase = {
   readonly status: PhaseStatus;
   readonly timestamps: {
     readonly queued: Timestamp | undefined;
@@ -20,17 +20,19 @@ export type Phase = {
 };
 
 /** How a phase ended that did not finish, by how its run ended. */
-const BROKEN_OFF = { errored: 'errored', canceled: 'canceled', force_canceled: 'canceled' } as const satisfies Partial<
-  Record<RunStatus, PhaseStatus>
->;
+const PHASE_STATUS_BY_RUN_END = {
+  errored: 'errored',
+  canceled: 'canceled',
+  force_canceled: 'canceled',
+} as const satisfies Partial<Record<RunStatus, PhaseStatus>>;
 
-const phase = (
+const buildPhase = (
   status: RunStatus,
-  reached: Reached,
+  reached: StatusTimestamps,
   [queued, started, finished]: readonly [RunStatus, RunStatus, RunStatus],
-): Phase => {
+): RunPhase => {
   const isOpen = reached[queued] !== undefined && reached[finished] === undefined;
-  const brokenOff = isOpen && status in BROKEN_OFF;
+  const brokenOff = isOpen && status in PHASE_STATUS_BY_RUN_END;
   return {
     status: statusOf(),
     timestamps: {
@@ -45,15 +47,15 @@ const phase = (
 
   function statusOf(): PhaseStatus {
     if (reached[finished]) return 'finished';
-    if (brokenOff) return BROKEN_OFF[status as keyof typeof BROKEN_OFF];
+    if (brokenOff) return PHASE_STATUS_BY_RUN_END[status as keyof typeof PHASE_STATUS_BY_RUN_END];
     if (isFinal(status)) return 'unreachable';
     if (reached[started]) return 'running';
     return reached[queued] ? 'queued' : 'pending';
   }
 };
 
-export const planOf = (status: RunStatus, reached: Reached): Phase =>
-  phase(status, reached, ['plan_queued', 'planning', 'planned']);
+export const toPlanPhase = (status: RunStatus, reached: StatusTimestamps): RunPhase =>
+  buildPhase(status, reached, ['plan_queued', 'planning', 'planned']);
 
-export const applyOf = (status: RunStatus, reached: Reached): Phase =>
-  phase(status, reached, ['apply_queued', 'applying', 'applied']);
+export const toApplyPhase = (status: RunStatus, reached: StatusTimestamps): RunPhase =>
+  buildPhase(status, reached, ['apply_queued', 'applying', 'applied']);

@@ -1,10 +1,10 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { document, type Document } from '#json-api';
+import { renderDocument, type Document } from '#json-api';
 import { notFound } from '#kernel';
-import { planResource, runIdOf } from './runs.document.js';
-import { runFor } from './runs.queries.js';
+import { renderPlan, toRunId } from './runs.document.js';
+import { findRun } from './runs.queries.js';
 
 @Controller('api/v2')
 export class PlansController {
@@ -12,7 +12,7 @@ export class PlansController {
 
   @Get('plans/:id')
   show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.ofRun(runIdOf(id, 'plan'), actor);
+    return this.ofRun(toRunId(id, 'plan'), actor);
   }
 
   @Get('runs/:id/plan')
@@ -23,11 +23,11 @@ export class PlansController {
   /** Executors report counts; the plan itself, which can hold secrets, stays with them. */
   @Get('plans/:id/json-output')
   async json(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<never> {
-    await this.ofRun(runIdOf(id, 'plan'), actor);
+    await this.ofRun(toRunId(id, 'plan'), actor);
     throw notFound('The JSON output of this plan is not available');
   }
 
   private async ofRun(id: string, actor: Actor): Promise<Document> {
-    return document(planResource(await runFor(this.database, actor, 'read-runs', id)));
+    return renderDocument(renderPlan(await findRun(this.database, actor, 'read-runs', id)));
   }
 }

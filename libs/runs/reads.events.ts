@@ -12,7 +12,7 @@ export type ConfigurationRead =
       { configurationVersion: string; workspace: string; shown: 'link' | 'archive'; linkOf: string | null }
     >;
 
-export const configurationsShown = (rows: readonly { readonly id: string; readonly workspace: string }[]) =>
+export const createConfigurationReadEvents = (rows: readonly { readonly id: string; readonly workspace: string }[]) =>
   rows.map(
     ({ id, workspace }) =>
       ({

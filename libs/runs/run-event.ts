@@ -1,4 +1,4 @@
-import type { Message, Somebody, Timestamp } from '#kernel';
+import type { Message, Principal, Timestamp } from '#kernel';
 import type { RunOptions } from './run-options.js';
 import type { RunStatus } from './run-status.js';
 
@@ -6,17 +6,17 @@ export const RUN_SOURCES = ['tfe-api', 'tfe-ui', 'tfe-configuration-version'] as
 export type RunSource = (typeof RUN_SOURCES)[number];
 
 /** Resources that a plan would touch, or an apply has touched. */
-export type Counts = {
+export type PlannedCounts = {
   readonly additions: number;
   readonly changes: number;
   readonly destructions: number;
   readonly imports: number;
 };
 
-type Said = { readonly message: string | null };
+type MessageData = { readonly message: string | null };
 
 /** Stages that mean nothing to the rules but that the run has come to them. */
-export type Stage = Exclude<
+export type RunStage = Exclude<
   RunStatus,
   | 'pending'
   | 'plan_queued'
@@ -42,27 +42,27 @@ export type RunEvent =
         configurationVersion: string;
         message: string;
         source: RunSource;
-        createdBy: Somebody;
+        createdBy: Principal;
         options: RunOptions;
       }
     >
   /** The workspace is its own from here on, unless it is speculative. */
   | Message<'RunQueued', Record<never, never>>
-  | Message<'RunStageReached', { stage: Stage } & Said>
-  | Message<'RunPlanStarted', Said>
-  | Message<'RunPlanned', { hasChanges: boolean; resources: Counts } & Said>
+  | Message<'RunStageReached', { stage: RunStage } & MessageData>
+  | Message<'RunPlanStarted', MessageData>
+  | Message<'RunPlanned', { hasChanges: boolean; resources: PlannedCounts } & MessageData>
   | Message<'RunPlannedAndFinished', Record<never, never>>
   | Message<'RunPlanSaved', Record<never, never>>
-  | Message<'RunConfirmed', { confirmedBy: Somebody }>
+  | Message<'RunConfirmed', { confirmedBy: Principal }>
   | Message<'RunApplyQueued', Record<never, never>>
-  | Message<'RunApplyStarted', Said>
-  | Message<'RunApplied', { resources: Counts } & Said>
-  | Message<'RunErrored', Said>
+  | Message<'RunApplyStarted', MessageData>
+  | Message<'RunApplied', { resources: PlannedCounts } & MessageData>
+  | Message<'RunErrored', MessageData>
   | Message<'RunDiscarded', Record<never, never>>
   /** Where an executor has it in hand, it is asked to stop; else it is canceled at once. */
   | Message<'RunCancelRequested', { forceCancelAvailableAt: Timestamp }>
-  | Message<'RunCanceled', Said>
+  | Message<'RunCanceled', MessageData>
   | Message<'RunForceCanceled', Record<never, never>>
   /** Past all that were before it. */
   | Message<'RunForceExecuted', Record<never, never>>
-  | Message<'RunCommented', { id: string; body: string; author: Somebody }>;
+  | Message<'RunCommented', { id: string; body: string; author: Principal }>;

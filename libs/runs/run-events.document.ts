@@ -1,7 +1,7 @@
 import { toOne, type Resource } from '#json-api';
 import type { CommentRow, RunEventRow } from './run-events.queries.js';
 
-export const runEventResource = (row: RunEventRow): Resource => {
+export const renderRunEvent = (row: RunEventRow): Resource => {
   const self = `/api/v2/run-events/${row.id}`;
   return {
     id: row.id,
@@ -16,7 +16,7 @@ export const runEventResource = (row: RunEventRow): Resource => {
   };
 };
 
-export const commentResource = ({ id, body, runEvent }: CommentRow): Resource => ({
+export const renderComment = ({ id, body, runEvent }: CommentRow): Resource => ({
   id,
   type: 'comments',
   attributes: { body },

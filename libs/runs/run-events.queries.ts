@@ -1,13 +1,13 @@
-import { notFound, sql, type Sql, type Somebody, type Timestamp } from '#kernel';
+import { notFound, sql, type Sql, type Principal, type Timestamp } from '#kernel';
 import type { Database } from '#event-store';
-import { demand, fresh, grantsOnWorkspace, type Actor, type Grant } from '#access';
+import { requirePermission, requireCurrentAccess, selectWorkspaceGrants, type Actor, type Grant } from '#access';
 
 export type RunEventRow = {
   readonly id: string;
   readonly run: string;
   readonly action: string;
   readonly description: string | null;
-  readonly actor: Somebody;
+  readonly actor: Principal;
   readonly comment: string | null;
   /** What was said, where it is a comment. */
   readonly body: string | null;
@@ -23,53 +23,53 @@ const EVENTS = sql.raw(`run_events e left join run_comments c on c.run_event = e
 
 const COMMENT = sql.raw(`jsonb_build_object('id', c.id, 'runEvent', c.run_event, 'body', c.body)`);
 
-export const commentById = (id: string): Sql =>
+export const selectCommentById = (id: string): Sql =>
   sql`select c.id, c.run_event as "runEvent", c.body from run_comments c where c.id = ${id}`;
 
 /** What is said of runs that the caller may read. */
-export const commentsOfRuns = (runs: Sql): Sql => sql`
+export const selectCommentsOfRuns = (runs: Sql): Sql => sql`
   select c.id, c.run_event as "runEvent", c.body
     from run_comments c where c.run = any (${runs}) order by c.run, c.version`;
 
-type Found<T> = { readonly organization: string; readonly grants: readonly Grant[]; readonly found: T };
+type RunResource<T> = { readonly organization: string; readonly grants: readonly Grant[]; readonly found: T };
 
 /** Whatever is found of a run, where the caller may read runs of its workspace. */
-const ofRun = async <T>(database: Database, actor: Actor, run: Sql, found: Sql): Promise<T> => {
-  const row = await database.row<Found<T>>(sql`
-    select r.organization, ${grantsOnWorkspace(actor, 'w')} as grants, ${found} as found
-      from runs r join workspaces w on w.id = r.workspace where r.id = ${run} and ${fresh(actor)}`);
+const readForRun = async <T>(database: Database, actor: Actor, run: Sql, found: Sql): Promise<T> => {
+  const row = await database.row<RunResource<T>>(sql`
+    select r.organization, ${selectWorkspaceGrants(actor, 'w')} as grants, ${found} as found
+      from runs r join workspaces w on w.id = r.workspace where r.id = ${run} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
-  demand(actor, 'read-runs', row);
+  requirePermission(actor, 'read-runs', row);
   return row.found;
 };
 
 /** Oldest first; all of them, as the vendor has no pages here. */
-export const runEventsOf = (database: Database, actor: Actor, run: string): Promise<readonly RunEventRow[]> =>
-  ofRun(
+export const listRunEvents = (database: Database, actor: Actor, run: string): Promise<readonly RunEventRow[]> =>
+  readForRun(
     database,
     actor,
     sql`${run}`,
     sql`(select coalesce(jsonb_agg(${EVENT} order by e.version), '[]') from ${EVENTS} where e.run = r.id)`,
   );
 
-export const runEventFor = (database: Database, actor: Actor, id: string): Promise<RunEventRow> =>
-  ofRun(
+export const findRunEvent = (database: Database, actor: Actor, id: string): Promise<RunEventRow> =>
+  readForRun(
     database,
     actor,
     sql`(select run from run_events where id = ${id})`,
     sql`(select ${EVENT} from ${EVENTS} where e.id = ${id})`,
   );
 
-export const commentsOf = (database: Database, actor: Actor, run: string): Promise<readonly CommentRow[]> =>
-  ofRun(
+export const listComments = (database: Database, actor: Actor, run: string): Promise<readonly CommentRow[]> =>
+  readForRun(
     database,
     actor,
     sql`${run}`,
     sql`(select coalesce(jsonb_agg(${COMMENT} order by c.version), '[]') from run_comments c where c.run = r.id)`,
   );
 
-export const commentFor = (database: Database, actor: Actor, id: string): Promise<CommentRow> =>
-  ofRun(
+export const findComment = (database: Database, actor: Actor, id: string): Promise<CommentRow> =>
+  readForRun(
     database,
     actor,
     sql`(select run from run_comments where id = ${id})`,

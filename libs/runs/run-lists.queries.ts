@@ -1,20 +1,35 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import type { Database } from '#event-store';
 import {
-  demand,
-  fresh,
+  requirePermission,
+  requireCurrentAccess,
   isGrantedWorkspace,
-  organizationFor,
-  organizationsWhere,
-  permittedPlaces,
+  selectPermittedOrganization,
+  isPermittedByRole,
+  selectPermittedScopes,
   type Actor,
   type Grant,
 } from '#access';
-import { limitBy, limitOf, listedIn, sizeWithin, type Listed, type Page } from '#json-api';
+import {
+  buildLimitWithSize,
+  buildLimit,
+  toListPage,
+  buildFittingPageSize,
+  type ListPage,
+  type PageRequest,
+} from '#json-api';
 import { isHiddenTeam } from '#people';
 import { AGENT_POOL, EXECUTION_MODE } from '#workspaces';
-import { STATUSES_IN_HAND, WAITING_STATUSES } from './run-status.js';
-import { AROUND, COLUMNS, columns, grants, isOpen, mayExecute, type RunRow } from './runs.queries.js';
+import { EXECUTING_STATUSES, WAITING_STATUSES } from './run-status.js';
+import {
+  RUN_JOINS,
+  RUN_COLUMNS,
+  selectRunColumns,
+  selectRunGrants,
+  isOpen,
+  canExecute,
+  type RunRow,
+} from './runs.queries.js';
 
 export type RunFilter = {
   readonly statuses: readonly string[] | null;
@@ -29,7 +44,7 @@ export type RunFilter = {
   readonly basic: string | undefined;
 };
 
-const anyOf = (column: Sql, values: readonly string[] | null): readonly Sql[] =>
+const buildAnyCondition = (column: Sql, values: readonly string[] | null): readonly Sql[] =>
   values === null ? [] : [sql`${column} = any (${values}::text[])`];
 
 const hasCommit = (commit: string): Sql => sql`exists (
@@ -40,7 +55,7 @@ const isBy = (actor: Actor, user: string): Sql => sql`(lower(r.created_by ->> 'n
   and not ${isHiddenTeam(actor, sql.raw('r.created_by'), sql.raw('r.organization'))})`;
 
 /** `search[basic]` looks everywhere, and only where nothing more exact is asked for. */
-const searchOf = (actor: Actor, { user, commit, basic }: RunFilter): readonly Sql[] => {
+const buildSearchConditions = (actor: Actor, { user, commit, basic }: RunFilter): readonly Sql[] => {
   const exact = [...(user ? [isBy(actor, user)] : []), ...(commit ? [hasCommit(commit)] : [])];
   if (exact.length > 0 || !basic) return exact;
   return [
@@ -49,11 +64,11 @@ const searchOf = (actor: Actor, { user, commit, basic }: RunFilter): readonly Sq
   ];
 };
 
-const conditionsOf = (actor: Actor, filter: RunFilter): readonly Sql[] => [
-  ...anyOf(sql.raw('r.status'), filter.statuses),
-  ...anyOf(sql.raw('r.operation'), filter.operations),
-  ...anyOf(sql.raw('r.source'), filter.sources),
-  ...anyOf(sql.raw('w.name'), filter.workspaces),
+const buildConditions = (actor: Actor, filter: RunFilter): readonly Sql[] => [
+  ...buildAnyCondition(sql.raw('r.status'), filter.statuses),
+  ...buildAnyCondition(sql.raw('r.operation'), filter.operations),
+  ...buildAnyCondition(sql.raw('r.source'), filter.sources),
+  ...buildAnyCondition(sql.raw('w.name'), filter.workspaces),
   ...(filter.agentPools
     ? [
         sql`exists (select 1 from agent_pools ap where ap.id = ${AGENT_POOL} and ${EXECUTION_MODE} = 'agent'
@@ -61,31 +76,31 @@ const conditionsOf = (actor: Actor, filter: RunFilter): readonly Sql[] => [
       ]
     : []),
   ...(filter.created ? [sql`r.created_at >= ${filter.created.from} and r.created_at < ${filter.created.to}`] : []),
-  ...searchOf(actor, filter),
+  ...buildSearchConditions(actor, filter),
 ];
 
 /** What is asked for, and in which order. */
-type Choice = {
+type RunSelection = {
   readonly conditions: readonly Sql[];
   readonly order: 'asc' | 'desc';
   /** Filters combine to hundreds of texts (docs/explanation/adr/0020): only what is asked for without them is kept. */
   readonly kept: boolean;
 };
 
-const filteredBy = (actor: Actor, filter: RunFilter): Choice => {
-  const conditions = conditionsOf(actor, filter);
+const toSelection = (actor: Actor, filter: RunFilter): RunSelection => {
+  const conditions = buildConditions(actor, filter);
   return { conditions, order: 'desc', kept: conditions.length === 0 };
 };
 
-const keptWhere = (kept: boolean, statement: Sql): Sql => (kept ? statement : sql.unkept(statement));
+const prepareWhen = (kept: boolean, statement: Sql): Sql => (kept ? statement : sql.unkept(statement));
 
 /** Which page of runs, and whether the document also brings their comments. */
-export type RunPage = Page & { readonly withComments: boolean };
+export type RunPage = PageRequest & { readonly withComments: boolean };
 
 /** A page of runs. If it brings their comments, it has fewer items than asked for where those are long. */
-export type ListedRuns = Listed<RunRow> & { readonly pageSize: number };
+export type ListedRuns = ListPage<RunRow> & { readonly pageSize: number };
 
-type Found = RunRow & {
+type ListedRun = RunRow & {
   readonly total: number;
   readonly pageSize: number;
   readonly owner: string;
@@ -106,7 +121,7 @@ const namePlace = (name: PlaceName, page: RunPage, place: Sql, wanted: Sql): Sql
   const lengths = sql`
     select sum(octet_length(c.body) + ${BYTES_OF_COMMENT}) from run_comments c
      where c.run in (select r.id from ${wanted}) group by c.run`;
-  return sql`(select ${sql.raw(name)}.*, ${sizeWithin(page, lengths)} as "pageSize"
+  return sql`(select ${sql.raw(name)}.*, ${buildFittingPageSize(page, lengths)} as "pageSize"
                 from ${place} ${sql.raw(name)} offset 0) ${sql.raw(name)}`;
 };
 
@@ -115,10 +130,10 @@ const sizeOf = (page: RunPage, name: PlaceName): Sql =>
 
 /** Postgres plans better with a number than with a page size that the statement computes. */
 const limitTo = (page: RunPage, name: PlaceName): Sql =>
-  page.withComments ? limitBy(page, sizeOf(page, name)) : limitOf(page);
+  page.withComments ? buildLimitWithSize(page, sizeOf(page, name)) : buildLimit(page);
 
-const listedRuns = <Row extends Omit<Found, 'ownerGrants'>>(found: readonly Row[], first: Row): ListedRuns => ({
-  ...listedIn<RunRow & { readonly total: number }>(found),
+const listedRuns = <Row extends Omit<ListedRun, 'ownerGrants'>>(found: readonly Row[], first: Row): ListedRuns => ({
+  ...toListPage<RunRow & { readonly total: number }>(found),
   pageSize: first.pageSize,
 });
 
@@ -130,30 +145,30 @@ export const listWorkspaceRuns = async (
   page: RunPage,
   filter: RunFilter,
 ): Promise<ListedRuns> => {
-  const { conditions, kept } = filteredBy(actor, filter);
+  const { conditions, kept } = toSelection(actor, filter);
   const workspaces = sql`
-    select w.id, w.organization, ${grants(actor)} as grants from workspaces w where w.id = ${workspace} and ${fresh(actor)}`;
-  const wanted = sql`runs r ${AROUND} where r.workspace = target.id and ${sql.and(conditions)}`;
+    select w.id, w.organization, ${selectRunGrants(actor)} as grants from workspaces w where w.id = ${workspace} and ${requireCurrentAccess(actor)}`;
+  const wanted = sql`runs r ${RUN_JOINS} where r.workspace = target.id and ${sql.and(conditions)}`;
   const statement = sql`
     select target.organization as owner, target.grants as "ownerGrants", ${sizeOf(page, 'target')} as "pageSize",
            (select count(*) from ${wanted}) as total, page.*
-      from ${namePlace('target', page, permittedPlaces(actor, 'read-runs', workspaces), wanted)}
-      left join lateral (select ${COLUMNS}, target.grants from ${wanted}
+      from ${namePlace('target', page, selectPermittedScopes(actor, 'read-runs', workspaces), wanted)}
+      left join lateral (select ${RUN_COLUMNS}, target.grants from ${wanted}
                           order by r.created_at desc, r.id desc ${limitTo(page, 'target')}) page on true
      order by page."createdAt" desc, page.id desc`;
-  const found = await database.slowRows<Found>(actor, keptWhere(kept, statement));
+  const found = await database.slowRows<ListedRun>(actor, prepareWhen(kept, statement));
   const [first] = found;
   if (!first) throw notFound();
-  demand(actor, 'read-runs', { organization: first.owner, grants: first.ownerGrants });
+  requirePermission(actor, 'read-runs', { organization: first.owner, grants: first.ownerGrants });
   return listedRuns(found, first);
 };
 
 /** The organization of that name, and whether the caller may read all of its runs. */
-const ownerOf = (organizationName: string, actor: Actor): Sql => sql`
-  (select id, ${organizationsWhere(actor, 'read-runs')} as whole from ${organizationFor(actor, 'read-organization', organizationName)} offset 0)`;
+const selectOrganization = (organizationName: string, actor: Actor): Sql => sql`
+  (select id, ${isPermittedByRole(actor, 'read-runs')} as whole from ${selectPermittedOrganization(actor, 'read-organization', organizationName)} offset 0)`;
 
 /** Those of its runs that the caller may read. */
-const runsOf = (actor: Actor): Sql => sql`runs r ${AROUND} where r.organization = owner.id
+const selectReadableRuns = (actor: Actor): Sql => sql`runs r ${RUN_JOINS} where r.organization = owner.id
   and (owner.whole or ${isGrantedWorkspace(actor, 'w')})`;
 
 const listInOrganization = async (
@@ -161,20 +176,20 @@ const listInOrganization = async (
   actor: Actor,
   organizationName: string,
   page: RunPage,
-  { conditions, order, kept }: Choice,
+  { conditions, order, kept }: RunSelection,
 ): Promise<ListedRuns> => {
-  const wanted = sql`${runsOf(actor)} and ${sql.and(conditions)}`;
+  const wanted = sql`${selectReadableRuns(actor)} and ${sql.and(conditions)}`;
   const direction = sql.raw(order);
   const statement = sql`
     select owner.id as owner, ${sizeOf(page, 'owner')} as "pageSize", (select count(*) from ${wanted}) as total, page.*
-      from ${namePlace('owner', page, ownerOf(organizationName, actor), wanted)}
-      left join lateral (select ${columns(actor)} from ${wanted}
+      from ${namePlace('owner', page, selectOrganization(organizationName, actor), wanted)}
+      left join lateral (select ${selectRunColumns(actor)} from ${wanted}
                           order by r.created_at ${direction}, r.id ${direction} ${limitTo(page, 'owner')}) page on true
      order by page."createdAt" ${direction}, page.id ${direction}`;
-  const found = await database.slowRows<Omit<Found, 'ownerGrants'>>(actor, keptWhere(kept, statement));
+  const found = await database.slowRows<Omit<ListedRun, 'ownerGrants'>>(actor, prepareWhen(kept, statement));
   const [first] = found;
   if (!first) throw notFound();
-  demand(actor, 'read-organization', { organization: first.owner });
+  requirePermission(actor, 'read-organization', { organization: first.owner });
   return listedRuns(found, first);
 };
 
@@ -185,7 +200,7 @@ export const listOrganizationRuns = (
   organizationName: string,
   page: RunPage,
   filter: RunFilter,
-): Promise<ListedRuns> => listInOrganization(database, actor, organizationName, page, filteredBy(actor, filter));
+): Promise<ListedRuns> => listInOrganization(database, actor, organizationName, page, toSelection(actor, filter));
 
 const isAny = (statuses: readonly string[]): Sql => sql`${isOpen('r')} and r.status = any (${statuses}::text[])`;
 
@@ -196,47 +211,52 @@ export const listRunQueue = (
   organizationName: string,
   page: RunPage,
 ): Promise<ListedRuns> => {
-  const conditions = [isAny([...WAITING_STATUSES, ...STATUSES_IN_HAND])];
+  const conditions = [isAny([...WAITING_STATUSES, ...EXECUTING_STATUSES])];
   return listInOrganization(database, actor, organizationName, page, { conditions, order: 'asc', kept: true });
 };
 
 export type Capacity = { readonly pending: number; readonly running: number };
 
 /** How many runs wait, and how many are in hand, as far as the caller may read them. */
-export const capacityOf = async (database: Database, actor: Actor, organizationName: string): Promise<Capacity> => {
+export const loadCapacity = async (database: Database, actor: Actor, organizationName: string): Promise<Capacity> => {
   const [row] = await database.slowRows<Capacity & { readonly owner: string }>(
     actor,
     sql`
-    select owner.id as owner, (select count(*) from ${runsOf(actor)} and ${isAny(WAITING_STATUSES)}) as pending,
-           (select count(*) from ${runsOf(actor)} and ${isAny(STATUSES_IN_HAND)}) as running
-      from ${ownerOf(organizationName, actor)} owner`,
+    select owner.id as owner, (select count(*) from ${selectReadableRuns(actor)} and ${isAny(WAITING_STATUSES)}) as pending,
+           (select count(*) from ${selectReadableRuns(actor)} and ${isAny(EXECUTING_STATUSES)}) as running
+      from ${selectOrganization(organizationName, actor)} owner`,
   );
   if (!row) throw notFound();
-  demand(actor, 'read-organization', { organization: row.owner });
+  requirePermission(actor, 'read-organization', { organization: row.owner });
   return row;
 };
 
 /** What waits for agents of the pool: to be planned, to be applied, to be stopped. Oldest first, in one statement. */
-export const listPoolRuns = async (database: Database, actor: Actor, pool: string, page: Page): Promise<ListedRuns> => {
-  const wanted = sql`runs r ${AROUND}
+export const listPoolRuns = async (
+  database: Database,
+  actor: Actor,
+  pool: string,
+  page: PageRequest,
+): Promise<ListedRuns> => {
+  const wanted = sql`runs r ${RUN_JOINS}
     where r.organization = target.organization
       and (r.status in ('plan_queued', 'apply_queued') or r.cancel_requested_at is not null)
-      and ${isOpen('r')} and ${mayExecute(pool)}`;
+      and ${isOpen('r')} and ${canExecute(pool)}`;
   // An agent's token speaks for its own pool, and knows of no other.
   const pools = sql`
-    select ap.organization from agent_pools ap where ap.id = ${pool} and ap.id = ${actor.id} and ${fresh(actor)}`;
-  const found = await database.slowRows<Found>(
+    select ap.organization from agent_pools ap where ap.id = ${pool} and ap.id = ${actor.id} and ${requireCurrentAccess(actor)}`;
+  const found = await database.slowRows<ListedRun>(
     actor,
     sql`
     select target.organization as owner, (select count(*) from ${wanted}) as total, page.*
-      from ${permittedPlaces(actor, 'execute-run', pools)} target
-      left join lateral (select ${columns(actor)} from ${wanted}
-                          order by r.created_at, r.id ${limitOf(page)}) page on true
+      from ${selectPermittedScopes(actor, 'execute-run', pools)} target
+      left join lateral (select ${selectRunColumns(actor)} from ${wanted}
+                          order by r.created_at, r.id ${buildLimit(page)}) page on true
      order by page."createdAt", page.id`,
   );
   const [first] = found;
   if (!first) throw notFound();
-  demand(actor, 'execute-run', { organization: first.owner });
+  requirePermission(actor, 'execute-run', { organization: first.owner });
   // Executors may not read comments, so `include` does not make the page larger.
-  return { ...listedIn(found), pageSize: page.size };
+  return { ...toListPage(found), pageSize: page.size };
 };

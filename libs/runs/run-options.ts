@@ -40,7 +40,7 @@ export const DEFAULT_OPTIONS: Omit<RunOptions, 'terraformVersion' | 'planOnly' |
 type Operation = 'plan_only' | 'plan_and_apply' | 'save_plan' | 'refresh_only' | 'destroy' | 'empty_apply';
 
 /** The vendor's name for what a run does. */
-export const operationOf = (options: RunOptions): Operation => {
+export const getOperation = (options: RunOptions): Operation => {
   if (options.planOnly) return 'plan_only';
   if (options.savePlan) return 'save_plan';
   if (options.refreshOnly) return 'refresh_only';

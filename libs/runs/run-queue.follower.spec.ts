@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import {
-  answered,
+  expectStatus,
   makeConfigurationVersion,
   makeOrganization,
   makeRun,
   makeWorkspace,
 } from '../../test/support/seeds.js';
-import { wholeLog } from '../../test/support/log.js';
+import { readWholeLog } from '../../test/support/log.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
 import { runQueueFollower } from './run-queue.follower.js';
 
@@ -25,17 +25,17 @@ afterAll(() => server.close());
 
 const lock = (action: string) => server.post(`/api/v2/workspaces/${workspace}/actions/${action}`);
 const statusOf = async (run: string): Promise<string> =>
-  answered(await server.get(`/api/v2/runs/${run}`), 200).body.data.attributes.status as string;
+  expectStatus(await server.get(`/api/v2/runs/${run}`), 200).body.data.attributes.status as string;
 
 const follow = async (): Promise<void> => {
   const session = { run: server.database.rows.bind(server.database) };
-  expect(await runQueueFollower.follow(await wholeLog(server.store), session, server.store)).toEqual([]);
+  expect(await runQueueFollower.follow(await readWholeLog(server.store), session, server.store)).toEqual([]);
 };
 
 it('starts the first that waits, once, however often it is told; nobody passes it meanwhile', async () => {
-  answered(await lock('lock'), 200);
+  expectStatus(await lock('lock'), 200);
   const first = await makeRun(server, workspace);
-  answered(await lock('unlock'), 200);
+  expectStatus(await lock('unlock'), 200);
   const second = await makeRun(server, workspace);
   expect([await statusOf(first), await statusOf(second)]).toEqual(['pending', 'pending']);
   await follow();
@@ -44,22 +44,22 @@ it('starts the first that waits, once, however often it is told; nobody passes i
   const [, queued, ...more] = await server.store.stream(first);
   expect([queued?.type, more]).toEqual(['RunQueued', []]);
   // It says what it was an answer to.
-  const unlocked = (await wholeLog(server.store)).find(({ type }) => type === 'WorkspaceUnlocked');
+  const unlocked = (await readWholeLog(server.store)).find(({ type }) => type === 'WorkspaceUnlocked');
   expect(queued?.context).toMatchObject({ auth: 'System', causation: unlocked?.id });
   expect([unlocked?.stream, queued?.organization]).toEqual([workspace, unlocked?.organization]);
-  answered(await server.post(`/api/v2/runs/${first}/actions/cancel`), 202);
+  expectStatus(await server.post(`/api/v2/runs/${first}/actions/cancel`), 202);
   await follow();
   expect(await statusOf(second)).toBe('plan_queued');
-  answered(await server.post(`/api/v2/runs/${second}/actions/cancel`), 202);
+  expectStatus(await server.post(`/api/v2/runs/${second}/actions/cancel`), 202);
 });
 
 it('leaves a run where it is whose workspace somebody has locked before it', async () => {
-  answered(await lock('lock'), 200);
+  expectStatus(await lock('lock'), 200);
   const run = await makeRun(server, workspace);
   const late = { run: () => Promise.resolve([{ id: run, cause: run }] as never[]) };
-  await runQueueFollower.follow(await wholeLog(server.store), late, server.store);
+  await runQueueFollower.follow(await readWholeLog(server.store), late, server.store);
   expect(await statusOf(run)).toBe('pending');
-  answered(await server.delete(`/api/v2/workspaces/${workspace}`), 204);
-  await runQueueFollower.follow(await wholeLog(server.store), late, server.store);
+  expectStatus(await server.delete(`/api/v2/workspaces/${workspace}`), 204);
+  await runQueueFollower.follow(await readWholeLog(server.store), late, server.store);
   expect((await server.get(`/api/v2/runs/${run}`)).status).toBe(404);
 });

@@ -1,10 +1,10 @@
-import type { Table, Timestamp } from '#kernel';
+import type { HandlersByType, Timestamp } from '#kernel';
 import type { RunOptions } from './run-options.js';
-import { isApplying, isFinal, isInHand, type RunStatus } from './run-status.js';
+import { isApplying, isFinal, isExecuting, type RunStatus } from './run-status.js';
 import type { RunEvent } from './run-event.js';
 
 /** What the rules need to know of a run. */
-export type KnownRun = {
+export type ExistingRun = {
   readonly status: RunStatus;
   readonly workspace: string;
   readonly planOnly: boolean;
@@ -16,24 +16,24 @@ export type KnownRun = {
   readonly forceCancelAvailableAt: Timestamp | null;
 };
 
-export type Run = { readonly status: 'absent' } | KnownRun;
+export type RunState = { readonly status: 'absent' } | ExistingRun;
 
 /** Whether the workspace must be the run's own: from its turn to its end; saved plans want it only to be applied. */
-export const holdsWorkspace = (run: Run): boolean => {
+export const needsWorkspaceLock = (run: RunState): boolean => {
   if (run.status === 'absent' || run.status === 'pending' || isFinal(run.status) || run.planOnly) return false;
   return run.savePlan ? isApplying(run.status) : true;
 };
 
 /** Whether it waits for the workspace before it may be planned. */
-export const waitsItsTurn = ({ planOnly, savePlan }: Pick<RunOptions, 'planOnly' | 'savePlan'>): boolean =>
+export const waitsForWorkspace = ({ planOnly, savePlan }: Pick<RunOptions, 'planOnly' | 'savePlan'>): boolean =>
   !planOnly && !savePlan;
 
 /** Once it was asked to stop in vain, and has been given some time. */
 export const isForceCancelable = (
-  { status, forceCancelAvailableAt }: Pick<KnownRun, 'status' | 'forceCancelAvailableAt'>,
+  { status, forceCancelAvailableAt }: Pick<ExistingRun, 'status' | 'forceCancelAvailableAt'>,
   at: Timestamp,
 ): boolean =>
-  isInHand(status) && forceCancelAvailableAt !== null && Date.parse(forceCancelAvailableAt) <= Date.parse(at);
+  isExecuting(status) && forceCancelAvailableAt !== null && Date.parse(forceCancelAvailableAt) <= Date.parse(at);
 
 /** The status that each event brings a run into; RunStageReached says itself which, and the others leave it where it is. */
 export const STATUS_AFTER = {
@@ -53,16 +53,17 @@ export const STATUS_AFTER = {
   RunForceCanceled: 'force_canceled',
 } as const satisfies Partial<Record<RunEvent['type'], RunStatus>>;
 
-const becoming = (run: Run, change: Partial<KnownRun>): Run => (run.status === 'absent' ? run : { ...run, ...change });
+const updateRun = (run: RunState, change: Partial<ExistingRun>): RunState =>
+  run.status === 'absent' ? run : { ...run, ...change };
 
-const becomes = (event: keyof typeof STATUS_AFTER) => {
+const setStatusAfter = (event: keyof typeof STATUS_AFTER) => {
   const change = { status: STATUS_AFTER[event] };
-  return (_: unknown, state: Run): Run => becoming(state, change);
+  return (_: unknown, state: RunState): RunState => updateRun(state, change);
 };
 
-const unmoved = (_: unknown, state: Run): Run => state;
+const keepState = (_: unknown, state: RunState): RunState => state;
 
-export const runEvolutions: Table<RunEvent, [state: Run], Run> = {
+export const runEvolutions: HandlersByType<RunEvent, [state: RunState], RunState> = {
   RunCreated: ({ workspace, options: { planOnly, savePlan, autoApply, allowEmptyApply } }) => ({
     status: STATUS_AFTER.RunCreated,
     workspace,
@@ -73,21 +74,21 @@ export const runEvolutions: Table<RunEvent, [state: Run], Run> = {
     hasChanges: false,
     forceCancelAvailableAt: null,
   }),
-  RunQueued: becomes('RunQueued'),
-  RunStageReached: ({ stage }, state) => becoming(state, { status: stage }),
-  RunPlanStarted: becomes('RunPlanStarted'),
-  RunPlanned: ({ hasChanges }, state) => becoming(state, { status: STATUS_AFTER.RunPlanned, hasChanges }),
-  RunPlannedAndFinished: becomes('RunPlannedAndFinished'),
-  RunPlanSaved: becomes('RunPlanSaved'),
-  RunConfirmed: becomes('RunConfirmed'),
-  RunApplyQueued: becomes('RunApplyQueued'),
-  RunApplyStarted: becomes('RunApplyStarted'),
-  RunApplied: becomes('RunApplied'),
-  RunErrored: becomes('RunErrored'),
-  RunDiscarded: becomes('RunDiscarded'),
-  RunCancelRequested: ({ forceCancelAvailableAt }, state) => becoming(state, { forceCancelAvailableAt }),
-  RunCanceled: becomes('RunCanceled'),
-  RunForceCanceled: becomes('RunForceCanceled'),
-  RunForceExecuted: unmoved,
-  RunCommented: unmoved,
+  RunQueued: setStatusAfter('RunQueued'),
+  RunStageReached: ({ stage }, state) => updateRun(state, { status: stage }),
+  RunPlanStarted: setStatusAfter('RunPlanStarted'),
+  RunPlanned: ({ hasChanges }, state) => updateRun(state, { status: STATUS_AFTER.RunPlanned, hasChanges }),
+  RunPlannedAndFinished: setStatusAfter('RunPlannedAndFinished'),
+  RunPlanSaved: setStatusAfter('RunPlanSaved'),
+  RunConfirmed: setStatusAfter('RunConfirmed'),
+  RunApplyQueued: setStatusAfter('RunApplyQueued'),
+  RunApplyStarted: setStatusAfter('RunApplyStarted'),
+  RunApplied: setStatusAfter('RunApplied'),
+  RunErrored: setStatusAfter('RunErrored'),
+  RunDiscarded: setStatusAfter('RunDiscarded'),
+  RunCancelRequested: ({ forceCancelAvailableAt }, state) => updateRun(state, { forceCancelAvailableAt }),
+  RunCanceled: setStatusAfter('RunCanceled'),
+  RunForceCanceled: setStatusAfter('RunForceCanceled'),
+  RunForceExecuted: keepState,
+  RunCommented: keepState,
 };

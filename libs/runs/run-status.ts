@@ -43,43 +43,52 @@ export const RUN_STATUSES = [
 export type RunStatus = (typeof RUN_STATUSES)[number];
 export type RunAction = 'apply' | 'cancel' | 'discard' | 'force-execute';
 
-type Step = { readonly executor: readonly RunStatus[]; readonly user: readonly RunAction[] };
+type StatusTransitions = { readonly executor: readonly RunStatus[]; readonly user: readonly RunAction[] };
 
-const step = (executor: readonly RunStatus[], ...user: readonly RunAction[]): Step => ({ executor, user });
-const FINAL = step([]);
+const defineTransitions = (executor: readonly RunStatus[], ...user: readonly RunAction[]): StatusTransitions => ({
+  executor,
+  user,
+});
+const FINAL = defineTransitions([]);
 
-export const MACHINE: Readonly<Record<RunStatus, Step>> = {
+export const RUN_STATUS_MACHINE: Readonly<Record<RunStatus, StatusTransitions>> = {
   // The queue alone brings it on: to plan_queued, when the workspace is free and nobody is before it.
-  pending: step([], 'cancel', 'discard', 'force-execute'),
+  pending: defineTransitions([], 'cancel', 'discard', 'force-execute'),
 
   // Waits for an executor. Who reports first has it; the next to try is refused.
-  plan_queued: step(['fetching', 'pre_plan_running', 'queuing', 'planning', 'errored'], 'cancel'),
-  fetching: step(['fetching_completed', 'errored', 'canceled'], 'cancel'),
-  fetching_completed: step(['pre_plan_running', 'queuing', 'planning', 'errored', 'canceled'], 'cancel'),
-  pre_plan_running: step(['pre_plan_completed', 'errored', 'canceled'], 'cancel'),
-  pre_plan_completed: step(['queuing', 'planning', 'errored', 'canceled'], 'cancel'),
-  queuing: step(['planning', 'errored', 'canceled'], 'cancel'),
-  planning: step(['planned', 'errored', 'canceled'], 'cancel'),
+  plan_queued: defineTransitions(['fetching', 'pre_plan_running', 'queuing', 'planning', 'errored'], 'cancel'),
+  fetching: defineTransitions(['fetching_completed', 'errored', 'canceled'], 'cancel'),
+  fetching_completed: defineTransitions(['pre_plan_running', 'queuing', 'planning', 'errored', 'canceled'], 'cancel'),
+  pre_plan_running: defineTransitions(['pre_plan_completed', 'errored', 'canceled'], 'cancel'),
+  pre_plan_completed: defineTransitions(['queuing', 'planning', 'errored', 'canceled'], 'cancel'),
+  queuing: defineTransitions(['planning', 'errored', 'canceled'], 'cancel'),
+  planning: defineTransitions(['planned', 'errored', 'canceled'], 'cancel'),
 
   // Waits for a user, where it does not go on by itself (`settled` in run.ts).
-  planned: step(['post_plan_running', 'cost_estimating', 'policy_checking'], 'apply', 'discard'),
-  post_plan_running: step(['post_plan_completed', 'post_plan_awaiting_decision', 'errored', 'canceled'], 'cancel'),
-  post_plan_awaiting_decision: step(['post_plan_completed', 'errored'], 'discard'),
-  post_plan_completed: step(['cost_estimating', 'policy_checking'], 'apply', 'discard'),
-  cost_estimating: step(['cost_estimated', 'errored', 'canceled'], 'cancel'),
-  cost_estimated: step(['policy_checking'], 'apply', 'discard'),
-  policy_checking: step(['policy_checked', 'policy_override', 'policy_soft_failed', 'errored', 'canceled'], 'cancel'),
-  policy_override: step(['policy_checked', 'errored'], 'discard'),
-  policy_checked: step([], 'apply', 'discard'),
-  planned_and_saved: step([], 'apply', 'discard'),
+  planned: defineTransitions(['post_plan_running', 'cost_estimating', 'policy_checking'], 'apply', 'discard'),
+  post_plan_running: defineTransitions(
+    ['post_plan_completed', 'post_plan_awaiting_decision', 'errored', 'canceled'],
+    'cancel',
+  ),
+  post_plan_awaiting_decision: defineTransitions(['post_plan_completed', 'errored'], 'discard'),
+  post_plan_completed: defineTransitions(['cost_estimating', 'policy_checking'], 'apply', 'discard'),
+  cost_estimating: defineTransitions(['cost_estimated', 'errored', 'canceled'], 'cancel'),
+  cost_estimated: defineTransitions(['policy_checking'], 'apply', 'discard'),
+  policy_checking: defineTransitions(
+    ['policy_checked', 'policy_override', 'policy_soft_failed', 'errored', 'canceled'],
+    'cancel',
+  ),
+  policy_override: defineTransitions(['policy_checked', 'errored'], 'discard'),
+  policy_checked: defineTransitions([], 'apply', 'discard'),
+  planned_and_saved: defineTransitions([], 'apply', 'discard'),
 
   // Passed through: who confirms queues the apply.
-  confirmed: step([], 'cancel'),
-  apply_queued: step(['pre_apply_running', 'queuing_apply', 'applying', 'errored'], 'cancel'),
-  pre_apply_running: step(['pre_apply_completed', 'errored', 'canceled'], 'cancel'),
-  pre_apply_completed: step(['queuing_apply', 'applying', 'errored', 'canceled'], 'cancel'),
-  queuing_apply: step(['applying', 'errored', 'canceled'], 'cancel'),
-  applying: step(['applied', 'errored', 'canceled'], 'cancel'),
+  confirmed: defineTransitions([], 'cancel'),
+  apply_queued: defineTransitions(['pre_apply_running', 'queuing_apply', 'applying', 'errored'], 'cancel'),
+  pre_apply_running: defineTransitions(['pre_apply_completed', 'errored', 'canceled'], 'cancel'),
+  pre_apply_completed: defineTransitions(['queuing_apply', 'applying', 'errored', 'canceled'], 'cancel'),
+  queuing_apply: defineTransitions(['applying', 'errored', 'canceled'], 'cancel'),
+  applying: defineTransitions(['applied', 'errored', 'canceled'], 'cancel'),
 
   policy_soft_failed: FINAL,
   planned_and_finished: FINAL,
@@ -98,22 +107,23 @@ const END: Partial<Readonly<Record<RunStatus, RunStatus>>> = {
 };
 
 /** The statuses that a report takes a run through, ending with the one reported; null where there is no such way. */
-export const reported = (from: RunStatus, to: RunStatus): readonly RunStatus[] | null => {
-  if (MACHINE[from].executor.includes(to)) return [to];
+export const resolveReportedTransitions = (from: RunStatus, to: RunStatus): readonly RunStatus[] | null => {
+  if (RUN_STATUS_MACHINE[from].executor.includes(to)) return [to];
   const end = END[from];
-  return end && MACHINE[end].executor.includes(to) ? [end, to] : null;
+  return end && RUN_STATUS_MACHINE[end].executor.includes(to) ? [end, to] : null;
 };
 
-export const allows = (status: RunStatus, action: RunAction): boolean => MACHINE[status].user.includes(action);
+export const isActionAllowed = (status: RunStatus, action: RunAction): boolean =>
+  RUN_STATUS_MACHINE[status].user.includes(action);
 
-export const isFinal = (status: RunStatus): boolean => MACHINE[status] === FINAL;
+export const isFinal = (status: RunStatus): boolean => RUN_STATUS_MACHINE[status] === FINAL;
 
 /** Whether an executor is at work on it: to be canceled it must be asked to stop, and may not answer. */
-export const isInHand = (status: RunStatus): boolean => MACHINE[status].executor.includes('canceled');
+export const isExecuting = (status: RunStatus): boolean => RUN_STATUS_MACHINE[status].executor.includes('canceled');
 
 /** Where a run stands when its plan and the checks that were made of it are done. */
 export const isSettling = (status: RunStatus): boolean =>
-  status !== 'planned_and_saved' && MACHINE[status].user.includes('apply');
+  status !== 'planned_and_saved' && RUN_STATUS_MACHINE[status].user.includes('apply');
 
 const APPLY_STATUSES: readonly RunStatus[] = [
   'confirmed',
@@ -130,11 +140,11 @@ export const FINAL_STATUSES = RUN_STATUSES.filter(isFinal);
 
 /** Of runs that wait for their turn or for an executor, and for nobody's decision. */
 export const WAITING_STATUSES: readonly RunStatus[] = ['pending', 'plan_queued', 'apply_queued'];
-export const STATUSES_IN_HAND = RUN_STATUSES.filter(isInHand);
+export const EXECUTING_STATUSES = RUN_STATUSES.filter(isExecuting);
 
 /** Values of `filter[status_group]`. */
 export const STATUS_GROUPS = {
   final: FINAL_STATUSES,
   non_final: RUN_STATUSES.filter((status) => !isFinal(status)),
-  discardable: RUN_STATUSES.filter((status) => allows(status, 'discard')),
+  discardable: RUN_STATUSES.filter((status) => isActionAllowed(status, 'discard')),
 } as const satisfies Readonly<Record<string, readonly RunStatus[]>>;

@@ -1,8 +1,8 @@
 import { Controller, Param, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { CurrentActor, type Actor } from '#access';
-import { document, type Document } from '#json-api';
-import { authenticationTokenResource } from '#people';
+import { renderDocument, type Document } from '#json-api';
+import { renderAuthenticationToken } from '#people';
 import { IssueRunToken } from './run-tokens.handler.js';
 
 @Controller('api/v2')
@@ -12,6 +12,6 @@ export class RunTokensController {
   /** For executors. The token has the permissions that the run needs and ends with the run (docs/how-to/executors.md). */
   @Post('runs/:id/authentication-tokens')
   async create(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return document(authenticationTokenResource(await this.bus.execute(new IssueRunToken(id, actor))));
+    return renderDocument(renderAuthenticationToken(await this.bus.execute(new IssueRunToken(id, actor))));
   }
 }

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
-import { MovedClock } from '../../test/support/clocks.js';
+import { AdjustableClock } from '../../test/support/clocks.js';
 import {
-  answered,
+  expectStatus,
   makeRemotePool,
   makeAgentToken,
   makeConfigurationVersion,
@@ -12,20 +12,26 @@ import {
   makeWorkspace,
 } from '../../test/support/seeds.js';
 import { runRequests } from '../../test/support/runs.js';
-import { anotherGateway, startTestServer, type Api, type Gateway, type TestServer } from '../../test/support/server.js';
-import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
-import { runsSlice } from './index.js';
+import {
+  startAnotherGateway,
+  startTestServer,
+  type ApiTestClient,
+  type TestGateway,
+  type TestServer,
+} from '../../test/support/server.js';
+import { expectViewsMatchLog } from '../../test/support/true-to-the-log.js';
+import { runsDefinition } from './index.js';
 import { FINAL_STATUSES } from './run-status.js';
 
 /** Put forward where a run may be given up. */
-const clock = new MovedClock();
+const clock = new AdjustableClock();
 let server: TestServer;
-let other: Gateway;
-let agents: Api;
+let other: TestGateway;
+let agents: ApiTestClient;
 
 beforeAll(async () => {
   server = await startTestServer({ clock });
-  other = await anotherGateway(server);
+  other = await startAnotherGateway(server);
   await makeOrganization(server, 'acme');
   agents = server.as(await makeAgentToken(server, await makeRemotePool(server, 'acme', 'edge')));
 });
@@ -38,14 +44,14 @@ afterAll(async () => {
 let count = 0;
 const { aWorkspace, act, report } = runRequests(() => ({ server, agents }));
 
-const secretOf = (run: string, executor: Api = agents): Promise<string> =>
+const secretOf = (run: string, executor: ApiTestClient = agents): Promise<string> =>
   makeToken(executor, `/api/v2/runs/${run}/authentication-tokens`);
-const asRun = async (run: string): Promise<Api> => server.as(await secretOf(run));
+const asRun = async (run: string): Promise<ApiTestClient> => server.as(await secretOf(run));
 
 describe('the end of a run', () => {
   const planned = async (run: string): Promise<void> => {
-    answered(await report(run, 'planning'), 200);
-    answered(await report(run, 'planned', { 'has-changes': true }), 200);
+    expectStatus(await report(run, 'planning'), 200);
+    expectStatus(await report(run, 'planned', { 'has-changes': true }), 200);
   };
   const ENDS: readonly (readonly [string, object, (run: string, workspace: string) => Promise<unknown>])[] = [
     [
@@ -111,7 +117,7 @@ describe('the end of a run', () => {
       );
     expect(await seen()).toEqual([200, 200, 200, 200]);
     await end(run, workspace);
-    expect(answered(await server.get(`/api/v2/runs/${run}`), 200).body.data.attributes.status).toBe(status);
+    expect(expectStatus(await server.get(`/api/v2/runs/${run}`), 200).body.data.attributes.status).toBe(status);
     expect(await seen()).toEqual([401, 401, 401, 401]);
     expect(
       await server.database.rows(sql`
@@ -123,11 +129,11 @@ describe('the end of a run', () => {
     const epochNow = () => server.database.rows(sql`select * from access.epochs order by subject`);
     const [run, running] = [await makeRun(server, await aWorkspace()), await makeRun(server, await aWorkspace())];
     const [ended, going] = [await asRun(run), await asRun(running)];
-    for (const api of [ended, going]) answered(await api.get('/api/v2/account/details'), 200);
+    for (const api of [ended, going]) expectStatus(await api.get('/api/v2/account/details'), 200);
     const before = await epochNow();
-    answered(await act(run, 'cancel'), 202);
-    answered(await ended.get('/api/v2/account/details'), 401);
-    answered(await going.get('/api/v2/account/details'), 200);
+    expectStatus(await act(run, 'cancel'), 202);
+    expectStatus(await ended.get('/api/v2/account/details'), 401);
+    expectStatus(await going.get('/api/v2/account/details'), 200);
     expect(await epochNow()).toEqual(before);
   });
 
@@ -136,8 +142,8 @@ describe('the end of a run', () => {
     const [first, second] = [await makeRun(server, workspace), await makeRun(server, workspace)];
     await planned(first);
     const api = await asRun(first);
-    answered(await api.get('/api/v2/account/details'), 200);
-    answered(await act(second, 'force-execute'), 202);
+    expectStatus(await api.get('/api/v2/account/details'), 200);
+    expectStatus(await act(second, 'force-execute'), 202);
     expect((await api.get('/api/v2/account/details')).status).toBe(401);
   });
 
@@ -149,12 +155,12 @@ describe('the end of a run', () => {
     const run = await makeRun(server, workspace);
     const own = server.as(await makeAgentToken(server, await makeRemotePool(server, name, 'edge')));
     const api = server.as(await secretOf(run, own));
-    answered(await api.get(`/api/v2/workspaces/${workspace}`), 200);
-    answered(await server.delete(`/api/v2/${type}/${type === 'workspaces' ? workspace : name}`), 204);
+    expectStatus(await api.get(`/api/v2/workspaces/${workspace}`), 200);
+    expectStatus(await server.delete(`/api/v2/${type}/${type === 'workspaces' ? workspace : name}`), 204);
     expect((await api.get(`/api/v2/workspaces/${workspace}`)).status).toBe(401);
   });
 
   it('leaves views that the log makes again', async () => {
-    await expectTrueToTheLog(server, [runsSlice]);
+    await expectViewsMatchLog(server, [runsDefinition]);
   });
 });

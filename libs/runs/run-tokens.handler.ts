@@ -1,15 +1,15 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock, conflict, Ids, notFound } from '#kernel';
-import { EventStore, unchanged } from '#event-store';
-import { contextOf, type Actor } from '#access';
-import { newToken, type IssuedToken } from '#people';
+import { EventStore, expectVersion } from '#event-store';
+import { createEventContext, type Actor } from '#access';
+import { prepareNewToken, type IssuedToken } from '#people';
 import { isFinal } from './run-status.js';
 import { run } from './run.js';
-import { authorize } from './runs.handler.js';
-import { runForCommand } from './runs.queries.js';
+import { authorizeRunCommand } from './runs.handler.js';
+import { loadRunForCommand } from './runs.queries.js';
 
 /** A run can wait for a person for months; its executor requests another token then. */
-const LIFE_MS = 24 * 60 * 60 * 1_000;
+const TOKEN_LIFETIME_MS = 24 * 60 * 60 * 1_000;
 
 export class IssueRunToken extends Command<IssuedToken> {
   constructor(
@@ -31,20 +31,20 @@ export class IssueRunTokenHandler implements ICommandHandler<IssueRunToken> {
 
   execute({ run: id, actor }: IssueRunToken): Promise<IssuedToken> {
     return this.store.untilFirst(async () => {
-      const found = await runForCommand(this.store.database, actor, id);
-      authorize(actor, 'IssueRunToken', found);
+      const found = await loadRunForCommand(this.store.database, actor, id);
+      authorizeRunCommand(actor, 'IssueRunToken', found);
       const { state, version } = await this.store.restore(id, run, found.snapshot);
       if (state.status === 'absent') throw notFound();
       if (isFinal(state.status)) throw conflict(`Run is ${state.status}: there is nothing left to do for it`);
-      const expiredAt = new Date(this.clock.now().getTime() + LIFE_MS).toISOString();
+      const expiredAt = new Date(this.clock.now().getTime() + TOKEN_LIFETIME_MS).toISOString();
       const birth = { kind: 'run', owner: id, description: null, expiredAt } as const;
-      const token = newToken(this.ids, found.organization, birth, actor);
+      const token = prepareNewToken(this.ids, found.organization, birth, actor);
       const held = [
-        unchanged(found.organization, found.organizationVersion),
-        unchanged(found.workspace, found.workspaceSnapshot.version),
-        unchanged(id, version),
+        expectVersion(found.organization, found.organizationVersion),
+        expectVersion(found.workspace, found.workspaceSnapshot.version),
+        expectVersion(id, version),
       ];
-      const { rows } = await this.store.append([...held, token.write], contextOf(actor), token.statements);
+      const { rows } = await this.store.append([...held, token.write], createEventContext(actor), token.statements);
       return token.issued(rows);
     });
   }

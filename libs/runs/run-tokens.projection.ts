@@ -1,9 +1,9 @@
-import { sql, type Projection, type Recorded, type Sql, type WorkspaceDeleted } from '#kernel';
-import { forgetTokens } from '#people';
+import { sql, type Projection, type RecordedEvent, type Sql, type WorkspaceDeleted } from '#kernel';
+import { buildTokenHashDeletion } from '#people';
 import { isFinal } from './run-status.js';
 import type { RunEvent } from './run-event.js';
 
-type Ending = Extract<
+type RunEndEvent = Extract<
   RunEvent,
   {
     type:
@@ -17,23 +17,23 @@ type Ending = Extract<
   }
 >;
 
-const ended = (_: unknown, { stream }: Recorded): Sql => forgetTokens(sql`${stream}`);
+const deleteRunTokens = (_: unknown, { stream }: RecordedEvent): Sql => buildTokenHashDeletion(sql`${stream}`);
 
 /**
  * A run's tokens open nothing from its end on. No tables, for their hashes are no view; listed before the projection that
  * deletes the runs' rows, by which those of a workspace are found. An organization's go with it.
  */
-export const runTokens: Projection<Ending | WorkspaceDeleted> = {
+export const runTokens: Projection<RunEndEvent | WorkspaceDeleted> = {
   name: 'run_tokens',
   tables: [],
   on: {
-    RunStageReached: ({ stage }, event) => (isFinal(stage) ? ended(stage, event) : null),
-    RunPlannedAndFinished: ended,
-    RunApplied: ended,
-    RunErrored: ended,
-    RunDiscarded: ended,
-    RunCanceled: ended,
-    RunForceCanceled: ended,
-    WorkspaceDeleted: (_, { stream }) => forgetTokens(sql`select id from runs where workspace = ${stream}`),
+    RunStageReached: ({ stage }, event) => (isFinal(stage) ? deleteRunTokens(stage, event) : null),
+    RunPlannedAndFinished: deleteRunTokens,
+    RunApplied: deleteRunTokens,
+    RunErrored: deleteRunTokens,
+    RunDiscarded: deleteRunTokens,
+    RunCanceled: deleteRunTokens,
+    RunForceCanceled: deleteRunTokens,
+    WorkspaceDeleted: (_, { stream }) => buildTokenHashDeletion(sql`select id from runs where workspace = ${stream}`),
   },
 };

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
-  answered,
+  expectStatus,
   makeAgentPool,
   makeAgentToken,
   makeRemotePool,
@@ -16,12 +16,12 @@ import {
   runBody,
 } from '../../test/support/seeds.js';
 import { runRequests } from '../../test/support/runs.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
-import { newStateVersion, pathOf, stateFile, type StateFile } from '../../test/support/state-file.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
+import { newStateVersion, pathOf, stateFile, type TestStateFile } from '../../test/support/state-file.js';
 
 let server: TestServer;
 let pool: string;
-let agents: Api;
+let agents: ApiTestClient;
 
 beforeAll(async () => {
   server = await startTestServer();
@@ -38,26 +38,26 @@ const inProject = (id: string) => ({ project: { data: { type: 'projects', id } }
 
 const tokenPath = (run: string): string => `/api/v2/runs/${run}/authentication-tokens`;
 const secretOf = async (run: string): Promise<string> =>
-  answered(await agents.post(tokenPath(run)), 201).body.data.attributes.token as string;
-const asRun = async (run: string): Promise<Api> => server.as(await secretOf(run));
+  expectStatus(await agents.post(tokenPath(run)), 201).body.data.attributes.token as string;
+const asRun = async (run: string): Promise<ApiTestClient> => server.as(await secretOf(run));
 /** The token of a run in that workspace, which is speculative and leaves the workspace to others. */
-const visitorFrom = async (workspace: string): Promise<Api> =>
+const visitorFrom = async (workspace: string): Promise<ApiTestClient> =>
   asRun(await makeRun(server, workspace, { 'plan-only': true }));
 
 const SECRET = { out: { value: 'hush', type: 'string' } };
 
 /** A state that is current, with an output in it. */
-const addState = async (workspace: string, state: StateFile = stateFile({ outputs: SECRET })): Promise<string> => {
-  answered(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
+const addState = async (workspace: string, state: TestStateFile = stateFile({ outputs: SECRET })): Promise<string> => {
+  expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
   const made = await server.post(
     `/api/v2/workspaces/${workspace}/state-versions`,
     newStateVersion(state, { inline: true }),
   );
-  answered(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
-  return answered(made, 201).body.data.id as string;
+  expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
+  return expectStatus(made, 201).body.data.id as string;
 };
 
-const statusesOf = async (api: Api, paths: readonly string[]): Promise<Record<string, number>> => {
+const statusesOf = async (api: ApiTestClient, paths: readonly string[]): Promise<Record<string, number>> => {
   const statuses: Record<string, number> = {};
   for (const path of paths) statuses[path] = (await api.get(`/api/v2/${path}`)).status;
   return statuses;
@@ -93,7 +93,7 @@ const restOf = (workspace: string, run: string, configuration: string): readonly
 describe('a token for a run', () => {
   it('is given to who executes it, with its secret this once', async () => {
     const run = await makeRun(server, await aWorkspace());
-    const { data } = answered(await agents.post(tokenPath(run)), 201).body;
+    const { data } = expectStatus(await agents.post(tokenPath(run)), 201).body;
     expect(data).toMatchObject({ type: 'authentication-tokens', id: expect.stringMatching(/^at-/) });
     expect(data.attributes).toMatchObject({ description: null, 'last-used-at': null });
     const life = Date.parse(data.attributes['expired-at']) - Date.parse(data.attributes['created-at']);
@@ -104,7 +104,7 @@ describe('a token for a run', () => {
     const [born] = await server.store.stream(data.id as string);
     expect(born).toMatchObject({ type: 'AuthenticationTokenCreated', data: { kind: 'run', owner: run } });
     expect(JSON.stringify(born)).not.toContain(data.attributes.token);
-    const account = answered(await server.as(data.attributes.token).get('/api/v2/account/details'), 200).body.data;
+    const account = expectStatus(await server.as(data.attributes.token).get('/api/v2/account/details'), 200).body.data;
     expect(account).toMatchObject({ id: run, attributes: { username: run } });
   });
 
@@ -112,7 +112,7 @@ describe('a token for a run', () => {
     const run = await makeRun(server, await aWorkspace());
     const secrets = [await secretOf(run), await secretOf(run)];
     expect(secrets[0]).not.toBe(secrets[1]);
-    for (const secret of secrets) answered(await server.as(secret).get('/api/v2/account/details'), 200);
+    for (const secret of secrets) expectStatus(await server.as(secret).get('/api/v2/account/details'), 200);
   });
 
   it('is given to nobody else, nor for what is not there', async () => {
@@ -136,20 +136,20 @@ describe('a token for a run', () => {
 
   it('is not given for a run that is over', async () => {
     const run = await makeRun(server, await aWorkspace());
-    answered(await act(run, 'cancel'), 202);
-    const { body } = answered(await agents.post(tokenPath(run)), 409);
+    expectStatus(await act(run, 'cancel'), 202);
+    const { body } = expectStatus(await agents.post(tokenPath(run)), 409);
     expect(body.errors[0].detail).toContain('Run is canceled');
   });
 
   it('can be revoked by who manages the tokens of agents', async () => {
     const run = await makeRun(server, await aWorkspace());
-    const { id, attributes } = answered(await agents.post(tokenPath(run)), 201).body.data;
-    answered(await agents.get(`/api/v2/authentication-tokens/${id}`), 404);
-    expect(answered(await server.get(`/api/v2/authentication-tokens/${id}`), 200).body.data.attributes.token).toBe(
+    const { id, attributes } = expectStatus(await agents.post(tokenPath(run)), 201).body.data;
+    expectStatus(await agents.get(`/api/v2/authentication-tokens/${id}`), 404);
+    expect(expectStatus(await server.get(`/api/v2/authentication-tokens/${id}`), 200).body.data.attributes.token).toBe(
       null,
     );
-    answered(await server.delete(`/api/v2/authentication-tokens/${id}`), 204);
-    answered(await server.as(attributes.token).get('/api/v2/account/details'), 401);
+    expectStatus(await server.delete(`/api/v2/authentication-tokens/${id}`), 204);
+    expectStatus(await server.as(attributes.token).get('/api/v2/account/details'), 401);
   });
 });
 
@@ -157,7 +157,8 @@ describe('in the workspace of its run, a run’s token', () => {
   it('reads the workspace, its state, its variables and the configuration', async () => {
     const workspace = await aWorkspace();
     const version = await addState(workspace);
-    const name = answered(await server.get(`/api/v2/workspaces/${workspace}`), 200).body.data.attributes.name as string;
+    const name = expectStatus(await server.get(`/api/v2/workspaces/${workspace}`), 200).body.data.attributes
+      .name as string;
     const run = await makeRun(server, workspace);
     const api = await asRun(run);
     const paths = [
@@ -178,9 +179,9 @@ describe('in the workspace of its run, a run’s token', () => {
     const variable = (key: string, sensitive: boolean) =>
       resource('vars', { key, value: 'hush', category: 'env', sensitive });
     for (const body of [variable('OPEN', false), variable('SECRET', true)])
-      answered(await server.post(`/api/v2/workspaces/${workspace}/vars`, body), 201);
+      expectStatus(await server.post(`/api/v2/workspaces/${workspace}/vars`, body), 201);
     const api = await visitorFrom(workspace);
-    const { data } = answered(await api.get(`/api/v2/workspaces/${workspace}/vars`), 200).body;
+    const { data } = expectStatus(await api.get(`/api/v2/workspaces/${workspace}/vars`), 200).body;
     expect(data.map(({ attributes }: any) => [attributes.key, attributes.value])).toEqual([
       ['OPEN', 'hush'],
       ['SECRET', null],
@@ -205,10 +206,10 @@ describe('in the workspace of its run, a run’s token', () => {
       'organization/audit-trail',
     ];
     expect(await statusesOf(api, closed)).toEqual(allOf(closed, 404));
-    expect(answered(await api.get('/api/v2/organizations'), 200).body.data).toEqual([]);
+    expect(expectStatus(await api.get('/api/v2/organizations'), 200).body.data).toEqual([]);
     const self = `/api/v2/workspaces/${workspace}`;
     const consumers = `${self}/relationships/remote-state-consumers`;
-    const writes: readonly Promise<Answer>[] = [
+    const writes: readonly Promise<ApiResponse>[] = [
       api.post(`${self}/actions/unlock`),
       api.post(`${self}/actions/force-unlock`),
       api.post(`${self}/actions/lock`),
@@ -239,9 +240,9 @@ describe('in other workspaces, a run’s token', () => {
     const paths = stateOf(lender, await addState(lender));
     const consumers = `/api/v2/workspaces/${lender}/relationships/remote-state-consumers`;
     const visitor = await visitorFrom(own);
-    answered(await server.post(consumers, related('workspaces', own)), 204);
+    expectStatus(await server.post(consumers, related('workspaces', own)), 204);
     expect(await statusesOf(visitor, paths)).toEqual(allOf(paths, 200));
-    answered(await server.delete(consumers, related('workspaces', own)), 204);
+    expectStatus(await server.delete(consumers, related('workspaces', own)), 204);
     expect(await statusesOf(visitor, paths)).toEqual(allOf(paths, 404));
   });
 
@@ -250,7 +251,7 @@ describe('in other workspaces, a run’s token', () => {
     const paths = stateOf(lender, await addState(lender));
     const visitor = await visitorFrom(own);
     expect(await statusesOf(visitor, paths)).toEqual(allOf(paths, 200));
-    answered(
+    expectStatus(
       await server.patch(`/api/v2/workspaces/${lender}`, resource('workspaces', { 'global-remote-state': false })),
       200,
     );
@@ -272,14 +273,14 @@ describe('in other workspaces, a run’s token', () => {
     const paths = stateOf(lender, await addState(lender));
     const visitor = await visitorFrom(own);
     expect(await statusesOf(visitor, paths)).toEqual(allOf(paths, 200));
-    answered(await server.patch(`/api/v2/workspaces/${own}`, resource('workspaces', {}, inProject(there))), 200);
+    expectStatus(await server.patch(`/api/v2/workspaces/${own}`, resource('workspaces', {}, inProject(there))), 200);
     expect(await statusesOf(visitor, paths)).toEqual(allOf(paths, 404));
     // A named consumer of another project counts only while the setting is off.
     const consumers = `/api/v2/workspaces/${lender}/relationships/remote-state-consumers`;
-    answered(await server.post(consumers, related('workspaces', own)), 204);
+    expectStatus(await server.post(consumers, related('workspaces', own)), 204);
     expect(await statusesOf(visitor, paths)).toEqual(allOf(paths, 404));
     const off = resource('workspaces', { 'project-remote-state': false });
-    answered(await server.patch(`/api/v2/workspaces/${lender}`, off), 200);
+    expectStatus(await server.patch(`/api/v2/workspaces/${lender}`, off), 200);
     expect(await statusesOf(visitor, paths)).toEqual(allOf(paths, 200));
   });
 
@@ -291,11 +292,11 @@ describe('in other workspaces, a run’s token', () => {
     const paths = restOf(lender, run, configuration);
     expect(await statusesOf(visitor, paths)).toEqual(allOf(paths, 404));
     const asked = `/api/v2/workspaces/${lender}?include=current_run,current_run.plan,current_configuration_version,outputs`;
-    const { data, included } = answered(await visitor.get(asked), 200).body;
+    const { data, included } = expectStatus(await visitor.get(asked), 200).body;
     expect(included.map(({ type }: { type: string }) => type)).toEqual(['workspace-outputs']);
     expect(data.relationships.vars.data).toEqual([]);
     const state = newStateVersion(stateFile({ serial: 9 }), { inline: true });
-    answered(await visitor.post(`/api/v2/workspaces/${lender}/state-versions`, state), 404);
+    expectStatus(await visitor.post(`/api/v2/workspaces/${lender}/state-versions`, state), 404);
   });
 
   it('sees of its workspace’s consumers those that it may read', async () => {
@@ -305,15 +306,15 @@ describe('in other workspaces, a run’s token', () => {
       await aWorkspace({ 'global-remote-state': true }),
     ];
     const consumers = `/api/v2/workspaces/${own}/relationships/remote-state-consumers`;
-    answered(await server.post(consumers, related('workspaces', hidden, open)), 204);
+    expectStatus(await server.post(consumers, related('workspaces', hidden, open)), 204);
     const visitor = await visitorFrom(own);
-    const shown = answered(await visitor.get(consumers), 200).body;
+    const shown = expectStatus(await visitor.get(consumers), 200).body;
     expect([shown.data.map(({ id }: { id: string }) => id), shown.meta.pagination['total-count']]).toEqual([[open], 1]);
-    answered(
+    expectStatus(
       await server.patch(`/api/v2/workspaces/${own}`, resource('workspaces', { 'global-remote-state': true })),
       200,
     );
-    const all = answered(await visitor.get(`${consumers}?page[size]=100`), 200).body;
+    const all = expectStatus(await visitor.get(`${consumers}?page[size]=100`), 200).body;
     expect(all.data.map(({ id }: { id: string }) => id)).toContain(open);
     expect(all.data.map(({ id }: { id: string }) => id)).not.toContain(hidden);
     expect(all.meta.pagination['total-count']).toBe(all.data.length);
@@ -321,16 +322,16 @@ describe('in other workspaces, a run’s token', () => {
 });
 
 describe('the state of a run', () => {
-  const create = (api: Api, workspace: string, state: StateFile, inline = true): Promise<Answer> =>
+  const create = (api: ApiTestClient, workspace: string, state: TestStateFile, inline = true): Promise<ApiResponse> =>
     api.post(`/api/v2/workspaces/${workspace}/state-versions`, newStateVersion(state, { inline }));
 
   /** A run that somebody has confirmed, and an executor applies. */
   const applying = async (workspace: string): Promise<string> => {
     const run = await makeRun(server, workspace);
-    answered(await report(run, 'planning'), 200);
-    answered(await report(run, 'planned', { 'has-changes': true }), 200);
-    answered(await act(run, 'apply'), 202);
-    answered(await report(run, 'applying'), 200);
+    expectStatus(await report(run, 'planning'), 200);
+    expectStatus(await report(run, 'planned', { 'has-changes': true }), 200);
+    expectStatus(await act(run, 'apply'), 202);
+    expectStatus(await report(run, 'applying'), 200);
     return run;
   };
 
@@ -338,12 +339,12 @@ describe('the state of a run', () => {
     const workspace = await aWorkspace();
     const run = await applying(workspace);
     const api = await asRun(run);
-    const { data } = answered(await create(api, workspace, stateFile()), 201).body;
+    const { data } = expectStatus(await create(api, workspace, stateFile()), 201).body;
     expect(data.relationships.run.data).toEqual({ type: 'runs', id: run });
     expect(data.relationships['created-by'].data).toEqual({ type: 'runs', id: run });
     expect(data.attributes).toMatchObject({ status: 'finalized', intermediate: true });
     // Nobody else may, whatever they may do in the workspace.
-    answered(await create(server, workspace, stateFile({ serial: 2 })), 409);
+    expectStatus(await create(server, workspace, stateFile({ serial: 2 })), 409);
   });
 
   it('is not added, nor brought back, before it is applied: whoever may plan may have it do what they like', async () => {
@@ -361,28 +362,28 @@ describe('the state of a run', () => {
       const path = `/api/v2/workspaces/${workspace}`;
       tried.push((await create(api, workspace, stateFile({ serial: 9 }))).status);
       tried.push((await api.patch(`${path}/state-versions`, back)).status);
-      const { permissions } = answered(await api.get(path), 200).body.data.attributes;
+      const { permissions } = expectStatus(await api.get(path), 200).body.data.attributes;
       expect(permissions).toMatchObject({ 'can-read-state-versions': true, 'can-create-state-versions': false });
     };
     await tryIt();
-    answered(await report(run, 'planning'), 200);
+    expectStatus(await report(run, 'planning'), 200);
     await tryIt();
-    answered(await report(run, 'planned', { 'has-changes': true }), 200);
+    expectStatus(await report(run, 'planned', { 'has-changes': true }), 200);
     await tryIt();
-    answered(await act(run, 'apply'), 202);
+    expectStatus(await act(run, 'apply'), 202);
     await tryIt();
     expect(tried).toEqual(tried.map(() => 404));
-    answered(await report(run, 'applying'), 200);
-    answered(await api.patch(`/api/v2/workspaces/${workspace}/state-versions`, back), 201);
+    expectStatus(await report(run, 'applying'), 200);
+    expectStatus(await api.patch(`/api/v2/workspaces/${workspace}/state-versions`, back), 201);
   });
 
   it('is not added by a run that waits, is speculative, or has lost the workspace', async () => {
     const workspace = await aWorkspace();
     const api = await asRun(await applying(workspace));
     const others = [await asRun(await makeRun(server, workspace)), await visitorFrom(workspace)];
-    for (const other of others) answered(await create(other, workspace, stateFile()), 404);
-    answered(await server.post(`/api/v2/workspaces/${workspace}/actions/force-unlock`), 200);
-    const [{ detail }] = answered(await create(api, workspace, stateFile()), 409).body.errors;
+    for (const other of others) expectStatus(await create(other, workspace, stateFile()), 404);
+    expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/force-unlock`), 200);
+    const [{ detail }] = expectStatus(await create(api, workspace, stateFile()), 409).body.errors;
     expect(detail).toContain('Lock the workspace first');
   });
 
@@ -390,31 +391,32 @@ describe('the state of a run', () => {
     const workspace = await aWorkspace();
     const run = await makeRun(server, workspace);
     // What waits, and the token for it.
-    const waiting = answered(await agents.get(`/api/v2/agent-pools/${pool}/runs?page[size]=100`), 200).body.data;
+    const waiting = expectStatus(await agents.get(`/api/v2/agent-pools/${pool}/runs?page[size]=100`), 200).body.data;
     expect(waiting.map(({ id }: { id: string }) => id)).toContain(run);
-    answered(await report(run, 'planning'), 200);
+    expectStatus(await report(run, 'planning'), 200);
     const secret = await secretOf(run);
     const api = server.as(secret);
     // The configuration, as it was uploaded.
-    const found = answered(await api.get(`/api/v2/runs/${run}/configuration-version/download`), 302);
+    const found = expectStatus(await api.get(`/api/v2/runs/${run}/configuration-version/download`), 302);
     const archive = await fetch(`${server.url}${pathOf(found.headers.get('location') ?? '')}`);
     expect(gunzipSync(Buffer.from(await archive.arrayBuffer())).toString()).toBe('main.tf');
-    answered(await api.get(`/api/v2/workspaces/${workspace}/current-state-version`), 404);
-    answered(await report(run, 'planned', { 'has-changes': true, 'resource-additions': 1 }), 200);
-    answered(await act(run, 'apply'), 202);
-    answered(await report(run, 'applying'), 200);
+    expectStatus(await api.get(`/api/v2/workspaces/${workspace}/current-state-version`), 404);
+    expectStatus(await report(run, 'planned', { 'has-changes': true, 'resource-additions': 1 }), 200);
+    expectStatus(await act(run, 'apply'), 202);
+    expectStatus(await report(run, 'applying'), 200);
     // The state: announced, and uploaded without a token.
     const state = stateFile({ outputs: SECRET });
-    const announced = answered(await create(api, workspace, state, false), 201).body.data;
+    const announced = expectStatus(await create(api, workspace, state, false), 201).body.data;
     const upload = pathOf(announced.attributes['hosted-state-upload-url'] as string);
-    answered(await server.as(null).put(upload, state.bytes), 200);
-    answered(await api.get(`/api/v2/workspaces/${workspace}/current-state-version`), 404);
-    answered(await report(run, 'applied', { 'resource-additions': 1 }), 200);
+    expectStatus(await server.as(null).put(upload, state.bytes), 200);
+    expectStatus(await api.get(`/api/v2/workspaces/${workspace}/current-state-version`), 404);
+    expectStatus(await report(run, 'applied', { 'resource-additions': 1 }), 200);
     // The run is over, the state is current, and the token opens nothing.
-    const current = answered(await server.get(`/api/v2/workspaces/${workspace}/current-state-version`), 200).body.data;
+    const current = expectStatus(await server.get(`/api/v2/workspaces/${workspace}/current-state-version`), 200).body
+      .data;
     expect([current.id, current.relationships.run.data.id]).toEqual([announced.id, run]);
-    answered(await api.get(`/api/v2/workspaces/${workspace}/current-state-version`), 401);
-    const { relationships } = answered(await server.get(`/api/v2/workspaces/${workspace}`), 200).body.data;
+    expectStatus(await api.get(`/api/v2/workspaces/${workspace}/current-state-version`), 401);
+    const { relationships } = expectStatus(await server.get(`/api/v2/workspaces/${workspace}`), 200).body.data;
     expect(relationships['locked-by'].data).toBeNull();
   });
 });

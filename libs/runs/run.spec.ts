@@ -1,11 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { decide, fold, Refused } from '#kernel';
+import { decide, fold, Refusal } from '#kernel';
 import { specify } from '#kernel/spec';
 import type { RunOptions } from './run-options.js';
-import { allows, isFinal, isInHand, MACHINE, RUN_STATUSES, type RunStatus } from './run-status.js';
-import { holdsWorkspace, STATUS_AFTER, type KnownRun, type Run } from './run-state.js';
-import { run, type Progress, type RunCommand } from './run.js';
+import {
+  isActionAllowed,
+  isFinal,
+  isExecuting,
+  RUN_STATUS_MACHINE,
+  RUN_STATUSES,
+  type RunStatus,
+} from './run-status.js';
+import { needsWorkspaceLock, STATUS_AFTER, type ExistingRun, type RunState } from './run-state.js';
+import { run, type RunProgress, type RunCommand } from './run.js';
 import type { RunEvent } from './run-event.js';
 import { runEvents } from './runs.events.js';
 
@@ -60,7 +67,7 @@ const canceled: RunEvent = { type: 'RunCanceled', data: { message: null } };
 const AVAILABLE = '2026-11-21T10:00:10.000Z';
 const cancelRequested: RunEvent = { type: 'RunCancelRequested', data: { forceCancelAvailableAt: AVAILABLE } };
 
-const report = (status: RunStatus, more: Partial<Progress> = {}): RunCommand => ({
+const report = (status: RunStatus, more: Partial<RunProgress> = {}): RunCommand => ({
   type: 'ReportProgress',
   data: { status, hasChanges: true, resources: ONE, message: null, ...more },
 });
@@ -201,7 +208,7 @@ describe('a run', () => {
 });
 
 describe('the workspace', () => {
-  const holds = (...history: readonly RunEvent[]) => holdsWorkspace(fold(run, run.initial, history));
+  const holds = (...history: readonly RunEvent[]) => needsWorkspaceLock(fold(run, run.initial, history));
 
   it('is a run’s own from its turn to its end', () => {
     expect(holds(created())).toBe(false);
@@ -219,7 +226,7 @@ describe('the workspace', () => {
 
 describe('the machine', () => {
   it('lets every status be reached, and every one but the final ones be left', () => {
-    const left = RUN_STATUSES.flatMap((status) => MACHINE[status].executor);
+    const left = RUN_STATUSES.flatMap((status) => RUN_STATUS_MACHINE[status].executor);
     const byThemselves = Object.values(STATUS_AFTER);
     expect(RUN_STATUSES.filter((status) => ![...left, ...byThemselves].includes(status))).toEqual([]);
     expect(RUN_STATUSES.filter(isFinal)).toEqual([
@@ -237,7 +244,7 @@ describe('the machine', () => {
   type Wish = (at: RunStatus) => RunCommand;
 
   const nextReport = fc.tuple(fc.nat(), fc.boolean()).map(([n, hasChanges]): Wish => (at) => {
-    const onwards = MACHINE[at].executor.filter((status) => !['errored', 'canceled'].includes(status));
+    const onwards = RUN_STATUS_MACHINE[at].executor.filter((status) => !['errored', 'canceled'].includes(status));
     return report(onwards[n % onwards.length] ?? 'planning', { hasChanges, resources: hasChanges ? ONE : NONE });
   });
 
@@ -271,16 +278,16 @@ describe('the machine', () => {
   /** What the rows of the table say, besides the steps that a run takes by itself. */
   const mayFollow: { readonly [T in RunCommand['type']]?: (from: RunStatus) => boolean } = {
     ReportProgress: (from) => !isFinal(from),
-    ConfirmRun: (from) => allows(from, 'apply'),
-    DiscardRun: (from) => allows(from, 'discard'),
-    CancelRun: (from) => allows(from, 'cancel'),
-    ForceCancelRun: isInHand,
+    ConfirmRun: (from) => isActionAllowed(from, 'apply'),
+    DiscardRun: (from) => isActionAllowed(from, 'discard'),
+    CancelRun: (from) => isActionAllowed(from, 'cancel'),
+    ForceCancelRun: isExecuting,
     QueueRun: (from) => from === 'pending',
     ForceExecuteRun: (from) => from === 'pending',
   };
 
   /** What is wrong about a step; nothing where it is as it must be. */
-  const wrongWith = (before: KnownRun, wish: RunCommand, after: Run): readonly string[] => {
+  const wrongWith = (before: ExistingRun, wish: RunCommand, after: RunState): readonly string[] => {
     if (after.status === 'absent') return ['it has vanished'];
     return [
       ...(mayFollow[wish.type]?.(before.status) ? [] : [`${wish.type} while ${before.status}`]),
@@ -288,26 +295,26 @@ describe('the machine', () => {
         ? ['nobody confirmed']
         : []),
       ...(after.planOnly && /appl|confirmed|saved/.test(after.status) ? [`speculative, and ${after.status}`] : []),
-      ...(isFinal(after.status) && holdsWorkspace(after) ? ['it keeps the workspace'] : []),
+      ...(isFinal(after.status) && needsWorkspaceLock(after) ? ['it keeps the workspace'] : []),
     ];
   };
 
-  const isFittingRefusal = (error: unknown, { status }: KnownRun): boolean =>
-    error instanceof Refused && error.kind === 'conflict' && error.message.includes(status);
+  const isFittingRefusal = (error: unknown, { status }: ExistingRun): boolean =>
+    error instanceof Refusal && error.kind === 'conflict' && error.message.includes(status);
 
   it('is all that can happen, whoever wishes what in whatever order', () => {
     const visited = new Set<RunStatus>();
     fc.assert(
       fc.property(anyOptions, fc.array(anyWish, { minLength: 40, maxLength: 60 }), (chosen, wishes) => {
-        let state = fold(run, run.initial, [created(chosen)]) as KnownRun;
+        let state = fold(run, run.initial, [created(chosen)]) as ExistingRun;
         const wrong: string[] = [];
         for (const wishFor of wishes) {
           const wish = wishFor(state.status);
           visited.add(state.status);
           try {
-            const after = fold<Run, RunEvent>(run, state, decide(run, wish, state));
+            const after = fold<RunState, RunEvent>(run, state, decide(run, wish, state));
             wrong.push(...wrongWith(state, wish, after));
-            state = after as KnownRun;
+            state = after as ExistingRun;
           } catch (error) {
             if (!isFittingRefusal(error, state)) wrong.push(String(error));
           }

@@ -5,51 +5,58 @@ import {
   type DataOf,
   type Decider,
   type Message,
-  type Somebody,
-  type Table,
+  type Principal,
+  type HandlersByType,
   type Timestamp,
 } from '#kernel';
-import type { Counts, RunEvent, Stage } from './run-event.js';
+import type { PlannedCounts, RunEvent, RunStage } from './run-event.js';
 import { checkOptions } from './run-options.js';
-import { isForceCancelable, runEvolutions, type KnownRun, type Run } from './run-state.js';
-import { allows, isInHand, isSettling, reported, type RunAction, type RunStatus } from './run-status.js';
+import { isForceCancelable, runEvolutions, type ExistingRun, type RunState } from './run-state.js';
+import {
+  isActionAllowed,
+  isExecuting,
+  isSettling,
+  resolveReportedTransitions,
+  type RunAction,
+  type RunStatus,
+} from './run-status.js';
 
 /**
  * A run: the record of one plan and its apply. Nothing is executed here; executors report what they did (docs/how-to/executors.md).
  * What may follow on what is a table, run-status.ts.
  */
-export type Progress = {
+export type RunProgress = {
   readonly status: RunStatus;
   readonly hasChanges: boolean;
-  readonly resources: Counts;
+  readonly resources: PlannedCounts;
   readonly message: string | null;
 };
 
 export type RunCommand =
   | Message<'CreateRun', DataOf<RunEvent, 'RunCreated'>>
   | Message<'QueueRun', Record<never, never>>
-  | Message<'ReportProgress', Progress>
-  | Message<'ConfirmRun', { confirmedBy: Somebody }>
+  | Message<'ReportProgress', RunProgress>
+  | Message<'ConfirmRun', { confirmedBy: Principal }>
   | Message<'DiscardRun', Record<never, never>>
   | Message<'CancelRun', { forceCancelAvailableAt: Timestamp }>
   | Message<'ForceCancelRun', { at: Timestamp }>
   | Message<'ForceExecuteRun', Record<never, never>>
-  | Message<'CommentRun', { id: string; body: string; author: Somebody }>;
+  | Message<'CommentRun', { id: string; body: string; author: Principal }>;
 
 /** Every command but the first wants a run that is there. */
-const whenKnown =
-  <D>(decide: (data: D, run: KnownRun) => readonly RunEvent[]) =>
-  (data: D, run: Run): readonly RunEvent[] => {
+const whenRunExists =
+  <D>(decide: (data: D, run: ExistingRun) => readonly RunEvent[]) =>
+  (data: D, run: RunState): readonly RunEvent[] => {
     if (run.status === 'absent') throw notFound();
     return decide(data, run);
   };
 
-const demandAllowed = ({ status }: KnownRun, action: RunAction): void => {
-  if (!allows(status, action)) throw conflict(`Run is ${status}: ${action} is not possible`);
+const requireActionAllowed = ({ status }: ExistingRun, action: RunAction): void => {
+  if (!isActionAllowed(status, action)) throw conflict(`Run is ${status}: ${action} is not possible`);
 };
 
 /** What it means that a run has come to a status; all others are stages. */
-const REPORTS: Partial<Readonly<Record<RunStatus, (progress: Progress) => RunEvent>>> = {
+const REPORTS: Partial<Readonly<Record<RunStatus, (progress: RunProgress) => RunEvent>>> = {
   planning: ({ message }) => ({ type: 'RunPlanStarted', data: { message } }),
   planned: ({ hasChanges, resources, message }) => ({ type: 'RunPlanned', data: { hasChanges, resources, message } }),
   applying: ({ message }) => ({ type: 'RunApplyStarted', data: { message } }),
@@ -58,14 +65,14 @@ const REPORTS: Partial<Readonly<Record<RunStatus, (progress: Progress) => RunEve
   canceled: ({ message }) => ({ type: 'RunCanceled', data: { message } }),
 };
 
-const eventOf = (status: RunStatus, progress: Progress): RunEvent =>
+const toRunEvent = (status: RunStatus, progress: RunProgress): RunEvent =>
   REPORTS[status]?.(progress) ?? {
     type: 'RunStageReached',
-    data: { stage: status as Stage, message: progress.message },
+    data: { stage: status as RunStage, message: progress.message },
   };
 
 /** Where a run goes on by itself when its plan and the checks of it are done: nowhere where a user is waited for. */
-const settled = (run: Run): readonly RunEvent[] => {
+const decideAfterChecks = (run: RunState): readonly RunEvent[] => {
   if (run.status === 'absent' || !isSettling(run.status)) return [];
   if (run.forceCancelAvailableAt !== null) return [{ type: 'RunCanceled', data: { message: null } }];
   if (run.planOnly || (!run.hasChanges && !run.allowEmptyApply)) return [{ type: 'RunPlannedAndFinished', data: {} }];
@@ -73,8 +80,8 @@ const settled = (run: Run): readonly RunEvent[] => {
   return run.autoApply ? [{ type: 'RunApplyQueued', data: {} }] : [];
 };
 
-const decideProgress = (progress: Progress, current: KnownRun): readonly RunEvent[] => {
-  const way = reported(current.status, progress.status);
+const decideProgress = (progress: RunProgress, current: ExistingRun): readonly RunEvent[] => {
+  const way = resolveReportedTransitions(current.status, progress.status);
   if (!way) throw conflict(`Run is ${current.status}: it cannot become ${progress.status}`);
   if (progress.status === 'canceled' && current.forceCancelAvailableAt === null) {
     throw conflict(`Run is ${current.status}: nobody has asked to cancel it`);
@@ -86,61 +93,61 @@ const decideProgress = (progress: Progress, current: KnownRun): readonly RunEven
       `Run is ${current.status}, and ${kind}: it cannot become ${progress.status}, but it can become ${other}`,
     );
   }
-  const events = way.map((status) => eventOf(status, progress));
-  return [...events, ...settled(fold({ evolve: runEvolutions }, current as Run, events))];
+  const events = way.map((status) => toRunEvent(status, progress));
+  return [...events, ...decideAfterChecks(fold({ evolve: runEvolutions }, current as RunState, events))];
 };
 
-const decideCancel = (data: DataOf<RunCommand, 'CancelRun'>, run: KnownRun): readonly RunEvent[] => {
-  demandAllowed(run, 'cancel');
+const decideCancel = (data: DataOf<RunCommand, 'CancelRun'>, run: ExistingRun): readonly RunEvent[] => {
+  requireActionAllowed(run, 'cancel');
   if (run.forceCancelAvailableAt !== null) throw conflict(`Run is ${run.status}: it is being canceled already`);
   const requested = { type: 'RunCancelRequested', data } as const;
-  return isInHand(run.status) ? [requested] : [requested, { type: 'RunCanceled', data: { message: null } }];
+  return isExecuting(run.status) ? [requested] : [requested, { type: 'RunCanceled', data: { message: null } }];
 };
 
-const decideForceCancel = ({ at }: DataOf<RunCommand, 'ForceCancelRun'>, run: KnownRun): readonly RunEvent[] => {
+const decideForceCancel = ({ at }: DataOf<RunCommand, 'ForceCancelRun'>, run: ExistingRun): readonly RunEvent[] => {
   if (!isForceCancelable(run, at)) {
     const why =
       run.forceCancelAvailableAt === null ? 'it must be canceled first' : `not before ${run.forceCancelAvailableAt}`;
-    throw conflict(`Run is ${run.status}: force-cancel is not possible${isInHand(run.status) ? `, ${why}` : ''}`);
+    throw conflict(`Run is ${run.status}: force-cancel is not possible${isExecuting(run.status) ? `, ${why}` : ''}`);
   }
   return [{ type: 'RunForceCanceled', data: {} }];
 };
 
-const decisions: Table<RunCommand, [run: Run], readonly RunEvent[]> = {
+const decisions: HandlersByType<RunCommand, [run: RunState], readonly RunEvent[]> = {
   CreateRun: (data, run) => {
     if (run.status !== 'absent') throw conflict('Run exists already');
     checkOptions(data.options);
     return [{ type: 'RunCreated', data }];
   },
-  QueueRun: whenKnown((_, run) => {
+  QueueRun: whenRunExists((_, run) => {
     if (run.status !== 'pending') throw conflict(`Run is ${run.status}: it cannot be queued`);
     return [{ type: 'RunQueued', data: {} }];
   }),
-  ReportProgress: whenKnown(decideProgress),
-  ConfirmRun: whenKnown((data, run) => {
-    demandAllowed(run, 'apply');
+  ReportProgress: whenRunExists(decideProgress),
+  ConfirmRun: whenRunExists((data, run) => {
+    requireActionAllowed(run, 'apply');
     return [
       { type: 'RunConfirmed', data },
       { type: 'RunApplyQueued', data: {} },
     ];
   }),
-  DiscardRun: whenKnown((_, run) => {
-    demandAllowed(run, 'discard');
+  DiscardRun: whenRunExists((_, run) => {
+    requireActionAllowed(run, 'discard');
     return [{ type: 'RunDiscarded', data: {} }];
   }),
-  CancelRun: whenKnown(decideCancel),
-  ForceCancelRun: whenKnown(decideForceCancel),
-  ForceExecuteRun: whenKnown((_, run) => {
-    demandAllowed(run, 'force-execute');
+  CancelRun: whenRunExists(decideCancel),
+  ForceCancelRun: whenRunExists(decideForceCancel),
+  ForceExecuteRun: whenRunExists((_, run) => {
+    requireActionAllowed(run, 'force-execute');
     return [
       { type: 'RunForceExecuted', data: {} },
       { type: 'RunQueued', data: {} },
     ];
   }),
-  CommentRun: whenKnown((data) => [{ type: 'RunCommented', data }]),
+  CommentRun: whenRunExists((data) => [{ type: 'RunCommented', data }]),
 };
 
-export const run: Decider<Run, RunCommand, RunEvent> = {
+export const run: Decider<RunState, RunCommand, RunEvent> = {
   version: 1,
   initial: { status: 'absent' },
   decide: decisions,

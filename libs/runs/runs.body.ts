@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { unprocessable } from '#kernel';
-import { kept, parseBody, resourceBody, said, text, toOneInput, valuesOf } from '#json-api';
+import { storedOnly, parseBody, resourceBody, omitNullish, text, toOneInput, fromAttributes } from '#json-api';
 import { RUN_STATUSES } from './run-status.js';
-import type { Progress } from './run.js';
+import type { RunProgress } from './run.js';
 import type { NewRun } from './new-run.handler.js';
 
 const addresses = z.array(text(1_000)).max(200, { error: 'too many, at most 200 of them' });
@@ -11,9 +11,9 @@ const flag = z.boolean().nullish();
 /** Bytes of the keys and values of a run's variables: lists show up to 100 runs with theirs. */
 const VARIABLES_BYTES = 100_000;
 
-type Variables = readonly { readonly key: string; readonly value: string }[];
+type RunVariableInputs = readonly { readonly key: string; readonly value: string }[];
 
-const bytesOf = (variables: Variables): number =>
+const countBytes = (variables: RunVariableInputs): number =>
   variables.reduce((sum, { key, value }) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
 
 export const createBody = resourceBody(
@@ -27,7 +27,7 @@ export const createBody = resourceBody(
       'replace-addrs': addresses.nullish(),
       'target-addrs': addresses.nullish(),
       'invoke-action-addrs': addresses.nullish(),
-      'policy-paths': kept(addresses.nullish()),
+      'policy-paths': storedOnly(addresses.nullish()),
       'plan-only': flag,
       'save-plan': flag,
       'auto-apply': flag,
@@ -38,7 +38,7 @@ export const createBody = resourceBody(
       variables: z
         .array(z.object({ key: text(255).min(1), value: text(100_000) }))
         .max(500, { error: 'too many, at most 500 of them' })
-        .refine((variables) => bytesOf(variables) <= VARIABLES_BYTES, {
+        .refine((variables) => countBytes(variables) <= VARIABLES_BYTES, {
           error: `Variables: too long, at most ${VARIABLES_BYTES} bytes in all keys and values together`,
         })
         .nullish(),
@@ -47,7 +47,7 @@ export const createBody = resourceBody(
   z.object({ workspace: toOneInput, 'configuration-version': toOneInput }).optional(),
 );
 
-export const newRun = (body: unknown): NewRun => {
+export const parseNewRun = (body: unknown): NewRun => {
   const { attributes, relationships } = parseBody(createBody, body).data;
   const { message, variables, 'terraform-version': version, ...options } = attributes;
   const workspace = relationships?.workspace?.data?.id;
@@ -59,7 +59,7 @@ export const newRun = (body: unknown): NewRun => {
     source: 'tfe-api',
     variables: variables ?? [],
     // What is not said is left to the workspace and the configuration.
-    options: { ...valuesOf(said(options)), ...(version ? { terraformVersion: version } : {}) },
+    options: { ...fromAttributes(omitNullish(options)), ...(version ? { terraformVersion: version } : {}) },
   };
 };
 
@@ -68,11 +68,11 @@ const COMMENT = text(50_000);
 export const actionBody = z.object({ comment: COMMENT.nullish() });
 
 /** What is said along with an action: plain JSON, or nothing at all. */
-export const commentOf = (body: unknown): string | null => parseBody(actionBody, body).comment || null;
+export const parseActionComment = (body: unknown): string | null => parseBody(actionBody, body).comment || null;
 
 export const commentBody = resourceBody('comments', z.object({ body: COMMENT.min(1, { error: "can't be blank" }) }));
 
-export const newComment = (body: unknown): string => parseBody(commentBody, body).data.attributes.body;
+export const parseNewComment = (body: unknown): string => parseBody(commentBody, body).data.attributes.body;
 
 const count = z.int().min(0).nullish();
 
@@ -90,7 +90,7 @@ export const progressBody = resourceBody(
 );
 
 /** Whether there are changes follows from the counts where it is not said: outputs can change without a resource. */
-export const progressOf = (body: unknown): Progress => {
+export const parseProgress = (body: unknown): RunProgress => {
   const { attributes } = parseBody(progressBody, body).data;
   const resources = {
     additions: attributes['resource-additions'] ?? 0,

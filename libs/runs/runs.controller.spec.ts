@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
 import {
-  answered,
+  expectStatus,
   makeConfigurationVersion,
   makeMember,
   makeOrganization,
@@ -14,12 +14,12 @@ import {
   runBody,
 } from '../../test/support/seeds.js';
 import { runRequests, startRunSite } from '../../test/support/runs.js';
-import type { Answer, Api, TestServer } from '../../test/support/server.js';
+import type { ApiResponse, ApiTestClient, TestServer } from '../../test/support/server.js';
 
 let server: TestServer;
 let organization: Awaited<ReturnType<typeof makeOrganization>>;
 /** Of a pool that all workspaces may use. */
-let agents: Api;
+let agents: ApiTestClient;
 let pool: string;
 
 beforeAll(async () => {
@@ -32,13 +32,14 @@ const { aWorkspace, show, act, report, reported, workspaceOf, queueCaughtUp, dif
   server,
   agents,
 }));
-const detailOf = ({ body }: Answer): string => body.errors[0].detail as string;
+const detailOf = ({ body }: ApiResponse): string => body.errors[0].detail as string;
 
 describe('a run', () => {
   it('is made of the workspace’s latest configuration, and rendered alike everywhere', async () => {
     const workspace = await aWorkspace({ 'auto-apply': true });
     const configuration = await makeConfigurationVersion(server, workspace);
-    const made = answered(await server.post('/api/v2/runs', runBody(workspace, { message: 'Custom' })), 201).body.data;
+    const made = expectStatus(await server.post('/api/v2/runs', runBody(workspace, { message: 'Custom' })), 201).body
+      .data;
     expect(made.id).toMatch(/^run-[A-Za-z0-9]{16}$/);
     const suffix = (made.id as string).slice(4);
     expect(made).toMatchObject({
@@ -91,7 +92,7 @@ describe('a run', () => {
       links: { self: `/api/v2/runs/${made.id}` },
     });
     expect(made.attributes).not.toHaveProperty('force-cancel-available-at');
-    const list = answered(await server.get(`/api/v2/workspaces/${workspace}/runs`), 200).body;
+    const list = expectStatus(await server.get(`/api/v2/workspaces/${workspace}/runs`), 200).body;
     expect([await show(made.id), list.data]).toEqual([made, [made]]);
     expect(list.meta.pagination['total-count']).toBe(1);
   });
@@ -111,7 +112,7 @@ describe('a run', () => {
       'debugging-mode': true,
       'allow-empty-apply': true,
     };
-    const { attributes } = answered(await server.post('/api/v2/runs', runBody(workspace, asked)), 201).body.data;
+    const { attributes } = expectStatus(await server.post('/api/v2/runs', runBody(workspace, asked)), 201).body.data;
     expect(attributes).toMatchObject(asked);
   });
 
@@ -122,11 +123,11 @@ describe('a run', () => {
     const log = JSON.stringify(await server.store.stream(run));
     expect([log.includes('access_key'), log.includes('a-secret-of-mine')]).toEqual([true, false]);
     const { workspace } = (await show(run)).relationships;
-    const listed = answered(await server.get(`/api/v2/workspaces/${workspace.data.id}/runs`), 200).body.data;
+    const listed = expectStatus(await server.get(`/api/v2/workspaces/${workspace.data.id}/runs`), 200).body.data;
     expect(listed[0].attributes.variables).toEqual(variables);
     const kept = () => server.database.rows(sql`select 1 as one from vault.secrets where id = ${run}`);
     expect(await kept()).toHaveLength(1);
-    answered(await server.delete(`/api/v2/workspaces/${workspace.data.id}`), 204);
+    expectStatus(await server.delete(`/api/v2/workspaces/${workspace.data.id}`), 204);
     expect(await kept()).toEqual([]);
   });
 
@@ -159,7 +160,7 @@ describe('a run', () => {
 
   it('wants a configuration that has been uploaded, of the same organization', async () => {
     const empty = await makeWorkspace(server, 'acme', 'empty');
-    const pending = answered(
+    const pending = expectStatus(
       await server.post(`/api/v2/workspaces/${empty}/configuration-versions`, resource('configuration-versions')),
       201,
     ).body.data.id as string;
@@ -180,7 +181,7 @@ describe('a run', () => {
     const workspace = await makeWorkspace(server, 'acme', 'speculative');
     const id = await makeConfigurationVersion(server, workspace, { speculative: true });
     const relationships = { 'configuration-version': { data: { id } } };
-    const answer = answered(await server.post('/api/v2/runs', runBody(workspace, {}, relationships)), 201);
+    const answer = expectStatus(await server.post('/api/v2/runs', runBody(workspace, {}, relationships)), 201);
     expect(answer.body.data.attributes['plan-only']).toBe(true);
     const refused = await server.post('/api/v2/runs', runBody(workspace, { 'plan-only': false }, relationships));
     expect([refused.status, detailOf(refused)]).toEqual([422, expect.stringContaining('speculative')]);
@@ -225,7 +226,7 @@ describe('who may', () => {
       expect([action, (await act(run, action, undefined, stranger)).status]).toEqual([action, 404]);
     }
     expect((await report(run, 'planning', {}, stranger)).status).toBe(404);
-    const listed = answered(await stranger.get('/api/v2/organizations/acme/runs'), 200);
+    const listed = expectStatus(await stranger.get('/api/v2/organizations/acme/runs'), 200);
     expect([listed.body.data, listed.body.meta.pagination['total-count']]).toEqual([[], 0]);
   });
 
@@ -235,7 +236,7 @@ describe('who may', () => {
     const team = await makeTeam(server, 'acme', 'planners');
     const member = await makeMember(server, 'acme', 'planner', [team]);
     const places = { team: { data: { id: team } }, workspace: { data: { id: workspace } } };
-    answered(
+    expectStatus(
       await server.post('/api/v2/team-workspaces', resource('team-workspaces', { access: 'plan' }, places)),
       201,
     );
@@ -244,7 +245,7 @@ describe('who may', () => {
       'auto-apply': false,
       permissions: { 'can-apply': false, 'can-comment': true, 'can-force-cancel': false },
     });
-    const listed = answered(await member.get('/api/v2/organizations/acme/runs'), 200);
+    const listed = expectStatus(await member.get('/api/v2/organizations/acme/runs'), 200);
     expect([listed.body.data.map(({ id }: { id: string }) => id), listed.body.meta.pagination['total-count']]).toEqual([
       [run],
       1,
@@ -286,12 +287,15 @@ describe('what is told of a run', () => {
   it('are comments, of their own or with an action', async () => {
     const run = await makeRun(server, await aWorkspace());
     const comments = `/api/v2/runs/${run}/comments`;
-    const made = answered(await server.post(comments, resource('comments', { body: 'first' })), 201).body.data;
+    const made = expectStatus(await server.post(comments, resource('comments', { body: 'first' })), 201).body.data;
     expect(made).toMatchObject({ type: 'comments', id: expect.stringMatching(/^wsc-/), attributes: { body: 'first' } });
-    answered(await act(run, 'cancel', { comment: 'second' }), 202);
-    const list = answered(await server.get(comments), 200).body.data;
+    expectStatus(await act(run, 'cancel', { comment: 'second' }), 202);
+    const list = expectStatus(await server.get(comments), 200).body.data;
     expect(list.map(({ attributes }: typeof made) => attributes.body)).toEqual(['first', 'second']);
-    expect([list[0], answered(await server.get(`/api/v2/comments/${made.id}`), 200).body.data]).toEqual([made, made]);
+    expect([list[0], expectStatus(await server.get(`/api/v2/comments/${made.id}`), 200).body.data]).toEqual([
+      made,
+      made,
+    ]);
     expect((await show(run)).relationships.comments.data).toHaveLength(2);
     for (const body of [resource('comments', {}), resource('comments', { body: '' }), {}]) {
       expect((await server.post(comments, body)).status).toBe(422);
@@ -309,14 +313,14 @@ describe('what is told of a run', () => {
           from runs r, generate_series(1, ${count}::integer) n where r.id = ${run}`);
     const clear = () => server.database.rows(sql`delete from run_comments where id like 'wsc-full%'`);
     await seed(499, 1);
-    answered(await comment('the last one'), 201);
-    expect(answered(await comment('one more'), 422).text).toContain('A run can have at most 500 comments');
+    expectStatus(await comment('the last one'), 201);
+    expect(expectStatus(await comment('one more'), 422).text).toContain('A run can have at most 500 comments');
     await clear();
     await seed(1, 1_048_500);
-    expect(answered(await comment('é'.repeat(40)), 422).text).toContain('at most 1048576 bytes together');
-    answered(await act(run, 'cancel', { comment: 'still with an action' }), 202);
+    expect(expectStatus(await comment('é'.repeat(40)), 422).text).toContain('at most 1048576 bytes together');
+    expectStatus(await act(run, 'cancel', { comment: 'still with an action' }), 202);
     await clear();
-    answered(await comment('é'.repeat(40)), 201);
+    expectStatus(await comment('é'.repeat(40)), 201);
   });
 
   it('makes pages of lists smaller if its comments, which the list brings along, have more than 4 MiB', async () => {
@@ -327,15 +331,15 @@ describe('what is told of a run', () => {
       select 'wsc-long-' || r.id, r.id, r.workspace, r.organization, '', 1000, repeat('x', 1000000), '{}', now()
         from runs r where r.workspace = ${workspace}`);
     const list = `/api/v2/workspaces/${workspace}/runs`;
-    const short = answered(await server.get(list), 200).body;
+    const short = expectStatus(await server.get(list), 200).body;
     expect(short.meta.pagination).toMatchObject({ 'page-size': 20, 'total-pages': 1, 'total-count': 5 });
-    const { name } = answered(await server.get(`/api/v2/workspaces/${workspace}`), 200).body.data.attributes;
+    const { name } = expectStatus(await server.get(`/api/v2/workspaces/${workspace}`), 200).body.data.attributes;
     for (const path of [`${list}?`, `/api/v2/organizations/acme/runs?filter[workspace_names]=${name}&`]) {
-      const { body } = answered(await server.get(`${path}include=comments`), 200);
+      const { body } = expectStatus(await server.get(`${path}include=comments`), 200);
       expect(body.meta.pagination).toMatchObject({ 'page-size': 4, 'total-pages': 2, 'total-count': 5 });
       expect([body.data.length, body.included.length]).toEqual([4, 4]);
     }
-    const second = answered(await server.get(`${list}?include=comments&page[number]=2`), 200).body;
+    const second = expectStatus(await server.get(`${list}?include=comments&page[number]=2`), 200).body;
     expect([second.data.length, second.included.length]).toEqual([1, 1]);
     expect(second.data[0].id).toBe(short.data[4].id);
     await server.database.rows(sql`delete from run_comments where id like 'wsc-long-%'`);
@@ -344,8 +348,8 @@ describe('what is told of a run', () => {
   it('is its history, with who did it', async () => {
     const run = await makeRun(server, await aWorkspace(), { message: 'why' });
     await reported(run, 'planning', 'planned');
-    answered(await act(run, 'apply', { comment: 'go' }), 202);
-    const { data, included } = answered(
+    expectStatus(await act(run, 'apply', { comment: 'go' }), 202);
+    const { data, included } = expectStatus(
       await server.get(`/api/v2/runs/${run}/run-events?include=actor,comment`),
       200,
     ).body;
@@ -370,7 +374,7 @@ describe('what is told of a run', () => {
     });
     const types = (included as { type: string }[]).map(({ type }) => type).toSorted();
     expect(types).toEqual(['comments', 'users', 'users']);
-    const shown = answered(await server.get(`/api/v2/run-events/${data[0].id}`), 200).body.data;
+    const shown = expectStatus(await server.get(`/api/v2/run-events/${data[0].id}`), 200).body.data;
     expect(shown).toEqual(data[0]);
     expect((await server.get(`/api/v2/runs/${run}/run-events?include=plan`)).status).toBe(400);
   });
@@ -380,12 +384,12 @@ describe('what is told of a run', () => {
     const workspace = await makeWorkspace(server, 'audited', 'one');
     await makeConfigurationVersion(server, workspace);
     const [run, next] = [await makeRun(server, workspace), await makeRun(server, workspace)];
-    answered(await server.post(`/api/v2/runs/${run}/comments`, resource('comments', { body: 'x' })), 201);
-    answered(await act(run, 'cancel'), 202);
+    expectStatus(await server.post(`/api/v2/runs/${run}/comments`, resource('comments', { body: 'x' })), 201);
+    expectStatus(await act(run, 'cancel'), 202);
     await queueCaughtUp();
-    answered(await act(next, 'cancel'), 202);
+    expectStatus(await act(next, 'cancel'), 202);
     const token = server.as(await makeOrganizationToken(server, 'audited'));
-    const trail = answered(await token.get('/api/v2/organization/audit-trail'), 200).body.data as {
+    const trail = expectStatus(await token.get('/api/v2/organization/audit-trail'), 200).body.data as {
       resource: { id: string; type: string; action: string; meta: unknown };
     }[];
     const told = trail.map(({ resource: { id, type, action, meta } }) => ({ id, type, action, meta })).toReversed();
@@ -404,7 +408,7 @@ describe('what is told of a run', () => {
 describe('stages of run tasks', () => {
   it('are none, told as a list: the tfe provider asks for them before it waits for a run', async () => {
     const run = await makeRun(server, await aWorkspace());
-    const { body } = answered(await server.get(`/api/v2/runs/${run}/task-stages`), 200);
+    const { body } = expectStatus(await server.get(`/api/v2/runs/${run}/task-stages`), 200);
     expect(body).toMatchObject({
       data: [],
       meta: { pagination: { 'current-page': 1, 'next-page': null, 'total-pages': 0, 'total-count': 0 } },
@@ -430,20 +434,20 @@ describe('a workspace', () => {
     expect((await workspaceOf(three)).relationships['current-run'].data).toBeNull();
     const list = async (query: string): Promise<string[]> =>
       (
-        answered(await server.get(`/api/v2/organizations/shown/workspaces?${encodeURI(query)}`), 200).body.data as {
+        expectStatus(await server.get(`/api/v2/organizations/shown/workspaces?${encodeURI(query)}`), 200).body.data as {
           id: string;
         }[]
       ).map(({ id }) => id);
     expect(await list('sort=current-run.created-at')).toEqual([two, one, three]);
     expect(await list('sort=-current-run.created-at')).toEqual([one, two, three]);
-    answered(await act(later, 'cancel'), 202);
+    expectStatus(await act(later, 'cancel'), 202);
     expect(await list('filter[current-run][status]=canceled')).toEqual([two]);
     expect(await list('filter[current-run][status]=plan_queued,canceled')).toEqual([one, two]);
-    answered(await act(run, 'cancel'), 202);
+    expectStatus(await act(run, 'cancel'), 202);
     await queueCaughtUp();
     expect((await workspaceOf(one)).relationships['current-run'].data.id).toBe(waits);
     const include = 'current_run,current_run.plan,current_run.configuration_version,locked_by';
-    const { included } = answered(await server.get(`/api/v2/workspaces/${one}?include=${include}`), 200).body;
+    const { included } = expectStatus(await server.get(`/api/v2/workspaces/${one}?include=${include}`), 200).body;
     expect((included as { type: string }[]).map(({ type }) => type).toSorted()).toEqual([
       'configuration-versions',
       'plans',
@@ -455,8 +459,8 @@ describe('a workspace', () => {
   it('takes its runs along when it goes', async () => {
     const workspace = await aWorkspace();
     const [run, next] = [await makeRun(server, workspace), await makeRun(server, workspace)];
-    answered(await server.post(`/api/v2/runs/${run}/comments`, resource('comments', { body: 'x' })), 201);
-    answered(await server.delete(`/api/v2/workspaces/${workspace}`), 204);
+    expectStatus(await server.post(`/api/v2/runs/${run}/comments`, resource('comments', { body: 'x' })), 201);
+    expectStatus(await server.delete(`/api/v2/workspaces/${workspace}`), 204);
     expect((await server.get(`/api/v2/runs/${run}`)).status).toBe(404);
     expect((await act(next, 'cancel')).status).toBe(404);
     expect((await report(run, 'planning')).status).toBe(404);

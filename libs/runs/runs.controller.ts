@@ -4,14 +4,14 @@ import type { FastifyRequest } from 'fastify';
 import { Clock } from '#kernel';
 import { ConfigureRoute, CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { document, pageDocument, pageOf, type Document, type Query as QueryOf } from '#json-api';
-import { Reads } from '#reads';
+import { renderDocument, renderPage, parsePage, type Document, type QueryParameters as QueryOf } from '#json-api';
+import { ReadRecorder } from '#reads';
 import { RunRenderer } from './runs.renderer.js';
-import { commentOf, newRun, progressOf } from './runs.body.js';
-import { filterOf } from './runs.filter.js';
+import { parseActionComment, parseNewRun, parseProgress } from './runs.body.js';
+import { parseRunFilter } from './runs.filter.js';
 import { CreateRun } from './new-run.handler.js';
-import { ToRun, type RunWish } from './runs.handler.js';
-import { includedWith, runIncludes, type Includes } from './runs.include.js';
+import { ChangeRun, type RunCommandInput } from './runs.handler.js';
+import { loadRunIncluded, parseRunIncludes, type RunIncludes } from './runs.include.js';
 import {
   listOrganizationRuns,
   listPoolRuns,
@@ -20,13 +20,13 @@ import {
   type ListedRuns,
   type RunPage,
 } from './run-lists.queries.js';
-import { runFor } from './runs.queries.js';
+import { findRun } from './runs.queries.js';
 
 /** A run may bring up to 500 variables. */
 const RUN_BODY_BYTES = 2 * 1024 * 1024;
 
-const runPageOf = (query: QueryOf, includes: Includes | null): RunPage => ({
-  ...pageOf(query),
+const runPageOf = (query: QueryOf, includes: RunIncludes | null): RunPage => ({
+  ...parsePage(query),
   withComments: includes?.has('comments') ?? false,
 });
 
@@ -37,24 +37,24 @@ export class RunsController {
     private readonly database: Database,
     private readonly clock: Clock,
     private readonly renderer: RunRenderer,
-    private readonly reads: Reads,
+    private readonly reads: ReadRecorder,
   ) {}
 
   @Post('runs')
   @ConfigureRoute({ bodyLimit: RUN_BODY_BYTES })
   async create(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const row = await this.bus.execute(new CreateRun(newRun(body), actor));
-    return document(this.renderer.resource(row, actor));
+    const row = await this.bus.execute(new CreateRun(parseNewRun(body), actor));
+    return renderDocument(this.renderer.resource(row, actor));
   }
 
   @Get('runs/:id')
   async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
-    const includes = runIncludes(query);
-    const row = await runFor(this.database, actor, 'read-runs', id);
+    const includes = parseRunIncludes(query);
+    const row = await findRun(this.database, actor, 'read-runs', id);
     const included = includes
-      ? await includedWith(this.database, [row], includes, { actor, reads: this.reads })
+      ? await loadRunIncluded(this.database, [row], includes, { actor, reads: this.reads })
       : undefined;
-    return document(this.renderer.resource(row, actor), included);
+    return renderDocument(this.renderer.resource(row, actor), included);
   }
 
   @Get('workspaces/:id/runs')
@@ -64,7 +64,7 @@ export class RunsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const includes = runIncludes(query);
+    const includes = parseRunIncludes(query);
     const found = await listWorkspaceRuns(this.database, actor, id, runPageOf(query, includes), this.filterOf(query));
     return this.page(found, includes, { query, request, actor });
   }
@@ -76,7 +76,7 @@ export class RunsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const includes = runIncludes(query);
+    const includes = parseRunIncludes(query);
     const found = await listOrganizationRuns(
       this.database,
       actor,
@@ -94,7 +94,7 @@ export class RunsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const includes = runIncludes(query);
+    const includes = parseRunIncludes(query);
     const found = await listRunQueue(this.database, actor, organization, runPageOf(query, includes));
     return this.page(found, includes, { query, request, actor });
   }
@@ -107,8 +107,8 @@ export class RunsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const includes = runIncludes(query);
-    const found = await listPoolRuns(this.database, actor, id, pageOf(query));
+    const includes = parseRunIncludes(query);
+    const found = await listPoolRuns(this.database, actor, id, parsePage(query));
     return this.page(found, includes, { query, request, actor });
   }
 
@@ -116,8 +116,8 @@ export class RunsController {
   @Post('runs/:id/progress')
   @HttpCode(200)
   async progress(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const wish = { type: 'ReportProgress', data: progressOf(body) } as const;
-    return document(this.renderer.resource(await this.bus.execute(new ToRun(id, wish, actor)), actor));
+    const wish = { type: 'ReportProgress', data: parseProgress(body) } as const;
+    return renderDocument(this.renderer.resource(await this.bus.execute(new ChangeRun(id, wish, actor)), actor));
   }
 
   @Post('runs/:id/actions/apply')
@@ -152,26 +152,26 @@ export class RunsController {
 
   private async act(
     id: string,
-    type: Exclude<RunWish['type'], 'ReportProgress'>,
+    type: Exclude<RunCommandInput['type'], 'ReportProgress'>,
     body: unknown,
     actor: Actor,
   ): Promise<void> {
-    await this.bus.execute(new ToRun(id, { type }, actor, commentOf(body)));
+    await this.bus.execute(new ChangeRun(id, { type }, actor, parseActionComment(body)));
   }
 
-  private filterOf(query: QueryOf): ReturnType<typeof filterOf> {
-    return filterOf(query, this.clock.now());
+  private filterOf(query: QueryOf): ReturnType<typeof parseRunFilter> {
+    return parseRunFilter(query, this.clock.now());
   }
 
   private async page(
     { rows, total, pageSize }: ListedRuns,
-    includes: Includes | null,
+    includes: RunIncludes | null,
     { query, request, actor }: { readonly query: QueryOf; readonly request: FastifyRequest; readonly actor: Actor },
   ): Promise<Document> {
     const data = rows.map((row) => this.renderer.resource(row, actor));
     const included = includes
-      ? await includedWith(this.database, rows, includes, { actor, reads: this.reads })
+      ? await loadRunIncluded(this.database, rows, includes, { actor, reads: this.reads })
       : undefined;
-    return pageDocument(data, { ...pageOf(query), size: pageSize }, total, request.url, included);
+    return renderPage(data, { ...parsePage(query), size: pageSize }, total, request.url, included);
   }
 }

@@ -1,18 +1,18 @@
-import type { Somebody } from '#kernel';
-import { may, type Identity } from '#access';
+import type { Principal } from '#kernel';
+import { can, type Identity } from '#access';
 import { linkTo, toMany, toOne, type Resource } from '#json-api';
-import { applyOf, planOf, type Phase } from './phases.js';
-import { allows, type RunStatus } from './run-status.js';
+import { toApplyPhase, toPlanPhase, type RunPhase } from './phases.js';
+import { isActionAllowed, type RunStatus } from './run-status.js';
 import { isForceCancelable } from './run-state.js';
-import type { Counts } from './run-event.js';
+import type { PlannedCounts } from './run-event.js';
 import type { RunVariable } from './runs.variables.js';
 import type { RunRow } from './runs.queries.js';
 
 /** A run, its plan and its apply are one row; only the prefix of their ids differs. */
-const planId = (run: string): string => run.replace(/^run-/, 'plan-');
+const toPlanId = (run: string): string => run.replace(/^run-/, 'plan-');
 const applyId = (run: string): string => run.replace(/^run-/, 'apply-');
 /** Of what is no such id, it makes one that no run has. */
-export const runIdOf = (id: string, prefix: 'plan' | 'apply'): string =>
+export const toRunId = (id: string, prefix: 'plan' | 'apply'): string =>
   id.startsWith(`${prefix}-`) ? `run-${id.slice(prefix.length + 1)}` : '';
 
 /** Where the name of a time is not that of its status. */
@@ -21,7 +21,7 @@ const NAMES: Partial<Readonly<Record<RunStatus, string>>> = {
   fetching_completed: 'fetched-at',
 };
 
-const timestampsOf = ({ reached }: RunRow): Record<string, string> =>
+const renderTimestamps = ({ reached }: RunRow): Record<string, string> =>
   Object.fromEntries(
     Object.entries(reached).map(([status, time]) => [
       NAMES[status as RunStatus] ?? `${status.replaceAll('_', '-')}-at`,
@@ -29,28 +29,28 @@ const timestampsOf = ({ reached }: RunRow): Record<string, string> =>
     ]),
   );
 
-const permissionsOf = (row: RunRow, actor: Identity): Record<string, boolean> => {
-  const apply = may(actor, 'apply-run', row);
+const renderPermissions = (row: RunRow, actor: Identity): Record<string, boolean> => {
+  const apply = can(actor, 'apply-run', row);
   return {
     'can-apply': apply,
     'can-cancel': apply,
-    'can-comment': may(actor, 'comment-run', row),
+    'can-comment': can(actor, 'comment-run', row),
     'can-discard': apply,
     'can-force-execute': apply,
-    'can-force-cancel': may(actor, 'force-cancel-run', row),
+    'can-force-cancel': can(actor, 'force-cancel-run', row),
     'can-override-policy-check': false,
   };
 };
 
 /** Why no executor takes the run, or null: for clients and people who look why it stays queued. */
-const waitingReasonOf = ({ hasNoPool, executionMode, agentPool }: RunRow): string | null => {
+const findWaitingReason = ({ hasNoPool, executionMode, agentPool }: RunRow): string | null => {
   if (!hasNoPool) return null;
   return executionMode === 'remote'
     ? 'No agent pool executes runs in remote mode for this workspace: an owner of the organization must set remote-runs-enabled on a pool whose scope includes the workspace'
     : `Agent pool ${agentPool ?? ''} does not include this workspace in its scope: choose another pool, or change organization-scoped, allowed-workspaces or excluded-workspaces`;
 };
 
-export type RunView = {
+export type RunRenderOptions = {
   readonly actor: Identity;
   readonly now: Date;
   /** Values included; empty where the caller may not read them. */
@@ -58,13 +58,14 @@ export type RunView = {
 };
 
 /** Clients know users alone as those who run something; a team's token is one of them (clients.md §2). */
-const toPerson = (person: Somebody | null) => toOne('users', person?.id, `/api/v2/users/${person?.id ?? ''}`);
+const toUserRelationship = (person: Principal | null) =>
+  toOne('users', person?.id, `/api/v2/users/${person?.id ?? ''}`);
 
 /** Decoders skip null. */
-const orNull = (texts: readonly string[]): readonly string[] | null => (texts.length > 0 ? texts : null);
+const toNullIfEmpty = (texts: readonly string[]): readonly string[] | null => (texts.length > 0 ? texts : null);
 
 /** A run as every endpoint renders it. */
-export const runResource = (row: RunRow, { actor, now, variables }: RunView): Resource => {
+export const renderRun = (row: RunRow, { actor, now, variables }: RunRenderOptions): Resource => {
   const self = `/api/v2/runs/${row.id}`;
   const { options, status } = row;
   return {
@@ -72,9 +73,9 @@ export const runResource = (row: RunRow, { actor, now, variables }: RunView): Re
     type: 'runs',
     attributes: {
       actions: {
-        'is-cancelable': allows(status, 'cancel') && row.cancelRequestedAt === null,
-        'is-confirmable': allows(status, 'apply'),
-        'is-discardable': allows(status, 'discard'),
+        'is-cancelable': isActionAllowed(status, 'cancel') && row.cancelRequestedAt === null,
+        'is-confirmable': isActionAllowed(status, 'apply'),
+        'is-discardable': isActionAllowed(status, 'discard'),
         'is-force-cancelable': isForceCancelable(row, now.toISOString()),
       },
       'allow-config-generation': options.allowConfigGeneration,
@@ -85,25 +86,25 @@ export const runResource = (row: RunRow, { actor, now, variables }: RunView): Re
       'debugging-mode': options.debuggingMode,
       ...(row.forceCancelAvailableAt ? { 'force-cancel-available-at': row.forceCancelAvailableAt } : {}),
       'has-changes': row.hasChanges,
-      'invoke-action-addrs': orNull(options.invokeActionAddrs),
+      'invoke-action-addrs': toNullIfEmpty(options.invokeActionAddrs),
       'is-destroy': options.isDestroy,
       message: row.message,
-      permissions: permissionsOf(row, actor),
+      permissions: renderPermissions(row, actor),
       'plan-only': options.planOnly,
-      'policy-paths': orNull(options.policyPaths),
+      'policy-paths': toNullIfEmpty(options.policyPaths),
       'position-in-queue': row.position,
       refresh: options.refresh,
       'refresh-only': options.refreshOnly,
-      'replace-addrs': orNull(options.replaceAddrs),
+      'replace-addrs': toNullIfEmpty(options.replaceAddrs),
       'save-plan': options.savePlan,
       source: row.source,
       status,
-      'status-timestamps': timestampsOf(row),
-      'target-addrs': orNull(options.targetAddrs),
+      'status-timestamps': renderTimestamps(row),
+      'target-addrs': toNullIfEmpty(options.targetAddrs),
       'terraform-version': options.terraformVersion,
       'trigger-reason': 'manual',
       variables,
-      'waiting-reason': waitingReasonOf(row),
+      'waiting-reason': findWaitingReason(row),
     },
     relationships: {
       apply: toOne('applies', applyId(row.id), `${self}/apply`),
@@ -113,11 +114,11 @@ export const runResource = (row: RunRow, { actor, now, variables }: RunView): Re
         row.configurationVersion,
         `/api/v2/configuration-versions/${row.configurationVersion}`,
       ),
-      'confirmed-by': toPerson(row.confirmedBy),
+      'confirmed-by': toUserRelationship(row.confirmedBy),
       'cost-estimate': { data: null },
-      'created-by': toPerson(row.createdBy),
+      'created-by': toUserRelationship(row.createdBy),
       'input-state-version': { data: null },
-      plan: toOne('plans', planId(row.id), `${self}/plan`),
+      plan: toOne('plans', toPlanId(row.id), `${self}/plan`),
       'policy-checks': toMany('policy-checks', []),
       'run-events': { ...toMany('run-events', row.runEvents), ...linkTo(`${self}/run-events`) },
       'task-stages': toMany('task-stages', []),
@@ -128,9 +129,9 @@ export const runResource = (row: RunRow, { actor, now, variables }: RunView): Re
   };
 };
 
-const NONE: Counts = { additions: 0, changes: 0, destructions: 0, imports: 0 };
+const NONE: PlannedCounts = { additions: 0, changes: 0, destructions: 0, imports: 0 };
 
-const phaseAttributes = ({ status, timestamps }: Phase, counts: Counts | null, row: RunRow) => {
+const renderPhaseAttributes = ({ status, timestamps }: RunPhase, counts: PlannedCounts | null, row: RunRow) => {
   const { additions, changes, destructions, imports } = counts ?? NONE;
   const times = {
     'queued-at': timestamps.queued,
@@ -156,13 +157,13 @@ const phaseAttributes = ({ status, timestamps }: Phase, counts: Counts | null, r
   };
 };
 
-export const planResource = (row: RunRow): Resource => {
-  const id = planId(row.id);
+export const renderPlan = (row: RunRow): Resource => {
+  const id = toPlanId(row.id);
   return {
     id,
     type: 'plans',
     attributes: {
-      ...phaseAttributes(planOf(row.status, row.reached), row.planned, row),
+      ...renderPhaseAttributes(toPlanPhase(row.status, row.reached), row.planned, row),
       'generated-configuration': false,
       'has-changes': row.hasChanges,
     },
@@ -171,12 +172,12 @@ export const planResource = (row: RunRow): Resource => {
   };
 };
 
-export const applyResource = (row: RunRow): Resource => {
+export const renderApply = (row: RunRow): Resource => {
   const id = applyId(row.id);
   return {
     id,
     type: 'applies',
-    attributes: phaseAttributes(applyOf(row.status, row.reached), row.applied, row),
+    attributes: renderPhaseAttributes(toApplyPhase(row.status, row.reached), row.applied, row),
     relationships: { 'state-versions': toMany('state-versions', []) },
     links: { self: `/api/v2/applies/${id}` },
   };

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { nameAt, type DataOf, type EventKind, type EventKinds, type Somebody } from '#kernel';
+import { describePersonalName, type DataOf, type EventKind, type EventKinds, type Principal } from '#kernel';
 import type { RunOptions } from './run-options.js';
 import { RUN_STATUSES } from './run-status.js';
-import { RUN_SOURCES, type Counts, type RunEvent, type Stage } from './run-event.js';
+import { RUN_SOURCES, type PlannedCounts, type RunEvent, type RunStage } from './run-event.js';
 
-const person = z.strictObject({ type: z.string(), id: z.string(), name: z.string() }) satisfies z.ZodType<Somebody>;
+const person = z.strictObject({ type: z.string(), id: z.string(), name: z.string() }) satisfies z.ZodType<Principal>;
 
 const options = z.strictObject({
   isDestroy: z.boolean(),
@@ -29,18 +29,18 @@ const counts = z.strictObject({
   changes: z.int(),
   destructions: z.int(),
   imports: z.int(),
-}) satisfies z.ZodType<Counts>;
+}) satisfies z.ZodType<PlannedCounts>;
 
 const message = z.string().nullable();
 const nothing = z.strictObject({});
 
-type Kind<T extends RunEvent['type']> = EventKind<DataOf<RunEvent, T>>;
+type RunEventKind<T extends RunEvent['type']> = EventKind<DataOf<RunEvent, T>>;
 
-const kind = <T extends RunEvent['type']>(
-  schema: Kind<T>['schema'],
-  audit: Kind<T>['audit'],
-  personal?: Kind<T>['personal'],
-): Kind<T> => ({
+const defineRunEvent = <T extends RunEvent['type']>(
+  schema: RunEventKind<T>['schema'],
+  audit: RunEventKind<T>['audit'],
+  personal?: RunEventKind<T>['personal'],
+): RunEventKind<T> => ({
   schemaVersion: 1,
   topic: 'runs',
   schema,
@@ -48,7 +48,7 @@ const kind = <T extends RunEvent['type']>(
   ...(personal ? { personal } : {}),
 });
 
-const told = (action: string) => ({ resource: 'run', action });
+const toAuditMapping = (action: string) => ({ resource: 'run', action });
 
 /** The trail tells what people did; what became of it is in the run's own events. */
 const progress = { unaudited: 'a report of an executor; the events of the run record it' };
@@ -73,38 +73,48 @@ export const runEvents: EventKinds<RunEvent> = {
       createdBy: person,
       options,
     }),
-    audit: { ...told('create'), meta: ({ workspace, message: text }) => ({ workspace_id: workspace, message: text }) },
-    personal: ({ createdBy }) => nameAt('createdBy', createdBy),
+    audit: {
+      ...toAuditMapping('create'),
+      meta: ({ workspace, message: text }) => ({ workspace_id: workspace, message: text }),
+    },
+    personal: ({ createdBy }) => describePersonalName('createdBy', createdBy),
   },
-  RunQueued: kind<'RunQueued'>(nothing, { unaudited: 'happens automatically when the workspace is free' }),
-  RunStageReached: kind<'RunStageReached'>(
-    z.strictObject({ stage: z.enum(RUN_STATUSES) as unknown as z.ZodType<Stage>, message }),
+  RunQueued: defineRunEvent<'RunQueued'>(nothing, { unaudited: 'happens automatically when the workspace is free' }),
+  RunStageReached: defineRunEvent<'RunStageReached'>(
+    z.strictObject({ stage: z.enum(RUN_STATUSES) as unknown as z.ZodType<RunStage>, message }),
     progress,
   ),
-  RunPlanStarted: kind<'RunPlanStarted'>(z.strictObject({ message }), progress),
-  RunPlanned: kind<'RunPlanned'>(z.strictObject({ hasChanges: z.boolean(), resources: counts, message }), progress),
-  RunPlannedAndFinished: kind<'RunPlannedAndFinished'>(nothing, { unaudited: 'follows automatically from the plan' }),
-  RunPlanSaved: kind<'RunPlanSaved'>(nothing, { unaudited: 'follows automatically from the plan' }),
-  RunConfirmed: kind<'RunConfirmed'>(z.strictObject({ confirmedBy: person }), told('apply'), ({ confirmedBy }) =>
-    nameAt('confirmedBy', confirmedBy),
+  RunPlanStarted: defineRunEvent<'RunPlanStarted'>(z.strictObject({ message }), progress),
+  RunPlanned: defineRunEvent<'RunPlanned'>(
+    z.strictObject({ hasChanges: z.boolean(), resources: counts, message }),
+    progress,
   ),
-  RunApplyQueued: kind<'RunApplyQueued'>(nothing, {
+  RunPlannedAndFinished: defineRunEvent<'RunPlannedAndFinished'>(nothing, {
+    unaudited: 'follows automatically from the plan',
+  }),
+  RunPlanSaved: defineRunEvent<'RunPlanSaved'>(nothing, { unaudited: 'follows automatically from the plan' }),
+  RunConfirmed: defineRunEvent<'RunConfirmed'>(
+    z.strictObject({ confirmedBy: person }),
+    toAuditMapping('apply'),
+    ({ confirmedBy }) => describePersonalName('confirmedBy', confirmedBy),
+  ),
+  RunApplyQueued: defineRunEvent<'RunApplyQueued'>(nothing, {
     unaudited: 'follows from the confirmation, which has an entry, or from a setting of the run',
   }),
-  RunApplyStarted: kind<'RunApplyStarted'>(z.strictObject({ message }), progress),
-  RunApplied: kind<'RunApplied'>(z.strictObject({ resources: counts, message }), progress),
-  RunErrored: kind<'RunErrored'>(z.strictObject({ message }), progress),
-  RunDiscarded: kind<'RunDiscarded'>(nothing, told('discard')),
-  RunCancelRequested: kind<'RunCancelRequested'>(
+  RunApplyStarted: defineRunEvent<'RunApplyStarted'>(z.strictObject({ message }), progress),
+  RunApplied: defineRunEvent<'RunApplied'>(z.strictObject({ resources: counts, message }), progress),
+  RunErrored: defineRunEvent<'RunErrored'>(z.strictObject({ message }), progress),
+  RunDiscarded: defineRunEvent<'RunDiscarded'>(nothing, toAuditMapping('discard')),
+  RunCancelRequested: defineRunEvent<'RunCancelRequested'>(
     z.strictObject({ forceCancelAvailableAt: z.string() }),
-    told('cancel'),
+    toAuditMapping('cancel'),
   ),
-  RunCanceled: kind<'RunCanceled'>(z.strictObject({ message }), {
+  RunCanceled: defineRunEvent<'RunCanceled'>(z.strictObject({ message }), {
     unaudited: 'follows from the request to cancel, which has an entry',
   }),
-  RunForceCanceled: kind<'RunForceCanceled'>(nothing, told('force_cancel')),
-  RunForceExecuted: kind<'RunForceExecuted'>(nothing, told('force_execute')),
-  RunCommented: kind<'RunCommented'>(
+  RunForceCanceled: defineRunEvent<'RunForceCanceled'>(nothing, toAuditMapping('force_cancel')),
+  RunForceExecuted: defineRunEvent<'RunForceExecuted'>(nothing, toAuditMapping('force_execute')),
+  RunCommented: defineRunEvent<'RunCommented'>(
     z.strictObject({ id: z.string(), body: z.string(), author: person }),
     {
       resource: 'workspace_comment',
@@ -112,6 +122,6 @@ export const runEvents: EventKinds<RunEvent> = {
       id: ({ id }) => id,
       meta: (_, { stream }) => ({ resource: stream }),
     },
-    ({ author }) => nameAt('author', author),
+    ({ author }) => describePersonalName('author', author),
   ),
 };

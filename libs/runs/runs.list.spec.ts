@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
-  answered,
-  giveWorkspace,
+  expectStatus,
+  grantWorkspaceAccess,
   makeRemotePool,
   makeAgentToken,
   makeConfigurationVersion,
@@ -15,12 +15,12 @@ import {
   runBody,
 } from '../../test/support/seeds.js';
 import { runRequests, startRunSite } from '../../test/support/runs.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
 import { costOf } from '../../test/support/cost.js';
 
 let server: TestServer;
 /** Of a pool that all workspaces may use. */
-let agents: Api;
+let agents: ApiTestClient;
 
 beforeAll(async () => {
   ({ server, agents } = await startRunSite());
@@ -45,11 +45,11 @@ describe('lists of runs', () => {
       await makeRun(server, alpha, { 'plan-only': true }),
       await makeRun(server, beta, { 'is-destroy': true }),
     ];
-    answered(await act(runs[1] as string, 'cancel'), 202);
+    expectStatus(await act(runs[1] as string, 'cancel'), 202);
   });
 
   const found = async (query: string): Promise<(number | string)[]> => {
-    const { data } = answered(await server.get(`${PATH}?${encodeURI(query)}`), 200).body;
+    const { data } = expectStatus(await server.get(`${PATH}?${encodeURI(query)}`), 200).body;
     return (data as { id: string }[]).map(({ id }) => runs.indexOf(id)).toSorted();
   };
 
@@ -83,15 +83,15 @@ describe('lists of runs', () => {
     await makeConfigurationVersion(server, id);
     const secret = await makeTeam(server, 'searched', 'moonlight');
     const visible = await makeTeam(server, 'searched', 'daylight', { visibility: 'organization' });
-    for (const team of [secret, visible]) await giveWorkspace(server, team, id, 'write');
+    for (const team of [secret, visible]) await grantWorkspaceAccess(server, team, id, 'write');
     await makeRun(server.as(await makeToken(server, `/api/v2/teams/${secret}/authentication-token`)), id);
     const member = await makeMember(server, 'searched', 'mia', [visible]);
     const paths = [`/api/v2/workspaces/${id}/runs`, '/api/v2/organizations/searched/runs'];
-    const counts = (api: Api) =>
+    const counts = (api: ApiTestClient) =>
       Promise.all(
         paths
           .flatMap((path) => [`${path}?search[user]=Moonlight`, `${path}?search[basic]=moonlight`])
-          .map(async (path) => answered(await api.get(path), 200).body.data.length as number),
+          .map(async (path) => expectStatus(await api.get(path), 200).body.data.length as number),
       );
     expect([await counts(server), await counts(member)]).toEqual([
       [1, 1, 1, 1],
@@ -100,10 +100,13 @@ describe('lists of runs', () => {
   });
 
   it('go newest first, in pages', async () => {
-    const { data, meta } = answered(await server.get(`${PATH}?page%5Bsize%5D=2`), 200).body;
+    const { data, meta } = expectStatus(await server.get(`${PATH}?page%5Bsize%5D=2`), 200).body;
     expect((data as { id: string }[]).map(({ id }) => id)).toEqual([runs[2], runs[1]]);
     expect(meta.pagination).toMatchObject({ 'total-count': 3, 'total-pages': 2, 'next-page': 2 });
-    const past = answered(await server.get(`/api/v2/workspaces/${workspaces[0]}/runs?page%5Bnumber%5D=9`), 200).body;
+    const past = expectStatus(
+      await server.get(`/api/v2/workspaces/${workspaces[0]}/runs?page%5Bnumber%5D=9`),
+      200,
+    ).body;
     expect([past.data, past.meta.pagination['total-count']]).toEqual([[], 2]);
   });
 
@@ -121,32 +124,32 @@ describe('lists of runs', () => {
   it('bring what belongs to the runs along', async () => {
     const include =
       'plan,apply,created_by,confirmed_by,comments,configuration_version,configuration-version.ingress-attributes,workspace,cost_estimate';
-    const { included } = answered(await server.get(`${PATH}?include=${include}`), 200).body;
+    const { included } = expectStatus(await server.get(`${PATH}?include=${include}`), 200).body;
     const types = new Set((included as { type: string }[]).map(({ type }) => type));
     expect([...types].toSorted()).toEqual(['applies', 'configuration-versions', 'plans', 'users', 'workspaces']);
-    const { included: one } = answered(await server.get(`/api/v2/runs/${runs[0]}?include=plan`), 200).body;
+    const { included: one } = expectStatus(await server.get(`/api/v2/runs/${runs[0]}?include=plan`), 200).body;
     expect(one).toHaveLength(1);
   });
 
   it('have a queue, the oldest first, of what waits and what is in hand; and say how much that is', async () => {
     const worker = server.as(await makeAgentToken(server, await makeRemotePool(server, 'listed', 'work')));
-    const capacity = async (api: Api = server) =>
-      answered(await api.get('/api/v2/organizations/listed/capacity'), 200).body.data;
+    const capacity = async (api: ApiTestClient = server) =>
+      expectStatus(await api.get('/api/v2/organizations/listed/capacity'), 200).body.data;
     const [first] = runs as [string];
     expect(await capacity()).toEqual({
       id: 'listed',
       type: 'organization-capacity',
       attributes: { pending: 2, running: 0 },
     });
-    answered(await report(first, 'planning', {}, worker), 200);
+    expectStatus(await report(first, 'planning', {}, worker), 200);
     expect((await capacity()).attributes).toEqual({ pending: 1, running: 1 });
-    const { data, meta } = answered(await server.get(`${PATH}/queue?page%5Bsize%5D=1&include=plan`), 200).body;
+    const { data, meta } = expectStatus(await server.get(`${PATH}/queue?page%5Bsize%5D=1&include=plan`), 200).body;
     expect([data[0].id, meta.pagination['total-count']]).toEqual([first, 2]);
-    answered(await report(first, 'planned', { 'has-changes': true }, worker), 200);
+    expectStatus(await report(first, 'planned', { 'has-changes': true }, worker), 200);
     expect((await capacity()).attributes).toEqual({ pending: 1, running: 0 });
     const stranger = await makeMember(server, 'listed', 'unconcerned');
     expect((await capacity(stranger)).attributes).toEqual({ pending: 0, running: 0 });
-    expect(answered(await stranger.get(`${PATH}/queue`), 200).body.data).toEqual([]);
+    expect(expectStatus(await stranger.get(`${PATH}/queue`), 200).body.data).toEqual([]);
   });
 });
 
@@ -179,7 +182,7 @@ describe('the cost', () => {
     const one = await makeWorkspace(quiet, 'acme', 'measured');
     await makeConfigurationVersion(quiet, one);
     let run = '';
-    const create = async (): Promise<Answer> => {
+    const create = async (): Promise<ApiResponse> => {
       const answer = await quiet.post('/api/v2/runs', runBody(one));
       run = answer.body.data.id as string;
       return answer;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
-import { verify, viewsOf } from '#event-store';
-import { StandingClock } from '../../test/support/clocks.js';
+import { verifyView, listViews } from '#event-store';
+import { FixedClock } from '../../test/support/clocks.js';
 import {
-  answered,
+  expectStatus,
   makeRemotePool,
   makeAgentToken,
   makeConfigurationVersion,
@@ -13,12 +13,12 @@ import {
   reportBody,
 } from '../../test/support/seeds.js';
 import { runRequests } from '../../test/support/runs.js';
-import { startTestServer, type Api, type TestServer } from '../../test/support/server.js';
-import { runsSlice } from './index.js';
+import { startTestServer, type ApiTestClient, type TestServer } from '../../test/support/server.js';
+import { runsDefinition } from './index.js';
 
-const clock = new StandingClock();
+const clock = new FixedClock();
 let server: TestServer;
-let agents: Api;
+let agents: ApiTestClient;
 
 beforeAll(async () => {
   server = await startTestServer({ clock });
@@ -38,7 +38,7 @@ const go = async (run: string, ...steps: readonly Step[]): Promise<void> => {
   for (const [step, ms] of steps) {
     clock.pass({ ms });
     const isAction = ['cancel', 'discard', 'apply'].includes(step);
-    answered(
+    expectStatus(
       isAction ? await requests.act(run, step) : await requests.report(run, step, { 'resource-additions': 1 }),
       isAction ? 202 : 200,
     );
@@ -49,7 +49,7 @@ const aRun = async (workspace: string, attributes: object, ...steps: readonly St
   go(await makeRun(server, workspace, attributes), ...steps);
 
 const metricsOf = async (workspace: string): Promise<unknown> => {
-  const { attributes } = answered(await server.get(`/api/v2/workspaces/${workspace}`), 200).body.data;
+  const { attributes } = expectStatus(await server.get(`/api/v2/workspaces/${workspace}`), 200).body.data;
   return {
     runs: attributes['workspace-kpis-runs-count'],
     failures: attributes['run-failures'],
@@ -169,20 +169,20 @@ it('goes with the workspace, and with the organization', async () => {
   const workspace = await aWorkspace();
   await aRun(workspace, PLAN_ONLY, ['errored', 1]);
   expect(await left(workspace)).toHaveLength(2);
-  answered(await server.delete(`/api/v2/workspaces/${workspace}`), 204);
+  expectStatus(await server.delete(`/api/v2/workspaces/${workspace}`), 204);
   expect(await left(workspace)).toEqual([]);
   const { id } = await makeOrganization(server, 'gone');
   const its = await makeWorkspace(server, 'gone', 'one');
   await makeConfigurationVersion(server, its);
   const token = await makeAgentToken(server, await makeRemotePool(server, 'gone', 'edge'));
   const run = await makeRun(server, its, PLAN_ONLY);
-  answered(await server.as(token).post(`/api/v2/runs/${run}/progress`, reportBody('errored')), 200);
+  expectStatus(await server.as(token).post(`/api/v2/runs/${run}/progress`, reportBody('errored')), 200);
   expect(await left(id)).toHaveLength(2);
-  answered(await server.delete('/api/v2/organizations/gone'), 204);
+  expectStatus(await server.delete('/api/v2/organizations/gone'), 204);
   expect(await left(id)).toEqual([]);
 });
 
 it('can be made anew from the log', async () => {
-  const [view] = viewsOf([runsSlice]).filter(({ tables }) => tables.includes('workspace_metrics'));
-  expect(view && (await verify(server.store, view, clock.now()))).toEqual([]);
+  const [view] = listViews([runsDefinition]).filter(({ tables }) => tables.includes('workspace_metrics'));
+  expect(view && (await verifyView(server.store, view, clock.now()))).toEqual([]);
 });

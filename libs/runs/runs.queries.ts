@@ -1,13 +1,21 @@
-import { notFound, sql, type Sql, type Somebody, type Timestamp } from '#kernel';
-import { snapshotAt, type Database, type Snapshot } from '#event-store';
-import { demand, fresh, grantsOnWorkspace, type Actor, type Grant, type Permission, type Place } from '#access';
-import { letsUse } from '#agents';
-import { sealed } from '#vault';
-import { AGENT_POOL, EXECUTION_MODE, lockSnapshot, type LockSnapshot } from '#workspaces';
-import type { Reached } from './phases.js';
+import { notFound, sql, type Sql, type Principal, type Timestamp } from '#kernel';
+import { selectSnapshotJson, type Database, type StreamSnapshot } from '#event-store';
+import {
+  requirePermission,
+  requireCurrentAccess,
+  selectWorkspaceGrants,
+  type Actor,
+  type Grant,
+  type Permission,
+  type PermissionScope,
+} from '#access';
+import { isPoolUsableBy } from '#agents';
+import { selectEncryptedSecret } from '#vault';
+import { AGENT_POOL, EXECUTION_MODE, buildLockSnapshotJson, type LockSnapshot } from '#workspaces';
+import type { StatusTimestamps } from './phases.js';
 import type { RunOptions } from './run-options.js';
 import type { RunStatus } from './run-status.js';
-import type { Counts, RunSource } from './run-event.js';
+import type { PlannedCounts, RunSource } from './run-event.js';
 
 export type ExecutionMode = 'remote' | 'local' | 'agent';
 
@@ -17,16 +25,16 @@ export type RunRow = {
   readonly organization: string;
   readonly organizationName: string;
   readonly status: RunStatus;
-  readonly reached: Reached;
+  readonly reached: StatusTimestamps;
   readonly options: RunOptions;
   readonly configurationVersion: string;
   readonly message: string;
   readonly source: RunSource;
-  readonly createdBy: Somebody;
-  readonly confirmedBy: Somebody | null;
+  readonly createdBy: Principal;
+  readonly confirmedBy: Principal | null;
   readonly hasChanges: boolean;
-  readonly planned: Counts | null;
-  readonly applied: Counts | null;
+  readonly planned: PlannedCounts | null;
+  readonly applied: PlannedCounts | null;
   readonly cancelRequestedAt: Timestamp | null;
   readonly forceCancelAvailableAt: Timestamp | null;
   readonly createdAt: Timestamp;
@@ -55,7 +63,7 @@ const SERVES_MODE = sql`(${EXECUTION_MODE} = 'remote' and ap.remote_runs_enabled
 
 /** The scope must include the workspace in every mode: a default may have chosen the pool, or the scope may have changed. */
 const SERVES_WORKSPACE = sql`(ap.organization = w.organization and ${SERVES_MODE}
-      and ${letsUse({ workspace: sql.raw('w.id'), project: sql.raw('w.project') })})`;
+      and ${isPoolUsableBy({ workspace: sql.raw('w.id'), project: sql.raw('w.project') })})`;
 
 const WAITS_FOR_EXECUTOR = sql.raw(`r.status in ('plan_queued', 'apply_queued')`);
 
@@ -63,7 +71,7 @@ const WAITS_FOR_EXECUTOR = sql.raw(`r.status in ('plan_queued', 'apply_queued')`
 export const REMOTE_WITHOUT_POOL = sql`${WAITS_FOR_EXECUTOR} and ${EXECUTION_MODE} = 'remote'
   and not exists (select 1 from agent_pools ap where ${SERVES_WORKSPACE})`;
 
-export const COLUMNS = sql`r.id, r.workspace, r.organization, o.name as "organizationName", r.status, r.reached, r.options,
+export const RUN_COLUMNS = sql`r.id, r.workspace, r.organization, o.name as "organizationName", r.status, r.reached, r.options,
   r.configuration_version as "configurationVersion", r.message, r.source, r.created_by as "createdBy",
   r.confirmed_by as "confirmedBy", r.has_changes as "hasChanges", r.planned, r.applied,
   r.cancel_requested_at as "cancelRequestedAt", r.force_cancel_available_at as "forceCancelAvailableAt",
@@ -76,35 +84,40 @@ export const COLUMNS = sql`r.id, r.workspace, r.organization, o.name as "organiz
        else 0 end as position,
   array(select c.id from run_comments c where c.run = r.id order by c.version) as comments,
   array(select e.id from run_events e where e.run = r.id order by e.version) as "runEvents",
-  case when r.options -> 'variables' <> '[]' then ${sealed(sql.raw('r.id'))} end as "sealedVariables"`;
+  case when r.options -> 'variables' <> '[]' then ${selectEncryptedSecret(sql.raw('r.id'))} end as "sealedVariables"`;
 
-export const AROUND = sql.raw(`join workspaces w on w.id = r.workspace join projects p on p.id = w.project
+export const RUN_JOINS = sql.raw(`join workspaces w on w.id = r.workspace join projects p on p.id = w.project
   join organizations o on o.id = r.organization`);
 
-export const grants = (actor: Actor): Sql => grantsOnWorkspace(actor, 'w');
-export const columns = (actor: Actor): Sql => sql`${COLUMNS}, ${grants(actor)} as grants`;
+export const selectRunGrants = (actor: Actor): Sql => selectWorkspaceGrants(actor, 'w');
+export const selectRunColumns = (actor: Actor): Sql => sql`${RUN_COLUMNS}, ${selectRunGrants(actor)} as grants`;
 
-export const runById = (id: string, actor: Actor): Sql =>
-  sql`select ${columns(actor)} from runs r ${AROUND} where r.id = ${id}`;
+export const selectRunById = (id: string, actor: Actor): Sql =>
+  sql`select ${selectRunColumns(actor)} from runs r ${RUN_JOINS} where r.id = ${id}`;
 
-export const runsByIds = (ids: Sql, actor: Actor): Sql =>
-  sql`select ${columns(actor)} from runs r ${AROUND} where r.id = any (${ids}) order by r.id`;
+export const selectRunsByIds = (ids: Sql, actor: Actor): Sql =>
+  sql`select ${selectRunColumns(actor)} from runs r ${RUN_JOINS} where r.id = any (${ids}) order by r.id`;
 
 /** The run, where the caller may do that in its workspace. */
-export const runFor = async (database: Database, actor: Actor, permission: Permission, id: string): Promise<RunRow> => {
+export const findRun = async (
+  database: Database,
+  actor: Actor,
+  permission: Permission,
+  id: string,
+): Promise<RunRow> => {
   const row = await database.row<RunRow>(
-    sql`select ${columns(actor)} from runs r ${AROUND} where r.id = ${id} and ${fresh(actor)}`,
+    sql`select ${selectRunColumns(actor)} from runs r ${RUN_JOINS} where r.id = ${id} and ${requireCurrentAccess(actor)}`,
   );
   if (!row) throw notFound();
-  demand(actor, permission, row);
+  requirePermission(actor, permission, row);
   return row;
 };
 
-const versionOf = (stream: string): Sql =>
+const selectVersion = (stream: string): Sql =>
   sql.raw(`(select s.version from event_store.streams s where s.stream = ${stream})`);
 
 /** Whether the agents of that pool may execute the workspace's runs. */
-export const mayExecute = (pool: string): Sql => sql`exists (
+export const canExecute = (pool: string): Sql => sql`exists (
   select 1 from agent_pools ap where ap.id = ${pool} and ${SERVES_WORKSPACE})`;
 
 /** What a decision about a run needs to know besides the run's own state. */
@@ -115,37 +128,41 @@ const COMMENTS = sql.raw(`(
   select jsonb_build_object('count', count(*), 'bytes', coalesce(sum(octet_length(c.body)), 0))
     from run_comments c where c.run = r.id)`);
 
-export type RunForCommand = Place & {
+export type RunForCommand = PermissionScope & {
   readonly comments: StoredComments;
   readonly id: string;
   readonly workspace: string;
   readonly organization: string;
   readonly organizationVersion: number;
-  readonly snapshot: Snapshot;
+  readonly snapshot: StreamSnapshot;
   readonly workspaceSnapshot: LockSnapshot;
   /** Of an agent pool's token: whether the run is its to execute. */
   readonly executable: boolean;
 };
 
 /** `actor` null: the queue, which nobody has to allow anything. */
-export const runForCommand = async (database: Database, actor: Actor | null, id: string): Promise<RunForCommand> => {
+export const loadRunForCommand = async (
+  database: Database,
+  actor: Actor | null,
+  id: string,
+): Promise<RunForCommand> => {
   const row = await database.row<RunForCommand>(sql`
-    select r.id, r.workspace, r.organization, ${versionOf('r.organization')} as "organizationVersion",
-           ${snapshotAt('r.id')} as snapshot, ${lockSnapshot(actor)} as "workspaceSnapshot", ${COMMENTS} as comments,
-           ${actor ? grants(actor) : sql`'[]'::jsonb`} as grants, ${actor ? mayExecute(actor.id) : sql`false`} as executable
-      from runs r ${AROUND} where r.id = ${id} and ${actor ? fresh(actor) : sql`true`}`);
+    select r.id, r.workspace, r.organization, ${selectVersion('r.organization')} as "organizationVersion",
+           ${selectSnapshotJson('r.id')} as snapshot, ${buildLockSnapshotJson(actor)} as "workspaceSnapshot", ${COMMENTS} as comments,
+           ${actor ? selectRunGrants(actor) : sql`'[]'::jsonb`} as grants, ${actor ? canExecute(actor.id) : sql`false`} as executable
+      from runs r ${RUN_JOINS} where r.id = ${id} and ${actor ? requireCurrentAccess(actor) : sql`true`}`);
   if (!row) throw notFound();
   return row;
 };
 
 /** What stands before a run in its workspace's queue, with snapshots: who holds the workspace, and who waits. */
-export const runsAhead = (
+export const listRunsAhead = (
   database: Database,
   id: string,
   holder: string,
-): Promise<{ id: string; snapshot: Snapshot }[]> =>
+): Promise<{ id: string; snapshot: StreamSnapshot }[]> =>
   database.rows(sql`
-    select ahead.id, ${snapshotAt('ahead.id')} as snapshot
+    select ahead.id, ${selectSnapshotJson('ahead.id')} as snapshot
       from runs r join runs ahead on ahead.workspace = r.workspace and ${isOpen('ahead')}
      where r.id = ${id}
        and (ahead.id = ${holder} or ahead.queues and (ahead.created_at, ahead.id) < (r.created_at, r.id))
@@ -155,7 +172,7 @@ export const runsAhead = (
  * The runs whose turn it is: in each workspace that nobody holds, the first that waits. `streams` are workspaces, or runs
  * in them; the `cause` is the workspace, else the run itself, else the first of the others.
  */
-export const nextInQueues = (streams: readonly string[]): Sql => sql`
+export const selectNextRuns = (streams: readonly string[]): Sql => sql`
   select distinct on (next.id) next.id, changed.stream as cause
     from unnest(${streams}::text[]) with ordinality as changed (stream, n)
     join workspaces w on w.lock is null
@@ -165,7 +182,7 @@ export const nextInQueues = (streams: readonly string[]): Sql => sql`
                         order by r.created_at, r.id limit 1) next
    order by next.id, changed.stream = w.id desc, changed.stream = next.id desc, changed.n`;
 
-export type ConfigurationForRun = Place & {
+export type ConfigurationForRun = PermissionScope & {
   readonly id: string;
   readonly version: number;
   readonly uploaded: boolean;
@@ -173,7 +190,7 @@ export type ConfigurationForRun = Place & {
 };
 
 /** Where a new run would go. */
-export type PlaceForRun = Place & {
+export type WorkspaceForNewRun = PermissionScope & {
   readonly workspace: string;
   readonly organization: string;
   readonly organizationVersion: number;
@@ -189,34 +206,34 @@ export type PlaceForRun = Place & {
 };
 
 /** Versions of other workspaces may be used by their ids, so that what was tried in one can go to the next. */
-const configuration = (actor: Actor, id: string | null): Sql => {
+const selectConfiguration = (actor: Actor, id: string | null): Sql => {
   const wanted = id === null ? sql`cv.workspace = w.id and cv.status = 'uploaded'` : sql`cv.id = ${id}`;
   return sql`(
-    select jsonb_build_object('id', cv.id, 'organization', cv.organization, 'version', ${versionOf('cv.id')},
+    select jsonb_build_object('id', cv.id, 'organization', cv.organization, 'version', ${selectVersion('cv.id')},
              'uploaded', cv.status = 'uploaded', 'speculative', cv.speculative,
-             'grants', ${grantsOnWorkspace(actor, 'cw')})
+             'grants', ${selectWorkspaceGrants(actor, 'cw')})
       from configuration_versions cv join workspaces cw on cw.id = cv.workspace
      where cv.organization = w.organization and ${wanted}
      order by cv.current_since desc nulls last, cv.created_at desc, cv.id desc limit 1)`;
 };
 
-export const placeForRun = async (
+export const loadWorkspaceForNewRun = async (
   database: Database,
   actor: Actor,
   workspace: string,
   configurationVersion: string | null,
-): Promise<PlaceForRun> => {
-  const row = await database.row<PlaceForRun>(sql`
-    select w.id as workspace, w.organization, ${versionOf('w.organization')} as "organizationVersion",
-           ${lockSnapshot(actor)} as "workspaceSnapshot", ${EXECUTION_MODE} as "executionMode",
+): Promise<WorkspaceForNewRun> => {
+  const row = await database.row<WorkspaceForNewRun>(sql`
+    select w.id as workspace, w.organization, ${selectVersion('w.organization')} as "organizationVersion",
+           ${buildLockSnapshotJson(actor)} as "workspaceSnapshot", ${EXECUTION_MODE} as "executionMode",
            (w.settings ->> 'autoApply')::boolean as "autoApply",
            (w.settings ->> 'allowDestroyPlan')::boolean as "allowDestroyPlan",
            w.settings ->> 'terraformVersion' as "terraformVersion",
            exists (select 1 from runs r where r.workspace = w.id and r.queues and r.status = 'pending'
                                           and ${isOpen('r')}) as "isQueued",
-           ${configuration(actor, configurationVersion)} as configuration, ${grants(actor)} as grants
+           ${selectConfiguration(actor, configurationVersion)} as configuration, ${selectRunGrants(actor)} as grants
       from workspaces w join projects p on p.id = w.project join organizations o on o.id = w.organization
-     where w.id = ${workspace} and ${fresh(actor)}`);
+     where w.id = ${workspace} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   return row;
 };

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { answered, makeRun } from '../../test/support/seeds.js';
+import { expectStatus, makeRun } from '../../test/support/seeds.js';
 import { runRequests, startRunSite } from '../../test/support/runs.js';
-import type { Answer, Api, TestServer } from '../../test/support/server.js';
+import type { ApiResponse, ApiTestClient, TestServer } from '../../test/support/server.js';
 
 let server: TestServer;
 /** Of a pool that all workspaces may use. */
-let agents: Api;
+let agents: ApiTestClient;
 
 beforeAll(async () => {
   ({ server, agents } = await startRunSite());
@@ -17,7 +17,7 @@ const { aWorkspace, show, statusOf, act, reported, holderOf, queueCaughtUp, diff
   server,
   agents,
 }));
-const detailOf = ({ body }: Answer): string => body.errors[0].detail as string;
+const detailOf = ({ body }: ApiResponse): string => body.errors[0].detail as string;
 const isLocked = (run: string) => ({ type: 'runs', id: run });
 
 describe('the queue of a workspace', () => {
@@ -35,24 +35,24 @@ describe('the queue of a workspace', () => {
     ).toEqual([0, 1, 2]);
     await reported(first, 'planning', 'planned');
     expect(await holderOf(workspace)).toEqual(isLocked(first));
-    answered(await act(first, 'discard', { comment: 'not this one' }), 202);
+    expectStatus(await act(first, 'discard', { comment: 'not this one' }), 202);
     await queueCaughtUp();
     expect(await holderOf(workspace)).toEqual(isLocked(second));
     // Somebody who waits goes: the one behind moves up.
-    answered(await act(second, 'cancel'), 202);
+    expectStatus(await act(second, 'cancel'), 202);
     await queueCaughtUp();
     expect(await Promise.all([first, second, third].map(statusOf))).toEqual(['discarded', 'canceled', 'plan_queued']);
-    answered(await act(third, 'cancel'), 202);
+    expectStatus(await act(third, 'cancel'), 202);
     expect(await holderOf(workspace)).toBeNull();
   });
 
   it('goes on behind a run that left it before its turn', async () => {
     const workspace = await aWorkspace();
-    answered(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
+    expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
     const [first, second] = [await makeRun(server, workspace), await makeRun(server, workspace)];
     expect(await Promise.all([first, second].map(statusOf))).toEqual(['pending', 'pending']);
-    answered(await act(first, 'discard'), 202);
-    answered(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
+    expectStatus(await act(first, 'discard'), 202);
+    expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
     await queueCaughtUp();
     expect(await Promise.all([first, second].map(statusOf))).toEqual(['discarded', 'plan_queued']);
   });
@@ -71,8 +71,8 @@ describe('the queue of a workspace', () => {
     ]);
     const refused = await act(saved, 'apply');
     expect([refused.status, detailOf(refused)]).toEqual([409, expect.stringContaining(`locked by Run ${first}`)]);
-    answered(await act(first, 'cancel'), 202);
-    answered(await act(saved, 'apply'), 202);
+    expectStatus(await act(first, 'cancel'), 202);
+    expectStatus(await act(saved, 'apply'), 202);
     expect(await holderOf(workspace)).toEqual(isLocked(saved));
     await reported(saved, 'applying', 'applied');
     expect(await holderOf(workspace)).toBeNull();
@@ -83,11 +83,11 @@ describe('the queue of a workspace', () => {
     const [run, next] = [await makeRun(server, workspace), await makeRun(server, workspace)];
     const unlock = await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`);
     expect([unlock.status, detailOf(unlock)]).toEqual([409, expect.stringContaining(`is locked by Run ${run}`)]);
-    answered(await server.post(`/api/v2/workspaces/${workspace}/actions/force-unlock`), 200);
+    expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/force-unlock`), 200);
     await queueCaughtUp();
     expect(await holderOf(workspace)).toEqual(isLocked(next));
     await reported(run, 'planning', 'planned');
-    answered(await act(run, 'apply'), 202);
+    expectStatus(await act(run, 'apply'), 202);
     await reported(run, 'applying', 'applied');
     expect(await holderOf(workspace)).toEqual(isLocked(next));
   });
@@ -102,13 +102,13 @@ describe('the queue of a workspace', () => {
     const busy = await act(third, 'force-execute');
     expect([busy.status, detailOf(busy)]).toEqual([409, expect.stringContaining(`${first} before it is plan_queued`)]);
     await reported(first, 'planning', 'planned');
-    answered(await act(third, 'force-execute'), 202);
+    expectStatus(await act(third, 'force-execute'), 202);
     expect(await Promise.all([first, second, third].map(statusOf))).toEqual(['discarded', 'discarded', 'plan_queued']);
     expect(await holderOf(workspace)).toEqual(isLocked(third));
     const again = await act(third, 'force-execute');
     expect([again.status, detailOf(again)]).toEqual([409, 'Run is plan_queued: force-execute is not possible']);
-    answered(await act(third, 'cancel'), 202);
-    answered(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
+    expectStatus(await act(third, 'cancel'), 202);
+    expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
     const fourth = await makeRun(server, workspace);
     const locked = await act(fourth, 'force-execute');
     expect([locked.status, detailOf(locked)]).toEqual([409, expect.stringContaining('not locked by another run')]);
@@ -123,7 +123,7 @@ describe('the queue of a workspace', () => {
       expect(statuses.filter((status) => status === 'plan_queued')).toHaveLength(1);
       const at = runs[statuses.indexOf('plan_queued')] as string;
       expect(await holderOf(workspace)).toEqual(isLocked(at));
-      answered(await act(at, 'cancel'), 202);
+      expectStatus(await act(at, 'cancel'), 202);
     }
     expect(await holderOf(workspace)).toBeNull();
   });

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { verify, viewsOf, type Database } from '#event-store';
-import { agentsSlice } from '#agents';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
-import { oneRound } from '../../test/support/chores.js';
-import { StandingClock } from '../../test/support/clocks.js';
+import { verifyView, listViews, type Database } from '#event-store';
+import { agentsDefinition } from '#agents';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
+import { runJobOnce } from '../../test/support/chores.js';
+import { FixedClock } from '../../test/support/clocks.js';
 import {
-  answered,
-  giveProject,
-  giveWorkspace,
+  expectStatus,
+  grantProjectAccess,
+  grantWorkspaceAccess,
   makeAgentPool,
   makeAgentToken,
   makeConfigurationVersion,
@@ -21,11 +21,11 @@ import {
   related,
   resource,
 } from '../../test/support/seeds.js';
-import { waitingRemoteRuns } from './waiting-remote-runs.chore.js';
+import { createWaitingRemoteRunsJob } from './waiting-remote-runs.chore.js';
 
 let server: TestServer;
 /** A member whose team has `manage-agent-pools` and nothing else. */
-let manager: Api;
+let manager: ApiTestClient;
 let managers: string;
 
 beforeAll(async () => {
@@ -48,22 +48,27 @@ const waitingRun = async (workspace: string): Promise<string> => {
 
 const remoteRun = async (): Promise<string> => waitingRun(await makeWorkspace(server, 'acme', unique('ws')));
 
-const patchPool = (api: Api, pool: string, attributes: object, relationships?: object): Promise<Answer> =>
-  api.patch(`/api/v2/agent-pools/${pool}`, resource('agent-pools', attributes, relationships));
+const patchPool = (
+  api: ApiTestClient,
+  pool: string,
+  attributes: object,
+  relationships?: object,
+): Promise<ApiResponse> => api.patch(`/api/v2/agent-pools/${pool}`, resource('agent-pools', attributes, relationships));
 
 const enabled = (on: boolean): object => ({ 'remote-runs-enabled': on });
 
-const takeToken = (api: Api, run: string): Promise<Answer> => api.post(`/api/v2/runs/${run}/authentication-tokens`);
+const takeToken = (api: ApiTestClient, run: string): Promise<ApiResponse> =>
+  api.post(`/api/v2/runs/${run}/authentication-tokens`);
 
 const waitingReason = async (run: string): Promise<string | null> =>
-  answered(await server.get(`/api/v2/runs/${run}`), 200).body.data.attributes['waiting-reason'];
+  expectStatus(await server.get(`/api/v2/runs/${run}`), 200).body.data.attributes['waiting-reason'];
 
-const runsOf = async (agents: Api, pool: string): Promise<string[]> =>
-  answered(await agents.get(`/api/v2/agent-pools/${pool}/runs?page[size]=100`), 200).body.data.map(
+const runsOf = async (agents: ApiTestClient, pool: string): Promise<string[]> =>
+  expectStatus(await agents.get(`/api/v2/agent-pools/${pool}/runs?page[size]=100`), 200).body.data.map(
     ({ id }: { id: string }) => id,
   );
 
-const refusal = ({ body }: Answer): string => body.errors[0].detail as string;
+const refusal = ({ body }: ApiResponse): string => body.errors[0].detail as string;
 
 const ONLY_OWNERS = /^Only owners of the organization may manage an agent pool that executes runs in remote mode/;
 
@@ -72,28 +77,28 @@ describe('a pool that is created by a member who may only manage agent pools', (
     const run = await remoteRun();
     const pool = await makeAgentPool(manager, 'acme', unique('pool'));
     const agents = manager.as(await makeAgentToken(manager, pool));
-    const { relationships } = answered(await server.get(`/api/v2/runs/${run}`), 200).body.data;
+    const { relationships } = expectStatus(await server.get(`/api/v2/runs/${run}`), 200).body.data;
     const workspace = relationships.workspace.data.id as string;
     for (const [attributes, relations] of [
       [{ 'organization-scoped': true }, undefined],
       [{ 'organization-scoped': false }, { 'allowed-workspaces': related('workspaces', workspace) }],
     ] as const) {
-      answered(await patchPool(manager, pool, attributes, relations), 200);
+      expectStatus(await patchPool(manager, pool, attributes, relations), 200);
       expect(await runsOf(agents, pool)).toEqual([]);
-      answered(await takeToken(agents, run), 404);
+      expectStatus(await takeToken(agents, run), 404);
       const progress = resource('run-progress', { status: 'planning' });
-      answered(await agents.post(`/api/v2/runs/${run}/progress`, progress), 404);
+      expectStatus(await agents.post(`/api/v2/runs/${run}/progress`, progress), 404);
     }
   });
 
   it('cannot be made to by that person: only owners set and change it', async () => {
     const pool = await makeAgentPool(manager, 'acme', unique('pool'));
-    expect(refusal(answered(await patchPool(manager, pool, enabled(true)), 403))).toMatch(ONLY_OWNERS);
+    expect(refusal(expectStatus(await patchPool(manager, pool, enabled(true)), 403))).toMatch(ONLY_OWNERS);
     const made = resource('agent-pools', { name: unique('pool'), ...enabled(true) });
     const path = '/api/v2/organizations/acme/agent-pools';
-    expect(refusal(answered(await manager.post(path, made), 403))).toMatch(ONLY_OWNERS);
-    answered(await patchPool(manager, pool, enabled(false)), 200);
-    answered(await patchPool(server, pool, enabled(true)), 200);
+    expect(refusal(expectStatus(await manager.post(path, made), 403))).toMatch(ONLY_OWNERS);
+    expectStatus(await patchPool(manager, pool, enabled(false)), 200);
+    expectStatus(await patchPool(server, pool, enabled(true)), 200);
     for (const answer of [
       await patchPool(manager, pool, { name: unique('mine') }),
       await patchPool(manager, pool, { 'organization-scoped': false }),
@@ -105,9 +110,9 @@ describe('a pool that is created by a member who may only manage agent pools', (
         resource('authentication-tokens', { description: 'mine' }),
       ),
     ]) {
-      expect(refusal(answered(answer, 403))).toMatch(ONLY_OWNERS);
+      expect(refusal(expectStatus(answer, 403))).toMatch(ONLY_OWNERS);
     }
-    expect(answered(await manager.get(`/api/v2/agent-pools/${pool}`), 200).body.data.attributes).toMatchObject(
+    expect(expectStatus(await manager.get(`/api/v2/agent-pools/${pool}`), 200).body.data.attributes).toMatchObject(
       enabled(true),
     );
   });
@@ -117,17 +122,17 @@ describe('a pool that is created by a member who may only manage agent pools', (
     const pool = await makeAgentPool(manager, 'acme', unique('pool'));
     const before = manager.as(await makeAgentToken(manager, pool));
     expect(await runsOf(before, pool)).toEqual([]);
-    const shown = answered(await patchPool(server, pool, enabled(true)), 200).body.data;
+    const shown = expectStatus(await patchPool(server, pool, enabled(true)), 200).body.data;
     expect(shown.attributes).toMatchObject(enabled(true));
-    answered(await before.get(`/api/v2/agent-pools/${pool}/runs`), 401);
+    expectStatus(await before.get(`/api/v2/agent-pools/${pool}/runs`), 401);
     const after = server.as(await makeAgentToken(server, pool));
     expect(await runsOf(after, pool)).toContain(run);
-    answered(await takeToken(after, run), 201);
+    expectStatus(await takeToken(after, run), 201);
     // Nothing changes, so the tokens stay.
-    answered(await patchPool(server, pool, enabled(true)), 200);
+    expectStatus(await patchPool(server, pool, enabled(true)), 200);
     expect(await runsOf(after, pool)).toContain(run);
-    answered(await patchPool(server, pool, enabled(false)), 200);
-    answered(await takeToken(after, run), 404);
+    expectStatus(await patchPool(server, pool, enabled(false)), 200);
+    expectStatus(await takeToken(after, run), 404);
   });
 
   it('keeps no token that is made while an owner lets it execute remote runs', async () => {
@@ -138,11 +143,11 @@ describe('a pool that is created by a member who may only manage agent pools', (
         manager.post(`/api/v2/agent-pools/${pool}/authentication-tokens`, body),
         patchPool(server, pool, enabled(true)),
       ]);
-      answered(chosen, 200);
+      expectStatus(chosen, 200);
       expect([201, 403]).toContain(made.status);
       if (made.status === 403) continue;
       const agents = server.as(made.body.data.attributes.token as string);
-      answered(await agents.get(`/api/v2/agent-pools/${pool}/runs`), 401);
+      expectStatus(await agents.get(`/api/v2/agent-pools/${pool}/runs`), 401);
     }
   });
 
@@ -151,13 +156,13 @@ describe('a pool that is created by a member who may only manage agent pools', (
     const agents = manager.as(await makeAgentToken(manager, pool));
     const workspace = await makeWorkspace(server, 'acme', unique('ws'));
     const choice = resource('workspaces', { 'execution-mode': 'agent', 'agent-pool-id': pool });
-    answered(await manager.patch(`/api/v2/workspaces/${workspace}`, choice), 404);
-    await giveWorkspace(server, managers, workspace, 'write');
-    answered(await manager.patch(`/api/v2/workspaces/${workspace}`, choice), 404);
-    answered(await server.patch(`/api/v2/workspaces/${workspace}`, choice), 200);
+    expectStatus(await manager.patch(`/api/v2/workspaces/${workspace}`, choice), 404);
+    await grantWorkspaceAccess(server, managers, workspace, 'write');
+    expectStatus(await manager.patch(`/api/v2/workspaces/${workspace}`, choice), 404);
+    expectStatus(await server.patch(`/api/v2/workspaces/${workspace}`, choice), 200);
     const run = await waitingRun(workspace);
     expect(await runsOf(agents, pool)).toEqual([run]);
-    answered(await takeToken(agents, run), 201);
+    expectStatus(await takeToken(agents, run), 201);
   });
 
   it('is not chosen for a project by someone without admin access to its workspaces', async () => {
@@ -165,18 +170,18 @@ describe('a pool that is created by a member who may only manage agent pools', (
     const team = await makeTeam(server, 'acme', unique('team'), {
       'organization-access': { 'manage-agent-pools': true },
     });
-    await giveProject(server, team, project, 'custom', { 'project-access': { settings: 'update' } });
+    await grantProjectAccess(server, team, project, 'custom', { 'project-access': { settings: 'update' } });
     const editor = await makeMember(server, 'acme', unique('editor'), [team]);
     const pool = await makeAgentPool(editor, 'acme', unique('pool'));
     const path = `/api/v2/projects/${project}`;
     const settings = { 'default-execution-mode': 'agent', 'default-agent-pool-id': pool };
-    const refused = answered(await editor.patch(path, resource('projects', settings)), 403);
+    const refused = expectStatus(await editor.patch(path, resource('projects', settings)), 403);
     expect(refusal(refused)).toMatch(/needs admin access to its workspaces$/);
     // A setting that is sent with its present value is not a change: clients send all settings.
     const same = { description: 'told', 'setting-overwrites': { 'default-execution-mode': false } };
-    answered(await editor.patch(path, resource('projects', same)), 200);
-    answered(await server.patch(path, resource('projects', settings)), 200);
-    answered(await editor.patch(path, resource('projects', { description: 'again', ...settings })), 200);
+    expectStatus(await editor.patch(path, resource('projects', same)), 200);
+    expectStatus(await server.patch(path, resource('projects', settings)), 200);
+    expectStatus(await editor.patch(path, resource('projects', { description: 'again', ...settings })), 200);
   });
 });
 
@@ -191,13 +196,13 @@ describe('a run that waits for an executor', () => {
     const pool = await makeRemotePool(server, 'waiting', 'runners');
     expect(await waitingReason(run)).toBeNull();
     const without = { 'excluded-workspaces': related('workspaces', workspace) };
-    answered(await patchPool(server, pool, {}, without), 200);
+    expectStatus(await patchPool(server, pool, {}, without), 200);
     expect(await waitingReason(run)).toMatch(/^No agent pool executes runs in remote mode for this workspace/);
-    answered(await patchPool(server, pool, {}, { 'excluded-workspaces': related('workspaces') }), 200);
+    expectStatus(await patchPool(server, pool, {}, { 'excluded-workspaces': related('workspaces') }), 200);
     const own = resource('workspaces', { 'execution-mode': 'agent', 'agent-pool-id': pool });
-    answered(await server.patch(`/api/v2/workspaces/${workspace}`, own), 200);
+    expectStatus(await server.patch(`/api/v2/workspaces/${workspace}`, own), 200);
     expect(await waitingReason(run)).toBeNull();
-    answered(await patchPool(server, pool, { 'organization-scoped': false }), 200);
+    expectStatus(await patchPool(server, pool, { 'organization-scoped': false }), 200);
     expect(await waitingReason(run)).toBe(
       `Agent pool ${pool} does not include this workspace in its scope: choose another pool, or change organization-scoped, allowed-workspaces or excluded-workspaces`,
     );
@@ -206,7 +211,7 @@ describe('a run that waits for an executor', () => {
   it('shows no waiting reason after it has ended', async () => {
     await makeOrganization(server, 'ended');
     const run = await waitingRun(await makeWorkspace(server, 'ended', 'one'));
-    answered(await server.post(`/api/v2/runs/${run}/actions/cancel`), 202);
+    expectStatus(await server.post(`/api/v2/runs/${run}/actions/cancel`), 202);
     expect(await waitingReason(run)).toBeNull();
   });
 });
@@ -220,11 +225,11 @@ describe('the log of the server', () => {
       (level: string) =>
       (fields: object, text: string): void =>
         void lines.push([level, fields, text]);
-    const clock = new StandingClock();
+    const clock = new FixedClock();
     const logger = { debug: at('debug'), info: at('info'), warn: at('warn') };
-    const chore = waitingRemoteRuns(database as Database, clock, logger);
+    const chore = createWaitingRemoteRunsJob(database as Database, clock, logger);
     const round = async (): Promise<readonly Line[]> => {
-      await oneRound(chore);
+      await runJobOnce(chore);
       return lines.splice(0);
     };
     return { clock, round };
@@ -262,8 +267,8 @@ describe('the log of the server', () => {
 
 describe('the views of agent pools', () => {
   it('match the log', async () => {
-    for (const view of viewsOf([agentsSlice])) {
-      expect([view.name, await verify(server.store, view, new Date())]).toEqual([view.name, []]);
+    for (const view of listViews([agentsDefinition])) {
+      expect([view.name, await verifyView(server.store, view, new Date())]).toEqual([view.name, []]);
     }
   });
 });

@@ -1,4 +1,4 @@
-import { aggregate, kindsOf, projectionOf, type Slice } from '#event-store';
+import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
 import { configurationVersion } from './configuration-version.js';
 import { configurationVersionEvents } from './configuration-versions.events.js';
 import { configurationVersions } from './configuration-versions.projection.js';
@@ -10,15 +10,19 @@ import { runEvents } from './runs.events.js';
 import { runs, runSecrets } from './runs.projection.js';
 
 /** Runs, their plans, applies and comments, and the configuration versions that they are made of. */
-export const runsSlice: Slice = {
+export const runsDefinition: ModuleDefinition = {
   name: 'runs',
-  kinds: { ...kindsOf(runEvents), ...kindsOf(configurationVersionEvents), ...kindsOf(configurationReads) },
-  aggregates: [aggregate('run', run), aggregate('cv', configurationVersion)],
+  kinds: {
+    ...toEventRegistry(runEvents),
+    ...toEventRegistry(configurationVersionEvents),
+    ...toEventRegistry(configurationReads),
+  },
+  aggregates: [defineAggregate('run', run), defineAggregate('cv', configurationVersion)],
   projections: [
-    projectionOf(runSecrets),
-    projectionOf(runTokens),
-    projectionOf(runs),
-    projectionOf(configurationVersions),
+    toProjection(runSecrets),
+    toProjection(runTokens),
+    toProjection(runs),
+    toProjection(configurationVersions),
   ],
   followers: [runQueueFollower],
   migrations: new URL('./sql/', import.meta.url),

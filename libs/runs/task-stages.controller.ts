@@ -2,8 +2,8 @@ import { Controller, Get, Param, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { pageDocument, pageOf, type Document, type Query as QueryOf } from '#json-api';
-import { runFor } from './runs.queries.js';
+import { renderPage, parsePage, type Document, type QueryParameters as QueryOf } from '#json-api';
+import { findRun } from './runs.queries.js';
 
 /**
  * Run tasks are not built: no run has a stage of them. The tfe provider asks before it waits for a run
@@ -20,8 +20,8 @@ export class TaskStagesController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const page = pageOf(query);
-    await runFor(this.database, actor, 'read-runs', id);
-    return pageDocument([], page, 0, request.url);
+    const page = parsePage(query);
+    await findRun(this.database, actor, 'read-runs', id);
+    return renderPage([], page, 0, request.url);
   }
 }

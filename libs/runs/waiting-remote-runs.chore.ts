@@ -1,24 +1,24 @@
 import { sql, type Clock, type Logger } from '#kernel';
-import type { Chore, Database } from '#event-store';
-import { AROUND, isOpen, REMOTE_WITHOUT_POOL } from './runs.queries.js';
+import type { ScheduledJob, Database } from '#event-store';
+import { RUN_JOINS, isOpen, REMOTE_WITHOUT_POOL } from './runs.queries.js';
 
 const EVERY_MS = 60_000;
 /** An operator who has read the line once may want to be reminded, not flooded. */
 const REPEAT_AFTER_MS = 60 * 60_000;
 
-type Waiting = { readonly runs: number; readonly organizations: number; readonly example: string | null };
+type WaitingRunCounts = { readonly runs: number; readonly organizations: number; readonly example: string | null };
 
 /** Runs in `remote` mode that no agent pool executes, of all organizations. */
-const readWaiting = async (database: Database): Promise<Waiting | undefined> =>
-  database.row<Waiting>(sql`
+const readWaiting = async (database: Database): Promise<WaitingRunCounts | undefined> =>
+  database.row<WaitingRunCounts>(sql`
     select count(*) as runs, count(distinct o.name) as organizations, min(o.name) as example
-      from runs r ${AROUND} where ${isOpen('r')} and ${REMOTE_WITHOUT_POOL}`);
+      from runs r ${RUN_JOINS} where ${isOpen('r')} and ${REMOTE_WITHOUT_POOL}`);
 
 /**
  * Logs that runs in `remote` mode wait because no agent pool of their organization is enabled for them: once, then every
  * hour while some wait, and when none waits any more. After an upgrade no pool is enabled, and an operator looks into the log.
  */
-export const waitingRemoteRuns = (database: Database, clock: Clock, logger: Logger): Chore => {
+export const createWaitingRemoteRunsJob = (database: Database, clock: Clock, logger: Logger): ScheduledJob => {
   let loggedAt: number | null = null;
   return {
     name: 'waiting_remote_runs',

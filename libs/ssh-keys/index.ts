@@ -1,4 +1,4 @@
 export type { SshKeyEvent } from './ssh-key.js';
 export { SshKeysModule } from './ssh-keys.module.js';
-export { sshKeysSlice } from './ssh-keys.slice.js';
-export { heldSshKey, sshKeyVersion } from './ssh-key-references.queries.js';
+export { sshKeysDefinition } from './ssh-keys.slice.js';
+export { expectSshKeyVersion, selectSshKeyVersion } from './ssh-key-references.queries.js';

@@ -18,10 +18,10 @@ export type SshKeyCommand =
   | Message<'UpdateSshKey', { name: string | undefined; replaced: boolean }>
   | Message<'DeleteSshKey', Record<never, never>>;
 
-type Active = { readonly status: 'active'; readonly name: string };
-export type SshKey = { readonly status: 'absent' | 'deleted' } | Active;
+type ActiveSshKey = { readonly status: 'active'; readonly name: string };
+export type SshKeyState = { readonly status: 'absent' | 'deleted' } | ActiveSshKey;
 
-const NAME = { most: 255 };
+const NAME_RULE = { most: 255 };
 
 /** PEM of another kind, and how public keys begin (RFC 4253 §6.6, RFC 4716). */
 const PEM = /^-----BEGIN ([A-Z0-9 ]+)-----/;
@@ -43,18 +43,18 @@ export const checkPrivateKey = (text: string): void => {
   }
 };
 
-export const sshKey: Decider<SshKey, SshKeyCommand, SshKeyEvent> = {
+export const sshKey: Decider<SshKeyState, SshKeyCommand, SshKeyEvent> = {
   version: 1,
   initial: { status: 'absent' },
   decide: {
     CreateSshKey: ({ name }, state) => {
       if (state.status !== 'absent') throw conflict('SSH key exists already');
-      checkName(name, NAME);
+      checkName(name, NAME_RULE);
       return [{ type: 'SshKeyCreated', data: { name } }];
     },
     UpdateSshKey: ({ name, replaced }, state) => {
       const before = requireActive(state);
-      if (name !== undefined) checkName(name, NAME);
+      if (name !== undefined) checkName(name, NAME_RULE);
       return [
         ...(name === undefined || name === before.name ? [] : [{ type: 'SshKeyRenamed', data: { name } } as const]),
         ...(replaced ? [{ type: 'SshKeyReplaced', data: {} } as const] : []),

@@ -2,17 +2,17 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
 import { Vault } from '#vault';
 import {
-  answered,
+  expectStatus,
   makeMember,
   makeOrganization,
   makeOrganizationToken,
   makeTeam,
   resource,
 } from '../../test/support/seeds.js';
-import { meanwhile } from '../../test/support/meanwhile.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
-import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
-import { sshKeysSlice } from './index.js';
+import { runBetween } from '../../test/support/meanwhile.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
+import { expectViewsMatchLog } from '../../test/support/true-to-the-log.js';
+import { sshKeysDefinition } from './index.js';
 
 const PATH = '/api/v2/organizations/acme/ssh-keys';
 const MARK = 'b3BlbnNzaC1rZXktdjEAc2VjcmV0';
@@ -34,12 +34,12 @@ const key = (attributes: object) => resource('ssh-keys', attributes);
 const byId = (id: string): string => `/api/v2/ssh-keys/${id}`;
 const make = async (name: string, organization = 'acme'): Promise<string> => {
   const body = key({ name, value: PRIVATE });
-  return answered(await server.post(`/api/v2/organizations/${organization}/ssh-keys`, body), 201).body.data
+  return expectStatus(await server.post(`/api/v2/organizations/${organization}/ssh-keys`, body), 201).body.data
     .id as string;
 };
-const namesIn = ({ body }: Answer): string[] =>
+const namesIn = ({ body }: ApiResponse): string[] =>
   body.data.map(({ attributes }: { attributes: { name: string } }) => attributes.name);
-const problemsOf = ({ body }: Answer): [string, string][] =>
+const problemsOf = ({ body }: ApiResponse): [string, string][] =>
   body.errors.map((error: { detail: string; source: { pointer: string } }) => [error.source.pointer, error.detail]);
 
 /** Every row of every table, as one text. */
@@ -60,7 +60,7 @@ describe('an SSH key', () => {
   it('is created, and shown by its id and in the list as the same document: its name', async () => {
     // terraform-provider-tfe sends no type.
     const made = await server.post(PATH, { data: { attributes: { name: 'deploy', value: PRIVATE } } });
-    const { body } = answered(made, 201);
+    const { body } = expectStatus(made, 201);
     expect(body.data).toEqual({
       id: expect.stringMatching(/^sshkey-\w{16}$/),
       type: 'ssh-keys',
@@ -74,9 +74,9 @@ describe('an SSH key', () => {
 
   it('gets another name, and keeps its text', async () => {
     const id = await make('before');
-    const changed = answered(await server.patch(byId(id), { data: { attributes: { name: 'after' } } }), 200).body;
+    const changed = expectStatus(await server.patch(byId(id), { data: { attributes: { name: 'after' } } }), 200).body;
     expect(changed.data.attributes).toEqual({ name: 'after' });
-    expect(answered(await server.patch(byId(id), { data: { type: 'ssh-keys' } }), 200).body).toEqual(changed);
+    expect(expectStatus(await server.patch(byId(id), { data: { type: 'ssh-keys' } }), 200).body).toEqual(changed);
     expect((await server.get(byId(id))).body).toEqual(changed);
     expect(await vault.open(id)).toBe(PRIVATE);
   });
@@ -84,9 +84,9 @@ describe('an SSH key', () => {
   it('gets another text, which takes the place of the one before', async () => {
     const id = await make('rotated');
     const next = PRIVATE.replace(MARK, 'b3BlbnNzaC1rZXktbmV4dA');
-    answered(await server.patch(byId(id), key({ value: next })), 200);
+    expectStatus(await server.patch(byId(id), key({ value: next })), 200);
     expect(await vault.open(id)).toBe(next);
-    answered(await server.patch(byId(id), key({ value: 'ssh-rsa AAAAB3 ada' })), 422);
+    expectStatus(await server.patch(byId(id), key({ value: 'ssh-rsa AAAAB3 ada' })), 422);
     expect(await vault.open(id)).toBe(next);
   });
 
@@ -102,7 +102,7 @@ describe('an SSH key', () => {
       'Value is a public key; it must be the private one',
     ],
   ])('is not made of %j', async (attributes, pointer, detail) => {
-    expect(problemsOf(answered(await server.post(PATH, key(attributes)), 422))).toEqual([[pointer, detail]]);
+    expect(problemsOf(expectStatus(await server.post(PATH, key(attributes)), 422))).toEqual([[pointer, detail]]);
   });
 
   it('is not made of another type, nor of a text without an end', async () => {
@@ -115,10 +115,10 @@ describe('an SSH key', () => {
 
   it('is deleted, and its text with it', async () => {
     const id = await make('doomed');
-    answered(await server.delete(byId(id)), 204);
-    answered(await server.get(byId(id)), 404);
-    answered(await server.patch(byId(id), key({ name: 'again' })), 404);
-    answered(await server.delete(byId(id)), 404);
+    expectStatus(await server.delete(byId(id)), 204);
+    expectStatus(await server.get(byId(id)), 404);
+    expectStatus(await server.patch(byId(id), key({ name: 'again' })), 404);
+    expectStatus(await server.delete(byId(id)), 404);
     expect(await vault.open(id)).toBeUndefined();
   });
 
@@ -126,7 +126,7 @@ describe('an SSH key', () => {
     for (let round = 0; round < 10; round += 1) {
       const id = await make(`raced-${round}`);
       const [, deleted] = await Promise.all([server.patch(byId(id), key({ value: PRIVATE })), server.delete(byId(id))]);
-      answered(deleted, 204);
+      expectStatus(deleted, 204);
       expect(await vault.open(id)).toBeUndefined();
     }
   });
@@ -134,16 +134,16 @@ describe('an SSH key', () => {
   it('goes with its organization', async () => {
     await makeOrganization(server, 'ended');
     const id = await make('last', 'ended');
-    answered(await server.delete('/api/v2/organizations/ended'), 204);
-    answered(await server.get(byId(id)), 404);
+    expectStatus(await server.delete('/api/v2/organizations/ended'), 204);
+    expectStatus(await server.get(byId(id)), 404);
     expect(await vault.open(id)).toBeUndefined();
   });
 
   it('leaves no text behind where its organization goes while it is given another one', async () => {
     await makeOrganization(server, 'ending');
     const id = await make('last', 'ending');
-    meanwhile(server.store, () => server.delete('/api/v2/organizations/ending'));
-    answered(await server.patch(byId(id), key({ value: PRIVATE })), 404);
+    runBetween(server.store, () => server.delete('/api/v2/organizations/ending'));
+    expectStatus(await server.patch(byId(id), key({ value: PRIVATE })), 404);
     expect(await vault.open(id)).toBeUndefined();
   });
 });
@@ -152,10 +152,10 @@ describe('the list of SSH keys', () => {
   it('is shown page by page, by name', async () => {
     await makeOrganization(server, 'listed');
     for (const name of ['c', 'a', 'b', 'a']) await make(name, 'listed');
-    const { body } = answered(await server.get('/api/v2/organizations/listed/ssh-keys?page[size]=3'), 200);
-    expect(namesIn({ body } as Answer)).toEqual(['a', 'a', 'b']);
+    const { body } = expectStatus(await server.get('/api/v2/organizations/listed/ssh-keys?page[size]=3'), 200);
+    expect(namesIn({ body } as ApiResponse)).toEqual(['a', 'a', 'b']);
     expect(body.meta.pagination).toMatchObject({ 'total-count': 4, 'total-pages': 2, 'next-page': 2 });
-    expect(namesIn(answered(await server.get(body.links.next as string), 200))).toEqual(['c']);
+    expect(namesIn(expectStatus(await server.get(body.links.next as string), 200))).toEqual(['c']);
     const past = await server.get('/api/v2/organizations/listed/ssh-keys?page[number]=9');
     expect(past.body).toMatchObject({ data: [], meta: { pagination: { 'total-count': 4 } } });
   });
@@ -169,7 +169,7 @@ describe('who may handle SSH keys', () => {
     const keeper = await person('keeper', { 'manage-vcs-settings': true });
     const user = await person('worker', { 'manage-workspaces': true });
     const member = await person('member', {});
-    const statuses = async (api: Api): Promise<number[]> => [
+    const statuses = async (api: ApiTestClient): Promise<number[]> => [
       (await api.get(PATH)).status,
       (await api.get(byId(id))).status,
       (await api.patch(byId(id), key({ name: 'shared' }))).status,
@@ -178,8 +178,8 @@ describe('who may handle SSH keys', () => {
     expect(await statuses(keeper)).toEqual([200, 200, 200, 201]);
     expect(await statuses(user)).toEqual([200, 200, 404, 404]);
     expect(await statuses(member)).toEqual([404, 404, 404, 404]);
-    answered(await user.delete(byId(id)), 404);
-    answered(await keeper.delete(byId(id)), 204);
+    expectStatus(await user.delete(byId(id)), 404);
+    expectStatus(await keeper.delete(byId(id)), 204);
   });
 
   it('is nobody with an organization’s token, and nobody from elsewhere', async () => {
@@ -188,7 +188,7 @@ describe('who may handle SSH keys', () => {
     const secrets = [
       await makeOrganizationToken(server, 'acme'),
       await makeOrganizationToken(server, 'neighbour'),
-      answered(audit, 201).body.data.attributes.token as string,
+      expectStatus(audit, 201).body.data.attributes.token as string,
     ];
     for (const other of secrets.map((secret) => server.as(secret))) {
       const answers = [
@@ -202,8 +202,8 @@ describe('who may handle SSH keys', () => {
       ];
       expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 404]);
     }
-    answered(await server.as(null).get(byId(id)), 401);
-    answered(await server.get('/api/v2/organizations/nowhere/ssh-keys'), 404);
+    expectStatus(await server.as(null).get(byId(id)), 401);
+    expectStatus(await server.get('/api/v2/organizations/nowhere/ssh-keys'), 404);
   });
 });
 
@@ -215,7 +215,7 @@ describe('the text of an SSH key', () => {
     expect(text).not.toContain(MARK);
     expect(text).not.toContain(Buffer.from(MARK).toString('hex'));
     const refused = await server.post(PATH, key({ name: '', value: PRIVATE }));
-    expect(answered(refused, 422).text).not.toContain(MARK);
+    expect(expectStatus(refused, 422).text).not.toContain(MARK);
   });
 });
 
@@ -223,10 +223,10 @@ describe('the trail of SSH keys', () => {
   it('tells of creation, change and deletion', async () => {
     await makeOrganization(server, 'audited');
     const id = await make('told', 'audited');
-    answered(await server.patch(byId(id), key({ name: 'retold', value: PRIVATE })), 200);
-    answered(await server.delete(byId(id)), 204);
+    expectStatus(await server.patch(byId(id), key({ name: 'retold', value: PRIVATE })), 200);
+    expectStatus(await server.delete(byId(id)), 204);
     const reader = server.as(await makeOrganizationToken(server, 'audited'));
-    const { body, text } = answered(await reader.get('/api/v2/organization/audit-trail'), 200);
+    const { body, text } = expectStatus(await reader.get('/api/v2/organization/audit-trail'), 200);
     const entries = body.data.filter((entry: { resource: { type: string } }) => entry.resource.type === 'ssh_key');
     expect(
       entries.map(
@@ -248,6 +248,6 @@ describe('the trail of SSH keys', () => {
 
 describe('the view of SSH keys', () => {
   it('is the one that the log makes', async () => {
-    await expectTrueToTheLog(server, [sshKeysSlice]);
+    await expectViewsMatchLog(server, [sshKeysDefinition]);
   });
 });

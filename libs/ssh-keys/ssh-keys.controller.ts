@@ -6,20 +6,20 @@ import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import { notFound } from '#kernel';
 import {
-  document,
-  listDocument,
+  renderDocument,
+  renderList,
   parseBody,
   resourceBody,
   text,
   type Document,
-  type Listed,
-  type Page,
+  type ListPage,
+  type PageRequest,
   type Resource,
 } from '#json-api';
-import { Reads } from '#reads';
+import { ReadRecorder } from '#reads';
 import type { SshKeyRead } from './reads.events.js';
-import { CreateSshKey, ToSshKey } from './ssh-keys.handler.js';
-import { listSshKeys, sshKeyFor, type SshKeyRow } from './ssh-keys.queries.js';
+import { CreateSshKey, ChangeSshKey } from './ssh-keys.handler.js';
+import { listSshKeys, findSshKey, type SshKeyRow } from './ssh-keys.queries.js';
 
 /** RSA of 16,384 bits, the longest in use, needs 13,000. */
 const value = text(65_536);
@@ -30,7 +30,7 @@ export const updateBody = resourceBody(
 );
 
 /** All there is to see: the key itself never leaves. */
-const sshKeyResource = ({ id, name }: SshKeyRow): Resource => ({
+const renderSshKey = ({ id, name }: SshKeyRow): Resource => ({
   id,
   type: 'ssh-keys',
   attributes: { name },
@@ -42,7 +42,7 @@ export class SshKeysController {
   constructor(
     private readonly bus: CommandBus,
     private readonly database: Database,
-    private readonly reads: Reads,
+    private readonly reads: ReadRecorder,
   ) {}
 
   @Get('organizations/:organization/ssh-keys')
@@ -51,7 +51,7 @@ export class SshKeysController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    return listDocument(request, (page) => this.recordedPage(name, page, actor), sshKeyResource);
+    return renderList(request, (page) => this.recordedPage(name, page, actor), renderSshKey);
   }
 
   @Post('organizations/:organization/ssh-keys')
@@ -62,33 +62,33 @@ export class SshKeysController {
   ): Promise<Document> {
     const { name, value: privateKey } = parseBody(createBody, body).data.attributes;
     const row = await this.bus.execute(new CreateSshKey(organization, name, privateKey, actor));
-    return document(sshKeyResource(row));
+    return renderDocument(renderSshKey(row));
   }
 
   @Get('ssh-keys/:id')
   async show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    const row = await sshKeyFor(this.database, actor, 'read-ssh-keys', id);
+    const row = await findSshKey(this.database, actor, 'read-ssh-keys', id);
     const shown = { key: id, name: row.name };
     await this.reads.record<SshKeyRead>(actor, row.organization, { type: 'SshKeyShown', data: shown });
-    return document(sshKeyResource(row));
+    return renderDocument(renderSshKey(row));
   }
 
   @Patch('ssh-keys/:id')
   async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const { name, value: privateKey } = parseBody(updateBody, body).data.attributes;
     const command = { type: 'UpdateSshKey', data: { name, replaced: privateKey !== undefined } } as const;
-    const row = await this.bus.execute(new ToSshKey(id, command, privateKey ?? null, actor));
+    const row = await this.bus.execute(new ChangeSshKey(id, command, privateKey ?? null, actor));
     if (!row) throw notFound();
-    return document(sshKeyResource(row));
+    return renderDocument(renderSshKey(row));
   }
 
   @Delete('ssh-keys/:id')
   @HttpCode(204)
   async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new ToSshKey(id, { type: 'DeleteSshKey', data: {} }, null, actor));
+    await this.bus.execute(new ChangeSshKey(id, { type: 'DeleteSshKey', data: {} }, null, actor));
   }
 
-  private async recordedPage(name: string, page: Page, actor: Actor): Promise<Listed<SshKeyRow>> {
+  private async recordedPage(name: string, page: PageRequest, actor: Actor): Promise<ListPage<SshKeyRow>> {
     const found = await listSshKeys(this.database, actor, name, page);
     const listed = { organization: found.organization, count: found.rows.length };
     await this.reads.record<SshKeyRead>(actor, found.organization, { type: 'SshKeysListed', data: listed });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { EventKinds } from '#kernel';
 import type { SshKeyEvent } from './ssh-key.js';
 
-const named = z.strictObject({ name: z.string() });
+const keyName = z.strictObject({ name: z.string() });
 const meta = ({ name }: { readonly name: string }) => ({ name });
 
 /** Schemas, topics and audit rows of SSH keys. */
@@ -10,13 +10,13 @@ export const sshKeyEvents: EventKinds<SshKeyEvent> = {
   SshKeyCreated: {
     schemaVersion: 1,
     topic: 'ssh-keys',
-    schema: named,
+    schema: keyName,
     audit: { resource: 'ssh_key', action: 'create', meta },
   },
   SshKeyRenamed: {
     schemaVersion: 1,
     topic: 'ssh-keys',
-    schema: named,
+    schema: keyName,
     audit: { resource: 'ssh_key', action: 'update', meta: ({ name }) => ({ change: 'name', name }) },
   },
   SshKeyReplaced: {
@@ -28,7 +28,7 @@ export const sshKeyEvents: EventKinds<SshKeyEvent> = {
   SshKeyDeleted: {
     schemaVersion: 1,
     topic: 'ssh-keys',
-    schema: named,
+    schema: keyName,
     audit: { resource: 'ssh_key', action: 'destroy', meta },
   },
 };

@@ -1,10 +1,10 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, type Sql } from '#kernel';
-import { EventStore, firstRow, firstRowOrNull, unborn, unchanged } from '#event-store';
-import { contextOf, placeInOrganization, type Actor } from '#access';
+import { EventStore, getFirstRow, getFirstRowOrNull, newStream, expectVersion } from '#event-store';
+import { createEventContext, loadParentOrganization, type Actor } from '#access';
 import { Vault } from '#vault';
 import { checkPrivateKey, sshKey, type SshKeyCommand } from './ssh-key.js';
-import { sshKeyById, sshKeyFor, type SshKeyRow } from './ssh-keys.queries.js';
+import { selectSshKeyById, findSshKey, type SshKeyRow } from './ssh-keys.queries.js';
 
 export class CreateSshKey extends Command<SshKeyRow> {
   constructor(
@@ -18,7 +18,7 @@ export class CreateSshKey extends Command<SshKeyRow> {
 }
 
 /** A command for one key, with the text that takes the place of the one before; null when the key is gone then. */
-export class ToSshKey extends Command<SshKeyRow | null> {
+export class ChangeSshKey extends Command<SshKeyRow | null> {
   constructor(
     readonly id: string,
     readonly command: Exclude<SshKeyCommand, { type: 'CreateSshKey' }>,
@@ -42,44 +42,44 @@ export class CreateSshKeyHandler implements ICommandHandler<CreateSshKey> {
     const { rows } = await this.store.handle({
       decider: sshKey,
       load: async () => {
-        const place = await placeInOrganization(this.store.database, actor, 'manage-ssh-keys', organization);
+        const place = await loadParentOrganization(this.store.database, actor, 'manage-ssh-keys', organization);
         checkPrivateKey(privateKey);
-        return { ...unborn(id, sshKey), place };
+        return { ...newStream(id, sshKey), place };
       },
       command: () => ({ type: 'CreateSshKey', data: { name } }) as const,
       organization: ({ place }) => place.organization,
-      holding: ({ place }) => [unchanged(place.organization, place.version)],
-      context: contextOf(actor),
-      read: ({ place }) => [sshKeyById(id), this.vault.seal(id, place.organization, privateKey)],
+      holding: ({ place }) => [expectVersion(place.organization, place.version)],
+      context: createEventContext(actor),
+      read: ({ place }) => [selectSshKeyById(id), this.vault.seal(id, place.organization, privateKey)],
     });
-    return firstRow<SshKeyRow>(rows);
+    return getFirstRow<SshKeyRow>(rows);
   }
 }
 
-@CommandHandler(ToSshKey)
-export class SshKeysHandler implements ICommandHandler<ToSshKey> {
+@CommandHandler(ChangeSshKey)
+export class SshKeysHandler implements ICommandHandler<ChangeSshKey> {
   constructor(
     private readonly store: EventStore,
     private readonly vault: Vault,
   ) {}
 
-  async execute({ id, command, privateKey, actor }: ToSshKey): Promise<SshKeyRow | null> {
+  async execute({ id, command, privateKey, actor }: ChangeSshKey): Promise<SshKeyRow | null> {
     const { rows } = await this.store.handle({
       decider: sshKey,
       load: async () => {
-        const row = await sshKeyFor(this.store.database, actor, 'manage-ssh-keys', id);
+        const row = await findSshKey(this.store.database, actor, 'manage-ssh-keys', id);
         if (privateKey !== null) checkPrivateKey(privateKey);
         return { ...(await this.store.restore(id, sshKey, row.snapshot)), row };
       },
       command: () => command,
       organization: ({ row }) => row.organization,
-      holding: ({ row }) => row.held.map(({ stream, version }) => unchanged(stream, version)),
-      context: contextOf(actor),
+      holding: ({ row }) => row.held.map(({ stream, version }) => expectVersion(stream, version)),
+      context: createEventContext(actor),
       read: ({ row }): readonly Sql[] => [
-        sshKeyById(id),
+        selectSshKeyById(id),
         ...(privateKey === null ? [] : [this.vault.seal(id, row.organization, privateKey)]),
       ],
     });
-    return firstRowOrNull<SshKeyRow>(rows);
+    return getFirstRowOrNull<SshKeyRow>(rows);
   }
 }

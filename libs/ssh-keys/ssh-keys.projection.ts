@@ -1,5 +1,5 @@
 import { sql, type Projection, type OrganizationDeleted } from '#kernel';
-import { forgetSecrets } from '#vault';
+import { buildSecretDeletion } from '#vault';
 import type { SshKeyEvent } from './ssh-key.js';
 
 export const sshKeys: Projection<SshKeyEvent | OrganizationDeleted> = {
@@ -19,5 +19,5 @@ export const sshKeys: Projection<SshKeyEvent | OrganizationDeleted> = {
 export const sshKeySecrets: Projection<Extract<SshKeyEvent, { type: 'SshKeyDeleted' }>> = {
   name: 'ssh_key_secrets',
   tables: [],
-  on: { SshKeyDeleted: (_, { stream }) => forgetSecrets(sql`${stream}`) },
+  on: { SshKeyDeleted: (_, { stream }) => buildSecretDeletion(sql`${stream}`) },
 };

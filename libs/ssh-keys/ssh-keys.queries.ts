@@ -1,7 +1,13 @@
 import { notFound, sql, type Sql } from '#kernel';
-import { heldStreams, snapshotOf, type Database, type Held, type Snapshot } from '#event-store';
-import { demand, fresh, listOfOrganization, type Actor, type Permission } from '#access';
-import type { Listed, Page } from '#json-api';
+import {
+  selectStreamVersions,
+  buildSnapshotJson,
+  type Database,
+  type StreamVersion,
+  type StreamSnapshot,
+} from '#event-store';
+import { requirePermission, requireCurrentAccess, listInOrganization, type Actor, type Permission } from '#access';
+import type { ListPage, PageRequest } from '#json-api';
 
 export type SshKeyRow = { readonly id: string; readonly organization: string; readonly name: string };
 
@@ -15,26 +21,26 @@ const LIST = {
   order: sql.raw('name, id'),
 } as const;
 
-export const sshKeyById = (id: string): Sql => sql`select ${COLUMNS} from ssh_keys k where k.id = ${id}`;
+export const selectSshKeyById = (id: string): Sql => sql`select ${COLUMNS} from ssh_keys k where k.id = ${id}`;
 
 type SshKeyForCommand = SshKeyRow & {
-  readonly snapshot: Snapshot;
+  readonly snapshot: StreamSnapshot;
   /** The organization, whose end takes the key's text along and is not told by the key's stream. */
-  readonly held: readonly Held[];
+  readonly held: readonly StreamVersion[];
 };
 
 /** The key, where the caller may do that with it. */
-export const sshKeyFor = async (
+export const findSshKey = async (
   database: Database,
   actor: Actor,
   permission: Permission,
   id: string,
 ): Promise<SshKeyForCommand> => {
   const row = await database.row<SshKeyForCommand>(sql`
-    select ${COLUMNS}, ${snapshotOf('s')} as snapshot, ${heldStreams(sql.raw('array[k.organization]'))} as held
-      from ssh_keys k join event_store.streams s on s.stream = k.id where k.id = ${id} and ${fresh(actor)}`);
+    select ${COLUMNS}, ${buildSnapshotJson('s')} as snapshot, ${selectStreamVersions(sql.raw('array[k.organization]'))} as held
+      from ssh_keys k join event_store.streams s on s.stream = k.id where k.id = ${id} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
-  demand(actor, permission, row);
+  requirePermission(actor, permission, row);
   return row;
 };
 
@@ -43,6 +49,6 @@ export const listSshKeys = (
   database: Database,
   actor: Actor,
   organization: string,
-  page: Page,
-): Promise<Listed<SshKeyRow> & { readonly organization: string }> =>
-  listOfOrganization(database, actor, { ...LIST, organization }, page);
+  page: PageRequest,
+): Promise<ListPage<SshKeyRow> & { readonly organization: string }> =>
+  listInOrganization(database, actor, { ...LIST, organization }, page);

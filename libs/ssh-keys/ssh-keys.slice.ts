@@ -1,14 +1,14 @@
-import { aggregate, kindsOf, projectionOf, type Slice } from '#event-store';
+import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
 import { sshKeyReads } from './reads.events.js';
 import { sshKey } from './ssh-key.js';
 import { sshKeyEvents } from './ssh-keys.events.js';
 import { sshKeys, sshKeySecrets } from './ssh-keys.projection.js';
 
-export const sshKeysSlice: Slice = {
+export const sshKeysDefinition: ModuleDefinition = {
   name: 'ssh-keys',
-  kinds: { ...kindsOf(sshKeyEvents), ...kindsOf(sshKeyReads) },
-  aggregates: [aggregate('sshkey', sshKey)],
-  projections: [projectionOf(sshKeys), projectionOf(sshKeySecrets)],
+  kinds: { ...toEventRegistry(sshKeyEvents), ...toEventRegistry(sshKeyReads) },
+  aggregates: [defineAggregate('sshkey', sshKey)],
+  projections: [toProjection(sshKeys), toProjection(sshKeySecrets)],
   followers: [],
   migrations: new URL('./sql/', import.meta.url),
 };

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
-import { followed } from '../../test/support/log.js';
+import { waitForFollowers } from '../../test/support/log.js';
 import { makeOrganization, makeOrganizationToken } from '../../test/support/seeds.js';
 import { pathOf } from '../../test/support/state-file.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
-import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
-import { stateSlice } from './index.js';
-import { aState, lockedWorkspace, stateRequests, unlock } from './spec.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
+import { expectViewsMatchLog } from '../../test/support/true-to-the-log.js';
+import { stateDefinition } from './index.js';
+import { createStateFile, createLockedWorkspace, createStateRequests, unlock } from './spec.js';
 import { StateFiles } from './state.files.js';
 
-const { postState } = stateRequests((bytes) => createHash('md5').update(bytes).digest('hex'));
+const { postState } = createStateRequests((bytes) => createHash('md5').update(bytes).digest('hex'));
 const SWEEPER = 'state_sweeper';
 
 let server: TestServer;
@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-const attempt = (id: string, action: string, api: Api = server): Promise<Answer> =>
+const attempt = (id: string, action: string, api: ApiTestClient = server): Promise<ApiResponse> =>
   api.post(`/api/v2/state-versions/${id}/actions/${action}_backing_data`);
 
 const statusOf = async (id: string): Promise<string> =>
@@ -34,7 +34,7 @@ const statusOf = async (id: string): Promise<string> =>
 const versionsIn = async (workspace: string, count: number): Promise<string[]> => {
   const made: string[] = [];
   for (let serial = 1; serial <= count; serial += 1) {
-    const bytes = aState({ serial, outputs: { a: { value: serial, type: 'number' } } });
+    const bytes = createStateFile({ serial, outputs: { a: { value: serial, type: 'number' } } });
     const inline = { serial, state: bytes.toString('base64'), 'json-state': Buffer.from('{}').toString('base64') };
     made.push((await postState(server, workspace, inline, bytes)).body.data.id as string);
   }
@@ -46,7 +46,7 @@ const filesOf = async (id: string): Promise<readonly boolean[]> =>
 
 describe('soft deletion', () => {
   it('closes the data and keeps it; restoring opens it again', async () => {
-    const [old = ''] = await versionsIn(await lockedWorkspace(server), 2);
+    const [old = ''] = await versionsIn(await createLockedWorkspace(server), 2);
     const before = (await server.get(`/api/v2/state-versions/${old}`)).body.data;
     const output = before.relationships.outputs.data[0].id as string;
     const reads = [
@@ -75,7 +75,7 @@ describe('soft deletion', () => {
   });
 
   it('is seen in lists, by its status', async () => {
-    const workspace = await lockedWorkspace(server, 'listed');
+    const workspace = await createLockedWorkspace(server, 'listed');
     const [old = ''] = await versionsIn(workspace, 2);
     await attempt(old, 'soft_delete');
     const { data } = (
@@ -85,11 +85,11 @@ describe('soft deletion', () => {
   });
 
   it('leaves alone what is current, and what will be when the workspace is unlocked', async () => {
-    const workspace = await lockedWorkspace(server);
+    const workspace = await createLockedWorkspace(server);
     const [first = ''] = await versionsIn(workspace, 1);
     await unlock(server, workspace);
     await server.post(`/api/v2/workspaces/${workspace}/actions/lock`);
-    const bytes = aState({ serial: 2 });
+    const bytes = createStateFile({ serial: 2 });
     const next = await postState(server, workspace, { serial: 2, state: bytes.toString('base64') }, bytes);
     for (const id of [first, next.body.data.id as string]) expect((await attempt(id, 'soft_delete')).status).toBe(400);
     await unlock(server, workspace);
@@ -97,21 +97,21 @@ describe('soft deletion', () => {
   });
 
   it('wants a version that is here', async () => {
-    const workspace = await lockedWorkspace(server);
+    const workspace = await createLockedWorkspace(server);
     await versionsIn(workspace, 1);
-    const pending = await postState(server, workspace, { serial: 2 }, aState({ serial: 2 }));
+    const pending = await postState(server, workspace, { serial: 2 }, createStateFile({ serial: 2 }));
     expect((await attempt(pending.body.data.id as string, 'soft_delete')).status).toBe(400);
     expect((await attempt('sv-none', 'soft_delete')).status).toBe(404);
   });
 
   it('and an unlocking that makes the version current never both happen', async () => {
     for (let round = 0; round < 8; round += 1) {
-      const workspace = await lockedWorkspace(server);
+      const workspace = await createLockedWorkspace(server);
       const [first = ''] = await versionsIn(workspace, 1);
-      const later = (await postState(server, workspace, { serial: 2 }, aState({ serial: 2 }))).body.data;
+      const later = (await postState(server, workspace, { serial: 2 }, createStateFile({ serial: 2 }))).body.data;
       const [deleted] = await Promise.all([
         attempt(first, 'soft_delete'),
-        server.put(pathOf(later.attributes['hosted-state-upload-url'] as string), aState({ serial: 2 })),
+        server.put(pathOf(later.attributes['hosted-state-upload-url'] as string), createStateFile({ serial: 2 })),
       ]);
       await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`);
       const current = await server.get(`/api/v2/workspaces/${workspace}/current-state-version`);
@@ -121,7 +121,7 @@ describe('soft deletion', () => {
   });
 
   it('refuses to roll back to what it deleted', async () => {
-    const workspace = await lockedWorkspace(server);
+    const workspace = await createLockedWorkspace(server);
     const [old = ''] = await versionsIn(workspace, 2);
     await attempt(old, 'soft_delete');
     const rollback = { data: { relationships: { 'rollback-state-version': { data: { id: old } } } } };
@@ -131,7 +131,7 @@ describe('soft deletion', () => {
 
 describe('permanent deletion', () => {
   it('comes after the soft one, removes the files, and cannot be undone', async () => {
-    const [old = '', current = ''] = await versionsIn(await lockedWorkspace(server), 2);
+    const [old = '', current = ''] = await versionsIn(await createLockedWorkspace(server), 2);
     expect((await attempt(old, 'permanently_delete')).status).toBe(400);
     expect((await attempt(old, 'soft_delete')).status).toBe(200);
     const answer = await attempt(old, 'permanently_delete');
@@ -140,34 +140,34 @@ describe('permanent deletion', () => {
       expect((await attempt(old, action)).status).toBe(400);
     }
     expect((await server.get(`/api/v2/state-versions/${old}/download`)).status).toBe(404);
-    await followed(server.store, SWEEPER);
+    await waitForFollowers(server.store, SWEEPER);
     expect(await filesOf(old)).toEqual([false, false]);
     expect(await filesOf(current)).toEqual([true, true]);
   });
 
   it('lets no file come by a link that was given out before', async () => {
-    const workspace = await lockedWorkspace(server);
-    const bytes = aState();
+    const workspace = await createLockedWorkspace(server);
+    const bytes = createStateFile();
     const { id, attributes } = (await postState(server, workspace, {}, bytes)).body.data;
     const links = ['hosted-state-upload-url', 'hosted-json-state-upload-url'].map((name) =>
       pathOf(attributes[name] as string),
     );
     const [state = '', json = ''] = links;
     expect((await server.put(state, bytes)).status).toBe(200);
-    const next = aState({ serial: 2 });
+    const next = createStateFile({ serial: 2 });
     await postState(server, workspace, { serial: 2, state: next.toString('base64') }, next);
     await attempt(id as string, 'soft_delete');
     expect((await server.put(json, Buffer.from('{}'))).status).toBe(404);
     await attempt(id as string, 'permanently_delete');
     for (const link of [state, json]) expect((await server.put(link, bytes)).status).toBe(404);
-    await followed(server.store, SWEEPER);
+    await waitForFollowers(server.store, SWEEPER);
     expect(await filesOf(id as string)).toEqual([false, false]);
   });
 });
 
 describe('who may', () => {
   it('is said by the permission table: nobody else learns that there is a version', async () => {
-    const [old = ''] = await versionsIn(await lockedWorkspace(server), 2);
+    const [old = ''] = await versionsIn(await createLockedWorkspace(server), 2);
     await makeOrganization(server, 'strangers');
     for (const name of ['acme', 'strangers']) {
       const api = server.as(await makeOrganizationToken(server, name));
@@ -182,10 +182,10 @@ describe('who may', () => {
 
 describe('the log', () => {
   it('tells of each, in the trail’s words, and gives the views again', async () => {
-    const workspace = await lockedWorkspace(server);
+    const workspace = await createLockedWorkspace(server);
     const [old = ''] = await versionsIn(workspace, 2);
     for (const action of ['soft_delete', 'restore', 'soft_delete', 'permanently_delete']) await attempt(old, action);
-    await followed(server.store, 'audit_trail');
+    await waitForFollowers(server.store, 'audit_trail');
     const entries = await server.database.rows<{ entry: { resource: object } }>(sql`
       select entry from audit_trail_entries where entry -> 'resource' ->> 'id' = ${old} order by ordinal`);
     expect(entries.map(({ entry }) => entry.resource)).toMatchObject(
@@ -197,6 +197,6 @@ describe('the log', () => {
         'permanently_delete_backing_data',
       ].map((action) => ({ type: 'state_version', action })),
     );
-    await expectTrueToTheLog(server, [stateSlice]);
+    await expectViewsMatchLog(server, [stateDefinition]);
   });
 });

@@ -1,16 +1,16 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { contextOf, type Actor } from '#access';
-import { EventStore, firstRowOrNull, unchanged } from '#event-store';
+import { createEventContext, type Actor } from '#access';
+import { EventStore, getFirstRowOrNull, expectVersion } from '#event-store';
 import { backingData, type BackingDataCommand } from './backing-data.js';
 import {
-  backingDataForCommand,
-  stateVersionById,
+  loadBackingDataForCommand,
+  selectStateVersionById,
   type BackingDataForCommand,
   type StateVersionRow,
 } from './state-versions.queries.js';
 
 /** A command for the files behind one state version; resolves to how it stands then, null when it is gone. */
-export class ToBackingData extends Command<StateVersionRow | null> {
+export class ChangeBackingData extends Command<StateVersionRow | null> {
   constructor(
     readonly stateVersion: string,
     readonly type: BackingDataCommand['type'],
@@ -20,29 +20,30 @@ export class ToBackingData extends Command<StateVersionRow | null> {
   }
 }
 
-@CommandHandler(ToBackingData)
-export class BackingDataHandler implements ICommandHandler<ToBackingData> {
+@CommandHandler(ChangeBackingData)
+export class BackingDataHandler implements ICommandHandler<ChangeBackingData> {
   constructor(private readonly store: EventStore) {}
 
-  async execute({ stateVersion, type, actor }: ToBackingData): Promise<StateVersionRow | null> {
+  async execute({ stateVersion, type, actor }: ChangeBackingData): Promise<StateVersionRow | null> {
     const { rows } = await this.store.handle({
       decider: backingData,
       load: async () => {
-        const found = await backingDataForCommand(this.store.database, actor, stateVersion);
+        const found = await loadBackingDataForCommand(this.store.database, actor, stateVersion);
         return { ...(await this.store.restore(stateVersion, backingData, found.snapshot ?? undefined)), found };
       },
-      command: ({ found }): BackingDataCommand => commandOf(type, found),
+      command: ({ found }): BackingDataCommand => toBackingDataCommand(type, found),
       organization: ({ found }) => found.organization,
       // What is not needed at this version of the workspace may be, once it has been unlocked.
-      holding: ({ found }) => (type === 'SoftDeleteData' ? [unchanged(found.workspace, found.workspaceVersion)] : []),
-      context: contextOf(actor),
-      read: () => [stateVersionById(stateVersion, actor)],
+      holding: ({ found }) =>
+        type === 'SoftDeleteData' ? [expectVersion(found.workspace, found.workspaceVersion)] : [],
+      context: createEventContext(actor),
+      read: () => [selectStateVersionById(stateVersion, actor)],
     });
-    return firstRowOrNull<StateVersionRow>(rows);
+    return getFirstRowOrNull<StateVersionRow>(rows);
   }
 }
 
-const commandOf = (
+const toBackingDataCommand = (
   type: BackingDataCommand['type'],
   { workspace, isFinalized, isNeeded }: BackingDataForCommand,
 ): BackingDataCommand =>

@@ -19,10 +19,10 @@ export type BackingDataCommand =
   | Message<'RestoreData', { workspace: string }>
   | Message<'DeleteDataPermanently', { workspace: string }>;
 
-export type BackingData = { readonly status: 'kept' | 'soft-deleted' | 'deleted' };
+export type BackingDataState = { readonly status: 'kept' | 'soft-deleted' | 'deleted' };
 
 /** The vendor answers these with a 400. */
-export const backingData: Decider<BackingData, BackingDataCommand, BackingDataEvent> = {
+export const backingData: Decider<BackingDataState, BackingDataCommand, BackingDataEvent> = {
   version: 1,
   initial: { status: 'kept' },
   decide: {

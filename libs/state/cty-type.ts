@@ -10,7 +10,7 @@ const PRIMITIVES: ReadonlySet<unknown> = new Set(['string', 'number', 'bool', 'd
 const CONTAINERS: ReadonlySet<unknown> = new Set(['list', 'set', 'map', 'tuple', 'object']);
 
 // Far more than any configuration nests, far less than the stack holds.
-const DEEPEST = 100;
+const MAX_DEPTH = 100;
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -20,7 +20,7 @@ export const isStorable = (text: string): boolean => !text.includes('\0') && tex
 
 export const isCtyType = (value: unknown, depth = 0): value is CtyType => {
   if (PRIMITIVES.has(value)) return true;
-  if (!Array.isArray(value) || depth > DEEPEST) return false;
+  if (!Array.isArray(value) || depth > MAX_DEPTH) return false;
   const [kind, inner] = value as readonly unknown[];
   const isInner = (type: unknown): boolean => isCtyType(type, depth + 1);
   switch (kind) {
@@ -53,7 +53,7 @@ const WORD_OF_KIND: Readonly<Record<JsonKind, string>> = {
 };
 
 /** One word for it, as `type` of an output shows it: string, number, bool, array, object. */
-export const wordOf = (type: CtyType | null, kind: JsonKind): string => {
+export const toTypeWord = (type: CtyType | null, kind: JsonKind): string => {
   if (type === null || type === 'dynamic') return WORD_OF_KIND[kind];
   if (typeof type === 'string') return type;
   return type[0] === 'map' || type[0] === 'object' ? 'object' : 'array';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Refused } from '#kernel';
+import { Refusal } from '#kernel';
 import { FairQueue, type QueueLimits } from './fair-queue.js';
 
 const LIMITS: QueueLimits = { concurrency: 1, waiting: 4, waitingOfOwner: 3, waitingBytes: 100 };
@@ -26,7 +26,7 @@ const queueWith = (limits: Partial<QueueLimits> = {}) => {
 };
 
 const kindOf = (work: Promise<void>): Promise<unknown> =>
-  work.catch((error: unknown) => (error instanceof Refused ? error.kind : error));
+  work.catch((error: unknown) => (error instanceof Refusal ? error.kind : error));
 
 describe('a fair queue', () => {
   it('runs one owner after the other, also if one of them sends more', async () => {

@@ -1,4 +1,4 @@
-import { Refused, unavailable } from '#kernel';
+import { Refusal, unavailable } from '#kernel';
 
 export type QueueLimits = {
   /** How much runs at the same time. */
@@ -10,7 +10,7 @@ export type QueueLimits = {
   readonly waitingBytes: number;
 };
 
-type Waiting = { readonly bytes: number; readonly start: () => void };
+type WaitingWork = { readonly bytes: number; readonly start: () => void };
 
 const RETRY_AFTER_SECONDS = 5;
 
@@ -20,7 +20,7 @@ const RETRY_AFTER_SECONDS = 5;
  */
 export class FairQueue {
   /** By owner, the one whose turn is next first. */
-  private readonly owners = new Map<string, Waiting[]>();
+  private readonly owners = new Map<string, WaitingWork[]>();
   private running = 0;
   private waiting = 0;
   private waitingBytes = 0;
@@ -56,7 +56,7 @@ export class FairQueue {
     const { waiting, waitingOfOwner, waitingBytes } = this.limits;
     if ((this.owners.get(owner)?.length ?? 0) >= waitingOfOwner) {
       const detail = `${waitingOfOwner} states of this organization are waiting to be read. Please try again.`;
-      throw new Refused('too-many', [{ detail }], RETRY_AFTER_SECONDS);
+      throw new Refusal('too-many', [{ detail }], RETRY_AFTER_SECONDS);
     }
     if (this.waiting >= waiting || this.waitingBytes + bytes > waitingBytes) {
       throw unavailable('Too many states are waiting to be read. Please try again.', RETRY_AFTER_SECONDS);

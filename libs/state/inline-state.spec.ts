@@ -1,17 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
-import { Refused } from '#kernel';
-import { splitCreation } from './inline-state.js';
+import { Refusal } from '#kernel';
+import { splitCreateRequest } from './inline-state.js';
 
 const LIMIT = 1024 * 1024;
-const split = (body: string) => splitCreation(Buffer.from(body), LIMIT);
+const split = (body: string) => splitCreateRequest(Buffer.from(body), LIMIT);
 const withAttributes = (attributes: object): string => JSON.stringify({ data: { type: 'state-versions', attributes } });
 const encoded = (text: string): string => Buffer.from(text).toString('base64');
 
-const refusal = (body: Buffer): Refused => {
+const refusal = (body: Buffer): Refusal => {
   try {
-    splitCreation(body, LIMIT);
+    splitCreateRequest(body, LIMIT);
   } catch (error) {
-    if (error instanceof Refused) return error;
+    if (error instanceof Refusal) return error;
     throw error;
   }
   throw new Error('it was not refused');

@@ -1,12 +1,20 @@
-import { badRequest, Refused } from '#kernel';
-import { kindOf, membersOf, NotJson, rootOf, TooDeep, valueAt, type Span } from './json-scan.js';
+import { badRequest, Refusal } from '#kernel';
+import {
+  getJsonKind,
+  findMembers,
+  InvalidJsonError,
+  findRoot,
+  JsonTooDeepError,
+  parseValue,
+  type JsonSpan,
+} from './json-scan.js';
 
 /** Attributes of a new state version that carry a file in Base64. */
 const FILES = ['state', 'json-state', 'json-state-outputs'] as const;
 type FileName = (typeof FILES)[number];
 
 /** The body of a creation, and the files that it carries. */
-export type SplitCreation = {
+export type SplitCreateRequest = {
   /** The body as JSON, small: in place of each file is a stub that validation treats like the file. */
   readonly document: string;
   readonly state: Buffer | null;
@@ -14,10 +22,10 @@ export type SplitCreation = {
 };
 
 /** Clients send no nested values in it. Unknown members are ignored. */
-const DEEPEST_BODY = 100;
+const MAX_BODY_DEPTH = 100;
 
 /** Bytes of a body without its files. */
-const LARGEST_DOCUMENT = 64 * 1024;
+const MAX_DOCUMENT_BYTES = 64 * 1024;
 
 const MIB = 1024 * 1024;
 
@@ -41,8 +49,8 @@ const decode = (text: string): Buffer => {
   return decoded.subarray(0, decoded.write(letters, 'base64'));
 };
 
-const tooLarge = (name: FileName, limit: number): Refused =>
-  new Refused('too-large', [
+const createTooLargeRefusal = (name: FileName, limit: number): Refusal =>
+  new Refusal('too-large', [
     {
       detail:
         `${name} is larger than ${limit / MIB} MiB, the limit for a state within a request. ` +
@@ -52,48 +60,48 @@ const tooLarge = (name: FileName, limit: number): Refused =>
   ]);
 
 /** The attributes' spans of the three files; none where the body has another form, which validation refuses. */
-const filesIn = (bytes: Uint8Array, root: Span): { readonly [Name in FileName]?: Span } => {
-  let within: Span = root;
+const findFiles = (bytes: Uint8Array, root: JsonSpan): { readonly [Name in FileName]?: JsonSpan } => {
+  let within: JsonSpan = root;
   for (const name of ['data', 'attributes'] as const) {
-    if (kindOf(bytes, within) !== 'object') return {};
-    const next: Span | undefined = membersOf(bytes, within.from, [name]).spans[name];
+    if (getJsonKind(bytes, within) !== 'object') return {};
+    const next: JsonSpan | undefined = findMembers(bytes, within.from, [name]).spans[name];
     if (!next) return {};
     within = next;
   }
-  return kindOf(bytes, within) === 'object' ? membersOf(bytes, within.from, FILES).spans : {};
+  return getJsonKind(bytes, within) === 'object' ? findMembers(bytes, within.from, FILES).spans : {};
 };
 
 const NOTHING = Buffer.from('{}');
 
-const rootIn = (body: Uint8Array): Span => {
+const findRequestRoot = (body: Uint8Array): JsonSpan => {
   try {
-    return rootOf(body, DEEPEST_BODY);
+    return findRoot(body, MAX_BODY_DEPTH);
   } catch (error) {
-    if (error instanceof NotJson) throw badRequest('The body is not valid JSON');
-    if (error instanceof TooDeep) throw badRequest(`The body is ${error.message}`);
+    if (error instanceof InvalidJsonError) throw badRequest('The body is not valid JSON');
+    if (error instanceof JsonTooDeepError) throw badRequest(`The body is ${error.message}`);
     throw error;
   }
 };
 
 type Attachment = {
   readonly name: FileName;
-  readonly span: Span;
+  readonly span: JsonSpan;
   readonly bytes: Buffer | null;
   readonly stub: string;
 };
 
 /** Null if it is not a string. Validation then reports it. */
-const attachmentAt = (body: Uint8Array, name: FileName, span: Span, limit: number): Attachment | null => {
-  if (kindOf(body, span) !== 'string') return null;
-  const text = valueAt(body, span) as string;
+const readAttachment = (body: Uint8Array, name: FileName, span: JsonSpan, limit: number): Attachment | null => {
+  if (getJsonKind(body, span) !== 'string') return null;
+  const text = parseValue(body, span) as string;
   if (!isBase64(text)) return { name, span, bytes: null, stub: STUBS.invalid };
   const bytes = text === '' ? null : decode(text);
-  if (bytes && bytes.length > limit) throw tooLarge(name, limit);
+  if (bytes && bytes.length > limit) throw createTooLargeRefusal(name, limit);
   return { name, span, bytes, stub: STUBS.valid };
 };
 
 /** The body with stubs in place of its files. */
-const documentOf = (body: Uint8Array, attachments: readonly Attachment[]): string => {
+const buildDocument = (body: Uint8Array, attachments: readonly Attachment[]): string => {
   const pieces: Uint8Array[] = [];
   let done = 0;
   for (const { span, stub } of attachments.toSorted((one, other) => one.span.from - other.span.from)) {
@@ -101,22 +109,22 @@ const documentOf = (body: Uint8Array, attachments: readonly Attachment[]): strin
     done = span.to;
   }
   const document = Buffer.concat([...pieces, body.subarray(done)]);
-  if (document.length <= LARGEST_DOCUMENT) return document.toString();
-  const most = `${LARGEST_DOCUMENT / 1024} KiB`;
-  throw new Refused('too-large', [{ detail: `The request is larger than ${most} without its state` }]);
+  if (document.length <= MAX_DOCUMENT_BYTES) return document.toString();
+  const most = `${MAX_DOCUMENT_BYTES / 1024} KiB`;
+  throw new Refusal('too-large', [{ detail: `The request is larger than ${most} without its state` }]);
 };
 
 /**
  * Takes the files out of the body of a creation. What is left is small enough to be parsed anywhere.
  * `limit`: bytes of one decoded file.
  */
-export const splitCreation = (sent: Uint8Array, limit: number): SplitCreation => {
+export const splitCreateRequest = (sent: Uint8Array, limit: number): SplitCreateRequest => {
   const body = sent.length === 0 ? NOTHING : sent;
-  const spans = filesIn(body, rootIn(body));
+  const spans = findFiles(body, findRequestRoot(body));
   const attachments = FILES.flatMap((name) => {
     const span = spans[name];
-    return (span && attachmentAt(body, name, span, limit)) ?? [];
+    return (span && readAttachment(body, name, span, limit)) ?? [];
   });
   const bytesOf = (name: FileName): Buffer | null => attachments.find((found) => found.name === name)?.bytes ?? null;
-  return { document: documentOf(body, attachments), state: bytesOf('state'), jsonState: bytesOf('json-state') };
+  return { document: buildDocument(body, attachments), state: bytesOf('state'), jsonState: bytesOf('json-state') };
 };

@@ -1,23 +1,23 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  compacted,
-  eachElement,
-  endOfValue,
-  membersOf,
-  NotJson,
-  rootOf,
-  TooDeep,
-  valueAt,
-  type Span,
+  compactJson,
+  forEachElement,
+  findValueEnd,
+  findMembers,
+  InvalidJsonError,
+  findRoot,
+  JsonTooDeepError,
+  parseValue,
+  type JsonSpan,
 } from './json-scan.js';
 
 const isAccepted = (bytes: Uint8Array): boolean => {
   try {
-    rootOf(bytes);
+    findRoot(bytes);
     return true;
   } catch (error) {
-    if (error instanceof NotJson) return false;
+    if (error instanceof InvalidJsonError) return false;
     throw error;
   }
 };
@@ -38,7 +38,7 @@ describe('a document', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.nat(4), fc.stringMatching(/^[ \t\r\n]*$/), (value, indent, space) => {
         const bytes = Buffer.from(`${space}${JSON.stringify(value, null, indent)}${space}`);
-        expect(valueAt(bytes, rootOf(bytes))).toEqual(parsed(bytes));
+        expect(parseValue(bytes, findRoot(bytes))).toEqual(parsed(bytes));
       }),
     );
   });
@@ -103,7 +103,7 @@ describe('a document', () => {
     '1 2',
     'nul',
   ])('is refused: %j', (text) => {
-    expect(() => rootOf(Buffer.from(text))).toThrow(NotJson);
+    expect(() => findRoot(Buffer.from(text))).toThrow(InvalidJsonError);
   });
 
   it('is refused if it is not UTF-8, also at the end of a piece that is decoded', () => {
@@ -116,29 +116,29 @@ describe('a document', () => {
 
   it('may nest as deep as the limit, and no deeper', () => {
     const nested = (depth: number): Buffer => Buffer.from('['.repeat(depth) + ']'.repeat(depth));
-    expect(rootOf(nested(20), 20)).toEqual({ from: 0, to: 40 });
-    expect(() => rootOf(nested(21), 20)).toThrow(TooDeep);
-    expect(() => rootOf(Buffer.alloc(10_000_000, '['))).toThrow(TooDeep);
+    expect(findRoot(nested(20), 20)).toEqual({ from: 0, to: 40 });
+    expect(() => findRoot(nested(21), 20)).toThrow(JsonTooDeepError);
+    expect(() => findRoot(Buffer.alloc(10_000_000, '['))).toThrow(JsonTooDeepError);
   });
 });
 
 it('finds the last of two members with the same name', () => {
   const bytes = Buffer.from('{"a":1,"b":{"a":2},"\\u0061":3}');
-  const { a } = membersOf(bytes, rootOf(bytes).from, ['a']).spans;
-  expect(a && valueAt(bytes, a)).toBe(3);
+  const { a } = findMembers(bytes, findRoot(bytes).from, ['a']).spans;
+  expect(a && parseValue(bytes, a)).toBe(3);
 });
 
 it('visits each element of a list', () => {
   fc.assert(
     fc.property(fc.array(fc.jsonValue()), fc.nat(3), (values, indent) => {
       const bytes = Buffer.from(JSON.stringify(values, null, indent));
-      const spans: Span[] = [];
-      eachElement(bytes, rootOf(bytes).from, (from) => {
-        const to = endOfValue(bytes, from);
+      const spans: JsonSpan[] = [];
+      forEachElement(bytes, findRoot(bytes).from, (from) => {
+        const to = findValueEnd(bytes, from);
         spans.push({ from, to });
         return to;
       });
-      expect(spans.map((span) => valueAt(bytes, span))).toEqual(parsed(bytes));
+      expect(spans.map((span) => parseValue(bytes, span))).toEqual(parsed(bytes));
     }),
   );
 });
@@ -147,7 +147,7 @@ it('a compacted value is the same without white space', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const bytes = Buffer.from(JSON.stringify(value, null, 2));
-      expect(Buffer.from(compacted(bytes, rootOf(bytes))).toString()).toBe(JSON.stringify(value));
+      expect(Buffer.from(compactJson(bytes, findRoot(bytes))).toString()).toBe(JSON.stringify(value));
     }),
   );
 });

@@ -2,17 +2,19 @@ import { z } from 'zod';
 import type { EventKinds, Message } from '#kernel';
 
 /** The document alone, values of outputs, what the state manages, or the whole of it in one of its two forms. */
-const SHOWN = ['document', 'outputs', 'resources', 'state', 'json-state'] as const;
-export type Shown = (typeof SHOWN)[number];
+const SHOWN_STATE_CONTENTS = ['document', 'outputs', 'resources', 'state', 'json-state'] as const;
+export type ShownStateContent = (typeof SHOWN_STATE_CONTENTS)[number];
 
 /** What is only looked at, and told all the same (contract §6.1). */
 export type StateRead =
   | Message<'StateVersionsListed', { workspace: string; count: number }>
-  | Message<'StateVersionShown', { stateVersion: string; workspace: string; shown: Shown }>;
+  | Message<'StateVersionShown', { stateVersion: string; workspace: string; shown: ShownStateContent }>;
 
 /** Whoever reads any part of a state has been shown it. */
-export const shownState = ({ id, workspace }: { readonly id: string; readonly workspace: string }, shown: Shown) =>
-  ({ type: 'StateVersionShown', data: { stateVersion: id, workspace, shown } }) satisfies StateRead;
+export const createStateReadEvent = (
+  { id, workspace }: { readonly id: string; readonly workspace: string },
+  shown: ShownStateContent,
+) => ({ type: 'StateVersionShown', data: { stateVersion: id, workspace, shown } }) satisfies StateRead;
 
 export const stateReads: EventKinds<StateRead> = {
   StateVersionsListed: {
@@ -29,7 +31,7 @@ export const stateReads: EventKinds<StateRead> = {
   StateVersionShown: {
     schemaVersion: 1,
     topic: 'reads',
-    schema: z.strictObject({ stateVersion: z.string(), workspace: z.string(), shown: z.enum(SHOWN) }),
+    schema: z.strictObject({ stateVersion: z.string(), workspace: z.string(), shown: z.enum(SHOWN_STATE_CONTENTS) }),
     audit: {
       resource: 'state_version',
       action: 'show',

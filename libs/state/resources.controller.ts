@@ -3,22 +3,22 @@ import { Controller, Get, Param, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { pageDocument, pageOf, type Document, type Query as QueryOf, type Resource } from '#json-api';
-import { Reads } from '#reads';
-import { shownState, type StateRead } from './reads.events.js';
-import { clientNames, type StateResource } from './state-resources.js';
-import { currentStateVersion, type StateVersionRow } from './state-versions.queries.js';
+import { renderPage, parsePage, type Document, type QueryParameters as QueryOf, type Resource } from '#json-api';
+import { ReadRecorder } from '#reads';
+import { createStateReadEvent, type StateRead } from './reads.events.js';
+import { renderClientNames, type StateResource } from './state-resources.js';
+import { findCurrentStateVersion, type StateVersionRow } from './state-versions.queries.js';
 import { StateExtracts } from './state.extracts.js';
 
 /** The same for an address as long as the workspace lives: resources have no stream of their own to get an id from. */
-const idOf = (workspace: string, address: string): string =>
+const deriveResourceId = (workspace: string, address: string): string =>
   `wsr-${createHash('sha256').update(`${workspace} ${address}`).digest('hex').slice(0, 16)}`;
 
-const resource = (found: StateResource, { id, workspace, createdAt }: StateVersionRow): Resource => ({
-  id: idOf(workspace, found.address),
+const renderStateResource = (found: StateResource, { id, workspace, createdAt }: StateVersionRow): Resource => ({
+  id: deriveResourceId(workspace, found.address),
   type: 'resources',
   attributes: {
-    ...clientNames(found),
+    ...renderClientNames(found),
     name: found.name,
     'created-at': createdAt,
     'updated-at': createdAt,
@@ -35,7 +35,7 @@ export class ResourcesController {
   constructor(
     private readonly database: Database,
     private readonly extracts: StateExtracts,
-    private readonly reads: Reads,
+    private readonly reads: ReadRecorder,
   ) {}
 
   @Get('workspaces/:id/resources')
@@ -45,12 +45,12 @@ export class ResourcesController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const page = pageOf(query);
-    const current = await currentStateVersion(this.database, actor, 'read-state', id);
-    if (!current) return pageDocument([], page, 0, request.url);
+    const page = parsePage(query);
+    const current = await findCurrentStateVersion(this.database, actor, 'read-state', id);
+    if (!current) return renderPage([], page, 0, request.url);
     const { resources, total } = await this.extracts.resources(current, (page.number - 1) * page.size, page.size);
-    await this.reads.record<StateRead>(actor, current.organization, shownState(current, 'resources'));
-    const data = resources.map((found) => resource(found, current));
-    return pageDocument(data, page, total, request.url);
+    await this.reads.record<StateRead>(actor, current.organization, createStateReadEvent(current, 'resources'));
+    const data = resources.map((found) => renderStateResource(found, current));
+    return renderPage(data, page, total, request.url);
   }
 }

@@ -1,7 +1,7 @@
 /** What this slice's specs share. */
 export const LINEAGE = '3c8a1b0e-5d7c-0f5e-9a51-6f5f1f0e7c11';
 
-type Parts = {
+type StateFileOptions = {
   readonly serial?: number;
   readonly lineage?: string;
   readonly name?: string;
@@ -10,7 +10,13 @@ type Parts = {
 };
 
 /** A state file with one resource of two instances. */
-export const aState = ({ serial = 1, lineage = LINEAGE, name = 'it', module, outputs = {} }: Parts = {}): Buffer =>
+export const createStateFile = ({
+  serial = 1,
+  lineage = LINEAGE,
+  name = 'it',
+  module,
+  outputs = {},
+}: StateFileOptions = {}): Buffer =>
   Buffer.from(
     JSON.stringify(
       {
@@ -41,39 +47,45 @@ export const aState = ({ serial = 1, lineage = LINEAGE, name = 'it', module, out
   );
 
 /** What test/support has of a client; not imported, for a file with one dot knows nothing but its slice. */
-type Answer = { readonly status: number; readonly body: unknown; readonly text: string };
-type Api<A extends Answer = Answer> = { post(path: string, body?: unknown): Promise<A> };
+type TestStateResponse = { readonly status: number; readonly body: unknown; readonly text: string };
+type TestStateClient<A extends TestStateResponse = TestStateResponse> = {
+  post(path: string, body?: unknown): Promise<A>;
+};
 
-const answered = (answer: Answer, status: number): Answer => {
+const expectStatus = (answer: TestStateResponse, status: number): TestStateResponse => {
   if (answer.status !== status) throw new Error(`${answer.status} instead of ${status}: ${answer.text}`);
   return answer;
 };
 
 let workspaces = 0;
 
-export const lockedWorkspace = async (
-  api: Api,
+export const createLockedWorkspace = async (
+  api: TestStateClient,
   name = `ws-${(workspaces += 1)}`,
   organization = 'acme',
 ): Promise<string> => {
   const attributes = { name };
   const body = { data: { type: 'workspaces', attributes } };
-  const created = answered(await api.post(`/api/v2/organizations/${organization}/workspaces`, body), 201);
+  const created = expectStatus(await api.post(`/api/v2/organizations/${organization}/workspaces`, body), 201);
   const { id } = (created.body as { data: { id: string } }).data;
-  answered(await api.post(`/api/v2/workspaces/${id}/actions/lock`), 200);
+  expectStatus(await api.post(`/api/v2/workspaces/${id}/actions/lock`), 200);
   return id;
 };
 
-export const unlock = async (api: Api, id: string): Promise<void> => {
-  answered(await api.post(`/api/v2/workspaces/${id}/actions/unlock`), 200);
+export const unlock = async (api: TestStateClient, id: string): Promise<void> => {
+  expectStatus(await api.post(`/api/v2/workspaces/${id}/actions/unlock`), 200);
 };
 
 /** Requests for state versions: the MD5 is that of these bytes unless the attributes say otherwise. */
-export const stateRequests = (md5Of: (bytes: Buffer) => string) => {
+export const createStateRequests = (md5Of: (bytes: Buffer) => string) => {
   const createBody = (attributes: object, bytes: Buffer): object => ({
     data: { type: 'state-versions', attributes: { serial: 1, lineage: LINEAGE, md5: md5Of(bytes), ...attributes } },
   });
-  const postState = <A extends Answer>(api: Api<A>, workspace: string, attributes: object, bytes: Buffer): Promise<A> =>
-    api.post(`/api/v2/workspaces/${workspace}/state-versions`, createBody(attributes, bytes));
+  const postState = <A extends TestStateResponse>(
+    api: TestStateClient<A>,
+    workspace: string,
+    attributes: object,
+    bytes: Buffer,
+  ): Promise<A> => api.post(`/api/v2/workspaces/${workspace}/state-versions`, createBody(attributes, bytes));
   return { createBody, postState };
 };

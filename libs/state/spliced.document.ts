@@ -6,18 +6,18 @@ import type { Document } from '#json-api';
  * A document in which values stand that are JSON already. They go from the store to the client as bytes: no value, however
  * large, is parsed, rendered or kept in memory as a whole.
  */
-export class SplicedDocument {
+export class StreamedDocument {
   /** The placeholder of each value in the document. It cannot be guessed, so a caller's text cannot be mistaken for one. */
   readonly placeholder = randomUUID();
 
   /** `values`: one for each placeholder, in the order in which they stand in the document. */
   stream(document: Document, values: AsyncGenerator<AsyncIterable<Uint8Array>>): Readable {
     const texts = JSON.stringify(document).split(`"${this.placeholder}"`);
-    return Readable.from(interleaved(texts, values), { objectMode: false });
+    return Readable.from(interleave(texts, values), { objectMode: false });
   }
 }
 
-const interleaved = async function* (
+const interleave = async function* (
   [first = '', ...texts]: readonly string[],
   values: AsyncGenerator<AsyncIterable<Uint8Array>>,
 ): AsyncGenerator<Uint8Array> {

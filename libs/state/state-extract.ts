@@ -1,6 +1,6 @@
 import { unprocessable } from '#kernel';
-import type { ResourceBlock, StateFile } from './state-file.js';
-import { managedResources, type StateResource } from './state-resources.js';
+import type { ResourceBlock, ParsedStateFile } from './state-file.js';
+import { listManagedResources, type StateResource } from './state-resources.js';
 
 /*
  * The data that is extracted from a state file once, so that no read parses the file again. Three files for each version:
@@ -17,12 +17,12 @@ import { managedResources, type StateResource } from './state-resources.js';
  */
 const FORMAT = 1;
 export const HEADER_BYTES = 8;
-const LINES_APART = 64;
+const LINES_PER_INDEX_ENTRY = 64;
 
 export type OutputsIndex = readonly (readonly [name: string, from: number, length: number])[];
 export type ResourcesIndex = { readonly count: number; readonly offsets: readonly number[] };
 
-const headed = (index: unknown, body: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
+const prependIndex = (index: unknown, body: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
   const encoded = Buffer.from(JSON.stringify(index));
   const size = body.reduce((sum, { length }) => sum + length, HEADER_BYTES + encoded.length);
   // Not from the pool of small buffers: this one is transferred between threads.
@@ -39,7 +39,7 @@ const headed = (index: unknown, body: readonly Uint8Array[]): Uint8Array<ArrayBu
 };
 
 /** The length of the index of the file that begins with these bytes. */
-export const indexLengthOf = (beginning: Uint8Array): number => {
+export const readIndexLength = (beginning: Uint8Array): number => {
   const header = new DataView(beginning.buffer, beginning.byteOffset, beginning.byteLength);
   if (beginning.length < HEADER_BYTES || header.getUint32(0, true) !== FORMAT) {
     throw new Error('an extracted file has an unknown format');
@@ -48,26 +48,26 @@ export const indexLengthOf = (beginning: Uint8Array): number => {
 };
 
 /** Sorts by name, so that a page of outputs is one range of the file. */
-export const byName = (one: { readonly name: string }, other: { readonly name: string }): number =>
+export const compareByName = (one: { readonly name: string }, other: { readonly name: string }): number =>
   one.name < other.name ? -1 : Number(one.name > other.name);
 
-export const outputsFile = ({ outputs }: Pick<StateFile, 'outputs'>): Uint8Array<ArrayBuffer> => {
-  const sorted = outputs.toSorted(byName);
+export const buildOutputsFile = ({ outputs }: Pick<ParsedStateFile, 'outputs'>): Uint8Array<ArrayBuffer> => {
+  const sorted = outputs.toSorted(compareByName);
   let from = 0;
   const index = sorted.map(({ name, value }) => {
     const entry = [name, from, value.length] as const;
     from += value.length;
     return entry;
   });
-  return headed(
+  return prependIndex(
     index satisfies OutputsIndex,
     sorted.map(({ value }) => value),
   );
 };
 
-const LARGEST_LIST = 128 * 1024 * 1024;
+const MAX_LIST_BYTES = 128 * 1024 * 1024;
 
-export const resourcesFile = (state: StateFile): Uint8Array<ArrayBuffer> => {
+export const buildResourcesFile = (state: ParsedStateFile): Uint8Array<ArrayBuffer> => {
   const pieces: Uint8Array[] = [];
   const offsets: number[] = [];
   let [lines, size, count] = ['', 0, 0];
@@ -76,10 +76,10 @@ export const resourcesFile = (state: StateFile): Uint8Array<ArrayBuffer> => {
     pieces.push(piece);
     size += piece.length;
     lines = '';
-    if (size > LARGEST_LIST) throw unprocessable('The state file has too many resource instances to list them');
+    if (size > MAX_LIST_BYTES) throw unprocessable('The state file has too many resource instances to list them');
   };
-  for (const resource of managedResources(state)) {
-    if (count % LINES_APART === 0) {
+  for (const resource of listManagedResources(state)) {
+    if (count % LINES_PER_INDEX_ENTRY === 0) {
       flush();
       offsets.push(size);
     }
@@ -87,11 +87,11 @@ export const resourcesFile = (state: StateFile): Uint8Array<ArrayBuffer> => {
     count += 1;
   }
   flush();
-  return headed({ count, offsets } satisfies ResourcesIndex, pieces);
+  return prependIndex({ count, offsets } satisfies ResourcesIndex, pieces);
 };
 
 /** A resource block as documents of state versions show it (go-tfe's StateVersionResources). */
-export type ShownBlock = {
+export type RenderedBlock = {
   readonly name: string;
   /** With the prefix `data.` for a data source, as in `providers` and `modules` of the same document. */
   readonly type: string;
@@ -103,13 +103,13 @@ export type ShownBlock = {
   readonly provider: string;
 };
 
-/** Null if the list exceeds LARGEST_BLOCKS. */
-export type BlocksIndex = readonly ShownBlock[] | null;
+/** Null if the list exceeds MAX_BLOCKS_BYTES. */
+export type BlocksIndex = readonly RenderedBlock[] | null;
 
 /** Bytes of the list of blocks in one document: about 8,000 blocks. */
-export const LARGEST_BLOCKS = 1024 * 1024;
+export const MAX_BLOCKS_BYTES = 1024 * 1024;
 
-const shownBlock = ({ managed, name, type, indexes, module, provider }: ResourceBlock): ShownBlock => ({
+const renderBlock = ({ managed, name, type, indexes, module, provider }: ResourceBlock): RenderedBlock => ({
   name,
   type: managed ? type : `data.${type}`,
   count: indexes.length,
@@ -118,34 +118,34 @@ const shownBlock = ({ managed, name, type, indexes, module, provider }: Resource
 });
 
 /** Returns null as soon as the list is too long: a state can have a million blocks. */
-const shownBlocks = (blocks: readonly ResourceBlock[]): BlocksIndex => {
-  const shown: ShownBlock[] = [];
+const renderBlocks = (blocks: readonly ResourceBlock[]): BlocksIndex => {
+  const shown: RenderedBlock[] = [];
   let size = 0;
   for (const block of blocks) {
-    const one = shownBlock(block);
+    const one = renderBlock(block);
     size += Buffer.byteLength(JSON.stringify(one));
-    if (size > LARGEST_BLOCKS) return null;
+    if (size > MAX_BLOCKS_BYTES) return null;
     shown.push(one);
   }
   return shown;
 };
 
-export const blocksFile = ({ blocks }: Pick<StateFile, 'blocks'>): Uint8Array<ArrayBuffer> =>
-  headed(shownBlocks(blocks) satisfies BlocksIndex, []);
+export const buildBlocksFile = ({ blocks }: Pick<ParsedStateFile, 'blocks'>): Uint8Array<ArrayBuffer> =>
+  prependIndex(renderBlocks(blocks) satisfies BlocksIndex, []);
 
 /** Where the lines of these resources lie, with a few before them: `skipped`. Null where there are none. */
-export const linesOf = (
+export const locateLines = (
   { count, offsets }: ResourcesIndex,
   first: number,
   size: number,
 ): { readonly from: number; readonly to: number | null; readonly skipped: number } | null => {
   if (first >= count) return null;
-  const start = Math.floor(first / LINES_APART);
-  const end = Math.ceil(Math.min(first + size, count) / LINES_APART);
-  return { from: offsets[start] ?? 0, to: offsets[end] ?? null, skipped: first - start * LINES_APART };
+  const start = Math.floor(first / LINES_PER_INDEX_ENTRY);
+  const end = Math.ceil(Math.min(first + size, count) / LINES_PER_INDEX_ENTRY);
+  return { from: offsets[start] ?? 0, to: offsets[end] ?? null, skipped: first - start * LINES_PER_INDEX_ENTRY };
 };
 
-export const resourcesIn = (lines: string, skipped: number, size: number): readonly StateResource[] =>
+export const parseResourceLines = (lines: string, skipped: number, size: number): readonly StateResource[] =>
   lines
     .split('\n')
     .slice(skipped, skipped + size)

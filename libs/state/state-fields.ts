@@ -1,53 +1,56 @@
-import { unprocessable, type Refused } from '#kernel';
+import { unprocessable, type Refusal } from '#kernel';
 import { isStorable } from './cty-type.js';
-import { kindOf, valueAt, type Span } from './json-scan.js';
+import { getJsonKind, parseValue, type JsonSpan } from './json-scan.js';
 
-export const refuse = (detail: string): Refused => unprocessable(`The state file cannot be read: ${detail}`);
+export const createStateFileRefusal = (detail: string): Refusal =>
+  unprocessable(`The state file cannot be read: ${detail}`);
 
 /** Returns where an object begins. Refuses any other value, and names what was expected. */
-export const objectAt = (bytes: Uint8Array, from: number, what: string): number => {
-  if (kindOf(bytes, { from }) !== 'object') throw refuse(`${what} is not an object`);
+export const requireObject = (bytes: Uint8Array, from: number, what: string): number => {
+  if (getJsonKind(bytes, { from }) !== 'object') throw createStateFileRefusal(`${what} is not an object`);
   return from;
 };
 
-export const isAbsent = (bytes: Uint8Array, span: Span | undefined): span is undefined =>
-  span === undefined || kindOf(bytes, span) === 'null';
+export const isAbsent = (bytes: Uint8Array, span: JsonSpan | undefined): span is undefined =>
+  span === undefined || getJsonKind(bytes, span) === 'null';
 
-export const isString = (bytes: Uint8Array, span: Span | undefined): boolean =>
-  span !== undefined && kindOf(bytes, span) === 'string';
+export const isString = (bytes: Uint8Array, span: JsonSpan | undefined): boolean =>
+  span !== undefined && getJsonKind(bytes, span) === 'string';
 
 /** Null if there is none. */
-export const listAt = (bytes: Uint8Array, span: Span | undefined, what: string): Span | null => {
+export const findList = (bytes: Uint8Array, span: JsonSpan | undefined, what: string): JsonSpan | null => {
   if (isAbsent(bytes, span)) return null;
-  if (kindOf(bytes, span) !== 'array') throw refuse(`${what} is not a list`);
+  if (getJsonKind(bytes, span) !== 'array') throw createStateFileRefusal(`${what} is not a list`);
   return span;
 };
 
 /** Resources are listed with all of these, so that no state makes a list much longer than itself. */
-const LONGEST_TEXT = 4_096;
+const MAX_TEXT_LENGTH = 4_096;
 
-export const textAt = (bytes: Uint8Array, span: Span | undefined, what: string): string => {
-  if (!span || kindOf(bytes, span) !== 'string') throw refuse(`${what} is not a string`);
+export const parseText = (bytes: Uint8Array, span: JsonSpan | undefined, what: string): string => {
+  if (!span || getJsonKind(bytes, span) !== 'string') throw createStateFileRefusal(`${what} is not a string`);
   // An escape has six bytes at most, for one character.
-  const isLong = span.to - span.from > LONGEST_TEXT * 6 + 2;
-  const text = isLong ? null : (valueAt(bytes, span) as string);
-  if (text === null || text.length > LONGEST_TEXT) throw refuse(`${what} is longer than ${LONGEST_TEXT} characters`);
-  if (!isStorable(text)) throw refuse(`${what} has characters that are not allowed`);
+  const isLong = span.to - span.from > MAX_TEXT_LENGTH * 6 + 2;
+  const text = isLong ? null : (parseValue(bytes, span) as string);
+  if (text === null || text.length > MAX_TEXT_LENGTH)
+    throw createStateFileRefusal(`${what} is longer than ${MAX_TEXT_LENGTH} characters`);
+  if (!isStorable(text)) throw createStateFileRefusal(`${what} has characters that are not allowed`);
   return text;
 };
 
-export const optionalTextAt = (bytes: Uint8Array, span: Span | undefined, what: string): string | null =>
-  isAbsent(bytes, span) ? null : textAt(bytes, span, what) || null;
+export const parseOptionalText = (bytes: Uint8Array, span: JsonSpan | undefined, what: string): string | null =>
+  isAbsent(bytes, span) ? null : parseText(bytes, span, what) || null;
 
-const LONGEST_NUMBER = 64;
+const MAX_NUMBER_LENGTH = 64;
 
-export const numberAt = (bytes: Uint8Array, span: Span | undefined): number | null =>
-  span && kindOf(bytes, span) === 'number' && span.to - span.from <= LONGEST_NUMBER
-    ? (valueAt(bytes, span) as number)
+export const parseNumber = (bytes: Uint8Array, span: JsonSpan | undefined): number | null =>
+  span && getJsonKind(bytes, span) === 'number' && span.to - span.from <= MAX_NUMBER_LENGTH
+    ? (parseValue(bytes, span) as number)
     : null;
 
-export const serialAt = (bytes: Uint8Array, span: Span | undefined): number => {
-  const serial = numberAt(bytes, span);
-  if (serial === null || !Number.isSafeInteger(serial) || serial < 0) throw refuse('serial is not a whole number');
+export const parseSerial = (bytes: Uint8Array, span: JsonSpan | undefined): number => {
+  const serial = parseNumber(bytes, span);
+  if (serial === null || !Number.isSafeInteger(serial) || serial < 0)
+    throw createStateFileRefusal('serial is not a whole number');
   return serial;
 };

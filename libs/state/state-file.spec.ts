@@ -1,16 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Refused } from '#kernel';
-import { parseStateFile, withSerial, type StateFile } from './state-file.js';
-import { blocksFile, HEADER_BYTES, type BlocksIndex } from './state-extract.js';
-import { clientNames, managedResources, type StateResource } from './state-resources.js';
+import { Refusal } from '#kernel';
+import { parseStateFile, replaceSerial, type ParsedStateFile } from './state-file.js';
+import { buildBlocksFile, HEADER_BYTES, type BlocksIndex } from './state-extract.js';
+import { renderClientNames, listManagedResources, type StateResource } from './state-resources.js';
 
 const AWS = 'provider["registry.terraform.io/hashicorp/aws"]';
 const TERRAFORM = 'provider["terraform.io/builtin/terraform"]';
 
-const parse = (file: unknown): StateFile => parseStateFile(Buffer.from(JSON.stringify(file)));
+const parse = (file: unknown): ParsedStateFile => parseStateFile(Buffer.from(JSON.stringify(file)));
 
-const resourcesOf = (file: StateFile): readonly StateResource[] => [...managedResources(file)];
+const resourcesOf = (file: ParsedStateFile): readonly StateResource[] => [...listManagedResources(file)];
 
 const state = (parts: object = {}): object => ({
   version: 4,
@@ -32,11 +32,11 @@ const resource = (parts: object = {}): object => ({
   ...parts,
 });
 
-const refusal = (bytes: Buffer): Refused => {
+const refusal = (bytes: Buffer): Refusal => {
   try {
     parseStateFile(bytes);
   } catch (error) {
-    if (error instanceof Refused) return error;
+    if (error instanceof Refusal) return error;
     throw error;
   }
   throw new Error('it was not refused');
@@ -110,7 +110,7 @@ describe('resources', () => {
       'net["a.module.b\\"]"].zone[2].aws_subnet.a',
     ],
   ])('of %s with the address %s have the client names %s and %s', (module, address, shortModule, shortAddress) =>
-    expect(clientNames({ address, module })).toEqual({ address: shortAddress, module: shortModule }),
+    expect(renderClientNames({ address, module })).toEqual({ address: shortAddress, module: shortModule }),
   );
 
   it('are the managed ones: data sources are only summed up', () => {
@@ -135,7 +135,7 @@ describe('resources', () => {
 
   it('are no list of blocks in a document if that is longer than 1 MiB', () => {
     const blocks = (count: number) =>
-      blocksFile(parse(state({ resources: Array.from({ length: count }, () => resource()) })));
+      buildBlocksFile(parse(state({ resources: Array.from({ length: count }, () => resource()) })));
     const indexOf = (file: Uint8Array) =>
       JSON.parse(Buffer.from(file.subarray(HEADER_BYTES)).toString()) as BlocksIndex;
     expect(indexOf(blocks(2))).toHaveLength(2);
@@ -256,7 +256,7 @@ it('a state that OpenTofu has encrypted is taken as it is, and tells only its se
 });
 
 describe('another serial', () => {
-  const changed = (text: string, serial = 12): string => withSerial(Buffer.from(text), serial).toString();
+  const changed = (text: string, serial = 12): string => replaceSerial(Buffer.from(text), serial).toString();
 
   it('changes nothing else, not a byte: numbers that JavaScript cannot hold stay what they are', () => {
     const text = (serial: number): string =>

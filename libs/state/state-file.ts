@@ -1,37 +1,37 @@
 import { conflict } from '#kernel';
-import { isCtyType, isStorable, isTypeWord, wordOf, type CtyType } from './cty-type.js';
+import { isCtyType, isStorable, isTypeWord, toTypeWord, type CtyType } from './cty-type.js';
 import {
   checkEnd,
-  compacted,
-  eachElement,
-  eachMember,
-  endOfValue,
-  kindOf,
-  membersOf,
-  NotJson,
-  startOf,
-  TooDeep,
-  valueAt,
-  type Span,
+  compactJson,
+  forEachElement,
+  forEachMember,
+  findValueEnd,
+  getJsonKind,
+  findMembers,
+  InvalidJsonError,
+  findStart,
+  JsonTooDeepError,
+  parseValue,
+  type JsonSpan,
 } from './json-scan.js';
 
 import {
   isAbsent,
   isString,
-  listAt,
-  numberAt,
-  objectAt,
-  optionalTextAt,
-  refuse,
-  serialAt,
-  textAt,
+  findList,
+  parseNumber,
+  requireObject,
+  parseOptionalText,
+  createStateFileRefusal,
+  parseSerial,
+  parseText,
 } from './state-fields.js';
 
 /**
  * What is read out of a state file, format 4 (Terraform 0.12 and later, OpenTofu). The format is not specified; these
  * are the parts that have not changed since it came. @see terraform internal/states/statefile/version4.go
  */
-export type StateFile = {
+export type ParsedStateFile = {
   readonly serial: number;
   readonly lineage: string | null;
   readonly terraformVersion: string | null;
@@ -40,11 +40,11 @@ export type StateFile = {
   /** How many managed resource instances there are. */
   readonly resources: number;
   /** By provider and by module: how many instances of each type, as the vendor's documents name them. */
-  readonly providers: Counts;
-  readonly modules: Counts;
+  readonly providers: ResourceCounts;
+  readonly modules: ResourceCounts;
 };
 
-export type Counts = Readonly<Record<string, Readonly<Record<string, number>>>>;
+export type ResourceCounts = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
 export type StateOutput = {
   readonly name: string;
@@ -67,129 +67,137 @@ export type ResourceBlock = {
 };
 
 // No type of Terraform's nests like this, but a file made by hand may, and clients then fail to read the answer.
-const DEEPEST_VALUE = 500;
+const MAX_VALUE_DEPTH = 500;
 
-const isShallow = (bytes: Uint8Array, { from }: Span): boolean => {
+const isShallow = (bytes: Uint8Array, { from }: JsonSpan): boolean => {
   try {
-    endOfValue(bytes, from, DEEPEST_VALUE);
+    findValueEnd(bytes, from, MAX_VALUE_DEPTH);
     return true;
   } catch (error) {
-    if (error instanceof TooDeep) return false;
+    if (error instanceof JsonTooDeepError) return false;
     throw error;
   }
 };
 
 // Names are indexed, and all of them stand in one event.
-const LONGEST_NAME = 255;
-const MOST_OUTPUTS = 5_000;
+const MAX_NAME_LENGTH = 255;
+const MAX_OUTPUTS = 5_000;
 
 /** Types of outputs are kept up to this size, all together: more fits no event. */
-const LARGEST_TYPES = 512 * 1024;
+const MAX_TYPES_BYTES = 512 * 1024;
 
 const NULL = Buffer.from('null');
 
-type OutputSpans = { readonly name: string; readonly sensitive?: Span; readonly type?: Span; readonly value?: Span };
-
-const outputAt = (bytes: Uint8Array, name: string, span: Span): OutputSpans => {
-  if (name.length > LONGEST_NAME) throw refuse(`the name of an output is longer than ${LONGEST_NAME} characters`);
-  if (!isStorable(name)) throw refuse('the name of an output has characters that are not allowed');
-  const output = objectAt(bytes, span.from, `output ${JSON.stringify(name)}`);
-  return { name, ...membersOf(bytes, output, ['sensitive', 'type', 'value']).spans };
+type OutputSpans = {
+  readonly name: string;
+  readonly sensitive?: JsonSpan;
+  readonly type?: JsonSpan;
+  readonly value?: JsonSpan;
 };
 
-const lengthOf = (span: Span | undefined): number => (span ? span.to - span.from : 0);
+const parseOutputSpans = (bytes: Uint8Array, name: string, span: JsonSpan): OutputSpans => {
+  if (name.length > MAX_NAME_LENGTH)
+    throw createStateFileRefusal(`the name of an output is longer than ${MAX_NAME_LENGTH} characters`);
+  if (!isStorable(name)) throw createStateFileRefusal('the name of an output has characters that are not allowed');
+  const output = requireObject(bytes, span.from, `output ${JSON.stringify(name)}`);
+  return { name, ...findMembers(bytes, output, ['sensitive', 'type', 'value']).spans };
+};
+
+const getLength = (span: JsonSpan | undefined): number => (span ? span.to - span.from : 0);
 
 /** The type, and its first word alone where all of it is too much. */
-const typeAt = (bytes: Uint8Array, span: Span | undefined, isKept: boolean): unknown => {
+const parseCtyType = (bytes: Uint8Array, span: JsonSpan | undefined, isKept: boolean): unknown => {
   if (isAbsent(bytes, span)) return null;
-  if (isKept || kindOf(bytes, span) !== 'array') return lengthOf(span) <= LARGEST_TYPES ? valueAt(bytes, span) : '';
-  let first: Span | undefined;
-  eachElement(bytes, span.from, (from) => {
-    const to = endOfValue(bytes, from);
+  if (isKept || getJsonKind(bytes, span) !== 'array')
+    return getLength(span) <= MAX_TYPES_BYTES ? parseValue(bytes, span) : '';
+  let first: JsonSpan | undefined;
+  forEachElement(bytes, span.from, (from) => {
+    const to = findValueEnd(bytes, from);
     first ??= { from, to };
     return to;
   });
-  return [lengthOf(first) <= LONGEST_NAME && first ? valueAt(bytes, first) : ''];
+  return [getLength(first) <= MAX_NAME_LENGTH && first ? parseValue(bytes, first) : ''];
 };
 
-const isTrue = (bytes: Uint8Array, span: Span | undefined): boolean =>
-  span !== undefined && kindOf(bytes, span) === 'boolean' && valueAt(bytes, span) === true;
+const isTrue = (bytes: Uint8Array, span: JsonSpan | undefined): boolean =>
+  span !== undefined && getJsonKind(bytes, span) === 'boolean' && parseValue(bytes, span) === true;
 
-const outputsAt = (bytes: Uint8Array, span: Span | undefined): readonly StateOutput[] => {
+const parseOutputs = (bytes: Uint8Array, span: JsonSpan | undefined): readonly StateOutput[] => {
   if (isAbsent(bytes, span)) return [];
-  const found = new Map<string, Span>();
-  eachMember(bytes, objectAt(bytes, span.from, 'outputs'), (name, from) => {
-    const to = endOfValue(bytes, from);
+  const found = new Map<string, JsonSpan>();
+  forEachMember(bytes, requireObject(bytes, span.from, 'outputs'), (name, from) => {
+    const to = findValueEnd(bytes, from);
     found.set(name, { from, to });
     return to;
   });
-  if (found.size > MOST_OUTPUTS) throw refuse(`it has more than ${MOST_OUTPUTS} outputs`);
-  const outputs = [...found].map(([name, value]) => outputAt(bytes, name, value));
-  const areTypesKept = outputs.reduce((sum, { type }) => sum + lengthOf(type), 0) <= LARGEST_TYPES;
+  if (found.size > MAX_OUTPUTS) throw createStateFileRefusal(`it has more than ${MAX_OUTPUTS} outputs`);
+  const outputs = [...found].map(([name, value]) => parseOutputSpans(bytes, name, value));
+  const areTypesKept = outputs.reduce((sum, { type }) => sum + getLength(type), 0) <= MAX_TYPES_BYTES;
   return outputs.map(({ name, sensitive, type: typeSpan, value }) => {
     const what = `output ${JSON.stringify(name)}`;
-    const type = typeAt(bytes, typeSpan, areTypesKept);
+    const type = parseCtyType(bytes, typeSpan, areTypesKept);
     if (type !== null && !(areTypesKept ? isCtyType(type) : isTypeWord(type))) {
-      throw refuse(`the type of ${what} is not one`);
+      throw createStateFileRefusal(`the type of ${what} is not one`);
     }
-    if (value && !isShallow(bytes, value)) throw refuse(`the value of ${what} is too deep`);
+    if (value && !isShallow(bytes, value)) throw createStateFileRefusal(`the value of ${what} is too deep`);
     return {
       name,
       sensitive: isTrue(bytes, sensitive),
-      type: wordOf(type as CtyType | null, value ? kindOf(bytes, value) : 'null'),
+      type: toTypeWord(type as CtyType | null, value ? getJsonKind(bytes, value) : 'null'),
       detailedType: areTypesKept ? (type as CtyType | null) : null,
-      value: value ? compacted(bytes, value) : NULL,
+      value: value ? compactJson(bytes, value) : NULL,
     };
   });
 };
 
-const MOST_INSTANCES = 1_000_000;
+const MAX_INSTANCES = 1_000_000;
 
-type Index = { readonly index: string | number | null; readonly to: number };
+type InstanceIndex = { readonly index: string | number | null; readonly to: number };
 
-const indexAt = (bytes: Uint8Array, from: number): Index => {
+const parseIndex = (bytes: Uint8Array, from: number): InstanceIndex => {
   const what = 'an instance of a resource';
-  const { spans, to } = membersOf(bytes, objectAt(bytes, from, what), ['index_key']);
+  const { spans, to } = findMembers(bytes, requireObject(bytes, from, what), ['index_key']);
   const key = spans.index_key;
-  return { index: isAbsent(bytes, key) ? null : (numberAt(bytes, key) ?? textAt(bytes, key, what)), to };
+  return { index: isAbsent(bytes, key) ? null : (parseNumber(bytes, key) ?? parseText(bytes, key, what)), to };
 };
 
 const BLOCK = ['mode', 'type', 'name', 'module', 'provider', 'instances'] as const;
 
-type Block = { readonly block: ResourceBlock; readonly to: number };
+type ParsedBlock = { readonly block: ResourceBlock; readonly to: number };
 
-const blockAt = (bytes: Uint8Array, from: number, mostInstances: number): Block => {
-  const { spans, to } = membersOf(bytes, objectAt(bytes, from, 'a resource'), BLOCK);
+const parseBlock = (bytes: Uint8Array, from: number, mostInstances: number): ParsedBlock => {
+  const { spans, to } = findMembers(bytes, requireObject(bytes, from, 'a resource'), BLOCK);
   const { mode, type, name, module, provider, instances } = spans;
   // An object that is being replaced stands beside its successor under the same index ("deposed"): one instance.
   const indexes = new Set<string | number | null>();
-  const list = listAt(bytes, instances, 'the instances of a resource');
+  const list = findList(bytes, instances, 'the instances of a resource');
   if (list) {
-    eachElement(bytes, list.from, (instance) => {
-      const { index, to: end } = indexAt(bytes, instance);
+    forEachElement(bytes, list.from, (instance) => {
+      const { index, to: end } = parseIndex(bytes, instance);
       indexes.add(index);
-      if (indexes.size > mostInstances) throw refuse(`it has more than ${MOST_INSTANCES} resource instances`);
+      if (indexes.size > mostInstances)
+        throw createStateFileRefusal(`it has more than ${MAX_INSTANCES} resource instances`);
       return end;
     });
   }
   const block = {
-    managed: isString(bytes, mode) && textAt(bytes, mode, 'the mode of a resource') === 'managed',
-    type: textAt(bytes, type, 'the type of a resource'),
-    name: textAt(bytes, name, 'the name of a resource'),
-    module: optionalTextAt(bytes, module, 'the module of a resource'),
-    provider: textAt(bytes, provider, 'the provider of a resource'),
+    managed: isString(bytes, mode) && parseText(bytes, mode, 'the mode of a resource') === 'managed',
+    type: parseText(bytes, type, 'the type of a resource'),
+    name: parseText(bytes, name, 'the name of a resource'),
+    module: parseOptionalText(bytes, module, 'the module of a resource'),
+    provider: parseText(bytes, provider, 'the provider of a resource'),
     indexes: [...indexes],
   };
   return { block, to };
 };
 
-const blocksAt = (bytes: Uint8Array, span: Span | undefined): readonly ResourceBlock[] => {
+const parseBlocks = (bytes: Uint8Array, span: JsonSpan | undefined): readonly ResourceBlock[] => {
   const blocks: ResourceBlock[] = [];
   let instances = 0;
-  const list = listAt(bytes, span, 'resources');
+  const list = findList(bytes, span, 'resources');
   if (list) {
-    eachElement(bytes, list.from, (element) => {
-      const { block, to } = blockAt(bytes, element, MOST_INSTANCES - instances);
+    forEachElement(bytes, list.from, (element) => {
+      const { block, to } = parseBlock(bytes, element, MAX_INSTANCES - instances);
       instances += block.indexes.length;
       // A block without instances counts nowhere.
       if (block.indexes.length > 0) blocks.push(block);
@@ -199,7 +207,7 @@ const blocksAt = (bytes: Uint8Array, span: Span | undefined): readonly ResourceB
   return blocks;
 };
 
-const countBy = (blocks: readonly ResourceBlock[], key: (block: ResourceBlock) => string): Counts => {
+const countBy = (blocks: readonly ResourceBlock[], key: (block: ResourceBlock) => string): ResourceCounts => {
   const counts = new Map<string, Map<string, number>>();
   for (const block of blocks) {
     const types = counts.get(key(block)) ?? new Map<string, number>();
@@ -210,7 +218,7 @@ const countBy = (blocks: readonly ResourceBlock[], key: (block: ResourceBlock) =
   return Object.fromEntries([...counts].map(([name, types]) => [name, Object.fromEntries(types)]));
 };
 
-const TOP = [
+const TOP_LEVEL_MEMBERS = [
   'version',
   'serial',
   'lineage',
@@ -221,48 +229,50 @@ const TOP = [
   'encryption_version',
 ] as const;
 
-type Top = { readonly [Name in (typeof TOP)[number]]?: Span };
+type TopLevelSpans = { readonly [Name in (typeof TOP_LEVEL_MEMBERS)[number]]?: JsonSpan };
 
-const topOf = (bytes: Uint8Array): Top => {
+const findTopLevelSpans = (bytes: Uint8Array): TopLevelSpans => {
   try {
-    const from = startOf(bytes);
+    const from = findStart(bytes);
     // Text that is not an object may not even be JSON. The error then says so first.
-    if (kindOf(bytes, { from }) !== 'object') checkEnd(bytes, endOfValue(bytes, from));
-    const { spans, to } = membersOf(bytes, objectAt(bytes, from, 'it'), TOP);
+    if (getJsonKind(bytes, { from }) !== 'object') checkEnd(bytes, findValueEnd(bytes, from));
+    const { spans, to } = findMembers(bytes, requireObject(bytes, from, 'it'), TOP_LEVEL_MEMBERS);
     checkEnd(bytes, to);
     return spans;
   } catch (error) {
     // Does not repeat a parser's message: it would quote the file, which may contain secrets.
-    if (error instanceof NotJson) throw refuse('it is not JSON');
-    if (error instanceof TooDeep) throw refuse(`it is ${error.message}`);
+    if (error instanceof InvalidJsonError) throw createStateFileRefusal('it is not JSON');
+    if (error instanceof JsonTooDeepError) throw createStateFileRefusal(`it is ${error.message}`);
     throw error;
   }
 };
 
 /** OpenTofu can encrypt the file before it leaves: then only the way to its serial and lineage is open to us. */
-const isSealed = (bytes: Uint8Array, top: Top): boolean =>
+const isEncryptedState = (bytes: Uint8Array, top: TopLevelSpans): boolean =>
   isString(bytes, top.encrypted_data) && isString(bytes, top.encryption_version);
 
-const checkVersion = (bytes: Uint8Array, span: Span | undefined): void => {
-  const version = numberAt(bytes, span);
+const checkVersion = (bytes: Uint8Array, span: JsonSpan | undefined): void => {
+  const version = parseNumber(bytes, span);
   if (version === 4) return;
-  throw refuse(version === null ? 'it is not a state' : `its format is ${version}, only 4 is supported`);
+  throw createStateFileRefusal(
+    version === null ? 'it is not a state' : `its format is ${version}, only 4 is supported`,
+  );
 };
 
 /**
  * Throws `unprocessable`, with a text that quotes no content, for whatever is not a state file. Of the file only what is
  * returned is built in memory.
  */
-export const parseStateFile = (bytes: Uint8Array): StateFile => {
-  const top = topOf(bytes);
-  const sealed = isSealed(bytes, top);
+export const parseStateFile = (bytes: Uint8Array): ParsedStateFile => {
+  const top = findTopLevelSpans(bytes);
+  const sealed = isEncryptedState(bytes, top);
   if (!sealed) checkVersion(bytes, top.version);
-  const blocks = sealed ? [] : blocksAt(bytes, top.resources);
+  const blocks = sealed ? [] : parseBlocks(bytes, top.resources);
   return {
-    serial: serialAt(bytes, top.serial),
-    lineage: optionalTextAt(bytes, top.lineage, 'lineage'),
-    terraformVersion: optionalTextAt(bytes, top.terraform_version, 'terraform_version'),
-    outputs: sealed ? [] : outputsAt(bytes, top.outputs),
+    serial: parseSerial(bytes, top.serial),
+    lineage: parseOptionalText(bytes, top.lineage, 'lineage'),
+    terraformVersion: parseOptionalText(bytes, top.terraform_version, 'terraform_version'),
+    outputs: sealed ? [] : parseOutputs(bytes, top.outputs),
     blocks,
     resources: blocks.reduce((sum, { managed, indexes }) => sum + (managed ? indexes.length : 0), 0),
     providers: countBy(blocks, ({ provider }) => provider),
@@ -274,14 +284,14 @@ export const parseStateFile = (bytes: Uint8Array): StateFile => {
  * The same state under another serial. Not parsed and written again: numbers of attributes may be larger than
  * JavaScript's and would change. The bytes are those of a state that parseStateFile accepts.
  */
-export const withSerial = (bytes: Uint8Array, serial: number): Buffer => {
-  if (isSealed(bytes, topOf(bytes))) {
+export const replaceSerial = (bytes: Uint8Array, serial: number): Buffer => {
+  if (isEncryptedState(bytes, findTopLevelSpans(bytes))) {
     throw conflict('The state is encrypted by its owner, and its serial with it: only they can bring it back');
   }
   const pieces: Uint8Array[] = [];
   let done = 0;
-  eachMember(bytes, startOf(bytes), (name, from) => {
-    const to = endOfValue(bytes, from);
+  forEachMember(bytes, findStart(bytes), (name, from) => {
+    const to = findValueEnd(bytes, from);
     // More than once only in files made by hand.
     if (name === 'serial') {
       pieces.push(bytes.subarray(done, from), Buffer.from(String(serial)));

@@ -5,19 +5,19 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
 import { EncryptedBlobs, FolderBlobs } from '#blob-store';
-import { MovedClock } from '../../test/support/clocks.js';
-import { until } from '../../test/support/product.js';
+import { AdjustableClock } from '../../test/support/clocks.js';
+import { waitUntil } from '../../test/support/product.js';
 import { makeOrganization } from '../../test/support/seeds.js';
-import { startTestServer, type Answer, type TestServer } from '../../test/support/server.js';
-import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
-import { stateSlice } from './index.js';
-import { aState, lockedWorkspace, stateRequests, unlock } from './spec.js';
+import { startTestServer, type ApiResponse, type TestServer } from '../../test/support/server.js';
+import { expectViewsMatchLog } from '../../test/support/true-to-the-log.js';
+import { stateDefinition } from './index.js';
+import { createStateFile, createLockedWorkspace, createStateRequests, unlock } from './spec.js';
 import { StateFiles } from './state.files.js';
 
 const md5Of = (bytes: Buffer): string => createHash('md5').update(bytes).digest('hex');
-const { postState } = stateRequests(md5Of);
+const { postState } = createStateRequests(md5Of);
 
-const clock = new MovedClock();
+const clock = new AdjustableClock();
 let server: TestServer;
 /** What the server stores, seen past the server. */
 let files: StateFiles;
@@ -40,7 +40,7 @@ const put = (path: string, body: Buffer, headers: Readonly<Record<string, string
 type Pending = { readonly id: string; readonly workspace: string; readonly state: string; readonly json: string };
 
 const pendingVersion = async (bytes: Buffer, attributes: object = {}): Promise<Pending> => {
-  const workspace = await lockedWorkspace(server);
+  const workspace = await createLockedWorkspace(server);
   const created = await postState(server, workspace, attributes, bytes);
   expect(created.status).toBe(201);
   const { id, attributes: shown } = created.body.data;
@@ -59,14 +59,14 @@ const pendingVersion = async (bytes: Buffer, attributes: object = {}): Promise<P
   };
 };
 
-const show = async (id: string): Promise<Answer['body']> =>
+const show = async (id: string): Promise<ApiResponse['body']> =>
   (await server.get(`/api/v2/state-versions/${id}`)).body.data.attributes;
 
 const JSON_STATE = Buffer.from('{"format_version":"1.0","values":{}}');
 
 describe('uploading to the signed links', () => {
   it('takes both files at once, without a token and of any content type, and finalizes the version', async () => {
-    const bytes = aState({ outputs: { a: { value: 1, type: 'number' } } });
+    const bytes = createStateFile({ outputs: { a: { value: 1, type: 'number' } } });
     const version = await pendingVersion(bytes);
     const answers = await Promise.all([
       put(version.json, JSON_STATE, { 'content-type': 'application/json' }),
@@ -88,11 +88,11 @@ describe('uploading to the signed links', () => {
   });
 
   it('takes the JSON state before the state, and after it', async () => {
-    const [before, after] = [await pendingVersion(aState()), await pendingVersion(aState())];
+    const [before, after] = [await pendingVersion(createStateFile()), await pendingVersion(createStateFile())];
     expect((await put(before.json, JSON_STATE)).status).toBe(200);
     expect(await show(before.id)).toMatchObject({ status: 'pending', 'hosted-json-state-upload-url': null });
-    expect((await put(before.state, aState())).status).toBe(200);
-    expect((await put(after.state, aState())).status).toBe(200);
+    expect((await put(before.state, createStateFile())).status).toBe(200);
+    expect((await put(after.state, createStateFile())).status).toBe(200);
     expect(await show(after.id)).toMatchObject({ status: 'finalized', 'hosted-json-state-download-url': null });
     expect((await put(after.json, JSON_STATE)).status).toBe(200);
     for (const { id } of [before, after]) {
@@ -101,19 +101,19 @@ describe('uploading to the signed links', () => {
   });
 
   it('keeps the workspace locked until the state is there, with the words that clients wait on', async () => {
-    const version = await pendingVersion(aState());
+    const version = await pendingVersion(createStateFile());
     const early = await server.post(`/api/v2/workspaces/${version.workspace}/actions/unlock`);
     expect([early.status, early.text]).toEqual([503, expect.stringContaining('latest state version is still pending')]);
-    await put(version.state, aState());
+    await put(version.state, createStateFile());
     await unlock(server, version.workspace);
   });
 
   it('takes one state a version: the same again is welcome, another is a conflict', async () => {
-    const bytes = aState();
+    const bytes = createStateFile();
     const version = await pendingVersion(bytes);
     expect((await put(version.state, bytes)).status).toBe(200);
     expect((await put(version.state, bytes)).status).toBe(200);
-    for (const body of [aState({ name: 'other' }), Buffer.alloc(0), Buffer.alloc(3_000_000)]) {
+    for (const body of [createStateFile({ name: 'other' }), Buffer.alloc(0), Buffer.alloc(3_000_000)]) {
       expect((await put(version.state, body)).status).toBe(409);
     }
     expect((await put(version.json, JSON_STATE)).status).toBe(200);
@@ -124,7 +124,7 @@ describe('uploading to the signed links', () => {
   });
 
   it('takes many uploads of the same at once, and tells the log of one', async () => {
-    const bytes = aState({ outputs: { a: { value: 'x'.repeat(100_000), type: 'string' } } });
+    const bytes = createStateFile({ outputs: { a: { value: 'x'.repeat(100_000), type: 'string' } } });
     const version = await pendingVersion(bytes);
     const answers = await Promise.all(Array.from({ length: 10 }, () => put(version.state, bytes)));
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
@@ -136,10 +136,10 @@ describe('uploading to the signed links', () => {
   });
 
   it.each([
-    ['another MD5 than declared', aState({ name: 'other' }), /MD5/],
+    ['another MD5 than declared', createStateFile({ name: 'other' }), /MD5/],
     ['nothing', Buffer.alloc(0), /MD5/],
   ])('refuses %s, changes nothing, and takes the right state afterwards', async (_name, wrong, detail) => {
-    const bytes = aState();
+    const bytes = createStateFile();
     const version = await pendingVersion(bytes);
     const refused = await put(version.state, wrong);
     const { errors } = (await refused.json()) as { errors: { detail: string }[] };
@@ -167,7 +167,7 @@ describe('uploading to the signed links', () => {
   });
 
   it('leaves nothing of an upload that breaks off, and takes the whole afterwards', async () => {
-    const bytes = aState({ outputs: { a: { value: 'x'.repeat(2_000_000), type: 'string' } } });
+    const bytes = createStateFile({ outputs: { a: { value: 'x'.repeat(2_000_000), type: 'string' } } });
     const version = await pendingVersion(bytes);
     await new Promise<void>((resolve) => {
       const headers = { 'content-length': bytes.length };
@@ -177,14 +177,14 @@ describe('uploading to the signed links', () => {
       half.write(bytes.subarray(0, 1_000_000), () => half.destroy());
     });
     const drafts = join(server.house.settings.blobsFolder, '.drafts');
-    await until(async () => (await readdir(drafts)).length === 0, 'what had come is gone');
+    await waitUntil(async () => (await readdir(drafts)).length === 0, 'what had come is gone');
     expect((await show(version.id)).status).toBe('pending');
     expect((await put(version.state, bytes)).status).toBe(200);
     expect((await server.get(`/api/v2/state-versions/${version.id}/download`)).text).toBe(bytes.toString());
   });
 
   it('finalizes what a killed process had stored and not told, when it is uploaded again', async () => {
-    const bytes = aState();
+    const bytes = createStateFile();
     const version = await pendingVersion(bytes);
     await files.put(version.id, 'state', bytes);
     expect((await show(version.id)).status).toBe('pending');
@@ -195,15 +195,15 @@ describe('uploading to the signed links', () => {
 
   it('never gives one content out for another that was acknowledged', async () => {
     // As if another content of the same MD5 lay there.
-    const bytes = aState();
+    const bytes = createStateFile();
     const version = await pendingVersion(bytes);
-    await files.put(version.id, 'state', aState({ name: 'collides' }));
+    await files.put(version.id, 'state', createStateFile({ name: 'collides' }));
     expect((await put(version.state, bytes)).status).toBe(409);
     expect((await show(version.id)).status).toBe('pending');
   });
 
   it('takes a state in chunks of unknown length', async () => {
-    const bytes = aState();
+    const bytes = createStateFile();
     const version = await pendingVersion(bytes);
     const body = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream();
     const init = { method: 'PUT', body, duplex: 'half' };
@@ -211,7 +211,7 @@ describe('uploading to the signed links', () => {
   });
 
   it('does not care for tokens, good or bad', async () => {
-    const bytes = aState();
+    const bytes = createStateFile();
     const version = await pendingVersion(bytes);
     expect((await put(version.state, bytes, { authorization: 'Bearer nonsense' })).status).toBe(200);
   });
@@ -220,7 +220,7 @@ describe('uploading to the signed links', () => {
 describe('states with a great many outputs', () => {
   const named = (count: number, length: number, type: unknown): Buffer => {
     const name = (n: number): string => `${n}`.padStart(length, 'n');
-    return aState({
+    return createStateFile({
       outputs: Object.fromEntries(Array.from({ length: count }, (_, n) => [name(n), { value: null, type }])),
     });
   };
@@ -248,12 +248,12 @@ describe('a version whose upload was lost', () => {
     (await server.get(`/api/v2/state-versions?filter[organization][name]=acme&${query}`)).body.data;
 
   it('is discarded when the lock is broken, and the workspace goes on from the state that is here', async () => {
-    const workspace = await lockedWorkspace(server, 'lost');
-    const first = aState({ serial: 5 });
+    const workspace = await createLockedWorkspace(server, 'lost');
+    const first = createStateFile({ serial: 5 });
     await postState(server, workspace, { serial: 5, state: first.toString('base64') }, first);
     await unlock(server, workspace);
     await server.post(`/api/v2/workspaces/${workspace}/actions/lock`);
-    const never = aState({ serial: 6 });
+    const never = createStateFile({ serial: 6 });
     const { id, attributes } = (await postState(server, workspace, { serial: 6 }, never)).body.data;
     const actions = `/api/v2/workspaces/${workspace}/actions`;
     expect((await server.post(`${actions}/unlock`)).status).toBe(503);
@@ -280,17 +280,17 @@ describe('a version whose upload was lost', () => {
   });
 
   it('gives way to the next one of the same holder, even of the same serial', async () => {
-    const version = await pendingVersion(aState());
-    const other = aState({ name: 'other' });
+    const version = await pendingVersion(createStateFile());
+    const other = createStateFile({ name: 'other' });
     const next = await postState(server, version.workspace, { state: other.toString('base64') }, other);
     expect(next.status).toBe(201);
-    expect((await put(version.state, aState())).status).toBe(404);
+    expect((await put(version.state, createStateFile())).status).toBe(404);
     expect((await show(version.id)).status).toBe('discarded');
     await unlock(server, version.workspace);
   });
 
   it('is either here or discarded where it comes while the lock is broken, never something between', async () => {
-    const bytes = aState();
+    const bytes = createStateFile();
     for (let round = 0; round < 8; round += 1) {
       const { id, workspace, state } = await pendingVersion(bytes);
       const [sent, broken] = await Promise.all([
@@ -308,13 +308,13 @@ describe('a version whose upload was lost', () => {
   });
 
   it('leaves views that the log gives again', async () => {
-    await expectTrueToTheLog(server, [stateSlice]);
+    await expectViewsMatchLog(server, [stateDefinition]);
   });
 });
 
 describe('links', () => {
   it('that are forged are forbidden', async () => {
-    const bytes = aState();
+    const bytes = createStateFile();
     const [mine, other] = [await pendingVersion(bytes), await pendingVersion(bytes)];
     const [payload = ''] = mine.state.split('.');
     const [, mac = ''] = other.state.split('.');
@@ -329,14 +329,14 @@ describe('links', () => {
   });
 
   it('for the JSON state do not take the state', async () => {
-    const bytes = aState();
+    const bytes = createStateFile();
     const version = await pendingVersion(bytes);
     expect((await put(version.json, bytes)).status).toBe(200);
     expect((await show(version.id)).status).toBe('pending');
   });
 
   it('expire after a day, and the document then has new ones', async () => {
-    const bytes = aState();
+    const bytes = createStateFile();
     const version = await pendingVersion(bytes);
     clock.pass({ days: 1 });
     try {
@@ -350,7 +350,7 @@ describe('links', () => {
   });
 
   it('of versions that are gone are not found', async () => {
-    const bytes = aState();
+    const bytes = createStateFile();
     const version = await pendingVersion(bytes);
     await server.delete(`/api/v2/workspaces/${version.workspace}`);
     expect((await put(version.state, bytes)).status).toBe(404);
@@ -359,17 +359,17 @@ describe('links', () => {
   });
 
   it('of versions that a newer one has overtaken are not found, and what came is not kept', async () => {
-    const version = await pendingVersion(aState());
-    const newer = aState({ serial: 2 });
+    const version = await pendingVersion(createStateFile());
+    const newer = createStateFile({ serial: 2 });
     expect((await postState(server, version.workspace, { serial: 2 }, newer)).status).toBe(201);
-    expect((await put(version.state, aState())).status).toBe(404);
+    expect((await put(version.state, createStateFile())).status).toBe(404);
     expect(await files.has(version.id, 'state')).toBe(false);
   });
 });
 
 describe('the files', () => {
   it('lie encrypted', async () => {
-    const bytes = aState({ outputs: { secret: { value: 'hunter2', type: 'string', sensitive: true } } });
+    const bytes = createStateFile({ outputs: { secret: { value: 'hunter2', type: 'string', sensitive: true } } });
     const version = await pendingVersion(bytes);
     expect((await put(version.state, bytes)).status).toBe(200);
     const stored = await readFile(join(server.house.settings.blobsFolder, 'state-versions', version.id, 'state'));
@@ -378,19 +378,19 @@ describe('the files', () => {
   });
 
   it('that are refused with their version are not kept', async () => {
-    const workspace = await lockedWorkspace(server);
+    const workspace = await createLockedWorkspace(server);
     await unlock(server, workspace);
     const folder = join(server.house.settings.blobsFolder, 'state-versions');
     const filesIn = async (): Promise<number> =>
       (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).length;
     const before = await filesIn();
-    const bytes = aState();
+    const bytes = createStateFile();
     expect((await postState(server, workspace, { state: bytes.toString('base64') }, bytes)).status).toBe(409);
     expect(await filesIn()).toBe(before);
   });
 
   it('are many megabytes where they must, and their download is the same again', async () => {
-    const bytes = aState({ outputs: { big: { value: 'y'.repeat(20_000_000), type: 'string' } } });
+    const bytes = createStateFile({ outputs: { big: { value: 'y'.repeat(20_000_000), type: 'string' } } });
     const version = await pendingVersion(bytes);
     expect((await put(version.state, bytes)).status).toBe(200);
     const answer = await server.get(`/api/v2/state-versions/${version.id}/download`);

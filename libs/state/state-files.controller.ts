@@ -4,10 +4,10 @@ import type { Readable } from 'node:stream';
 import { notFound } from '#kernel';
 import { ConfigureRoute, CurrentActor, Public, type Actor } from '#access';
 import { Database } from '#event-store';
-import { Reads, shownOnce } from '#reads';
-import { shownState, type StateRead } from './reads.events.js';
+import { ReadRecorder, releaseOnceRecorded } from '#reads';
+import { createStateReadEvent, type StateRead } from './reads.events.js';
 import { ReceiveStateFile } from './state-versions.handler.js';
-import { stateVersionFor } from './state-versions.queries.js';
+import { findStateVersion } from './state-versions.queries.js';
 import { StateFiles, type FileKind } from './state.files.js';
 import { StateLinks } from './state.links.js';
 
@@ -19,7 +19,7 @@ export class StateFilesController {
     private readonly database: Database,
     private readonly files: StateFiles,
     private readonly links: StateLinks,
-    private readonly reads: Reads,
+    private readonly reads: ReadRecorder,
   ) {}
 
   /** The signed link stands for the token (clients.md §4). */
@@ -45,15 +45,15 @@ export class StateFilesController {
   }
 
   private async send(id: string, kind: FileKind, actor: Actor): Promise<StreamableFile> {
-    const row = await stateVersionFor(this.database, actor, 'read-state', id);
+    const row = await findStateVersion(this.database, actor, 'read-state', id);
     const { status } = row;
     // A file may be here that nobody was told is accepted, or that is deleted and could be restored.
     const isOpen = status === 'finalized' || (kind === 'json-state' && status === 'pending');
     if (!isOpen) throw notFound('The state is not here');
     const found = await this.files.get(id, kind);
     if (!found) throw notFound('The state has not been uploaded in this form');
-    const recorded = this.reads.record<StateRead>(actor, row.organization, shownState(row, kind));
-    const content = await shownOnce(found.content, recorded);
+    const recorded = this.reads.record<StateRead>(actor, row.organization, createStateReadEvent(row, kind));
+    const content = await releaseOnceRecorded(found.content, recorded);
     return new StreamableFile(content, { type: 'application/json', length: found.size });
   }
 }

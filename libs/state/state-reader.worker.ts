@@ -1,5 +1,5 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina';
-import { outcomeOf, readCreation, readState, renumber, type Outcome } from './state.reading.js';
+import { captureOutcome, parseCreateRequest, parseState, renumberState, type ReaderOutcome } from './state.reading.js';
 
 /** Entry point of the threads of StateReaders. */
 export type ReaderTask =
@@ -10,24 +10,24 @@ export type ReaderTask =
 const perform = (task: ReaderTask): unknown => {
   switch (task.type) {
     case 'ReadCreation':
-      return readCreation(task.body, task.limit);
+      return parseCreateRequest(task.body, task.limit);
     case 'ReadState':
-      return readState(task.bytes);
+      return parseState(task.bytes);
     case 'Renumber':
-      return renumber(task.bytes, task.serial);
+      return renumberState(task.bytes, task.serial);
   }
 };
 
 /** Bytes are handed over, not copied: the event loop would wait for the copy. */
-const buffersIn = (value: unknown): ArrayBuffer[] => {
+const collectBuffers = (value: unknown): ArrayBuffer[] => {
   if (ArrayBuffer.isView(value)) {
     // A small Buffer shares its memory with others, which must stay here.
     return value.byteLength === value.buffer.byteLength ? [value.buffer as ArrayBuffer] : [];
   }
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(buffersIn) : [];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(collectBuffers) : [];
 };
 
-export const read = (task: ReaderTask): unknown => {
-  const outcome: Outcome<unknown> = outcomeOf(() => perform(task));
-  return move({ [transferableSymbol]: buffersIn(outcome), [valueSymbol]: outcome });
+export const runReaderTask = (task: ReaderTask): unknown => {
+  const outcome: ReaderOutcome<unknown> = captureOutcome(() => perform(task));
+  return move({ [transferableSymbol]: collectBuffers(outcome), [valueSymbol]: outcome });
 };

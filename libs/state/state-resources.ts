@@ -1,4 +1,4 @@
-import type { StateFile } from './state-file.js';
+import type { ParsedStateFile } from './state-file.js';
 
 export type StateResource = {
   /** As Terraform prints it. */
@@ -16,7 +16,7 @@ export type StateResource = {
 const PROVIDER = /provider\["([^"]+)"\]/;
 
 /** `module.a.provider["registry.terraform.io/hashicorp/aws"].west` → `hashicorp/aws` */
-const providerName = (provider: string): string =>
+const formatProviderName = (provider: string): string =>
   (PROVIDER.exec(provider)?.[1] ?? provider).split('/').slice(-2).join('/');
 
 /** A step of a module's address: `module.zone`, `module.zone[2]`, `module.zone["a.module.b"]`. */
@@ -26,7 +26,7 @@ const MODULE_STEP = /module\.([^.[\]]+(?:\[(?:"(?:[^"\\]|\\.)*"|\d+)\])?)(\.|$)/
  * Returns the names that clients expect of a resource: those of Terraform without `module.` (clients.md §8), such as
  * `net["eu"].zone.aws_subnet.public[0]` in the module `net["eu"].zone`. Stored extracts keep the names of Terraform.
  */
-export const clientNames = ({
+export const renderClientNames = ({
   address,
   module,
 }: Pick<StateResource, 'address' | 'module'>): Pick<StateResource, 'address' | 'module'> => {
@@ -36,7 +36,7 @@ export const clientNames = ({
 };
 
 /** Each managed resource instance of the state. */
-export const managedResources = function* ({ blocks }: StateFile): Generator<StateResource> {
+export const listManagedResources = function* ({ blocks }: ParsedStateFile): Generator<StateResource> {
   for (const { managed, type, name, module, provider, indexes } of blocks) {
     if (!managed) continue;
     const address = `${module === null ? '' : `${module}.`}${type}.${name}`;
@@ -46,7 +46,7 @@ export const managedResources = function* ({ blocks }: StateFile): Generator<Sta
         type,
         name,
         module: module ?? 'root',
-        provider: providerName(provider),
+        provider: formatProviderName(provider),
         index: index === null ? null : String(index),
       };
     }

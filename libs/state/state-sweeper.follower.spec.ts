@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
 import { FollowerRunner } from '#event-store';
-import { followed } from '../../test/support/log.js';
+import { waitForFollowers } from '../../test/support/log.js';
 import { makeOrganization } from '../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
-import { stateSweeper } from './index.js';
-import { aState, lockedWorkspace, stateRequests, unlock } from './spec.js';
+import { createStateSweeper } from './index.js';
+import { createStateFile, createLockedWorkspace, createStateRequests, unlock } from './spec.js';
 import { StateFiles } from './state.files.js';
 
-const { postState } = stateRequests((bytes) => createHash('md5').update(bytes).digest('hex'));
+const { postState } = createStateRequests((bytes) => createHash('md5').update(bytes).digest('hex'));
 const SWEEPER = 'state_sweeper';
 
 let server: TestServer;
@@ -25,17 +25,17 @@ afterAll(() => server.close());
 
 /** Lets the sweeper read what is in the log now, as a projector would that has just been started. */
 const sweep = async (): Promise<void> => {
-  const runner = new FollowerRunner(server.store, stateSweeper(server.house.blobs), server.house.logger);
+  const runner = new FollowerRunner(server.store, createStateSweeper(server.house.blobs), server.house.logger);
   runner.start();
   try {
-    await followed(server.store, SWEEPER);
+    await waitForFollowers(server.store, SWEEPER);
   } finally {
     await runner.stop();
   }
 };
 
 const finalized = async (workspace: string): Promise<string> => {
-  const bytes = aState();
+  const bytes = createStateFile();
   return (await postState(server, workspace, { state: bytes.toString('base64') }, bytes)).body.data.id as string;
 };
 
@@ -44,12 +44,15 @@ const kept = (): Promise<{ id: string }[]> => server.database.rows(sql`select id
 describe('files', () => {
   it('of workspaces and organizations that are deleted are removed, whether the sweeper was there or came later', async () => {
     await makeOrganization(server, 'brief');
-    const stays = await finalized(await lockedWorkspace(server));
-    const [workspace, inBrief] = [await lockedWorkspace(server), await lockedWorkspace(server, 'one', 'brief')];
+    const stays = await finalized(await createLockedWorkspace(server));
+    const [workspace, inBrief] = [
+      await createLockedWorkspace(server),
+      await createLockedWorkspace(server, 'one', 'brief'),
+    ];
     const [first, second] = [await finalized(workspace), await finalized(inBrief)];
     await sweep();
     expect(await Promise.all([stays, first, second].map((id) => files.has(id, 'state')))).toEqual([true, true, true]);
-    const late = await lockedWorkspace(server);
+    const late = await createLockedWorkspace(server);
     const third = await finalized(late);
     for (const path of [`workspaces/${workspace}`, `workspaces/${late}`, 'organizations/brief']) {
       expect((await server.delete(`/api/v2/${path}`)).status).toBe(204);
@@ -65,16 +68,16 @@ describe('files', () => {
   });
 
   it('of discarded versions are removed, also where a killed process had stored them', async () => {
-    const workspace = await lockedWorkspace(server);
-    const id = (await postState(server, workspace, {}, aState())).body.data.id as string;
-    await files.put(id, 'state', aState());
+    const workspace = await createLockedWorkspace(server);
+    const id = (await postState(server, workspace, {}, createStateFile())).body.data.id as string;
+    await files.put(id, 'state', createStateFile());
     await server.post(`/api/v2/workspaces/${workspace}/actions/force-unlock`);
     await sweep();
     expect(await files.has(id, 'state')).toBe(false);
   });
 
   it('are removed by the next one where the first was killed before it could say that it did', async () => {
-    const workspace = await lockedWorkspace(server);
+    const workspace = await createLockedWorkspace(server);
     const id = await finalized(workspace);
     await unlock(server, workspace);
     expect((await server.delete(`/api/v2/workspaces/${workspace}`)).status).toBe(204);

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { makeOrganization } from '../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
-import { aState, lockedWorkspace, stateRequests, unlock } from './spec.js';
+import { createStateFile, createLockedWorkspace, createStateRequests, unlock } from './spec.js';
 
 const md5Of = (bytes: Buffer): string => createHash('md5').update(bytes).digest('hex');
-const { postState } = stateRequests(md5Of);
+const { postState } = createStateRequests(md5Of);
 
 let server: TestServer;
 let workspace: string;
@@ -16,14 +16,14 @@ const OBJECT = ['object', { name: 'string', list: ['tuple', ['string', 'number']
 beforeAll(async () => {
   server = await startTestServer();
   await makeOrganization(server, 'acme');
-  workspace = await lockedWorkspace(server, 'outputs');
+  workspace = await createLockedWorkspace(server, 'outputs');
   const many = Array.from({ length: 30 }, (_, n) => [`n${String(n).padStart(2, '0')}`, { value: n, type: 'number' }]);
   const outputs = {
     ...Object.fromEntries(many),
     object: { value: { name: 'x', list: ['y', 2] }, type: OBJECT },
     secret: { value: ['hunter2'], type: ['list', 'string'], sensitive: true },
   };
-  const bytes = aState({ outputs });
+  const bytes = createStateFile({ outputs });
   version = (await postState(server, workspace, { state: bytes.toString('base64') }, bytes)).body.data.id as string;
   await unlock(server, workspace);
 });
@@ -77,10 +77,10 @@ describe('the outputs of a state version', () => {
   });
 
   it('are none where there is no state, or it is not uploaded yet', async () => {
-    const empty = await lockedWorkspace(server, 'no-outputs');
+    const empty = await createLockedWorkspace(server, 'no-outputs');
     const none = await server.get(`/api/v2/workspaces/${empty}/current-state-version-outputs`);
     expect([none.status, none.body.data]).toEqual([200, []]);
-    const pending = (await postState(server, empty, {}, aState())).body.data.id as string;
+    const pending = (await postState(server, empty, {}, createStateFile())).body.data.id as string;
     const list = await server.get(`/api/v2/state-versions/${pending}/outputs`);
     expect([list.status, list.body.data]).toEqual([200, []]);
     expect((await server.get('/api/v2/state-versions/sv-none/outputs')).status).toBe(404);
@@ -114,8 +114,8 @@ describe('the resources of a workspace', () => {
   });
 
   it('have a module and an address without the prefix `module.`', async () => {
-    const inModule = await lockedWorkspace(server, 'in-module');
-    const bytes = aState({ module: 'module.media_bucket' });
+    const inModule = await createLockedWorkspace(server, 'in-module');
+    const bytes = createStateFile({ module: 'module.media_bucket' });
     await postState(server, inModule, { state: bytes.toString('base64') }, bytes);
     await unlock(server, inModule);
     const { body } = await server.get(`/api/v2/workspaces/${inModule}/resources`);
@@ -126,7 +126,7 @@ describe('the resources of a workspace', () => {
   });
 
   it('are none without state', async () => {
-    const empty = await lockedWorkspace(server, 'no-resources');
+    const empty = await createLockedWorkspace(server, 'no-resources');
     const none = await server.get(`/api/v2/workspaces/${empty}/resources`);
     expect([none.status, none.body.data, none.body.meta.pagination['total-pages']]).toEqual([200, [], 0]);
     expect((await server.get('/api/v2/workspaces/ws-none/resources')).status).toBe(404);

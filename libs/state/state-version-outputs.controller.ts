@@ -4,25 +4,25 @@ import { notFound } from '#kernel';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import {
-  document,
+  renderDocument,
   JSON_API,
-  pageDocument,
-  pageOf,
-  pageWithin,
-  shownOf,
+  renderPage,
+  parsePage,
+  fitPageSize,
+  slicePage,
   type Document,
-  type Page,
-  type Query as QueryOf,
+  type PageRequest,
+  type QueryParameters as QueryOf,
 } from '#json-api';
-import { Reads } from '#reads';
-import { shownState, type StateRead } from './reads.events.js';
-import { SplicedDocument } from './spliced.document.js';
-import { byName } from './state-extract.js';
-import { outputResource } from './state-versions.document.js';
-import { currentStateVersion, outputFor, stateVersionFor, type OutputRow } from './state-versions.queries.js';
+import { ReadRecorder } from '#reads';
+import { createStateReadEvent, type StateRead } from './reads.events.js';
+import { StreamedDocument } from './spliced.document.js';
+import { compareByName } from './state-extract.js';
+import { renderOutput } from './state-versions.document.js';
+import { findCurrentStateVersion, findOutput, findStateVersion, type OutputRow } from './state-versions.queries.js';
 import { StateExtracts, type ExtractedVersion, type OutputValues } from './state.extracts.js';
 
-type Shown = { readonly outputs: readonly OutputRow[]; readonly values: OutputValues | null };
+type OutputsPage = { readonly outputs: readonly OutputRow[]; readonly values: OutputValues | null };
 
 /** Outputs of state versions. Their values go from the store to the client, piece by piece. */
 @Controller('api/v2')
@@ -30,7 +30,7 @@ export class StateVersionOutputsController {
   constructor(
     private readonly database: Database,
     private readonly extracts: StateExtracts,
-    private readonly reads: Reads,
+    private readonly reads: ReadRecorder,
   ) {}
 
   @Get('state-versions/:id/outputs')
@@ -40,16 +40,16 @@ export class StateVersionOutputsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<StreamableFile> {
-    const asked = pageOf(query);
-    const row = await stateVersionFor(this.database, actor, 'read-state-outputs', id);
+    const asked = parsePage(query);
+    const row = await findStateVersion(this.database, actor, 'read-state-outputs', id);
     if (row.status.startsWith('backing_data_')) throw notFound('The state is not here');
-    const outputs = row.outputs.toSorted(byName);
+    const outputs = row.outputs.toSorted(compareByName);
     const values = await this.valuesOf(row, outputs);
     const lengths = outputs.map(({ name }) => values?.lengthOf(name) ?? 0);
-    const page: Page = { ...asked, size: pageWithin(lengths, asked.size) };
-    await this.reads.record<StateRead>(actor, row.organization, shownState(row, 'outputs'));
-    return this.send({ outputs: shownOf(outputs, page), values }, (data) =>
-      pageDocument(data, page, outputs.length, request.url),
+    const page: PageRequest = { ...asked, size: fitPageSize(lengths, asked.size) };
+    await this.reads.record<StateRead>(actor, row.organization, createStateReadEvent(row, 'outputs'));
+    return this.send({ outputs: slicePage(outputs, page), values }, (data) =>
+      renderPage(data, page, outputs.length, request.url),
     );
   }
 
@@ -60,26 +60,27 @@ export class StateVersionOutputsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<StreamableFile> {
-    const current = await currentStateVersion(this.database, actor, 'read-state-outputs', id);
-    const outputs = (current?.outputs ?? []).toSorted(byName);
+    const current = await findCurrentStateVersion(this.database, actor, 'read-state-outputs', id);
+    const outputs = (current?.outputs ?? []).toSorted(compareByName);
     const open = outputs.filter(({ sensitive }) => !sensitive);
     const values = current && (await this.valuesOf(current, open));
-    if (current) await this.reads.record<StateRead>(actor, current.organization, shownState(current, 'outputs'));
+    if (current)
+      await this.reads.record<StateRead>(actor, current.organization, createStateReadEvent(current, 'outputs'));
     const page = { number: 1, size: Math.max(outputs.length, 1) };
     return this.send(
       { outputs, values },
-      (data) => pageDocument(data, page, outputs.length, request.url),
+      (data) => renderPage(data, page, outputs.length, request.url),
       ({ sensitive }) => !sensitive,
     );
   }
 
   @Get('state-version-outputs/:id')
   async show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<StreamableFile> {
-    const output = await outputFor(this.database, actor, id);
+    const output = await findOutput(this.database, actor, id);
     const version = { id: output.stateVersion, workspace: output.workspace };
     const values = await this.valuesOf({ ...version, organization: output.organization }, [output]);
-    await this.reads.record<StateRead>(actor, output.organization, shownState(version, 'outputs'));
-    return this.send({ outputs: [output], values }, ([data]) => document(data ?? null));
+    await this.reads.record<StateRead>(actor, output.organization, createStateReadEvent(version, 'outputs'));
+    return this.send({ outputs: [output], values }, ([data]) => renderDocument(data ?? null));
   }
 
   /** Null if no value is needed: then no file is opened. */
@@ -88,16 +89,16 @@ export class StateVersionOutputsController {
   }
 
   private send(
-    { outputs, values }: Shown,
-    documentOf: (data: readonly ReturnType<typeof outputResource>[]) => Document,
+    { outputs, values }: OutputsPage,
+    documentOf: (data: readonly ReturnType<typeof renderOutput>[]) => Document,
     hasValue: (output: OutputRow) => boolean = () => true,
   ): StreamableFile {
-    const spliced = new SplicedDocument();
-    const resources = outputs.map((output) => outputResource(output, hasValue(output) ? spliced.placeholder : null));
+    const spliced = new StreamedDocument();
+    const resources = outputs.map((output) => renderOutput(output, hasValue(output) ? spliced.placeholder : null));
     const names = outputs.filter(hasValue).map(({ name }) => name);
-    const content = spliced.stream(documentOf(resources), values?.of(names) ?? none());
+    const content = spliced.stream(documentOf(resources), values?.of(names) ?? createEmptyStream());
     return new StreamableFile(content, { type: JSON_API });
   }
 }
 
-const none = async function* (): AsyncGenerator<never> {};
+const createEmptyStream = async function* (): AsyncGenerator<never> {};

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { badRequest, unprocessable } from '#kernel';
-import { ignored, parseBody, requiredToOne, resourceBody, text, toOneInput } from '#json-api';
+import { ignoredMember, parseBody, requiredToOne, resourceBody, text, toOneInput } from '#json-api';
 import { isBase64 } from './inline-state.js';
-import { valueOf, type CreationReading, type StateReading } from './state.reading.js';
+import { unwrapOutcome, type ParsedCreateRequest, type ParsedState } from './state.reading.js';
 
 const base64 = (name: string) =>
   z
@@ -20,8 +20,8 @@ export const createBody = resourceBody(
     force: z.boolean().nullish(),
     state: base64('State'),
     'json-state': base64('Json state'),
-    'json-state-outputs': ignored('outputs are read from the state itself'),
-    'terraform-version': ignored('the state names it'),
+    'json-state-outputs': ignoredMember('outputs are read from the state itself'),
+    'terraform-version': ignoredMember('the state names it'),
   }),
   z.object({ run: toOneInput }).optional(),
 );
@@ -33,7 +33,7 @@ export const rollbackBody = resourceBody(
 );
 
 /** The id of the version that is to be brought back. */
-export const rolledBack = (body: unknown): string =>
+export const parseRollback = (body: unknown): string =>
   parseBody(rollbackBody, body).data.relationships['rollback-state-version'].data.id;
 
 export type NewStateVersion = {
@@ -42,7 +42,7 @@ export type NewStateVersion = {
   readonly lineage: string | null;
   readonly force: boolean;
   readonly run: string | null;
-  readonly state: { readonly bytes: Uint8Array; readonly reading: StateReading } | null;
+  readonly state: { readonly bytes: Uint8Array; readonly reading: ParsedState } | null;
   readonly jsonState: Uint8Array | null;
 };
 
@@ -58,7 +58,7 @@ const parseDocument = (document: string): unknown =>
   }) as unknown;
 
 /** The input of a creation. Throws `unprocessable` for what is wrong with the attributes, then with the state. */
-export const newStateVersion = ({ document, state, jsonState }: CreationReading): NewStateVersion => {
+export const parseNewStateVersion = ({ document, state, jsonState }: ParsedCreateRequest): NewStateVersion => {
   const { attributes, relationships } = parseBody(createBody, parseDocument(document)).data;
   const { serial, lineage } = attributes;
   const md5 = attributes.md5.toLowerCase();
@@ -69,7 +69,7 @@ export const newStateVersion = ({ document, state, jsonState }: CreationReading)
     lineage: lineage || null,
     force: attributes.force ?? false,
     run: relationships?.run?.data?.id || null,
-    state: state && { bytes: state.bytes, reading: valueOf(state.reading) },
+    state: state && { bytes: state.bytes, reading: unwrapOutcome(state.reading) },
     jsonState,
   };
 };

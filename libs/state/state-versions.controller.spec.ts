@@ -15,13 +15,13 @@ import {
   resource,
 } from '../../test/support/seeds.js';
 import { costOf } from '../../test/support/cost.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
-import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
-import { stateSlice } from './index.js';
-import { aState, LINEAGE, lockedWorkspace, stateRequests, unlock } from './spec.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
+import { expectViewsMatchLog } from '../../test/support/true-to-the-log.js';
+import { stateDefinition } from './index.js';
+import { createStateFile, LINEAGE, createLockedWorkspace, createStateRequests, unlock } from './spec.js';
 
 const md5Of = (bytes: Buffer): string => createHash('md5').update(bytes).digest('hex');
-const { createBody, postState } = stateRequests(md5Of);
+const { createBody, postState } = createStateRequests(md5Of);
 
 let server: TestServer;
 let organization: Awaited<ReturnType<typeof makeOrganization>>;
@@ -35,8 +35,8 @@ afterAll(() => server.close());
 
 describe('a state version that brings its state along', () => {
   it('is created finalized, becomes current by unlocking, and is one document everywhere', async () => {
-    const id = await lockedWorkspace(server, 'inline');
-    const bytes = aState({ serial: 3, outputs: { vpc: { value: 'vpc-1', type: 'string' } } });
+    const id = await createLockedWorkspace(server, 'inline');
+    const bytes = createStateFile({ serial: 3, outputs: { vpc: { value: 'vpc-1', type: 'string' } } });
     const created = await postState(server, id, { serial: 3, state: bytes.toString('base64') }, bytes);
     expect(created.status).toBe(201);
     const version = created.body.data;
@@ -97,8 +97,8 @@ describe('a state version that brings its state along', () => {
   });
 
   it('gives it back byte for byte, with a token only', async () => {
-    const id = await lockedWorkspace(server, 'bytes');
-    const bytes = Buffer.concat([aState({ serial: 1 }), Buffer.from('\n\n  ')]);
+    const id = await createLockedWorkspace(server, 'bytes');
+    const bytes = Buffer.concat([createStateFile({ serial: 1 }), Buffer.from('\n\n  ')]);
     const json = Buffer.from('{"format_version":"1.0"}');
     const state = { serial: 1, state: bytes.toString('base64'), 'json-state': json.toString('base64') };
     const { attributes } = (await postState(server, id, state, bytes)).body.data;
@@ -129,8 +129,8 @@ describe('a state version that brings its state along', () => {
     ['json-state', { 'json-state': '%%%%' }, 422, /Json state must be Base64/],
     ['lineage', { lineage: 'a\0b' }, 422, /Lineage/],
   ])('is refused where %s is wrong: %j', async (attribute, wrong, status, detail) => {
-    const id = await lockedWorkspace(server);
-    const bytes = aState();
+    const id = await createLockedWorkspace(server);
+    const bytes = createStateFile();
     const answer = await postState(server, id, { state: bytes.toString('base64'), ...wrong }, bytes);
     expect([answer.status, answer.body.errors[0].source.pointer]).toEqual([status, `/data/attributes/${attribute}`]);
     expect(answer.body.errors[0].detail).toMatch(detail);
@@ -142,7 +142,7 @@ describe('a state version that brings its state along', () => {
     ['not a state', '{}'],
     ['of an old format', '{"version":3,"serial":1}'],
   ])('is refused where the state is %s', async (_name, text) => {
-    const id = await lockedWorkspace(server);
+    const id = await createLockedWorkspace(server);
     const bytes = Buffer.from(text);
     const answer = await postState(server, id, { state: bytes.toString('base64') }, bytes);
     expect(answer.status).toBe(422);
@@ -150,8 +150,8 @@ describe('a state version that brings its state along', () => {
   });
 
   it('may come in a body larger than others', async () => {
-    const id = await lockedWorkspace(server, 'large');
-    const bytes = aState({ outputs: { big: { value: 'x'.repeat(6_000_000), type: 'string' } } });
+    const id = await createLockedWorkspace(server, 'large');
+    const bytes = createStateFile({ outputs: { big: { value: 'x'.repeat(6_000_000), type: 'string' } } });
     const created = await postState(server, id, { state: bytes.toString('base64') }, bytes);
     expect(created.status).toBe(201);
     const path = new URL(created.body.data.attributes['hosted-state-download-url'] as string).pathname;
@@ -159,8 +159,8 @@ describe('a state version that brings its state along', () => {
   });
 
   it('takes MD5 in capitals and Base64 in lines', async () => {
-    const id = await lockedWorkspace(server);
-    const bytes = aState();
+    const id = await createLockedWorkspace(server);
+    const bytes = createStateFile();
     const lines = bytes.toString('base64').replaceAll(/.{76}/g, '$&\n');
     expect((await postState(server, id, { state: lines, md5: md5Of(bytes).toUpperCase() }, bytes)).status).toBe(201);
   });
@@ -168,19 +168,19 @@ describe('a state version that brings its state along', () => {
 
 describe('the rules of the state’s head, over HTTP', () => {
   it('want the workspace locked, by the caller', async () => {
-    const id = await lockedWorkspace(server);
+    const id = await createLockedWorkspace(server);
     const team = server.as(await makeToken(server, `/api/v2/teams/${organization.ownersTeam}/authentication-token`));
-    const other = await postState(team, id, {}, aState());
+    const other = await postState(team, id, {}, createStateFile());
     expect([other.status, other.body.errors[0].detail]).toEqual([409, expect.stringContaining('is locked by User')]);
     await unlock(server, id);
-    const open = await postState(server, id, { state: aState().toString('base64') }, aState());
+    const open = await postState(server, id, { state: createStateFile().toString('base64') }, createStateFile());
     expect([open.status, open.body.errors[0].detail]).toEqual([409, expect.stringContaining('Lock the workspace')]);
   });
 
   it('refuse stale serials and foreign lineages unless forced', async () => {
-    const id = await lockedWorkspace(server);
+    const id = await createLockedWorkspace(server);
     const version = (serial: number, lineage: string, more: object = {}) => {
-      const bytes = aState({ serial, lineage, name: `n${serial}` });
+      const bytes = createStateFile({ serial, lineage, name: `n${serial}` });
       return postState(server, id, { serial, lineage, state: bytes.toString('base64'), ...more }, bytes);
     };
     expect((await version(5, 'a')).status).toBe(201);
@@ -193,20 +193,20 @@ describe('the rules of the state’s head, over HTTP', () => {
   });
 
   it('answer a repetition with the version that is there, and refuse the same serial with other content', async () => {
-    const id = await lockedWorkspace(server);
-    const bytes = aState({ serial: 2 });
+    const id = await createLockedWorkspace(server);
+    const bytes = createStateFile({ serial: 2 });
     const first = await postState(server, id, { serial: 2, state: bytes.toString('base64') }, bytes);
     const again = await postState(server, id, { serial: 2, state: bytes.toString('base64') }, bytes);
     const pending = await postState(server, id, { serial: 2 }, bytes);
     expect([again.status, pending.status]).toEqual([201, 201]);
     expect(again.body).toEqual(first.body);
     expect(pending.body).toEqual(first.body);
-    expect((await postState(server, id, { serial: 2 }, aState({ name: 'other' }))).status).toBe(409);
+    expect((await postState(server, id, { serial: 2 }, createStateFile({ name: 'other' }))).status).toBe(409);
   });
 
   it('make a new version of the same content under a new lock', async () => {
-    const id = await lockedWorkspace(server);
-    const bytes = aState({ serial: 2 });
+    const id = await createLockedWorkspace(server);
+    const bytes = createStateFile({ serial: 2 });
     const body = { serial: 2, state: bytes.toString('base64') };
     const first = (await postState(server, id, body, bytes)).body.data;
     await unlock(server, id);
@@ -233,8 +233,8 @@ describe('the rules of the state’s head, over HTTP', () => {
   });
 
   it('let an inline repetition complete a version that was never uploaded', async () => {
-    const id = await lockedWorkspace(server);
-    const bytes = aState({ serial: 2 });
+    const id = await createLockedWorkspace(server);
+    const bytes = createStateFile({ serial: 2 });
     const first = await postState(server, id, { serial: 2 }, bytes);
     const json = Buffer.from('{}').toString('base64');
     const inline = { serial: 2, state: bytes.toString('base64'), 'json-state': json };
@@ -247,8 +247,8 @@ describe('the rules of the state’s head, over HTTP', () => {
   });
 
   it('make one version of many equal requests at once', async () => {
-    const id = await lockedWorkspace(server);
-    const bytes = aState({ serial: 2 });
+    const id = await createLockedWorkspace(server);
+    const bytes = createStateFile({ serial: 2 });
     const body = { serial: 2, state: bytes.toString('base64') };
     const answers = await Promise.all(Array.from({ length: 8 }, () => postState(server, id, body, bytes)));
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
@@ -261,8 +261,8 @@ describe('the rules of the state’s head, over HTTP', () => {
 
 describe('who may', () => {
   it('is said by the permission table: strangers see nothing, an organization’s token uploads nothing', async () => {
-    const id = await lockedWorkspace(server, 'guarded');
-    const created = await postState(server, id, { state: aState().toString('base64') }, aState());
+    const id = await createLockedWorkspace(server, 'guarded');
+    const created = await postState(server, id, { state: createStateFile().toString('base64') }, createStateFile());
     const version = created.body.data.id as string;
     await unlock(server, id);
     await makeOrganization(server, 'elsewhere');
@@ -283,16 +283,16 @@ describe('who may', () => {
       expect([path, (await server.as(null).get(`/api/v2/${path}`)).status]).toEqual([path, 401]);
       expect([path, (await token.get(`/api/v2/${path}`)).status]).toEqual([path, 200]);
     }
-    expect((await postState(token, id, {}, aState())).status).toBe(404);
-    expect((await postState(stranger, id, {}, aState())).status).toBe(404);
-    expect((await postState(server.as(null), id, {}, aState())).status).toBe(401);
+    expect((await postState(token, id, {}, createStateFile())).status).toBe(404);
+    expect((await postState(stranger, id, {}, createStateFile())).status).toBe(404);
+    expect((await postState(server.as(null), id, {}, createStateFile())).status).toBe(401);
   });
 
   it('is what a team has been given on the workspace, and nothing above it', async () => {
-    const id = await lockedWorkspace(server, 'given');
+    const id = await createLockedWorkspace(server, 'given');
     const versions: string[] = [];
     for (const serial of [1, 2]) {
-      const bytes = aState({ serial, outputs: { a: { value: serial, type: 'number' } } });
+      const bytes = createStateFile({ serial, outputs: { a: { value: serial, type: 'number' } } });
       const made = await postState(server, id, { serial, state: bytes.toString('base64') }, bytes);
       versions.push(made.body.data.id as string);
     }
@@ -335,7 +335,7 @@ describe('who may', () => {
         expect([level, await found(READS[least])]).toEqual([level, READS[least].map(() => allowed(least))]);
       }
       // Allowed, but the workspace is not locked.
-      expect([level, (await postState(api, id, { serial: 9 }, aState())).status]).toEqual([
+      expect([level, (await postState(api, id, { serial: 9 }, createStateFile())).status]).toEqual([
         level,
         allowed('write', 409),
       ]);
@@ -349,8 +349,8 @@ describe('who may', () => {
   });
 
   it('shows upload links to who may create state alone', async () => {
-    const id = await lockedWorkspace(server);
-    const created = await postState(server, id, {}, aState());
+    const id = await createLockedWorkspace(server);
+    const created = await postState(server, id, {}, createStateFile());
     const path = `/api/v2/state-versions/${created.body.data.id as string}`;
     const token = server.as(await makeOrganizationToken(server, 'acme'));
     expect((await server.get(path)).body.data.attributes['hosted-state-upload-url']).not.toBeNull();
@@ -360,9 +360,9 @@ describe('who may', () => {
 
 describe('lists and includes', () => {
   it('page newest first, with the true total past the end', async () => {
-    const id = await lockedWorkspace(server, 'paged');
+    const id = await createLockedWorkspace(server, 'paged');
     for (let serial = 1; serial <= 5; serial += 1) {
-      const bytes = aState({ serial });
+      const bytes = createStateFile({ serial });
       await postState(server, id, { serial, ...(serial < 5 ? { state: bytes.toString('base64') } : {}) }, bytes);
     }
     const query = 'filter[workspace][name]=paged&filter[organization][name]=acme';
@@ -381,7 +381,7 @@ describe('lists and includes', () => {
   });
 
   it('of a workspace without state are empty; of none are not found; without filters are a bad request', async () => {
-    await lockedWorkspace(server, 'stateless');
+    await createLockedWorkspace(server, 'stateless');
     const list = (query: string) => server.get(`/api/v2/state-versions?${query}`);
     const empty = await list('filter[workspace][name]=stateless&filter[organization][name]=acme');
     expect([empty.status, empty.body.data, empty.body.meta.pagination['total-pages']]).toEqual([200, [], 0]);
@@ -391,8 +391,8 @@ describe('lists and includes', () => {
   });
 
   it('includes outputs with all digits of their numbers', async () => {
-    const id = await lockedWorkspace(server);
-    const written = aState({ outputs: { a: { value: 'the number', type: 'number' } } }).toString();
+    const id = await createLockedWorkspace(server);
+    const written = createStateFile({ outputs: { a: { value: 'the number', type: 'number' } } }).toString();
     const bytes = Buffer.from(written.replace('"the number"', '9007199254740993'));
     await postState(server, id, { state: bytes.toString('base64') }, bytes);
     await unlock(server, id);
@@ -405,9 +405,9 @@ describe('lists and includes', () => {
   });
 
   it('include outputs with their values, and who made it; refuse what they do not know', async () => {
-    const id = await lockedWorkspace(server);
+    const id = await createLockedWorkspace(server);
     const outputs = { a: { value: 1, type: 'number' }, s: { value: 'x', type: 'string', sensitive: true } };
-    const bytes = aState({ outputs });
+    const bytes = createStateFile({ outputs });
     await postState(server, id, { state: bytes.toString('base64') }, bytes);
     await unlock(server, id);
     const path = `/api/v2/workspaces/${id}/current-state-version`;
@@ -434,8 +434,8 @@ describe('lists and includes', () => {
 });
 
 describe('the run that made a state', () => {
-  const withRun = async (workspace: string, run: string, include = ''): Promise<Answer> => {
-    const bytes = aState();
+  const withRun = async (workspace: string, run: string, include = ''): Promise<ApiResponse> => {
+    const bytes = createStateFile();
     const inline = { serial: 1, lineage: LINEAGE, md5: md5Of(bytes), state: bytes.toString('base64') };
     const body = resource('state-versions', inline, { run: { data: { type: 'runs', id: run } } });
     return server.post(`/api/v2/workspaces/${workspace}/state-versions${include}`, body);
@@ -448,7 +448,7 @@ describe('the run that made a state', () => {
   };
 
   it('is told, and comes along with what belongs to it', async () => {
-    const workspace = await lockedWorkspace(server, 'run-here');
+    const workspace = await createLockedWorkspace(server, 'run-here');
     const run = await aPlan(workspace);
     const created = await withRun(workspace, run);
     expect(created.status).toBe(201);
@@ -463,8 +463,8 @@ describe('the run that made a state', () => {
   });
 
   it('must be one of the same workspace: of others nothing is told', async () => {
-    const elsewhere = await aPlan(await lockedWorkspace(server, 'run-there'));
-    const workspace = await lockedWorkspace(server, 'no-run');
+    const elsewhere = await aPlan(await createLockedWorkspace(server, 'run-there'));
+    const workspace = await createLockedWorkspace(server, 'no-run');
     for (const run of [elsewhere, 'run-none', 'x'.repeat(10_000)]) {
       const answer = await withRun(workspace, run);
       expect([answer.status, answer.body.errors[0].source.pointer]).toEqual([422, '/data/relationships/run/data/id']);
@@ -473,7 +473,7 @@ describe('the run that made a state', () => {
 });
 
 describe('rolling back', () => {
-  const rollBack = (api: Api, workspace: string, version: string): Promise<Answer> =>
+  const rollBack = (api: ApiTestClient, workspace: string, version: string): Promise<ApiResponse> =>
     api.patch(`/api/v2/workspaces/${workspace}/state-versions`, {
       data: {
         type: 'state-versions',
@@ -485,10 +485,14 @@ describe('rolling back', () => {
 
   /** A workspace with two versions, locked by the caller; resolves to its id and those of its versions. */
   const withTwo = async (name: string): Promise<readonly [workspace: string, first: string, second: string]> => {
-    const workspace = await lockedWorkspace(server, name);
+    const workspace = await createLockedWorkspace(server, name);
     const made: string[] = [];
     for (const serial of [1, 7]) {
-      const bytes = aState({ serial, name: `n${serial}`, outputs: { which: { value: serial, type: 'number' } } });
+      const bytes = createStateFile({
+        serial,
+        name: `n${serial}`,
+        outputs: { which: { value: serial, type: 'number' } },
+      });
       const json = Buffer.from(`{"format_version":"1.0","which":${serial}}`).toString('base64');
       const inline = { serial, state: bytes.toString('base64'), 'json-state': json };
       made.push((await postState(server, workspace, inline, bytes)).body.data.id as string);
@@ -510,7 +514,7 @@ describe('rolling back', () => {
     });
     const text = await textOf(version);
     expect(text).toBe(
-      aState({ serial: 1, name: 'n1', outputs: { which: { value: 1, type: 'number' } } })
+      createStateFile({ serial: 1, name: 'n1', outputs: { which: { value: 1, type: 'number' } } })
         .toString()
         .replace('"serial": 1', '"serial": 8'),
     );
@@ -521,13 +525,13 @@ describe('rolling back', () => {
     expect(await current()).toMatchObject({ id: version.id, attributes: { intermediate: false } });
     // The client goes on from there, as from any other.
     await server.post(`/api/v2/workspaces/${workspace}/actions/lock`);
-    const next = aState({ serial: 9 });
+    const next = createStateFile({ serial: 9 });
     expect((await postState(server, workspace, { serial: 9, state: next.toString('base64') }, next)).status).toBe(201);
   });
 
   it('also undoes a change of lineage', async () => {
     const [workspace, first] = await withTwo('other-lineage');
-    const other = aState({ serial: 9, lineage: 'other' });
+    const other = createStateFile({ serial: 9, lineage: 'other' });
     const forced = { serial: 9, lineage: 'other', force: true, state: other.toString('base64') };
     expect((await postState(server, workspace, forced, other)).status).toBe(201);
     const answer = await rollBack(server, workspace, first);
@@ -537,7 +541,8 @@ describe('rolling back', () => {
 
   it('takes the place of a version that was never uploaded', async () => {
     const [workspace, first] = await withTwo('given-up');
-    const never = (await postState(server, workspace, { serial: 8 }, aState({ serial: 8 }))).body.data.id as string;
+    const never = (await postState(server, workspace, { serial: 8 }, createStateFile({ serial: 8 }))).body.data
+      .id as string;
     expect((await rollBack(server, workspace, first)).body.data.attributes).toMatchObject({
       serial: 8,
       status: 'finalized',
@@ -563,7 +568,8 @@ describe('rolling back', () => {
   it('wants a version of this workspace that has a state, and says which is wrong', async () => {
     const [workspace] = await withTwo('here');
     const [, foreign] = await withTwo('there');
-    const pending = (await postState(server, workspace, { serial: 9 }, aState({ serial: 9 }))).body.data.id as string;
+    const pending = (await postState(server, workspace, { serial: 9 }, createStateFile({ serial: 9 }))).body.data
+      .id as string;
     for (const version of [foreign, 'sv-none', pending]) {
       const answer = await rollBack(server, workspace, version);
       expect([answer.status, answer.body.errors[0].source.pointer]).toEqual([
@@ -578,7 +584,7 @@ describe('rolling back', () => {
   });
 
   it('refuses a state that its owner has encrypted: its serial cannot be changed', async () => {
-    const workspace = await lockedWorkspace(server, 'sealed');
+    const workspace = await createLockedWorkspace(server, 'sealed');
     const sealed = Buffer.from(
       JSON.stringify({ serial: 1, lineage: LINEAGE, meta: {}, encrypted_data: 'AAAA', encryption_version: 'v0' }),
     );
@@ -600,8 +606,10 @@ describe('rolling back', () => {
 
 describe('the log and the views', () => {
   it('hold no value of any output, and no state', async () => {
-    const id = await lockedWorkspace(server);
-    const bytes = aState({ outputs: { password: { value: 'hunter2-in-clear', type: 'string', sensitive: true } } });
+    const id = await createLockedWorkspace(server);
+    const bytes = createStateFile({
+      outputs: { password: { value: 'hunter2-in-clear', type: 'string', sensitive: true } },
+    });
     expect((await postState(server, id, { state: bytes.toString('base64') }, bytes)).status).toBe(201);
     await unlock(server, id);
     const text = JSON.stringify(
@@ -617,9 +625,9 @@ describe('the log and the views', () => {
 
   it('forget the versions of workspaces and organizations that are deleted', async () => {
     await makeOrganization(server, 'brief');
-    const ids = [await lockedWorkspace(server, 'gone'), await lockedWorkspace(server, 'gone-too', 'brief')];
+    const ids = [await createLockedWorkspace(server, 'gone'), await createLockedWorkspace(server, 'gone-too', 'brief')];
     const outputs = { a: { value: 1, type: 'number' } };
-    const bytes = aState({ outputs });
+    const bytes = createStateFile({ outputs });
     const versions: string[] = [];
     for (const id of ids) {
       const { body } = await postState(server, id, { state: bytes.toString('base64') }, bytes);
@@ -635,16 +643,16 @@ describe('the log and the views', () => {
   });
 
   it('agree: what the log says is what the views hold', async () => {
-    await expectTrueToTheLog(server, [stateSlice]);
+    await expectViewsMatchLog(server, [stateDefinition]);
   });
 
   it('read a document with one statement, and create one with a check, a decision and a look at it', async () => {
-    const id = await lockedWorkspace(server);
-    const bytes = aState();
+    const id = await createLockedWorkspace(server);
+    const bytes = createStateFile();
     const { body } = await postState(server, id, { serial: 1, state: bytes.toString('base64') }, bytes);
     const show = `/api/v2/state-versions/${body.data.id as string}?include=outputs`;
     expect(await costOf(server, () => server.get(show))).toMatchObject({ status: 200, roundTrips: 1 });
-    const next = aState({ serial: 2 });
+    const next = createStateFile({ serial: 2 });
     const inline = { serial: 2, state: next.toString('base64') };
     const create = () => postState(server, id, inline, next);
     expect(await costOf(server, create)).toMatchObject({ status: 201, roundTrips: 4 });
@@ -653,9 +661,9 @@ describe('the log and the views', () => {
 
 it('a workspace that is not there has no states, and a body of another type makes none', async () => {
   const post = (body: object) => server.post('/api/v2/workspaces/ws-none/state-versions', body);
-  expect((await post(createBody({}, aState()))).status).toBe(404);
+  expect((await post(createBody({}, createStateFile()))).status).toBe(404);
   expect((await post(resource('workspaces'))).status).toBe(404);
-  const id = await lockedWorkspace(server);
+  const id = await createLockedWorkspace(server);
   expect((await server.post(`/api/v2/workspaces/${id}/state-versions`, resource('workspaces'))).status).toBe(422);
   expect((await server.post(`/api/v2/workspaces/${id}/state-versions`)).status).toBe(422);
   expect((await server.get('/api/v2/workspaces/ws-none/current-state-version')).status).toBe(404);

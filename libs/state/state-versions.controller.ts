@@ -6,41 +6,45 @@ import { notFound } from '#kernel';
 import { ConfigureRoute, CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import {
-  document,
-  pageDocument,
-  pageOf,
-  parameter,
-  required,
+  renderDocument,
+  renderPage,
+  parsePage,
+  getParameter,
+  requireParameter,
   type Document,
-  type Query as QueryOf,
+  type QueryParameters as QueryOf,
   type Resource,
 } from '#json-api';
-import { Reads } from '#reads';
+import { ReadRecorder } from '#reads';
 import { CurrentRuns } from '#workspaces';
 import type { BackingDataCommand } from './backing-data.js';
-import { ToBackingData } from './backing-data.handler.js';
+import { ChangeBackingData } from './backing-data.handler.js';
 import type { StateRead } from './reads.events.js';
-import { rolledBack } from './state-versions.body.js';
-import { includedWith, stateVersionIncludes, type Includes } from './state-versions.include.js';
+import { parseRollback } from './state-versions.body.js';
+import {
+  loadStateVersionIncluded,
+  parseStateVersionIncludes,
+  type StateVersionIncludes,
+} from './state-versions.include.js';
 import { StateVersionRenderer } from './state-versions.renderer.js';
 import { AddStateVersion, RollBackState } from './state-versions.handler.js';
 import {
-  currentStateVersion,
+  findCurrentStateVersion,
   listStateVersions,
-  stateVersionFor,
+  findStateVersion,
   type StateVersionFilter,
   type StateVersionRow,
 } from './state-versions.queries.js';
 import { StateExtracts } from './state.extracts.js';
 
-const statusOf = (query: QueryOf): string | undefined => parameter(query, 'filter[status]');
+const parseStatus = (query: QueryOf): string | undefined => getParameter(query, 'filter[status]');
 
 const filterOf = (query: QueryOf): StateVersionFilter => ({
   of: {
-    organization: required(query, 'filter[organization][name]'),
-    name: required(query, 'filter[workspace][name]'),
+    organization: requireParameter(query, 'filter[organization][name]'),
+    name: requireParameter(query, 'filter[workspace][name]'),
   },
-  status: statusOf(query),
+  status: parseStatus(query),
 });
 
 @Controller('api/v2')
@@ -51,7 +55,7 @@ export class StateVersionsController {
     private readonly extracts: StateExtracts,
     private readonly renderer: StateVersionRenderer,
     private readonly runs: CurrentRuns,
-    private readonly reads: Reads,
+    private readonly reads: ReadRecorder,
   ) {}
 
   @Post('workspaces/:id/state-versions')
@@ -64,15 +68,15 @@ export class StateVersionsController {
   ): Promise<Document> {
     const announced = headers['content-length'] === undefined ? null : Number(headers['content-length']);
     const row = await this.bus.execute(new AddStateVersion(id, body ?? Readable.from([]), announced, actor));
-    return document(await this.renderer.resource(row, actor));
+    return renderDocument(await this.renderer.resource(row, actor));
   }
 
   /** Rolls back: the current state becomes what it was in the version that is named. */
   @Patch('workspaces/:id/state-versions')
   @HttpCode(201)
   async rollBack(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const row = await this.bus.execute(new RollBackState(id, rolledBack(body), actor));
-    return document(await this.renderer.resource(row, actor));
+    const row = await this.bus.execute(new RollBackState(id, parseRollback(body), actor));
+    return renderDocument(await this.renderer.resource(row, actor));
   }
 
   @Get('state-versions')
@@ -87,19 +91,19 @@ export class StateVersionsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    return this.page({ of: { id }, status: statusOf(query) }, query, request, actor);
+    return this.page({ of: { id }, status: parseStatus(query) }, query, request, actor);
   }
 
   @Get('state-versions/:id')
   async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
-    const includes = stateVersionIncludes(query);
-    return this.render(await stateVersionFor(this.database, actor, 'read-state', id), includes, actor);
+    const includes = parseStateVersionIncludes(query);
+    return this.render(await findStateVersion(this.database, actor, 'read-state', id), includes, actor);
   }
 
   @Get('workspaces/:id/current-state-version')
   async current(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
-    const includes = stateVersionIncludes(query);
-    const row = await currentStateVersion(this.database, actor, 'read-state', id);
+    const includes = parseStateVersionIncludes(query);
+    const row = await findCurrentStateVersion(this.database, actor, 'read-state', id);
     if (!row) throw notFound();
     return this.render(row, includes, actor);
   }
@@ -123,9 +127,9 @@ export class StateVersionsController {
   }
 
   private async toBackingData(id: string, type: BackingDataCommand['type'], actor: Actor): Promise<Document> {
-    const row = await this.bus.execute(new ToBackingData(id, type, actor));
+    const row = await this.bus.execute(new ChangeBackingData(id, type, actor));
     if (!row) throw notFound();
-    return document(await this.renderer.resource(row, actor));
+    return renderDocument(await this.renderer.resource(row, actor));
   }
 
   private async page(
@@ -134,29 +138,29 @@ export class StateVersionsController {
     request: FastifyRequest,
     actor: Actor,
   ): Promise<Document> {
-    const includes = stateVersionIncludes(query);
-    const page = pageOf(query);
+    const includes = parseStateVersionIncludes(query);
+    const page = parsePage(query);
     const { rows, total, workspace, organization } = await listStateVersions(this.database, actor, filter, page);
     const data = await Promise.all(rows.map((row) => this.renderer.resourceOnPage(row, actor)));
     const included = await this.included(rows, includes, actor);
     const listed = { workspace, count: rows.length };
     await this.reads.record<StateRead>(actor, organization, { type: 'StateVersionsListed', data: listed });
     if (includes?.has('outputs')) await this.renderer.record(rows, 'outputs', actor);
-    return pageDocument(data, page, total, request.url, included);
+    return renderPage(data, page, total, request.url, included);
   }
 
-  private async render(row: StateVersionRow, includes: Includes | null, actor: Actor): Promise<Document> {
+  private async render(row: StateVersionRow, includes: StateVersionIncludes | null, actor: Actor): Promise<Document> {
     const included = await this.included([row], includes, actor);
     await this.renderer.record([row], includes?.has('outputs') ? 'outputs' : 'document', actor);
-    return document(await this.renderer.resource(row, actor), included);
+    return renderDocument(await this.renderer.resource(row, actor), included);
   }
 
   private async included(
     rows: readonly StateVersionRow[],
-    includes: Includes | null,
+    includes: StateVersionIncludes | null,
     actor: Actor,
   ): Promise<Resource[] | undefined> {
     const { extracts, runs } = this;
-    return includes ? includedWith(this.database, rows, includes, { actor, extracts, runs }) : undefined;
+    return includes ? loadStateVersionIncluded(this.database, rows, includes, { actor, extracts, runs }) : undefined;
   }
 }

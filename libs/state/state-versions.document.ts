@@ -13,7 +13,7 @@ export type StateVersionView = {
   readonly mayUpload: boolean;
 };
 
-const urlsOf = ({ id, status }: StateVersionRow, { links, hasJson, mayUpload }: StateVersionView) => {
+const buildUrls = ({ id, status }: StateVersionRow, { links, hasJson, mayUpload }: StateVersionView) => {
   const pending = status === 'pending';
   const finalized = status === 'finalized';
   return {
@@ -25,7 +25,7 @@ const urlsOf = ({ id, status }: StateVersionRow, { links, hasJson, mayUpload }: 
 };
 
 /** A state version as every endpoint renders it. */
-export const stateVersionResource = (row: StateVersionRow, view: StateVersionView): Resource => {
+export const renderStateVersion = (row: StateVersionRow, view: StateVersionView): Resource => {
   const self = `/api/v2/state-versions/${row.id}`;
   const { createdBy } = row;
   return {
@@ -34,7 +34,7 @@ export const stateVersionResource = (row: StateVersionRow, view: StateVersionVie
     attributes: {
       'created-at': row.createdAt,
       size: row.size,
-      ...urlsOf(row, view),
+      ...buildUrls(row, view),
       intermediate: row.intermediate,
       modules: row.modules,
       providers: row.providers,
@@ -66,7 +66,7 @@ export const stateVersionResource = (row: StateVersionRow, view: StateVersionVie
   };
 };
 
-export const outputResource = ({ id, name, sensitive, type, detailedType }: OutputRow, value: unknown): Resource => ({
+export const renderOutput = ({ id, name, sensitive, type, detailedType }: OutputRow, value: unknown): Resource => ({
   id,
   type: 'state-version-outputs',
   attributes: { name, sensitive, type, value, 'detailed-type': detailedType },
@@ -74,7 +74,7 @@ export const outputResource = ({ id, name, sensitive, type, detailedType }: Outp
 });
 
 /** An output as workspaces show it. */
-export const workspaceOutputResource = ({ id, name, sensitive, type }: OutputRow, value: unknown): Resource => ({
+export const renderWorkspaceOutput = ({ id, name, sensitive, type }: OutputRow, value: unknown): Resource => ({
   id,
   type: 'workspace-outputs',
   attributes: { name, sensitive, 'output-type': type, value: sensitive ? null : value },

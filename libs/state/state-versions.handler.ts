@@ -2,18 +2,18 @@ import type { Readable } from 'node:stream';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { conflict, notFound } from '#kernel';
 import type { Actor } from '#access';
-import { MIB, received } from '#blob-store';
+import { MIB, limitUpload } from '#blob-store';
 import { Database } from '#event-store';
-import { newStateVersion, type NewStateVersion } from './state-versions.body.js';
+import { parseNewStateVersion, type NewStateVersion } from './state-versions.body.js';
 import {
-  demandCreation,
-  demandRun,
-  rollbackSource,
-  uploadTarget,
+  requireStateCreation,
+  requireRunOfWorkspace,
+  loadRollbackSource,
+  findStateUploadTarget,
   type StateVersionRow,
 } from './state-versions.queries.js';
 import { InlineStateLimit } from './inline-state.limit.js';
-import { StateBirths } from './state.births.js';
+import { StateVersionCreator } from './state.births.js';
 import { StateFiles, type FileKind } from './state.files.js';
 import { StateReaders } from './state.readers.js';
 import { StateUploads } from './state.uploads.js';
@@ -64,22 +64,22 @@ export class AddStateVersionHandler implements ICommandHandler<AddStateVersion> 
 
   constructor(
     private readonly database: Database,
-    private readonly births: StateBirths,
+    private readonly births: StateVersionCreator,
     private readonly readers: StateReaders,
     private readonly limit: InlineStateLimit,
   ) {}
 
   async execute({ workspace, body, announced, actor }: AddStateVersion): Promise<StateVersionRow> {
     // No file is read or stored before it is known that the caller may create state.
-    const organization = await demandCreation(this.database, actor, workspace);
+    const organization = await requireStateCreation(this.database, actor, workspace);
     const input = this.inputs.get(body) ?? (await this.read(organization, body, announced));
-    if (input.run !== null) await demandRun(this.database, workspace, input.run);
+    if (input.run !== null) await requireRunOfWorkspace(this.database, workspace, input.run);
     return this.births.create(workspace, { ...input, rollbackOf: null }, actor);
   }
 
   private async read(organization: string, body: Readable, announced: number | null): Promise<NewStateVersion> {
     const bytes = await this.limit.bytesOf(body, announced);
-    const input = newStateVersion(await this.readers.readCreation(organization, bytes, this.limit.fileBytes));
+    const input = parseNewStateVersion(await this.readers.readCreation(organization, bytes, this.limit.fileBytes));
     this.inputs.set(body, input);
     return input;
   }
@@ -89,13 +89,13 @@ export class AddStateVersionHandler implements ICommandHandler<AddStateVersion> 
 export class RollBackStateHandler implements ICommandHandler<RollBackState> {
   constructor(
     private readonly database: Database,
-    private readonly births: StateBirths,
+    private readonly births: StateVersionCreator,
     private readonly files: StateFiles,
     private readonly readers: StateReaders,
   ) {}
 
   async execute({ workspace, stateVersion, actor }: RollBackState): Promise<StateVersionRow> {
-    const { organization, serial, lineage } = await rollbackSource(this.database, actor, workspace, stateVersion);
+    const { organization, serial, lineage } = await loadRollbackSource(this.database, actor, workspace, stateVersion);
     const size = await this.files.size(stateVersion, 'state');
     const load = (): Promise<Uint8Array | null> => this.files.bytes(stateVersion);
     const state = size === null ? null : await this.readers.renumber(organization, size, load, serial);
@@ -116,9 +116,9 @@ export class ReceiveStateFileHandler implements ICommandHandler<ReceiveStateFile
   ) {}
 
   async execute({ stateVersion, kind, content }: ReceiveStateFile): Promise<void> {
-    const upload = received(content, UPLOAD_LIMIT[kind]);
+    const upload = limitUpload(content, UPLOAD_LIMIT[kind]);
     try {
-      const target = await uploadTarget(this.database, stateVersion);
+      const target = await findStateUploadTarget(this.database, stateVersion);
       if (!target) throw notFound();
       if (kind === 'json-state') await this.uploads.storeJson(stateVersion, upload);
       else if (target.status === 'pending') await this.uploads.finalize(target, upload, null);

@@ -1,57 +1,75 @@
 import { sql, type Sql } from '#kernel';
-import { may, type Actor, type Person } from '#access';
-import { relatedTeams, relatedUsers } from '#people';
+import { can, type Actor, type ActingPrincipal } from '#access';
+import { selectRelatedTeams, selectRelatedUsers } from '#people';
 import type { Database } from '#event-store';
-import { includesOf, readRelated, slowForLists, type Query, type Related, type Resource } from '#json-api';
+import {
+  parseInclude,
+  readRelated,
+  getSlowReadCaller,
+  type QueryParameters,
+  type RelatedResources,
+  type Resource,
+} from '#json-api';
 import type { CurrentRuns } from '#workspaces';
-import { byName } from './state-extract.js';
-import { outputResource } from './state-versions.document.js';
+import { compareByName } from './state-extract.js';
+import { renderOutput } from './state-versions.document.js';
 import type { StateVersionRow } from './state-versions.queries.js';
 import { ValueBudget, type StateExtracts } from './state.extracts.js';
 
 const INCLUDES = ['outputs', 'created_by', 'run', 'run.created_by', 'run.configuration_version'] as const;
 
-export type Includes = ReadonlySet<(typeof INCLUDES)[number]>;
+export type StateVersionIncludes = ReadonlySet<(typeof INCLUDES)[number]>;
 
-export const stateVersionIncludes = (query: Query): Includes | null => includesOf(query, INCLUDES);
+export const parseStateVersionIncludes = (query: QueryParameters): StateVersionIncludes | null =>
+  parseInclude(query, INCLUDES);
 
-type Neighbours = { readonly actor: Actor; readonly extracts: StateExtracts; readonly runs: CurrentRuns };
+type StateIncludeSources = { readonly actor: Actor; readonly extracts: StateExtracts; readonly runs: CurrentRuns };
 
 /** What the includes ask for, in one more statement at the most. */
-export const includedWith = async (
+export const loadStateVersionIncluded = async (
   database: Database,
   rows: readonly StateVersionRow[],
-  includes: Includes,
-  { actor, extracts, runs }: Neighbours,
+  includes: StateVersionIncludes,
+  { actor, extracts, runs }: StateIncludeSources,
 ): Promise<Resource[]> => [
   ...(await readRelated(
     database,
-    [...(includes.has('created_by') ? creatorsOf(rows, actor, runs) : []), ...runsOf(rows, includes, actor, runs)],
-    slowForLists(actor, rows),
+    [
+      ...(includes.has('created_by') ? selectCreators(rows, actor, runs) : []),
+      ...selectRuns(rows, includes, actor, runs),
+    ],
+    getSlowReadCaller(actor, rows),
   )),
-  ...(includes.has('outputs') ? await outputsOf(rows, extracts) : []),
+  ...(includes.has('outputs') ? await loadOutputs(rows, extracts) : []),
 ];
 
-const creatorsOf = (rows: readonly StateVersionRow[], actor: Actor, runs: CurrentRuns): readonly Related[] => {
-  const lent = (type: Person['type'], related: (ids: Sql) => readonly Related[]): readonly Related[] => {
+const selectCreators = (
+  rows: readonly StateVersionRow[],
+  actor: Actor,
+  runs: CurrentRuns,
+): readonly RelatedResources[] => {
+  const lent = (
+    type: ActingPrincipal['type'],
+    related: (ids: Sql) => readonly RelatedResources[],
+  ): readonly RelatedResources[] => {
     const ids = new Set(rows.flatMap(({ createdBy }) => (createdBy.type === type ? [createdBy.id] : [])));
     return ids.size > 0 ? related(sql`${[...ids]}::text[]`) : [];
   };
   return [
-    ...lent('users', (ids) => [relatedUsers(ids, actor)]),
-    ...lent('teams', (ids) => [relatedTeams(ids, actor)]),
+    ...lent('users', (ids) => [selectRelatedUsers(ids, actor)]),
+    ...lent('teams', (ids) => [selectRelatedTeams(ids, actor)]),
     ...lent('runs', (ids) => runs.related(ids, new Set(), actor)),
   ];
 };
 
-const runsOf = (
+const selectRuns = (
   rows: readonly StateVersionRow[],
-  includes: Includes,
+  includes: StateVersionIncludes,
   actor: Actor,
   runs: CurrentRuns,
-): readonly Related[] => {
+): readonly RelatedResources[] => {
   const asked = [...includes].filter((name) => name === 'run' || name.startsWith('run.'));
-  const ids = rows.filter((row) => may(actor, 'read-runs', row)).flatMap(({ run }) => run ?? []);
+  const ids = rows.filter((row) => can(actor, 'read-runs', row)).flatMap(({ run }) => run ?? []);
   if (asked.length === 0 || ids.length === 0) return [];
   return runs.related(sql`${ids}::text[]`, new Set(asked.map((name) => name.slice('run.'.length))), actor);
 };
@@ -63,15 +81,15 @@ const runsOf = (
 export const INCLUDED_VALUES = 1024 * 1024;
 
 /** Values and all: who sees a state version may download the whole state. */
-const outputsOf = async (rows: readonly StateVersionRow[], extracts: StateExtracts): Promise<Resource[]> => {
+const loadOutputs = async (rows: readonly StateVersionRow[], extracts: StateExtracts): Promise<Resource[]> => {
   const included: Resource[] = [];
   const budget = new ValueBudget(INCLUDED_VALUES);
   for (const row of rows.filter(({ outputs }) => outputs.length > 0)) {
-    const outputs = row.outputs.toSorted(byName);
+    const outputs = row.outputs.toSorted(compareByName);
     const names = outputs.map(({ name }) => name);
     const values = await (await extracts.outputs(row)).parsed(names, budget);
     const fitting = outputs.filter(({ name }) => values.has(name));
-    included.push(...fitting.map((output) => outputResource(output, values.get(output.name))));
+    included.push(...fitting.map((output) => renderOutput(output, values.get(output.name))));
   }
   return included;
 };

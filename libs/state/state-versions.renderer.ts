@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { may, type Actor } from '#access';
-import { Refused, type RefusalKind, type Sql } from '#kernel';
-import { related, type Related, type Resource } from '#json-api';
-import { Reads } from '#reads';
+import { can, type Actor } from '#access';
+import { Refusal, type RefusalKind, type Sql } from '#kernel';
+import { defineRelated, type RelatedResources, type Resource } from '#json-api';
+import { ReadRecorder } from '#reads';
 import { CurrentStates } from '#workspaces';
-import { byName, type BlocksIndex } from './state-extract.js';
-import { shownState, type Shown, type StateRead } from './reads.events.js';
-import { stateVersionResource, workspaceOutputResource } from './state-versions.document.js';
+import { compareByName, type BlocksIndex } from './state-extract.js';
+import { createStateReadEvent, type ShownStateContent, type StateRead } from './reads.events.js';
+import { renderStateVersion, renderWorkspaceOutput } from './state-versions.document.js';
 import { INCLUDED_VALUES } from './state-versions.include.js';
-import { stateVersionsByIds, type OutputRow, type StateVersionRow } from './state-versions.queries.js';
+import { selectStateVersionsByIds, type OutputRow, type StateVersionRow } from './state-versions.queries.js';
 import { StateExtracts, ValueBudget } from './state.extracts.js';
 import { StateFiles } from './state.files.js';
 import { StateLinks } from './state.links.js';
@@ -20,7 +20,7 @@ const unlessRefused = async <T>(read: () => Promise<T>, ...kinds: readonly Refus
   try {
     return await read();
   } catch (error) {
-    if (error instanceof Refused && kinds.includes(error.kind)) return null;
+    if (error instanceof Refusal && kinds.includes(error.kind)) return null;
     throw error;
   }
 };
@@ -32,7 +32,7 @@ export class StateVersionRenderer extends CurrentStates {
     private readonly extracts: StateExtracts,
     private readonly files: StateFiles,
     private readonly links: StateLinks,
-    private readonly reads: Reads,
+    private readonly reads: ReadRecorder,
   ) {
     super();
   }
@@ -49,24 +49,24 @@ export class StateVersionRenderer extends CurrentStates {
     return this.render(row, actor, () => this.extracts.blocksOnPage(row));
   }
 
-  override related(ids: Sql, actor: Actor): Related {
-    return related<StateVersionRow>(stateVersionsByIds(ids, actor), async (rows) => {
-      const seen = rows.filter((row) => may(actor, 'read-state', row));
+  override related(ids: Sql, actor: Actor): RelatedResources {
+    return defineRelated<StateVersionRow>(selectStateVersionsByIds(ids, actor), async (rows) => {
+      const seen = rows.filter((row) => can(actor, 'read-state', row));
       await this.record(seen, 'document', actor);
       return Promise.all(seen.map((row) => this.resourceOnPage(row, actor)));
     });
   }
 
-  override relatedOutputs(ids: Sql, actor: Actor): Related {
-    return related<StateVersionRow>(stateVersionsByIds(ids, actor), async (rows) => {
+  override relatedOutputs(ids: Sql, actor: Actor): RelatedResources {
+    return defineRelated<StateVersionRow>(selectStateVersionsByIds(ids, actor), async (rows) => {
       const included: Resource[] = [];
-      const seen = rows.filter((row) => may(actor, 'read-state-outputs', row));
+      const seen = rows.filter((row) => can(actor, 'read-state-outputs', row));
       const budget = new ValueBudget(INCLUDED_VALUES);
       for (const row of seen) {
-        const outputs = row.outputs.toSorted(byName);
+        const outputs = row.outputs.toSorted(compareByName);
         const values = await this.openValues(row, outputs, budget);
         const shown = outputs.filter(({ name, sensitive }) => sensitive || values?.has(name) !== false);
-        included.push(...shown.map((output) => workspaceOutputResource(output, values?.get(output.name) ?? null)));
+        included.push(...shown.map((output) => renderWorkspaceOutput(output, values?.get(output.name) ?? null)));
       }
       await this.record(seen, 'outputs', actor);
       return included;
@@ -74,9 +74,9 @@ export class StateVersionRenderer extends CurrentStates {
   }
 
   /** Reading a workspace is told nowhere; a state that it brings along is. All are of one organization. */
-  record(rows: readonly StateVersionRow[], shown: Shown, actor: Actor): Promise<void> {
+  record(rows: readonly StateVersionRow[], shown: ShownStateContent, actor: Actor): Promise<void> {
     const organization = rows[0]?.organization ?? null;
-    return this.reads.record<StateRead>(actor, organization, ...rows.map((row) => shownState(row, shown)));
+    return this.reads.record<StateRead>(actor, organization, ...rows.map((row) => createStateReadEvent(row, shown)));
   }
 
   /** At most two requests to the store for each row of a page, and none for rows without data. */
@@ -85,11 +85,11 @@ export class StateVersionRenderer extends CurrentStates {
       hasLinks(row) && this.files.has(row.id, 'json-state'),
       row.status === 'finalized' ? readBlocks() : null,
     ]);
-    return stateVersionResource(row, {
+    return renderStateVersion(row, {
       links: this.links,
       hasJson,
       blocks,
-      mayUpload: may(actor, 'create-state', row),
+      mayUpload: can(actor, 'create-state', row),
     });
   }
 

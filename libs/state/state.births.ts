@@ -2,26 +2,26 @@ import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { Ids, notFound } from '#kernel';
-import { personOf, type Actor } from '#access';
+import { toActingPrincipal, type Actor } from '#access';
 import type { BlobContent } from '#blob-store';
 import { Database } from '#event-store';
-import { ToWorkspace } from '#workspaces';
+import { ChangeWorkspace } from '#workspaces';
 import type { NewStateVersion } from './state-versions.body.js';
-import { createdOrRepeated, type StateVersionRow } from './state-versions.queries.js';
+import { findCreatedOrRepeated, type StateVersionRow } from './state-versions.queries.js';
 import { StateExtracts } from './state.extracts.js';
 import { StateFiles } from './state.files.js';
-import type { StateReading } from './state.reading.js';
-import { isCertain, StateUploads } from './state.uploads.js';
+import type { ParsedState } from './state.reading.js';
+import { isDefiniteFailure, StateUploads } from './state.uploads.js';
 
-type Birth = Omit<NewStateVersion, 'jsonState' | 'state'> & {
+type StateVersionInput = Omit<NewStateVersion, 'jsonState' | 'state'> & {
   readonly rollbackOf: string | null;
-  readonly state: { readonly bytes: Uint8Array; readonly reading: StateReading } | null;
+  readonly state: { readonly bytes: Uint8Array; readonly reading: ParsedState } | null;
   readonly jsonState: BlobContent | null;
 };
 
 /** How a version comes into the world with the files that came along: those first, then its event. */
 @Injectable()
-export class StateBirths {
+export class StateVersionCreator {
   constructor(
     private readonly bus: CommandBus,
     private readonly database: Database,
@@ -32,30 +32,30 @@ export class StateBirths {
   ) {}
 
   /** Resolves to the version made, or to the one that this repeats. */
-  async create(workspace: string, birth: Birth, actor: Actor): Promise<StateVersionRow> {
+  async create(workspace: string, birth: StateVersionInput, actor: Actor): Promise<StateVersionRow> {
     const id = this.ids.next('sv');
     await this.tell(id, workspace, birth, actor);
-    const made = await createdOrRepeated(this.database, actor, workspace, id, birth);
+    const made = await findCreatedOrRepeated(this.database, actor, workspace, id, birth);
     if (!made) throw notFound();
     return made.id === id ? made : this.repeat(made, id, birth, actor);
   }
 
-  private async tell(id: string, workspace: string, birth: Birth, actor: Actor): Promise<void> {
+  private async tell(id: string, workspace: string, birth: StateVersionInput, actor: Actor): Promise<void> {
     const { serial, lineage, md5, run, rollbackOf, force, state } = birth;
     const facts = state && this.uploads.factsOf(state.reading);
-    const createdBy = personOf(actor);
+    const createdBy = toActingPrincipal(actor);
     const made = run ?? (createdBy.type === 'runs' ? createdBy.id : null);
     const data = { id, serial, lineage, md5, createdBy, run: made, rollbackOf, force, facts };
     await this.store(id, birth);
     try {
-      await this.bus.execute(new ToWorkspace({ id: workspace }, { type: 'CreateStateVersion', data }, actor));
+      await this.bus.execute(new ChangeWorkspace({ id: workspace }, { type: 'CreateStateVersion', data }, actor));
     } catch (error) {
-      if (isCertain(error)) await this.files.remove(id);
+      if (isDefiniteFailure(error)) await this.files.remove(id);
       throw error;
     }
   }
 
-  private async store(id: string, { state, jsonState }: Birth): Promise<void> {
+  private async store(id: string, { state, jsonState }: StateVersionInput): Promise<void> {
     try {
       if (state) {
         await this.files.put(id, 'state', state.bytes);
@@ -73,7 +73,7 @@ export class StateBirths {
   private async repeat(
     first: StateVersionRow,
     id: string,
-    { state, ...birth }: Birth,
+    { state, ...birth }: StateVersionInput,
     actor: Actor,
   ): Promise<StateVersionRow> {
     const jsonState = await this.files.content(id, 'json-state');
@@ -81,6 +81,6 @@ export class StateBirths {
     await this.files.remove(id);
     if (!state || first.status === 'finalized') return first;
     await this.uploads.finalize(first, Readable.from([state.bytes]), actor);
-    return (await createdOrRepeated(this.database, actor, first.workspace, first.id, birth)) ?? first;
+    return (await findCreatedOrRepeated(this.database, actor, first.workspace, first.id, birth)) ?? first;
   }
 }

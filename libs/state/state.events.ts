@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { EventKind, EventKinds } from '#kernel';
 import type { BackingDataEvent } from './backing-data.js';
 
-const told = (action: string): EventKind<{ workspace: string }> => ({
+const defineAuditedEvent = (action: string): EventKind<{ workspace: string }> => ({
   schemaVersion: 1,
   topic: 'workspaces',
   schema: z.strictObject({ workspace: z.string() }),
@@ -11,7 +11,7 @@ const told = (action: string): EventKind<{ workspace: string }> => ({
 
 /** Of state versions' own streams; the rest of what happens to them is told by libs/workspaces/workspaces.events.ts. */
 export const backingDataEvents: EventKinds<BackingDataEvent> = {
-  StateVersionDataSoftDeleted: told('soft_delete_backing_data'),
-  StateVersionDataRestored: told('restore_backing_data'),
-  StateVersionDataPermanentlyDeleted: told('permanently_delete_backing_data'),
+  StateVersionDataSoftDeleted: defineAuditedEvent('soft_delete_backing_data'),
+  StateVersionDataRestored: defineAuditedEvent('restore_backing_data'),
+  StateVersionDataPermanentlyDeleted: defineAuditedEvent('permanently_delete_backing_data'),
 };

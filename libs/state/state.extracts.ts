@@ -1,30 +1,30 @@
 import { Injectable } from '@nestjs/common';
 import { notFound } from '#kernel';
-import { bytesOf } from '#blob-store';
+import { readBytes } from '#blob-store';
 import { Database } from '#event-store';
 import { parseExactly } from './exact-json.js';
 import {
   HEADER_BYTES,
-  indexLengthOf,
-  linesOf,
-  resourcesIn,
+  readIndexLength,
+  locateLines,
+  parseResourceLines,
   type BlocksIndex,
   type OutputsIndex,
   type ResourcesIndex,
 } from './state-extract.js';
 import type { StateResource } from './state-resources.js';
-import { stateVersionStatus } from './state-versions.queries.js';
+import { findStateVersionStatus } from './state-versions.queries.js';
 import { EXTRACT_KINDS, StateFiles, type ExtractKind } from './state.files.js';
 import { StateReaders } from './state.readers.js';
-import type { StateReading } from './state.reading.js';
+import type { ParsedState } from './state.reading.js';
 
 export type ExtractedVersion = { readonly id: string; readonly organization: string };
 
 /** A frame of encryption, and more than all outputs of most states: mostly one read is enough. */
-const BEGINNING = 64 * 1024;
+const FIRST_READ_BYTES = 64 * 1024;
 
 /** Bytes between two values that are rather read than left out by a new request to the store. */
-const GAP = 64 * 1024;
+const MAX_SKIPPED_BYTES = 64 * 1024;
 
 /**
  * Bytes of the list of blocks of one version on a page of versions: about 300 blocks. So a page of 100 versions has at most
@@ -32,21 +32,21 @@ const GAP = 64 * 1024;
  */
 export const BLOCKS_ON_PAGE = 40 * 1024;
 
-type Opened<Index> = {
+type OpenedExtract<Index> = {
   readonly index: Index;
   /** Where the body begins. */
   readonly start: number;
   readonly beginning: Uint8Array;
 };
 
-type Value = { readonly from: number; readonly length: number };
+type OutputValueSpan = { readonly from: number; readonly length: number };
 
 /** The values of outputs as bytes of JSON, and how many bytes each is. */
 export class OutputValues {
-  private readonly byName: ReadonlyMap<string, Value>;
+  private readonly byName: ReadonlyMap<string, OutputValueSpan>;
 
   constructor(
-    private readonly opened: Opened<OutputsIndex>,
+    private readonly opened: OpenedExtract<OutputsIndex>,
     private readonly read: (from: number, to: number) => Promise<AsyncIterable<Uint8Array>>,
   ) {
     this.byName = new Map(opened.index.map(([name, from, length]) => [name, { from, length }]));
@@ -59,7 +59,7 @@ export class OutputValues {
   /** The bytes of these outputs' values, in the order of the names; `byName` sorts them so that each byte is read once. */
   async *of(names: readonly string[]): AsyncGenerator<AsyncGenerator<Uint8Array>> {
     const end = Math.max(0, ...names.map((name) => this.placeOf(name).from + this.placeOf(name).length));
-    const source = new Source(this.opened, end, this.read);
+    const source = new ForwardReader(this.opened, end, this.read);
     try {
       for (const name of names) {
         const { from, length } = this.placeOf(name);
@@ -76,13 +76,13 @@ export class OutputValues {
     const values = new Map<string, unknown>();
     let at = 0;
     for await (const value of this.of(fitting)) {
-      values.set(fitting[at] ?? '', parseExactly((await bytesOf(value)).toString()));
+      values.set(fitting[at] ?? '', parseExactly((await readBytes(value)).toString()));
       at += 1;
     }
     return values;
   }
 
-  private placeOf(name: string): Value {
+  private placeOf(name: string): OutputValueSpan {
     const place = this.byName.get(name);
     // The log and the files disagree: somebody restored one without the other.
     if (!place) throw notFound('The value of this output is not here');
@@ -102,13 +102,13 @@ export class ValueBudget {
 }
 
 /** Reads forward through the body: on where it is, or with a new request behind a large gap. */
-class Source {
+class ForwardReader {
   private pieces: AsyncIterator<Uint8Array> | null = null;
   private rest: Uint8Array = new Uint8Array(0);
   private at = 0;
 
   constructor(
-    private readonly opened: Opened<unknown>,
+    private readonly opened: OpenedExtract<unknown>,
     private readonly end: number,
     private readonly read: (from: number, to: number) => Promise<AsyncIterable<Uint8Array>>,
   ) {}
@@ -119,7 +119,7 @@ class Source {
       yield beginning.subarray(start + from, start + from + length);
       return;
     }
-    if (this.pieces === null || from < this.at || from - this.at > GAP) await this.open(from);
+    if (this.pieces === null || from < this.at || from - this.at > MAX_SKIPPED_BYTES) await this.open(from);
     for await (const skipped of this.next(from - this.at)) void skipped;
     yield* this.next(length);
   }
@@ -169,7 +169,7 @@ export class StateExtracts {
   ) {}
 
   /** Files that are there stay: of one state the same is extracted each time. */
-  async store(id: string, reading: Pick<StateReading, ExtractKind>): Promise<void> {
+  async store(id: string, reading: Pick<ParsedState, ExtractKind>): Promise<void> {
     for (const kind of EXTRACT_KINDS) await this.files.put(id, kind, reading[kind]);
   }
 
@@ -187,12 +187,12 @@ export class StateExtracts {
   ): Promise<{ readonly resources: readonly StateResource[]; readonly total: number }> {
     const opened = await this.open<ResourcesIndex>(version, 'resources');
     const total = opened.index.count;
-    const lines = linesOf(opened.index, first, size);
+    const lines = locateLines(opened.index, first, size);
     if (!lines) return { resources: [], total };
     const { from, to, skipped } = lines;
     const end = to === null ? undefined : opened.start + to;
     const content = await this.range(version.id, 'resources', opened.start + from, end);
-    return { resources: resourcesIn((await bytesOf(content)).toString(), skipped, size), total };
+    return { resources: parseResourceLines((await readBytes(content)).toString(), skipped, size), total };
   }
 
   /** Returns null if the list is too long for a document. Throws `not-found` if the version's files are gone. */
@@ -204,23 +204,23 @@ export class StateExtracts {
   async blocksOnPage({ id }: ExtractedVersion): Promise<BlocksIndex> {
     const beginning = await this.beginningOf(id, 'blocks');
     if (!beginning) return null;
-    const length = indexLengthOf(beginning);
+    const length = readIndexLength(beginning);
     if (length > BLOCKS_ON_PAGE) return null;
     return JSON.parse(Buffer.from(beginning.subarray(HEADER_BYTES, HEADER_BYTES + length)).toString()) as BlocksIndex;
   }
 
-  private async open<Index>(version: ExtractedVersion, kind: ExtractKind): Promise<Opened<Index>> {
+  private async open<Index>(version: ExtractedVersion, kind: ExtractKind): Promise<OpenedExtract<Index>> {
     const beginning = (await this.beginningOf(version.id, kind)) ?? (await this.extracted(version, kind));
-    const start = HEADER_BYTES + indexLengthOf(beginning);
+    const start = HEADER_BYTES + readIndexLength(beginning);
     const missing = start > beginning.length ? await this.range(version.id, kind, beginning.length, start) : null;
-    const head = missing ? Buffer.concat([beginning, await bytesOf(missing)]) : beginning;
+    const head = missing ? Buffer.concat([beginning, await readBytes(missing)]) : beginning;
     const index = JSON.parse(Buffer.from(head.subarray(HEADER_BYTES, start)).toString()) as Index;
     return { index, start, beginning: head };
   }
 
   private async beginningOf(id: string, kind: ExtractKind): Promise<Uint8Array | null> {
-    const found = await this.files.get(id, kind, { start: 0, end: BEGINNING - 1 });
-    return found && bytesOf(found.content);
+    const found = await this.files.get(id, kind, { start: 0, end: FIRST_READ_BYTES - 1 });
+    return found && readBytes(found.content);
   }
 
   private async range(id: string, kind: ExtractKind, from: number, to?: number): Promise<AsyncIterable<Uint8Array>> {
@@ -246,7 +246,7 @@ export class StateExtracts {
     if (!reading) throw notFound(`The file of state version ${id} is not in the blob store`);
     await this.store(id, reading);
     // Another request may have deleted the version, and its files, before this request stored these two files.
-    const status = await stateVersionStatus(this.database, id);
+    const status = await findStateVersionStatus(this.database, id);
     if (status === 'finalized' || status === 'backing_data_soft_deleted') return;
     await this.files.remove(id, EXTRACT_KINDS);
     throw notFound('The data of this state version has just been deleted');

@@ -1,6 +1,13 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { conflict } from '#kernel';
-import { BlobExists, digestOf, type BlobContent, type BlobStore, type ByteRange, type StoredBlob } from '#blob-store';
+import {
+  BlobExistsError,
+  computeDigest,
+  type BlobContent,
+  type BlobStore,
+  type ByteRange,
+  type StoredBlob,
+} from '#blob-store';
 
 /** The state as Terraform wrote it, and the same in the documented JSON format (`terraform show -json`). */
 export const FILE_KINDS = ['state', 'json-state'] as const;
@@ -13,15 +20,15 @@ export type ExtractKind = (typeof EXTRACT_KINDS)[number];
 type StoredKind = FileKind | ExtractKind;
 const STORED_KINDS: readonly StoredKind[] = [...FILE_KINDS, ...EXTRACT_KINDS];
 
-const keyOf = (stateVersion: string, kind: StoredKind): string => `state-versions/${stateVersion}/${kind}`;
+const toBlobKey = (stateVersion: string, kind: StoredKind): string => `state-versions/${stateVersion}/${kind}`;
 
-const PIECE = 256 * 1024;
+const CHUNK_BYTES = 256 * 1024;
 
 /** Bytes are encrypted as they are read. Encrypting all of them at once would block the event loop. */
-const inPieces = async function* (bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += PIECE) {
+const splitIntoChunks = async function* (bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
     if (at > 0) await yieldToOthers();
-    yield bytes.subarray(at, at + PIECE);
+    yield bytes.subarray(at, at + CHUNK_BYTES);
   }
 };
 
@@ -35,21 +42,24 @@ export class StateFiles {
   /** False where there is one already; that one stays. */
   async put(stateVersion: string, kind: StoredKind, content: BlobContent): Promise<boolean> {
     try {
-      await this.blobs.put(keyOf(stateVersion, kind), content instanceof Uint8Array ? inPieces(content) : content);
+      await this.blobs.put(
+        toBlobKey(stateVersion, kind),
+        content instanceof Uint8Array ? splitIntoChunks(content) : content,
+      );
       return true;
     } catch (error) {
-      if (error instanceof BlobExists) return false;
+      if (error instanceof BlobExistsError) return false;
       throw error;
     }
   }
 
   get(stateVersion: string, kind: StoredKind, range?: ByteRange): Promise<StoredBlob | null> {
-    return this.blobs.get(keyOf(stateVersion, kind), range);
+    return this.blobs.get(toBlobKey(stateVersion, kind), range);
   }
 
   /** Bytes of a file; null where there is none. */
   async size(stateVersion: string, kind: StoredKind): Promise<number | null> {
-    return (await this.blobs.head(keyOf(stateVersion, kind)))?.size ?? null;
+    return (await this.blobs.head(toBlobKey(stateVersion, kind)))?.size ?? null;
   }
 
   async has(stateVersion: string, kind: FileKind): Promise<boolean> {
@@ -57,7 +67,7 @@ export class StateFiles {
   }
 
   async remove(stateVersion: string, kinds: readonly StoredKind[] = STORED_KINDS): Promise<void> {
-    await Promise.all(kinds.map((kind) => this.blobs.delete(keyOf(stateVersion, kind))));
+    await Promise.all(kinds.map((kind) => this.blobs.delete(toBlobKey(stateVersion, kind))));
   }
 
   /**
@@ -79,7 +89,7 @@ export class StateFiles {
   /** SHA-256 of a file; null where there is none. */
   async digest(stateVersion: string, kind: FileKind): Promise<Buffer | null> {
     const found = await this.get(stateVersion, kind);
-    return found && digestOf(found.content);
+    return found && computeDigest(found.content);
   }
 
   /** Opened when it is read, not before; null where there is no such file. */

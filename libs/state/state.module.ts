@@ -11,7 +11,7 @@ import { StateVersionOutputsController } from './state-version-outputs.controlle
 import { StateVersionsController } from './state-versions.controller.js';
 import { StateVersionRenderer } from './state-versions.renderer.js';
 import { AddStateVersionHandler, ReceiveStateFileHandler, RollBackStateHandler } from './state-versions.handler.js';
-import { StateBirths } from './state.births.js';
+import { StateVersionCreator } from './state.births.js';
 import { StateExtracts } from './state.extracts.js';
 import { StateFiles } from './state.files.js';
 import { StateLinks } from './state.links.js';
@@ -43,7 +43,7 @@ export class StateModule {
         BackingDataHandler,
         ReceiveStateFileHandler,
         RollBackStateHandler,
-        StateBirths,
+        StateVersionCreator,
         StateExtracts,
         StateReaders,
         StateUploads,

@@ -3,7 +3,7 @@ import type { WorkspaceEvent } from '#workspaces';
 import type { BackingDataEvent } from './backing-data.js';
 import type { StateVersionStatus } from './state-versions.queries.js';
 
-type Deleted = OrganizationDeleted | WorkspaceDeleted;
+type StateOwnerDeleted = OrganizationDeleted | WorkspaceDeleted;
 type VersionEvent = Extract<
   WorkspaceEvent,
   { type: 'StateVersionCreated' | 'StateVersionFinalized' | 'StateVersionPromoted' | 'StateVersionDiscarded' }
@@ -17,7 +17,7 @@ type OutputEvent = Extract<WorkspaceEvent, { type: 'StateVersionFinalized' }>;
  * Most events are the workspace's (libs/workspaces/state-head.ts): its stream holds the head of its state. What becomes
  * of the files behind a version is in a stream of its own (backing-data.ts).
  */
-export const stateVersions: Projection<VersionEvent | BackingDataEvent | Deleted> = {
+export const stateVersions: Projection<VersionEvent | BackingDataEvent | StateOwnerDeleted> = {
   name: 'state_versions',
   tables: ['state_versions'],
   names: [{ table: 'state_versions', column: 'created_by' }],
@@ -49,7 +49,7 @@ export const stateVersions: Projection<VersionEvent | BackingDataEvent | Deleted
   },
 };
 
-export const stateVersionOutputs: Projection<OutputEvent | Deleted> = {
+export const stateVersionOutputs: Projection<OutputEvent | StateOwnerDeleted> = {
   name: 'state_version_outputs',
   tables: ['state_version_outputs'],
   on: {

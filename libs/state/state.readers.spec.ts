@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Refused, sql } from '#kernel';
+import { Refusal, sql } from '#kernel';
 import { makeOrganization } from '../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
-import { aState, lockedWorkspace, stateRequests, unlock } from './spec.js';
+import { createStateFile, createLockedWorkspace, createStateRequests, unlock } from './spec.js';
 import { StateReaders } from './state.readers.js';
 
 const md5Of = (bytes: Buffer): string => createHash('md5').update(bytes).digest('hex');
-const { postState } = stateRequests(md5Of);
+const { postState } = createStateRequests(md5Of);
 
 const readers = new StateReaders();
 afterAll(() => readers.onApplicationShutdown());
@@ -23,7 +23,7 @@ const LARGE = 'x'.repeat(200_000);
 describe('a thread that reads states', () => {
   it('gives the same result as the event loop', async () => {
     const outputs = { big: { value: LARGE, type: 'string' }, small: { value: 1, type: 'number' } };
-    const state = await read(aState({ outputs }));
+    const state = await read(createStateFile({ outputs }));
     expect(state?.facts).toMatchObject({ resources: 2, outputs: [{ name: 'big' }, { name: 'small', type: 'number' }] });
     expect(Buffer.from(state?.outputs ?? []).toString()).toContain(LARGE);
   });
@@ -33,8 +33,8 @@ describe('a thread that reads states', () => {
     const order: string[] = [];
     const large = readers.readState('org-1', LARGE.length, () => held.promise).finally(() => order.push('large'));
     // A small state of anybody is read while the thread is busy.
-    await read(aState()).then(() => order.push('small'));
-    held.resolve(await own(aState({ outputs: { big: { value: LARGE } } })));
+    await read(createStateFile()).then(() => order.push('small'));
+    held.resolve(await own(createStateFile({ outputs: { big: { value: LARGE } } })));
     await large;
     expect(order).toEqual(['small', 'large']);
   });
@@ -45,16 +45,16 @@ describe('a thread that reads states', () => {
     ['a NUL', Buffer.from(`{"version":4,"serial":1,"x":"${LARGE}\0"}`)],
   ])('refuses %s and still reads the next state', async (_, bytes) => {
     await expect(read(bytes)).rejects.toThrow(/cannot be read/);
-    expect((await read(aState({ outputs: { big: { value: LARGE } } })))?.facts.outputs).toHaveLength(1);
+    expect((await read(createStateFile({ outputs: { big: { value: LARGE } } })))?.facts.outputs).toHaveLength(1);
   });
 
   it('refuses a state that needs more memory than it has, and the next one is read', async () => {
     // Member names are built to be compared: this one is larger than the heap.
     const huge = Buffer.from(`{"version":4,"serial":1,"outputs":{"${'n'.repeat(150_000_000)}\\u0041":{"value":1}}}`);
     const error: unknown = await read(huge).catch((refused: unknown) => refused);
-    expect(error).toBeInstanceOf(Refused);
+    expect(error).toBeInstanceOf(Refusal);
     expect(error).toMatchObject({ kind: 'unprocessable' });
-    expect((await read(aState({ outputs: { big: { value: LARGE } } })))?.facts.outputs).toHaveLength(1);
+    expect((await read(createStateFile({ outputs: { big: { value: LARGE } } })))?.facts.outputs).toHaveLength(1);
   });
 
   it('passes over many repeated names without keeping them', async () => {
@@ -81,8 +81,8 @@ describe('outputs and resources', () => {
   };
 
   const current = async (outputs: object): Promise<{ workspace: string; version: string; folder: string }> => {
-    const workspace = await lockedWorkspace(server);
-    const bytes = aState({ outputs });
+    const workspace = await createLockedWorkspace(server);
+    const bytes = createStateFile({ outputs });
     const created = await postState(server, workspace, { state: bytes.toString('base64') }, bytes);
     expect([created.status, created.text]).toEqual([201, expect.any(String)]);
     await unlock(server, workspace);
@@ -126,7 +126,7 @@ describe('outputs and resources', () => {
   });
 
   it('are listed by blocks in the document of a version, and on a page of versions only if the list is short', async () => {
-    const workspace = await lockedWorkspace(server);
+    const workspace = await createLockedWorkspace(server);
     const provider = 'provider["terraform.io/builtin/terraform"]';
     const resources = Array.from({ length: 400 }, (_, n) => ({
       module: 'module.net',
@@ -136,7 +136,7 @@ describe('outputs and resources', () => {
       provider,
       instances: [{}],
     }));
-    const bytes = Buffer.from(JSON.stringify({ ...JSON.parse(aState().toString()), resources }));
+    const bytes = Buffer.from(JSON.stringify({ ...JSON.parse(createStateFile().toString()), resources }));
     const created = await postState(server, workspace, { state: bytes.toString('base64') }, bytes);
     const shown = created.body.data.attributes.resources;
     expect([created.status, shown.length, shown[7]]).toEqual([
@@ -186,10 +186,10 @@ describe('outputs and resources', () => {
   });
 
   it('are on smaller pages if their values are large, with the same page boundaries for page numbers and `next` links', async () => {
-    const workspace = await lockedWorkspace(server);
+    const workspace = await createLockedWorkspace(server);
     const value = 'y'.repeat(1_500_000);
     const outputs = Object.fromEntries(Array.from({ length: 5 }, (_, n) => [`o${n}`, { value, type: 'string' }]));
-    const bytes = aState({ outputs });
+    const bytes = createStateFile({ outputs });
     const { id, attributes } = (await postState(server, workspace, {}, bytes)).body.data;
     const link = new URL(attributes['hosted-state-upload-url'] as string);
     expect((await server.put(link.pathname, bytes)).status).toBe(200);
@@ -210,7 +210,7 @@ describe('outputs and resources', () => {
   });
 
   it('keep numbers that JavaScript cannot represent', async () => {
-    const workspace = await lockedWorkspace(server);
+    const workspace = await createLockedWorkspace(server);
     const bytes = Buffer.from(
       '{"version":4,"serial":1,"lineage":"l","outputs":{"n":{"value":{"a": 9007199254740993},"type":["object",{"a":"number"}]}}}',
     );
@@ -221,8 +221,8 @@ describe('outputs and resources', () => {
   });
 
   it('of a state above the limit of a request are refused with it, with the way that takes it', async () => {
-    const workspace = await lockedWorkspace(server);
-    const bytes = aState({ outputs: { big: { value: 'z'.repeat(1_100_000), type: 'string' } } });
+    const workspace = await createLockedWorkspace(server);
+    const bytes = createStateFile({ outputs: { big: { value: 'z'.repeat(1_100_000), type: 'string' } } });
     const large = await postState(server, workspace, { state: bytes.toString('base64') }, bytes);
     expect([large.status, large.body.errors[0]]).toMatchObject([
       413,

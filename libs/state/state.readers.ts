@@ -1,18 +1,18 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Piscina } from 'piscina';
-import { codeOf, unprocessable, type Refused } from '#kernel';
+import { getErrorCode, unprocessable, type Refusal } from '#kernel';
 import { MIB } from '#blob-store';
 import { FairQueue, type QueueLimits } from './fair-queue.js';
 import type { ReaderTask } from './state-reader.worker.js';
 import {
-  readCreation,
-  readState,
-  renumber,
-  valueOf,
-  type CreationReading,
-  type Outcome,
-  type Renumbered,
-  type StateReading,
+  parseCreateRequest,
+  parseState,
+  renumberState,
+  unwrapOutcome,
+  type ParsedCreateRequest,
+  type ReaderOutcome,
+  type RenumberedState,
+  type ParsedState,
 } from './state.reading.js';
 
 /** Up to this size reading takes a millisecond or two: less than handing it to a thread. */
@@ -27,7 +27,7 @@ const LARGE_BYTES = 16 * MIB;
  */
 const HEAP_MIB = 256;
 
-const LONGEST_MS = 120_000;
+const MAX_TASK_MS = 120_000;
 
 /** An idle thread keeps some megabytes. */
 const IDLE_MS = 10_000;
@@ -40,9 +40,9 @@ const QUEUE: QueueLimits = { concurrency: 1, waiting: 256, waitingOfOwner: 32, w
 const WORKER = new URL('./state-reader.worker.js', import.meta.url).href;
 
 /** One thread, started when it is needed, and the queue in front of it. */
-class Lane {
+class ReaderThread {
   private readonly queue = new FairQueue(QUEUE);
-  private pool: Piscina<ReaderTask, Outcome<unknown>> | null = null;
+  private pool: Piscina<ReaderTask, ReaderOutcome<unknown>> | null = null;
 
   /** `held`: bytes that the task keeps in memory while it waits. */
   run<T>(owner: string, held: number, work: (perform: (task: ReaderTask) => Promise<T>) => Promise<T>): Promise<T> {
@@ -56,7 +56,7 @@ class Lane {
   private async perform<T>(task: ReaderTask): Promise<T> {
     this.pool ??= new Piscina({
       filename: WORKER,
-      name: 'read' satisfies keyof typeof import('./state-reader.worker.js'),
+      name: 'runReaderTask' satisfies keyof typeof import('./state-reader.worker.js'),
       minThreads: 0,
       maxThreads: QUEUE.concurrency,
       idleTimeout: IDLE_MS,
@@ -64,12 +64,12 @@ class Lane {
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
     });
     const bytes = task.type === 'ReadCreation' ? task.body : task.bytes;
-    const run = { transferList: [bytes.buffer as ArrayBuffer], signal: AbortSignal.timeout(LONGEST_MS) };
-    return valueOf((await this.pool.run(task, run)) as Outcome<T>);
+    const run = { transferList: [bytes.buffer as ArrayBuffer], signal: AbortSignal.timeout(MAX_TASK_MS) };
+    return unwrapOutcome((await this.pool.run(task, run)) as ReaderOutcome<T>);
   }
 }
 
-const tooComplex = (): Refused => unprocessable('The state file cannot be read: it is too complex');
+const createTooComplexRefusal = (): Refusal => unprocessable('The state file cannot be read: it is too complex');
 
 /**
  * Reads states beside the event loop: in threads with limited memory and time, in turns of the organizations that they
@@ -78,12 +78,12 @@ const tooComplex = (): Refused => unprocessable('The state file cannot be read: 
 @Injectable()
 export class StateReaders implements OnApplicationShutdown {
   private readonly logger = new Logger(StateReaders.name);
-  private readonly small = new Lane();
-  private readonly large = new Lane();
+  private readonly small = new ReaderThread();
+  private readonly large = new ReaderThread();
 
   /** Takes the bytes of the body: they are gone afterwards. `limit`: bytes of one file in it. */
-  readCreation(owner: string, body: Uint8Array, limit: number): Promise<CreationReading> {
-    if (body.length <= SMALL_BYTES) return Promise.resolve().then(() => readCreation(body, limit));
+  readCreation(owner: string, body: Uint8Array, limit: number): Promise<ParsedCreateRequest> {
+    if (body.length <= SMALL_BYTES) return Promise.resolve().then(() => parseCreateRequest(body, limit));
     return this.read(owner, body.length, body.length, (perform) => perform({ type: 'ReadCreation', body, limit }));
   }
 
@@ -91,8 +91,8 @@ export class StateReaders implements OnApplicationShutdown {
    * `size` says how many bytes `load` will return; null where they are gone. They are loaded when it is their turn, so
    * that no queue keeps them in memory.
    */
-  readState(owner: string, size: number, load: () => Promise<Uint8Array | null>): Promise<StateReading | null> {
-    return this.readFile(owner, size, load, readState, (bytes) => ({ type: 'ReadState', bytes }));
+  readState(owner: string, size: number, load: () => Promise<Uint8Array | null>): Promise<ParsedState | null> {
+    return this.readFile(owner, size, load, parseState, (bytes) => ({ type: 'ReadState', bytes }));
   }
 
   /** The same with another serial in the bytes. */
@@ -101,8 +101,8 @@ export class StateReaders implements OnApplicationShutdown {
     size: number,
     load: () => Promise<Uint8Array | null>,
     serial: number,
-  ): Promise<Renumbered | null> {
-    const here = (bytes: Uint8Array): Renumbered => renumber(bytes, serial);
+  ): Promise<RenumberedState | null> {
+    const here = (bytes: Uint8Array): RenumberedState => renumberState(bytes, serial);
     return this.readFile(owner, size, load, here, (bytes) => ({ type: 'Renumber', bytes, serial }));
   }
 
@@ -139,10 +139,10 @@ export class StateReaders implements OnApplicationShutdown {
     } catch (error) {
       // Both end the thread; the next task gets a new one.
       const isStopped = error instanceof Error && error.name === 'AbortError';
-      if (codeOf(error) !== 'ERR_WORKER_OUT_OF_MEMORY' && !isStopped) throw error;
-      const reason = isStopped ? `not read after ${LONGEST_MS} ms` : `needs more than ${HEAP_MIB} MiB`;
+      if (getErrorCode(error) !== 'ERR_WORKER_OUT_OF_MEMORY' && !isStopped) throw error;
+      const reason = isStopped ? `not read after ${MAX_TASK_MS} ms` : `needs more than ${HEAP_MIB} MiB`;
       this.logger.warn(`a state of ${size} bytes in ${owner} was refused: ${reason}`);
-      throw tooComplex();
+      throw createTooComplexRefusal();
     }
   }
 }

@@ -1,15 +1,15 @@
-import { aggregate, kindsOf, projectionOf, type Slice } from '#event-store';
+import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
 import { backingData } from './backing-data.js';
 import { stateReads } from './reads.events.js';
 import { backingDataEvents } from './state.events.js';
 import { stateVersionOutputs, stateVersions } from './state.projection.js';
 
 /** Views and files of state; the rules of its versions, and so most events, are the workspace's. */
-export const stateSlice: Slice = {
+export const stateDefinition: ModuleDefinition = {
   name: 'state',
-  kinds: { ...kindsOf(backingDataEvents), ...kindsOf(stateReads) },
-  aggregates: [aggregate('sv', backingData)],
-  projections: [projectionOf(stateVersions), projectionOf(stateVersionOutputs)],
+  kinds: { ...toEventRegistry(backingDataEvents), ...toEventRegistry(stateReads) },
+  aggregates: [defineAggregate('sv', backingData)],
+  projections: [toProjection(stateVersions), toProjection(stateVersionOutputs)],
   // The sweeper is none of these: it wants the files, which only the processes know (apps/slices.ts).
   followers: [],
   migrations: new URL('./sql/', import.meta.url),

@@ -1,14 +1,41 @@
-export { IS_VALUELESS, nameOfTag, namesOfTags, ownerWhere, seenTags } from './carried-tags.queries.js';
-export { fixedKeys, fixedKeysChanged, PROJECT_TAGS, type BoundTag } from './inheritance.queries.js';
-export { effectiveTagBindingResource, tagBindingId, tagBindingResource, tagId } from './tag-bindings.document.js';
 export {
-  bindingsOfProject,
-  bindingsOfProjects,
-  bindingsOfWorkspace,
-  bindingsOfWorkspaces,
+  IS_VALUELESS,
+  selectTagName,
+  selectTagNames,
+  selectTagOrganization,
+  selectVisibleTags,
+} from './carried-tags.queries.js';
+export {
+  selectFixedKeys,
+  raiseConflictWhenFixedKeysChanged,
+  PROJECT_TAGS,
+  type TagBindingColumns,
+} from './inheritance.queries.js';
+export {
+  renderEffectiveTagBinding,
+  deriveTagBindingId,
+  renderTagBinding,
+  deriveTagId,
+} from './tag-bindings.document.js';
+export {
+  listProjectBindings,
+  selectProjectBindings,
+  listWorkspaceBindings,
+  selectWorkspaceBindings,
   type BindingRow,
 } from './tag-bindings.queries.js';
-export { relatedEffectiveTagBindings, relatedProjectTagBindings, relatedTagBindings } from './tag-bindings.related.js';
-export { idsAmong, namesOf, type TagNames, type TagReference } from './tag-references.js';
-export { taggedIn, type Tagged } from './tagged.filter.js';
-export { bindingsIn, bindingsOf, flatTagsIn, flatTagsInput, tagBindingsInput, tagsToRemove } from './tags.body.js';
+export {
+  selectRelatedEffectiveTagBindings,
+  selectRelatedProjectTagBindings,
+  selectRelatedTagBindings,
+} from './tag-bindings.related.js';
+export { listTagIds, resolveTagNames, type TagNames, type TagReference } from './tag-references.js';
+export { parseTagFilter, type TagFilterTerm } from './tagged.filter.js';
+export {
+  parseBindings,
+  toBindings,
+  parseFlatTags,
+  flatTagsInput,
+  tagBindingsInput,
+  parseTagsToRemove,
+} from './tags.body.js';

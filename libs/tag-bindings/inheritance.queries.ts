@@ -1,11 +1,11 @@
-import { sql, type ShownSomebody, type Sql, type Timestamp } from '#kernel';
-import { staleWhen } from '#event-store';
+import { sql, type VisiblePrincipal, type Sql, type Timestamp } from '#kernel';
+import { raiseConflictWhen } from '#event-store';
 
-export type BoundTag = {
+export type TagBindingColumns = {
   readonly key: string;
   readonly value: string | null;
   readonly setAt: Timestamp;
-  readonly setBy: ShownSomebody | null;
+  readonly setBy: VisiblePrincipal | null;
 };
 
 /** Whether the workspace `w` says nothing itself of what the row `pt` of its project binds: then it inherits that. */
@@ -20,9 +20,9 @@ export const PROJECT_TAGS = sql.raw(`coalesce((
 
 /**
  * The keys that workspaces in a project may not bind, as jsonb: it binds them itself, and they are reserved with overrides
- * disabled. An append that decides on them holds the organization and the project, and checks fixedKeysChanged.
+ * disabled. An append that decides on them holds the organization and the project, and checks raiseConflictWhenFixedKeysChanged.
  */
-export const fixedKeys = (project: Sql): Sql => sql`coalesce((
+export const selectFixedKeys = (project: Sql): Sql => sql`coalesce((
   select jsonb_agg(jsonb_build_object('key', pt.key, 'project', home.name, 'reservedTagKey', rk.id) order by pt.key)
     from project_tags pt
     join projects home on home.id = pt.project
@@ -33,5 +33,5 @@ export const fixedKeys = (project: Sql): Sql => sql`coalesce((
  * Refuses an append as stale if the project fixes other keys by now. Changes of reserved tag keys keep out every append
  * that holds the organization: either this one sees the change, or the change comes later in the log.
  */
-export const fixedKeysChanged = (project: string, fixed: readonly object[]): Sql =>
-  staleWhen(sql`${fixedKeys(sql`${project}`)} <> ${sql.json(fixed)}::jsonb`);
+export const raiseConflictWhenFixedKeysChanged = (project: string, fixed: readonly object[]): Sql =>
+  raiseConflictWhen(sql`${selectFixedKeys(sql`${project}`)} <> ${sql.json(fixed)}::jsonb`);

@@ -1,38 +1,38 @@
 import { createHash } from 'node:crypto';
 import type { Resource } from '#json-api';
-import type { BoundTag } from './inheritance.queries.js';
+import type { TagBindingColumns } from './inheritance.queries.js';
 import type { BindingRow } from './tag-bindings.queries.js';
 
 /**
  * Ids of tags and bindings are made of what they name: a tag is the same one wherever in the organization it is used,
  * with no row to reserve, and two workspaces that invent a tag at once agree on its id.
  */
-const idOf = (prefix: string, ...parts: readonly string[]): string =>
+const deriveId = (prefix: string, ...parts: readonly string[]): string =>
   `${prefix}-${createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 16)}`;
 
-export const tagId = (organization: string, name: string): string => idOf('tag', organization, name);
+export const deriveTagId = (organization: string, name: string): string => deriveId('tag', organization, name);
 
 /** `owner`: the workspace or project that binds it. */
-export const tagBindingId = (owner: string, key: string): string => idOf('tb', owner, key);
+export const deriveTagBindingId = (owner: string, key: string): string => deriveId('tb', owner, key);
 
 /** A flat tag shows as a binding with an empty value (clients.md §7). */
-const attributesOf = ({ key, value, setAt, setBy }: BoundTag): Resource['attributes'] => ({
+const toBindingAttributes = ({ key, value, setAt, setBy }: TagBindingColumns): Resource['attributes'] => ({
   key,
   value: value ?? '',
   'set-at': setAt,
   'set-by': setBy,
 });
 
-export const tagBindingResource = (binding: BindingRow): Resource => ({
-  id: tagBindingId(binding.owner, binding.key),
+export const renderTagBinding = (binding: BindingRow): Resource => ({
+  id: deriveTagBindingId(binding.owner, binding.key),
   type: 'tag-bindings',
-  attributes: { ...attributesOf(binding), 'forbidden-by': binding.forbiddenBy },
+  attributes: { ...toBindingAttributes(binding), 'forbidden-by': binding.forbiddenBy },
 });
 
 /** What is bound directly has no links at all (clients.md §1). */
-export const effectiveTagBindingResource = (binding: BindingRow): Resource => ({
-  id: tagBindingId(binding.inheritedFrom ?? binding.owner, binding.key),
+export const renderEffectiveTagBinding = (binding: BindingRow): Resource => ({
+  id: deriveTagBindingId(binding.inheritedFrom ?? binding.owner, binding.key),
   type: 'effective-tag-bindings',
-  attributes: { ...attributesOf(binding), 'forbidden-by': binding.forbiddenBy },
+  attributes: { ...toBindingAttributes(binding), 'forbidden-by': binding.forbiddenBy },
   ...(binding.inheritedFrom ? { links: { 'inherited-from': `/api/v2/projects/${binding.inheritedFrom}` } } : {}),
 });

@@ -4,11 +4,11 @@ export type TagReference = { readonly id: string } | { readonly name: string };
 /** Names of tags by their ids, as far as there are such tags. */
 export type TagNames = Readonly<Record<string, string>>;
 
-export const idsAmong = (tags: readonly TagReference[]): readonly string[] =>
+export const listTagIds = (tags: readonly TagReference[]): readonly string[] =>
   tags.flatMap((tag) => ('id' in tag ? [tag.id] : []));
 
 /** The names of all of them, in their order; `refusal` of the first id that stands for none. */
-export const namesOf = (
+export const resolveTagNames = (
   tags: readonly TagReference[],
   known: TagNames,
   refusal: (id: string, index: number) => Error,

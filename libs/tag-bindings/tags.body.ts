@@ -1,11 +1,19 @@
 import { z } from 'zod';
-import { checkAll, checkBindings, checkFlatTag, checkNumber, IN_OWNER, unprocessable, type Tag } from '#kernel';
-import { ID, parseBody, typeOf } from '#json-api';
+import {
+  runAllChecks,
+  checkBindings,
+  checkFlatTag,
+  checkTagCount,
+  BINDING_POINTERS,
+  unprocessable,
+  type Tag,
+} from '#kernel';
+import { ID, parseBody, typeSchema } from '#json-api';
 import type { TagReference } from './tag-references.js';
 
 const tagBindings = z.array(
   z.object({
-    type: typeOf('tag-bindings'),
+    type: typeSchema('tag-bindings'),
     attributes: z.object({ key: z.string(), value: z.string().nullish() }),
   }),
 );
@@ -18,7 +26,7 @@ export const tagBindingsInput = z.object({ data: tagBindings.nullish() }).nullis
 export const flatTagsInput = z.object({
   data: z.array(
     z.object({
-      type: typeOf('tags'),
+      type: typeSchema('tags'),
       id: ID.nullish(),
       attributes: z.object({ name: z.string().nullish() }).nullish(),
     }),
@@ -26,43 +34,44 @@ export const flatTagsInput = z.object({
 });
 
 /** `pointer` says where in the request they stood. */
-const checked = (data: z.infer<typeof tagBindings>, pointer: string): readonly Tag[] => {
+const checkBindingList = (data: z.infer<typeof tagBindings>, pointer: string): readonly Tag[] => {
   const bindings = data.map(({ attributes: { key, value } }) => ({ key, value: value ?? '' }));
   checkBindings(bindings, pointer);
   return bindings;
 };
 
-export const bindingsIn = (body: unknown): readonly Tag[] => checked(parseBody(tagBindingsBody, body).data, '/data');
+export const parseBindings = (body: unknown): readonly Tag[] =>
+  checkBindingList(parseBody(tagBindingsBody, body).data, '/data');
 
 /** Absent keeps those that are there, null clears like an empty list. */
-export const bindingsOf = (input: z.infer<typeof tagBindingsInput>): readonly Tag[] | undefined =>
-  input?.data === undefined ? undefined : checked(input.data ?? [], IN_OWNER.bindings);
+export const toBindings = (input: z.infer<typeof tagBindingsInput>): readonly Tag[] | undefined =>
+  input?.data === undefined ? undefined : checkBindingList(input.data ?? [], BINDING_POINTERS.bindings);
 
 /** Clients may send whole tags as they read them: an id counts before a name (clients.md §1). Each entry has one of them. */
-const referencesIn = ({ data }: z.infer<typeof flatTagsInput>, pointer: string): readonly TagReference[] => {
-  checkNumber(data.length, pointer);
+const parseTagReferences = ({ data }: z.infer<typeof flatTagsInput>, pointer: string): readonly TagReference[] => {
+  checkTagCount(data.length, pointer);
   const checks = data.map(({ id, attributes }, index) => () => {
     if (id || attributes?.name) return;
     if (attributes?.name === '') throw unprocessable("Name can't be blank", `${pointer}/${index}/attributes/name`);
     throw unprocessable('Tag must have an id or a name', `${pointer}/${index}`);
   });
-  checkAll(...checks);
+  runAllChecks(...checks);
   return data.map(({ id, attributes }) => (id ? { id } : { name: attributes?.name ?? '' }));
 };
 
 /** Tags that are to be carried: by ids, or by names that a tag may have. */
-export const flatTagsIn = (
+export const parseFlatTags = (
   input: z.infer<typeof flatTagsInput>,
-  pointer: string = IN_OWNER.tags,
+  pointer: string = BINDING_POINTERS.tags,
 ): readonly TagReference[] => {
-  const references = referencesIn(input, pointer);
+  const references = parseTagReferences(input, pointer);
   const checks = references.map((reference, index) => () => {
     if ('name' in reference) checkFlatTag(reference.name, `${pointer}/${index}/attributes/name`);
   });
-  checkAll(...checks);
+  runAllChecks(...checks);
   return references;
 };
 
 /** Tags that are to go: a name that none can have matches none, and causes no action (contract §4.3). */
-export const tagsToRemove = (body: unknown): readonly TagReference[] =>
-  referencesIn(parseBody(flatTagsInput, body), '/data');
+export const parseTagsToRemove = (body: unknown): readonly TagReference[] =>
+  parseTagReferences(parseBody(flatTagsInput, body), '/data');

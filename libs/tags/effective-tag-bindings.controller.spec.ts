@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { costOf } from '../../test/support/cost.js';
 import {
-  answered,
+  expectStatus,
   bindTags,
   makeOrganization,
   makeProject,
@@ -11,7 +11,7 @@ import {
   resource,
   tagBindings,
 } from '../../test/support/seeds.js';
-import { startTestServer, type Answer, type TestServer } from '../../test/support/server.js';
+import { startTestServer, type ApiResponse, type TestServer } from '../../test/support/server.js';
 
 let server: TestServer;
 
@@ -38,7 +38,7 @@ const inProject = (id: string) => ({ project: { data: { type: 'projects', id } }
 const workspaceIn = (project: string, tags: Tags = {}, name = unique('workspace')): Promise<string> =>
   makeWorkspace(server, 'acme', name, {}, { ...inProject(project), 'tag-bindings': tagBindings(tags) });
 
-const get = async (path: string): Promise<Answer> => answered(await server.get(`/api/v2/${path}`), 200);
+const get = async (path: string): Promise<ApiResponse> => expectStatus(await server.get(`/api/v2/${path}`), 200);
 
 const effective = async (owner: string): Promise<any[]> => (await get(`${owner}/effective-tag-bindings`)).body.data;
 
@@ -70,9 +70,9 @@ describe('what counts for a workspace', () => {
     expect(await told(workspace)).toEqual(['env=mine', `team=core of ${project}`]);
     const clear = (type: string, id: string) =>
       server.patch(`/api/v2/${type}/${id}`, resource(type, {}, { 'tag-bindings': tagBindings({}) }));
-    answered(await clear('workspaces', workspace), 200);
+    expectStatus(await clear('workspaces', workspace), 200);
     expect(await told(workspace)).toEqual([`env=test of ${project}`, `team=core of ${project}`]);
-    answered(await clear('projects', project), 200);
+    expectStatus(await clear('projects', project), 200);
     expect(await told(workspace)).toEqual([]);
   });
 
@@ -81,18 +81,21 @@ describe('what counts for a workspace', () => {
     const workspace = await workspaceIn(project);
     const tag = { data: [{ type: 'tags', attributes: { name: 'env' } }] };
     const other = { data: [{ type: 'tags', attributes: { name: 'other' } }] };
-    answered(await server.post(`/api/v2/workspaces/${workspace}/relationships/tags`, tag), 204);
-    answered(await server.post(`/api/v2/workspaces/${workspace}/relationships/tags`, other), 204);
+    expectStatus(await server.post(`/api/v2/workspaces/${workspace}/relationships/tags`, tag), 204);
+    expectStatus(await server.post(`/api/v2/workspaces/${workspace}/relationships/tags`, other), 204);
     expect(await told(workspace)).toEqual(['env=']);
-    answered(await server.delete(`/api/v2/workspaces/${workspace}/relationships/tags`, tag), 204);
+    expectStatus(await server.delete(`/api/v2/workspaces/${workspace}/relationships/tags`, tag), 204);
     expect(await told(workspace)).toEqual([`env=prod of ${project}`]);
   });
 
   it('is of the project that it has come to, by whichever way', async () => {
     const [from, to] = [await projectWith({ env: 'prod' }), await projectWith({ team: 'core' })];
     const [one, other] = [await workspaceIn(from), await workspaceIn(from)];
-    answered(await server.patch(`/api/v2/workspaces/${one}`, resource('workspaces', {}, inProject(to))), 200);
-    answered(await server.post(`/api/v2/projects/${to}/relationships/workspaces`, related('workspaces', other)), 204);
+    expectStatus(await server.patch(`/api/v2/workspaces/${one}`, resource('workspaces', {}, inProject(to))), 200);
+    expectStatus(
+      await server.post(`/api/v2/projects/${to}/relationships/workspaces`, related('workspaces', other)),
+      204,
+    );
     for (const workspace of [one, other]) expect(await told(workspace)).toEqual([`team=core of ${to}`]);
   });
 
@@ -127,7 +130,7 @@ describe('brought along', () => {
     const project = await projectWith({ env: 'prod', team: 'core', tier: '1' });
     const workspace = await workspaceIn(project, { zone: 'a', env: 'test' });
     const flat = { data: ['tier', 'fav'].map((name) => ({ type: 'tags', attributes: { name } })) };
-    answered(await server.post(`/api/v2/workspaces/${workspace}/relationships/tags`, flat), 204);
+    expectStatus(await server.post(`/api/v2/workspaces/${workspace}/relationships/tags`, flat), 204);
     expect(await told(workspace)).toEqual(['zone=a', 'env=test', 'tier=', `team=core of ${project}`]);
     for (const type of ['tag-bindings', 'effective-tag-bindings']) {
       const { data, included } = (await get(`workspaces/${workspace}?include=${type}`)).body;
@@ -205,7 +208,7 @@ describe('a list of projects by what they bind', () => {
     expect(await by(`${both}&q=two`)).toEqual([]);
     expect(await by('filter[tagged][0][key]=ENV')).toEqual([]);
     const answer = await server.get('/api/v2/organizations/filtered/projects?filter[tagged][0][value]=prod');
-    expect(answered(answer, 400).body.errors[0].source).toEqual({ parameter: 'filter[tagged][0][key]' });
+    expect(expectStatus(answer, 400).body.errors[0].source).toEqual({ parameter: 'filter[tagged][0][key]' });
   });
 });
 
@@ -221,7 +224,7 @@ describe('an override that is no longer allowed', () => {
     expect(await forbidden(`projects/${project}/tag-bindings`)).toEqual([null]);
     // Said again it is still what it was, and answered as its own endpoint does.
     const path = `/api/v2/workspaces/${workspace}/tag-bindings`;
-    const { body } = answered(await server.patch(path, tagBindings({ env: 'test' })), 200);
+    const { body } = expectStatus(await server.patch(path, tagBindings({ env: 'test' })), 200);
     expect(body.data).toEqual([(await get(`workspaces/${workspace}/tag-bindings`)).body.data[0]]);
   });
 });

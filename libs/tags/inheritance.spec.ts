@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
 import {
-  answered,
+  expectStatus,
   bindTags,
   makeOrganization,
   makeProject,
@@ -9,7 +9,7 @@ import {
   resource,
   tagBindings,
 } from '../../test/support/seeds.js';
-import { startTestServer, type Answer, type TestServer } from '../../test/support/server.js';
+import { startTestServer, type ApiResponse, type TestServer } from '../../test/support/server.js';
 import { costOf } from '../../test/support/cost.js';
 
 const MANY = 100_000;
@@ -66,7 +66,7 @@ const rowsOf = async (stream: string): Promise<Record<string, number>> => {
 };
 
 /** What a request sends to Postgres, and what it writes there. */
-const costIn = async (project: string, request: () => Promise<Answer>): Promise<object> => ({
+const costIn = async (project: string, request: () => Promise<ApiResponse>): Promise<object> => ({
   ...(await costOf(server, request)),
   wrote: await rowsOf(project),
 });
@@ -92,14 +92,14 @@ describe('what a project binds is written once, however many workspaces inherit 
 
   it('and each of them has it at once', async () => {
     const effective = async (id: string) => {
-      const { body } = answered(await server.get(`/api/v2/workspaces/${id}/effective-tag-bindings`), 200);
+      const { body } = expectStatus(await server.get(`/api/v2/workspaces/${id}/effective-tag-bindings`), 200);
       return body.data.map(({ attributes }: { attributes: object }) => attributes);
     };
     const [first] = await effective('ws-2');
     expect(first).toMatchObject({ key: 'key-3', value: 'last' });
     expect(await effective(`ws-${MANY}`)).toEqual(await effective('ws-2'));
     const tagged = 'filter[tagged][0][key]=key-3&filter[tagged][0][value]=last&filter[tagged][1][key]=other';
-    const { body } = answered(await server.get(`/api/v2/organizations/acme/workspaces?${tagged}`), 200);
+    const { body } = expectStatus(await server.get(`/api/v2/organizations/acme/workspaces?${tagged}`), 200);
     expect([body.data.length, body.meta.pagination['total-count']]).toEqual([20, MANY + 1]);
   });
 });

@@ -1,11 +1,11 @@
 import { sql, type Projection, type OrganizationDeleted } from '#kernel';
 import type { ProjectEvent } from '#organizations';
 
-type Source =
+type ProjectTagSource =
   Extract<ProjectEvent, { type: 'ProjectTagBound' | 'ProjectTagUnbound' | 'ProjectDeleted' }> | OrganizationDeleted;
 
 /** What projects bind. Nothing is written to their workspaces, of which there may be a hundred thousand: they look here. */
-export const projectTags: Projection<Source> = {
+export const projectTags: Projection<ProjectTagSource> = {
   name: 'project_tags',
   tables: ['project_tags'],
   names: [{ table: 'project_tags', column: 'set_by' }],

@@ -1,15 +1,15 @@
 import {
   checkTagKey,
   conflict,
-  differences,
-  isNothing,
+  pickChanged,
+  hasNoChanges,
   requireActive,
   type DataOf,
   type Decider,
   type Message,
 } from '#kernel';
 
-export type ReservedTagKeyFacts = {
+export type ReservedTagKeyAttributes = {
   readonly key: string;
   /** Whether workspaces may not bind the key where their project binds it. */
   readonly disableOverrides: boolean;
@@ -21,20 +21,20 @@ export type ReservedTagKeyFacts = {
  *   absent ──create──► active ──delete──► deleted
  */
 export type ReservedTagKeyEvent =
-  | Message<'ReservedTagKeyCreated', ReservedTagKeyFacts>
+  | Message<'ReservedTagKeyCreated', ReservedTagKeyAttributes>
   /** All of it as it was and as it is: who reads that overrides were disabled needs to know of which key. */
-  | Message<'ReservedTagKeyUpdated', { from: ReservedTagKeyFacts; to: ReservedTagKeyFacts }>
-  | Message<'ReservedTagKeyDeleted', ReservedTagKeyFacts>;
+  | Message<'ReservedTagKeyUpdated', { from: ReservedTagKeyAttributes; to: ReservedTagKeyAttributes }>
+  | Message<'ReservedTagKeyDeleted', ReservedTagKeyAttributes>;
 
 export type ReservedTagKeyCommand =
-  | Message<'CreateReservedTagKey', ReservedTagKeyFacts>
-  | Message<'UpdateReservedTagKey', { changes: Partial<ReservedTagKeyFacts> }>
+  | Message<'CreateReservedTagKey', ReservedTagKeyAttributes>
+  | Message<'UpdateReservedTagKey', { changes: Partial<ReservedTagKeyAttributes> }>
   | Message<'DeleteReservedTagKey', Record<never, never>>;
 
-type Active = ReservedTagKeyFacts & { readonly status: 'active' };
-export type ReservedTagKey = { readonly status: 'absent' | 'deleted' } | Active;
+type ActiveReservedTagKey = ReservedTagKeyAttributes & { readonly status: 'active' };
+export type ReservedTagKeyState = { readonly status: 'absent' | 'deleted' } | ActiveReservedTagKey;
 
-const factsOf = (state: ReservedTagKey): ReservedTagKeyFacts => {
+const toAttributes = (state: ReservedTagKeyState): ReservedTagKeyAttributes => {
   const { key, disableOverrides } = requireActive(state);
   return { key, disableOverrides };
 };
@@ -43,15 +43,15 @@ export const checkReservedKey = (key: string): void => checkTagKey(key, '/data/a
 
 const decideUpdate = (
   { changes }: DataOf<ReservedTagKeyCommand, 'UpdateReservedTagKey'>,
-  state: ReservedTagKey,
+  state: ReservedTagKeyState,
 ): readonly ReservedTagKeyEvent[] => {
-  const from = factsOf(state);
-  const changed = differences(from, changes);
+  const from = toAttributes(state);
+  const changed = pickChanged(from, changes);
   if (changed.key !== undefined) checkReservedKey(changed.key);
-  return isNothing(changed) ? [] : [{ type: 'ReservedTagKeyUpdated', data: { from, to: { ...from, ...changed } } }];
+  return hasNoChanges(changed) ? [] : [{ type: 'ReservedTagKeyUpdated', data: { from, to: { ...from, ...changed } } }];
 };
 
-export const reservedTagKey: Decider<ReservedTagKey, ReservedTagKeyCommand, ReservedTagKeyEvent> = {
+export const reservedTagKey: Decider<ReservedTagKeyState, ReservedTagKeyCommand, ReservedTagKeyEvent> = {
   version: 1,
   initial: { status: 'absent' },
   decide: {
@@ -61,7 +61,7 @@ export const reservedTagKey: Decider<ReservedTagKey, ReservedTagKeyCommand, Rese
       return [{ type: 'ReservedTagKeyCreated', data: facts }];
     },
     UpdateReservedTagKey: decideUpdate,
-    DeleteReservedTagKey: (_, state) => [{ type: 'ReservedTagKeyDeleted', data: factsOf(state) }],
+    DeleteReservedTagKey: (_, state) => [{ type: 'ReservedTagKeyDeleted', data: toAttributes(state) }],
   },
   evolve: {
     ReservedTagKeyCreated: (facts) => ({ status: 'active', ...facts }),

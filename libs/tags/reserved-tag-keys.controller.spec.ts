@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { logLength } from '../../test/support/log.js';
-import { meanwhile } from '../../test/support/meanwhile.js';
+import { runBetween } from '../../test/support/meanwhile.js';
 import {
-  answered,
+  expectStatus,
   bindTags,
   makeMember,
   makeOrganization,
@@ -15,15 +15,15 @@ import {
   resource,
   tagBindings,
 } from '../../test/support/seeds.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
-import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
-import { tagsSlice } from './index.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
+import { expectViewsMatchLog } from '../../test/support/true-to-the-log.js';
+import { tagsDefinition } from './index.js';
 
 const BY_ID = ['reserved-tags', 'reserved-tag-keys'] as const;
 const KEY = '/data/attributes/key';
 
 let server: TestServer;
-let member: Api;
+let member: ApiTestClient;
 
 beforeAll(async () => {
   server = await startTestServer({ followers: true });
@@ -37,15 +37,15 @@ const pathIn = (organization: string): string => `/api/v2/organizations/${organi
 const ACME = pathIn('acme');
 const byId = (id: string, form: (typeof BY_ID)[number] = 'reserved-tags'): string => `/api/v2/${form}/${id}`;
 const reserved = (attributes: object) => resource('reserved-tag-keys', attributes);
-const keysIn = ({ body }: Answer): string[] =>
+const keysIn = ({ body }: ApiResponse): string[] =>
   body.data.map(({ attributes }: { attributes: { key: string } }) => attributes.key);
 const listed = async (organization: string, query = ''): Promise<string[]> =>
-  keysIn(answered(await server.get(`${pathIn(organization)}?${query}`), 200));
+  keysIn(expectStatus(await server.get(`${pathIn(organization)}?${query}`), 200));
 
 describe('a reserved tag key', () => {
   it('is created, and shown in the list as the same document', async () => {
     const made = await server.post(ACME, reserved({ key: 'cost-center', 'disable-overrides': true }));
-    const { body } = answered(made, 201);
+    const { body } = expectStatus(made, 201);
     const time = expect.stringMatching(/^\d{4}-.*Z$/);
     expect(body).toEqual({
       data: {
@@ -66,18 +66,21 @@ describe('a reserved tag key', () => {
 
   it('may be overridden where nothing is said', async () => {
     // go-tfe leaves the attribute out.
-    const { body } = answered(await server.post(ACME, reserved({ key: 'env' })), 201);
+    const { body } = expectStatus(await server.post(ACME, reserved({ key: 'env' })), 201);
     expect(body.data.attributes['disable-overrides']).toBe(false);
   });
 
   it.each(BY_ID)('is changed as far as it is said, at /%s', async (form) => {
     const id = await makeReservedTagKey(server, 'acme', `changed-at-${form}`, { 'disable-overrides': true });
     const path = byId(id, form);
-    const renamed = answered(await server.patch(path, { data: { id, attributes: { key: `${form}.2` } } }), 200).body;
+    const renamed = expectStatus(
+      await server.patch(path, { data: { id, attributes: { key: `${form}.2` } } }),
+      200,
+    ).body;
     expect(renamed.data).toMatchObject({ id, attributes: { key: `${form}.2`, 'disable-overrides': true } });
-    const opened = answered(await server.patch(path, reserved({ 'disable-overrides': false })), 200).body;
+    const opened = expectStatus(await server.patch(path, reserved({ 'disable-overrides': false })), 200).body;
     expect(opened.data).toMatchObject({ id, attributes: { key: `${form}.2`, 'disable-overrides': false } });
-    expect(answered(await server.patch(path, { data: { type: 'reserved-tag-keys' } }), 200).body).toEqual(opened);
+    expect(expectStatus(await server.patch(path, { data: { type: 'reserved-tag-keys' } }), 200).body).toEqual(opened);
     const { 'created-at': created, 'updated-at': updated } = opened.data.attributes;
     expect(Date.parse(updated as string)).toBeGreaterThan(Date.parse(created as string));
     expect((await server.get(`${ACME}?page[size]=100`)).body.data).toContainEqual(opened.data);
@@ -85,13 +88,13 @@ describe('a reserved tag key', () => {
 
   it.each(BY_ID)('is deleted without a word, at /%s, and its key is free again', async (form) => {
     const id = await makeReservedTagKey(server, 'acme', 'passing');
-    expect(answered(await server.delete(byId(id, form)), 204).text).toBe('');
+    expect(expectStatus(await server.delete(byId(id, form)), 204).text).toBe('');
     expect(await listed('acme', 'page[size]=100')).not.toContain('passing');
-    answered(await server.delete(byId(id, form)), 404);
-    answered(await server.patch(byId(id, form), reserved({ key: 'again' })), 404);
+    expectStatus(await server.delete(byId(id, form)), 404);
+    expectStatus(await server.patch(byId(id, form), reserved({ key: 'again' })), 404);
     const next = await makeReservedTagKey(server, 'acme', 'passing');
     expect(next).not.toBe(id);
-    answered(await server.delete(byId(next)), 204);
+    expectStatus(await server.delete(byId(next)), 204);
   });
 
   it('has its key to itself, in its organization', async () => {
@@ -102,7 +105,7 @@ describe('a reserved tag key', () => {
       await server.patch(byId(other), reserved({ key: 'taken', 'disable-overrides': true })),
     ];
     for (const answer of answers) expect(refusalOf(answer)).toEqual([KEY, 'Key has already been taken']);
-    answered(await server.patch(byId(other), reserved({ key: 'free' })), 200);
+    expectStatus(await server.patch(byId(other), reserved({ key: 'free' })), 200);
     // Their case counts, as that of tags.
     await makeReservedTagKey(server, 'acme', 'Taken');
     await makeReservedTagKey(server, 'neighbour', 'taken');
@@ -138,16 +141,17 @@ describe('a reserved tag key', () => {
     if (Object.keys(attributes).length === 0) return;
     const id = await makeReservedTagKey(server, 'neighbour', 'unchanged');
     expect(refusalOf(await server.patch(byId(id), reserved(attributes)))).toEqual([pointer, detail]);
-    answered(await server.delete(byId(id)), 204);
+    expectStatus(await server.delete(byId(id)), 204);
   });
 
   it('may leave open whether it can be overridden: it can, or it stays as it is', async () => {
-    const made = answered(await server.post(ACME, reserved({ key: 'open', 'disable-overrides': null })), 201).body.data;
+    const made = expectStatus(await server.post(ACME, reserved({ key: 'open', 'disable-overrides': null })), 201).body
+      .data;
     expect(made.attributes['disable-overrides']).toBe(false);
-    answered(await server.patch(byId(made.id), reserved({ 'disable-overrides': true })), 200);
-    const { body } = answered(await server.patch(byId(made.id), reserved({ 'disable-overrides': null })), 200);
+    expectStatus(await server.patch(byId(made.id), reserved({ 'disable-overrides': true })), 200);
+    const { body } = expectStatus(await server.patch(byId(made.id), reserved({ 'disable-overrides': null })), 200);
     expect(body.data.attributes['disable-overrides']).toBe(true);
-    answered(await server.delete(byId(made.id)), 204);
+    expectStatus(await server.delete(byId(made.id)), 204);
   });
 
   it('is not made of another type; one that is blank will do', async () => {
@@ -155,7 +159,7 @@ describe('a reserved tag key', () => {
       '/data/type',
       'Type must be reserved-tag-keys',
     ]);
-    const id = answered(await server.post(ACME, resource('', { key: 'typed' })), 201).body.data.id as string;
+    const id = expectStatus(await server.post(ACME, resource('', { key: 'typed' })), 201).body.data.id as string;
     expect((await server.patch(byId(id), resource('tags', { key: 'other' }))).status).toBe(422);
   });
 });
@@ -165,7 +169,7 @@ describe('the reserved tag keys of an organization', () => {
     await makeOrganization(server, 'paged');
     const keys = Array.from({ length: 23 }, (_, n) => `key-${String(n).padStart(2, '0')}`);
     for (const key of keys.toReversed()) await makeReservedTagKey(server, 'paged', key);
-    const first = answered(await server.get(pathIn('paged')), 200);
+    const first = expectStatus(await server.get(pathIn('paged')), 200);
     expect(keysIn(first)).toEqual(keys.slice(0, 20));
     expect(first.body.meta.pagination).toEqual({
       'current-page': 1,
@@ -176,7 +180,7 @@ describe('the reserved tag keys of an organization', () => {
       'total-count': 23,
     });
     expect(keysIn(await server.get(first.body.links.next as string))).toEqual(keys.slice(20));
-    const beyond = answered(await server.get(`${pathIn('paged')}?page[number]=9&page[size]=5`), 200).body;
+    const beyond = expectStatus(await server.get(`${pathIn('paged')}?page[number]=9&page[size]=5`), 200).body;
     expect(beyond).toMatchObject({ data: [], meta: { pagination: { 'current-page': 9, 'total-count': 23 } } });
   });
 
@@ -193,24 +197,24 @@ describe('the reserved tag keys of an organization', () => {
     const managers = await makeTeam(server, 'acme', 'managers', {
       'organization-access': { 'manage-workspaces': true },
     });
-    const writers: Api[] = [
+    const writers: ApiTestClient[] = [
       await makeMember(server, 'acme', 'manager', [managers]),
       server.as(await makeOrganizationToken(server, 'acme')),
     ];
     for (const api of writers) {
-      expect(keysIn(answered(await api.get(`${ACME}?page[size]=100`), 200))).toContain('guarded');
-      const made = answered(await api.post(ACME, reserved({ key: 'theirs' })), 201).body.data.id as string;
-      answered(await api.patch(byId(made), reserved({ 'disable-overrides': true })), 200);
-      answered(await api.delete(byId(made)), 204);
+      expect(keysIn(expectStatus(await api.get(`${ACME}?page[size]=100`), 200))).toContain('guarded');
+      const made = expectStatus(await api.post(ACME, reserved({ key: 'theirs' })), 201).body.data.id as string;
+      expectStatus(await api.patch(byId(made), reserved({ 'disable-overrides': true })), 200);
+      expectStatus(await api.delete(byId(made)), 204);
     }
-    expect(keysIn(answered(await member.get(`${ACME}?page[size]=100`), 200))).toContain('guarded');
+    expect(keysIn(expectStatus(await member.get(`${ACME}?page[size]=100`), 200))).toContain('guarded');
     const stranger = await makeMember(server, 'neighbour', 'stranger', []);
-    answered(await stranger.get(ACME), 404);
+    expectStatus(await stranger.get(ACME), 404);
     for (const api of [member, stranger]) {
-      answered(await api.post(ACME, reserved({ key: 'theirs' })), 404);
+      expectStatus(await api.post(ACME, reserved({ key: 'theirs' })), 404);
       for (const form of BY_ID) {
-        answered(await api.patch(byId(id, form), reserved({ key: 'theirs' })), 404);
-        answered(await api.delete(byId(id, form)), 404);
+        expectStatus(await api.patch(byId(id, form), reserved({ key: 'theirs' })), 404);
+        expectStatus(await api.delete(byId(id, form)), 404);
       }
     }
   });
@@ -219,14 +223,14 @@ describe('the reserved tag keys of an organization', () => {
     await makeOrganization(server, 'ended');
     const id = await makeReservedTagKey(server, 'ended', 'last');
     const end = () => server.delete('/api/v2/organizations/ended');
-    meanwhile(server.store, end);
-    answered(await server.post(pathIn('ended'), reserved({ key: 'late' })), 404);
-    answered(await server.patch(byId(id), reserved({ key: 'late' })), 404);
+    runBetween(server.store, end);
+    expectStatus(await server.post(pathIn('ended'), reserved({ key: 'late' })), 404);
+    expectStatus(await server.patch(byId(id), reserved({ key: 'late' })), 404);
     await makeOrganization(server, 'ended');
     expect(await listed('ended')).toEqual([]);
     const next = await makeReservedTagKey(server, 'ended', 'next');
-    meanwhile(server.store, end);
-    answered(await server.patch(byId(next), reserved({ key: 'late' })), 404);
+    runBetween(server.store, end);
+    expectStatus(await server.patch(byId(next), reserved({ key: 'late' })), 404);
   });
 });
 
@@ -247,10 +251,10 @@ describe('a rule of tags', () => {
       {},
       { project: { data: { type: 'projects', id: project } }, 'tag-bindings': tagBindings(tags) },
     );
-  const bind = (id: string, tags: Readonly<Record<string, string>>): Promise<Answer> =>
+  const bind = (id: string, tags: Readonly<Record<string, string>>): Promise<ApiResponse> =>
     server.patch(`/api/v2/workspaces/${id}/tag-bindings`, tagBindings(tags));
   const valuesOf = async (id: string): Promise<Record<string, string>> => {
-    const { data } = answered(await server.get(`/api/v2/workspaces/${id}/effective-tag-bindings`), 200).body;
+    const { data } = expectStatus(await server.get(`/api/v2/workspaces/${id}/effective-tag-bindings`), 200).body;
     return Object.fromEntries(data.map(({ attributes: { key, value } }: any) => [key, value]));
   };
 
@@ -258,12 +262,12 @@ describe('a rule of tags', () => {
     const before = await workspaceWith({ env: 'test' });
     const plain = await workspaceWith();
     const id = await makeReservedTagKey(server, 'policy', 'env');
-    answered(await bind(plain, { env: 'dev' }), 200);
-    answered(await server.patch(byId(id), reserved({ 'disable-overrides': true })), 200);
+    expectStatus(await bind(plain, { env: 'dev' }), 200);
+    expectStatus(await server.patch(byId(id), reserved({ 'disable-overrides': true })), 200);
     expect(await valuesOf(before)).toEqual({ env: 'test', team: 'core' });
     expect(await valuesOf(plain)).toEqual({ env: 'dev', team: 'core' });
     // Saying the same again changes nothing, and is refused to nobody.
-    answered(await bind(before, { env: 'test', owner: 'ada' }), 200);
+    expectStatus(await bind(before, { env: 'test', owner: 'ada' }), 200);
     const [, detail] = refusalOf(await bind(before, { env: 'stage' }));
     for (const word of ['env', 'platform', id]) expect(detail).toContain(word);
     const born = await workspaceWith();
@@ -271,35 +275,35 @@ describe('a rule of tags', () => {
     expect(await valuesOf(born)).toEqual({ env: 'prod', team: 'core' });
     // What is given up is given up.
     const cleared = resource('workspaces', {}, { 'tag-bindings': tagBindings({}) });
-    answered(await server.patch(`/api/v2/workspaces/${before}`, cleared), 200);
+    expectStatus(await server.patch(`/api/v2/workspaces/${before}`, cleared), 200);
     refusalOf(await bind(before, { env: 'test' }));
-    answered(await server.patch(byId(id), reserved({ 'disable-overrides': false })), 200);
-    answered(await bind(born, { env: 'test' }), 200);
-    answered(await server.delete(byId(id)), 204);
+    expectStatus(await server.patch(byId(id), reserved({ 'disable-overrides': false })), 200);
+    expectStatus(await bind(born, { env: 'test' }), 200);
+    expectStatus(await server.delete(byId(id)), 204);
   });
 
   it('goes where its key goes, and ends with it', async () => {
     const id = await makeReservedTagKey(server, 'policy', 'env', { 'disable-overrides': true });
     const workspace = await workspaceWith();
     refusalOf(await bind(workspace, { env: 'test' }));
-    answered(await bind(workspace, { team: 'own' }), 200);
-    answered(await server.patch(byId(id), reserved({ key: 'team' })), 200);
-    answered(await bind(workspace, { env: 'test' }), 200);
+    expectStatus(await bind(workspace, { team: 'own' }), 200);
+    expectStatus(await server.patch(byId(id), reserved({ key: 'team' })), 200);
+    expectStatus(await bind(workspace, { env: 'test' }), 200);
     const [, detail] = refusalOf(await bind(workspace, { team: 'other' }));
     expect(detail).toContain(id);
     expect(await valuesOf(workspace)).toEqual({ env: 'test', team: 'own' });
-    answered(await server.delete(byId(id)), 204);
-    answered(await bind(workspace, { team: 'other' }), 200);
+    expectStatus(await server.delete(byId(id)), 204);
+    expectStatus(await bind(workspace, { team: 'other' }), 200);
   });
 
   it('is for what the project binds, and for nothing else', async () => {
     const id = await makeReservedTagKey(server, 'policy', 'owner', { 'disable-overrides': true });
     const workspace = await workspaceWith({ owner: 'ada' });
-    answered(await bind(workspace, { owner: 'grace' }), 200);
+    expectStatus(await bind(workspace, { owner: 'grace' }), 200);
     await bindTags(server, `projects/${project}`, { owner: 'linus' });
     refusalOf(await bind(workspace, { owner: 'ada' }));
     expect((await valuesOf(workspace))['owner']).toBe('grace');
-    answered(await server.delete(byId(id)), 204);
+    expectStatus(await server.delete(byId(id)), 204);
   });
 });
 
@@ -307,12 +311,12 @@ describe('what happens to reserved tag keys', () => {
   it('is told in the trail, as it was and as it is', async () => {
     await makeOrganization(server, 'told');
     const id = await makeReservedTagKey(server, 'told', 'env');
-    answered(await server.patch(byId(id), reserved({ 'disable-overrides': true })), 200);
-    answered(await server.patch(byId(id), reserved({ key: 'env', 'disable-overrides': true })), 200);
-    answered(await server.patch(byId(id), reserved({ key: 'stage' })), 200);
-    answered(await server.delete(byId(id)), 204);
+    expectStatus(await server.patch(byId(id), reserved({ 'disable-overrides': true })), 200);
+    expectStatus(await server.patch(byId(id), reserved({ key: 'env', 'disable-overrides': true })), 200);
+    expectStatus(await server.patch(byId(id), reserved({ key: 'stage' })), 200);
+    expectStatus(await server.delete(byId(id)), 204);
     const auditor = server.as(await makeOrganizationToken(server, 'told'));
-    const { data } = answered(await auditor.get('/api/v2/organization/audit-trail'), 200).body;
+    const { data } = expectStatus(await auditor.get('/api/v2/organization/audit-trail'), 200).body;
     const told = data.filter((entry: any) => entry.resource.type === 'reserved_tag_key');
     expect(told.map((entry: any) => entry.resource)).toEqual(
       [
@@ -331,6 +335,6 @@ describe('what happens to reserved tag keys', () => {
   });
 
   it('is in the log: the views of it can be made again', async () => {
-    await expectTrueToTheLog(server, [tagsSlice]);
+    await expectViewsMatchLog(server, [tagsDefinition]);
   });
 });

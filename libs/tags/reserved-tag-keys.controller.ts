@@ -4,12 +4,20 @@ import type { FastifyRequest } from 'fastify';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import { notFound } from '#kernel';
-import { document, listDocument, parseBody, said, valuesOf, type Document, type Resource } from '#json-api';
+import {
+  renderDocument,
+  renderList,
+  parseBody,
+  omitNullish,
+  fromAttributes,
+  type Document,
+  type Resource,
+} from '#json-api';
 import { createBody, updateBody } from './reserved-tag-keys.body.js';
-import { CreateReservedTagKey, ToReservedTagKey } from './reserved-tag-keys.handler.js';
+import { CreateReservedTagKey, ChangeReservedTagKey } from './reserved-tag-keys.handler.js';
 import { listReservedTagKeys, type ReservedTagKeyRow } from './reserved-tag-keys.queries.js';
 
-const reservedTagKeyResource = ({ id, key, disableOverrides, createdAt, updatedAt }: ReservedTagKeyRow): Resource => ({
+const renderReservedTagKey = ({ id, key, disableOverrides, createdAt, updatedAt }: ReservedTagKeyRow): Resource => ({
   id,
   type: 'reserved-tag-keys',
   attributes: {
@@ -17,7 +25,7 @@ const reservedTagKeyResource = ({ id, key, disableOverrides, createdAt, updatedA
     'disable-overrides': disableOverrides,
     'created-at': createdAt,
     'updated-at': updatedAt,
-    // go-tfe decodes the times by these names alone (struct tags of ReservedTagKey in 1.110): without them they are zero.
+    // go-tfe decodes the times by these names alone (struct tags of ReservedTagKeyState in 1.110): without them they are zero.
     created_at: createdAt,
     updated_at: updatedAt,
   },
@@ -39,11 +47,7 @@ export class ReservedTagKeysController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    return listDocument(
-      request,
-      (page) => listReservedTagKeys(this.database, actor, name, page),
-      reservedTagKeyResource,
-    );
+    return renderList(request, (page) => listReservedTagKeys(this.database, actor, name, page), renderReservedTagKey);
   }
 
   @Post('organizations/:organization/reserved-tag-keys')
@@ -53,26 +57,26 @@ export class ReservedTagKeysController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const { attributes } = parseBody(createBody, body).data;
-    const data = { disableOverrides: false, ...valuesOf(said(attributes)), key: attributes.key };
+    const data = { disableOverrides: false, ...fromAttributes(omitNullish(attributes)), key: attributes.key };
     const row = await this.bus.execute(
       new CreateReservedTagKey(organization, { type: 'CreateReservedTagKey', data }, actor),
     );
-    return document(reservedTagKeyResource(row));
+    return renderDocument(renderReservedTagKey(row));
   }
 
   @Patch(BY_ID)
   async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const changes = valuesOf(said(parseBody(updateBody, body).data.attributes));
+    const changes = fromAttributes(omitNullish(parseBody(updateBody, body).data.attributes));
     const row = await this.bus.execute(
-      new ToReservedTagKey(id, { type: 'UpdateReservedTagKey', data: { changes } }, actor),
+      new ChangeReservedTagKey(id, { type: 'UpdateReservedTagKey', data: { changes } }, actor),
     );
     if (!row) throw notFound();
-    return document(reservedTagKeyResource(row));
+    return renderDocument(renderReservedTagKey(row));
   }
 
   @Delete(BY_ID)
   @HttpCode(204)
   async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new ToReservedTagKey(id, { type: 'DeleteReservedTagKey', data: {} }, actor));
+    await this.bus.execute(new ChangeReservedTagKey(id, { type: 'DeleteReservedTagKey', data: {} }, actor));
   }
 }

@@ -1,16 +1,24 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids } from '#kernel';
-import { aloneWith, EventStore, firstRow, firstRowOrNull, refuseTakenName, unborn, unchanged } from '#event-store';
-import { contextOf, placeInOrganization, type Actor } from '#access';
+import {
+  lockStream,
+  EventStore,
+  getFirstRow,
+  getFirstRowOrNull,
+  refuseTakenName,
+  newStream,
+  expectVersion,
+} from '#event-store';
+import { createEventContext, loadParentOrganization, type Actor } from '#access';
 import { reservedTagKey, type ReservedTagKeyCommand } from './reserved-tag-key.js';
-import { reservedTagKeyById, reservedTagKeyFor, type ReservedTagKeyRow } from './reserved-tag-keys.queries.js';
+import { selectReservedTagKeyById, findReservedTagKey, type ReservedTagKeyRow } from './reserved-tag-keys.queries.js';
 
-type BirthCommand = Extract<ReservedTagKeyCommand, { type: 'CreateReservedTagKey' }>;
+type CreateReservedTagKeyCommand = Extract<ReservedTagKeyCommand, { type: 'CreateReservedTagKey' }>;
 
 export class CreateReservedTagKey extends Command<ReservedTagKeyRow> {
   constructor(
     readonly organization: string,
-    readonly command: BirthCommand,
+    readonly command: CreateReservedTagKeyCommand,
     readonly actor: Actor,
   ) {
     super();
@@ -18,10 +26,10 @@ export class CreateReservedTagKey extends Command<ReservedTagKeyRow> {
 }
 
 /** A command for one reserved tag key; resolves to how it stands then, null when it is gone. */
-export class ToReservedTagKey extends Command<ReservedTagKeyRow | null> {
+export class ChangeReservedTagKey extends Command<ReservedTagKeyRow | null> {
   constructor(
     readonly id: string,
-    readonly command: Exclude<ReservedTagKeyCommand, BirthCommand>,
+    readonly command: Exclude<ReservedTagKeyCommand, CreateReservedTagKeyCommand>,
     readonly actor: Actor,
   ) {
     super();
@@ -45,41 +53,41 @@ export class CreateReservedTagKeyHandler implements ICommandHandler<CreateReserv
       .handle({
         decider: reservedTagKey,
         load: async () => {
-          const place = await placeInOrganization(this.store.database, actor, PERMISSION, organization);
-          return { ...unborn(id, reservedTagKey), place };
+          const place = await loadParentOrganization(this.store.database, actor, PERMISSION, organization);
+          return { ...newStream(id, reservedTagKey), place };
         },
         command: () => command,
         organization: ({ place }) => place.organization,
-        holding: ({ place }) => [unchanged(place.organization, place.version)],
-        conditions: ({ place }) => [aloneWith(place.organization)],
-        context: contextOf(actor),
-        read: () => [reservedTagKeyById(id)],
+        holding: ({ place }) => [expectVersion(place.organization, place.version)],
+        conditions: ({ place }) => [lockStream(place.organization)],
+        context: createEventContext(actor),
+        read: () => [selectReservedTagKeyById(id)],
       })
       .catch(refuseTaken);
-    return firstRow<ReservedTagKeyRow>(rows);
+    return getFirstRow<ReservedTagKeyRow>(rows);
   }
 }
 
-@CommandHandler(ToReservedTagKey)
-export class ReservedTagKeysHandler implements ICommandHandler<ToReservedTagKey> {
+@CommandHandler(ChangeReservedTagKey)
+export class ReservedTagKeysHandler implements ICommandHandler<ChangeReservedTagKey> {
   constructor(private readonly store: EventStore) {}
 
-  async execute({ id, command, actor }: ToReservedTagKey): Promise<ReservedTagKeyRow | null> {
+  async execute({ id, command, actor }: ChangeReservedTagKey): Promise<ReservedTagKeyRow | null> {
     const { rows } = await this.store
       .handle({
         decider: reservedTagKey,
         load: async () => {
-          const row = await reservedTagKeyFor(this.store.database, actor, PERMISSION, id);
+          const row = await findReservedTagKey(this.store.database, actor, PERMISSION, id);
           return { ...(await this.store.restore(id, reservedTagKey, row.snapshot)), row };
         },
         command: () => command,
         organization: ({ row }) => row.organization,
-        holding: ({ row }) => row.held.map(({ stream, version }) => unchanged(stream, version)),
-        conditions: ({ row }) => [aloneWith(row.organization)],
-        context: contextOf(actor),
-        read: () => [reservedTagKeyById(id)],
+        holding: ({ row }) => row.held.map(({ stream, version }) => expectVersion(stream, version)),
+        conditions: ({ row }) => [lockStream(row.organization)],
+        context: createEventContext(actor),
+        read: () => [selectReservedTagKeyById(id)],
       })
       .catch(refuseTaken);
-    return firstRowOrNull<ReservedTagKeyRow>(rows);
+    return getFirstRowOrNull<ReservedTagKeyRow>(rows);
   }
 }

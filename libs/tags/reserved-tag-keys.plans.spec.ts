@@ -1,10 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Database } from '#event-store';
 import { sql, type Sql } from '#kernel';
-import { asked, planFor, readWhole, rowsRead, timesAsked, startCrowd, type Crowd } from '../../test/support/plans.js';
+import {
+  captureStatement,
+  planFor,
+  readWhole,
+  rowsRead,
+  timesAsked,
+  startCrowd,
+  type PlanSeed,
+} from '../../test/support/plans.js';
 import type { TestServer } from '../../test/support/server.js';
 import { listTagComplianceGaps, type GapFilter } from './tag-compliance-gaps.queries.js';
-import { previewOf } from './tag-overrides.queries.js';
+import { loadReservationPreview } from './tag-overrides.queries.js';
 
 /**
  * How a tagging policy is looked after where there is much: an organization of 100,000 workspaces in a hundred projects,
@@ -52,7 +60,7 @@ const fill = (large: string): readonly Sql[] => {
 };
 
 let server: TestServer;
-let actors: Crowd['actors'];
+let actors: PlanSeed['actors'];
 
 beforeAll(async () => {
   ({ server, actors } = await startCrowd(LARGE, fill));
@@ -66,7 +74,7 @@ const TABLES = ['workspaces', 'workspace_tags', 'project_tags', 'workspace_count
 const PAGE = { number: 1, size: 20 };
 
 const expectRead = async <T>(ask: (database: Database) => Promise<T>, most: number): Promise<T> => {
-  const { found, statement } = await asked(server.database, ask);
+  const { found, statement } = await captureStatement(server.database, ask);
   const plan = await planFor(server.database, statement);
   expect(readWhole(plan, TABLES)).toEqual([]);
   expect(rowsRead(plan, TABLES)).toBeLessThanOrEqual(most);
@@ -114,7 +122,7 @@ describe('of 100,000 workspaces', () => {
     ['unheard-of', 'administrator', 0, 0, LITTLE],
   ])('those that override %s are found in indexes, for the %s', async (key, who, total, workspaces, reads) => {
     const proposal = { id: null, key, disableOverrides: true };
-    const ask = (database: Database) => previewOf(database, actors[who], LARGE, proposal, PAGE);
+    const ask = (database: Database) => loadReservationPreview(database, actors[who], LARGE, proposal, PAGE);
     const { overrides, after } = await expectRead(ask, reads);
     expect([overrides.total, after.reach.workspaces]).toEqual([total, workspaces]);
     expect(overrides.rows).toHaveLength(Math.min(total, 20));

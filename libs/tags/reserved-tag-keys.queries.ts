@@ -1,7 +1,13 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
-import { heldStreams, snapshotOf, type Database, type Held, type Snapshot } from '#event-store';
-import { demand, fresh, listOfOrganization, type Actor, type Permission } from '#access';
-import type { Listed, Page } from '#json-api';
+import {
+  selectStreamVersions,
+  buildSnapshotJson,
+  type Database,
+  type StreamVersion,
+  type StreamSnapshot,
+} from '#event-store';
+import { requirePermission, requireCurrentAccess, listInOrganization, type Actor, type Permission } from '#access';
+import type { ListPage, PageRequest } from '#json-api';
 
 export type ReservedTagKeyRow = {
   readonly id: string;
@@ -23,28 +29,28 @@ const LIST = {
   order: sql.raw('key'),
 } as const;
 
-export const reservedTagKeyById = (id: string): Sql =>
+export const selectReservedTagKeyById = (id: string): Sql =>
   sql`select ${COLUMNS} from reserved_tag_keys rk where rk.id = ${id}`;
 
 type ReservedTagKeyForCommand = ReservedTagKeyRow & {
-  readonly snapshot: Snapshot;
+  readonly snapshot: StreamSnapshot;
   /** The organization, after whose end nothing is told of what was in it. */
-  readonly held: readonly Held[];
+  readonly held: readonly StreamVersion[];
 };
 
 /** The reserved tag key, where the caller may do that with it. */
-export const reservedTagKeyFor = async (
+export const findReservedTagKey = async (
   database: Database,
   actor: Actor,
   permission: Permission,
   id: string,
 ): Promise<ReservedTagKeyForCommand> => {
   const row = await database.row<ReservedTagKeyForCommand>(sql`
-    select ${COLUMNS}, ${snapshotOf('s')} as snapshot, ${heldStreams(sql.raw('array[rk.organization]'))} as held
+    select ${COLUMNS}, ${buildSnapshotJson('s')} as snapshot, ${selectStreamVersions(sql.raw('array[rk.organization]'))} as held
       from reserved_tag_keys rk join event_store.streams s on s.stream = rk.id
-     where rk.id = ${id} and ${fresh(actor)}`);
+     where rk.id = ${id} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
-  demand(actor, permission, row);
+  requirePermission(actor, permission, row);
   return row;
 };
 
@@ -52,7 +58,7 @@ export const reservedTagKeyFor = async (
  * Workspaces of an organization with a tag of their own with that key, to be joined as a set: without the offset the
  * planner, which thinks that projects are small, asks of a hundred thousand workspaces one by one whether they have it.
  */
-export const workspacesTagged = (organization: Sql, key: Sql): Sql => sql`(
+export const selectWorkspacesTaggedWith = (organization: Sql, key: Sql): Sql => sql`(
   select t.workspace from workspace_tags t where t.organization = ${organization} and t.key = ${key} offset 0)`;
 
 /** Returns one page and the count of all reserved tag keys, from one statement. */
@@ -60,5 +66,5 @@ export const listReservedTagKeys = (
   database: Database,
   actor: Actor,
   organization: string,
-  page: Page,
-): Promise<Listed<ReservedTagKeyRow>> => listOfOrganization(database, actor, { ...LIST, organization }, page);
+  page: PageRequest,
+): Promise<ListPage<ReservedTagKeyRow>> => listInOrganization(database, actor, { ...LIST, organization }, page);

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
-import { organizationsSlice } from '#organizations';
-import { workspacesSlice } from '#workspaces';
+import { organizationsDefinition } from '#organizations';
+import { workspacesDefinition } from '#workspaces';
 import { costOf } from '../../test/support/cost.js';
 import {
-  answered,
+  expectStatus,
   bindTags,
-  giveProject,
-  giveWorkspace,
+  grantProjectAccess,
+  grantWorkspaceAccess,
   makeMember,
   makeOrganization,
   makeOrganizationToken,
@@ -20,18 +20,18 @@ import {
   resource,
   tagBindings,
 } from '../../test/support/seeds.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
-import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
-import { tagsSlice } from './index.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
+import { expectViewsMatchLog } from '../../test/support/true-to-the-log.js';
+import { tagsDefinition } from './index.js';
 
 let server: TestServer;
 let admin: { readonly type: string; readonly id: string; readonly name: string };
-let reader: Api;
+let reader: ApiTestClient;
 
 beforeAll(async () => {
   server = await startTestServer({ followers: true });
   await makeOrganization(server, 'acme');
-  const { id } = answered(await server.get('/api/v2/account/details'), 200).body.data;
+  const { id } = expectStatus(await server.get('/api/v2/account/details'), 200).body.data;
   admin = { type: 'users', id: id as string, name: 'admin' };
   reader = server.as(await makeOrganizationToken(server, 'acme'));
 });
@@ -57,20 +57,21 @@ const OWNERS: readonly Owner[] = [
     type: 'projects',
     make: async (relationships) => {
       const body = resource('projects', { name: unique('project') }, relationships);
-      return answered(await server.post('/api/v2/organizations/acme/projects', body), 201).body.data.id as string;
+      return expectStatus(await server.post('/api/v2/organizations/acme/projects', body), 201).body.data.id as string;
     },
     updated: 'project',
   },
 ];
 
-const pairsIn = ({ body }: Answer): (readonly [key: string, value: string])[] =>
+const pairsIn = ({ body }: ApiResponse): (readonly [key: string, value: string])[] =>
   body.data.map(({ attributes: { key, value } }: any) => [key, value]);
 
 describe.each(OWNERS)('bindings of $type', ({ type, make, updated }) => {
   const path = (id: string, rest = ''): string => `/api/v2/${type}/${id}${rest}`;
-  const list = async (id: string): Promise<Answer> => answered(await server.get(path(id, '/tag-bindings')), 200);
+  const list = async (id: string): Promise<ApiResponse> =>
+    expectStatus(await server.get(path(id, '/tag-bindings')), 200);
   const bound = async (id: string) => pairsIn(await list(id));
-  const patch = (id: string, relationships?: object): Promise<Answer> =>
+  const patch = (id: string, relationships?: object): Promise<ApiResponse> =>
     server.patch(path(id), resource(type, {}, relationships));
   const withTags = (tags: Readonly<Record<string, string>>) => ({ 'tag-bindings': tagBindings(tags) });
 
@@ -95,7 +96,7 @@ describe.each(OWNERS)('bindings of $type', ({ type, make, updated }) => {
   it('are added or overwritten by key, and those that were sent are answered, in that order, each once', async () => {
     const id = await make(withTags({ a: '1', b: '1' }));
     const sent = { data: [...tagBindings({ c: '1', a: '2' }).data, { attributes: { key: 'c', value: null } }] };
-    const answer = answered(await server.patch(path(id, '/tag-bindings'), sent), 200);
+    const answer = expectStatus(await server.patch(path(id, '/tag-bindings'), sent), 200);
     expect(pairsIn(answer)).toEqual([
       ['c', ''],
       ['a', '2'],
@@ -111,48 +112,48 @@ describe.each(OWNERS)('bindings of $type', ({ type, make, updated }) => {
 
   it('are replaced by the list of the owner’s PATCH: none clears them, and without a list they stay', async () => {
     const id = await make(withTags({ a: '1', b: '1' }));
-    answered(await patch(id), 200);
+    expectStatus(await patch(id), 200);
     // As a client sends it back that has read the whole document.
-    answered(await patch(id, { 'tag-bindings': { links: { related: path(id, '/tag-bindings') } } }), 200);
+    expectStatus(await patch(id, { 'tag-bindings': { links: { related: path(id, '/tag-bindings') } } }), 200);
     expect(await bound(id)).toHaveLength(2);
-    answered(await patch(id, withTags({ c: '1', b: '2' })), 200);
+    expectStatus(await patch(id, withTags({ c: '1', b: '2' })), 200);
     expect(await bound(id)).toEqual([
       ['b', '2'],
       ['c', '1'],
     ]);
-    answered(await patch(id, withTags({})), 200);
+    expectStatus(await patch(id, withTags({})), 200);
     expect(await bound(id)).toEqual([]);
     await bindTags(server, `${type}/${id}`, { a: '1' });
-    answered(await patch(id, { 'tag-bindings': { data: null } }), 200);
+    expectStatus(await patch(id, { 'tag-bindings': { data: null } }), 200);
     expect(await bound(id)).toEqual([]);
   });
 
   it('are a relationship, too: a PATCH replaces all of it, a POST adds to it, and nothing is answered', async () => {
     const id = await make(withTags({ a: '1', b: '1' }));
     const related = path(id, '/relationships/tag-bindings');
-    expect(answered(await server.patch(related, tagBindings({ c: '1', b: '2' })), 204).text).toBe('');
+    expect(expectStatus(await server.patch(related, tagBindings({ c: '1', b: '2' })), 204).text).toBe('');
     expect(await bound(id)).toEqual([
       ['b', '2'],
       ['c', '1'],
     ]);
-    expect(answered(await server.post(related, tagBindings({ a: '3', c: '3' })), 204).text).toBe('');
+    expect(expectStatus(await server.post(related, tagBindings({ a: '3', c: '3' })), 204).text).toBe('');
     expect(await bound(id)).toEqual([
       ['b', '2'],
       ['c', '3'],
       ['a', '3'],
     ]);
-    answered(await server.patch(related, tagBindings({})), 204);
+    expectStatus(await server.patch(related, tagBindings({})), 204);
     expect(await bound(id)).toEqual([]);
   });
 
   it('tell who set them to that, and when', async () => {
     const id = await make(withTags({ a: '1', b: '1' }));
     const team = await makeTeam(server, 'acme', unique('team'));
-    if (type === 'projects') await giveProject(server, team, id, 'admin');
-    else await giveWorkspace(server, team, id, 'admin');
+    if (type === 'projects') await grantProjectAccess(server, team, id, 'admin');
+    else await grantWorkspaceAccess(server, team, id, 'admin');
     const member = await makeMember(server, 'acme', unique('member'), [team]);
     const [first, second] = (await list(id)).body.data;
-    answered(await member.patch(path(id, '/tag-bindings'), tagBindings({ a: '2', b: '1', c: '1' })), 200);
+    expectStatus(await member.patch(path(id, '/tag-bindings'), tagBindings({ a: '2', b: '1', c: '1' })), 200);
     const [changed, same, added] = (await list(id)).body.data;
     expect(same).toEqual(second);
     const by = { type: 'users', id: member.id, name: member.username };
@@ -164,9 +165,9 @@ describe.each(OWNERS)('bindings of $type', ({ type, make, updated }) => {
 
   it('are told in the trail one by one, with what was and what is', async () => {
     const id = await make(withTags({ a: '1' }));
-    answered(await server.patch(path(id, '/tag-bindings'), tagBindings({ a: '2', b: '' })), 200);
-    answered(await patch(id, withTags({ b: '' })), 200);
-    const trail = answered(await reader.get('/api/v2/organization/audit-trail?page[size]=3'), 200).body.data;
+    expectStatus(await server.patch(path(id, '/tag-bindings'), tagBindings({ a: '2', b: '' })), 200);
+    expectStatus(await patch(id, withTags({ b: '' })), 200);
+    const trail = expectStatus(await reader.get('/api/v2/organization/audit-trail?page[size]=3'), 200).body.data;
     const told = trail.map(({ resource: { id: about, type: kind, action, meta } }: any) => [about, kind, action, meta]);
     expect(told).toEqual([
       [id, updated, 'update', { change: 'tag_bindings', key: 'a', from: '2', to: null }],
@@ -219,7 +220,7 @@ describe.each(OWNERS)('bindings of $type', ({ type, make, updated }) => {
       detail,
     ]);
     expect(await bound(id)).toHaveLength(9);
-    answered(await server.patch(adding, tagBindings({ x: 'v', k0: 'y' })), 200);
+    expectStatus(await server.patch(adding, tagBindings({ x: 'v', k0: 'y' })), 200);
     expect(await bound(id)).toHaveLength(10);
     const valueless = await server.patch(adding, tagBindings({ y: '' }));
     expect(valueless.status).toBe(type === 'workspaces' ? 200 : 422);
@@ -227,12 +228,14 @@ describe.each(OWNERS)('bindings of $type', ({ type, make, updated }) => {
 
   it('want a body that lists bindings', async () => {
     const id = await make();
-    answered(await server.patch(path(id, '/tag-bindings')), 422);
-    answered(await server.patch(path(id, '/tag-bindings'), { data: [{ type: 'tag-bindings' }] }), 422);
+    expectStatus(await server.patch(path(id, '/tag-bindings')), 422);
+    expectStatus(await server.patch(path(id, '/tag-bindings'), { data: [{ type: 'tag-bindings' }] }), 422);
     const others = { data: [{ type: 'tags', attributes: { key: 'a', value: '1' } }] };
-    answered(await server.patch(path(id, '/tag-bindings'), others), 422);
-    answered(await server.patch(path('prj-none', '/tag-bindings'), tagBindings({ a: '1' })), 404);
-    expect(answered(await server.patch(path(id, '/tag-bindings'), tagBindings({})), 200).body).toEqual({ data: [] });
+    expectStatus(await server.patch(path(id, '/tag-bindings'), others), 422);
+    expectStatus(await server.patch(path('prj-none', '/tag-bindings'), tagBindings({ a: '1' })), 404);
+    expect(expectStatus(await server.patch(path(id, '/tag-bindings'), tagBindings({})), 200).body).toEqual({
+      data: [],
+    });
   });
 
   it('all arrive where several are bound at once', async () => {
@@ -244,7 +247,7 @@ describe.each(OWNERS)('bindings of $type', ({ type, make, updated }) => {
 
   it('are gone with it', async () => {
     const id = await make(withTags({ a: '1' }));
-    answered(await server.delete(path(id)), 204);
+    expectStatus(await server.delete(path(id)), 204);
     expect((await server.get(path(id, '/tag-bindings'))).status).toBe(404);
     expect((await server.patch(path(id, '/tag-bindings'), tagBindings({ a: '2' }))).status).toBe(404);
   });
@@ -255,7 +258,7 @@ describe('bindings of a workspace beside its flat tags', () => {
     data: names.map((name) => ({ type: 'tags', attributes: { name } })),
   });
   const namesOf = async (id: string): Promise<readonly string[]> =>
-    answered(await server.get(`/api/v2/workspaces/${id}`), 200).body.data.attributes['tag-names'] as string[];
+    expectStatus(await server.get(`/api/v2/workspaces/${id}`), 200).body.data.attributes['tag-names'] as string[];
 
   it('are among its tag names, in order of insertion', async () => {
     const id = await makeWorkspace(
@@ -265,7 +268,7 @@ describe('bindings of a workspace beside its flat tags', () => {
       {},
       { tags: tag('z'), 'tag-bindings': tagBindings({ y: '1' }) },
     );
-    answered(await server.post(`/api/v2/workspaces/${id}/relationships/tags`, tag('x')), 204);
+    expectStatus(await server.post(`/api/v2/workspaces/${id}/relationships/tags`, tag('x')), 204);
     await bindTags(server, `workspaces/${id}`, { w: '1', y: '2' });
     expect(await namesOf(id)).toEqual(['z', 'y', 'x', 'w']);
   });
@@ -282,7 +285,7 @@ describe('bindings of a workspace beside its flat tags', () => {
     const id = await makeWorkspace(server, 'acme', unique('flat'), {}, relationships);
     const replace = async (...bindings: readonly (readonly [key: string, value?: string])[]) => {
       const body = resource('workspaces', {}, withBindings(...bindings));
-      answered(await server.patch(`/api/v2/workspaces/${id}`, body), 200);
+      expectStatus(await server.patch(`/api/v2/workspaces/${id}`, body), 200);
       return namesOf(id);
     };
     expect(await replace(['z', '1'])).toEqual([...names, 'z']);
@@ -296,14 +299,14 @@ describe('bindings of a workspace beside its flat tags', () => {
     const path = `/api/v2/workspaces/${id}`;
     const [flat, own, effective] = await Promise.all(
       ['relationships/tags', 'tag-bindings', 'effective-tag-bindings'].map(async (rest) =>
-        answered(await server.get(`${path}/${rest}`), 200),
+        expectStatus(await server.get(`${path}/${rest}`), 200),
       ),
     );
     return {
       names: await namesOf(id),
-      flat: (flat as Answer).body.data.map(({ attributes }: any) => attributes.name),
-      own: pairsIn(own as Answer),
-      effective: pairsIn(effective as Answer),
+      flat: (flat as ApiResponse).body.data.map(({ attributes }: any) => attributes.name),
+      own: pairsIn(own as ApiResponse),
+      effective: pairsIn(effective as ApiResponse),
     };
   };
   const onlyFlat = (...names: readonly string[]) => ({
@@ -319,19 +322,19 @@ describe('bindings of a workspace beside its flat tags', () => {
     // The provider sends with each update what it has read into `tags` from an older server: every tag, without a value.
     const update = async (...names: readonly string[]): Promise<void> => {
       const bindings = withBindings(...names.map((name) => [name] as const));
-      answered(await server.patch(path, resource('workspaces', { description: unique('text') }, bindings)), 200);
+      expectStatus(await server.patch(path, resource('workspaces', { description: unique('text') }, bindings)), 200);
     };
     await update('app', 'fav');
     expect(await shown(id)).toEqual(onlyFlat('app', 'fav'));
-    answered(await server.post(`${path}/relationships/tags`, tag('prod')), 204);
-    answered(await server.delete(`${path}/relationships/tags`, tag('fav')), 204);
+    expectStatus(await server.post(`${path}/relationships/tags`, tag('prod')), 204);
+    expectStatus(await server.delete(`${path}/relationships/tags`, tag('fav')), 204);
     expect(await shown(id)).toEqual(onlyFlat('app', 'prod'));
     await update('app', 'prod');
-    answered(await server.delete(`${path}/relationships/tags`, tag('app')), 204);
+    expectStatus(await server.delete(`${path}/relationships/tags`, tag('app')), 204);
     expect(await shown(id)).toEqual(onlyFlat('prod'));
     await update();
     expect(await shown(id)).toEqual(onlyFlat('prod'));
-    const all = answered(await server.get('/api/v2/organizations/acme/tags?page[size]=100&q=prod'), 200).body.data;
+    const all = expectStatus(await server.get('/api/v2/organizations/acme/tags?page[size]=100&q=prod'), 200).body.data;
     expect(all).toMatchObject([{ attributes: { name: 'prod', 'instance-count': 1 } }]);
     expect((await server.store.stream(id)).map(({ type }) => type).slice(1)).toEqual([
       'WorkspaceUpdated',
@@ -348,12 +351,12 @@ describe('bindings of a workspace beside its flat tags', () => {
     const id = await makeWorkspace(server, 'acme', unique('both'), {}, relationships);
     const path = `/api/v2/workspaces/${id}`;
     const read = async () => {
-      const { data, included } = answered(await server.get(`${path}?include=effective_tag_bindings`), 200).body;
+      const { data, included } = expectStatus(await server.get(`${path}?include=effective_tag_bindings`), 200).body;
       expect(data.relationships['effective-tag-bindings'].data).toHaveLength(included.length);
       return included.map(({ attributes: { key, value } }: any) => [key, value]);
     };
     const update = async (...bindings: readonly (readonly [key: string, value?: string])[]): Promise<void> => {
-      answered(await server.patch(path, resource('workspaces', {}, withBindings(...bindings))), 200);
+      expectStatus(await server.patch(path, resource('workspaces', {}, withBindings(...bindings))), 200);
     };
     const all = [
       ['k1', 'v1'],
@@ -376,7 +379,7 @@ describe('bindings of a workspace beside its flat tags', () => {
     await update();
     expect(await read()).toEqual([]);
     expect(await shown(id)).toEqual(onlyFlat('fav', 'app'));
-    answered(await server.delete(`${path}/relationships/tags`, tag('fav')), 204);
+    expectStatus(await server.delete(`${path}/relationships/tags`, tag('fav')), 204);
     expect(await shown(id)).toEqual(onlyFlat('app'));
   });
 
@@ -392,28 +395,28 @@ describe('bindings of a workspace beside its flat tags', () => {
     const id = await makeWorkspace(server, 'acme', unique('bare'), {}, { 'tag-bindings': valueless('a b', name) });
     const path = `/api/v2/workspaces/${id}`;
     expect(await shown(id)).toEqual(bare('a b', name));
-    const sent = answered(await server.patch(`${path}/tag-bindings`, valueless('c', name)), 200);
+    const sent = expectStatus(await server.patch(`${path}/tag-bindings`, valueless('c', name)), 200);
     expect(pairsIn(sent)).toEqual([
       ['c', ''],
       [name, ''],
     ]);
-    answered(await server.post(`${path}/relationships/tag-bindings`, valueless('d')), 204);
-    const count = answered(await server.get(`/api/v2/organizations/acme/tags?q=${name}`), 200).body.data;
+    expectStatus(await server.post(`${path}/relationships/tag-bindings`, valueless('d')), 204);
+    const count = expectStatus(await server.get(`/api/v2/organizations/acme/tags?q=${name}`), 200).body.data;
     expect(count).toMatchObject([{ attributes: { name, 'instance-count': 1 } }]);
-    answered(await server.delete(`${path}/relationships/tags`, tag('a b', 'c')), 204);
+    expectStatus(await server.delete(`${path}/relationships/tags`, tag('a b', 'c')), 204);
     expect(await shown(id)).toEqual(bare(name, 'd'));
     await bindTags(server, `workspaces/${id}`, { d: '1' });
     expect((await shown(id)).flat).toEqual([name]);
-    answered(await server.patch(`${path}/tag-bindings`, valueless('d')), 200);
+    expectStatus(await server.patch(`${path}/tag-bindings`, valueless('d')), 200);
     expect(await shown(id)).toEqual(bare(name, 'd'));
-    answered(await server.patch(`${path}/relationships/tag-bindings`, valueless('d')), 204);
+    expectStatus(await server.patch(`${path}/relationships/tag-bindings`, valueless('d')), 204);
     expect(await shown(id)).toEqual(bare('d'));
-    answered(await server.delete('/api/v2/organizations/acme/tags', related('tags', await tagIdOf(id))), 204);
+    expectStatus(await server.delete('/api/v2/organizations/acme/tags', related('tags', await tagIdOf(id))), 204);
     expect(await shown(id)).toEqual(bare());
   });
 
   const tagIdOf = async (id: string): Promise<string> =>
-    answered(await server.get(`/api/v2/workspaces/${id}/relationships/tags`), 200).body.data[0].id as string;
+    expectStatus(await server.get(`/api/v2/workspaces/${id}/relationships/tags`), 200).body.data[0].id as string;
 
   it('have no value in a log that has them with empty values', async () => {
     const id = await makeWorkspace(server, 'acme', unique('former'), {}, { tags: tag('app') });
@@ -428,7 +431,7 @@ describe('bindings of a workspace beside its flat tags', () => {
       causation: null,
     });
     expect(await shown(id)).toEqual({ ...onlyFlat('app'), effective: [['app', '']] });
-    answered(await server.delete(`/api/v2/workspaces/${id}/relationships/tags`, tag('app')), 204);
+    expectStatus(await server.delete(`/api/v2/workspaces/${id}/relationships/tags`, tag('app')), 204);
     expect(await shown(id)).toEqual(onlyFlat());
   });
 });
@@ -441,7 +444,7 @@ describe('a secret team that sets tags', () => {
     const id = await makeWorkspace(server, 'acme', unique('workspace'), {}, home);
     const secret = await makeTeam(server, 'acme', 'moonlight', { 'organization-access': { 'manage-projects': true } });
     const visible = await makeTeam(server, 'acme', 'daylight', { visibility: 'organization' });
-    await giveProject(server, visible, project, 'admin');
+    await grantProjectAccess(server, visible, project, 'admin');
     const member = await makeMember(server, 'acme', 'ada', [visible]);
     const team = server.as(await makeToken(server, `/api/v2/teams/${secret}/authentication-token`));
     await bindTags(team, `projects/${project}`, { cost: '43' });
@@ -449,7 +452,7 @@ describe('a secret team that sets tags', () => {
     const at = encodeURIComponent(new Date().toISOString());
     const workspace = `/api/v2/workspaces/${id}`;
     const preview = resource('reserved-tag-keys', { key: 'env', 'disable-overrides': true });
-    const asks = (api: Api): Promise<Answer>[] => [
+    const asks = (api: ApiTestClient): Promise<ApiResponse>[] => [
       api.get(`${workspace}/tag-bindings`),
       api.get(`${workspace}/effective-tag-bindings`),
       api.get(`${workspace}/tag-bindings?as-of=${at}`),
@@ -466,14 +469,14 @@ describe('a secret team that sets tags', () => {
       api.get(`${workspace}/history`),
       api.get(`${workspace}/history?filter[actor]=${secret}`),
     ];
-    for (const asked of asks(server)) expect(answered(await asked, 200).text).toContain('moonlight');
+    for (const asked of asks(server)) expect(expectStatus(await asked, 200).text).toContain('moonlight');
     for (const asked of asks(member)) {
-      const { text } = answered(await asked, 200);
+      const { text } = expectStatus(await asked, 200);
       expect(text).not.toContain('moonlight');
       expect(text).toContain(secret);
     }
-    const byName = async (api: Api): Promise<number> =>
-      answered(await api.get(`${workspace}/history?filter[actor]=moonlight`), 200).body.data.length as number;
+    const byName = async (api: ApiTestClient): Promise<number> =>
+      expectStatus(await api.get(`${workspace}/history?filter[actor]=moonlight`), 200).body.data.length as number;
     expect([await byName(server), await byName(member)]).toEqual([1, 0]);
   });
 });
@@ -512,16 +515,16 @@ describe('bindings', () => {
     const project = await makeProject(server, 'fleeting', 'land');
     await makeWorkspace(server, 'fleeting', 'one', {}, { 'tag-bindings': tagBindings({ a: '1' }) });
     await bindTags(server, `projects/${project}`, { env: 'prod' });
-    answered(await server.delete('/api/v2/organizations/fleeting'), 204);
+    expectStatus(await server.delete('/api/v2/organizations/fleeting'), 204);
     const left = await server.database.rows(sql`
       select key from workspace_tags where organization = ${organization}
       union all select key from project_tags where organization = ${organization}`);
     expect(left).toEqual([]);
-    answered(await server.patch(`/api/v2/projects/${project}/tag-bindings`, tagBindings({ a: '2' })), 404);
+    expectStatus(await server.patch(`/api/v2/projects/${project}/tag-bindings`, tagBindings({ a: '2' })), 404);
   });
 
   it('match the log', async () => {
-    await expectTrueToTheLog(server, [tagsSlice, workspacesSlice, organizationsSlice]);
+    await expectViewsMatchLog(server, [tagsDefinition, workspacesDefinition, organizationsDefinition]);
   });
 
   it.each(OWNERS)('of $type cost two round trips to bind, by each way', async ({ type, make }) => {

@@ -3,10 +3,22 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { Tag } from '#kernel';
 import { ConfigureRoute, CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
-import { document, LIST_BODY_BYTES, HistoryReader, type Document, type Query as QueryOf } from '#json-api';
-import { BindToProject } from '#organizations';
-import { BindToWorkspace } from '#workspaces';
-import { bindingsIn, bindingsOfProject, bindingsOfWorkspace, tagBindingResource, type BindingRow } from '#tag-bindings';
+import {
+  renderDocument,
+  LIST_BODY_BYTES,
+  HistoryReader,
+  type Document,
+  type QueryParameters as QueryOf,
+} from '#json-api';
+import { BindProjectTags } from '#organizations';
+import { BindWorkspaceTags } from '#workspaces';
+import {
+  parseBindings,
+  listProjectBindings,
+  listWorkspaceBindings,
+  renderTagBinding,
+  type BindingRow,
+} from '#tag-bindings';
 
 const OF_WORKSPACE = 'workspaces/:id/tag-bindings';
 const OF_PROJECT = 'projects/:id/tag-bindings';
@@ -26,13 +38,13 @@ export class TagBindingsController {
   @Get([OF_WORKSPACE, RELATED_TO_WORKSPACE])
   async ofWorkspace(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
     const past = await this.history.pointInTime(query, { workspace: id });
-    return document((await bindingsOfWorkspace(this.database, actor, id, 'own', past)).map(tagBindingResource));
+    return renderDocument((await listWorkspaceBindings(this.database, actor, id, 'own', past)).map(renderTagBinding));
   }
 
   @Get([OF_PROJECT, RELATED_TO_PROJECT])
   async ofProject(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
     const past = await this.history.pointInTime(query, { project: id });
-    return document((await bindingsOfProject(this.database, actor, id, past)).map(tagBindingResource));
+    return renderDocument((await listProjectBindings(this.database, actor, id, past)).map(renderTagBinding));
   }
 
   /** Adds or overwrites by key; answers with the bindings sent, in that order (clients.md §1). */
@@ -43,21 +55,21 @@ export class TagBindingsController {
     @Body() body: unknown,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const bindings = bindingsIn(body);
-    return shown(bindings, await this.bus.execute(new BindToWorkspace(id, bindings, 'adding', actor)));
+    const bindings = parseBindings(body);
+    return renderBindings(bindings, await this.bus.execute(new BindWorkspaceTags(id, bindings, 'adding', actor)));
   }
 
   @Patch(OF_PROJECT)
   async addToProject(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const bindings = bindingsIn(body);
-    return shown(bindings, await this.bus.execute(new BindToProject(id, bindings, 'adding', actor)));
+    const bindings = parseBindings(body);
+    return renderBindings(bindings, await this.bus.execute(new BindProjectTags(id, bindings, 'adding', actor)));
   }
 
   @Post(RELATED_TO_WORKSPACE)
   @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   @HttpCode(204)
   async relateToWorkspace(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new BindToWorkspace(id, bindingsIn(body), 'adding', actor));
+    await this.bus.execute(new BindWorkspaceTags(id, parseBindings(body), 'adding', actor));
   }
 
   @Patch(RELATED_TO_WORKSPACE)
@@ -68,24 +80,24 @@ export class TagBindingsController {
     @Body() body: unknown,
     @CurrentActor() actor: Actor,
   ): Promise<void> {
-    await this.bus.execute(new BindToWorkspace(id, bindingsIn(body), 'replacing', actor));
+    await this.bus.execute(new BindWorkspaceTags(id, parseBindings(body), 'replacing', actor));
   }
 
   @Post(RELATED_TO_PROJECT)
   @HttpCode(204)
   async relateToProject(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new BindToProject(id, bindingsIn(body), 'adding', actor));
+    await this.bus.execute(new BindProjectTags(id, parseBindings(body), 'adding', actor));
   }
 
   @Patch(RELATED_TO_PROJECT)
   @HttpCode(204)
   async replaceInProject(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new BindToProject(id, bindingsIn(body), 'replacing', actor));
+    await this.bus.execute(new BindProjectTags(id, parseBindings(body), 'replacing', actor));
   }
 }
 
-const shown = (sent: readonly Tag[], bound: readonly BindingRow[]): Document => {
+const renderBindings = (sent: readonly Tag[], bound: readonly BindingRow[]): Document => {
   const keys = [...new Set(sent.map(({ key }) => key))];
   const byKey = new Map(bound.map((binding) => [binding.key, binding]));
-  return document(keys.flatMap((key) => byKey.get(key) ?? []).map(tagBindingResource));
+  return renderDocument(keys.flatMap((key) => byKey.get(key) ?? []).map(renderTagBinding));
 };

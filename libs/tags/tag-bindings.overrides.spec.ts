@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
 import { logLength } from '../../test/support/log.js';
-import { meanwhile } from '../../test/support/meanwhile.js';
+import { runBetween } from '../../test/support/meanwhile.js';
 import {
-  answered,
+  expectStatus,
   bindTags,
   makeOrganization,
   makeProject,
@@ -13,7 +13,7 @@ import {
   resource,
   tagBindings,
 } from '../../test/support/seeds.js';
-import { startTestServer, type Answer, type TestServer } from '../../test/support/server.js';
+import { startTestServer, type ApiResponse, type TestServer } from '../../test/support/server.js';
 
 /** Two projects of a policy: `strict` binds `env`, which nobody may override there, and `open`, which binds nothing. */
 let server: TestServer;
@@ -43,13 +43,13 @@ const flat = (...names: readonly string[]) => ({ data: names.map((name) => ({ ty
 
 const workspaceIn = (project: string, relationships: object = {}): Promise<string> =>
   makeWorkspace(server, 'acme', `w-${(count += 1)}`, {}, { ...inProject(project), ...relationships });
-const patch = (id: string, relationships: object, attributes: object = {}): Promise<Answer> =>
+const patch = (id: string, relationships: object, attributes: object = {}): Promise<ApiResponse> =>
   server.patch(`/api/v2/workspaces/${id}`, resource('workspaces', attributes, relationships));
 
 /** It is refused at that place of the request, in words that name key, project and reserved key, and nothing happens. */
-const expectRefused = async (send: () => Promise<Answer>, pointer: string): Promise<void> => {
+const expectRefused = async (send: () => Promise<ApiResponse>, pointer: string): Promise<void> => {
   const length = await logLength(server.store);
-  const { errors } = answered(await send(), 422).body;
+  const { errors } = expectStatus(await send(), 422).body;
   expect(errors).toEqual([
     {
       status: '422',
@@ -74,12 +74,12 @@ describe('a key that is not to be overridden', () => {
     };
     await expectRefused(() => create(bound({ zone: 'a', env: 'test' })), `${OWN}/1/attributes/key`);
     await expectRefused(() => create({ tags: flat('zone', 'env') }), '/data/relationships/tags/data/1');
-    answered(await server.get('/api/v2/organizations/acme/workspaces/unborn'), 404);
+    expectStatus(await server.get('/api/v2/organizations/acme/workspaces/unborn'), 404);
   });
 
   it('is not bound by one that is there, on any path', async () => {
     const id = await workspaceIn(strict, bound({ zone: 'a' }));
-    const before = answered(await server.get(`/api/v2/workspaces/${id}`), 200).body;
+    const before = expectStatus(await server.get(`/api/v2/workspaces/${id}`), 200).body;
     const own = bound({ zone: 'b', env: 'test' });
     await expectRefused(() => patch(id, own, { description: 'new' }), `${OWN}/1/attributes/key`);
     const byName = `/api/v2/organizations/acme/workspaces/${before.data.attributes.name}`;
@@ -95,7 +95,7 @@ describe('a key that is not to be overridden', () => {
       () => server.post(`/api/v2/workspaces/${id}/relationships/tags`, flat('zone', 'env')),
       '/data/1',
     );
-    expect(answered(await server.get(`/api/v2/workspaces/${id}`), 200).body).toEqual(before);
+    expect(expectStatus(await server.get(`/api/v2/workspaces/${id}`), 200).body).toEqual(before);
   });
 
   it('is not brought along from another project, by either way of moving', async () => {
@@ -109,15 +109,15 @@ describe('a key that is not to be overridden', () => {
     );
     const into = `/api/v2/projects/${strict}/relationships/workspaces`;
     await expectRefused(() => server.post(into, related('workspaces', clean, id)), '/data/1');
-    answered(await patch(id, { ...inProject(strict), ...bound({ zone: 'a' }) }), 200);
-    answered(await server.post(into, related('workspaces', clean, id)), 204);
+    expectStatus(await patch(id, { ...inProject(strict), ...bound({ zone: 'a' }) }), 200);
+    expectStatus(await server.post(into, related('workspaces', clean, id)), 204);
   });
 
   it('is nothing to projects that do not bind it, and where it may be overridden', async () => {
     const id = await workspaceIn(strict, bound({ team: 'mine', unbound: 'x' }));
-    answered(await patch(id, { ...inProject(open), ...bound({ env: 'test' }) }), 200);
+    expectStatus(await patch(id, { ...inProject(open), ...bound({ env: 'test' }) }), 200);
     await bindTags(server, `workspaces/${id}`, { team: 'other', env: 'mine' });
-    const { body } = answered(await server.get(`/api/v2/workspaces/${id}/tag-bindings`), 200);
+    const { body } = expectStatus(await server.get(`/api/v2/workspaces/${id}/tag-bindings`), 200);
     expect(body.data.map(({ attributes: { value } }: any) => value)).toEqual(['mine', 'other']);
   });
 
@@ -128,26 +128,24 @@ describe('a key that is not to be overridden', () => {
     await bindTags(server, `projects/${project}`, { region: 'us' });
     const key = await makeReservedTagKey(server, 'acme', 'region', { 'disable-overrides': true });
     const pairs = async (): Promise<unknown> =>
-      answered(await server.get(`/api/v2/workspaces/${id}/tag-bindings`), 200).body.data.map(({ attributes }: any) => [
-        attributes.key,
-        attributes.value,
-        attributes['forbidden-by'],
-      ]);
+      expectStatus(await server.get(`/api/v2/workspaces/${id}/tag-bindings`), 200).body.data.map(
+        ({ attributes }: any) => [attributes.key, attributes.value, attributes['forbidden-by']],
+      );
     expect(await pairs()).toEqual([
       ['region', 'eu', key],
       ['zone', 'a', null],
     ]);
     const path = `/api/v2/workspaces/${id}/tag-bindings`;
-    answered(await server.patch(path, tagBindings({ region: 'us' })), 422);
-    answered(await patch(id, bound({ region: 'us' })), 422);
-    answered(await server.patch(path, tagBindings({ region: 'eu', zone: 'b' })), 200);
-    answered(await patch(id, { ...into, ...bound({ region: 'eu', zone: 'c' }) }, { description: 'kept' }), 200);
+    expectStatus(await server.patch(path, tagBindings({ region: 'us' })), 422);
+    expectStatus(await patch(id, bound({ region: 'us' })), 422);
+    expectStatus(await server.patch(path, tagBindings({ region: 'eu', zone: 'b' })), 200);
+    expectStatus(await patch(id, { ...into, ...bound({ region: 'eu', zone: 'c' }) }, { description: 'kept' }), 200);
     expect(await pairs()).toEqual([
       ['region', 'eu', key],
       ['zone', 'c', null],
     ]);
-    answered(await patch(id, bound({ zone: 'c' })), 200);
-    answered(await server.patch(path, tagBindings({ region: 'eu' })), 422);
+    expectStatus(await patch(id, bound({ zone: 'c' })), 200);
+    expectStatus(await server.patch(path, tagBindings({ region: 'eu' })), 422);
   });
 
   it('may be overridden again when it is no longer reserved so', async () => {
@@ -158,13 +156,13 @@ describe('a key that is not to be overridden', () => {
     const bind = () => server.patch(`/api/v2/workspaces/${id}/tag-bindings`, tagBindings({ tier: '2' }));
     expect((await bind()).status).toBe(422);
     const loosened = resource('reserved-tag-keys', { 'disable-overrides': false });
-    answered(await server.patch(`/api/v2/reserved-tag-keys/${key}`, loosened), 200);
-    answered(await bind(), 200);
+    expectStatus(await server.patch(`/api/v2/reserved-tag-keys/${key}`, loosened), 200);
+    expectStatus(await bind(), 200);
   });
 });
 
 describe('a key while its overriding is being forbidden', () => {
-  const fix = (id: string): Promise<Answer> =>
+  const fix = (id: string): Promise<ApiResponse> =>
     server.patch(`/api/v2/reserved-tag-keys/${id}`, resource('reserved-tag-keys', { 'disable-overrides': true }));
 
   /** A workspace in a project that binds a key of its own, which everyone may override so far. */
@@ -176,7 +174,7 @@ describe('a key while its overriding is being forbidden', () => {
   };
   type Overridable = Awaited<ReturnType<typeof overridable>>;
 
-  it.each<[string, (at: Overridable) => Promise<Answer>]>([
+  it.each<[string, (at: Overridable) => Promise<ApiResponse>]>([
     ['a binding', ({ key, id }) => server.patch(`/api/v2/workspaces/${id}/tag-bindings`, tagBindings({ [key]: 'x' }))],
     ['a flat tag', ({ key, id }) => server.post(`/api/v2/workspaces/${id}/relationships/tags`, flat(key))],
     ['an update', ({ key, id }) => patch(id, bound({ [key]: 'x' }))],
@@ -192,16 +190,16 @@ describe('a key while its overriding is being forbidden', () => {
     ],
   ])('refuses %s that was decided before the policy changed', async (_, send) => {
     const changed = await overridable();
-    meanwhile(server.store, () => fix(changed.reserved));
+    runBetween(server.store, () => fix(changed.reserved));
     expect((await send(changed)).status).toBe(422);
     const key = `free-${(count += 1)}`;
     const created = { ...changed, key };
     await bindTags(server, `projects/${changed.project}`, { [key]: 'prod' });
-    meanwhile(server.store, () => makeReservedTagKey(server, 'acme', key, { 'disable-overrides': true }));
+    runBetween(server.store, () => makeReservedTagKey(server, 'acme', key, { 'disable-overrides': true }));
     expect((await send(created)).status).toBe(422);
     const late = { ...changed, key: `free-${(count += 1)}` };
     await makeReservedTagKey(server, 'acme', late.key, { 'disable-overrides': true });
-    meanwhile(server.store, () => bindTags(server, `projects/${changed.project}`, { [late.key]: 'prod' }));
+    runBetween(server.store, () => bindTags(server, `projects/${changed.project}`, { [late.key]: 'prod' }));
     expect((await send(late)).status).toBe(422);
   });
 
@@ -209,14 +207,14 @@ describe('a key while its overriding is being forbidden', () => {
     const { key, id, reserved: changed } = await overridable();
     const carrier = await workspaceIn(open, { tags: flat(key) });
     const moved = await workspaceIn(open, { tags: flat(key) });
-    const { id: tag } = answered(await server.get(`/api/v2/workspaces/${carrier}/relationships/tags`), 200).body
+    const { id: tag } = expectStatus(await server.get(`/api/v2/workspaces/${carrier}/relationships/tags`), 200).body
       .data[0];
-    meanwhile(server.store, () => fix(changed));
+    runBetween(server.store, () => fix(changed));
     const tagged = await server.post(`/api/v2/tags/${tag}/relationships/workspaces`, related('workspaces', id));
     expect(tagged.status).toBe(422);
     const other = await overridable();
-    answered(await server.post(`/api/v2/workspaces/${moved}/relationships/tags`, flat(other.key)), 204);
-    meanwhile(server.store, () => fix(other.reserved));
+    expectStatus(await server.post(`/api/v2/workspaces/${moved}/relationships/tags`, flat(other.key)), 204);
+    runBetween(server.store, () => fix(other.reserved));
     const move = await server.post(
       `/api/v2/projects/${other.project}/relationships/workspaces`,
       related('workspaces', moved),

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { costOf } from '../../test/support/cost.js';
 import {
-  answered,
+  expectStatus,
   bindTags,
-  giveProject,
-  giveWorkspace,
+  grantProjectAccess,
+  grantWorkspaceAccess,
   makeMember,
   makeOrganization,
   makeProject,
@@ -13,7 +13,7 @@ import {
   makeWorkspace,
   tagBindings,
 } from '../../test/support/seeds.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
 
 const PATH = '/api/v2/organizations/acme/tag-compliance';
 
@@ -50,8 +50,9 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-const list = async (query = '', api: Api = server): Promise<Answer> => answered(await api.get(`${PATH}?${query}`), 200);
-const gapsIn = ({ body }: Answer): [string, string[]][] =>
+const list = async (query = '', api: ApiTestClient = server): Promise<ApiResponse> =>
+  expectStatus(await api.get(`${PATH}?${query}`), 200);
+const gapsIn = ({ body }: ApiResponse): [string, string[]][] =>
   body.data.map(({ attributes }: any) => [attributes['workspace-name'], attributes['missing-keys']]);
 
 describe('compliance with the reserved tag keys', () => {
@@ -115,7 +116,7 @@ describe('compliance with the reserved tag keys', () => {
   it('comes page by page, by name, with one statement each', async () => {
     const first = await list('page[size]=3');
     expect(gapsIn(first).map(([name]) => name)).toEqual(['bare', 'emptied', 'flattened']);
-    const next = (): Promise<Answer> => server.get(first.body.links.next as string);
+    const next = (): Promise<ApiResponse> => server.get(first.body.links.next as string);
     expect(await costOf(server, next)).toMatchObject({ status: 200, statements: 1 });
     const second = await next();
     expect(gapsIn(second)).toEqual([['inheriting', ['owner']]]);
@@ -124,9 +125,9 @@ describe('compliance with the reserved tag keys', () => {
 
   it('is told of what the caller sees', async () => {
     const ofShop = await makeTeam(server, 'acme', 'of-shop');
-    await giveProject(server, ofShop, shop, 'read');
+    await grantProjectAccess(server, ofShop, shop, 'read');
     const ofBare = await makeTeam(server, 'acme', 'of-bare');
-    await giveWorkspace(server, ofBare, workspaces['bare'] ?? '', 'read');
+    await grantWorkspaceAccess(server, ofBare, workspaces['bare'] ?? '', 'read');
     for (const [name, teams, names] of [
       ['shopper', [ofShop], ['emptied', 'flattened', 'inheriting']],
       ['single', [ofBare], ['bare']],
@@ -137,8 +138,8 @@ describe('compliance with the reserved tag keys', () => {
       expect(answer.body.meta.pagination['total-count']).toBe(names.length);
     }
     const stranger = await makeMember(server, 'neighbour', 'stranger');
-    answered(await stranger.get(PATH), 404);
-    answered(await server.get('/api/v2/organizations/nowhere/tag-compliance'), 404);
+    expectStatus(await stranger.get(PATH), 404);
+    expectStatus(await server.get('/api/v2/organizations/nowhere/tag-compliance'), 404);
   });
 
   it('follows what is bound, to workspaces and to projects, at once', async () => {
@@ -150,7 +151,7 @@ describe('compliance with the reserved tag keys', () => {
     await bindTags(server, `projects/${shop}`, { owner: 'sales' });
     expect(gapsIn(await list())).toEqual([['flattened', ['env']]]);
     const tags = `/api/v2/workspaces/${workspaces['flattened']}/relationships/tags`;
-    answered(await server.delete(tags, { data: [{ type: 'tags', attributes: { name: 'env' } }] }), 204);
+    expectStatus(await server.delete(tags, { data: [{ type: 'tags', attributes: { name: 'env' } }] }), 204);
     expect(gapsIn(await list())).toEqual([]);
   });
 });

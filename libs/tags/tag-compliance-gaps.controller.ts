@@ -3,18 +3,18 @@ import type { FastifyRequest } from 'fastify';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import {
-  listDocument,
-  parameter,
+  renderList,
+  getParameter,
   toOne,
   type Document,
-  type Page,
-  type Query as QueryOf,
+  type PageRequest,
+  type QueryParameters as QueryOf,
   type Resource,
 } from '#json-api';
 import { listTagComplianceGaps, type TagComplianceGapRow } from './tag-compliance-gaps.queries.js';
 
 /** One for each workspace, whose id it has. */
-const tagComplianceGapResource = (row: TagComplianceGapRow): Resource => ({
+const renderTagComplianceGap = (row: TagComplianceGapRow): Resource => ({
   id: row.id,
   type: 'tag-compliance-gaps',
   attributes: {
@@ -40,8 +40,8 @@ export class TagComplianceGapsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const filter = { project: parameter(query, 'filter[project][id]'), key: parameter(query, 'filter[key]') };
-    const list = (page: Page) => listTagComplianceGaps(this.database, actor, name, page, filter);
-    return listDocument(request, list, tagComplianceGapResource);
+    const filter = { project: getParameter(query, 'filter[project][id]'), key: getParameter(query, 'filter[key]') };
+    const list = (page: PageRequest) => listTagComplianceGaps(this.database, actor, name, page, filter);
+    return renderList(request, list, renderTagComplianceGap);
   }
 }

@@ -1,9 +1,15 @@
 import { notFound, sql, type Sql } from '#kernel';
 import type { Database } from '#event-store';
-import { demand, grantedWorkspaces, organizationsWhere, type Actor, organizationFor } from '#access';
-import { limitOf, listedIn, type Listed, type Page } from '#json-api';
+import {
+  requirePermission,
+  selectGrantedWorkspaces,
+  isPermittedByRole,
+  type Actor,
+  selectPermittedOrganization,
+} from '#access';
+import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
 import { IS_VALUELESS } from '#tag-bindings';
-import { workspacesTagged } from './reserved-tag-keys.queries.js';
+import { selectWorkspacesTaggedWith } from './reserved-tag-keys.queries.js';
 
 /** A workspace that lacks a value for reserved keys. */
 export type TagComplianceGapRow = {
@@ -35,9 +41,9 @@ const MISSING_KEYS = sql.raw(`array(
  * have no value either, those without a tag of their own. Where projects keep to the policy there is little to look at,
  * however many workspaces they have.
  */
-const gaps = (actor: Actor, { project, key }: GapFilter): Sql => {
+const selectGaps = (actor: Actor, { project, key }: GapFilter): Sql => {
   const seen = sql.and([
-    sql`(owner.whole or w.id in (${grantedWorkspaces(actor)}))`,
+    sql`(owner.whole or w.id in (${selectGrantedWorkspaces(actor)}))`,
     ...(project ? [sql`w.project = ${project}`] : []),
   ]);
   return sql`
@@ -54,7 +60,7 @@ const gaps = (actor: Actor, { project, key }: GapFilter): Sql => {
          where p.organization = rk.organization and ${seen}
            and not exists (select 1 from project_tags pt
                             where pt.project = p.id and pt.key = rk.key and pt.value <> '')
-           and not exists (select 1 from ${workspacesTagged(sql.raw('rk.organization'), sql.raw('rk.key'))} t
+           and not exists (select 1 from ${selectWorkspacesTaggedWith(sql.raw('rk.organization'), sql.raw('rk.key'))} t
                             where t.workspace = w.id)) lacking`;
 };
 
@@ -63,18 +69,18 @@ export const listTagComplianceGaps = async (
   database: Database,
   actor: Actor,
   organizationName: string,
-  page: Page,
+  page: PageRequest,
   filter: GapFilter,
-): Promise<Listed<TagComplianceGapRow>> => {
+): Promise<ListPage<TagComplianceGapRow>> => {
   const statement = sql`
     with owner as materialized (
-      select id, ${organizationsWhere(actor, 'read-workspace')} as whole
-        from ${organizationFor(actor, 'read-reserved-tag-keys', organizationName)}),
-    gaps as materialized (${gaps(actor, filter)})
+      select id, ${isPermittedByRole(actor, 'read-workspace')} as whole
+        from ${selectPermittedOrganization(actor, 'read-reserved-tag-keys', organizationName)}),
+    gaps as materialized (${selectGaps(actor, filter)})
     select owner.id as owner, (select count(*) from gaps) as total, page.*
       from owner left join lateral (
         select w.id, w.name, w.project, p.name as "projectName", ${MISSING_KEYS} as "missingKeys"
-          from (select id from gaps order by name ${limitOf(page)}) shown
+          from (select id from gaps order by name ${buildLimit(page)}) shown
           join workspaces w on w.id = shown.id join projects p on p.id = w.project) page on true
      order by page.name`;
   const found = await database.slowRows<TagComplianceGapRow & { owner: string; total: number }>(
@@ -84,6 +90,6 @@ export const listTagComplianceGaps = async (
   );
   const [first] = found;
   if (!first) throw notFound();
-  demand(actor, 'read-reserved-tag-keys', { organization: first.owner });
-  return listedIn(found);
+  requirePermission(actor, 'read-reserved-tag-keys', { organization: first.owner });
+  return toListPage(found);
 };

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { costOf } from '../../test/support/cost.js';
 import { logLength } from '../../test/support/log.js';
 import {
-  answered,
+  expectStatus,
   bindTags,
-  giveProject,
-  giveWorkspace,
+  grantProjectAccess,
+  grantWorkspaceAccess,
   makeMember,
   makeOrganization,
   makeProject,
@@ -16,7 +16,7 @@ import {
   resource,
   tagBindings,
 } from '../../test/support/seeds.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
 
 const PATH = '/api/v2/organizations/acme/reserved-tag-keys/actions/preview';
 
@@ -59,15 +59,15 @@ afterAll(() => server.close());
 
 const preview = (
   attributes: object,
-  { id, query = '', api = server }: { id?: string; query?: string; api?: Api } = {},
+  { id, query = '', api = server }: { id?: string; query?: string; api?: ApiTestClient } = {},
 ) => api.post(`${PATH}?${query}`, { data: { type: 'reserved-tag-keys', ...(id ? { id } : {}), attributes } });
-const namesIn = ({ body }: Answer): string[] =>
+const namesIn = ({ body }: ApiResponse): string[] =>
   body.data.map(({ attributes }: any) => attributes['workspace-name'] as string);
 const none = { projects: 0, workspaces: 0 };
 
 describe('a preview of a reserved tag key', () => {
   it('shows the workspaces that override it, with both values, and who set theirs and when', async () => {
-    const answer = answered(await preview({ key: 'env', 'disable-overrides': true }), 200);
+    const answer = expectStatus(await preview({ key: 'env', 'disable-overrides': true }), 200);
     expect(namesIn(answer)).toEqual(['agreeing', 'flat', 'testing']);
     const [, , testing] = answer.body.data;
     expect(testing).toEqual({
@@ -100,7 +100,7 @@ describe('a preview of a reserved tag key', () => {
   });
 
   it('tells how many, and where the key would be refused from then on', async () => {
-    const { meta } = answered(await preview({ key: 'env', 'disable-overrides': true }), 200).body;
+    const { meta } = expectStatus(await preview({ key: 'env', 'disable-overrides': true }), 200).body;
     expect(meta).toMatchObject({
       pagination: { 'total-count': 3 },
       preview: {
@@ -116,7 +116,7 @@ describe('a preview of a reserved tag key', () => {
     });
     // Refused is nothing where overrides stay enabled, as they are where nothing is said.
     for (const attributes of [{ key: 'env' }, { key: 'env', 'disable-overrides': false }]) {
-      const { after } = answered(await preview(attributes), 200).body.meta.preview;
+      const { after } = expectStatus(await preview(attributes), 200).body.meta.preview;
       expect(after).toEqual({ key: 'env', 'disable-overrides': false, 'override-count': 3, 'refused-in': none });
     }
   });
@@ -127,7 +127,7 @@ describe('a preview of a reserved tag key', () => {
       ['unheard-of', 0, 0],
       ['team', 2, 5],
     ] as const) {
-      const { body } = answered(await preview({ key, 'disable-overrides': true }), 200);
+      const { body } = expectStatus(await preview({ key, 'disable-overrides': true }), 200);
       expect([key, body.data, body.meta.pagination['total-count']]).toEqual([key, [], 0]);
       expect(body.meta.preview.after['refused-in']).toEqual({ projects, workspaces: inThem });
     }
@@ -135,7 +135,7 @@ describe('a preview of a reserved tag key', () => {
 
   it('changes nothing', async () => {
     const before = await logLength(server.store);
-    answered(await preview({ key: 'env', 'disable-overrides': true }), 200);
+    expectStatus(await preview({ key: 'env', 'disable-overrides': true }), 200);
     expect(await logLength(server.store)).toBe(before);
     expect((await server.get('/api/v2/organizations/acme/reserved-tag-keys')).body.data).toEqual([]);
   });
@@ -146,16 +146,16 @@ describe('a preview of a reserved tag key', () => {
     const second = await last();
     expect(namesIn(second)).toEqual(['testing']);
     expect(second.body.links).toMatchObject({ next: null, prev: expect.stringContaining('actions/preview?page') });
-    const beyond = answered(await preview({ key: 'env' }, { query: 'page[number]=9' }), 200).body;
+    const beyond = expectStatus(await preview({ key: 'env' }, { query: 'page[number]=9' }), 200).body;
     expect(beyond).toMatchObject({ data: [], meta: { pagination: { 'total-count': 3 } } });
-    answered(await preview({ key: 'env' }, { query: 'page[size]=none' }), 400);
+    expectStatus(await preview({ key: 'env' }, { query: 'page[size]=none' }), 400);
   });
 
   it('of one that is there tells how it is now, and what becomes of it', async () => {
     const id = await makeReservedTagKey(server, 'acme', 'env', { 'disable-overrides': true });
     const strict = { 'disable-overrides': true, 'override-count': 3, 'refused-in': { projects: 2, workspaces: 5 } };
     const askedFor = async (attributes: object, by?: string) => {
-      const { meta } = answered(await preview(attributes, by === undefined ? {} : { id: by }), 200).body;
+      const { meta } = expectStatus(await preview(attributes, by === undefined ? {} : { id: by }), 200).body;
       return meta.preview;
     };
     // By its key it is found as well: that is how it would be changed.
@@ -175,7 +175,7 @@ describe('a preview of a reserved tag key', () => {
       before: { key: 'env', ...strict },
       after: { key: 'team', ...strict, 'override-count': 0 },
     });
-    answered(await server.delete(`/api/v2/reserved-tags/${id}`), 204);
+    expectStatus(await server.delete(`/api/v2/reserved-tags/${id}`), 204);
   });
 
   it('is refused as the change would be', async () => {
@@ -201,14 +201,14 @@ describe('a preview of a reserved tag key', () => {
       '/data/type',
       'Type must be reserved-tag-keys',
     ]);
-    answered(await server.post(PATH.replace('acme', 'nowhere'), resource('reserved-tag-keys', { key: 'x' })), 404);
+    expectStatus(await server.post(PATH.replace('acme', 'nowhere'), resource('reserved-tag-keys', { key: 'x' })), 404);
   });
 
   it('shows and counts only what the caller sees', async () => {
     const inShop = await makeTeam(server, 'acme', 'in-shop');
-    await giveProject(server, inShop, shop, 'read');
+    await grantProjectAccess(server, inShop, shop, 'read');
     const ofOne = await makeTeam(server, 'acme', 'of-one');
-    await giveWorkspace(server, ofOne, workspaces['flat'] ?? '', 'read');
+    await grantWorkspaceAccess(server, ofOne, workspaces['flat'] ?? '', 'read');
     for (const [name, teams, names, refusedIn] of [
       ['shopper', [inShop], ['agreeing', 'testing'], { projects: 1, workspaces: 4 }],
       ['single', [ofOne], ['flat'], { projects: 1, workspaces: 1 }],
@@ -216,7 +216,7 @@ describe('a preview of a reserved tag key', () => {
       ['nobody', [], [], none],
     ] as const) {
       const api = await makeMember(server, 'acme', name, teams);
-      const answer = answered(await preview({ key: 'env', 'disable-overrides': true }, { api }), 200);
+      const answer = expectStatus(await preview({ key: 'env', 'disable-overrides': true }, { api }), 200);
       expect([name, namesIn(answer)]).toEqual([name, names]);
       expect(answer.body.meta).toMatchObject({
         pagination: { 'total-count': names.length },
@@ -224,6 +224,6 @@ describe('a preview of a reserved tag key', () => {
       });
     }
     const stranger = await makeMember(server, 'neighbour', 'stranger');
-    answered(await preview({ key: 'env' }, { api: stranger }), 404);
+    expectStatus(await preview({ key: 'env' }, { api: stranger }), 404);
   });
 });

@@ -3,23 +3,28 @@ import type { FastifyRequest } from 'fastify';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import {
-  pageDocument,
-  pageOf,
+  renderPage,
+  parsePage,
   parseBody,
   toOne,
-  said,
-  valuesOf,
+  omitNullish,
+  fromAttributes,
   type Document,
-  type Query as QueryOf,
+  type QueryParameters as QueryOf,
   type Resource,
 } from '#json-api';
 import { previewBody } from './reserved-tag-keys.body.js';
-import { tagBindingId } from '#tag-bindings';
-import { previewOf, type Preview, type Rule, type TagOverrideRow } from './tag-overrides.queries.js';
+import { deriveTagBindingId } from '#tag-bindings';
+import {
+  loadReservationPreview,
+  type ReservationPreview,
+  type ReservationRule,
+  type TagOverrideRow,
+} from './tag-overrides.queries.js';
 
 /** Its id is that of the workspace's own binding. A flat tag shows as a binding with an empty value (clients.md §7). */
-const tagOverrideResource = (row: TagOverrideRow): Resource => ({
-  id: tagBindingId(row.id, row.key),
+const renderTagOverride = (row: TagOverrideRow): Resource => ({
+  id: deriveTagBindingId(row.id, row.key),
   type: 'tag-overrides',
   attributes: {
     'workspace-name': row.name,
@@ -37,17 +42,17 @@ const tagOverrideResource = (row: TagOverrideRow): Resource => ({
 });
 
 /** Only where overrides are disabled is anything refused. */
-const ruleOf = ({ key, disableOverrides, reach: { overrides, projects, workspaces } }: Rule) => ({
+const renderRule = ({ key, disableOverrides, reach: { overrides, projects, workspaces } }: ReservationRule) => ({
   key,
   'disable-overrides': disableOverrides,
   'override-count': overrides,
   'refused-in': disableOverrides ? { projects, workspaces } : { projects: 0, workspaces: 0 },
 });
 
-const metaOf = ({ reservedTagKey, before, after }: Preview) => ({
+const renderMeta = ({ reservedTagKey, before, after }: ReservationPreview) => ({
   'reserved-tag-key': reservedTagKey,
-  before: before && ruleOf(before),
-  after: ruleOf(after),
+  before: before && renderRule(before),
+  after: renderRule(after),
 });
 
 /** Tags of workspaces that take the place of their project's. */
@@ -66,11 +71,11 @@ export class TagOverridesController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const { id, attributes } = parseBody(previewBody, body).data;
-    const proposal = { ...valuesOf(said(attributes)), key: attributes.key, id: id || null };
-    const page = pageOf(query);
-    const preview = await previewOf(this.database, actor, organization, proposal, page);
+    const proposal = { ...fromAttributes(omitNullish(attributes)), key: attributes.key, id: id || null };
+    const page = parsePage(query);
+    const preview = await loadReservationPreview(this.database, actor, organization, proposal, page);
     const { rows, total } = preview.overrides;
-    const { meta, ...rest } = pageDocument(rows.map(tagOverrideResource), page, total, request.url);
-    return { ...rest, meta: { ...meta, preview: metaOf(preview) } };
+    const { meta, ...rest } = renderPage(rows.map(renderTagOverride), page, total, request.url);
+    return { ...rest, meta: { ...meta, preview: renderMeta(preview) } };
   }
 }

@@ -1,42 +1,49 @@
 import { notFound, sql } from '#kernel';
 import type { Database } from '#event-store';
-import { demand, fresh, grantsOnWorkspaceNow, permittedPlaces, type Actor, type Grant } from '#access';
-import { limitOf, type Listed, type Page, type PointInTime } from '#json-api';
-import { IS_VALUELESS, ownerWhere, seenTags } from '#tag-bindings';
-import { isLike, tagsListedIn, USE, type FoundTag, type TagRow } from './tags.queries.js';
+import {
+  requirePermission,
+  requireCurrentAccess,
+  selectCurrentWorkspaceGrants,
+  selectPermittedScopes,
+  type Actor,
+  type Grant,
+} from '#access';
+import { buildLimit, type ListPage, type PageRequest, type PointInTime } from '#json-api';
+import { IS_VALUELESS, selectTagOrganization, selectVisibleTags } from '#tag-bindings';
+import { matchesSearch, toTagListPage, TAG_USAGE_COLUMNS, type CountedTagRow, type TagRow } from './tags.queries.js';
 
 /**
  * Returns one page of the flat tags that a workspace had at a time, in order of insertion, and the count of all, in one
  * statement. The uses of all tags of the page are counted together: each look at the past reads every workspace that the
  * organization had.
  */
-export const tagsOfWorkspaceAsOf = async (
+export const listWorkspaceTagsAsOf = async (
   database: Database,
   actor: Actor,
   workspace: string,
-  page: Page,
+  page: PageRequest,
   search: string | undefined,
   past: PointInTime,
-): Promise<Listed<TagRow>> => {
+): Promise<ListPage<TagRow>> => {
   const places = sql`
-    select w.id, w.organization, ${grantsOnWorkspaceNow(actor, sql.raw('w.id'))} as grants
-      from workspaces w where w.id = ${workspace} and ${fresh(actor)}`;
-  const found = await database.slowRows<FoundTag & { readonly grants: readonly Grant[] }>(
+    select w.id, w.organization, ${selectCurrentWorkspaceGrants(actor, sql.raw('w.id'))} as grants
+      from workspaces w where w.id = ${workspace} and ${requireCurrentAccess(actor)}`;
+  const found = await database.slowRows<CountedTagRow & { readonly grants: readonly Grant[] }>(
     actor,
     sql.unkept(sql`
     ${past.views({ id: workspace })},
     owner as materialized (
       select owner.*, w.id as workspace, w.grants
-        from ${permittedPlaces(actor, 'read-workspace-history', places)} w
-        join ${ownerWhere(actor, sql.raw('true'))} on owner.id = w.organization),
+        from ${selectPermittedScopes(actor, 'read-workspace-history', places)} w
+        join ${selectTagOrganization(actor, sql.raw('true'))} on owner.id = w.organization),
     own as materialized (
       select t.key as name, t.ordinal from owner join workspace_tags t on t.workspace = owner.workspace
-       where ${IS_VALUELESS} and ${isLike(search)}),
-    page as materialized (select * from own order by ordinal ${limitOf(page)}),
+       where ${IS_VALUELESS} and ${matchesSearch(search)}),
+    page as materialized (select * from own order by ordinal ${buildLimit(page)}),
     used as materialized (
-      select seen.name, ${USE}
+      select seen.name, ${TAG_USAGE_COLUMNS}
         from owner cross join lateral (
-          ${seenTags(actor, sql.raw('t.key as name, t.created_at'), sql.raw('t.key in (select name from page)'))}) seen
+          ${selectVisibleTags(actor, sql.raw('t.key as name, t.created_at'), sql.raw('t.key in (select name from page)'))}) seen
        group by seen.name)
     select owner.id as organization, owner.name as "organizationName", owner.grants,
            (select count(*) from own) as total, page.name, used."createdAt", used."instanceCount"
@@ -45,6 +52,6 @@ export const tagsOfWorkspaceAsOf = async (
   );
   const [first] = found;
   if (!first) throw notFound();
-  demand(actor, 'read-workspace-history', first);
-  return tagsListedIn(found);
+  requirePermission(actor, 'read-workspace-history', first);
+  return toTagListPage(found);
 };

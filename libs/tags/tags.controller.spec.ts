@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
 import { costOf } from '../../test/support/cost.js';
 import {
-  answered,
+  expectStatus,
   bindTags,
   flatTags,
-  giveProject,
-  giveWorkspace,
+  grantProjectAccess,
+  grantWorkspaceAccess,
   idOfTag,
   makeMember,
   makeOrganization,
@@ -20,10 +20,10 @@ import {
   related,
   resource,
   tagBindings,
-  type Member,
+  type SeededMember,
 } from '../../test/support/seeds.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
-import { tagId } from '#tag-bindings';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
+import { deriveTagId } from '#tag-bindings';
 
 const PATH = '/api/v2/organizations/acme/tags';
 
@@ -32,9 +32,9 @@ let organization: string;
 let land: string;
 let one: string;
 /** Has been given nothing. */
-let member: Member;
+let member: SeededMember;
 /** May tag `two`, and see no other workspace. */
-let tagger: Member;
+let tagger: SeededMember;
 let two: string;
 
 const into = (project: string) => ({ project: { data: { type: 'projects', id: project } } });
@@ -50,7 +50,7 @@ beforeAll(async () => {
   await makeWorkspace(server, 'other', 'three', {}, { tags: flatTags('app', 'elsewhere') });
   member = await makeMember(server, 'acme', 'member');
   const team = await makeTeam(server, 'acme', 'taggers');
-  await giveWorkspace(server, team, two, 'write');
+  await grantWorkspaceAccess(server, team, two, 'write');
   tagger = await makeMember(server, 'acme', 'tagger', [team]);
 });
 
@@ -58,14 +58,15 @@ afterAll(() => server.close());
 
 const ofOne = (id: string) => `/api/v2/workspaces/${id}/relationships/tags`;
 
-const list = async (query = '', api: Api = server): Promise<Answer> => answered(await api.get(`${PATH}?${query}`), 200);
-const listOf = async (id: string, query = '', api: Api = server): Promise<Answer> =>
-  answered(await api.get(`${ofOne(id)}?${query}`), 200);
+const list = async (query = '', api: ApiTestClient = server): Promise<ApiResponse> =>
+  expectStatus(await api.get(`${PATH}?${query}`), 200);
+const listOf = async (id: string, query = '', api: ApiTestClient = server): Promise<ApiResponse> =>
+  expectStatus(await api.get(`${ofOne(id)}?${query}`), 200);
 
 type Entry = { readonly id: string; readonly attributes: { readonly name: string; readonly 'instance-count': number } };
 
-const namesIn = ({ body }: Answer): string[] => body.data.map(({ attributes }: Entry) => attributes.name);
-const countsIn = ({ body }: Answer): Record<string, number> =>
+const namesIn = ({ body }: ApiResponse): string[] => body.data.map(({ attributes }: Entry) => attributes.name);
+const countsIn = ({ body }: ApiResponse): Record<string, number> =>
   Object.fromEntries(body.data.map(({ attributes }: Entry) => [attributes.name, attributes['instance-count']]));
 
 const eventsOf = async (id: string): Promise<unknown[]> =>
@@ -84,7 +85,7 @@ describe('the tags of an organization', () => {
     expect(countsIn(answer)).toEqual({ Prod: 1, app: 2, env: 1 });
     expect(answer.body.data[0]).toMatchObject({
       type: 'tags',
-      id: tagId(organization, 'Prod'),
+      id: deriveTagId(organization, 'Prod'),
       attributes: { name: 'Prod', 'created-at': expect.stringMatching(/Z$/), 'instance-count': 1 },
       relationships: { organization: { data: { type: 'organizations', id: 'acme' } } },
     });
@@ -115,7 +116,7 @@ describe('the tags of an organization', () => {
     const first = await list('page[size]=2');
     expect(namesIn(first)).toEqual(['Prod', 'app']);
     expect(first.body.meta.pagination).toMatchObject({ 'total-count': 3, 'total-pages': 2, 'next-page': 2 });
-    const next = (): Promise<Answer> => server.get(first.body.links.next as string);
+    const next = (): Promise<ApiResponse> => server.get(first.body.links.next as string);
     expect(await costOf(server, next)).toMatchObject({ status: 200, statements: 1 });
     expect(namesIn(await next())).toEqual(['env']);
     expect((await list('page[number]=9')).body).toMatchObject({ data: [], meta: { pagination: { 'total-count': 3 } } });
@@ -128,7 +129,7 @@ describe('the tags of an organization', () => {
     const none = await list('', member);
     expect([none.body.data, none.body.meta.pagination['total-count']]).toEqual([[], 0]);
     const team = await makeTeam(server, 'acme', 'of-the-land');
-    await giveProject(server, team, land, 'read');
+    await grantProjectAccess(server, team, land, 'read');
     expect(countsIn(await list('', await makeMember(server, 'acme', 'passer', [team])))).toEqual({ app: 1, env: 1 });
   });
 
@@ -144,14 +145,20 @@ describe('the tags of an organization', () => {
   it('are gone with the last workspace that carries them, and renamed with their organization', async () => {
     const last = await makeWorkspace(server, 'other', 'last', {}, { tags: flatTags('fleeting') });
     const names = async (name: string) =>
-      namesIn(answered(await server.get(`/api/v2/organizations/${name}/tags`), 200));
+      namesIn(expectStatus(await server.get(`/api/v2/organizations/${name}/tags`), 200));
     expect(await names('other')).toEqual(['app', 'elsewhere', 'fleeting']);
-    answered(await server.delete(`/api/v2/workspaces/${last}`), 204);
+    expectStatus(await server.delete(`/api/v2/workspaces/${last}`), 204);
     expect(await names('other')).toEqual(['app', 'elsewhere']);
-    answered(await server.patch('/api/v2/organizations/other', resource('organizations', { name: 'renamed' })), 200);
+    expectStatus(
+      await server.patch('/api/v2/organizations/other', resource('organizations', { name: 'renamed' })),
+      200,
+    );
     expect(await names('renamed')).toEqual(['app', 'elsewhere']);
-    answered(await server.get('/api/v2/organizations/other/tags'), 404);
-    answered(await server.patch('/api/v2/organizations/renamed', resource('organizations', { name: 'other' })), 200);
+    expectStatus(await server.get('/api/v2/organizations/other/tags'), 404);
+    expectStatus(
+      await server.patch('/api/v2/organizations/renamed', resource('organizations', { name: 'other' })),
+      200,
+    );
   });
 });
 
@@ -188,12 +195,12 @@ describe('the tags of a workspace', () => {
 describe('adding flat tags', () => {
   it('is a fact for each, in the order of the request; what is there already is none', async () => {
     const id = await fresh({ tags: flatTags('old') });
-    answered(await server.post(ofOne(id), flatTags('new:1', 'old', 'UPPER_case-2', 'new:1')), 204);
+    expectStatus(await server.post(ofOne(id), flatTags('new:1', 'old', 'UPPER_case-2', 'new:1')), 204);
     expect(await eventsOf(id)).toEqual([added('new:1'), added('UPPER_case-2')]);
     expect(namesIn(await listOf(id))).toEqual(['old', 'new:1', 'UPPER_case-2']);
-    answered(await server.post(ofOne(id), flatTags('old')), 204);
+    expectStatus(await server.post(ofOne(id), flatTags('old')), 204);
     expect(await eventsOf(id)).toHaveLength(2);
-    const { attributes } = answered(await server.get(`/api/v2/workspaces/${id}`), 200).body.data;
+    const { attributes } = expectStatus(await server.get(`/api/v2/workspaces/${id}`), 200).body.data;
     expect(attributes['tag-names']).toEqual(['old', 'new:1', 'UPPER_case-2']);
   });
 
@@ -205,7 +212,7 @@ describe('adding flat tags', () => {
       { type: 'tags', id: app, attributes: { name: 'whatever' } },
       { type: 'tags', id: '', attributes: { name: 'last' } },
     ];
-    answered(await server.post(ofOne(id), { data }), 204);
+    expectStatus(await server.post(ofOne(id), { data }), 204);
     expect(namesIn(await listOf(id))).toEqual(['first', 'app', 'last']);
     const { attributes } = (await listOf(id, 'name=app')).body.data[0];
     expect([attributes.name, attributes['instance-count']]).toEqual(['app', 3]);
@@ -215,17 +222,17 @@ describe('adding flat tags', () => {
   it('is all of them or none', async () => {
     const id = await fresh();
     const bad = { data: [...flatTags('fine').data, { type: 'tags', id: 'tag-0123456789abcdef' }] };
-    const { body } = answered(await server.post(ofOne(id), bad), 404);
+    const { body } = expectStatus(await server.post(ofOne(id), bad), 404);
     expect(body.errors[0].detail).toBe('Tag tag-0123456789abcdef not found');
-    answered(await server.post(ofOne(id), flatTags('fine', 'not fine')), 422);
+    expectStatus(await server.post(ofOne(id), flatTags('fine', 'not fine')), 422);
     expect(await eventsOf(id)).toEqual([]);
   });
 
   it('knows no tag of another organization by its id, nor one that only workspaces carry which the caller does not see', async () => {
     const elsewhere = await idOfTag(server, 'other', 'elsewhere');
     expect((await server.post(ofOne(one), related('tags', elsewhere))).status).toBe(404);
-    expect((await tagger.post(ofOne(two), related('tags', tagId(organization, 'Prod')))).status).toBe(404);
-    expect((await tagger.post(ofOne(two), related('tags', tagId(organization, 'app')))).status).toBe(204);
+    expect((await tagger.post(ofOne(two), related('tags', deriveTagId(organization, 'Prod')))).status).toBe(404);
+    expect((await tagger.post(ofOne(two), related('tags', deriveTagId(organization, 'app')))).status).toBe(204);
   });
 
   it.each([
@@ -242,14 +249,14 @@ describe('adding flat tags', () => {
 
   it('takes a name of 255 characters', async () => {
     const id = await fresh();
-    answered(await server.post(ofOne(id), flatTags('x'.repeat(255))), 204);
+    expectStatus(await server.post(ofOne(id), flatTags('x'.repeat(255))), 204);
     expect(await eventsOf(id)).toEqual([added('x'.repeat(255))]);
     await removeAll(id);
   });
 
   it('leaves a binding with that key what it is', async () => {
     const id = await fresh({ 'tag-bindings': tagBindings({ tier: '1' }) });
-    answered(await server.post(ofOne(id), flatTags('tier')), 204);
+    expectStatus(await server.post(ofOne(id), flatTags('tier')), 204);
     expect(await eventsOf(id)).toEqual([]);
   });
 
@@ -261,15 +268,15 @@ describe('adding flat tags', () => {
     const [pointer, detail] = refusalOf(await server.post(ofOne(id), flatTags('fine', 'owner')));
     expect(pointer).toBe('/data/1');
     for (const part of ['owner', 'fixed', key]) expect(detail).toContain(part);
-    answered(await server.delete(`/api/v2/reserved-tag-keys/${key}`), 204);
-    answered(await server.post(ofOne(id), flatTags('owner')), 204);
+    expectStatus(await server.delete(`/api/v2/reserved-tag-keys/${key}`), 204);
+    expectStatus(await server.post(ofOne(id), flatTags('owner')), 204);
     await removeAll(id);
   });
 
   it('works with the workspace as well, by name and by id', async () => {
-    const tags = { data: [...related('tags', tagId(organization, 'app')).data, ...flatTags('born').data] };
+    const tags = { data: [...related('tags', deriveTagId(organization, 'app')).data, ...flatTags('born').data] };
     const id = await fresh({ tags, 'tag-bindings': tagBindings({ tier: '1' }) });
-    const { attributes } = answered(await server.get(`/api/v2/workspaces/${id}`), 200).body.data;
+    const { attributes } = expectStatus(await server.get(`/api/v2/workspaces/${id}`), 200).body.data;
     expect(attributes['tag-names']).toEqual(['app', 'born', 'tier']);
     await removeAll(id);
     const path = '/api/v2/organizations/acme/workspaces';
@@ -282,7 +289,7 @@ describe('adding flat tags', () => {
 });
 
 const removeAll = async (id: string): Promise<void> => {
-  answered(await server.delete(ofOne(id), flatTags(...namesIn(await listOf(id, 'page[size]=100')))), 204);
+  expectStatus(await server.delete(ofOne(id), flatTags(...namesIn(await listOf(id, 'page[size]=100')))), 204);
 };
 
 describe('removing flat tags', () => {
@@ -292,18 +299,18 @@ describe('removing flat tags', () => {
       ...flatTags('never ever!', 'Cost Center', 'größe').data,
       { type: 'tags', id: null, attributes: { name: 'gone' } },
     ];
-    answered(await server.delete(ofOne(id), { data }), 204);
+    expectStatus(await server.delete(ofOne(id), { data }), 204);
     expect(namesIn(await listOf(id))).toEqual(['kept']);
     await removeAll(id);
   });
 
   it('is a fact for each, by name or by id; a name that is nowhere is none', async () => {
     const id = await fresh({ tags: flatTags('a', 'b', 'c') });
-    const data = [...flatTags('a', 'nowhere').data, { type: 'tags', id: tagId(organization, 'c') }];
-    answered(await server.delete(ofOne(id), { data }), 204);
+    const data = [...flatTags('a', 'nowhere').data, { type: 'tags', id: deriveTagId(organization, 'c') }];
+    expectStatus(await server.delete(ofOne(id), { data }), 204);
     expect(await eventsOf(id)).toEqual([removed('a'), removed('c')]);
     expect(namesIn(await listOf(id))).toEqual(['b']);
-    answered(await server.delete(ofOne(id), flatTags('a')), 204);
+    expectStatus(await server.delete(ofOne(id), flatTags('a')), 204);
     expect(await eventsOf(id)).toHaveLength(2);
     // It was the last that carried it.
     expect(namesIn(await list('q=a'))).not.toContain('a');
@@ -326,15 +333,15 @@ describe('removing flat tags', () => {
   it('wants ids that there are, and removes nothing else then', async () => {
     const id = await fresh({ tags: flatTags('kept') });
     const data = [...flatTags('kept').data, { type: 'tags', id: 'tag-none' }];
-    answered(await server.delete(ofOne(id), { data }), 404);
+    expectStatus(await server.delete(ofOne(id), { data }), 404);
     expect(namesIn(await listOf(id))).toEqual(['kept']);
     // One that another workspace carries is no mistake.
-    answered(await server.delete(ofOne(id), related('tags', tagId(organization, 'app'))), 204);
+    expectStatus(await server.delete(ofOne(id), related('tags', deriveTagId(organization, 'app'))), 204);
     await removeAll(id);
   });
 
   it('leaves a binding with that key where it is', async () => {
-    answered(await server.delete(ofOne(one), flatTags('env')), 204);
+    expectStatus(await server.delete(ofOne(one), flatTags('env')), 204);
     expect(await eventsOf(one)).toEqual([]);
   });
 });
@@ -342,16 +349,16 @@ describe('removing flat tags', () => {
 describe('adding workspaces to a tag', () => {
   const toTag = (name: string, ...workspaces: readonly string[]) =>
     [
-      `/api/v2/tags/${tagId(organization, name)}/relationships/workspaces`,
+      `/api/v2/tags/${deriveTagId(organization, name)}/relationships/workspaces`,
       related('workspaces', ...workspaces),
     ] as const;
 
   it('is a fact for each that has it not yet', async () => {
     const [first, second] = [await fresh({ tags: flatTags('shared') }), await fresh()];
-    answered(await server.post(...toTag('shared', second, first, second)), 204);
+    expectStatus(await server.post(...toTag('shared', second, first, second)), 204);
     expect([await eventsOf(first), await eventsOf(second)]).toEqual([[], [added('shared')]]);
     expect(countsIn(await list('q=shared'))).toEqual({ shared: 2 });
-    answered(await server.post(...toTag('shared', first, second)), 204);
+    expectStatus(await server.post(...toTag('shared', first, second)), 204);
     expect(await eventsOf(second)).toHaveLength(1);
     for (const id of [first, second]) await removeAll(id);
   });
@@ -359,12 +366,12 @@ describe('adding workspaces to a tag', () => {
   it('is for all of them or for none', async () => {
     const id = await fresh();
     for (const other of ['ws-none', await fresh({}, 'other')]) {
-      const { body } = answered(await server.post(...toTag('app', id, other)), 404);
+      const { body } = expectStatus(await server.post(...toTag('app', id, other)), 404);
       expect(body.errors[0].detail).toBe(`Workspace ${other} not found`);
     }
-    answered(await tagger.post(...toTag('app', two, id)), 404);
+    expectStatus(await tagger.post(...toTag('app', two, id)), 404);
     expect(await eventsOf(id)).toEqual([]);
-    answered(await tagger.post(...toTag('app', two)), 204);
+    expectStatus(await tagger.post(...toTag('app', two)), 204);
   });
 
   it('wants a tag that the caller sees', async () => {
@@ -381,20 +388,20 @@ describe('adding workspaces to a tag', () => {
     const [pointer, detail] = refusalOf(await server.post(...toTag('app', open, closed)));
     expect([pointer, detail.includes(key)]).toEqual(['/data/1', true]);
     expect(await eventsOf(open)).toEqual([]);
-    answered(await server.delete(`/api/v2/reserved-tag-keys/${key}`), 204);
+    expectStatus(await server.delete(`/api/v2/reserved-tag-keys/${key}`), 204);
   });
 });
 
 describe('the id of a tag', () => {
   it.each(['app', 'x'.repeat(255), 'A:b-c_9'])('is made by Postgres as it is by us: %s', async (name) => {
     const row = await server.database.row(sql`select views.tag_id(${organization}, ${name}) as id`);
-    expect(row).toEqual({ id: tagId(organization, name) });
+    expect(row).toEqual({ id: deriveTagId(organization, name) });
   });
 
   it('is made of any text', async () => {
     const name = String.raw`back\slash, \x00 and größe`;
     const row = await server.database.row(sql`select views.tag_id(${organization}, ${name}) as id`);
-    expect(row).toEqual({ id: tagId(organization, name) });
+    expect(row).toEqual({ id: deriveTagId(organization, name) });
   });
 
   it('is looked up in an index', async () => {
@@ -402,7 +409,7 @@ describe('the id of a tag', () => {
     await session.run(sql`set enable_seqscan = off`);
     const plan = await session.run(sql`
       explain (format json) select key from workspace_tags t
-       where t.value is null and views.tag_id(t.organization, t.key) = ${tagId(organization, 'app')}`);
+       where t.value is null and views.tag_id(t.organization, t.key) = ${deriveTagId(organization, 'app')}`);
     await session.close();
     expect(JSON.stringify(plan)).toContain('workspace_tags_by_id');
   });

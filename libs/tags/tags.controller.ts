@@ -5,25 +5,25 @@ import { ConfigureRoute, CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import {
   identifiersBody,
-  listDocument,
+  renderList,
   LIST_BODY_BYTES,
-  pageDocument,
-  pageOf,
-  parameter,
+  renderPage,
+  parsePage,
+  getParameter,
   parseBody,
   HistoryReader,
   toOne,
   type Document,
-  type Query as QueryOf,
+  type QueryParameters as QueryOf,
   type Resource,
 } from '#json-api';
-import { DeleteTags, TagWorkspaces, ToWorkspace } from '#workspaces';
-import { flatTagsIn, flatTagsInput, tagId, tagsToRemove } from '#tag-bindings';
-import { tagsOfWorkspaceAsOf } from './tags.as-of.queries.js';
-import { listTags, tagsOfWorkspace, type TagRow } from './tags.queries.js';
+import { DeleteTags, TagWorkspaces, ChangeWorkspace } from '#workspaces';
+import { parseFlatTags, flatTagsInput, deriveTagId, parseTagsToRemove } from '#tag-bindings';
+import { listWorkspaceTagsAsOf } from './tags.as-of.queries.js';
+import { listTags, listWorkspaceTags, type TagRow } from './tags.queries.js';
 
-const tagResource = (tag: TagRow): Resource => ({
-  id: tagId(tag.organization, tag.name),
+const renderTag = (tag: TagRow): Resource => ({
+  id: deriveTagId(tag.organization, tag.name),
   type: 'tags',
   attributes: { name: tag.name, 'created-at': tag.createdAt, 'instance-count': tag.instanceCount },
   relationships: { organization: toOne('organizations', tag.organizationName) },
@@ -48,8 +48,8 @@ export class TagsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const filter = { search: parameter(query, 'q'), without: parameter(query, 'filter[exclude][taggable][id]') };
-    return listDocument(request, (page) => listTags(this.database, actor, name, page, filter), tagResource);
+    const filter = { search: getParameter(query, 'q'), without: getParameter(query, 'filter[exclude][taggable][id]') };
+    return renderList(request, (page) => listTags(this.database, actor, name, page, filter), renderTag);
   }
 
   @Get('workspaces/:id/relationships/tags')
@@ -59,30 +59,30 @@ export class TagsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const page = pageOf(query);
-    const name = parameter(query, 'name');
+    const page = parsePage(query);
+    const name = getParameter(query, 'name');
     const past = await this.history.pointInTime(query, { workspace: id });
     const { rows, total } =
       past === null
-        ? await tagsOfWorkspace(this.database, actor, id, page, name)
-        : await tagsOfWorkspaceAsOf(this.database, actor, id, page, name, past);
-    return pageDocument(rows.map(tagResource), page, total, request.url);
+        ? await listWorkspaceTags(this.database, actor, id, page, name)
+        : await listWorkspaceTagsAsOf(this.database, actor, id, page, name, past);
+    return renderPage(rows.map(renderTag), page, total, request.url);
   }
 
   @Post('workspaces/:id/relationships/tags')
   @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   @HttpCode(204)
   async add(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
-    const tags = flatTagsIn(parseBody(flatTagsInput, body), '/data');
-    await this.bus.execute(new ToWorkspace({ id }, { type: 'AddTags', data: { tags } }, actor));
+    const tags = parseFlatTags(parseBody(flatTagsInput, body), '/data');
+    await this.bus.execute(new ChangeWorkspace({ id }, { type: 'AddTags', data: { tags } }, actor));
   }
 
   @Delete('workspaces/:id/relationships/tags')
   @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   @HttpCode(204)
   async remove(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
-    const tags = tagsToRemove(body);
-    await this.bus.execute(new ToWorkspace({ id }, { type: 'RemoveTags', data: { tags } }, actor));
+    const tags = parseTagsToRemove(body);
+    await this.bus.execute(new ChangeWorkspace({ id }, { type: 'RemoveTags', data: { tags } }, actor));
   }
 
   /** From all workspaces. Not answered is not undone: the same request does the rest. */

@@ -1,13 +1,16 @@
 import { z } from 'zod';
 import type { EventKinds } from '#kernel';
-import type { ReservedTagKeyEvent, ReservedTagKeyFacts } from './reserved-tag-key.js';
+import type { ReservedTagKeyEvent, ReservedTagKeyAttributes } from './reserved-tag-key.js';
 
 const facts = z.strictObject({
   key: z.string(),
   disableOverrides: z.boolean(),
-}) satisfies z.ZodType<ReservedTagKeyFacts>;
+}) satisfies z.ZodType<ReservedTagKeyAttributes>;
 
-const told = ({ key, disableOverrides }: ReservedTagKeyFacts) => ({ key, disable_overrides: disableOverrides });
+const describeReservedTagKey = ({ key, disableOverrides }: ReservedTagKeyAttributes) => ({
+  key,
+  disable_overrides: disableOverrides,
+});
 
 /**
  * Schemas, topics and audit rows of reserved tag keys, which the contract's catalogue (§6) does not name. Tags are the
@@ -18,7 +21,7 @@ export const tagEvents: EventKinds<ReservedTagKeyEvent> = {
     schemaVersion: 1,
     topic: 'tags',
     schema: facts,
-    audit: { resource: 'reserved_tag_key', action: 'create', meta: told },
+    audit: { resource: 'reserved_tag_key', action: 'create', meta: describeReservedTagKey },
   },
   ReservedTagKeyUpdated: {
     schemaVersion: 1,
@@ -27,13 +30,13 @@ export const tagEvents: EventKinds<ReservedTagKeyEvent> = {
     audit: {
       resource: 'reserved_tag_key',
       action: 'update',
-      meta: ({ from, to }) => ({ from: told(from), to: told(to) }),
+      meta: ({ from, to }) => ({ from: describeReservedTagKey(from), to: describeReservedTagKey(to) }),
     },
   },
   ReservedTagKeyDeleted: {
     schemaVersion: 1,
     topic: 'tags',
     schema: facts,
-    audit: { resource: 'reserved_tag_key', action: 'destroy', meta: told },
+    audit: { resource: 'reserved_tag_key', action: 'destroy', meta: describeReservedTagKey },
   },
 };

@@ -2,11 +2,19 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Actor } from '#access';
 import type { Database } from '#event-store';
 import { sql } from '#kernel';
-import { anybody, asked, indexesOf, planFor, readWhole, rowsRead, type Plan } from '../../test/support/plans.js';
+import {
+  anybody,
+  captureStatement,
+  indexesOf,
+  planFor,
+  readWhole,
+  rowsRead,
+  type Plan,
+} from '../../test/support/plans.js';
 import { makeOrganization } from '../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
-import { namesOfTags, tagId } from '#tag-bindings';
-import { listTags, tagsOfWorkspace, type TagRow } from './tags.queries.js';
+import { selectTagNames, deriveTagId } from '#tag-bindings';
+import { listTags, listWorkspaceTags, type TagRow } from './tags.queries.js';
 
 /**
  * How tags are listed and looked up where there are many: 50,000 workspaces that bind ten keys each, all with one flat tag,
@@ -58,7 +66,7 @@ type Answered = { readonly rows: readonly TagRow[]; readonly total: number };
 
 /** What was found, each name with its count, and how. */
 const seen = async (ask: (database: Database) => Promise<Answered>) => {
-  const { found, statement } = await asked(server.database, ask);
+  const { found, statement } = await captureStatement(server.database, ask);
   const plan = await planFor(server.database, statement);
   const counts = found.rows.map(({ name, instanceCount }) => [name, instanceCount]);
   return { total: found.total, counts, plan, read: rowsRead(plan, TABLES) };
@@ -97,7 +105,7 @@ describe('of half a million bindings beside fifty thousand flat tags', () => {
 
   it('the tags of a workspace are counted in the same index', async () => {
     const { counts, plan, read } = await seen((database) =>
-      tagsOfWorkspace(database, actors.administrator, 'ws-1', PAGE, undefined),
+      listWorkspaceTags(database, actors.administrator, 'ws-1', PAGE, undefined),
     );
     expect(counts).toEqual([
       ['everywhere', 50_000],
@@ -114,8 +122,8 @@ describe('of half a million bindings beside fifty thousand flat tags', () => {
     ['member', 'tag-5', 1_000],
     ['member', 'unknown', 1_000],
   ] as const)('an id is looked up for an %s: %s', async (who, name, reads) => {
-    const id = tagId(organization, name);
-    const statement = sql`select ${namesOfTags(actors[who], [id], sql`${organization}`)} as names`;
+    const id = deriveTagId(organization, name);
+    const statement = sql`select ${selectTagNames(actors[who], [id], sql`${organization}`)} as names`;
     const row = await server.database.row(statement);
     expect(row).toEqual({ names: name === 'unknown' ? {} : { [id]: name } });
     const plan = await planFor(server.database, statement);

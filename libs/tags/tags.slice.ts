@@ -1,14 +1,14 @@
-import { aggregate, kindsOf, projectionOf, type Slice } from '#event-store';
+import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
 import { projectTags } from './project-tags.projection.js';
 import { reservedTagKey } from './reserved-tag-key.js';
 import { reservedTagKeys } from './reserved-tag-keys.projection.js';
 import { tagEvents } from './tags.events.js';
 
-export const tagsSlice: Slice = {
+export const tagsDefinition: ModuleDefinition = {
   name: 'tags',
-  kinds: kindsOf(tagEvents),
-  aggregates: [aggregate('rtk', reservedTagKey)],
-  projections: [projectionOf(projectTags), projectionOf(reservedTagKeys)],
+  kinds: toEventRegistry(tagEvents),
+  aggregates: [defineAggregate('rtk', reservedTagKey)],
+  projections: [toProjection(projectTags), toProjection(reservedTagKeys)],
   followers: [],
   migrations: new URL('./sql/', import.meta.url),
 };

@@ -1,3 +1,3 @@
 export type { VariableEvent } from './variable.js';
 export { VariablesModule } from './variables.module.js';
-export { variablesSlice } from './variables.slice.js';
+export { variablesDefinition } from './variables.slice.js';

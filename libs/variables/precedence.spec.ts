@@ -1,17 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
-import { effective, type Candidate, type Source } from './precedence.js';
+import { resolveEffectiveVariables, type VariableCandidate, type VariableSetSource } from './precedence.js';
 
 const from = (
   name: string,
-  scope: Source['scope'],
-  ownedBy: Source['ownedBy'] = 'organization',
+  scope: VariableSetSource['scope'],
+  ownedBy: VariableSetSource['ownedBy'] = 'organization',
   priority = false,
-): Candidate => ({ key: 'region', category: 'terraform', source: { name, scope, ownedBy, priority } });
+): VariableCandidate => ({ key: 'region', category: 'terraform', source: { name, scope, ownedBy, priority } });
 
-const own: Candidate = { key: 'region', category: 'terraform', source: null };
+const own: VariableCandidate = { key: 'region', category: 'terraform', source: null };
 
 /** The weakest first, so that each has to beat what came before. */
-const LADDER: readonly Candidate[] = [
+const LADDER: readonly VariableCandidate[] = [
   from('a', 'global'),
   from('z', 'projects'),
   from('z', 'workspaces'),
@@ -28,25 +28,25 @@ const LADDER: readonly Candidate[] = [
 describe('of variables with the same key and category', () => {
   it.each(LADDER.map((winner, index) => [index, winner] as const))('the one on step %i wins', (index, winner) => {
     const weaker = LADDER.slice(0, index + 1);
-    expect(effective(weaker)).toEqual([winner]);
-    expect(effective(weaker.toReversed())).toEqual([winner]);
+    expect(resolveEffectiveVariables(weaker)).toEqual([winner]);
+    expect(resolveEffectiveVariables(weaker.toReversed())).toEqual([winner]);
   });
 
   it('the set whose name comes first by code points wins where all else is equal', () => {
     const [upper, lower] = [from('B', 'workspaces'), from('a', 'workspaces')];
-    expect(effective([lower, upper])).toEqual([upper]);
+    expect(resolveEffectiveVariables([lower, upper])).toEqual([upper]);
     // In UTF-16 the second would come first.
     const [private_, astral] = [from('\u{e000}', 'workspaces'), from('\u{1f600}', 'workspaces')];
-    expect(effective([astral, private_])).toEqual([private_]);
+    expect(resolveEffectiveVariables([astral, private_])).toEqual([private_]);
   });
 
   it('leaves all others as they come', () => {
-    const others: Candidate[] = [
+    const others: VariableCandidate[] = [
       { key: 'a', category: 'terraform', source: null },
       { key: 'a', category: 'env', source: null },
       { key: 'A', category: 'env', source: null },
     ];
-    expect(effective(others)).toEqual(others);
-    expect(effective([])).toEqual([]);
+    expect(resolveEffectiveVariables(others)).toEqual(others);
+    expect(resolveEffectiveVariables([])).toEqual([]);
   });
 });

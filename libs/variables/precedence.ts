@@ -1,7 +1,7 @@
-import type { Category } from './variable.js';
+import type { VariableCategory } from './variable.js';
 
 /** How a variable comes to a workspace from a set. */
-export type Source = {
+export type VariableSetSource = {
   readonly scope: 'global' | 'projects' | 'workspaces';
   readonly priority: boolean;
   readonly ownedBy: 'organization' | 'project';
@@ -10,7 +10,11 @@ export type Source = {
 };
 
 /** `source` null where it is the workspace's own. */
-export type Candidate = { readonly key: string; readonly category: Category; readonly source: Source | null };
+export type VariableCandidate = {
+  readonly key: string;
+  readonly category: VariableCategory;
+  readonly source: VariableSetSource | null;
+};
 
 const OWN = 'own';
 
@@ -29,20 +33,21 @@ const ORDER: readonly string[] = [
   'organization global',
 ];
 
-const rankOf = (source: Source | null): number =>
+const getRank = (source: VariableSetSource | null): number =>
   ORDER.indexOf(source ? `${source.priority ? 'priority ' : ''}${source.ownedBy} ${source.scope}` : OWN);
 
 /** Of two sets that are alike, the one whose name comes first by Unicode code points; so UTF-8 sorts too. */
-const byName = (one: Source | null, other: Source | null): number =>
+const compareByName = (one: VariableSetSource | null, other: VariableSetSource | null): number =>
   Buffer.compare(Buffer.from(one?.name ?? ''), Buffer.from(other?.name ?? ''));
 
 /** Of each key and category the variable that counts in the workspace, in the order of their keys. */
-export const effective = <C extends Candidate>(candidates: readonly C[]): C[] => {
+export const resolveEffectiveVariables = <C extends VariableCandidate>(candidates: readonly C[]): C[] => {
   const best = new Map<string, C>();
   for (const candidate of candidates) {
     const place = `${candidate.category} ${candidate.key}`;
     const rival = best.get(place);
-    const order = rival && (rankOf(candidate.source) - rankOf(rival.source) || byName(candidate.source, rival.source));
+    const order =
+      rival && (getRank(candidate.source) - getRank(rival.source) || compareByName(candidate.source, rival.source));
     if (order === undefined || order < 0) best.set(place, candidate);
   }
   return [...best.values()];

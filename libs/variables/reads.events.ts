@@ -1,13 +1,16 @@
 import { z } from 'zod';
 import type { EventKinds, Message } from '#kernel';
-import type { Owner } from './variable.js';
+import type { VariableOwner } from './variable.js';
 
 /** What is only looked at, and told all the same (contract §6.1): of workspaces and of sets. */
 export type VariableRead =
-  | Message<'VariablesListed', { owner: Owner; count: number }>
-  | Message<'VariableShown', { variable: string; owner: Owner; key: string; category: 'terraform' | 'env' }>;
+  | Message<'VariablesListed', { owner: VariableOwner; count: number }>
+  | Message<'VariableShown', { variable: string; owner: VariableOwner; key: string; category: 'terraform' | 'env' }>;
 
-const owner = z.strictObject({ type: z.enum(['workspaces', 'varsets']), id: z.string() }) satisfies z.ZodType<Owner>;
+const owner = z.strictObject({
+  type: z.enum(['workspaces', 'varsets']),
+  id: z.string(),
+}) satisfies z.ZodType<VariableOwner>;
 
 export const variableReads: EventKinds<VariableRead> = {
   VariablesListed: {

@@ -1,9 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { sql } from '#kernel';
-import { answered, makeOrganization, makeWorkspace, resource } from '../../test/support/seeds.js';
-import { wholeLog } from '../../test/support/log.js';
-import { startTestServer, type Answer, type TestServer } from '../../test/support/server.js';
-import { aVariable, changed, makeSet, makeVariable, secretsOf, vaultOf } from '../../test/support/variables.js';
+import { expectStatus, makeOrganization, makeWorkspace, resource } from '../../test/support/seeds.js';
+import { readWholeLog } from '../../test/support/log.js';
+import { startTestServer, type ApiResponse, type TestServer } from '../../test/support/server.js';
+import {
+  createVariableBody,
+  patchVariableBody,
+  makeSet,
+  makeVariable,
+  secretsOf,
+  vaultOf,
+} from '../../test/support/variables.js';
 
 /** Texts that are to be found nowhere but in the vault. */
 const SECRETS = [
@@ -18,12 +25,12 @@ const ANY = /hunter2/;
 let server: TestServer;
 let organization: string;
 let workspace: string;
-const answers: Answer[] = [];
+const answers: ApiResponse[] = [];
 const logged: string[] = [];
 
-const heard = async (answer: Promise<Answer>, status: number): Promise<Answer> => {
+const heard = async (answer: Promise<ApiResponse>, status: number): Promise<ApiResponse> => {
   answers.push(await answer);
-  return answered(await answer, status);
+  return expectStatus(await answer, status);
 };
 
 /** Every row of every table in the database as text, also of indexes' owners such as the log's. */
@@ -57,10 +64,10 @@ describe('a secret', () => {
   it('is sealed wherever it comes in', async () => {
     const [created, replaced, ofSet, listed, refused] = SECRETS;
     const vars = `/api/v2/workspaces/${workspace}/vars`;
-    const secret = (key: string, value: string) => aVariable({ key, value, sensitive: true });
+    const secret = (key: string, value: string) => createVariableBody({ key, value, sensitive: true });
     const one = (await heard(server.post(vars, secret('one', created)), 201)).body.data;
     const two = (await heard(server.post(vars, secret('two', 'x')), 201)).body.data;
-    await heard(server.patch(`${vars}/${two.id}`, changed({ value: replaced })), 200);
+    await heard(server.patch(`${vars}/${two.id}`, patchVariableBody({ value: replaced })), 200);
     const set = await makeSet(server, 'acme', 'shared');
     const three = await makeVariable(server, `/api/v2/varsets/${set.id}/relationships/vars`, {
       value: ofSet,
@@ -72,11 +79,11 @@ describe('a secret', () => {
     // Refused for another reason, and for the value itself.
     await heard(server.post(vars, secret('one', refused)), 422);
     await heard(server.post(vars, secret('', refused)), 422);
-    await heard(server.post(vars, aVariable({ key: 'n', value: { of: refused }, sensitive: true })), 422);
-    await heard(server.post(vars, aVariable({ key: 'n', value: `${refused}\0`, sensitive: true })), 422);
+    await heard(server.post(vars, createVariableBody({ key: 'n', value: { of: refused }, sensitive: true })), 422);
+    await heard(server.post(vars, createVariableBody({ key: 'n', value: `${refused}\0`, sensitive: true })), 422);
     await heard(server.post(vars, secret('n', refused.repeat(30_000))), 422);
-    await heard(server.patch(`${vars}/${one.id}`, changed({ value: refused, sensitive: false })), 422);
-    await heard(server.patch(`${vars}/var-nothing`, changed({ value: refused })), 404);
+    await heard(server.patch(`${vars}/${one.id}`, patchVariableBody({ value: refused, sensitive: false })), 422);
+    await heard(server.patch(`${vars}/var-nothing`, patchVariableBody({ value: refused })), 404);
     await heard(server.post('/api/v2/workspaces/ws-nothing/vars', secret('n', refused)), 404);
     for (const path of [vars, `/api/v2/varsets/${set.id}?include=vars`, `/api/v2/workspaces/${workspace}/all-vars`]) {
       await heard(server.get(path), 200);
@@ -100,26 +107,26 @@ describe('a secret', () => {
     const hex = SECRETS.map((secret) => Buffer.from(secret).toString('hex'));
     const found = rows.filter(({ text }) => ANY.test(text) || hex.some((bytes) => text.includes(bytes)));
     expect(found).toEqual([]);
-    expect(JSON.stringify(await wholeLog(server.store))).not.toMatch(ANY);
+    expect(JSON.stringify(await readWholeLog(server.store))).not.toMatch(ANY);
   });
 
   it('is in no answer, and in no line of the log even when the vault fails', async () => {
     await server.database.rows(sql`alter table vault.secrets rename to away`);
-    const body = aVariable({ key: 'failing', value: 'hunter2-failing', sensitive: true });
+    const body = createVariableBody({ key: 'failing', value: 'hunter2-failing', sensitive: true });
     await heard(server.post(`/api/v2/workspaces/${workspace}/vars`, body), 500);
     await server.database.rows(sql`alter table vault.away rename to secrets`);
     expect(logged.join('\n')).toContain('vault.secrets');
     expect(logged.join('\n')).not.toMatch(ANY);
     expect(answers.map(({ text }) => text).join('\n')).not.toMatch(ANY);
     // And without the secret there is no event.
-    const { body: list } = answered(await server.get(`/api/v2/workspaces/${workspace}/vars`), 200);
+    const { body: list } = expectStatus(await server.get(`/api/v2/workspaces/${workspace}/vars`), 200);
     expect(list.data.map(({ attributes }: any) => attributes.key)).toEqual(['one', 'two']);
   });
 
   it('that was once shown stays in the events of that time, and nowhere else', async () => {
     const vars = `/api/v2/workspaces/${workspace}/vars`;
     const { id } = await makeVariable(server, vars, { key: 'late', value: 'shown-once' });
-    answered(await server.patch(`${vars}/${id}`, changed({ sensitive: true })), 200);
+    expectStatus(await server.patch(`${vars}/${id}`, patchVariableBody({ sensitive: true })), 200);
     const tables = (await wholeDatabase()).filter(({ text }) => text.includes('shown-once')).map(({ table }) => table);
     expect(tables).toEqual(['event_store.events']);
   });

@@ -3,7 +3,7 @@ import { specify } from '#kernel/spec';
 import {
   NO_TARGETS,
   variableSet,
-  type Targets,
+  type VariableSetTargets,
   type VariableSetChanges,
   type VariableSetCommand,
   type VariableSetEvent,
@@ -15,11 +15,11 @@ const facts = { name: 'Credentials', description: null, global: false, priority:
 const born: VariableSetEvent = { type: 'VariableSetCreated', data: facts };
 const bornGlobal: VariableSetEvent = { type: 'VariableSetCreated', data: { ...facts, global: true } };
 const bornInProject: VariableSetEvent = { type: 'VariableSetCreated', data: { ...facts, project: 'prj-1' } };
-const applied = (targets: Partial<Targets>): VariableSetEvent => ({
+const applied = (targets: Partial<VariableSetTargets>): VariableSetEvent => ({
   type: 'VariableSetApplied',
   data: { ...NO_TARGETS, ...targets },
 });
-const withdrawn = (targets: Partial<Targets>): VariableSetEvent => ({
+const withdrawn = (targets: Partial<VariableSetTargets>): VariableSetEvent => ({
   type: 'VariableSetWithdrawn',
   data: { ...NO_TARGETS, ...targets },
 });
@@ -30,15 +30,15 @@ const create = (data: object = {}): VariableSetCommand => ({
   type: 'CreateVariableSet',
   data: { ...facts, targets: NO_TARGETS, ...data },
 });
-const update = (changes: VariableSetChanges, targets: Partial<Targets> = {}): VariableSetCommand => ({
+const update = (changes: VariableSetChanges, targets: Partial<VariableSetTargets> = {}): VariableSetCommand => ({
   type: 'UpdateVariableSet',
   data: { changes, targets },
 });
-const apply = (targets: Partial<Targets>): VariableSetCommand => ({
+const apply = (targets: Partial<VariableSetTargets>): VariableSetCommand => ({
   type: 'ApplyVariableSet',
   data: { ...NO_TARGETS, ...targets },
 });
-const withdraw = (targets: Partial<Targets>): VariableSetCommand => ({
+const withdraw = (targets: Partial<VariableSetTargets>): VariableSetCommand => ({
   type: 'WithdrawVariableSet',
   data: { ...NO_TARGETS, ...targets },
 });

@@ -1,16 +1,16 @@
 import {
-  checkAll,
+  runAllChecks,
   checkName,
   conflict,
-  differences,
-  isNothing,
+  pickChanged,
+  hasNoChanges,
   requireActive,
   unprocessable,
   type Decider,
   type Message,
 } from '#kernel';
 
-export type VariableSetFacts = {
+export type VariableSetAttributes = {
   readonly name: string;
   readonly description: string | null;
   /** It counts in all workspaces of the organization. */
@@ -19,53 +19,53 @@ export type VariableSetFacts = {
   readonly priority: boolean;
 };
 
-export type VariableSetChanges = Partial<VariableSetFacts>;
+export type VariableSetChanges = Partial<VariableSetAttributes>;
 
 /** What a set is applied to. */
-export const KINDS = ['workspaces', 'projects'] as const;
-export type Kind = (typeof KINDS)[number];
-export type Targets = Readonly<Record<Kind, readonly string[]>>;
+export const VARIABLE_SET_TARGET_KINDS = ['workspaces', 'projects'] as const;
+export type VariableSetTargetKind = (typeof VARIABLE_SET_TARGET_KINDS)[number];
+export type VariableSetTargets = Readonly<Record<VariableSetTargetKind, readonly string[]>>;
 
-export const NO_TARGETS: Targets = { workspaces: [], projects: [] };
+export const NO_TARGETS: VariableSetTargets = { workspaces: [], projects: [] };
 
 export type VariableSetEvent =
   /** `project` owns it; the organization does where that is null. */
-  | Message<'VariableSetCreated', VariableSetFacts & { project: string | null }>
+  | Message<'VariableSetCreated', VariableSetAttributes & { project: string | null }>
   | Message<'VariableSetUpdated', { changes: VariableSetChanges }>
-  | Message<'VariableSetApplied', Targets>
-  | Message<'VariableSetWithdrawn', Targets>
+  | Message<'VariableSetApplied', VariableSetTargets>
+  | Message<'VariableSetWithdrawn', VariableSetTargets>
   | Message<'VariableSetDeleted', { name: string }>;
 
 export type VariableSetCommand =
-  | Message<'CreateVariableSet', VariableSetFacts & { project: string | null; targets: Targets }>
+  | Message<'CreateVariableSet', VariableSetAttributes & { project: string | null; targets: VariableSetTargets }>
   /** Of `targets` each list that is there replaces what the set is applied to. */
-  | Message<'UpdateVariableSet', { changes: VariableSetChanges; targets: Partial<Targets> }>
-  | Message<'ApplyVariableSet', Targets>
-  | Message<'WithdrawVariableSet', Targets>
+  | Message<'UpdateVariableSet', { changes: VariableSetChanges; targets: Partial<VariableSetTargets> }>
+  | Message<'ApplyVariableSet', VariableSetTargets>
+  | Message<'WithdrawVariableSet', VariableSetTargets>
   | Message<'DeleteVariableSet', Record<never, never>>;
 
-type Active = VariableSetFacts & {
+type ActiveVariableSet = VariableSetAttributes & {
   readonly status: 'active';
   readonly project: string | null;
-  readonly targets: Targets;
+  readonly targets: VariableSetTargets;
 };
-export type VariableSet = { readonly status: 'absent' | 'deleted' } | Active;
+export type VariableSetState = { readonly status: 'absent' | 'deleted' } | ActiveVariableSet;
 
-const NAME = { most: 255 };
-const DESCRIPTION_MOST = 512;
+const NAME_RULE = { most: 255 };
+const MAX_DESCRIPTION_LENGTH = 512;
 
 const checkDescription = (description: string | null | undefined): void => {
-  if (description && description.length > DESCRIPTION_MOST) {
-    throw unprocessable(`Description is too long (at most ${DESCRIPTION_MOST} characters)`, 'description');
+  if (description && description.length > MAX_DESCRIPTION_LENGTH) {
+    throw unprocessable(`Description is too long (at most ${MAX_DESCRIPTION_LENGTH} characters)`, 'description');
   }
 };
 
-type Texts = { readonly name?: string | undefined; readonly description?: string | null | undefined };
+type VariableSetTexts = { readonly name?: string | undefined; readonly description?: string | null | undefined };
 
 /** The rules for single attributes; absent ones are not checked. */
-export const checkVariableSet = ({ name, description }: Texts): void =>
-  checkAll(
-    () => name !== undefined && checkName(name, NAME),
+export const checkVariableSet = ({ name, description }: VariableSetTexts): void =>
+  runAllChecks(
+    () => name !== undefined && checkName(name, NAME_RULE),
     () => checkDescription(description),
   );
 
@@ -73,7 +73,7 @@ const checkGlobal = (global: boolean, project: string | null): void => {
   if (global && project) throw unprocessable('Global must be false where a project owns the variable set', 'global');
 };
 
-const mapped = (change: (kind: Kind) => readonly string[]): Targets => ({
+const mapTargets = (change: (kind: VariableSetTargetKind) => readonly string[]): VariableSetTargets => ({
   workspaces: change('workspaces'),
   projects: change('projects'),
 });
@@ -83,65 +83,66 @@ const without = (ids: readonly string[], others: readonly string[]): string[] =>
   return [...new Set(ids)].filter((id) => !known.has(id));
 };
 
-const isEmpty = (targets: Targets): boolean => KINDS.every((kind) => targets[kind].length === 0);
+const isEmpty = (targets: VariableSetTargets): boolean =>
+  VARIABLE_SET_TARGET_KINDS.every((kind) => targets[kind].length === 0);
 
-const applied = (targets: Targets, before: Targets): readonly VariableSetEvent[] => {
-  const data = mapped((kind) => without(targets[kind], before[kind]));
+const toAppliedEvents = (targets: VariableSetTargets, before: VariableSetTargets): readonly VariableSetEvent[] => {
+  const data = mapTargets((kind) => without(targets[kind], before[kind]));
   return isEmpty(data) ? [] : [{ type: 'VariableSetApplied', data }];
 };
 
-const withdrawn = (targets: Targets, before: Targets): readonly VariableSetEvent[] => {
-  const data = mapped((kind) => before[kind].filter((id) => targets[kind].includes(id)));
+const toWithdrawnEvents = (targets: VariableSetTargets, before: VariableSetTargets): readonly VariableSetEvent[] => {
+  const data = mapTargets((kind) => before[kind].filter((id) => targets[kind].includes(id)));
   return isEmpty(data) ? [] : [{ type: 'VariableSetWithdrawn', data }];
 };
 
 /** A global set is applied to nothing in particular. */
-const single = ({ global }: Active): void => {
+const requireNotGlobal = ({ global }: ActiveVariableSet): void => {
   if (global) throw unprocessable('A global variable set cannot be applied to workspaces or projects');
 };
 
-export const variableSet: Decider<VariableSet, VariableSetCommand, VariableSetEvent> = {
+export const variableSet: Decider<VariableSetState, VariableSetCommand, VariableSetEvent> = {
   version: 1,
   initial: { status: 'absent' },
   decide: {
     CreateVariableSet: ({ name, description, global, priority, project, targets }, state) => {
       if (state.status !== 'absent') throw conflict('Variable set exists already');
-      checkAll(
+      runAllChecks(
         () => checkVariableSet({ name, description }),
         () => checkGlobal(global, project),
       );
       return [
         { type: 'VariableSetCreated', data: { name, description, global, priority, project } },
-        ...(global ? [] : applied(targets, NO_TARGETS)),
+        ...(global ? [] : toAppliedEvents(targets, NO_TARGETS)),
       ];
     },
     UpdateVariableSet: ({ changes, targets }, state) => {
       const before = requireActive(state);
-      const changed = differences(before, changes);
-      checkAll(
+      const changed = pickChanged(before, changes);
+      runAllChecks(
         () => checkVariableSet(changed),
         () => checkGlobal(changed.global ?? false, before.project),
       );
       const after = { ...before, ...changed };
       const wanted = after.global ? NO_TARGETS : { ...before.targets, ...targets };
       return [
-        ...(isNothing(changed) ? [] : [{ type: 'VariableSetUpdated', data: { changes: changed } } as const]),
-        ...withdrawn(
-          mapped((kind) => without(before.targets[kind], wanted[kind])),
+        ...(hasNoChanges(changed) ? [] : [{ type: 'VariableSetUpdated', data: { changes: changed } } as const]),
+        ...toWithdrawnEvents(
+          mapTargets((kind) => without(before.targets[kind], wanted[kind])),
           before.targets,
         ),
-        ...applied(wanted, before.targets),
+        ...toAppliedEvents(wanted, before.targets),
       ];
     },
     ApplyVariableSet: (targets, state) => {
       const before = requireActive(state);
-      single(before);
-      return applied(targets, before.targets);
+      requireNotGlobal(before);
+      return toAppliedEvents(targets, before.targets);
     },
     WithdrawVariableSet: (targets, state) => {
       const before = requireActive(state);
-      single(before);
-      return withdrawn(targets, before.targets);
+      requireNotGlobal(before);
+      return toWithdrawnEvents(targets, before.targets);
     },
     DeleteVariableSet: (_, state) => [{ type: 'VariableSetDeleted', data: { name: requireActive(state).name } }],
   },
@@ -150,11 +151,11 @@ export const variableSet: Decider<VariableSet, VariableSetCommand, VariableSetEv
     VariableSetUpdated: ({ changes }, state) => (state.status === 'active' ? { ...state, ...changes } : state),
     VariableSetApplied: (added, state) =>
       state.status === 'active'
-        ? { ...state, targets: mapped((kind) => [...state.targets[kind], ...added[kind]]) }
+        ? { ...state, targets: mapTargets((kind) => [...state.targets[kind], ...added[kind]]) }
         : state,
     VariableSetWithdrawn: (removed, state) =>
       state.status === 'active'
-        ? { ...state, targets: mapped((kind) => without(state.targets[kind], removed[kind])) }
+        ? { ...state, targets: mapTargets((kind) => without(state.targets[kind], removed[kind])) }
         : state,
     VariableSetDeleted: () => ({ status: 'deleted' }),
   },

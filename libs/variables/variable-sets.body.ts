@@ -1,24 +1,36 @@
 import { z } from 'zod';
-import { given, ID, identifiersBody, refused, resourceBody, said, toManyInput, toManyOf, typeOf } from '#json-api';
-import type { Targets, VariableSetChanges } from './variable-set.js';
+import {
+  omitUndefined,
+  ID,
+  identifiersBody,
+  unsupportedMember,
+  resourceBody,
+  omitNullish,
+  toManyInput,
+  parseToMany,
+  typeSchema,
+} from '#json-api';
+import type { VariableSetTargets, VariableSetChanges } from './variable-set.js';
 import type { NewVariable } from './variable.js';
 import { newVariable } from './variables.body.js';
 
-const VARIABLES_AT_MOST = 500;
+const MAX_VARIABLES_PER_REQUEST = 500;
 
 /** Whole definitions make variables; mere identifiers are what a client has read and sends back. */
 const listedVariable = z.union([
-  z.object({ type: typeOf('vars'), id: z.undefined().optional(), attributes: newVariable }),
-  z.object({ type: typeOf('vars'), id: ID }).transform(() => null),
+  z.object({ type: typeSchema('vars'), id: z.undefined().optional(), attributes: newVariable }),
+  z.object({ type: typeSchema('vars'), id: ID }).transform(() => null),
 ]);
 
 const relationships = z
   .object({
     workspaces: toManyInput('workspaces'),
     projects: toManyInput('projects'),
-    stacks: refused('stacks are not built'),
-    vars: z.object({ data: z.array(listedVariable).max(VARIABLES_AT_MOST).nullish() }).optional(),
-    parent: z.object({ data: z.object({ type: typeOf('organizations', 'projects'), id: ID }).nullish() }).optional(),
+    stacks: unsupportedMember('stacks are not built'),
+    vars: z.object({ data: z.array(listedVariable).max(MAX_VARIABLES_PER_REQUEST).nullish() }).optional(),
+    parent: z
+      .object({ data: z.object({ type: typeSchema('organizations', 'projects'), id: ID }).nullish() })
+      .optional(),
   })
   .optional();
 
@@ -35,22 +47,24 @@ export const updateBody = resourceBody('varsets', attributes.partial().default({
 /** The bodies that name what a set is applied to or withdrawn from. */
 export const targetBodies = { workspaces: identifiersBody('workspaces'), projects: identifiersBody('projects') };
 
-type Related = z.infer<typeof relationships>;
+type VariableSetRelationships = z.infer<typeof relationships>;
 
 /** What a request changes. */
-export const changesOf = (attributes: z.infer<typeof updateBody>['data']['attributes']): VariableSetChanges => {
+export const toVariableSetChanges = (
+  attributes: z.infer<typeof updateBody>['data']['attributes'],
+): VariableSetChanges => {
   const { global, priority, ...values } = attributes;
-  return { ...given(values), ...said({ global, priority }) };
+  return { ...omitUndefined(values), ...omitNullish({ global, priority }) };
 };
 
 /** Lists that are given. */
-export const targetsIn = (related: Related): Partial<Targets> =>
-  given({ workspaces: toManyOf(related?.workspaces), projects: toManyOf(related?.projects) });
+export const toTargets = (related: VariableSetRelationships): Partial<VariableSetTargets> =>
+  omitUndefined({ workspaces: parseToMany(related?.workspaces), projects: parseToMany(related?.projects) });
 
-export const variablesIn = (related: Related): NewVariable[] =>
+export const toNewVariables = (related: VariableSetRelationships): NewVariable[] =>
   (related?.vars?.data ?? []).flatMap((listed) => (listed ? [listed.attributes] : []));
 
-export const projectIn = (related: Related): string | null => {
+export const toProjectId = (related: VariableSetRelationships): string | null => {
   const parent = related?.parent?.data;
   return parent?.type === 'projects' ? parent.id : null;
 };

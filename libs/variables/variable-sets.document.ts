@@ -2,7 +2,7 @@ import { toMany, toOne, type Resource } from '#json-api';
 import type { VariableSetRow } from './variable-sets.queries.js';
 
 /** A set as every endpoint renders it. Stacks are there because clients ask for them; there are none. */
-export const variableSetResource = (row: VariableSetRow): Resource => ({
+export const renderVariableSet = (row: VariableSetRow): Resource => ({
   id: row.id,
   type: 'varsets',
   attributes: {

@@ -1,20 +1,20 @@
 import { z } from 'zod';
-import { changedIn, type DataOf, type EventKinds } from '#kernel';
-import type { Targets, VariableSetEvent, VariableSetFacts } from './variable-set.js';
+import { describeChangedAttributes, type DataOf, type EventKinds } from '#kernel';
+import type { VariableSetTargets, VariableSetEvent, VariableSetAttributes } from './variable-set.js';
 
 const facts = z.strictObject({
   name: z.string(),
   description: z.string().nullable(),
   global: z.boolean(),
   priority: z.boolean(),
-}) satisfies z.ZodType<VariableSetFacts>;
+}) satisfies z.ZodType<VariableSetAttributes>;
 
 const targets = z.strictObject({ workspaces: z.array(z.string()), projects: z.array(z.string()) });
 
-const applied = (change: string) => ({
+const defineTargetEvent = (change: string) => ({
   resource: 'varset',
   action: 'update',
-  meta: (data: Targets) => ({ change, ...data }),
+  meta: (data: VariableSetTargets) => ({ change, ...data }),
 });
 
 /** The catalogue of contract §6 knows no sets of variables: `varset` is the API's own name of them. */
@@ -34,11 +34,16 @@ export const variableSetEvents: EventKinds<VariableSetEvent> = {
     audit: {
       resource: 'varset',
       action: 'update',
-      meta: ({ changes }) => ({ change: 'settings', ...changedIn(changes) }),
+      meta: ({ changes }) => ({ change: 'settings', ...describeChangedAttributes(changes) }),
     },
   },
-  VariableSetApplied: { schemaVersion: 1, topic: 'variables', schema: targets, audit: applied('applied') },
-  VariableSetWithdrawn: { schemaVersion: 1, topic: 'variables', schema: targets, audit: applied('withdrawn') },
+  VariableSetApplied: { schemaVersion: 1, topic: 'variables', schema: targets, audit: defineTargetEvent('applied') },
+  VariableSetWithdrawn: {
+    schemaVersion: 1,
+    topic: 'variables',
+    schema: targets,
+    audit: defineTargetEvent('withdrawn'),
+  },
   VariableSetDeleted: {
     schemaVersion: 1,
     topic: 'variables',

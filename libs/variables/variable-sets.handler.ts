@@ -1,41 +1,41 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { Ids, Refused, unprocessable, type Problem } from '#kernel';
+import { Ids, Refusal, unprocessable, type Problem } from '#kernel';
 import {
   EventStore,
-  firstRowOrNull,
+  getFirstRowOrNull,
   refuseTakenName,
-  unborn,
-  unchanged,
-  writeOf,
-  type Loaded,
-  type Write,
+  newStream,
+  expectVersion,
+  decideWrite,
+  type LoadedStream,
+  type StreamWrite,
 } from '#event-store';
-import { contextOf, type Actor } from '#access';
+import { createEventContext, type Actor } from '#access';
 import { Vault } from '#vault';
 import {
-  KINDS,
+  VARIABLE_SET_TARGET_KINDS,
   NO_TARGETS,
   variableSet,
-  type Targets,
-  type VariableSet,
+  type VariableSetTargets,
+  type VariableSetState,
   type VariableSetCommand,
 } from './variable-set.js';
 import {
-  placeForNewSet,
-  variableSetById,
-  variableSetForCommand,
-  type PlaceForSet,
+  loadOrganizationForVariableSet,
+  selectVariableSetById,
+  loadVariableSetForCommand,
+  type OrganizationForVariableSet,
   type VariableSetRow,
 } from './variable-sets.queries.js';
-import { addTo, variable, type NewVariable } from './variable.js';
+import { addToStored, variable, type NewVariable } from './variable.js';
 import { refuseTakenKey } from './variables.handler.js';
 
-type BirthCommand = Extract<VariableSetCommand, { type: 'CreateVariableSet' }>;
+type CreateVariableSetCommand = Extract<VariableSetCommand, { type: 'CreateVariableSet' }>;
 
 export class CreateVariableSet extends Command<VariableSetRow> {
   constructor(
     readonly organization: string,
-    readonly data: BirthCommand['data'],
+    readonly data: CreateVariableSetCommand['data'],
     readonly variables: readonly NewVariable[],
     readonly actor: Actor,
   ) {
@@ -44,10 +44,10 @@ export class CreateVariableSet extends Command<VariableSetRow> {
 }
 
 /** A command for one set, with variables that come to it; resolves to how it stands then, null when it is gone. */
-export class ToVariableSet extends Command<VariableSetRow | null> {
+export class ChangeVariableSet extends Command<VariableSetRow | null> {
   constructor(
     readonly id: string,
-    readonly command: Exclude<VariableSetCommand, BirthCommand>,
+    readonly command: Exclude<VariableSetCommand, CreateVariableSetCommand>,
     readonly variables: readonly NewVariable[],
     readonly actor: Actor,
   ) {
@@ -56,7 +56,7 @@ export class ToVariableSet extends Command<VariableSetRow | null> {
 }
 
 /** What the command would apply the set to. What it takes it from may be gone already. */
-const targetsOf = (command: VariableSetCommand): Targets => {
+const getTargets = (command: VariableSetCommand): VariableSetTargets => {
   switch (command.type) {
     case 'CreateVariableSet':
     case 'UpdateVariableSet':
@@ -69,43 +69,43 @@ const targetsOf = (command: VariableSetCommand): Targets => {
   }
 };
 
-const ONE = { workspaces: 'Workspace', projects: 'Project' } as const;
+const TARGET_NAMES = { workspaces: 'Workspace', projects: 'Project' } as const;
 
 /** Refuses ids that are none of the organization's, or, where a project owns the set, lie outside of it. */
-const checkTargets = (command: VariableSetCommand, { project, targets }: PlaceForSet): void => {
+const checkTargets = (command: VariableSetCommand, { project, targets }: OrganizationForVariableSet): void => {
   const places = new Map(targets.map((target) => [`${target.kind} ${target.stream}`, target.project]));
-  const wanted = targetsOf(command);
-  const problems = KINDS.flatMap((kind) =>
+  const wanted = getTargets(command);
+  const problems = VARIABLE_SET_TARGET_KINDS.flatMap((kind) =>
     wanted[kind].flatMap((id, index): Problem[] => {
       const place = places.get(`${kind} ${id}`);
       if (place !== undefined && (project === null || place === project)) return [];
       const list = command.type === 'ApplyVariableSet' ? '/data' : `/data/relationships/${kind}/data`;
       // Who has one project is not told what there is beside it.
       const why = project === null ? 'does not exist' : 'is outside of the project that owns the variable set';
-      return [{ detail: `${ONE[kind]} ${id} ${why}`, pointer: `${list}/${index}/id` }];
+      return [{ detail: `${TARGET_NAMES[kind]} ${id} ${why}`, pointer: `${list}/${index}/id` }];
     }),
   );
-  if (problems.length > 0) throw new Refused('unprocessable', problems);
+  if (problems.length > 0) throw new Refusal('unprocessable', problems);
 };
 
 /** Neither what the set belongs to nor what it comes to is deleted meanwhile: its rows would stay. */
-const heldBy = ({ held, targets }: PlaceForSet): Write[] => [
-  ...new Map([...held, ...targets].map(({ stream, version }) => [stream, unchanged(stream, version)])).values(),
+const buildPreconditions = ({ held, targets }: OrganizationForVariableSet): StreamWrite[] => [
+  ...new Map([...held, ...targets].map(({ stream, version }) => [stream, expectVersion(stream, version)])).values(),
 ];
 
 const refuseTaken = refuseTakenName('variable_sets_organization_name_key');
 
 /** What is wrong with a variable in a list, told by its place in the request. */
-const inList = <T>(index: number, work: () => T): T => {
+const atListIndex = <T>(index: number, work: () => T): T => {
   try {
     return work();
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
+    if (!(error instanceof Refusal)) throw error;
     const problems = error.problems.map(({ pointer, ...problem }) => ({
       ...problem,
       pointer: `/data/relationships/vars/data/${index}${(pointer ?? '').replace(/^\/data/, '')}`,
     }));
-    throw new Refused(error.kind, problems);
+    throw new Refusal(error.kind, problems);
   }
 };
 
@@ -118,33 +118,33 @@ class SetWriter {
   ) {}
 
   async write(
-    loaded: Loaded<VariableSet>,
-    place: PlaceForSet,
+    loaded: LoadedStream<VariableSetState>,
+    place: OrganizationForVariableSet,
     { command, variables, actor }: { command: VariableSetCommand; variables: readonly NewVariable[]; actor: Actor },
   ): Promise<VariableSetRow | null> {
     const { organization } = place;
     checkTargets(command, place);
-    const set = writeOf(variableSet, loaded, organization, command);
+    const set = decideWrite(variableSet, loaded, organization, command);
     const owner = { type: 'varsets', id: loaded.stream } as const;
-    variables.reduce((stored, data, index) => inList(index, () => addTo(stored, data)), place.variables);
+    variables.reduce((stored, data, index) => atListIndex(index, () => addToStored(stored, data)), place.variables);
     const born = variables.map((data, index) => {
       const id = this.ids.next('var');
       const birth = { type: 'CreateVariable', data: { ...data, owner } } as const;
       return {
-        write: inList(index, () => writeOf(variable, unborn(id, variable), organization, birth)),
+        write: atListIndex(index, () => decideWrite(variable, newStream(id, variable), organization, birth)),
         seals: data.sensitive ? [this.vault.seal(id, organization, data.value)] : [],
       };
     });
-    const read = variableSetById(loaded.stream, actor);
+    const read = selectVariableSetById(loaded.stream, actor);
     if (set.events.length === 0 && born.length === 0) {
       return (await this.store.database.row<VariableSetRow>(read)) ?? null;
     }
     const { rows } = await this.store.append(
-      [...heldBy(place), set, ...born.map(({ write }) => write)],
-      contextOf(actor),
+      [...buildPreconditions(place), set, ...born.map(({ write }) => write)],
+      createEventContext(actor),
       [read, ...born.flatMap(({ seals }) => seals)],
     );
-    return firstRowOrNull<VariableSetRow>(rows);
+    return getFirstRowOrNull<VariableSetRow>(rows);
   }
 }
 
@@ -165,11 +165,17 @@ export class CreateVariableSetHandler implements ICommandHandler<CreateVariableS
     const command = { type: 'CreateVariableSet', data } as const;
     const row = await this.store
       .untilFirst(async () => {
-        const place = await placeForNewSet(this.store.database, actor, organization, data.project, data.targets);
+        const place = await loadOrganizationForVariableSet(
+          this.store.database,
+          actor,
+          organization,
+          data.project,
+          data.targets,
+        );
         if (data.project !== place.project) {
           throw unprocessable('Project does not exist', '/data/relationships/parent/data/id');
         }
-        return this.writer.write(unborn(id, variableSet), place, { command, variables, actor });
+        return this.writer.write(newStream(id, variableSet), place, { command, variables, actor });
       })
       .catch(refuseTaken)
       .catch(refuseTakenKey);
@@ -177,8 +183,8 @@ export class CreateVariableSetHandler implements ICommandHandler<CreateVariableS
   }
 }
 
-@CommandHandler(ToVariableSet)
-export class VariableSetsHandler implements ICommandHandler<ToVariableSet> {
+@CommandHandler(ChangeVariableSet)
+export class VariableSetsHandler implements ICommandHandler<ChangeVariableSet> {
   private readonly writer: SetWriter;
 
   constructor(
@@ -189,10 +195,10 @@ export class VariableSetsHandler implements ICommandHandler<ToVariableSet> {
     this.writer = new SetWriter(store, vault, ids);
   }
 
-  async execute({ id, command, variables, actor }: ToVariableSet): Promise<VariableSetRow | null> {
+  async execute({ id, command, variables, actor }: ChangeVariableSet): Promise<VariableSetRow | null> {
     return this.store
       .untilFirst(async () => {
-        const place = await variableSetForCommand(this.store.database, actor, id, targetsOf(command));
+        const place = await loadVariableSetForCommand(this.store.database, actor, id, getTargets(command));
         const loaded = await this.store.restore(id, variableSet, place.snapshot);
         return this.writer.write(loaded, place, { command, variables, actor });
       })

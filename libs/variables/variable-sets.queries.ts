@@ -1,25 +1,38 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
-import { heldStreams, snapshotOf, type Database, type Held, type Snapshot } from '#event-store';
 import {
-  demand,
-  fresh,
-  grantsOnProject,
+  selectStreamVersions,
+  buildSnapshotJson,
+  type Database,
+  type StreamVersion,
+  type StreamSnapshot,
+} from '#event-store';
+import {
+  requirePermission,
+  requireCurrentAccess,
+  selectProjectGrants,
   isGrantedProject,
   isGrantedWorkspace,
-  may,
-  organizationFor,
-  organizationsWhere,
-  permittedPlaces,
+  can,
+  selectPermittedOrganization,
+  isPermittedByRole,
+  selectPermittedScopes,
   type Actor,
   type Grant,
   type Identity,
   type Permission,
-  type Place,
+  type PermissionScope,
 } from '#access';
-import { limitBy, listedIn, shownOf, sizeWithin, type Listed, type Page } from '#json-api';
-import type { Kind, Targets } from './variable-set.js';
+import {
+  buildLimitWithSize,
+  toListPage,
+  slicePage,
+  buildFittingPageSize,
+  type ListPage,
+  type PageRequest,
+} from '#json-api';
+import type { VariableSetTargetKind, VariableSetTargets } from './variable-set.js';
 import { NONE_STORED, type StoredVariables } from './variable.js';
-import { ownerOf, setsReaching, storedBeside } from './variables.queries.js';
+import { selectOwner, selectSetsReaching, selectStoredVariables } from './variables.queries.js';
 
 export type VariableSetRow = {
   readonly id: string;
@@ -41,7 +54,7 @@ export type VariableSetRow = {
   readonly grants: readonly Grant[];
 };
 
-const columns = (actor: Identity): Sql => sql`
+const selectColumns = (actor: Identity): Sql => sql`
   s.id, s.organization, o.name as "organizationName", s.project, s.name, s.description, s.global, s.priority,
   s.created_at as "createdAt", s.updated_at as "updatedAt",
   array(select v.id from variables v where v.owner = s.id order by v.key, v.category) as variables,
@@ -51,43 +64,45 @@ const columns = (actor: Identity): Sql => sql`
   array(select a.id from variable_set_targets t join projects a on a.id = t.target
          where t.variable_set = s.id and (o."readsProjects" or ${isGrantedProject(actor, sql.raw('a.id'))})
          order by a.name) as projects,
-  ${grantsOnProject(actor, sql.raw('s.project'))} as grants`;
+  ${selectProjectGrants(actor, sql.raw('s.project'))} as grants`;
 
-const from = (actor: Identity): Sql => sql`from variable_sets s join (
-  select id, name, ${organizationsWhere(actor, 'read-workspace')} as "readsWorkspaces",
-         ${organizationsWhere(actor, 'read-project')} as "readsProjects" from organizations) o on o.id = s.organization`;
+const selectFrom = (actor: Identity): Sql => sql`from variable_sets s join (
+  select id, name, ${isPermittedByRole(actor, 'read-workspace')} as "readsWorkspaces",
+         ${isPermittedByRole(actor, 'read-project')} as "readsProjects" from organizations) o on o.id = s.organization`;
 
-export const variableSetById = (id: string, actor: Identity): Sql =>
-  sql`select ${columns(actor)} ${from(actor)} where s.id = ${id}`;
+export const selectVariableSetById = (id: string, actor: Identity): Sql =>
+  sql`select ${selectColumns(actor)} ${selectFrom(actor)} where s.id = ${id}`;
 
-export const variableSetFor = async (database: Database, actor: Actor, id: string): Promise<VariableSetRow> => {
-  const row = await database.row<VariableSetRow>(sql`${variableSetById(id, actor)} and ${fresh(actor)}`);
+export const findVariableSet = async (database: Database, actor: Actor, id: string): Promise<VariableSetRow> => {
+  const row = await database.row<VariableSetRow>(
+    sql`${selectVariableSetById(id, actor)} and ${requireCurrentAccess(actor)}`,
+  );
   if (!row) throw notFound();
-  demand(actor, 'read-variable-sets', row);
+  requirePermission(actor, 'read-variable-sets', row);
   return row;
 };
 
-const isFound = (search: string | undefined): Sql =>
+const matchesSearch = (search: string | undefined): Sql =>
   search ? sql`position(lower(${search}) in lower(s.name)) > 0` : sql`true`;
 
 /** A page of sets. Its size may be less than the one that was asked for, if variables come along. */
-export type ListedSets = Listed<VariableSetRow> & { readonly pageSize: number };
+export type VariableSetListPage = ListPage<VariableSetRow> & { readonly pageSize: number };
 
 /** The parameters of a list of variable sets. */
-export type SetsAsked = {
-  readonly page: Page;
+export type VariableSetListRequest = {
+  readonly page: PageRequest;
   readonly search: string | undefined;
   /** Whether the variables of the sets come along. */
   readonly withVariables: boolean;
 };
 
 /** The size of each page of the sets `s` under a condition: an SQL expression. */
-const sizeOf = ({ page, search, withVariables }: SetsAsked, condition: Sql): Sql =>
+const selectSize = ({ page, search, withVariables }: VariableSetListRequest, condition: Sql): Sql =>
   withVariables
-    ? sizeWithin(
+    ? buildFittingPageSize(
         page,
         sql`select sum(octet_length(v.value)) from variable_sets s join variables v on v.owner = s.id
-             where ${condition} and ${isFound(search)} group by s.id`,
+             where ${condition} and ${matchesSearch(search)} group by s.id`,
       )
     : sql`${page.size}::bigint`;
 
@@ -99,21 +114,21 @@ export const listVariableSets = async (
   database: Database,
   actor: Actor,
   organizationName: string,
-  asked: SetsAsked,
-): Promise<ListedSets> => {
+  asked: VariableSetListRequest,
+): Promise<VariableSetListPage> => {
   const { page, search } = asked;
   type Found = VariableSetRow & { owner: string; whole: boolean; pageSize: number; total: number };
   const found = await database.slowRows<Found>(
     actor,
     sql`
     select owner.id as owner, owner.whole, owner."pageSize", page.*,
-           (select count(*) from variable_sets s where s.organization = owner.id and ${isFound(search)}) as total
-      from (select id, ${organizationsWhere(actor, 'read-variable-sets')} as whole,
-                   ${sizeOf(asked, sql.raw('s.organization = organizations.id'))} as "pageSize"
-              from ${organizationFor(actor, 'read-organization', organizationName)} offset 0) owner
+           (select count(*) from variable_sets s where s.organization = owner.id and ${matchesSearch(search)}) as total
+      from (select id, ${isPermittedByRole(actor, 'read-variable-sets')} as whole,
+                   ${selectSize(asked, sql.raw('s.organization = organizations.id'))} as "pageSize"
+              from ${selectPermittedOrganization(actor, 'read-organization', organizationName)} offset 0) owner
       left join lateral (
-        select ${columns(actor)} ${from(actor)}
-         where s.organization = owner.id and ${isFound(search)}
+        select ${selectColumns(actor)} ${selectFrom(actor)}
+         where s.organization = owner.id and ${matchesSearch(search)}
            and (owner.whole or ${isGrantedProject(actor, sql.raw('s.project'))})
          order by s.name
          limit case when owner.whole then owner."pageSize" end
@@ -122,64 +137,64 @@ export const listVariableSets = async (
   );
   const [first] = found;
   if (!first) throw notFound();
-  demand(actor, 'read-organization', { organization: first.owner });
+  requirePermission(actor, 'read-organization', { organization: first.owner });
   const { pageSize } = first;
-  const listed = listedIn(found);
+  const listed = toListPage(found);
   if (first.whole) return { ...listed, pageSize };
-  const visible = listed.rows.filter((row) => may(actor, 'read-variable-sets', row));
-  return { rows: shownOf(visible, { ...page, size: pageSize }), total: visible.length, pageSize };
+  const visible = listed.rows.filter((row) => can(actor, 'read-variable-sets', row));
+  return { rows: slicePage(visible, { ...page, size: pageSize }), total: visible.length, pageSize };
 };
 
 /** What sets reach: a workspace, or a project with all that is in it. */
-export type Reached = { readonly workspace: string } | { readonly project: string };
+export type ReachTarget = { readonly workspace: string } | { readonly project: string };
 
-const reachedBy = (actor: Actor, reached: Reached): { permission: Permission; owner: Sql; reaches: Sql } =>
+const buildReachQuery = (actor: Actor, reached: ReachTarget): { permission: Permission; owner: Sql; reaches: Sql } =>
   'workspace' in reached
     ? {
         permission: 'read-variables',
-        owner: ownerOf(actor, reached),
-        reaches: sql`s.id in (select id from (${setsReaching(sql.raw('owner'))}) r)`,
+        owner: selectOwner(actor, reached),
+        reaches: sql`s.id in (select id from (${selectSetsReaching(sql.raw('owner'))}) r)`,
       }
     : {
         permission: 'read-variable-sets',
-        owner: sql`select p.id, p.organization, ${grantsOnProject(actor, sql.raw('p.id'))} as grants
-                     from projects p where p.id = ${reached.project} and ${fresh(actor)}`,
+        owner: sql`select p.id, p.organization, ${selectProjectGrants(actor, sql.raw('p.id'))} as grants
+                     from projects p where p.id = ${reached.project} and ${requireCurrentAccess(actor)}`,
         reaches: sql`s.organization = owner.organization
           and (s.global or s.project = owner.id
                or exists (select 1 from variable_set_targets t where t.variable_set = s.id and t.target = owner.id))`,
       };
 
 /** The sets that count there, also those of the organization: what reaches a place is for all who read there. */
-export const listReaching = async (
+export const listSetsReaching = async (
   database: Database,
   actor: Actor,
-  reached: Reached,
-  asked: SetsAsked,
-): Promise<ListedSets> => {
+  reached: ReachTarget,
+  asked: VariableSetListRequest,
+): Promise<VariableSetListPage> => {
   const { page, search } = asked;
-  const { permission, owner, reaches } = reachedBy(actor, reached);
-  const found = await database.slowRows<VariableSetRow & { place: Place; pageSize: number; total: number }>(
+  const { permission, owner, reaches } = buildReachQuery(actor, reached);
+  const found = await database.slowRows<VariableSetRow & { place: PermissionScope; pageSize: number; total: number }>(
     actor,
     sql`
     select jsonb_build_object('organization', owner.organization, 'grants', owner.grants) as place, page.*, sized."pageSize",
-           (select count(*) from variable_sets s where ${reaches} and ${isFound(search)}) as total
-      from ${permittedPlaces(actor, permission, owner)} owner
-     cross join lateral (select ${sizeOf(asked, reaches)} as "pageSize" offset 0) sized
+           (select count(*) from variable_sets s where ${reaches} and ${matchesSearch(search)}) as total
+      from ${selectPermittedScopes(actor, permission, owner)} owner
+     cross join lateral (select ${selectSize(asked, reaches)} as "pageSize" offset 0) sized
       left join lateral (
-        select ${columns(actor)} ${from(actor)} where ${reaches} and ${isFound(search)}
-         order by s.name ${limitBy(page, sql.raw('sized."pageSize"'))}) page on true
+        select ${selectColumns(actor)} ${selectFrom(actor)} where ${reaches} and ${matchesSearch(search)}
+         order by s.name ${buildLimitWithSize(page, sql.raw('sized."pageSize"'))}) page on true
      order by page.name`,
   );
   const [first] = found;
   if (!first) throw notFound();
-  demand(actor, permission, first.place);
-  return { ...listedIn(found), pageSize: first.pageSize };
+  requirePermission(actor, permission, first.place);
+  return { ...toListPage(found), pageSize: first.pageSize };
 };
 
 /** A workspace or project that a command names, where the organization has it. */
-export type Target = Held & { readonly kind: Kind; readonly project: string };
+export type VariableSetTarget = StreamVersion & { readonly kind: VariableSetTargetKind; readonly project: string };
 
-const targetsIn = (organization: Sql, { workspaces, projects }: Targets): Sql => sql`coalesce((
+const selectTargets = (organization: Sql, { workspaces, projects }: VariableSetTargets): Sql => sql`coalesce((
   select jsonb_agg(jsonb_build_object('kind', t.kind, 'stream', t.id, 'project', t.project, 'version', st.version)
                    order by t.id)
     from (select 'workspaces' as kind, id, project from workspaces
@@ -190,48 +205,48 @@ const targetsIn = (organization: Sql, { workspaces, projects }: Targets): Sql =>
     join event_store.streams st on st.stream = t.id), '[]') as targets`;
 
 /** What a decision needs to know besides the stream's own state. */
-export type PlaceForSet = {
+export type OrganizationForVariableSet = {
   readonly organization: string;
   readonly project: string | null;
   readonly grants: readonly Grant[];
-  readonly held: readonly Held[];
-  readonly targets: readonly Target[];
+  readonly held: readonly StreamVersion[];
+  readonly targets: readonly VariableSetTarget[];
   readonly variables: StoredVariables;
 };
 
 /** Where a new set would go; `project` null where it is none of the organization's, or none is named. */
-export const placeForNewSet = async (
+export const loadOrganizationForVariableSet = async (
   database: Database,
   actor: Actor,
   organization: string,
   project: string | null,
-  targets: Targets,
-): Promise<PlaceForSet> => {
-  const row = await database.row<Omit<PlaceForSet, 'variables'>>(sql`
-    select o.id as organization, p.id as project, ${grantsOnProject(actor, sql.raw('p.id'))} as grants,
-           ${heldStreams(sql.raw('array[o.id, p.id]'))} as held, ${targetsIn(sql.raw('o.id'), targets)}
+  targets: VariableSetTargets,
+): Promise<OrganizationForVariableSet> => {
+  const row = await database.row<Omit<OrganizationForVariableSet, 'variables'>>(sql`
+    select o.id as organization, p.id as project, ${selectProjectGrants(actor, sql.raw('p.id'))} as grants,
+           ${selectStreamVersions(sql.raw('array[o.id, p.id]'))} as held, ${selectTargets(sql.raw('o.id'), targets)}
       from organizations o left join projects p on p.organization = o.id and p.id = ${project}
-     where o.name = ${organization} and ${fresh(actor)}`);
+     where o.name = ${organization} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
-  demand(actor, 'manage-variable-sets', row);
+  requirePermission(actor, 'manage-variable-sets', row);
   return { ...row, variables: NONE_STORED };
 };
 
-export const variableSetForCommand = async (
+export const loadVariableSetForCommand = async (
   database: Database,
   actor: Actor,
   id: string,
-  targets: Targets,
-): Promise<PlaceForSet & { readonly snapshot: Snapshot }> => {
-  const row = await database.row<PlaceForSet & { readonly snapshot: Snapshot }>(sql`
-    select s.organization, s.project, ${grantsOnProject(actor, sql.raw('s.project'))} as grants,
-           ${heldStreams(sql.raw('array[s.organization, s.project]'))} as held,
-           ${targetsIn(sql.raw('s.organization'), targets)}, ${storedBeside('s.id', '')} as variables,
-           ${snapshotOf('st')} as snapshot
+  targets: VariableSetTargets,
+): Promise<OrganizationForVariableSet & { readonly snapshot: StreamSnapshot }> => {
+  const row = await database.row<OrganizationForVariableSet & { readonly snapshot: StreamSnapshot }>(sql`
+    select s.organization, s.project, ${selectProjectGrants(actor, sql.raw('s.project'))} as grants,
+           ${selectStreamVersions(sql.raw('array[s.organization, s.project]'))} as held,
+           ${selectTargets(sql.raw('s.organization'), targets)}, ${selectStoredVariables('s.id', '')} as variables,
+           ${buildSnapshotJson('st')} as snapshot
       from variable_sets s join event_store.streams st on st.stream = s.id
-     where s.id = ${id} and ${fresh(actor)}`);
+     where s.id = ${id} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
-  demand(actor, 'read-variable-sets', row);
-  demand(actor, 'manage-variable-sets', row);
+  requirePermission(actor, 'read-variable-sets', row);
+  requirePermission(actor, 'manage-variable-sets', row);
   return row;
 };

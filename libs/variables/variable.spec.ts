@@ -1,7 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { decide, fold } from '#kernel';
 import { specify } from '#kernel/spec';
-import { secretOf, variable, type VariableChanges, type VariableCommand, type VariableEvent } from './variable.js';
+import {
+  findSecretToStore,
+  variable,
+  type VariableChanges,
+  type VariableCommand,
+  type VariableEvent,
+} from './variable.js';
 
 const { given } = specify(variable);
 
@@ -21,7 +27,7 @@ const remove: VariableCommand = { type: 'DeleteVariable', data: {} };
 /** What a command's event and the vault come to hold. */
 const outcome = (history: readonly VariableEvent[], command: VariableCommand) => {
   const state = fold(variable, variable.initial, history);
-  return { event: decide(variable, command, state)[0]?.data, secret: secretOf(command, state) };
+  return { event: decide(variable, command, state)[0]?.data, secret: findSecretToStore(command, state) };
 };
 
 describe('a variable', () => {

@@ -1,22 +1,22 @@
 import {
-  checkAll,
+  runAllChecks,
   checkName,
   conflict,
-  differences,
+  pickChanged,
   requireActive,
   unprocessable,
   type Decider,
   type Message,
 } from '#kernel';
 
-export type Category = 'terraform' | 'env';
+export type VariableCategory = 'terraform' | 'env';
 
 /** What a variable is set on. */
-export type Owner = { readonly type: 'workspaces' | 'varsets'; readonly id: string };
+export type VariableOwner = { readonly type: 'workspaces' | 'varsets'; readonly id: string };
 
-export type VariableFacts = {
+export type VariableAttributes = {
   readonly key: string;
-  readonly category: Category;
+  readonly category: VariableCategory;
   readonly description: string | null;
   readonly hcl: boolean;
   readonly sensitive: boolean;
@@ -24,68 +24,70 @@ export type VariableFacts = {
   readonly value: string | null;
 };
 
-export type VariableChanges = Partial<VariableFacts>;
+export type VariableChanges = Partial<VariableAttributes>;
 
 /** As a request gives it, the value in the clear. */
-export type NewVariable = VariableFacts & { readonly value: string };
+export type NewVariable = VariableAttributes & { readonly value: string };
 
 export type VariableEvent =
-  | Message<'VariableCreated', VariableFacts & { owner: Owner }>
+  | Message<'VariableCreated', VariableAttributes & { owner: VariableOwner }>
   | Message<'VariableUpdated', { changes: VariableChanges }>
   | Message<'VariableDeleted', { key: string }>;
 
 export type VariableCommand =
-  | Message<'CreateVariable', NewVariable & { owner: Owner }>
+  | Message<'CreateVariable', NewVariable & { owner: VariableOwner }>
   | Message<'UpdateVariable', { changes: VariableChanges }>
   | Message<'DeleteVariable', Record<never, never>>;
 
-type Active = VariableFacts & { readonly status: 'active' };
-export type Variable = { readonly status: 'absent' | 'deleted' } | Active;
+type ActiveVariable = VariableAttributes & { readonly status: 'active' };
+export type VariableState = { readonly status: 'absent' | 'deleted' } | ActiveVariable;
 
 /** Keys as the vendor accepts them (clients.md §8). Terraform ignores a key that names none of its variables. */
 const KEY = {
   terraform: { pattern: /^\P{Cc}+$/u, accepted: 'it must have no control characters' },
   env: { pattern: /^[^\s=\p{Cc}]+$/u, accepted: "the key of an environment variable has no whitespace and no '='" },
-} as const satisfies Record<Category, { readonly pattern: RegExp; readonly accepted: string }>;
+} as const satisfies Record<VariableCategory, { readonly pattern: RegExp; readonly accepted: string }>;
 
-const KEY_MOST = 256;
-const DESCRIPTION_MOST = 512;
-const VALUE_MOST_BYTES = 256 * 1_024;
+const MAX_KEY_LENGTH = 256;
+const MAX_DESCRIPTION_LENGTH = 512;
+const MAX_VALUE_BYTES = 256 * 1_024;
 
-type Texts = { readonly [T in 'key' | 'category' | 'description' | 'value']?: VariableFacts[T] | null | undefined };
+type VariableTexts = {
+  readonly [T in 'key' | 'category' | 'description' | 'value']?: VariableAttributes[T] | null | undefined;
+};
 
-const checkKey = ({ key, category }: Texts): void => {
+const checkKey = ({ key, category }: VariableTexts): void => {
   if (typeof key !== 'string') return;
-  checkName(key, { attribute: 'key', most: KEY_MOST });
+  checkName(key, { attribute: 'key', most: MAX_KEY_LENGTH });
   if (!category) return;
   const { pattern, accepted } = KEY[category];
   if (!pattern.test(key)) throw unprocessable(`Key is invalid: ${accepted}`, 'key');
 };
 
 const checkDescription = (description: string | null | undefined): void => {
-  if (description && description.length > DESCRIPTION_MOST) {
-    throw unprocessable(`Description is too long (at most ${DESCRIPTION_MOST} characters)`, 'description');
+  if (description && description.length > MAX_DESCRIPTION_LENGTH) {
+    throw unprocessable(`Description is too long (at most ${MAX_DESCRIPTION_LENGTH} characters)`, 'description');
   }
 };
 
 /** The text of the refusal does not show the value. */
 const checkValue = (value: string | null | undefined): void => {
-  if (value && Buffer.byteLength(value) > VALUE_MOST_BYTES) {
+  if (value && Buffer.byteLength(value) > MAX_VALUE_BYTES) {
     throw unprocessable('Value is too long (at most 256 kilobytes)', 'value');
   }
 };
 
 /** The rules for single attributes; absent ones are not checked. A key also has rules of its category. */
-export const checkVariable = ({ key, category, description, value }: Texts): void =>
-  checkAll(
+export const checkVariable = ({ key, category, description, value }: VariableTexts): void =>
+  runAllChecks(
     () => checkKey({ key, category }),
     () => checkDescription(description),
     () => checkValue(value),
   );
 
 /** Clients read all variables of a workspace or a set in one request. */
-const VARIABLES_MOST = 1_000;
-const VALUES_MOST_BYTES = 4 * 1_024 * 1_024;
+const MAX_VARIABLES = 1_000;
+const MAX_VALUES_BYTES = 4 * 1_024 * 1_024;
 
 /** The other variables of an owner: their number, and the bytes of the values that are not sensitive. */
 export type StoredVariables = { readonly count: number; readonly bytes: number };
@@ -93,8 +95,8 @@ export type StoredVariables = { readonly count: number; readonly bytes: number }
 export const NONE_STORED: StoredVariables = { count: 0, bytes: 0 };
 
 /** Refuses a value that would make the list of all variables of its owner too long. */
-export const checkRoomForValue = ({ bytes }: StoredVariables, value: string | null | undefined): void => {
-  if (value && bytes + Buffer.byteLength(value) > VALUES_MOST_BYTES) {
+export const checkValueLimit = ({ bytes }: StoredVariables, value: string | null | undefined): void => {
+  if (value && bytes + Buffer.byteLength(value) > MAX_VALUES_BYTES) {
     throw unprocessable(
       'Value is too long: all values of a workspace or variable set together have at most 4 megabytes',
       'value',
@@ -103,17 +105,17 @@ export const checkRoomForValue = ({ bytes }: StoredVariables, value: string | nu
 };
 
 /** Returns what is stored after the variable has been added, or refuses one too many. */
-export const addTo = (stored: StoredVariables, { sensitive, value }: NewVariable): StoredVariables => {
-  if (stored.count >= VARIABLES_MOST) {
-    throw unprocessable(`There are too many variables (at most ${VARIABLES_MOST} in a workspace or variable set)`);
+export const addToStored = (stored: StoredVariables, { sensitive, value }: NewVariable): StoredVariables => {
+  if (stored.count >= MAX_VARIABLES) {
+    throw unprocessable(`There are too many variables (at most ${MAX_VARIABLES} in a workspace or variable set)`);
   }
   const shown = sensitive ? '' : value;
-  checkRoomForValue(stored, shown);
+  checkValueLimit(stored, shown);
   return { count: stored.count + 1, bytes: stored.bytes + Buffer.byteLength(shown) };
 };
 
 /** Refuses to show the secret, and to give it a new name. Its category may change (clients.md §8). */
-const checkSensitive = (state: Active, { sensitive, key }: VariableChanges): void => {
+const checkSensitive = (state: ActiveVariable, { sensitive, key }: VariableChanges): void => {
   if (!state.sensitive) return;
   if (sensitive === false) {
     throw unprocessable('Sensitive cannot be turned off; delete the variable and create it again', 'sensitive');
@@ -122,24 +124,24 @@ const checkSensitive = (state: Active, { sensitive, key }: VariableChanges): voi
 };
 
 /** `null` clears a value, but not a sensitive one: that always shows so, and clients send back what they have read. */
-const valueIn = ({ value }: VariableChanges, { sensitive }: Active): string | undefined =>
+const resolveValue = ({ value }: VariableChanges, { sensitive }: ActiveVariable): string | undefined =>
   value === null && !sensitive ? '' : (value ?? undefined);
 
 /** What a command says that is not so yet. */
-const changedBy = (state: Active, changes: VariableChanges): VariableChanges => {
+const pickVariableChanges = (state: ActiveVariable, changes: VariableChanges): VariableChanges => {
   const { value: _, ...others } = changes;
-  const value = valueIn(changes, state);
-  return differences(state, value === undefined ? others : { ...others, value });
+  const value = resolveValue(changes, state);
+  return pickChanged(state, value === undefined ? others : { ...others, value });
 };
 
 /** The text that goes to the vault with this command's event; null where none does. */
-export const secretOf = (command: VariableCommand, state: Variable): string | null => {
+export const findSecretToStore = (command: VariableCommand, state: VariableState): string | null => {
   switch (command.type) {
     case 'CreateVariable':
       return command.data.sensitive ? command.data.value : null;
     case 'UpdateVariable': {
       const before = requireActive(state);
-      const value = valueIn(command.data.changes, before);
+      const value = resolveValue(command.data.changes, before);
       if (before.sensitive) return value ?? null;
       return command.data.changes.sensitive ? (value ?? before.value) : null;
     }
@@ -148,7 +150,7 @@ export const secretOf = (command: VariableCommand, state: Variable): string | nu
   }
 };
 
-export const variable: Decider<Variable, VariableCommand, VariableEvent> = {
+export const variable: Decider<VariableState, VariableCommand, VariableEvent> = {
   version: 1,
   initial: { status: 'absent' },
   decide: {
@@ -160,10 +162,10 @@ export const variable: Decider<Variable, VariableCommand, VariableEvent> = {
     },
     UpdateVariable: ({ changes }, state) => {
       const before = requireActive(state);
-      const changed = changedBy(before, changes);
+      const changed = pickVariableChanges(before, changes);
       const { key, category } = { ...before, ...changed };
       const isRenamed = changed.key !== undefined || changed.category !== undefined;
-      checkAll(
+      runAllChecks(
         () => checkSensitive(before, changed),
         () => checkVariable({ ...changed, ...(isRenamed ? { key, category } : {}) }),
       );

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { given, resourceBody, said, toOneInput } from '#json-api';
+import { omitUndefined, resourceBody, omitNullish, toOneInput } from '#json-api';
 import type { NewVariable, VariableChanges } from './variable.js';
 
 const attributes = z.object({
@@ -26,17 +26,17 @@ export const createBody = resourceBody('vars', newVariable);
 export const updateBody = resourceBody('vars', attributes.partial().default({}));
 
 /** What a request changes, in our names. */
-export const changesOf = (attributes: z.infer<typeof updateBody>['data']['attributes']): VariableChanges => {
+export const toVariableChanges = (attributes: z.infer<typeof updateBody>['data']['attributes']): VariableChanges => {
   const { hcl, sensitive, ...values } = attributes;
-  return { ...given(values), ...said({ hcl, sensitive }) };
+  return { ...omitUndefined(values), ...omitNullish({ hcl, sensitive }) };
 };
 
-const named = z.object({ name: z.string() });
+const nameReference = z.object({ name: z.string() });
 
 /** The older `POST /vars` names the workspace by a relationship, or by names in a `filter` beside `data`. */
 export const createAnywhereBody = createBody.extend({
   data: createBody.shape.data.extend({
     relationships: z.object({ workspace: toOneInput }).optional(),
   }),
-  filter: z.object({ organization: named, workspace: named }).nullish(),
+  filter: z.object({ organization: nameReference, workspace: nameReference }).nullish(),
 });

@@ -2,7 +2,7 @@ import type { Relationship, Resource } from '#json-api';
 import type { VariableRow } from './variables.queries.js';
 
 /** A variable as every endpoint renders it; a sensitive value is null everywhere. */
-export const variableResource = (row: VariableRow): Resource => {
+export const renderVariable = (row: VariableRow): Resource => {
   const owner: Relationship = { data: { type: row.ownerType, id: row.owner }, links: { related: row.ownerLink } };
   const ofSet = row.ownerType === 'varsets';
   return {

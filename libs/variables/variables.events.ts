@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { changedIn, type EventKinds } from '#kernel';
-import type { Owner, VariableEvent, VariableFacts } from './variable.js';
+import { describeChangedAttributes, type EventKinds } from '#kernel';
+import type { VariableOwner, VariableEvent, VariableAttributes } from './variable.js';
 
 const facts = z.strictObject({
   key: z.string(),
@@ -9,9 +9,12 @@ const facts = z.strictObject({
   hcl: z.boolean(),
   sensitive: z.boolean(),
   value: z.string().nullable(),
-}) satisfies z.ZodType<VariableFacts>;
+}) satisfies z.ZodType<VariableAttributes>;
 
-const owner = z.strictObject({ type: z.enum(['workspaces', 'varsets']), id: z.string() }) satisfies z.ZodType<Owner>;
+const owner = z.strictObject({
+  type: z.enum(['workspaces', 'varsets']),
+  id: z.string(),
+}) satisfies z.ZodType<VariableOwner>;
 
 type Hideable = { readonly sensitive?: boolean | undefined; readonly value?: string | null | undefined };
 
@@ -36,7 +39,7 @@ export const variableEvents: EventKinds<VariableEvent> = {
     schema: z.strictObject({ changes: facts.partial().refine(hidesSecrets) }) as unknown as z.ZodType<
       Extract<VariableEvent, { type: 'VariableUpdated' }>['data']
     >,
-    audit: { resource: 'var', action: 'update', meta: ({ changes }) => changedIn(changes) },
+    audit: { resource: 'var', action: 'update', meta: ({ changes }) => describeChangedAttributes(changes) },
   },
   VariableDeleted: {
     schemaVersion: 1,

@@ -1,21 +1,28 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { Ids, refuseTogether, unprocessable } from '#kernel';
-import { EventStore, brokenUnique, firstRow, firstRowOrNull, unborn, unchanged } from '#event-store';
-import { contextOf, type Actor } from '#access';
+import { Ids, collectRefusals, unprocessable } from '#kernel';
+import {
+  EventStore,
+  getViolatedConstraint,
+  getFirstRow,
+  getFirstRowOrNull,
+  newStream,
+  expectVersion,
+} from '#event-store';
+import { createEventContext, type Actor } from '#access';
 import { Vault } from '#vault';
 import {
-  addTo,
-  checkRoomForValue,
+  addToStored,
+  checkValueLimit,
   checkVariable,
-  secretOf,
+  findSecretToStore,
   variable,
   type NewVariable,
   type VariableCommand,
 } from './variable.js';
 import {
-  placeForNewVariable,
-  variableById,
-  variableForCommand,
+  loadOwnerForNewVariable,
+  selectVariableById,
+  loadVariableForCommand,
   type OwnerTarget,
   type VariableRow,
 } from './variables.queries.js';
@@ -31,7 +38,7 @@ export class CreateVariable extends Command<VariableRow> {
 }
 
 /** A command for one variable of the target; resolves to how it stands then, null when it is gone. */
-export class ToVariable extends Command<VariableRow | null> {
+export class ChangeVariable extends Command<VariableRow | null> {
   constructor(
     readonly target: OwnerTarget,
     readonly id: string,
@@ -44,7 +51,7 @@ export class ToVariable extends Command<VariableRow | null> {
 
 /** For `catch`: a key that is unique among the owner's variables, or among those of global sets. */
 export const refuseTakenKey = (error: unknown): never => {
-  const constraint = brokenUnique(error);
+  const constraint = getViolatedConstraint(error);
   if (constraint === 'variables_owner_key') throw unprocessable('Key has already been taken', 'key');
   if (constraint === 'variables_global_key') {
     throw unprocessable('Key has already been taken by a variable of another global variable set');
@@ -66,58 +73,61 @@ export class CreateVariableHandler implements ICommandHandler<CreateVariable> {
       .handle({
         decider: variable,
         load: async () => {
-          const place = await placeForNewVariable(this.store.database, actor, target);
-          refuseTogether(
-            () => addTo(place.others, data),
+          const place = await loadOwnerForNewVariable(this.store.database, actor, target);
+          collectRefusals(
+            () => addToStored(place.others, data),
             () => checkVariable(data),
           );
-          return { ...unborn(id, variable), place };
+          return { ...newStream(id, variable), place };
         },
         command: ({ place }) =>
           ({ type: 'CreateVariable', data: { ...data, owner: { type: place.type, id: place.owner } } }) as const,
         organization: ({ place }) => place.organization,
-        holding: ({ place }) => place.held.map(({ stream, version }) => unchanged(stream, version)),
-        context: contextOf(actor),
+        holding: ({ place }) => place.held.map(({ stream, version }) => expectVersion(stream, version)),
+        context: createEventContext(actor),
         read: ({ place }) => [
-          variableById(id),
+          selectVariableById(id),
           ...(data.sensitive ? [this.vault.seal(id, place.organization, data.value)] : []),
         ],
       })
       .catch(refuseTakenKey);
-    return firstRow<VariableRow>(rows);
+    return getFirstRow<VariableRow>(rows);
   }
 }
 
-@CommandHandler(ToVariable)
-export class VariablesHandler implements ICommandHandler<ToVariable> {
+@CommandHandler(ChangeVariable)
+export class VariablesHandler implements ICommandHandler<ChangeVariable> {
   constructor(
     private readonly store: EventStore,
     private readonly vault: Vault,
   ) {}
 
-  async execute({ target, id, command, actor }: ToVariable): Promise<VariableRow | null> {
+  async execute({ target, id, command, actor }: ChangeVariable): Promise<VariableRow | null> {
     const { rows } = await this.store
       .handle({
         decider: variable,
         load: async () => {
-          const found = await variableForCommand(this.store.database, actor, target, id);
+          const found = await loadVariableForCommand(this.store.database, actor, target, id);
           const loaded = await this.store.restore(id, variable, found.snapshot);
-          if (command.type === 'UpdateVariable' && secretOf(command, loaded.state) === null) {
-            checkRoomForValue(found.others, command.data.changes.value);
+          if (command.type === 'UpdateVariable' && findSecretToStore(command, loaded.state) === null) {
+            checkValueLimit(found.others, command.data.changes.value);
           }
           return { ...loaded, found };
         },
         command: () => command,
         organization: ({ found }) => found.organization,
         // A secret that comes after its owner's end would stay in the vault.
-        holding: ({ found }) => found.held.map(({ stream, version }) => unchanged(stream, version)),
-        context: contextOf(actor),
+        holding: ({ found }) => found.held.map(({ stream, version }) => expectVersion(stream, version)),
+        context: createEventContext(actor),
         read: ({ state, found }) => {
-          const secret = secretOf(command, state);
-          return [variableById(id), ...(secret === null ? [] : [this.vault.seal(id, found.organization, secret)])];
+          const secret = findSecretToStore(command, state);
+          return [
+            selectVariableById(id),
+            ...(secret === null ? [] : [this.vault.seal(id, found.organization, secret)]),
+          ];
         },
       })
       .catch(refuseTakenKey);
-    return firstRowOrNull<VariableRow>(rows);
+    return getFirstRowOrNull<VariableRow>(rows);
   }
 }

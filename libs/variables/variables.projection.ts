@@ -6,16 +6,16 @@ import {
   type ProjectDeleted,
   type WorkspaceDeleted,
 } from '#kernel';
-import { forgetSecrets } from '#vault';
-import { KINDS, type VariableSetEvent } from './variable-set.js';
+import { buildSecretDeletion } from '#vault';
+import { VARIABLE_SET_TARGET_KINDS, type VariableSetEvent } from './variable-set.js';
 import type { VariableEvent } from './variable.js';
 
-type Ending = WorkspaceDeleted | ProjectDeleted | OrganizationDeleted;
+type VariableOwnerEndEvent = WorkspaceDeleted | ProjectDeleted | OrganizationDeleted;
 
-const setsOf = (project: string): Sql => sql`select id from variable_sets where project = ${project}`;
+const selectSets = (project: string): Sql => sql`select id from variable_sets where project = ${project}`;
 
 /** One projection for all three tables: what a variable's row says of its set is read from the set's. */
-export const variables: Projection<VariableEvent | VariableSetEvent | Ending> = {
+export const variables: Projection<VariableEvent | VariableSetEvent | VariableOwnerEndEvent> = {
   name: 'variables',
   tables: ['variables', 'variable_set_targets', 'variable_sets'],
   on: {
@@ -53,7 +53,7 @@ export const variables: Projection<VariableEvent | VariableSetEvent | Ending> = 
         : [sql`update variables set global = ${changes.global} where owner = ${stream}`]),
     ],
     VariableSetApplied: (targets, { stream, organization, time }) => [
-      ...KINDS.map(
+      ...VARIABLE_SET_TARGET_KINDS.map(
         (kind) => sql`
           insert into variable_set_targets (variable_set, kind, target, organization)
           select ${stream}, ${kind}, target, ${organization} from unnest(${targets[kind]}::text[]) target`,
@@ -75,8 +75,8 @@ export const variables: Projection<VariableEvent | VariableSetEvent | Ending> = 
       sql`delete from variable_set_targets where target = ${stream}`,
     ],
     ProjectDeleted: (_, { stream }) => [
-      sql`delete from variables where owner in (${setsOf(stream)})`,
-      sql`delete from variable_set_targets where target = ${stream} or variable_set in (${setsOf(stream)})`,
+      sql`delete from variables where owner in (${selectSets(stream)})`,
+      sql`delete from variable_set_targets where target = ${stream} or variable_set in (${selectSets(stream)})`,
       sql`delete from variable_sets where project = ${stream}`,
     ],
     OrganizationDeleted: (_, { stream }) => [
@@ -87,24 +87,24 @@ export const variables: Projection<VariableEvent | VariableSetEvent | Ending> = 
   },
 };
 
-type SecretsEnd =
-  Extract<VariableEvent, { type: 'VariableDeleted' }> | Exclude<Ending, { type: 'OrganizationDeleted' }>;
+type SecretEndEvent =
+  Extract<VariableEvent, { type: 'VariableDeleted' }> | Exclude<VariableOwnerEndEvent, { type: 'OrganizationDeleted' }>;
 
 /**
  * The vault's secrets go with what they belong to, in the same transaction. No tables: it is never replayed. Listed
  * before the projection above, for it finds by the rows what that one then deletes; an organization's are the vault's own
  * affair.
  */
-export const variableSecrets: Projection<SecretsEnd | Extract<VariableSetEvent, { type: 'VariableSetDeleted' }>> = {
+export const variableSecrets: Projection<SecretEndEvent | Extract<VariableSetEvent, { type: 'VariableSetDeleted' }>> = {
   name: 'variable_secrets',
   tables: [],
   on: {
-    VariableDeleted: (_, { stream }) => forgetSecrets(sql`${stream}`),
-    VariableSetDeleted: (_, { stream }) => forgetOf(sql`${stream}`),
-    WorkspaceDeleted: (_, { stream }) => forgetOf(sql`${stream}`),
-    ProjectDeleted: (_, { stream }) => forgetOf(setsOf(stream)),
+    VariableDeleted: (_, { stream }) => buildSecretDeletion(sql`${stream}`),
+    VariableSetDeleted: (_, { stream }) => deleteSecretsOf(sql`${stream}`),
+    WorkspaceDeleted: (_, { stream }) => deleteSecretsOf(sql`${stream}`),
+    ProjectDeleted: (_, { stream }) => deleteSecretsOf(selectSets(stream)),
   },
 };
 
-const forgetOf = (owners: Sql): Sql =>
-  forgetSecrets(sql`select id from variables where sensitive and owner in (${owners})`);
+const deleteSecretsOf = (owners: Sql): Sql =>
+  buildSecretDeletion(sql`select id from variables where sensitive and owner in (${owners})`);

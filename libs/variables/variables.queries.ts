@@ -1,19 +1,25 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
-import { heldStreams, snapshotOf, type Database, type Held, type Snapshot } from '#event-store';
 import {
-  demand,
-  fresh,
-  grantsOnProject,
-  grantsOnWorkspace,
-  permittedPlaces,
+  selectStreamVersions,
+  buildSnapshotJson,
+  type Database,
+  type StreamVersion,
+  type StreamSnapshot,
+} from '#event-store';
+import {
+  requirePermission,
+  requireCurrentAccess,
+  selectProjectGrants,
+  selectWorkspaceGrants,
+  selectPermittedScopes,
   type Actor,
   type Grant,
   type Permission,
-  type Place,
+  type PermissionScope,
 } from '#access';
-import { limitOf, listedIn, type Listed, type Page } from '#json-api';
-import { effective, type Source } from './precedence.js';
-import type { Category, Owner, StoredVariables } from './variable.js';
+import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
+import { resolveEffectiveVariables, type VariableSetSource } from './precedence.js';
+import type { VariableCategory, VariableOwner, StoredVariables } from './variable.js';
 
 /** Whose variables are meant: a workspace's, by its id, its names or the id of one of its variables, or a set's. */
 export type OwnerTarget =
@@ -25,10 +31,10 @@ export type OwnerTarget =
 export type VariableRow = {
   readonly id: string;
   readonly owner: string;
-  readonly ownerType: Owner['type'];
+  readonly ownerType: VariableOwner['type'];
   readonly ownerLink: string;
   readonly key: string;
-  readonly category: Category;
+  readonly category: VariableCategory;
   /** Null where it is sensitive. */
   readonly value: string | null;
   readonly description: string | null;
@@ -48,25 +54,25 @@ const FROM = sql.raw(
   'from variables v left join workspaces w on w.id = v.owner left join organizations o on o.id = w.organization',
 );
 
-export const variableById = (id: string): Sql => sql`select ${COLUMNS} ${FROM} where v.id = ${id}`;
+export const selectVariableById = (id: string): Sql => sql`select ${COLUMNS} ${FROM} where v.id = ${id}`;
 
 /** `streams` are those whose end would take the variables along. */
 const OWNER = {
   workspaces: (actor: Actor, condition: Sql): Sql => sql`
     select w.id, 'workspaces' as type, w.organization, w.project,
-           ${grantsOnWorkspace(actor, 'w')} as grants,
+           ${selectWorkspaceGrants(actor, 'w')} as grants,
            array[w.id, w.organization] as streams
       from workspaces w join organizations o on o.id = w.organization
-     where ${condition} and ${fresh(actor)}`,
+     where ${condition} and ${requireCurrentAccess(actor)}`,
   varsets: (actor: Actor, id: string): Sql => sql`
     select s.id, 'varsets' as type, s.organization, s.project,
-           ${grantsOnProject(actor, sql.raw('s.project'))} as grants,
+           ${selectProjectGrants(actor, sql.raw('s.project'))} as grants,
            array[s.id, s.organization, s.project] as streams
       from variable_sets s
-     where s.id = ${id} and ${fresh(actor)}`,
+     where s.id = ${id} and ${requireCurrentAccess(actor)}`,
 };
 
-export const ownerOf = (actor: Actor, target: OwnerTarget): Sql => {
+export const selectOwner = (actor: Actor, target: OwnerTarget): Sql => {
   if ('variableSet' in target) return OWNER.varsets(actor, target.variableSet);
   if ('workspace' in target) return OWNER.workspaces(actor, sql`w.id = ${target.workspace}`);
   if ('workspaceOf' in target) {
@@ -75,37 +81,48 @@ export const ownerOf = (actor: Actor, target: OwnerTarget): Sql => {
   return OWNER.workspaces(actor, sql`o.name = ${target.organization} and w.name = ${target.name}`);
 };
 
-type OwnerRow = Place & {
+type OwnerScopeRow = PermissionScope & {
   readonly organization: string;
-  readonly type: Owner['type'];
+  readonly type: VariableOwner['type'];
   readonly grants: readonly Grant[];
 };
 
-type HomeRow = OwnerRow & { readonly home: string };
+type VariableOwnerRow = OwnerScopeRow & { readonly home: string };
 
 /** Whose they are, also where there are none. */
-export type Owned = { readonly owner: Owner; readonly organization: string };
+export type OwnerInOrganization = { readonly owner: VariableOwner; readonly organization: string };
 
-const ownedBy = ({ type, home, organization }: HomeRow): Owned => ({ owner: { type, id: home }, organization });
+const toOwner = ({ type, home, organization }: VariableOwnerRow): OwnerInOrganization => ({
+  owner: { type, id: home },
+  organization,
+});
 
 const PERMISSION = {
   workspaces: { read: 'read-variables', write: 'update-variables' },
   varsets: { read: 'read-variable-sets', write: 'manage-variable-sets' },
-} as const satisfies Record<Owner['type'], Record<'read' | 'write', Permission>>;
+} as const satisfies Record<VariableOwner['type'], Record<'read' | 'write', Permission>>;
 
 /** The permissions depend on what the variables are of, which is known only once it is read. */
-const permitted = <R extends OwnerRow>(actor: Actor, to: 'read' | 'write', row: R | undefined): R => {
+const requireVariablePermission = <R extends OwnerScopeRow>(
+  actor: Actor,
+  to: 'read' | 'write',
+  row: R | undefined,
+): R => {
   if (!row) throw notFound();
-  demand(actor, PERMISSION[row.type].read, row);
-  demand(actor, PERMISSION[row.type][to], row);
+  requirePermission(actor, PERMISSION[row.type].read, row);
+  requirePermission(actor, PERMISSION[row.type][to], row);
   return row;
 };
 
 /** The owner of variables as a table expression, empty if the caller may not read them. */
-const readable = (actor: Actor, target: OwnerTarget): Sql =>
-  permittedPlaces(actor, PERMISSION['variableSet' in target ? 'varsets' : 'workspaces'].read, ownerOf(actor, target));
+const selectReadableOwner = (actor: Actor, target: OwnerTarget): Sql =>
+  selectPermittedScopes(
+    actor,
+    PERMISSION['variableSet' in target ? 'varsets' : 'workspaces'].read,
+    selectOwner(actor, target),
+  );
 
-const variablesOf = (owner: Sql): Sql =>
+const selectVariables = (owner: Sql): Sql =>
   sql`select ${COLUMNS} ${FROM} where v.owner = ${owner} order by v.key, v.category`;
 
 /** One page, or all without one, and the count of all, in one statement. */
@@ -113,42 +130,42 @@ export const listVariables = async (
   database: Database,
   actor: Actor,
   target: OwnerTarget,
-  page: Page | null,
-): Promise<Listed<VariableRow> & Owned> => {
-  const found = await database.slowRows<VariableRow & HomeRow & { total: number }>(
+  page: PageRequest | null,
+): Promise<ListPage<VariableRow> & OwnerInOrganization> => {
+  const found = await database.slowRows<VariableRow & VariableOwnerRow & { total: number }>(
     actor,
     sql`
     select owner.id as home, owner.type, owner.organization, owner.grants, page.*,
            (select count(*) from variables v where v.owner = owner.id) as total
-      from ${readable(actor, target)} owner
-      left join lateral (${variablesOf(sql.raw('owner.id'))} ${page ? limitOf(page) : sql.empty}) page on true
+      from ${selectReadableOwner(actor, target)} owner
+      left join lateral (${selectVariables(sql.raw('owner.id'))} ${page ? buildLimit(page) : sql.empty}) page on true
      order by page.key, page.category`,
   );
-  return { ...listedIn(found), ...ownedBy(permitted(actor, 'read', found[0])) };
+  return { ...toListPage(found), ...toOwner(requireVariablePermission(actor, 'read', found[0])) };
 };
 
 /** Sets that count in a workspace and how they come to it; a set of a project counts only inside of it. */
-export const setsReaching = (workspace: Sql): Sql => sql`
+export const selectSetsReaching = (workspace: Sql): Sql => sql`
   select s.id, 'global' as scope from variable_sets s where s.global and s.organization = ${workspace}.organization
    union all
   select s.id, t.kind from variable_set_targets t join variable_sets s on s.id = t.variable_set
    where t.target in (${workspace}.id, ${workspace}.project) and (s.project is null or s.project = ${workspace}.project)`;
 
-type Candidate = VariableRow & HomeRow & { readonly source: Source | null };
+type EffectiveCandidate = VariableRow & VariableOwnerRow & { readonly source: VariableSetSource | null };
 
 /** Of the workspace's own variables and those of all sets that reach it, the ones that count. */
-export const effectiveVariables = async (
+export const listEffectiveVariables = async (
   database: Database,
   actor: Actor,
   workspace: string,
-): Promise<Owned & { readonly variables: readonly VariableRow[] }> => {
+): Promise<OwnerInOrganization & { readonly variables: readonly VariableRow[] }> => {
   const reaching = sql`
-    select s.*, r.scope from (${setsReaching(sql.raw('owner'))}) r join variable_sets s on s.id = r.id`;
-  const found = await database.slowRows<Candidate>(
+    select s.*, r.scope from (${selectSetsReaching(sql.raw('owner'))}) r join variable_sets s on s.id = r.id`;
+  const found = await database.slowRows<EffectiveCandidate>(
     actor,
     sql`
     select owner.id as home, owner.type, owner.organization, owner.grants, candidate.*
-      from ${readable(actor, { workspace })} owner
+      from ${selectReadableOwner(actor, { workspace })} owner
       left join lateral (
         select ${COLUMNS}, null::jsonb as source ${FROM} where v.owner = owner.id
          union all
@@ -158,72 +175,72 @@ export const effectiveVariables = async (
           ${FROM} join (${reaching}) s on s.id = v.owner) candidate on true
      order by candidate.key, candidate.category`,
   );
-  const owned = ownedBy(permitted(actor, 'read', found[0]));
-  return { ...owned, variables: effective(found.filter((row) => row.id !== null)) };
+  const owned = toOwner(requireVariablePermission(actor, 'read', found[0]));
+  return { ...owned, variables: resolveEffectiveVariables(found.filter((row) => row.id !== null)) };
 };
 
-type VariableAndOwner = VariableRow & OwnerRow;
+type VariableAndOwner = VariableRow & OwnerScopeRow;
 
 /** The variable, where it is one of those and the caller may read them. */
-export const variableFor = async (
+export const findVariable = async (
   database: Database,
   actor: Actor,
   target: OwnerTarget,
   id: string,
 ): Promise<VariableAndOwner> =>
-  permitted(
+  requireVariablePermission(
     actor,
     'read',
     await database.row<VariableAndOwner>(sql`
       select owner.type, owner.organization, owner.grants, one.*
-        from (${ownerOf(actor, target)}) owner
+        from (${selectOwner(actor, target)}) owner
         join lateral (select ${COLUMNS} ${FROM} where v.owner = owner.id and v.id = ${id}) one on true`),
   );
 
 /** What a decision about a variable, or about a new one, needs to know. */
-export type PlaceForVariable = OwnerRow & {
+export type OwnerForVariable = OwnerScopeRow & {
   readonly owner: string;
-  readonly held: readonly Held[];
+  readonly held: readonly StreamVersion[];
   /** The owner's variables besides the one that the command is for. */
   readonly others: StoredVariables;
 };
 
 /** `StoredVariables` of an owner, without this one. */
-export const storedBeside = (owner: string, id: string): Sql => sql`
+export const selectStoredVariables = (owner: string, id: string): Sql => sql`
   (select jsonb_build_object('count', count(*), 'bytes', coalesce(sum(octet_length(other.value)), 0))
      from variables other where other.owner = ${sql.raw(owner)} and other.id <> ${id})`;
 
-export const placeForNewVariable = async (
+export const loadOwnerForNewVariable = async (
   database: Database,
   actor: Actor,
   target: OwnerTarget,
-): Promise<PlaceForVariable> =>
-  permitted(
+): Promise<OwnerForVariable> =>
+  requireVariablePermission(
     actor,
     'write',
-    await database.row<PlaceForVariable>(sql`
+    await database.row<OwnerForVariable>(sql`
       select owner.id as owner, owner.type, owner.organization, owner.grants,
-             ${heldStreams(sql.raw('owner.streams'))} as held, ${storedBeside('owner.id', '')} as others
-        from (${ownerOf(actor, target)}) owner`),
+             ${selectStreamVersions(sql.raw('owner.streams'))} as held, ${selectStoredVariables('owner.id', '')} as others
+        from (${selectOwner(actor, target)}) owner`),
   );
 
-export const variableForCommand = async (
+export const loadVariableForCommand = async (
   database: Database,
   actor: Actor,
   target: OwnerTarget,
   id: string,
-): Promise<PlaceForVariable & { readonly snapshot: Snapshot }> =>
-  permitted(
+): Promise<OwnerForVariable & { readonly snapshot: StreamSnapshot }> =>
+  requireVariablePermission(
     actor,
     'write',
-    await database.row<PlaceForVariable & { readonly snapshot: Snapshot }>(sql`
+    await database.row<OwnerForVariable & { readonly snapshot: StreamSnapshot }>(sql`
       select owner.id as owner, owner.type, owner.organization, owner.grants,
-             ${heldStreams(sql.raw('owner.streams'))} as held, ${storedBeside('owner.id', id)} as others,
-             ${snapshotOf('st')} as snapshot
-        from (${ownerOf(actor, target)}) owner join variables v on v.owner = owner.id and v.id = ${id}
+             ${selectStreamVersions(sql.raw('owner.streams'))} as held, ${selectStoredVariables('owner.id', id)} as others,
+             ${buildSnapshotJson('st')} as snapshot
+        from (${selectOwner(actor, target)}) owner join variables v on v.owner = owner.id and v.id = ${id}
         join event_store.streams st on st.stream = v.id`),
   );
 
 /** All variables of these sets. */
-export const variablesOfSets = (sets: readonly string[]): Sql =>
+export const selectVariablesOfSets = (sets: readonly string[]): Sql =>
   sql`select ${COLUMNS} ${FROM} where v.owner = any (${sets}::text[]) order by v.owner, v.key, v.category`;

@@ -1,4 +1,4 @@
-import { aggregate, kindsOf, projectionOf, type Slice } from '#event-store';
+import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
 import { variableReads } from './reads.events.js';
 import { variableSet } from './variable-set.js';
 import { variableSetEvents } from './variable-sets.events.js';
@@ -7,11 +7,15 @@ import { variableEvents } from './variables.events.js';
 import { variables, variableSecrets } from './variables.projection.js';
 
 /** Variables of workspaces, and the sets of them that many workspaces share. */
-export const variablesSlice: Slice = {
+export const variablesDefinition: ModuleDefinition = {
   name: 'variables',
-  kinds: { ...kindsOf(variableEvents), ...kindsOf(variableSetEvents), ...kindsOf(variableReads) },
-  aggregates: [aggregate('var', variable), aggregate('varset', variableSet)],
-  projections: [projectionOf(variableSecrets), projectionOf(variables)],
+  kinds: {
+    ...toEventRegistry(variableEvents),
+    ...toEventRegistry(variableSetEvents),
+    ...toEventRegistry(variableReads),
+  },
+  aggregates: [defineAggregate('var', variable), defineAggregate('varset', variableSet)],
+  projections: [toProjection(variableSecrets), toProjection(variables)],
   followers: [],
   migrations: new URL('./sql/', import.meta.url),
 };

@@ -5,50 +5,50 @@ import { ConfigureRoute, CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import { badRequest, notFound } from '#kernel';
 import {
-  document,
-  pageDocument,
-  pageOf,
-  pageWithin,
-  parameter,
+  renderDocument,
+  renderPage,
+  parsePage,
+  fitPageSize,
+  getParameter,
   parseBody,
-  shownOf,
-  toOneOf,
+  slicePage,
+  parseToOne,
   type Document,
-  type Page,
-  type Query as QueryOf,
+  type PageRequest,
+  type QueryParameters as QueryOf,
 } from '#json-api';
-import { Reads } from '#reads';
+import { ReadRecorder } from '#reads';
 import type { VariableRead } from './reads.events.js';
-import { changesOf, createAnywhereBody, createBody, updateBody } from './variables.body.js';
-import { variableResource } from './variables.document.js';
-import { CreateVariable, ToVariable } from './variables.handler.js';
+import { toVariableChanges, createAnywhereBody, createBody, updateBody } from './variables.body.js';
+import { renderVariable } from './variables.document.js';
+import { CreateVariable, ChangeVariable } from './variables.handler.js';
 import {
-  effectiveVariables,
+  listEffectiveVariables,
   listVariables,
-  variableFor,
-  type Owned,
+  findVariable,
+  type OwnerInOrganization,
   type OwnerTarget,
   type VariableRow,
 } from './variables.queries.js';
 import { checkVariable, type NewVariable } from './variable.js';
 
 /** Clients that know no pages of these lists get all of them at once; null where no page is asked for. */
-const askedPage = (query: QueryOf): Page | null =>
-  parameter(query, 'page[number]') || parameter(query, 'page[size]') ? pageOf(query) : null;
+const parseOptionalPage = (query: QueryOf): PageRequest | null =>
+  getParameter(query, 'page[number]') || getParameter(query, 'page[size]') ? parsePage(query) : null;
 
-const wholePage = (total: number): Page => ({ number: 1, size: Math.max(total, 1) });
+const createSinglePage = (total: number): PageRequest => ({ number: 1, size: Math.max(total, 1) });
 
 /** A value has at most 256 KiB, and JSON may need two bytes for each of its characters. */
 const VARIABLE_BODY_BYTES = 1024 * 1024;
 
 /** As many as a workspace has of its own, which clients read in one request. */
-const MOST_AT_ONCE = 1_000;
+const MAX_VARIABLES_PER_PAGE = 1_000;
 
 const FILTERS = ['filter[organization][name]', 'filter[workspace][name]'] as const;
 
 /** The workspace that the older routes name in their query; null where they name none. */
-const filteredBy = (query: QueryOf): OwnerTarget | null => {
-  const [organization, name] = FILTERS.map((filter) => parameter(query, filter) || undefined);
+const parseWorkspaceTarget = (query: QueryOf): OwnerTarget | null => {
+  const [organization, name] = FILTERS.map((filter) => getParameter(query, filter) || undefined);
   if (organization === undefined && name === undefined) return null;
   if (organization === undefined || name === undefined) {
     throw badRequest(`${FILTERS.join(' and ')} go together`, organization === undefined ? FILTERS[0] : FILTERS[1]);
@@ -61,7 +61,7 @@ export class VarsController {
   constructor(
     private readonly bus: CommandBus,
     private readonly database: Database,
-    private readonly reads: Reads,
+    private readonly reads: ReadRecorder,
   ) {}
 
   @Get('workspaces/:id/vars')
@@ -122,14 +122,14 @@ export class VarsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const { variables: all, ...owned } = await effectiveVariables(this.database, actor, workspace);
-    const asked = askedPage(query) ?? wholePage(all.length);
+    const { variables: all, ...owned } = await listEffectiveVariables(this.database, actor, workspace);
+    const asked = parseOptionalPage(query) ?? createSinglePage(all.length);
     // Each set may have as much as one page: a list of many sets ends early.
     const lengths = all.map(({ value }) => Buffer.byteLength(value ?? ''));
-    const page = { ...asked, size: pageWithin(lengths, Math.min(asked.size, MOST_AT_ONCE)) };
-    const shown = shownOf(all, page);
+    const page = { ...asked, size: fitPageSize(lengths, Math.min(asked.size, MAX_VARIABLES_PER_PAGE)) };
+    const shown = slicePage(all, page);
     await this.recordList(owned, shown.length, actor);
-    return pageDocument(shown.map(variableResource), page, all.length, request.url);
+    return renderPage(shown.map(renderVariable), page, all.length, request.url);
   }
 
   @Get('vars')
@@ -138,7 +138,7 @@ export class VarsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const target = filteredBy(query);
+    const target = parseWorkspaceTarget(query);
     if (!target) throw badRequest(`${FILTERS.join(' and ')} are required`, FILTERS[0]);
     return this.list(target, query, request, actor);
   }
@@ -147,10 +147,10 @@ export class VarsController {
   @ConfigureRoute({ bodyLimit: VARIABLE_BODY_BYTES })
   createAnywhere(@Body() body: unknown, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
     const { data, filter } = parseBody(createAnywhereBody, body, checkVariable);
-    const workspace = toOneOf(data.relationships?.workspace);
+    const workspace = parseToOne(data.relationships?.workspace);
     const byNames = filter
       ? { organization: filter.organization.name, name: filter.workspace.name }
-      : filteredBy(query);
+      : parseWorkspaceTarget(query);
     const target = workspace ? { workspace } : byNames;
     if (!target) throw badRequest('The workspace must be named, by a relationship or a filter');
     return this.create(target, data.attributes, actor);
@@ -219,10 +219,10 @@ export class VarsController {
   }
 
   private async list(target: OwnerTarget, query: QueryOf, request: FastifyRequest, actor: Actor): Promise<Document> {
-    const page = askedPage(query);
+    const page = parseOptionalPage(query);
     const { rows, total, ...owned } = await listVariables(this.database, actor, target, page);
     await this.recordList(owned, rows.length, actor);
-    return pageDocument(rows.map(variableResource), page ?? wholePage(total), total, request.url);
+    return renderPage(rows.map(renderVariable), page ?? createSinglePage(total), total, request.url);
   }
 
   private async create(target: OwnerTarget, data: NewVariable, actor: Actor): Promise<Document> {
@@ -230,29 +230,29 @@ export class VarsController {
   }
 
   private async show(target: OwnerTarget, id: string, actor: Actor): Promise<Document> {
-    const row = await variableFor(this.database, actor, target, id);
+    const row = await findVariable(this.database, actor, target, id);
     const shown = { variable: id, owner: { type: row.type, id: row.owner }, key: row.key, category: row.category };
     await this.reads.record<VariableRead>(actor, row.organization, { type: 'VariableShown', data: shown });
     return this.render(row);
   }
 
   private async update(target: OwnerTarget, id: string, body: unknown, actor: Actor): Promise<Document> {
-    const changes = changesOf(parseBody(updateBody, body, checkVariable).data.attributes);
+    const changes = toVariableChanges(parseBody(updateBody, body, checkVariable).data.attributes);
     return this.render(
-      await this.bus.execute(new ToVariable(target, id, { type: 'UpdateVariable', data: { changes } }, actor)),
+      await this.bus.execute(new ChangeVariable(target, id, { type: 'UpdateVariable', data: { changes } }, actor)),
     );
   }
 
   private async destroy(target: OwnerTarget, id: string, actor: Actor): Promise<void> {
-    await this.bus.execute(new ToVariable(target, id, { type: 'DeleteVariable', data: {} }, actor));
+    await this.bus.execute(new ChangeVariable(target, id, { type: 'DeleteVariable', data: {} }, actor));
   }
 
-  private recordList({ organization, owner }: Owned, count: number, actor: Actor): Promise<void> {
+  private recordList({ organization, owner }: OwnerInOrganization, count: number, actor: Actor): Promise<void> {
     return this.reads.record<VariableRead>(actor, organization, { type: 'VariablesListed', data: { owner, count } });
   }
 
   private render(row: VariableRow | null): Document {
     if (!row) throw notFound();
-    return document(variableResource(row));
+    return renderDocument(renderVariable(row));
   }
 }

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
 import {
-  answered,
+  expectStatus,
   makeOrganization,
   makeOrganizationToken,
   makeProject,
   makeWorkspace,
   resource,
 } from '../../test/support/seeds.js';
-import { startTestServer, type Api, type TestServer } from '../../test/support/server.js';
-import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
-import { variablesSlice } from './index.js';
+import { startTestServer, type ApiTestClient, type TestServer } from '../../test/support/server.js';
+import { expectViewsMatchLog } from '../../test/support/true-to-the-log.js';
+import { variablesDefinition } from './index.js';
 import {
-  aVariable,
-  changed,
+  createVariableBody,
+  patchVariableBody,
   customAccess,
   identifiers,
   idsIn,
@@ -61,11 +61,11 @@ const vars = (set: { id: string }): string => path(set, '/relationships/vars');
 const ownedBy = (project: string): object => ({ parent: { data: { type: 'projects', id: project } } });
 
 const apply = async (set: { id: string }, type: 'workspaces' | 'projects', ...ids: string[]): Promise<void> => {
-  answered(await server.post(path(set, `/relationships/${type}`), identifiers(type, ...ids)), 204);
+  expectStatus(await server.post(path(set, `/relationships/${type}`), identifiers(type, ...ids)), 204);
 };
 
-const relationshipsOf = async (set: { id: string }, api: Api = server): Promise<any> =>
-  answered(await api.get(path(set)), 200).body.data.relationships;
+const relationshipsOf = async (set: { id: string }, api: ApiTestClient = server): Promise<any> =>
+  expectStatus(await api.get(path(set)), 200).body.data.relationships;
 
 const problems = ({ body }: { body: any }): [string, string][] =>
   body.errors.map(({ detail, source }: any) => [detail, source?.pointer]);
@@ -74,7 +74,7 @@ describe('a variable set', () => {
   it('is one document everywhere', async () => {
     const { organization, list } = await fresh();
     const body = resource('varsets', { name: 'Credentials', description: 'of the cloud', priority: true });
-    const created = answered(await server.post(list, body), 201).body;
+    const created = expectStatus(await server.post(list, body), 201).body;
     const owner = {
       data: { type: 'organizations', id: organization },
       links: { related: `/api/v2/organizations/${organization}` },
@@ -105,9 +105,11 @@ describe('a variable set', () => {
         links: { self: path(created.data) },
       },
     });
-    expect(answered(await server.get(path(created.data)), 200).body).toEqual(created);
-    expect(answered(await server.get(list), 200).body.data).toEqual([created.data]);
-    expect(answered(await server.patch(path(created.data), { data: { type: 'varsets' } }), 200).body).toEqual(created);
+    expect(expectStatus(await server.get(path(created.data)), 200).body).toEqual(created);
+    expect(expectStatus(await server.get(list), 200).body.data).toEqual([created.data]);
+    expect(expectStatus(await server.patch(path(created.data), { data: { type: 'varsets' } }), 200).body).toEqual(
+      created,
+    );
   });
 
   it('comes with variables, workspaces and projects, all of them or nothing', async () => {
@@ -125,17 +127,17 @@ describe('a variable set', () => {
       );
     const secret = { key: 'token', value: 'hunter2', category: 'env', sensitive: true };
     const plain = { key: 'region', value: 'eu', category: 'terraform' };
-    const refused = answered(await server.post(list, related(plain, { ...secret, key: 'a b' })), 422);
+    const refused = expectStatus(await server.post(list, related(plain, { ...secret, key: 'a b' })), 422);
     expect(problems(refused)).toEqual([
       [expect.stringContaining('Key is invalid'), '/data/relationships/vars/data/1/attributes/key'],
     ]);
-    answered(await server.post(list, related(plain, plain)), 422);
-    expect(answered(await server.get(list), 200).body.data).toEqual([]);
-    const set = answered(await server.post(list, related(plain, secret)), 201).body.data;
+    expectStatus(await server.post(list, related(plain, plain)), 422);
+    expect(expectStatus(await server.get(list), 200).body.data).toEqual([]);
+    const set = expectStatus(await server.post(list, related(plain, secret)), 201).body.data;
     expect(set.attributes).toMatchObject({ 'var-count': 2, 'workspace-count': 1, 'project-count': 1 });
     expect(idsIn(set.relationships.workspaces)).toEqual([one]);
     expect(idsIn(set.relationships.projects)).toEqual([defaultProject]);
-    const listed = answered(await server.get(vars(set)), 200);
+    const listed = expectStatus(await server.get(vars(set)), 200);
     expect(keysIn(listed)).toEqual(['region', 'token']);
     expect(idsIn(set.relationships.vars)).toEqual(idsIn(listed.body));
     const [, sensitive] = idsIn(listed.body);
@@ -147,21 +149,21 @@ describe('a variable set', () => {
     const { organization, workspace } = await fresh();
     const [one, two] = [await workspace('one'), await workspace('two')];
     const set = await makeSet(server, organization, 'first', { description: 'old' });
-    const renamed = answered(await server.put(path(set), resource('varsets', { name: 'second' })), 200).body.data;
+    const renamed = expectStatus(await server.put(path(set), resource('varsets', { name: 'second' })), 200).body.data;
     expect(renamed.attributes).toMatchObject({ name: 'second', description: 'old' });
     const change = resource(
       'varsets',
       { description: null, global: false },
       { workspaces: identifiers('workspaces', one, two) },
     );
-    const updated = answered(await server.patch(`${path(set)}?include=workspaces`, change), 200).body;
+    const updated = expectStatus(await server.patch(`${path(set)}?include=workspaces`, change), 200).body;
     expect(updated.data.attributes).toMatchObject({ name: 'second', description: null });
     expect(idsIn(updated.data.relationships.workspaces)).toEqual([one, two]);
     expect(updated.included.map(({ id, attributes }: any) => [id, attributes.name])).toEqual([
       [one, 'one'],
       [two, 'two'],
     ]);
-    answered(
+    expectStatus(
       await server.patch(path(set), resource('varsets', {}, { workspaces: identifiers('workspaces', two) })),
       200,
     );
@@ -173,14 +175,14 @@ describe('a variable set', () => {
       {},
       { vars: { data: [{ type: 'vars', id: variable.id }] }, workspaces: { data: [] } },
     );
-    const after = answered(await server.patch(path(set), back), 200).body.data.relationships;
+    const after = expectStatus(await server.patch(path(set), back), 200).body.data.relationships;
     expect([idsIn(after.vars), idsIn(after.workspaces)]).toEqual([[variable.id], []]);
     const added = resource(
       'varsets',
       {},
       { vars: { data: [{ type: 'vars', attributes: { key: 'b', category: 'env' } }] } },
     );
-    expect(answered(await server.patch(path(set), added), 200).body.data.attributes['var-count']).toBe(2);
+    expect(expectStatus(await server.patch(path(set), added), 200).body.data.attributes['var-count']).toBe(2);
   });
 
   it('has a name of its own in the organization', async () => {
@@ -190,10 +192,10 @@ describe('a variable set', () => {
     await makeSet(server, other.organization, 'taken');
     const rival = await makeSet(server, organization, 'free');
     const taken = [['Name has already been taken', '/data/attributes/name']];
-    expect(problems(answered(await server.post(list, resource('varsets', { name: 'taken' })), 422))).toEqual(taken);
-    expect(problems(answered(await server.patch(path(rival), resource('varsets', { name: 'taken' })), 422))).toEqual(
-      taken,
-    );
+    expect(problems(expectStatus(await server.post(list, resource('varsets', { name: 'taken' })), 422))).toEqual(taken);
+    expect(
+      problems(expectStatus(await server.patch(path(rival), resource('varsets', { name: 'taken' })), 422)),
+    ).toEqual(taken);
   });
 
   it.each([
@@ -223,9 +225,9 @@ describe('a variable set', () => {
     ],
   ])('is not made with %s', async (_, attributes, relationships, detail, pointer) => {
     const { list } = await fresh();
-    const refused = answered(await server.post(list, resource('varsets', attributes, relationships)), 422);
+    const refused = expectStatus(await server.post(list, resource('varsets', attributes, relationships)), 422);
     expect(problems(refused)).toEqual([[detail, pointer]]);
-    expect(answered(await server.get(list), 200).body.meta.pagination['total-count']).toBe(0);
+    expect(expectStatus(await server.get(list), 200).body.meta.pagination['total-count']).toBe(0);
   });
 
   it('is deleted with its variables and their secrets', async () => {
@@ -234,9 +236,9 @@ describe('a variable set', () => {
     const variable = await makeVariable(server, vars(set), { sensitive: true, value: 'hunter2' });
     await apply(set, 'workspaces', await workspace('one'));
     expect(await secretsOf(server, id)).toEqual([variable.id]);
-    expect(answered(await server.delete(path(set)), 204).text).toBe('');
-    for (const gone of [path(set), vars(set), `${vars(set)}/${variable.id}`]) answered(await server.get(gone), 404);
-    answered(await server.delete(path(set)), 404);
+    expect(expectStatus(await server.delete(path(set)), 204).text).toBe('');
+    for (const gone of [path(set), vars(set), `${vars(set)}/${variable.id}`]) expectStatus(await server.get(gone), 404);
+    expectStatus(await server.delete(path(set)), 404);
     expect(await secretsOf(server, id)).toEqual([]);
   });
 });
@@ -253,18 +255,21 @@ describe('variables of a set', () => {
       links: { self: `${vars(set)}/${variable.id}` },
     });
     expect(variable.relationships).toEqual({ varset: owner });
-    expect(answered(await server.get(`${vars(set)}/${variable.id}`), 200).body.data).toEqual(variable);
-    expect(answered(await server.get(`${vars(set)}?page%5Bsize%5D=1`), 200).body).toMatchObject({
+    expect(expectStatus(await server.get(`${vars(set)}/${variable.id}`), 200).body.data).toEqual(variable);
+    expect(expectStatus(await server.get(`${vars(set)}?page%5Bsize%5D=1`), 200).body).toMatchObject({
       data: [variable],
       meta: { pagination: { 'page-size': 1, 'total-count': 1 } },
     });
-    const covered = answered(await server.patch(`${vars(set)}/${variable.id}`, changed({ sensitive: true })), 200);
+    const covered = expectStatus(
+      await server.patch(`${vars(set)}/${variable.id}`, patchVariableBody({ sensitive: true })),
+      200,
+    );
     expect(covered.body.data.attributes).toMatchObject({ value: null, sensitive: true });
     expect(await vaultOf(server).open(variable.id)).toBe('eu');
-    const taken = answered(await server.post(vars(set), aVariable()), 422);
+    const taken = expectStatus(await server.post(vars(set), createVariableBody()), 422);
     expect(problems(taken)).toEqual([['Key has already been taken', '/data/attributes/key']]);
-    answered(await server.delete(`${vars(set)}/${variable.id}`), 204);
-    answered(await server.get(`${vars(set)}/${variable.id}`), 404);
+    expectStatus(await server.delete(`${vars(set)}/${variable.id}`), 204);
+    expectStatus(await server.get(`${vars(set)}/${variable.id}`), 404);
     expect(await vaultOf(server).open(variable.id)).toBeUndefined();
   });
 
@@ -273,13 +278,13 @@ describe('variables of a set', () => {
     const [one, other] = [await makeSet(server, organization, 'one'), await makeSet(server, organization, 'other')];
     const { id } = await makeVariable(server, vars(one));
     for (const at of [vars(other), '/api/v2/varsets/varset-nothing/relationships/vars']) {
-      answered(await server.get(`${at}/${id}`), 404);
-      answered(await server.patch(`${at}/${id}`, changed({ value: 'x' })), 404);
-      answered(await server.delete(`${at}/${id}`), 404);
+      expectStatus(await server.get(`${at}/${id}`), 404);
+      expectStatus(await server.patch(`${at}/${id}`, patchVariableBody({ value: 'x' })), 404);
+      expectStatus(await server.delete(`${at}/${id}`), 404);
     }
-    expect(idsIn(answered(await server.get(vars(one)), 200).body)).toEqual([id]);
-    answered(await server.get('/api/v2/varsets/varset-nothing/relationships/vars'), 404);
-    answered(await server.post('/api/v2/varsets/varset-nothing/relationships/vars', aVariable()), 404);
+    expect(idsIn(expectStatus(await server.get(vars(one)), 200).body)).toEqual([id]);
+    expectStatus(await server.get('/api/v2/varsets/varset-nothing/relationships/vars'), 404);
+    expectStatus(await server.post('/api/v2/varsets/varset-nothing/relationships/vars', createVariableBody()), 404);
   });
 
   it('do not contradict one another in global sets', async () => {
@@ -290,14 +295,14 @@ describe('variables of a set', () => {
     await makeVariable(server, vars(one));
     await makeVariable(server, vars(local));
     const why = /taken by a variable of another global variable set/;
-    expect(problems(answered(await server.post(vars(two), aVariable()), 422))[0]?.[0]).toMatch(why);
+    expect(problems(expectStatus(await server.post(vars(two), createVariableBody()), 422))[0]?.[0]).toMatch(why);
     const rival = await makeVariable(server, vars(two), { category: 'env' });
-    const moved = await server.patch(`${vars(two)}/${rival.id}`, changed({ category: 'terraform' }));
-    expect(problems(answered(moved, 422))[0]?.[0]).toMatch(why);
+    const moved = await server.patch(`${vars(two)}/${rival.id}`, patchVariableBody({ category: 'terraform' }));
+    expect(problems(expectStatus(moved, 422))[0]?.[0]).toMatch(why);
     const turned = await server.patch(path(local), resource('varsets', { global: true }));
-    expect(problems(answered(turned, 422))[0]?.[0]).toMatch(why);
-    answered(await server.patch(path(one), resource('varsets', { global: false })), 200);
-    answered(await server.patch(path(local), resource('varsets', { global: true })), 200);
+    expect(problems(expectStatus(turned, 422))[0]?.[0]).toMatch(why);
+    expectStatus(await server.patch(path(one), resource('varsets', { global: false })), 200);
+    expectStatus(await server.patch(path(local), resource('varsets', { global: true })), 200);
   });
 });
 
@@ -313,8 +318,8 @@ describe('applying a set', () => {
     expect([idsIn(workspaces), idsIn(projects)]).toEqual([[one, two], [defaultProject]]);
     const withdraw = (type: string, ...ids: string[]) =>
       server.delete(path(set, `/relationships/${type}`), identifiers(type, ...ids));
-    answered(await withdraw('workspaces', one, 'ws-nothing'), 204);
-    answered(await withdraw('projects', defaultProject), 204);
+    expectStatus(await withdraw('workspaces', one, 'ws-nothing'), 204);
+    expectStatus(await withdraw('projects', defaultProject), 204);
     const after = await relationshipsOf(set);
     expect([idsIn(after.workspaces), idsIn(after.projects)]).toEqual([[two], []]);
   });
@@ -324,15 +329,15 @@ describe('applying a set', () => {
     const set = await makeSet(server, organization, 'spread');
     const [mine, theirs] = [await workspace('one'), await other.workspace('one')];
     const refused = await server.post(path(set, '/relationships/workspaces'), identifiers('workspaces', mine, theirs));
-    expect(problems(answered(refused, 422))).toEqual([[`Workspace ${theirs} does not exist`, '/data/1/id']]);
+    expect(problems(expectStatus(refused, 422))).toEqual([[`Workspace ${theirs} does not exist`, '/data/1/id']]);
     expect(idsIn((await relationshipsOf(set)).workspaces)).toEqual([]);
-    answered(
+    expectStatus(
       await server.post(path(set, '/relationships/projects'), identifiers('projects', other.defaultProject)),
       422,
     );
-    answered(await server.post(path(set, '/relationships/projects'), identifiers('workspaces', mine)), 422);
-    answered(await server.post(path(set, '/relationships/workspaces'), {}), 422);
-    answered(
+    expectStatus(await server.post(path(set, '/relationships/projects'), identifiers('workspaces', mine)), 422);
+    expectStatus(await server.post(path(set, '/relationships/workspaces'), {}), 422);
+    expectStatus(
       await server.post('/api/v2/varsets/varset-nothing/relationships/workspaces', identifiers('workspaces', mine)),
       404,
     );
@@ -343,8 +348,8 @@ describe('applying a set', () => {
     const one = await workspace('one');
     const set = await makeSet(server, organization, 'everywhere', { global: true });
     const body = identifiers('workspaces', one);
-    answered(await server.post(path(set, '/relationships/workspaces'), body), 422);
-    answered(await server.delete(path(set, '/relationships/workspaces'), body), 422);
+    expectStatus(await server.post(path(set, '/relationships/workspaces'), body), 422);
+    expectStatus(await server.delete(path(set, '/relationships/workspaces'), body), 422);
     expect(idsIn((await relationshipsOf(set)).workspaces)).toEqual([]);
   });
 
@@ -366,17 +371,17 @@ describe('applying a set', () => {
       ['workspaces', 'ws-nothing'],
     ] as const) {
       const refused = await server.post(path(set, `/relationships/${type}`), identifiers(type, id));
-      expect(problems(answered(refused, 422))[0]?.[0]).toMatch('outside of the project that owns the variable set');
+      expect(problems(expectStatus(refused, 422))[0]?.[0]).toMatch('outside of the project that owns the variable set');
     }
-    expect(problems(answered(await server.patch(path(set), resource('varsets', { global: true })), 422))).toEqual([
+    expect(problems(expectStatus(await server.patch(path(set), resource('varsets', { global: true })), 422))).toEqual([
       ['Global must be false where a project owns the variable set', '/data/attributes/global'],
     ]);
     // It moves out: the set does not follow.
     const moved = resource('workspaces', {}, { project: { data: { type: 'projects', id: defaultProject } } });
-    answered(await server.patch(`/api/v2/workspaces/${inside}`, moved), 200);
+    expectStatus(await server.patch(`/api/v2/workspaces/${inside}`, moved), 200);
     expect(idsIn((await relationshipsOf(set)).workspaces)).toEqual([]);
     for (const name of ['varsets', 'applicable-varsets']) {
-      expect(namesIn(answered(await server.get(`/api/v2/workspaces/${inside}/${name}`), 200))).toEqual([]);
+      expect(namesIn(expectStatus(await server.get(`/api/v2/workspaces/${inside}/${name}`), 200))).toEqual([]);
     }
   });
 
@@ -390,13 +395,13 @@ describe('applying a set', () => {
     await apply(set, 'workspaces', one);
     await apply(set, 'projects', project);
     await apply(owned, 'projects', project);
-    answered(await server.delete(`/api/v2/workspaces/${one}`), 204);
-    answered(await server.delete(`/api/v2/projects/${project}`), 204);
+    expectStatus(await server.delete(`/api/v2/workspaces/${one}`), 204);
+    expectStatus(await server.delete(`/api/v2/projects/${project}`), 204);
     const { workspaces, projects } = await relationshipsOf(set);
     expect([idsIn(workspaces), idsIn(projects)]).toEqual([[], []]);
-    answered(await server.get(path(owned)), 404);
+    expectStatus(await server.get(path(owned)), 404);
     expect(await secretsOf(server, id)).toEqual([]);
-    answered(await server.delete(`/api/v2/organizations/${organization}`), 204);
+    expectStatus(await server.delete(`/api/v2/organizations/${organization}`), 204);
     for (const table of ['variable_sets', 'variable_set_targets', 'variables']) {
       expect(await server.database.rows(sql.raw(`select 1 from ${table} where organization = '${id}'`))).toEqual([]);
     }
@@ -407,18 +412,18 @@ describe('lists of sets', () => {
   it('are in the order of names, in pages, and searched', async () => {
     const { organization, list } = await fresh();
     for (const name of ['c prod', 'a prod', 'b test']) await makeSet(server, organization, name);
-    expect(namesIn(answered(await server.get(list), 200))).toEqual(['a prod', 'b test', 'c prod']);
-    const second = answered(await server.get(`${list}?page%5Bsize%5D=2&page%5Bnumber%5D=2`), 200);
+    expect(namesIn(expectStatus(await server.get(list), 200))).toEqual(['a prod', 'b test', 'c prod']);
+    const second = expectStatus(await server.get(`${list}?page%5Bsize%5D=2&page%5Bnumber%5D=2`), 200);
     expect(namesIn(second)).toEqual(['c prod']);
     expect(second.body.meta.pagination).toMatchObject({ 'total-count': 3, 'total-pages': 2, 'prev-page': 1 });
-    const searched = answered(await server.get(`${list}?q=PROD&page%5Bsize%5D=1`), 200);
+    const searched = expectStatus(await server.get(`${list}?q=PROD&page%5Bsize%5D=1`), 200);
     expect(namesIn(searched)).toEqual(['a prod']);
     expect(searched.body.meta.pagination).toMatchObject({ 'total-count': 2 });
-    expect(answered(await server.get(`${list}?page%5Bnumber%5D=9`), 200).body).toMatchObject({
+    expect(expectStatus(await server.get(`${list}?page%5Bnumber%5D=9`), 200).body).toMatchObject({
       data: [],
       meta: { pagination: { 'total-count': 3 } },
     });
-    answered(await server.get('/api/v2/organizations/nothing/varsets'), 404);
+    expectStatus(await server.get('/api/v2/organizations/nothing/varsets'), 404);
   });
 
   it('show what reaches a workspace or a project', async () => {
@@ -435,16 +440,16 @@ describe('lists of sets', () => {
     await apply(onOne, 'workspaces', one);
     await apply(onProject, 'projects', project);
     const of = async (place: string): Promise<string[]> =>
-      namesIn(answered(await server.get(`/api/v2/${place}/varsets`), 200));
+      namesIn(expectStatus(await server.get(`/api/v2/${place}/varsets`), 200));
     expect(await of(`workspaces/${one}`)).toEqual(['global', 'on mine', 'on one']);
     expect(await of(`workspaces/${two}`)).toEqual(['global']);
     expect(await of(`projects/${project}`)).toEqual(['global', 'on mine', 'owned']);
     expect(await of(`projects/${defaultProject}`)).toEqual(['global']);
-    const page = answered(await server.get(`/api/v2/workspaces/${one}/varsets?page%5Bsize%5D=1&q=on`), 200);
+    const page = expectStatus(await server.get(`/api/v2/workspaces/${one}/varsets?page%5Bsize%5D=1&q=on`), 200);
     expect(namesIn(page)).toEqual(['on mine']);
     expect(page.body.meta.pagination).toMatchObject({ 'total-count': 2 });
-    answered(await server.get('/api/v2/workspaces/ws-nothing/varsets'), 404);
-    answered(await server.get('/api/v2/projects/prj-nothing/varsets'), 404);
+    expectStatus(await server.get('/api/v2/workspaces/ws-nothing/varsets'), 404);
+    expectStatus(await server.get('/api/v2/projects/prj-nothing/varsets'), 404);
   });
 
   it('bring along what include asks for', async () => {
@@ -460,7 +465,7 @@ describe('lists of sets', () => {
       `/api/v2/workspaces/${one}/varsets`,
       `/api/v2/projects/${defaultProject}/varsets`,
     ]) {
-      const { body } = answered(await server.get(`${from}?include=workspaces,projects,vars`), 200);
+      const { body } = expectStatus(await server.get(`${from}?include=workspaces,projects,vars`), 200);
       expect(body.included.map(({ type, id }: any) => [type, id])).toEqual([
         ['workspaces', one],
         ['projects', defaultProject],
@@ -469,9 +474,11 @@ describe('lists of sets', () => {
       expect(body.included[2]).toEqual(variable);
     }
     // As terraform-provider-tfe asks.
-    expect(answered(await server.get(`${path(set)}?include=workspaces,stacks`), 200).body.included).toHaveLength(1);
-    expect(answered(await server.get(`${path(set)}?include=stacks`), 200).body.included).toEqual([]);
-    expect(problems(answered(await server.get(`${path(set)}?include=runs`), 400))[0]?.[0]).toMatch('include parameter');
+    expect(expectStatus(await server.get(`${path(set)}?include=workspaces,stacks`), 200).body.included).toHaveLength(1);
+    expect(expectStatus(await server.get(`${path(set)}?include=stacks`), 200).body.included).toEqual([]);
+    expect(problems(expectStatus(await server.get(`${path(set)}?include=runs`), 400))[0]?.[0]).toMatch(
+      'include parameter',
+    );
   });
 });
 
@@ -481,7 +488,7 @@ describe('all variables of a workspace', () => {
     const one = await workspace('one');
     const all = `/api/v2/workspaces/${one}/all-vars`;
     const shown = async (): Promise<string[]> =>
-      answered(await server.get(all), 200).body.data.map(
+      expectStatus(await server.get(all), 200).body.data.map(
         ({ attributes: { key, category, value } }: any) => `${category} ${key}=${value}`,
       );
     const set = async (name: string, value: string, attributes: object = {}): Promise<any> => {
@@ -498,16 +505,16 @@ describe('all variables of a workspace', () => {
     expect(await shown()).toContain('terraform region=workspace');
     const own = await makeVariable(server, `/api/v2/workspaces/${one}/vars`, { value: 'own' });
     expect(await shown()).toContain('terraform region=own');
-    expect(answered(await server.get(all), 200).body.data[0]).toEqual(own);
+    expect(expectStatus(await server.get(all), 200).body.data[0]).toEqual(own);
     const strict = await set('strict', 'priority', { priority: true });
     await apply(strict, 'workspaces', one);
     expect(await shown()).toEqual(['terraform region=priority', 'env token=null']);
-    const page = answered(await server.get(`${all}?page%5Bsize%5D=1&page%5Bnumber%5D=2`), 200).body;
+    const page = expectStatus(await server.get(`${all}?page%5Bsize%5D=1&page%5Bnumber%5D=2`), 200).body;
     expect(page).toMatchObject({
       data: [{ attributes: { key: 'token' } }],
       meta: { pagination: { 'total-count': 2 } },
     });
-    answered(await server.get('/api/v2/workspaces/ws-nothing/all-vars'), 404);
+    expectStatus(await server.get('/api/v2/workspaces/ws-nothing/all-vars'), 404);
   });
 });
 
@@ -515,7 +522,7 @@ describe('a list with more than 4 MB of values', () => {
   type PageOf = { ids: string[]; bytes: number; next: string | null; pagination: Record<string, number | null> };
 
   const pageAt = async (url: string): Promise<PageOf> => {
-    const { body, text } = answered(await server.get(url), 200);
+    const { body, text } = expectStatus(await server.get(url), 200);
     const { links, meta } = body as { links: { next: string | null }; meta: { pagination: PageOf['pagination'] } };
     return { ids: idsIn(body), bytes: text.length, next: links.next, pagination: meta.pagination };
   };
@@ -552,7 +559,8 @@ describe('a list with more than 4 MB of values', () => {
         attributes: { key: `${name}${n}`, value, category: 'terraform' },
       }));
       const body = resource('varsets', { name, global: true }, { vars: { data } });
-      const made = answered(await server.post(`/api/v2/organizations/${organization}/varsets`, body), 201).body.data;
+      const made = expectStatus(await server.post(`/api/v2/organizations/${organization}/varsets`, body), 201).body
+        .data;
       sets.push(made.id as string);
       variables.push(...(made.relationships.vars.data as { id: string }[]).map(({ id }) => id));
     }
@@ -578,14 +586,19 @@ describe('a list with more than 4 MB of values', () => {
 });
 
 describe('who may', () => {
-  const tries = async (api: Api, set: { id: string }, organization: string, parent: object): Promise<number[]> => {
+  const tries = async (
+    api: ApiTestClient,
+    set: { id: string },
+    organization: string,
+    parent: object,
+  ): Promise<number[]> => {
     const target = identifiers('workspaces');
     const answers = [
       await api.get(path(set)),
       await api.get(vars(set)),
       await api.post(`/api/v2/organizations/${organization}/varsets`, resource('varsets', { name: 'mine' }, parent)),
       await api.patch(path(set), resource('varsets', { description: 'x' })),
-      await api.post(vars(set), aVariable({ key: 'mine' })),
+      await api.post(vars(set), createVariableBody({ key: 'mine' })),
       await api.post(path(set, '/relationships/workspaces'), target),
       await api.delete(path(set, '/relationships/workspaces'), target),
       await api.delete(path(set)),
@@ -602,10 +615,10 @@ describe('who may', () => {
     const other = await fresh();
     const stranger = server.as(await makeOrganizationToken(server, other.organization));
     expect(await tries(stranger, set, organization, {})).toEqual(NOTHING);
-    answered(await stranger.get(`/api/v2/organizations/${organization}/varsets`), 404);
+    expectStatus(await stranger.get(`/api/v2/organizations/${organization}/varsets`), 404);
     const token = server.as(await makeOrganizationToken(server, organization));
     expect(await tries(token, set, organization, {})).toEqual(EVERYTHING);
-    answered(await server.as(null).get(path(set)), 401);
+    expectStatus(await server.as(null).get(path(set)), 401);
   });
 
   it.each([
@@ -620,7 +633,7 @@ describe('who may', () => {
     const set = await makeSet(server, organization, 'of the project', {}, ownedBy(project));
     const others = await makeSet(server, organization, 'of the organization');
     const list = `/api/v2/organizations/${organization}/varsets`;
-    const seen = answered(await team.get(list), 200);
+    const seen = expectStatus(await team.get(list), 200);
     expect(namesIn(seen)).toEqual(listed);
     expect(seen.body.meta.pagination['total-count']).toBe(listed.length);
     expect((await team.get(`/api/v2/projects/${project}/varsets`)).status).toBe(level === 'none' ? 404 : 200);
@@ -637,9 +650,9 @@ describe('who may', () => {
     const team = await teamWith(server, organization, 'team', { workspace: one }, customAccess({ variables }));
     const set = await makeSet(server, organization, 'shared');
     await apply(set, 'workspaces', one, two);
-    const answer = answered(await team.get(`/api/v2/workspaces/${one}/varsets?include=workspaces`), status);
-    answered(await team.get(path(set)), 404);
-    answered(await team.get(`/api/v2/workspaces/${two}/varsets`), 404);
+    const answer = expectStatus(await team.get(`/api/v2/workspaces/${one}/varsets?include=workspaces`), status);
+    expectStatus(await team.get(path(set)), 404);
+    expectStatus(await team.get(`/api/v2/workspaces/${two}/varsets`), 404);
     if (status !== 200) return;
     // Of the other workspace they hear nothing.
     expect(answer.body.data[0].attributes['workspace-count']).toBe(1);
@@ -654,11 +667,11 @@ describe('what happened', () => {
     const token = server.as(await makeOrganizationToken(server, organization));
     const one = await workspace('one');
     const set = await makeSet(server, organization, 'told');
-    answered(await server.patch(path(set), resource('varsets', { priority: true })), 200);
+    expectStatus(await server.patch(path(set), resource('varsets', { priority: true })), 200);
     await apply(set, 'workspaces', one);
-    answered(await server.delete(path(set, '/relationships/workspaces'), identifiers('workspaces', one)), 204);
-    answered(await server.delete(path(set)), 204);
-    const { data } = answered(await token.get('/api/v2/organization/audit-trail'), 200).body;
+    expectStatus(await server.delete(path(set, '/relationships/workspaces'), identifiers('workspaces', one)), 204);
+    expectStatus(await server.delete(path(set)), 204);
+    const { data } = expectStatus(await token.get('/api/v2/organization/audit-trail'), 200).body;
     const told = data.filter(({ resource: { type } }: any) => type === 'varset').map((entry: any) => entry.resource);
     expect(told.map(({ id, action, meta }: any) => [id, action, meta])).toEqual([
       [set.id, 'destroy', { name: 'told' }],
@@ -670,6 +683,6 @@ describe('what happened', () => {
   });
 
   it('gives the same rows and snapshots again', async () => {
-    await expectTrueToTheLog(server, [variablesSlice]);
+    await expectViewsMatchLog(server, [variablesDefinition]);
   });
 });

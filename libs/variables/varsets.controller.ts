@@ -5,57 +5,57 @@ import { ConfigureRoute, CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import { notFound, sql, type Sql } from '#kernel';
 import {
-  document,
-  includesOf,
-  pageDocument,
-  pageOf,
-  parameter,
+  renderDocument,
+  parseInclude,
+  renderPage,
+  parsePage,
+  getParameter,
   parseBody,
   readRelated,
-  related,
+  defineRelated,
   type Document,
-  type Query as QueryOf,
-  type Related,
+  type QueryParameters as QueryOf,
+  type RelatedResources,
   type Resource,
 } from '#json-api';
-import { Reads } from '#reads';
-import { relatedProjects } from '#organizations';
-import { relatedWorkspaces } from '#workspaces';
+import { ReadRecorder } from '#reads';
+import { selectRelatedProjects } from '#organizations';
+import { selectRelatedWorkspaces } from '#workspaces';
 import {
-  changesOf,
+  toVariableSetChanges,
   createBody,
-  projectIn,
+  toProjectId,
   targetBodies,
-  targetsIn,
+  toTargets,
   updateBody,
-  variablesIn,
+  toNewVariables,
 } from './variable-sets.body.js';
-import { checkVariableSet, NO_TARGETS, type Kind, type VariableSetCommand } from './variable-set.js';
-import { variableSetResource } from './variable-sets.document.js';
-import { CreateVariableSet, ToVariableSet } from './variable-sets.handler.js';
+import { checkVariableSet, NO_TARGETS, type VariableSetTargetKind, type VariableSetCommand } from './variable-set.js';
+import { renderVariableSet } from './variable-sets.document.js';
+import { CreateVariableSet, ChangeVariableSet } from './variable-sets.handler.js';
 import {
-  listReaching,
+  listSetsReaching,
   listVariableSets,
-  variableSetFor,
-  type ListedSets,
-  type Reached,
-  type SetsAsked,
+  findVariableSet,
+  type VariableSetListPage,
+  type ReachTarget,
+  type VariableSetListRequest,
   type VariableSetRow,
 } from './variable-sets.queries.js';
 import type { VariableRead } from './reads.events.js';
 import type { NewVariable } from './variable.js';
-import { variableResource } from './variables.document.js';
-import { variablesOfSets, type VariableRow } from './variables.queries.js';
+import { renderVariable } from './variables.document.js';
+import { selectVariablesOfSets, type VariableRow } from './variables.queries.js';
 
 /** A set may be created with its variables and with lists of the workspaces and projects that it applies to. */
 const SET_BODY_BYTES = 2 * 1024 * 1024;
 
 const INCLUDES = ['workspaces', 'projects', 'vars', 'stacks'] as const;
-type Includes = ReadonlySet<(typeof INCLUDES)[number]> | null;
+type VariableSetIncludes = ReadonlySet<(typeof INCLUDES)[number]> | null;
 
-const askedIn = (query: QueryOf, includes: Includes): SetsAsked => ({
-  page: pageOf(query),
-  search: parameter(query, 'q'),
+const parseListRequest = (query: QueryOf, includes: VariableSetIncludes): VariableSetListRequest => ({
+  page: parsePage(query),
+  search: getParameter(query, 'q'),
   withVariables: includes?.has('vars') ?? false,
 });
 
@@ -64,7 +64,7 @@ export class VarsetsController {
   constructor(
     private readonly bus: CommandBus,
     private readonly database: Database,
-    private readonly reads: Reads,
+    private readonly reads: ReadRecorder,
   ) {}
 
   @Get('organizations/:organization/varsets')
@@ -74,8 +74,8 @@ export class VarsetsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const includes = includesOf(query, INCLUDES);
-    const asked = askedIn(query, includes);
+    const includes = parseInclude(query, INCLUDES);
+    const asked = parseListRequest(query, includes);
     const listed = await listVariableSets(this.database, actor, organization, asked);
     return this.page(listed, includes, { asked, request, actor });
   }
@@ -109,24 +109,24 @@ export class VarsetsController {
     @Query() query: QueryOf,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const includes = includesOf(query, INCLUDES);
+    const includes = parseInclude(query, INCLUDES);
     const { attributes: given, relationships } = parseBody(createBody, body, checkVariableSet).data;
     const data = {
       name: given.name,
       description: given.description ?? null,
       global: given.global ?? false,
       priority: given.priority ?? false,
-      project: projectIn(relationships),
-      targets: { ...NO_TARGETS, ...targetsIn(relationships) },
+      project: toProjectId(relationships),
+      targets: { ...NO_TARGETS, ...toTargets(relationships) },
     };
-    const command = new CreateVariableSet(organization, data, variablesIn(relationships), actor);
+    const command = new CreateVariableSet(organization, data, toNewVariables(relationships), actor);
     return this.render(await this.bus.execute(command), includes, actor);
   }
 
   @Get('varsets/:id')
   async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
-    const includes = includesOf(query, INCLUDES);
-    return this.render(await variableSetFor(this.database, actor, id), includes, actor);
+    const includes = parseInclude(query, INCLUDES);
+    return this.render(await findVariableSet(this.database, actor, id), includes, actor);
   }
 
   @Patch('varsets/:id')
@@ -137,11 +137,11 @@ export class VarsetsController {
     @Query() query: QueryOf,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const includes = includesOf(query, INCLUDES);
+    const includes = parseInclude(query, INCLUDES);
     const { attributes, relationships } = parseBody(updateBody, body, checkVariableSet).data;
-    const data = { changes: changesOf(attributes), targets: targetsIn(relationships) };
+    const data = { changes: toVariableSetChanges(attributes), targets: toTargets(relationships) };
     const command = { type: 'UpdateVariableSet', data } as const;
-    return this.render(await this.tell(id, command, actor, variablesIn(relationships)), includes, actor);
+    return this.render(await this.tell(id, command, actor, toNewVariables(relationships)), includes, actor);
   }
 
   @Put('varsets/:id')
@@ -192,7 +192,7 @@ export class VarsetsController {
   private async target(
     id: string,
     type: 'ApplyVariableSet' | 'WithdrawVariableSet',
-    kind: Kind,
+    kind: VariableSetTargetKind,
     body: unknown,
     actor: Actor,
   ): Promise<void> {
@@ -206,40 +206,44 @@ export class VarsetsController {
     actor: Actor,
     variables: readonly NewVariable[] = [],
   ): Promise<VariableSetRow | null> {
-    return this.bus.execute(new ToVariableSet(id, command, variables, actor));
+    return this.bus.execute(new ChangeVariableSet(id, command, variables, actor));
   }
 
   private async listReaching(
-    reached: Reached,
+    reached: ReachTarget,
     query: QueryOf,
     request: FastifyRequest,
     actor: Actor,
   ): Promise<Document> {
-    const includes = includesOf(query, INCLUDES);
-    const asked = askedIn(query, includes);
-    const listed = await listReaching(this.database, actor, reached, asked);
+    const includes = parseInclude(query, INCLUDES);
+    const asked = parseListRequest(query, includes);
+    const listed = await listSetsReaching(this.database, actor, reached, asked);
     return this.page(listed, includes, { asked, request, actor });
   }
 
   private async page(
-    { rows, total, pageSize }: ListedSets,
-    includes: Includes,
-    { asked, request, actor }: { readonly asked: SetsAsked; readonly request: FastifyRequest; readonly actor: Actor },
+    { rows, total, pageSize }: VariableSetListPage,
+    includes: VariableSetIncludes,
+    {
+      asked,
+      request,
+      actor,
+    }: { readonly asked: VariableSetListRequest; readonly request: FastifyRequest; readonly actor: Actor },
   ): Promise<Document> {
     const page = { ...asked.page, size: pageSize };
     const included = await this.included(rows, includes, actor);
-    return pageDocument(rows.map(variableSetResource), page, total, request.url, included);
+    return renderPage(rows.map(renderVariableSet), page, total, request.url, included);
   }
 
-  private async render(row: VariableSetRow | null, includes: Includes, actor: Actor): Promise<Document> {
+  private async render(row: VariableSetRow | null, includes: VariableSetIncludes, actor: Actor): Promise<Document> {
     if (!row) throw notFound();
-    return document(variableSetResource(row), await this.included([row], includes, actor));
+    return renderDocument(renderVariableSet(row), await this.included([row], includes, actor));
   }
 
   /** What the includes ask for, in one more statement at the most. */
   private async included(
     rows: readonly VariableSetRow[],
-    includes: Includes,
+    includes: VariableSetIncludes,
     actor: Actor,
   ): Promise<Resource[] | undefined> {
     if (!includes) return undefined;
@@ -249,7 +253,7 @@ export class VarsetsController {
     const wanted = [
       ...(includes.has('workspaces')
         ? [
-            relatedWorkspaces(
+            selectRelatedWorkspaces(
               idsOf(({ workspaces }) => workspaces),
               actor,
             ),
@@ -257,7 +261,7 @@ export class VarsetsController {
         : []),
       ...(includes.has('projects')
         ? [
-            relatedProjects(
+            selectRelatedProjects(
               idsOf(({ projects }) => projects),
               actor,
             ),
@@ -270,8 +274,8 @@ export class VarsetsController {
   }
 
   /** Whoever is shown a set with its variables has read the list of them. */
-  private variablesOf(sets: readonly VariableSetRow[], actor: Actor): Related {
-    return related<VariableRow>(variablesOfSets(sets.map(({ id }) => id)), async (found) => {
+  private variablesOf(sets: readonly VariableSetRow[], actor: Actor): RelatedResources {
+    return defineRelated<VariableRow>(selectVariablesOfSets(sets.map(({ id }) => id)), async (found) => {
       const listed = sets.map(
         ({ id, variables }) => ({ owner: { type: 'varsets', id }, count: variables.length }) as const,
       );
@@ -281,7 +285,7 @@ export class VarsetsController {
         organization,
         ...listed.map((data) => ({ type: 'VariablesListed', data }) as const),
       );
-      return found.map(variableResource);
+      return found.map(renderVariable);
     });
   }
 }

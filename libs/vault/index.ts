@@ -1,3 +1,3 @@
-export { forgetSecrets, sealed, Vault } from './vault.js';
+export { buildSecretDeletion, selectEncryptedSecret, Vault } from './vault.js';
 export { VaultModule } from './vault.module.js';
-export { vaultSlice } from './vault.slice.js';
+export { vaultDefinition } from './vault.slice.js';

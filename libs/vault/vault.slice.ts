@@ -1,12 +1,12 @@
-import { projectionOf, type Slice } from '#event-store';
+import { toProjection, type ModuleDefinition } from '#event-store';
 import { vault } from './vault.projection.js';
 import { PURPOSE } from './vault.js';
 
-export const vaultSlice: Slice = {
+export const vaultDefinition: ModuleDefinition = {
   name: 'vault',
   kinds: {},
   aggregates: [],
-  projections: [projectionOf(vault)],
+  projections: [toProjection(vault)],
   followers: [],
   migrations: new URL('./sql/', import.meta.url),
   encryptedColumns: [{ table: 'vault.secrets', id: 'id', column: 'sealed', purpose: PURPOSE }],

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
 import { Database } from '#event-store';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
-import { forgetSecrets, Vault } from './index.js';
+import { buildSecretDeletion, Vault } from './index.js';
 
 const KEY = Buffer.alloc(32, 1);
 
@@ -50,7 +50,7 @@ describe('the vault', () => {
       'another',
       undefined,
     ]);
-    await database.rows(forgetSecrets(sql`${'one'}`));
+    await database.rows(buildSecretDeletion(sql`${'one'}`));
     expect(await vault.open('one')).toBeUndefined();
     expect(await vault.open('two')).toBe('another');
   });

@@ -10,7 +10,7 @@ export const PURPOSE = 'vault';
  * that an event and its secret come together or not at all.
  *
  * A handler adds `seal` only where the command surely yields an event: without one, nothing is appended. What ends a
- * secret is a projection's affair (`forgetSecrets`); an organization's go with it, by the vault's own.
+ * secret is a projection's affair (`buildSecretDeletion`); an organization's go with it, by the vault's own.
  */
 export class Vault {
   private readonly envelope: Envelope;
@@ -30,7 +30,9 @@ export class Vault {
   }
 
   async open(id: string): Promise<string | undefined> {
-    const row = await this.database.row<{ sealed: string | null }>(sql`select ${sealed(sql`${id}`)} as sealed`);
+    const row = await this.database.row<{ sealed: string | null }>(
+      sql`select ${selectEncryptedSecret(sql`${id}`)} as sealed`,
+    );
     return typeof row?.sealed === 'string' ? this.unseal(id, row.sealed) : undefined;
   }
 
@@ -41,8 +43,8 @@ export class Vault {
 }
 
 /** An expression for the secret of that id as it lies there, null where there is none: for rows that are told with it. */
-export const sealed = (id: Sql): Sql =>
+export const selectEncryptedSecret = (id: Sql): Sql =>
   sql`(select encode(secret.sealed, 'base64') from vault.secrets secret where secret.id = ${id})`;
 
 /** For projections without tables: the secrets of these ids end. `ids` is a list, or a query for one. */
-export const forgetSecrets = (ids: Sql): Sql => sql`delete from vault.secrets where id in (${ids})`;
+export const buildSecretDeletion = (ids: Sql): Sql => sql`delete from vault.secrets where id in (${ids})`;

@@ -6,18 +6,18 @@ type AutoDestroy = Pick<
   'autoDestroyActivityDuration' | 'autoDestroyAt' | 'inheritsProjectAutoDestroy'
 >;
 
-const hasOwn = ({ autoDestroyActivityDuration: duration, autoDestroyAt: at }: AutoDestroy): boolean =>
+const hasOwnAutoDestroy = ({ autoDestroyActivityDuration: duration, autoDestroyAt: at }: AutoDestroy): boolean =>
   duration !== null || at !== null;
 
 /** Unless it has been told, it inherits as long as it has nothing of its own. */
 export const inheritsAutoDestroy = (settings: AutoDestroy): boolean =>
-  settings.inheritsProjectAutoDestroy ?? !hasOwn(settings);
+  settings.inheritsProjectAutoDestroy ?? !hasOwnAutoDestroy(settings);
 
 /**
  * What a request makes of it. Something of its own takes a workspace off its project, and giving that up brings it back;
  * it may also be told to inherit, and has then nothing of its own, or not to.
  */
-export const autoDestroyWith = (
+export const resolveAutoDestroy = (
   before: AutoDestroy,
   {
     autoDestroyActivityDuration: duration = before.autoDestroyActivityDuration,
@@ -29,8 +29,8 @@ export const autoDestroyWith = (
     autoDestroyActivityDuration: told === true ? null : duration,
     autoDestroyAt: told === true ? null : at,
   };
-  const back = hasOwn(before) && !hasOwn(after);
-  const inherits = told ?? (!hasOwn(after) && (back || inheritsAutoDestroy(before)));
+  const back = hasOwnAutoDestroy(before) && !hasOwnAutoDestroy(after);
+  const inherits = told ?? (!hasOwnAutoDestroy(after) && (back || inheritsAutoDestroy(before)));
   // What goes without saying is not said: events and snapshots of old do not have it.
   const goesWithoutSaying = inherits === inheritsAutoDestroy({ ...before, ...after });
   return goesWithoutSaying ? after : { ...after, inheritsProjectAutoDestroy: inherits };

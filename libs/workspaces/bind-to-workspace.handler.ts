@@ -1,21 +1,21 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { sql } from '#kernel';
 import { EventStore } from '#event-store';
-import { contextOf } from '#access';
-import { bindingsOfWorkspaces, type BindingRow } from '#tag-bindings';
-import { BindToWorkspace } from './workspaces.commands.js';
-import { tell } from './workspaces.handler.js';
+import { createEventContext } from '#access';
+import { selectWorkspaceBindings, type BindingRow } from '#tag-bindings';
+import { BindWorkspaceTags } from './workspaces.commands.js';
+import { executeWorkspaceCommand } from './workspaces.handler.js';
 
-@CommandHandler(BindToWorkspace)
-export class BindToWorkspaceHandler implements ICommandHandler<BindToWorkspace> {
+@CommandHandler(BindWorkspaceTags)
+export class BindWorkspaceTagsHandler implements ICommandHandler<BindWorkspaceTags> {
   constructor(private readonly store: EventStore) {}
 
-  async execute({ workspace: id, bindings, how, actor }: BindToWorkspace): Promise<readonly BindingRow[]> {
+  async execute({ workspace: id, bindings, how, actor }: BindWorkspaceTags): Promise<readonly BindingRow[]> {
     const command = { type: 'BindTags', data: { bindings, how } } as const;
-    const [rows = []] = await tell(
+    const [rows = []] = await executeWorkspaceCommand(
       this.store,
-      { target: { id }, command, actor, context: contextOf(actor) },
-      (workspace) => bindingsOfWorkspaces(sql`${[workspace]}::text[]`, 'own', actor),
+      { target: { id }, command, actor, context: createEventContext(actor) },
+      (workspace) => selectWorkspaceBindings(sql`${[workspace]}::text[]`, 'own', actor),
     );
     return rows as unknown as readonly BindingRow[];
   }

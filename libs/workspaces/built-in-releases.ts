@@ -41,13 +41,13 @@ const OPENTOFU_SERIES: Series = {
   '1.13': 1,
 };
 
-const releasesOf = (series: Series): readonly string[] =>
+const listReleases = (series: Series): readonly string[] =>
   Object.entries(series).flatMap(([minor, last]) =>
     Array.from({ length: last + 1 }, (_, patch) => `${minor}.${patch}`),
   );
 
-export const TERRAFORM_RELEASES = releasesOf(TERRAFORM_SERIES);
-export const OPENTOFU_RELEASES = releasesOf(OPENTOFU_SERIES);
+export const TERRAFORM_RELEASES = listReleases(TERRAFORM_SERIES);
+export const OPENTOFU_RELEASES = listReleases(OPENTOFU_SERIES);
 
 /** Of what is to come next; chosen by their exact names only. */
 export const PREVIEWS = ['1.17.0-alpha20260729', '1.17.0-alpha20260827', '1.17.0-beta1', '1.17.0-beta2'] as const;

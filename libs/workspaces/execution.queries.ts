@@ -10,7 +10,7 @@ const OWN_POOL = `(w.settings -> 'settingOverwrites' ->> 'agentPool')::boolean`;
 const DEFAULT_MODE = `coalesce(p.settings ->> 'defaultExecutionMode', o.settings ->> 'defaultExecutionMode')`;
 
 /** The mode of a workspace that says none itself. */
-export const FOLLOWED_MODE = sql.raw(DEFAULT_MODE);
+export const INHERITED_MODE = sql.raw(DEFAULT_MODE);
 
 export const EXECUTION_MODE = sql.raw(
   `case when ${OWN_MODE} then w.settings ->> 'executionMode' else ${DEFAULT_MODE} end`,

@@ -6,25 +6,25 @@ import type { WorkspaceChanges, WorkspaceSettings } from './workspace-settings.j
  * those of its project, else of its organization.
  */
 export type ExecutionMode = WorkspaceSettings['executionMode'];
-export type Overwrites = WorkspaceSettings['settingOverwrites'];
+export type SettingOverwrites = WorkspaceSettings['settingOverwrites'];
 
 /** What a request says of it; what it does not name stays. */
 type ExecutionInput = {
   readonly agentPoolId: string | null | undefined;
   readonly executionMode: ExecutionMode | undefined;
-  readonly settingOverwrites: Partial<Overwrites> | undefined;
+  readonly settingOverwrites: Partial<SettingOverwrites> | undefined;
 };
 
 /** Giving a mode overwrites what the project says, unless the request says otherwise; undefined where it has no word on it. */
-const ownModeIn = ({ executionMode: mode, settingOverwrites: said }: ExecutionInput): boolean | undefined => {
+const readOwnMode = ({ executionMode: mode, settingOverwrites: said }: ExecutionInput): boolean | undefined => {
   if (said?.executionMode === true && mode === undefined) {
     throw unprocessable('Execution mode must be given when setting overwrites names it', 'execution-mode');
   }
   return said?.executionMode ?? (mode === undefined ? undefined : true);
 };
 
-const overwritesWith = (before: Overwrites, given: ExecutionInput): Overwrites => {
-  const named = ownModeIn(given);
+const resolveOverwrites = (before: SettingOverwrites, given: ExecutionInput): SettingOverwrites => {
+  const named = readOwnMode(given);
   const executionMode = named ?? before.executionMode;
   // Who has no mode of its own, and gives its pool away, follows in both.
   const kept = given.agentPoolId === null && !executionMode ? false : before.agentPool;
@@ -36,9 +36,9 @@ const overwritesWith = (before: Overwrites, given: ExecutionInput): Overwrites =
 type Execution = Pick<WorkspaceChanges, 'agentPoolId' | 'executionMode' | 'settingOverwrites'>;
 
 /** What a request makes of it. Who leaves the agents, or follows again, holds on to nothing unseen. */
-export const executionWith = (before: Overwrites, given: ExecutionInput): Execution => {
+export const resolveExecution = (before: SettingOverwrites, given: ExecutionInput): Execution => {
   if (Object.values(given).every((one) => one === undefined)) return {};
-  const settingOverwrites = overwritesWith(before, given);
+  const settingOverwrites = resolveOverwrites(before, given);
   const { agentPool, executionMode: own } = settingOverwrites;
   const mode = own ? given.executionMode : undefined;
   const leaves = mode !== undefined && mode !== 'agent';

@@ -1,17 +1,17 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { Sql } from '#kernel';
-import { EventStore, unchanged, type Write } from '#event-store';
+import { EventStore, expectVersion, type StreamWrite } from '#event-store';
 import type { Actor } from '#access';
-import { fixedKeysChanged } from '#tag-bindings';
+import { raiseConflictWhenFixedKeysChanged } from '#tag-bindings';
 import {
-  removalAfter,
-  removalOf,
-  taggingOf,
-  type Removal,
+  loadNextRemovalStep,
+  loadFirstRemovalStep,
+  loadTagAddition,
+  type TagRemovalStep,
   type TaggedWorkspace,
-  type Tagging,
+  type TagAddition,
 } from './flat-tags.queries.js';
-import { appendToEach, demandEach } from './several-workspaces.writes.js';
+import { appendToWorkspaces, requirePermissionOnEach } from './several-workspaces.writes.js';
 import { DeleteTags, TagWorkspaces } from './workspaces.commands.js';
 
 @CommandHandler(TagWorkspaces)
@@ -20,31 +20,38 @@ export class TagWorkspacesHandler implements ICommandHandler<TagWorkspaces> {
 
   async execute({ tag, workspaces, actor }: TagWorkspaces): Promise<void> {
     await this.store.untilFirst(async () => {
-      const tagging = await taggingOf(this.store.database, actor, tag, workspaces);
-      demandEach(actor, 'tag-workspace', tagging.workspaces, workspaces);
+      const tagging = await loadTagAddition(this.store.database, actor, tag, workspaces);
+      requirePermissionOnEach(actor, 'tag-workspace', tagging.workspaces, workspaces);
       const commandFor = ({ id, snapshot, fixed }: TaggedWorkspace) => {
         const data = { names: [tagging.name], at: `/data/${workspaces.indexOf(id)}`, fixed };
         return { id, snapshot, command: { type: 'AddTags', data } } as const;
       };
-      await appendToEach(this.store, { ...tagging, ...guardsOf(tagging) }, tagging.workspaces.map(commandFor), actor);
+      await appendToWorkspaces(
+        this.store,
+        { ...tagging, ...buildTaggingGuards(tagging) },
+        tagging.workspaces.map(commandFor),
+        actor,
+      );
     });
   }
 }
 
 /** The projects at their versions, and what they fix. */
-const guardsOf = ({ workspaces }: Tagging): { readonly held: readonly Write[]; readonly checks: readonly Sql[] } => {
+const buildTaggingGuards = ({
+  workspaces,
+}: TagAddition): { readonly held: readonly StreamWrite[]; readonly checks: readonly Sql[] } => {
   // In one order, or two such requests wait for one another.
   const byProject = [...new Map(workspaces.map((one) => [one.project, one])).values()].toSorted((a, b) =>
     a.project < b.project ? -1 : 1,
   );
   return {
-    held: byProject.map(({ project, projectVersion }) => unchanged(project, projectVersion)),
-    checks: byProject.map(({ project, fixed }) => fixedKeysChanged(project, fixed)),
+    held: byProject.map(({ project, projectVersion }) => expectVersion(project, projectVersion)),
+    checks: byProject.map(({ project, fixed }) => raiseConflictWhenFixedKeysChanged(project, fixed)),
   };
 };
 
 /** Of a tag that a hundred thousand workspaces carry: each is an event in its own stream, and one append of so many. */
-const A_TIME = 250;
+const WORKSPACES_PER_APPEND = 250;
 
 /**
  * In steps, each of them one append: a workspace loses all of the tags at once, with an event for each. One workspace for
@@ -58,16 +65,19 @@ export class DeleteTagsHandler implements ICommandHandler<DeleteTags> {
 
   async execute({ organization, tags, actor }: DeleteTags): Promise<void> {
     const { database } = this.store;
-    let done = await this.step(actor, () => removalOf(database, actor, organization, tags, A_TIME));
-    while (!isLast(done)) done = await this.step(actor, () => removalAfter(database, done, A_TIME));
+    let done = await this.step(actor, () =>
+      loadFirstRemovalStep(database, actor, organization, tags, WORKSPACES_PER_APPEND),
+    );
+    while (!isLastStep(done))
+      done = await this.step(actor, () => loadNextRemovalStep(database, done, WORKSPACES_PER_APPEND));
   }
 
-  private step(actor: Actor, next: () => Promise<Removal>): Promise<Removal> {
+  private step(actor: Actor, next: () => Promise<TagRemovalStep>): Promise<TagRemovalStep> {
     return this.store.untilFirst(async () => {
       const removal = await next();
       const command = { type: 'RemoveTags', data: { names: removal.names } } as const;
-      const losing = isLast(removal) ? [...removal.carriers, ...removal.last] : removal.carriers;
-      await appendToEach(
+      const losing = isLastStep(removal) ? [...removal.carriers, ...removal.last] : removal.carriers;
+      await appendToWorkspaces(
         this.store,
         removal,
         losing.map((one) => ({ ...one, command })),
@@ -78,4 +88,4 @@ export class DeleteTagsHandler implements ICommandHandler<DeleteTags> {
   }
 }
 
-const isLast = ({ carriers }: Removal): boolean => carriers.length < A_TIME;
+const isLastStep = ({ carriers }: TagRemovalStep): boolean => carriers.length < WORKSPACES_PER_APPEND;

@@ -1,74 +1,87 @@
 import { notFound, sql, type Sql } from '#kernel';
-import { snapshotAt, snapshotOf, type Database, type Snapshot } from '#event-store';
-import { demand, fresh, grantsOnWorkspace, type Actor, type Place } from '#access';
-import { fixedKeys, IS_VALUELESS, nameOfTag, namesOfTags, ownerWhere, type TagNames } from '#tag-bindings';
-import type { FixedKey } from './tags.js';
+import { selectSnapshotJson, buildSnapshotJson, type Database, type StreamSnapshot } from '#event-store';
+import {
+  requirePermission,
+  requireCurrentAccess,
+  selectWorkspaceGrants,
+  type Actor,
+  type PermissionScope,
+} from '#access';
+import {
+  selectFixedKeys,
+  IS_VALUELESS,
+  selectTagName,
+  selectTagNames,
+  selectTagOrganization,
+  type TagNames,
+} from '#tag-bindings';
+import type { FixedTagKey } from './tags.js';
 
 /** A workspace that is to have a tag. */
-export type TaggedWorkspace = Place & {
+export type TaggedWorkspace = PermissionScope & {
   readonly id: string;
-  readonly snapshot: Snapshot;
+  readonly snapshot: StreamSnapshot;
   readonly project: string;
   readonly projectVersion: number;
   /** Keys that its project lets it not bind. */
-  readonly fixed: readonly FixedKey[];
+  readonly fixed: readonly FixedTagKey[];
 };
 
 /** A tag, and those workspaces of its organization that are to have it. */
-export type Tagging = {
+export type TagAddition = {
   readonly name: string;
   readonly organization: string;
   readonly organizationVersion: number;
   readonly workspaces: readonly TaggedWorkspace[];
 };
 
-export const taggingOf = async (
+export const loadTagAddition = async (
   database: Database,
   actor: Actor,
   tag: string,
   workspaces: readonly string[],
-): Promise<Tagging> => {
+): Promise<TagAddition> => {
   const home = sql`id in (select t.organization from workspace_tags t
                            where ${IS_VALUELESS} and views.tag_id(t.organization, t.key) = ${tag} limit 1)`;
-  const row = await database.row<Tagging>(sql`
+  const row = await database.row<TagAddition>(sql`
     select tag.name, owner.id as organization, so.version as "organizationVersion",
            coalesce((
              select jsonb_agg(jsonb_build_object(
-                      'id', w.id, 'organization', w.organization, 'grants', ${grantsOnWorkspace(actor, 'w')},
+                      'id', w.id, 'organization', w.organization, 'grants', ${selectWorkspaceGrants(actor, 'w')},
                       'project', w.project,
                       'projectVersion', (select sp.version from event_store.streams sp where sp.stream = w.project),
-                      'fixed', ${fixedKeys(sql.raw('w.project'))}, 'snapshot', ${snapshotOf('s')})
+                      'fixed', ${selectFixedKeys(sql.raw('w.project'))}, 'snapshot', ${buildSnapshotJson('s')})
                       -- In one order, or two such requests wait for one another.
                       order by w.id)
                from workspaces w join event_store.streams s on s.stream = w.id
               where w.organization = owner.id and w.id = any (${workspaces}::text[])), '[]') as workspaces
-      from ${ownerWhere(actor, home)}
+      from ${selectTagOrganization(actor, home)}
       join event_store.streams so on so.stream = owner.id
-      cross join lateral (${nameOfTag(actor, sql`${tag}`)}) tag
-     where ${fresh(actor)}`);
+      cross join lateral (${selectTagName(actor, sql`${tag}`)}) tag
+     where ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   return row;
 };
 
 /** A workspace that is to lose tags. */
-export type Carrier = { readonly id: string; readonly snapshot: Snapshot };
+export type TagCarrier = { readonly id: string; readonly snapshot: StreamSnapshot };
 
 /** A step in taking tags from an organization. */
-export type Removal = {
+export type TagRemovalStep = {
   readonly organization: string;
   readonly organizationVersion: number;
   readonly names: readonly string[];
   /** Those that lose them now, at most so many; fewer where they are the rest. */
-  readonly carriers: readonly Carrier[];
+  readonly carriers: readonly TagCarrier[];
   /** One for each tag that loses it with the rest: until then there is such a tag. */
-  readonly last: readonly Carrier[];
+  readonly last: readonly TagCarrier[];
 };
 
 /** In SQL: `step`, with the organization, the names, and the ids of the last. */
-const removalFrom = (step: Sql, after: string, most: number): Sql => sql`
+const selectRemovalStep = (step: Sql, after: string, most: number): Sql => sql`
   select step.*,
          coalesce((
-           select jsonb_agg(jsonb_build_object('id', next.workspace, 'snapshot', ${snapshotAt('next.workspace')})
+           select jsonb_agg(jsonb_build_object('id', next.workspace, 'snapshot', ${selectSnapshotJson('next.workspace')})
                             order by next.workspace)
              from (select distinct few.workspace
                      from unnest(step.names) as wanted (name)
@@ -79,18 +92,18 @@ const removalFrom = (step: Sql, after: string, most: number): Sql => sql`
                         order by t.workspace limit ${most}) few
                     order by few.workspace limit ${most}) next), '[]') as carriers,
          coalesce((
-           select jsonb_agg(jsonb_build_object('id', w.id, 'snapshot', ${snapshotAt('w.id')}))
+           select jsonb_agg(jsonb_build_object('id', w.id, 'snapshot', ${selectSnapshotJson('w.id')}))
              from workspaces w where w.id = any (step."lastIds")), '[]') as last
     from (${step} offset 0) step`;
 
 /** The first step, where the caller may take tags from there and all of these exist. */
-export const removalOf = async (
+export const loadFirstRemovalStep = async (
   database: Database,
   actor: Actor,
   organization: string,
   tags: readonly string[],
   most: number,
-): Promise<Removal> => {
+): Promise<TagRemovalStep> => {
   const step = sql`
     select named.*, array(select distinct one.workspace
                             from unnest(named.names) as wanted (name)
@@ -100,29 +113,29 @@ export const removalOf = async (
                                order by t.workspace desc limit 1) one) as "lastIds"
       from (select found.*, array(select value from jsonb_each_text(found."tagNames")) as names
               from (select o.id as organization, so.version as "organizationVersion",
-                           ${namesOfTags(actor, tags, sql.raw('o.id'))} as "tagNames"
+                           ${selectTagNames(actor, tags, sql.raw('o.id'))} as "tagNames"
                       from organizations o join event_store.streams so on so.stream = o.id
-                     where o.name = ${organization} and ${fresh(actor)} offset 0) found offset 0) named`;
-  const row = await database.row<Removal & { readonly tagNames: TagNames }>(removalFrom(step, '', most));
+                     where o.name = ${organization} and ${requireCurrentAccess(actor)} offset 0) found offset 0) named`;
+  const row = await database.row<TagRemovalStep & { readonly tagNames: TagNames }>(selectRemovalStep(step, '', most));
   if (!row) throw notFound();
-  demand(actor, 'read-organization', row);
-  demand(actor, 'delete-tags', row);
+  requirePermission(actor, 'read-organization', row);
+  requirePermission(actor, 'delete-tags', row);
   const missing = tags.find((id) => !Object.hasOwn(row.tagNames, id));
   if (missing !== undefined) throw notFound(`Tag ${missing} not found`);
   return row;
 };
 
 /** The step after this one. */
-export const removalAfter = async (
+export const loadNextRemovalStep = async (
   database: Database,
-  { organization, names, carriers, last }: Removal,
+  { organization, names, carriers, last }: TagRemovalStep,
   most: number,
-): Promise<Removal> => {
+): Promise<TagRemovalStep> => {
   const step = sql`
     select so.stream as organization, so.version as "organizationVersion", ${names}::text[] as names,
            ${last.map(({ id }) => id)}::text[] as "lastIds"
       from event_store.streams so where so.stream = ${organization}`;
-  const row = await database.row<Removal>(removalFrom(step, carriers.at(-1)?.id ?? '', most));
+  const row = await database.row<TagRemovalStep>(selectRemovalStep(step, carriers.at(-1)?.id ?? '', most));
   if (!row) throw notFound();
   return row;
 };

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { sql, type EventContext } from '#kernel';
-import { unborn, writeOf } from '#event-store';
+import { newStream, decideWrite } from '#event-store';
 import {
-  answered,
+  expectStatus,
   flatTags,
   idOfTag,
   makeMember,
@@ -12,11 +12,11 @@ import {
   related,
   type SeededOrganization,
 } from '../../test/support/seeds.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
-import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
+import { expectViewsMatchLog } from '../../test/support/true-to-the-log.js';
 import { DEFAULT_SETTINGS } from './settings.js';
 import { workspace } from './workspace.js';
-import { workspacesSlice } from './workspaces.slice.js';
+import { workspacesDefinition } from './workspaces.slice.js';
 
 const PATH = '/api/v2/organizations/acme/tags';
 
@@ -48,7 +48,7 @@ const grow = async (count: number, tagsOf: (n: number) => readonly string[]): Pr
   const ids = Array.from({ length: count }, (_, n) => `ws-${round}-${String(n).padStart(4, '0')}`);
   const write = (id: string, n: number) => {
     const data = { project: acme.defaultProject, name: id, settings: DEFAULT_SETTINGS, names: tagsOf(n), bindings: [] };
-    return writeOf(workspace, unborn(id, workspace), acme.id, { type: 'CreateWorkspace', data });
+    return decideWrite(workspace, newStream(id, workspace), acme.id, { type: 'CreateWorkspace', data });
   };
   await server.store.append(ids.map(write), CONTEXT);
   return ids;
@@ -58,7 +58,7 @@ const doomed = async (...names: readonly string[]) =>
   related('tags', ...(await Promise.all(names.map((name) => idOfTag(server, 'acme', name)))));
 
 const counts = async (): Promise<Record<string, number>> => {
-  const { body } = answered(await server.get(`${PATH}?page[size]=100`), 200);
+  const { body } = expectStatus(await server.get(`${PATH}?page[size]=100`), 200);
   type Entry = { readonly attributes: { readonly name: string; readonly 'instance-count': number } };
   return Object.fromEntries(body.data.map(({ attributes }: Entry) => [attributes.name, attributes['instance-count']]));
 };
@@ -69,24 +69,24 @@ const told = (ids: readonly string[]): Promise<readonly { readonly type: string;
     select stream, type, data, context from event_store.events e
      where stream = any (${ids}::text[]) and version > 1 order by e.transaction, e.position`);
 
-const remove = (api: Api, body: unknown): Promise<Answer> => api.delete(PATH, body);
+const remove = (api: ApiTestClient, body: unknown): Promise<ApiResponse> => api.delete(PATH, body);
 
 describe('deleting tags from an organization', () => {
   it('takes them from all workspaces, each a fact of its own', async () => {
     const ids = await grow(3, (n) => (n === 0 ? ['kept', 'a'] : ['a', 'b']));
     const bystander = await makeWorkspace(server, 'acme', 'bystander', {}, { tags: flatTags('kept') });
-    answered(await remove(server, await doomed('a', 'b')), 204);
+    expectStatus(await remove(server, await doomed('a', 'b')), 204);
     expect(await counts()).toEqual({ kept: 2 });
     expect((await told(ids)).map(({ type }) => type)).toEqual(Array.from({ length: 5 }, () => 'WorkspaceTagRemoved'));
     expect(await told([bystander])).toEqual([]);
-    answered(await remove(server, await doomed('kept')), 204);
+    expectStatus(await remove(server, await doomed('kept')), 204);
   });
 
   it('leaves bindings with such a key where they are', async () => {
     await grow(1, () => ['env']);
     const data = [{ type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } }];
     const bound = await makeWorkspace(server, 'acme', 'bound', {}, { 'tag-bindings': { data } });
-    answered(await remove(server, await doomed('env')), 204);
+    expectStatus(await remove(server, await doomed('env')), 204);
     expect(await told([bound])).toEqual([]);
   });
 
@@ -95,12 +95,12 @@ describe('deleting tags from an organization', () => {
     await makeWorkspace(server, 'other', 'there', {}, { tags: flatTags('theirs') });
     await grow(1, () => ['mine']);
     for (const id of ['tag-0123456789abcdef', await idOfTag(server, 'other', 'theirs')]) {
-      const { body } = answered(await remove(server, { data: [...(await doomed('mine')).data, { id }] }), 404);
+      const { body } = expectStatus(await remove(server, { data: [...(await doomed('mine')).data, { id }] }), 404);
       expect(body.errors[0].detail).toBe(`Tag ${id} not found`);
     }
     expect(await counts()).toEqual({ mine: 1 });
-    answered(await remove(server, { data: [] }), 204);
-    answered(await remove(server, await doomed('mine')), 204);
+    expectStatus(await remove(server, { data: [] }), 204);
+    expectStatus(await remove(server, await doomed('mine')), 204);
   });
 
   it('is for who manages all workspaces of it', async () => {
@@ -110,15 +110,15 @@ describe('deleting tags from an organization', () => {
     const managers = await makeTeam(server, 'acme', 'managers', {
       'organization-access': { 'manage-workspaces': true },
     });
-    answered(await remove(await makeMember(server, 'acme', 'reader', [readers]), body), 404);
-    answered(await remove(await makeMember(server, 'acme', 'manager', [managers]), body), 204);
+    expectStatus(await remove(await makeMember(server, 'acme', 'reader', [readers]), body), 404);
+    expectStatus(await remove(await makeMember(server, 'acme', 'manager', [managers]), body), 204);
     expect(await counts()).toEqual({});
   });
 
   it('is one append for a few, and for many one for every few hundred', async () => {
     const transactions = async (count: number, ...names: readonly string[]): Promise<number> => {
       const ids = await grow(count, (n) => names.filter((_, index) => n % (index + 1) === 0));
-      answered(await remove(server, await doomed(...names)), 204);
+      expectStatus(await remove(server, await doomed(...names)), 204);
       const events = await told(ids);
       expect(events).toHaveLength(names.reduce((sum, _, index) => sum + Math.ceil(count / (index + 1)), 0));
       const [row] = await server.database.rows<{ n: number }>(sql`
@@ -140,13 +140,13 @@ describe('deleting tags from an organization', () => {
       appends += 1;
       return appends === 2 ? Promise.reject(new Error('the power is gone')) : append(...written);
     });
-    answered(await remove(server, body), 500);
+    expectStatus(await remove(server, body), 500);
     cut.mockRestore();
     // There are such tags until all of it is done.
     expect(await counts()).toEqual({ early: 1, everywhere: 350 });
-    answered(await remove(server, body), 204);
+    expectStatus(await remove(server, body), 204);
     expect(await told(ids)).toHaveLength(610);
-    answered(await remove(server, body), 404);
+    expectStatus(await remove(server, body), 404);
   });
 
   it('that meets other changes leaves every workspace with what came last', async () => {
@@ -158,13 +158,13 @@ describe('deleting tags from an organization', () => {
       ...others.map((id) => server.post(`/api/v2/workspaces/${id}/actions/lock`)),
       ...others.map((id) => server.post(`/api/v2/workspaces/${id}/relationships/tags`, flatTags('added'))),
     ]);
-    answered(removal, 204);
+    expectStatus(removal, 204);
     expect(changes.map(({ status }) => status)).toEqual([...others.map(() => 200), ...others.map(() => 204)]);
     expect(await counts()).toEqual({ added: others.length });
-    answered(await remove(server, await doomed('added')), 204);
+    expectStatus(await remove(server, await doomed('added')), 204);
   });
 
   it('leaves nothing that the log would not', async () => {
-    await expectTrueToTheLog(server, [workspacesSlice]);
+    await expectViewsMatchLog(server, [workspacesDefinition]);
   });
 });

@@ -1,4 +1,4 @@
-import type { Person } from '#access/rules';
+import type { ActingPrincipal } from '#access/rules';
 
 const KIND = { users: 'User', teams: 'Team', runs: 'Run' } as const;
 
@@ -6,5 +6,5 @@ const KIND = { users: 'User', teams: 'Team', runs: 'Run' } as const;
  * Returns `locked by User alice`: clients look for these words (clients.md §2). A hidden holder is a team that the caller
  * may not see; its name is left out.
  */
-export const describeHolder = ({ type, name }: Person, isHidden: boolean): string =>
+export const describeHolder = ({ type, name }: ActingPrincipal, isHidden: boolean): string =>
   `locked by ${KIND[type]} ${isHidden ? '(not visible to you)' : name}`;

@@ -1,10 +1,10 @@
 import { sql, type Sql, type Timestamp } from '#kernel';
-import { snapshotOf, type Snapshot } from '#event-store';
+import { buildSnapshotJson, type StreamSnapshot } from '#event-store';
 import type { Identity } from '#access';
 import { isHiddenTeam } from '#people';
 
 /** The facts that a decision about the lock needs, from the row `w` of workspaces. */
-export type LockSnapshot = Snapshot & {
+export type LockSnapshot = StreamSnapshot & {
   readonly lockedSince: Timestamp | null;
   /** Whether a team holds the lock that the caller may not see, such as a secret one. */
   readonly isHolderHidden: boolean;
@@ -13,9 +13,9 @@ export type LockSnapshot = Snapshot & {
 const HOLDER = sql.raw(`(w.lock -> 'holder')`);
 
 /** `actor` null: nobody reads the refusal. */
-export const lockSnapshot = (actor: Identity | null): Sql => {
+export const buildLockSnapshotJson = (actor: Identity | null): Sql => {
   const isHidden = actor ? isHiddenTeam(actor, HOLDER, sql.raw('w.organization')) : sql`true`;
   return sql`(
-  select ${snapshotOf('its', { lockedSince: `w.lock -> 'at'` })} || jsonb_build_object('isHolderHidden', ${isHidden})
+  select ${buildSnapshotJson('its', { lockedSince: `w.lock -> 'at'` })} || jsonb_build_object('isHolderHidden', ${isHidden})
     from event_store.streams its where its.stream = w.id)`;
 };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { specify } from '#kernel/spec';
 import { DEFAULT_SETTINGS } from './settings.js';
-import type { StateFacts } from './state-head.js';
+import type { StateSummary } from './state-head.js';
 import { workspace, type WorkspaceEvent } from './workspace.js';
 
 const { given } = specify(workspace);
@@ -24,7 +24,7 @@ const created: WorkspaceEvent = {
   type: 'StateVersionCreated',
   data: { id: 'sv-1', serial: 1, lineage: null, md5: 'a', createdBy: alice, run: null, rollbackOf: null },
 };
-const facts: StateFacts = { size: 9, terraformVersion: null, resources: 3, providers: {}, modules: {}, outputs: [] };
+const facts: StateSummary = { size: 9, terraformVersion: null, resources: 3, providers: {}, modules: {}, outputs: [] };
 const finalized: WorkspaceEvent = { type: 'StateVersionFinalized', data: { id: 'sv-1', ...facts } };
 const discarded: WorkspaceEvent = { type: 'StateVersionDiscarded', data: { id: 'sv-1' } };
 

@@ -1,9 +1,9 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { EventStore, unchanged } from '#event-store';
+import { EventStore, expectVersion } from '#event-store';
 import type { Actor } from '#access';
-import { fixedKeysChanged } from '#tag-bindings';
-import { moveInto, type MovedWorkspace } from './moves.queries.js';
-import { appendToEach, demandEach } from './several-workspaces.writes.js';
+import { raiseConflictWhenFixedKeysChanged } from '#tag-bindings';
+import { loadWorkspaceMove, type WorkspaceToMove } from './moves.queries.js';
+import { appendToWorkspaces, requirePermissionOnEach } from './several-workspaces.writes.js';
 
 /** Moves workspaces into a project, all of them or none. */
 export class MoveWorkspaces extends Command<void> {
@@ -22,19 +22,19 @@ export class MoveWorkspacesHandler implements ICommandHandler<MoveWorkspaces> {
 
   async execute({ project, workspaces, actor }: MoveWorkspaces): Promise<void> {
     await this.store.untilFirst(async () => {
-      const move = await moveInto(this.store.database, actor, project, workspaces);
+      const move = await loadWorkspaceMove(this.store.database, actor, project, workspaces);
       // Both projects are asked (contract §5): the one that they come to has been, where the move was read.
-      demandEach(actor, 'move-workspace', move.workspaces, workspaces);
-      const commandFor = ({ id, snapshot }: MovedWorkspace) => {
+      requirePermissionOnEach(actor, 'move-workspace', move.workspaces, workspaces);
+      const commandFor = ({ id, snapshot }: WorkspaceToMove) => {
         const data = { changes: {}, project, movedAt: `/data/${workspaces.indexOf(id)}`, fixed: move.fixed };
         return { id, snapshot, command: { type: 'UpdateWorkspace', data } } as const;
       };
       const around = {
         ...move,
-        held: [unchanged(project, move.projectVersion)],
-        checks: [fixedKeysChanged(project, move.fixed)],
+        held: [expectVersion(project, move.projectVersion)],
+        checks: [raiseConflictWhenFixedKeysChanged(project, move.fixed)],
       };
-      await appendToEach(this.store, around, move.workspaces.map(commandFor), actor);
+      await appendToWorkspaces(this.store, around, move.workspaces.map(commandFor), actor);
     });
   }
 }

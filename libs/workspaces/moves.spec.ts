@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { costOf } from '../../test/support/cost.js';
 import { logLength } from '../../test/support/log.js';
 import {
-  answered,
-  giveProject,
-  giveWorkspace,
+  expectStatus,
+  grantProjectAccess,
+  grantWorkspaceAccess,
   makeMember,
   makeOrganization,
   makeProject,
@@ -12,11 +12,11 @@ import {
   makeWorkspace,
   related,
   resource,
-  type Member,
+  type SeededMember,
 } from '../../test/support/seeds.js';
-import { startTestServer, type Api, type TestServer } from '../../test/support/server.js';
-import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
-import { workspacesSlice } from './index.js';
+import { startTestServer, type ApiTestClient, type TestServer } from '../../test/support/server.js';
+import { expectViewsMatchLog } from '../../test/support/true-to-the-log.js';
+import { workspacesDefinition } from './index.js';
 
 let server: TestServer;
 
@@ -34,11 +34,12 @@ const projectNamed = (name: string): Promise<string> => makeProject(server, 'acm
 const workspaceIn = (project: string): Promise<string> =>
   makeWorkspace(server, 'acme', unique('workspace'), {}, { project: { data: { type: 'projects', id: project } } });
 
-const move = (api: Api, project: string, ...workspaces: readonly string[]) =>
+const move = (api: ApiTestClient, project: string, ...workspaces: readonly string[]) =>
   api.post(`/api/v2/projects/${project}/relationships/workspaces`, related('workspaces', ...workspaces));
 
 const projectOf = async (workspace: string): Promise<string> =>
-  answered(await server.get(`/api/v2/workspaces/${workspace}`), 200).body.data.relationships.project.data.id as string;
+  expectStatus(await server.get(`/api/v2/workspaces/${workspace}`), 200).body.data.relationships.project.data
+    .id as string;
 
 const holds = async (project: string): Promise<number> =>
   (await server.get(`/api/v2/projects/${project}`)).body.data.attributes['workspace-count'] as number;
@@ -48,15 +49,15 @@ describe('moving workspaces into a project', () => {
     const [from, to] = [await projectNamed('from'), await projectNamed('to')];
     const moved = [await workspaceIn(from), await workspaceIn(from), await workspaceIn(to)] as const;
     const length = await logLength(server.store);
-    const answer = answered(await move(server, to, ...moved, moved[0]), 204);
+    const answer = expectStatus(await move(server, to, ...moved, moved[0]), 204);
     expect(answer.text).toBe('');
     for (const id of moved) expect(await projectOf(id)).toBe(to);
     expect([await holds(from), await holds(to)]).toEqual([0, 3]);
     expect(await logLength(server.store)).toBe(length + 2);
     const events = await server.store.stream(moved[0]);
     expect(events.at(-1)).toMatchObject({ type: 'WorkspaceMoved', data: { from, to } });
-    answered(await move(server, to, ...moved), 204);
-    answered(await move(server, to), 204);
+    expectStatus(await move(server, to, ...moved), 204);
+    expectStatus(await move(server, to), 204);
     expect(await logLength(server.store)).toBe(length + 2);
   });
 
@@ -74,7 +75,7 @@ describe('moving workspaces into a project', () => {
     const foreign = await makeWorkspace(server, `other-${count}`, 'theirs');
     const length = await logLength(server.store);
     for (const missing of ['ws-none', foreign]) {
-      const { body } = answered(await move(server, to, mine, missing), 404);
+      const { body } = expectStatus(await move(server, to, mine, missing), 404);
       expect(body.errors[0].detail).toBe(`Workspace ${missing} not found`);
     }
     expect(await projectOf(mine)).toBe(from);
@@ -84,12 +85,12 @@ describe('moving workspaces into a project', () => {
   it('wants a body that names workspaces, and a project that is there', async () => {
     const to = await projectNamed('to');
     const path = `/api/v2/projects/${to}/relationships/workspaces`;
-    answered(await server.post(path), 422);
-    answered(await server.post(path, { data: [{ type: 'workspaces' }] }), 422);
-    answered(await server.post(path, related('projects', to)), 422);
+    expectStatus(await server.post(path), 422);
+    expectStatus(await server.post(path, { data: [{ type: 'workspaces' }] }), 422);
+    expectStatus(await server.post(path, related('projects', to)), 422);
     const many = Array.from({ length: 501 }, (_, index) => `ws-${index}`);
-    expect(answered(await move(server, to, ...many), 422).body.errors[0].detail).toContain('at most 500');
-    answered(await move(server, 'prj-none', await workspaceIn(to)), 404);
+    expect(expectStatus(await move(server, to, ...many), 422).body.errors[0].detail).toContain('at most 500');
+    expectStatus(await move(server, 'prj-none', await workspaceIn(to)), 404);
   });
 
   it('leaves every workspace in one place where two move them at once', async () => {
@@ -105,7 +106,7 @@ describe('moving workspaces into a project', () => {
     expect(places.size).toBe(1);
     expect([await holds(left), await holds(right)].toSorted((a, b) => a - b)).toEqual([0, 5]);
     expect(await holds(from)).toBe(0);
-    await expectTrueToTheLog(server, [workspacesSlice]);
+    await expectViewsMatchLog(server, [workspacesDefinition]);
   });
 
   it('asks both projects', async () => {
@@ -116,9 +117,10 @@ describe('moving workspaces into a project', () => {
     ];
     const mover = async (
       ...given: readonly [project: string, access: string, attributes?: object][]
-    ): Promise<Member> => {
+    ): Promise<SeededMember> => {
       const team = await makeTeam(server, 'acme', unique('team'));
-      for (const [project, access, attributes] of given) await giveProject(server, team, project, access, attributes);
+      for (const [project, access, attributes] of given)
+        await grantProjectAccess(server, team, project, access, attributes);
       return makeMember(server, 'acme', unique('mover'), [team]);
     };
     const moves = { 'workspace-access': { move: true } };
@@ -127,13 +129,13 @@ describe('moving workspaces into a project', () => {
     const here = await mover([from, 'admin'], [to, 'write']);
     const workspace = await workspaceIn(from);
     for (const caller of [there, here]) {
-      answered(await move(caller, to, workspace), 404);
+      expectStatus(await move(caller, to, workspace), 404);
       const body = resource('workspaces', {}, { project: { data: { type: 'projects', id: to } } });
-      answered(await caller.patch(`/api/v2/workspaces/${workspace}`, body), 404);
+      expectStatus(await caller.patch(`/api/v2/workspaces/${workspace}`, body), 404);
     }
-    answered(await move(both, elsewhere, workspace), 404);
+    expectStatus(await move(both, elsewhere, workspace), 404);
     expect(await projectOf(workspace)).toBe(from);
-    answered(await move(both, to, workspace), 204);
+    expectStatus(await move(both, to, workspace), 204);
     expect(await projectOf(workspace)).toBe(to);
   });
 
@@ -141,14 +143,14 @@ describe('moving workspaces into a project', () => {
     const [from, to] = [await projectNamed('from'), await projectNamed('to')];
     const team = await makeTeam(server, 'acme', unique('team'));
     for (const project of [from, to]) {
-      await giveProject(server, team, project, 'custom', { 'workspace-access': { move: true } });
+      await grantProjectAccess(server, team, project, 'custom', { 'workspace-access': { move: true } });
     }
     const mover = await makeMember(server, 'acme', unique('mover'), [team]);
     const workspace = await workspaceIn(from);
     const into = (attributes: object) =>
       resource('workspaces', attributes, { project: { data: { type: 'projects', id: to } } });
-    answered(await mover.patch(`/api/v2/workspaces/${workspace}`, into({ description: 'mine' })), 404);
-    const { body } = answered(await mover.patch(`/api/v2/workspaces/${workspace}`, into({})), 200);
+    expectStatus(await mover.patch(`/api/v2/workspaces/${workspace}`, into({ description: 'mine' })), 404);
+    const { body } = expectStatus(await mover.patch(`/api/v2/workspaces/${workspace}`, into({})), 200);
     expect(body.data.relationships.project.data.id).toBe(to);
   });
 
@@ -156,10 +158,10 @@ describe('moving workspaces into a project', () => {
     const [from, to] = [await projectNamed('from'), await projectNamed('to')];
     const team = await makeTeam(server, 'acme', unique('team'));
     const workspace = await workspaceIn(from);
-    await giveWorkspace(server, team, workspace, 'admin');
-    await giveProject(server, team, to, 'admin');
+    await grantWorkspaceAccess(server, team, workspace, 'admin');
+    await grantProjectAccess(server, team, to, 'admin');
     const caller = await makeMember(server, 'acme', unique('member'), [team]);
-    answered(await move(caller, to, workspace), 404);
+    expectStatus(await move(caller, to, workspace), 404);
     expect(await projectOf(workspace)).toBe(from);
   });
 });

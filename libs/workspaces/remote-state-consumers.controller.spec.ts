@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
 import { costOf } from '../../test/support/cost.js';
 import { logLength } from '../../test/support/log.js';
-import { meanwhile } from '../../test/support/meanwhile.js';
+import { runBetween } from '../../test/support/meanwhile.js';
 import {
-  answered,
-  giveProject,
-  giveWorkspace,
+  expectStatus,
+  grantProjectAccess,
+  grantWorkspaceAccess,
   makeMember,
   makeOrganization,
   makeProject,
@@ -14,11 +14,11 @@ import {
   makeWorkspace,
   related,
   resource,
-  type Member,
+  type SeededMember,
 } from '../../test/support/seeds.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
-import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
-import { workspacesSlice } from './index.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
+import { expectViewsMatchLog } from '../../test/support/true-to-the-log.js';
+import { workspacesDefinition } from './index.js';
 
 let server: TestServer;
 let count = 0;
@@ -42,20 +42,20 @@ const someWorkspaces = async (...names: readonly string[]): Promise<string[]> =>
 
 const pathOf = (id: string): string => `/api/v2/workspaces/${id}/relationships/remote-state-consumers`;
 const body = (...ids: readonly string[]): object => related('workspaces', ...ids);
-const add = (id: string, ...consumers: readonly string[]): Promise<Answer> =>
+const add = (id: string, ...consumers: readonly string[]): Promise<ApiResponse> =>
   server.post(pathOf(id), body(...consumers));
 
-const idsIn = ({ body: { data } }: Answer): string[] => data.map(({ id }: { id: string }) => id);
-const consumersOf = async (id: string, query = '', api: Api = server): Promise<string[]> =>
-  idsIn(answered(await api.get(`${pathOf(id)}${query}`), 200));
+const idsIn = ({ body: { data } }: ApiResponse): string[] => data.map(({ id }: { id: string }) => id);
+const consumersOf = async (id: string, query = '', api: ApiTestClient = server): Promise<string[]> =>
+  idsIn(expectStatus(await api.get(`${pathOf(id)}${query}`), 200));
 const update = async (id: string, attributes: object): Promise<void> => {
-  answered(await server.patch(`/api/v2/workspaces/${id}`, resource('workspaces', attributes)), 200);
+  expectStatus(await server.patch(`/api/v2/workspaces/${id}`, resource('workspaces', attributes)), 200);
 };
 const eventsOf = async (id: string) => (await server.store.stream(id)).slice(1).map(({ type, data }) => [type, data]);
-const problemsOf = (answer: Answer): [pointer: string, detail: string][] =>
-  answered(answer, 422).body.errors.map((error: any) => [error.source?.pointer, error.detail]);
+const problemsOf = (answer: ApiResponse): [pointer: string, detail: string][] =>
+  expectStatus(answer, 422).body.errors.map((error: any) => [error.source?.pointer, error.detail]);
 
-const memberWith = async (give: (team: string) => Promise<unknown>): Promise<Member> => {
+const memberWith = async (give: (team: string) => Promise<unknown>): Promise<SeededMember> => {
   const team = await makeTeam(server, 'acme', unique('team'));
   await give(team);
   return makeMember(server, 'acme', unique('member'), [team]);
@@ -65,7 +65,7 @@ describe('the list of consumers', () => {
   it('is empty of a new workspace, and has those that were added, by their names', async () => {
     const [one, second, first] = (await someWorkspaces('one', 'second', 'first')) as [string, string, string];
     expect(await consumersOf(one)).toEqual([]);
-    const answer = answered(await add(one, second, first), 204);
+    const answer = expectStatus(await add(one, second, first), 204);
     expect(answer.text).toBe('');
     expect(await consumersOf(one)).toEqual([first, second]);
     expect(await eventsOf(one)).toEqual([['RemoteStateConsumersAdded', { workspaces: [second, first] }]]);
@@ -73,15 +73,15 @@ describe('the list of consumers', () => {
 
   it('shows whole documents, the same as by their own ids', async () => {
     const [one, second] = (await someWorkspaces('one', 'second')) as [string, string];
-    answered(await add(one, second), 204);
-    const shown = answered(await server.get(`/api/v2/workspaces/${second}`), 200).body.data;
-    expect(answered(await server.get(pathOf(one)), 200).body.data).toEqual([shown]);
+    expectStatus(await add(one, second), 204);
+    const shown = expectStatus(await server.get(`/api/v2/workspaces/${second}`), 200).body.data;
+    expect(expectStatus(await server.get(pathOf(one)), 200).body.data).toEqual([shown]);
   });
 
   it('comes in pages, each in one statement', async () => {
     const [one, ...others] = (await someWorkspaces('one', 'a', 'b', 'c', 'd', 'e')) as [string, ...string[]];
-    answered(await add(one, ...others), 204);
-    const page = answered(await server.get(`${pathOf(one)}?page[number]=2&page[size]=2`), 200);
+    expectStatus(await add(one, ...others), 204);
+    const page = expectStatus(await server.get(`${pathOf(one)}?page[number]=2&page[size]=2`), 200);
     expect(idsIn(page)).toEqual(others.slice(2, 4));
     expect(page.body.meta.pagination).toEqual({
       'current-page': 2,
@@ -91,7 +91,7 @@ describe('the list of consumers', () => {
       'total-pages': 3,
       'total-count': 5,
     });
-    const past = answered(await server.get(`${pathOf(one)}?page[number]=9`), 200);
+    const past = expectStatus(await server.get(`${pathOf(one)}?page[number]=9`), 200);
     expect([idsIn(past), past.body.meta.pagination['total-count']]).toEqual([[], 5]);
     for (const query of ['', '?page[size]=1', '?page[size]=100&show_only_configured=true']) {
       const { status, statements } = await costOf(server, () => server.get(`${pathOf(one)}${query}`));
@@ -103,12 +103,12 @@ describe('the list of consumers', () => {
     await makeOrganization(server, 'globe');
     const named = (name: string, attributes: object = {}) => makeWorkspace(server, 'globe', name, attributes);
     const [a, b, c] = [await named('a'), await named('b'), await named('c')];
-    answered(await add(b, c), 204);
+    expectStatus(await add(b, c), 204);
     await update(b, { 'global-remote-state': true });
     expect(await consumersOf(b)).toEqual([a, c]);
     expect(await consumersOf(b, '?show_only_configured=true')).toEqual([]);
     expect(await consumersOf(b, '?show_only_configured=false')).toEqual([a, c]);
-    const page = answered(await server.get(`${pathOf(b)}?page[size]=1&page[number]=2`), 200);
+    const page = expectStatus(await server.get(`${pathOf(b)}?page[size]=1&page[number]=2`), 200);
     expect([idsIn(page), page.body.meta.pagination['total-count']]).toEqual([[c], 2]);
   });
 
@@ -116,14 +116,14 @@ describe('the list of consumers', () => {
     'loses its names when %s is switched on, so that only names given later count when it is off again',
     async (setting) => {
       const [one, a, b] = (await someWorkspaces('one', 'a', 'b')) as [string, string, string];
-      answered(await add(one, a, b), 204);
+      expectStatus(await add(one, a, b), 204);
       // What terraform-provider-tfe 0.79 sends: both settings each time, and only the names that its state lacks.
       const off = { 'global-remote-state': false, 'project-remote-state': false };
       await update(one, { ...off, description: 'still named' });
       expect(await consumersOf(one)).toEqual([a, b]);
       await update(one, { ...off, [setting]: true });
       await update(one, off);
-      answered(await add(one, a), 204);
+      expectStatus(await add(one, a), 204);
       expect(await consumersOf(one)).toEqual([a]);
       expect(await eventsOf(one)).toEqual([
         ['RemoteStateConsumersAdded', { workspaces: [a, b] }],
@@ -145,12 +145,12 @@ describe('the list of consumers', () => {
     const near = await aWorkspace({}, inProject(here), unique('n'));
     const far = await aWorkspace({}, inProject(there), unique('f'));
     expect(await consumersOf(one)).toEqual([near]);
-    answered(await add(one, far, near), 204);
+    expectStatus(await add(one, far, near), 204);
     expect(await consumersOf(one)).toEqual([near]);
-    const page = answered(await server.get(`${pathOf(one)}?page[size]=1`), 200);
+    const page = expectStatus(await server.get(`${pathOf(one)}?page[size]=1`), 200);
     expect(page.body.meta.pagination['total-count']).toBe(1);
     expect(await consumersOf(one, '?show_only_configured=true')).toEqual([far, near]);
-    answered(await server.delete(pathOf(one), body(near)), 204);
+    expectStatus(await server.delete(pathOf(one), body(near)), 204);
     expect(await consumersOf(one)).toEqual([near]);
     expect(await consumersOf(one, '?show_only_configured=true')).toEqual([far]);
     await update(one, { 'project-remote-state': false });
@@ -166,37 +166,37 @@ describe('the list of consumers', () => {
       await named('hidden'),
       await named('x'),
     ];
-    answered(await add(one, seen, hidden), 204);
+    expectStatus(await add(one, seen, hidden), 204);
     const team = await makeTeam(server, 'partly', 'team');
-    for (const workspace of [one, seen, another]) await giveWorkspace(server, team, workspace, 'read');
+    for (const workspace of [one, seen, another]) await grantWorkspaceAccess(server, team, workspace, 'read');
     const member = await makeMember(server, 'partly', unique('member'), [team]);
     const listed = async (query = '') => {
-      const page = answered(await member.get(`${pathOf(one)}${query}`), 200);
+      const page = expectStatus(await member.get(`${pathOf(one)}${query}`), 200);
       return [idsIn(page), page.body.meta.pagination['total-count']];
     };
     expect(await listed()).toEqual([[seen], 1]);
-    expect(answered(await server.get(pathOf(one)), 200).body.meta.pagination['total-count']).toBe(2);
+    expect(expectStatus(await server.get(pathOf(one)), 200).body.meta.pagination['total-count']).toBe(2);
     await update(one, { 'global-remote-state': true });
     expect(await listed()).toEqual([[seen, another], 2]);
     expect(await listed('?page[size]=1&page[number]=2')).toEqual([[another], 2]);
     await update(one, { 'global-remote-state': false, 'project-remote-state': true });
-    answered(await add(one, seen, hidden), 204);
+    expectStatus(await add(one, seen, hidden), 204);
     expect(await listed('?show_only_configured=true')).toEqual([[seen], 1]);
-    answered(await member.get(pathOf(hidden)), 404);
+    expectStatus(await member.get(pathOf(hidden)), 404);
   });
 });
 
 describe('adding and removing consumers', () => {
   it('passes over those that are there, or are not', async () => {
     const [one, a, b] = (await someWorkspaces('one', 'a', 'b')) as [string, string, string];
-    answered(await add(one, a), 204);
-    answered(await add(one, a, b, b), 204);
+    expectStatus(await add(one, a), 204);
+    expectStatus(await add(one, a, b, b), 204);
     const length = await logLength(server.store);
-    answered(await add(one, a), 204);
-    answered(await add(one), 204);
+    expectStatus(await add(one, a), 204);
+    expectStatus(await add(one), 204);
     expect(await logLength(server.store)).toBe(length);
-    answered(await server.delete(pathOf(one), body(a)), 204);
-    answered(await server.delete(pathOf(one), body(a, b)), 204);
+    expectStatus(await server.delete(pathOf(one), body(a)), 204);
+    expectStatus(await server.delete(pathOf(one), body(a, b)), 204);
     expect(await consumersOf(one)).toEqual([]);
     expect(await eventsOf(one)).toEqual([
       ['RemoteStateConsumersAdded', { workspaces: [a] }],
@@ -208,8 +208,8 @@ describe('adding and removing consumers', () => {
 
   it('reads ids alone where whole workspaces are sent, also without their type', async () => {
     const [one, a, b] = (await someWorkspaces('one', 'a', 'b')) as [string, string, string];
-    const whole = answered(await server.get(`/api/v2/workspaces/${a}`), 200).body.data;
-    answered(await server.post(pathOf(one), { data: [whole, { type: '', id: b }] }), 204);
+    const whole = expectStatus(await server.get(`/api/v2/workspaces/${a}`), 200).body.data;
+    expectStatus(await server.post(pathOf(one), { data: [whole, { type: '', id: b }] }), 204);
     expect(await consumersOf(one)).toEqual([a, b]);
   });
 
@@ -230,11 +230,11 @@ describe('adding and removing consumers', () => {
 
   it('removes none where one of them is not there; that a workspace is none of its own needs no removal', async () => {
     const [one, a] = (await someWorkspaces('one', 'a')) as [string, string];
-    answered(await add(one, a), 204);
+    expectStatus(await add(one, a), 204);
     expect(problemsOf(await server.delete(pathOf(one), body(a, 'ws-none')))).toEqual([
       ['/data/1/id', 'Workspace ws-none does not exist'],
     ]);
-    answered(await server.delete(pathOf(one), body(one)), 204);
+    expectStatus(await server.delete(pathOf(one), body(one)), 204);
     expect(await consumersOf(one)).toEqual([a]);
   });
 
@@ -249,7 +249,7 @@ describe('adding and removing consumers', () => {
     expect(problemsOf(await ask(related('projects', 'prj-1')))[0]).toEqual(['/data/0/type', 'Type must be workspaces']);
     const many = Array.from({ length: 1_001 }, (_, index) => `ws-${index}`);
     expect(problemsOf(await ask(body(...many)))[0]?.[1]).toContain('at most 1000');
-    answered(await server[method](pathOf('ws-none'), body(one)), 404);
+    expectStatus(await server[method](pathOf('ws-none'), body(one)), 404);
   });
 
   it.each(['post', 'patch', 'delete'] as const)(
@@ -267,24 +267,24 @@ describe('adding and removing consumers', () => {
   it('is for admins of the workspace, of what they may read', async () => {
     const [one, a, hidden] = (await someWorkspaces('one', 'a', 'hidden')) as [string, string, string];
     const admin = await memberWith(async (team) => {
-      await giveWorkspace(server, team, one, 'admin');
-      await giveWorkspace(server, team, a, 'read');
+      await grantWorkspaceAccess(server, team, one, 'admin');
+      await grantWorkspaceAccess(server, team, a, 'read');
     });
-    answered(await admin.post(pathOf(one), body(a)), 204);
+    expectStatus(await admin.post(pathOf(one), body(a)), 204);
     expect(problemsOf(await admin.post(pathOf(one), body(hidden)))).toEqual([
       ['/data/0/id', `Workspace ${hidden} does not exist`],
     ]);
-    answered(await add(one, hidden), 204);
+    expectStatus(await add(one, hidden), 204);
     expect(problemsOf(await admin.delete(pathOf(one), body(a, hidden)))).toEqual([
       ['/data/1/id', `Workspace ${hidden} does not exist`],
     ]);
-    answered(await admin.patch(pathOf(one), body(a)), 404);
-    answered(await admin.delete(pathOf(one), body(a)), 204);
+    expectStatus(await admin.patch(pathOf(one), body(a)), 404);
+    expectStatus(await admin.delete(pathOf(one), body(a)), 204);
     expect(await consumersOf(one)).toEqual([hidden]);
-    const writer = await memberWith((team) => giveWorkspace(server, team, one, 'write'));
+    const writer = await memberWith((team) => grantWorkspaceAccess(server, team, one, 'write'));
     for (const method of ['post', 'patch', 'delete'] as const) {
-      answered(await writer[method](pathOf(one), body(one)), 404);
-      answered(await admin[method](pathOf(hidden), body(one)), 404);
+      expectStatus(await writer[method](pathOf(one), body(one)), 404);
+      expectStatus(await admin[method](pathOf(hidden), body(one)), 404);
     }
   });
 
@@ -298,8 +298,8 @@ describe('adding and removing consumers', () => {
 describe('replacing the list', () => {
   it('leaves those that are named, in one append', async () => {
     const [one, a, b, c] = (await someWorkspaces('one', 'a', 'b', 'c')) as [string, string, string, string];
-    answered(await add(one, a, b), 204);
-    answered(await server.patch(pathOf(one), body(c, b)), 204);
+    expectStatus(await add(one, a, b), 204);
+    expectStatus(await server.patch(pathOf(one), body(c, b)), 204);
     expect(await consumersOf(one)).toEqual([b, c]);
     const [, , taken, given] = await server.store.stream(one);
     expect([taken, given]).toMatchObject([
@@ -307,20 +307,21 @@ describe('replacing the list', () => {
       { type: 'RemoteStateConsumersAdded', data: { workspaces: [c] } },
     ]);
     expect(taken?.transaction).toBe(given?.transaction);
-    answered(await server.patch(pathOf(one), body()), 204);
+    expectStatus(await server.patch(pathOf(one), body()), 204);
     expect(await consumersOf(one)).toEqual([]);
   });
 
   it('is for those who manage all workspaces', async () => {
     const [one, a] = (await someWorkspaces('one', 'a')) as [string, string];
-    const project = answered(await server.get(`/api/v2/workspaces/${one}`), 200).body.data.relationships.project.data;
-    const maintainer = await memberWith((team) => giveProject(server, team, project.id as string, 'admin'));
-    answered(await maintainer.patch(pathOf(one), body(a)), 404);
+    const project = expectStatus(await server.get(`/api/v2/workspaces/${one}`), 200).body.data.relationships.project
+      .data;
+    const maintainer = await memberWith((team) => grantProjectAccess(server, team, project.id as string, 'admin'));
+    expectStatus(await maintainer.patch(pathOf(one), body(a)), 404);
     const managers = await makeTeam(server, 'acme', unique('team'), {
       'organization-access': { 'manage-workspaces': true },
     });
     const manager = await makeMember(server, 'acme', unique('manager'), [managers]);
-    answered(await manager.patch(pathOf(one), body(a)), 204);
+    expectStatus(await manager.patch(pathOf(one), body(a)), 204);
     expect(await consumersOf(one)).toEqual([a]);
   });
 
@@ -334,7 +335,7 @@ describe('replacing the list', () => {
     expect(answers.map(({ status }) => status)).toEqual(lists.map(() => 204));
     const left = await consumersOf(one);
     expect(lists.map((list) => list.toSorted().join())).toContain(left.toSorted().join());
-    await expectTrueToTheLog(server, [workspacesSlice]);
+    await expectViewsMatchLog(server, [workspacesDefinition]);
   });
 });
 
@@ -349,10 +350,10 @@ describe('consumers', () => {
 
   it('are the same in another project', async () => {
     const [one, a] = (await someWorkspaces('one', 'a')) as [string, string];
-    answered(await add(one, a), 204);
+    expectStatus(await add(one, a), 204);
     const project = await makeProject(server, 'acme', unique('project'));
     for (const id of [one, a]) {
-      answered(await server.patch(`/api/v2/workspaces/${id}`, resource('workspaces', {}, inProject(project))), 200);
+      expectStatus(await server.patch(`/api/v2/workspaces/${id}`, resource('workspaces', {}, inProject(project))), 200);
     }
     expect(await consumersOf(one)).toEqual([a]);
   });
@@ -367,20 +368,20 @@ describe('consumers', () => {
       server.database.rows(sql`
         select workspace, consumer from remote_state_consumers where workspace = any (${made}::text[])
          order by workspace = ${a} desc, consumer`);
-    answered(await add(a, b), 204);
-    answered(await add(a, c), 204);
-    answered(await add(b, a), 204);
-    answered(await server.delete(`/api/v2/workspaces/${b}`), 204);
+    expectStatus(await add(a, b), 204);
+    expectStatus(await add(a, c), 204);
+    expectStatus(await add(b, a), 204);
+    expectStatus(await server.delete(`/api/v2/workspaces/${b}`), 204);
     expect(await rows()).toEqual([{ workspace: a, consumer: c }]);
     expect(await consumersOf(a)).toEqual([c]);
-    answered(await server.delete(`/api/v2/organizations/${name}`), 204);
+    expectStatus(await server.delete(`/api/v2/organizations/${name}`), 204);
     expect(await rows()).toEqual([]);
-    await expectTrueToTheLog(server, [workspacesSlice]);
+    await expectViewsMatchLog(server, [workspacesDefinition]);
   });
 
   it('are not born of a workspace that is deleted at the same time', async () => {
     const [one, a] = (await someWorkspaces('one', 'a')) as [string, string];
-    meanwhile(server.store, () => server.delete(`/api/v2/workspaces/${a}`));
+    runBetween(server.store, () => server.delete(`/api/v2/workspaces/${a}`));
     expect(problemsOf(await add(one, a))).toEqual([['/data/0/id', `Workspace ${a} does not exist`]]);
     expect(await server.database.rows(sql`select 1 from remote_state_consumers where consumer = ${a}`)).toEqual([]);
   });

@@ -5,18 +5,18 @@ import { ConfigureRoute, CurrentActor, type Actor } from '#access';
 import { Database } from '#event-store';
 import {
   identifiersBody,
-  pageDocument,
-  pageOf,
-  parameter,
+  renderPage,
+  parsePage,
+  getParameter,
   parseBody,
   type Document,
-  type Query as QueryOf,
+  type QueryParameters as QueryOf,
   LIST_BODY_BYTES,
 } from '#json-api';
 import { ChangeRemoteStateConsumers } from './remote-state-consumers.handler.js';
 import type { ConsumerCommand } from './remote-state-consumers.js';
 import { listConsumers } from './remote-state-consumers.queries.js';
-import { workspaceResource } from './workspaces.document.js';
+import { renderWorkspace } from './workspaces.document.js';
 
 /** A list is replaced as a whole: it may be longer than others. */
 export const body = identifiersBody('workspaces', 1_000);
@@ -38,11 +38,11 @@ export class RemoteStateConsumersController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const page = pageOf(query);
-    const configured = parameter(query, 'show_only_configured') === 'true';
+    const page = parsePage(query);
+    const configured = getParameter(query, 'show_only_configured') === 'true';
     const { rows, total } = await listConsumers(this.database, actor, id, page, configured);
-    const data = rows.map((row) => workspaceResource(row, actor));
-    return pageDocument(data, page, total, request.url);
+    const data = rows.map((row) => renderWorkspace(row, actor));
+    return renderPage(data, page, total, request.url);
   }
 
   @Post(PATH)

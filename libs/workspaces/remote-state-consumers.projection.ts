@@ -1,9 +1,9 @@
 import { sql, type Projection, type OrganizationDeleted, type WorkspaceDeleted } from '#kernel';
 import type { ConsumerEvent } from './remote-state-consumers.js';
 
-type Deleted = OrganizationDeleted | WorkspaceDeleted;
+type ConsumerEndEvent = OrganizationDeleted | WorkspaceDeleted;
 
-export const remoteStateConsumers: Projection<ConsumerEvent | Deleted> = {
+export const remoteStateConsumers: Projection<ConsumerEvent | ConsumerEndEvent> = {
   name: 'remote_state_consumers',
   tables: ['remote_state_consumers'],
   on: {

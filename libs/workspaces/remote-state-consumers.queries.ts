@@ -1,37 +1,37 @@
 import { notFound, sql, type Sql } from '#kernel';
-import { snapshotOf, type Database, type Snapshot } from '#event-store';
+import { buildSnapshotJson, type Database, type StreamSnapshot } from '#event-store';
 import {
-  demand,
-  fresh,
-  grantedWorkspaces,
-  grantsOnWorkspace,
+  requirePermission,
+  requireCurrentAccess,
+  selectGrantedWorkspaces,
+  selectWorkspaceGrants,
   isGrantedWorkspace,
-  organizationsWhere,
-  permittedPlaces,
+  isPermittedByRole,
+  selectPermittedScopes,
   type Actor,
   type Grant,
-  type Place,
+  type PermissionScope,
 } from '#access';
-import { limitOf, listedIn, type Listed, type Page } from '#json-api';
-import { columns, type WorkspaceRow } from './workspaces.queries.js';
+import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
+import { selectWorkspaceColumns, type WorkspaceRow } from './workspaces.queries.js';
 
 /** With `project-remote-state` the workspaces of the project, otherwise those that are named one by one. */
-const NAMED = sql.raw(`
+const SELECT_CONFIGURED_CONSUMERS = sql.raw(`
   select c.consumer from remote_state_consumers c where c.workspace = target.id and not target."isProject"
    union all
   select near.id from workspaces near where target."isProject" and near.project = target.project`);
 
 /** What the list is taken from, as far as the caller sees it; all but one are empty. In SQL: `w`, and `target`. */
-const extentsFor = (actor: Actor) => ({
+const buildExtents = (actor: Actor) => ({
   all: sql`target."isGlobal" and target.whole and w.organization = target.organization and w.id <> target.id`,
   granted: sql`target."isGlobal" and not target.whole and w.organization = target.organization and w.id <> target.id
-               and w.id in (${grantedWorkspaces(actor)})`,
-  named: sql`not target."isGlobal" and w.id in (${NAMED}) and w.id <> target.id
+               and w.id in (${selectGrantedWorkspaces(actor)})`,
+  named: sql`not target."isGlobal" and w.id in (${SELECT_CONFIGURED_CONSUMERS}) and w.id <> target.id
              and (target.whole or ${isGrantedWorkspace(actor, 'w')})`,
 });
 
 /** All but one of an organization are not counted anew for each page: there is a count of them. */
-const totalOf = ({ granted, named }: ReturnType<typeof extentsFor>): Sql => sql`
+const selectTotal = ({ granted, named }: ReturnType<typeof buildExtents>): Sql => sql`
   case when not target."isGlobal" then (select count(*) from workspaces w where ${named})
        when target.whole then (select coalesce(sum(c.workspaces), 0)::bigint - 1 from workspace_counts c
                                 where c.organization = target.organization)
@@ -45,67 +45,67 @@ export const listConsumers = async (
   database: Database,
   actor: Actor,
   workspace: string,
-  page: Page,
+  page: PageRequest,
   configured: boolean,
-): Promise<Listed<WorkspaceRow>> => {
-  const extents = extentsFor(actor);
+): Promise<ListPage<WorkspaceRow>> => {
+  const extents = buildExtents(actor);
   const parts = Object.values(extents).map(
-    (extent) => sql`(select w.id from workspaces w where ${extent} order by w.name ${limitOf(page)})`,
+    (extent) => sql`(select w.id from workspaces w where ${extent} order by w.name ${buildLimit(page)})`,
   );
   const places = sql`
-    select w.id, w.organization, w.project, o.whole, ${grantsOnWorkspace(actor, 'w')} as grants,
+    select w.id, w.organization, w.project, o.whole, ${selectWorkspaceGrants(actor, 'w')} as grants,
            not ${configured} and (w.settings ->> 'globalRemoteState')::boolean as "isGlobal",
            not ${configured} and (w.settings ->> 'projectRemoteState')::boolean as "isProject"
       from workspaces w
-      join (select id, ${organizationsWhere(actor, 'read-workspace')} as whole from organizations) o
+      join (select id, ${isPermittedByRole(actor, 'read-workspace')} as whole from organizations) o
         on o.id = w.organization
-     where w.id = ${workspace} and ${fresh(actor)}`;
+     where w.id = ${workspace} and ${requireCurrentAccess(actor)}`;
   const found = await database.slowRows<WorkspaceRow & { total: number; owner: string; ownerGrants: readonly Grant[] }>(
     actor,
     sql`
     select target.organization as owner, target.grants as "ownerGrants", target.total, page.*
-      from (select target.*, ${totalOf(extents)} as total
-              from ${permittedPlaces(actor, 'read-workspace', places)} target
+      from (select target.*, ${selectTotal(extents)} as total
+              from ${selectPermittedScopes(actor, 'read-workspace', places)} target
             -- Once, and not for each row of the page.
             offset 0) target
       left join lateral (
-        select ${columns(actor)}
+        select ${selectWorkspaceColumns(actor)}
           from (${sql.join(parts, ' union all ')}) listed join workspaces w on w.id = listed.id
           join organizations o on o.id = w.organization join projects p on p.id = w.project) page on true
      order by page.name`,
   );
   const [first] = found;
   if (!first) throw notFound();
-  demand(actor, 'read-workspace', { organization: first.owner, grants: first.ownerGrants });
-  return listedIn(found);
+  requirePermission(actor, 'read-workspace', { organization: first.owner, grants: first.ownerGrants });
+  return toListPage(found);
 };
 
 /** A workspace of the same organization that a request names. */
-type Consumer = Place & { readonly id: string; readonly version: number };
+type Consumer = PermissionScope & { readonly id: string; readonly version: number };
 
 /** What a decision needs to know besides the stream's own state. */
-export type ConsumersForCommand = Place & {
+export type ConsumersForCommand = PermissionScope & {
   readonly id: string;
   readonly organization: string;
   readonly organizationVersion: number;
-  readonly snapshot: Snapshot;
+  readonly snapshot: StreamSnapshot;
   readonly consumers: readonly Consumer[];
   /** Of those named, which are consumers; or all that are. */
   readonly present: readonly string[];
 };
 
-export const consumersForCommand = async (
+export const loadConsumersForCommand = async (
   database: Database,
   actor: Actor,
   workspace: string,
   { named, all }: { readonly named: readonly string[]; readonly all: boolean },
 ): Promise<ConsumersForCommand> => {
   const row = await database.row<ConsumersForCommand>(sql`
-    select w.id, w.organization, so.version as "organizationVersion", ${grantsOnWorkspace(actor, 'w')} as grants,
-           ${snapshotOf('s')} as snapshot,
+    select w.id, w.organization, so.version as "organizationVersion", ${selectWorkspaceGrants(actor, 'w')} as grants,
+           ${buildSnapshotJson('s')} as snapshot,
            coalesce((select jsonb_agg(jsonb_build_object('id', named.id, 'organization', named.organization,
                                                          'version', sn.version,
-                                                         'grants', ${grantsOnWorkspace(actor, 'named')}))
+                                                         'grants', ${selectWorkspaceGrants(actor, 'named')}))
                        from workspaces named join event_store.streams sn on sn.stream = named.id
                       where named.organization = w.organization and named.id = any (${named}::text[])), '[]') as consumers,
            array(select c.consumer from remote_state_consumers c
@@ -113,7 +113,7 @@ export const consumersForCommand = async (
                   order by c.consumer) as present
       from workspaces w join event_store.streams s on s.stream = w.id
       join event_store.streams so on so.stream = w.organization
-     where w.id = ${workspace} and ${fresh(actor)}`);
+     where w.id = ${workspace} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   return row;
 };

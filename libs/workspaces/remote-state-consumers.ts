@@ -1,6 +1,6 @@
-import { unprocessable, type Message, type Table } from '#kernel';
+import { unprocessable, type Message, type HandlersByType } from '#kernel';
 import type { WorkspaceChanges } from './workspace-settings.js';
-import type { ActiveWorkspace, Workspace } from './workspace-state.js';
+import type { ActiveWorkspace, WorkspaceState } from './workspace-state.js';
 
 /** Workspaces that are let read the state of this one, one by one. Who they are is in the view, and in no state here. */
 export type ConsumerEvent =
@@ -23,16 +23,16 @@ const checkSharing = ({ settings }: ActiveWorkspace): void => {
   throw unprocessable('Remote state consumers cannot be changed when global remote state sharing is enabled', '/data');
 };
 
-const without = (workspaces: readonly string[], others: readonly string[]): readonly string[] => {
+const exclude = (workspaces: readonly string[], others: readonly string[]): readonly string[] => {
   const left = new Set(workspaces);
   for (const other of others) left.delete(other);
   return [...left];
 };
 
-const added = (workspaces: readonly string[]): readonly ConsumerEvent[] =>
+const toAddedEvents = (workspaces: readonly string[]): readonly ConsumerEvent[] =>
   workspaces.length > 0 ? [{ type: 'RemoteStateConsumersAdded', data: { workspaces } }] : [];
 
-const removed = (workspaces: readonly string[]): readonly ConsumerEvent[] =>
+const toRemovedEvents = (workspaces: readonly string[]): readonly ConsumerEvent[] =>
   workspaces.length > 0 ? [{ type: 'RemoteStateConsumersRemoved', data: { workspaces } }] : [];
 
 /**
@@ -40,30 +40,30 @@ const removed = (workspaces: readonly string[]): readonly ConsumerEvent[] =>
  * terraform-provider-tfe then takes the list for empty: when the sharing ends, it adds the names of its configuration and
  * removes none (resource_tfe_workspace_settings.go). Names that came back would fail its apply.
  */
-export const consumerChangesBySharing = (
+export const decideConsumerChanges = (
   { globalRemoteState, projectRemoteState }: WorkspaceChanges,
   named: readonly string[],
-): readonly ConsumerEvent[] => (globalRemoteState || projectRemoteState ? removed(named) : []);
+): readonly ConsumerEvent[] => (globalRemoteState || projectRemoteState ? toRemovedEvents(named) : []);
 
-export const consumerDecisions: Table<ConsumerCommand, [state: ActiveWorkspace], readonly ConsumerEvent[]> = {
+export const consumerDecisions: HandlersByType<ConsumerCommand, [state: ActiveWorkspace], readonly ConsumerEvent[]> = {
   AddRemoteStateConsumers: ({ workspaces, present }, state) => {
     checkSharing(state);
-    return added(without(workspaces, present));
+    return toAddedEvents(exclude(workspaces, present));
   },
   RemoveRemoteStateConsumers: ({ workspaces, present }, state) => {
     checkSharing(state);
     const named = new Set(workspaces);
-    return removed(present.filter((consumer) => named.has(consumer)));
+    return toRemovedEvents(present.filter((consumer) => named.has(consumer)));
   },
   ReplaceRemoteStateConsumers: ({ workspaces, present }, state) => {
     checkSharing(state);
-    return [...removed(without(present, workspaces)), ...added(without(workspaces, present))];
+    return [...toRemovedEvents(exclude(present, workspaces)), ...toAddedEvents(exclude(workspaces, present))];
   },
 };
 
-const unmoved = (_: unknown, state: Workspace): Workspace => state;
+const keepState = (_: unknown, state: WorkspaceState): WorkspaceState => state;
 
-export const consumerEvolutions: Table<ConsumerEvent, [state: Workspace], Workspace> = {
-  RemoteStateConsumersAdded: unmoved,
-  RemoteStateConsumersRemoved: unmoved,
+export const consumerEvolutions: HandlersByType<ConsumerEvent, [state: WorkspaceState], WorkspaceState> = {
+  RemoteStateConsumersAdded: keepState,
+  RemoteStateConsumersRemoved: keepState,
 };

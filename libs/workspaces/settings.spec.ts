@@ -2,13 +2,13 @@ import { describe, it } from '@jest/globals';
 import { specify } from '#kernel/spec';
 import { DEFAULT_SETTINGS } from './settings.js';
 import type { SettingsInput, WorkspaceSettings } from './workspace-settings.js';
-import { workspace, type Surroundings, type WorkspaceEvent } from './workspace.js';
+import { workspace, type WorkspaceDecisionContext, type WorkspaceEvent } from './workspace.js';
 
 const { given } = specify(workspace);
 
-const update = (changes: SettingsInput, around: Surroundings = {}) =>
+const update = (changes: SettingsInput, around: WorkspaceDecisionContext = {}) =>
   ({ type: 'UpdateWorkspace', data: { changes, ...around } }) as const;
-const create = (settings: SettingsInput, around: Surroundings = {}) =>
+const create = (settings: SettingsInput, around: WorkspaceDecisionContext = {}) =>
   ({
     type: 'CreateWorkspace',
     data: { project: 'prj-1', name: 'one', settings, names: [], bindings: [], ...around },

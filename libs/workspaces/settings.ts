@@ -1,6 +1,6 @@
-import { checkAll, IN_PATHS, unprocessable } from '#kernel';
-import { autoDestroyWith } from './auto-destroy.js';
-import { checkExecution, executionWith, type ExecutionMode } from './execution.js';
+import { runAllChecks, PATH_NAME_RULE, unprocessable } from '#kernel';
+import { resolveAutoDestroy } from './auto-destroy.js';
+import { checkExecution, resolveExecution, type ExecutionMode } from './execution.js';
 import type {
   SettingsInput,
   VcsRepo,
@@ -46,13 +46,13 @@ const NO_REPO: VcsRepo = {
 };
 
 /** One credential takes the place of the other. */
-const credentialOf = ({ oauthTokenId, vcsAppInstallationId }: VcsRepoInput): VcsRepoInput => {
+const resolveCredential = ({ oauthTokenId, vcsAppInstallationId }: VcsRepoInput): VcsRepoInput => {
   if (oauthTokenId) return { vcsAppInstallationId: null };
   return vcsAppInstallationId ? { oauthTokenId: null } : {};
 };
 
-const repoWith = (before: VcsRepo | null, input: VcsRepoInput): VcsRepo => {
-  const repo = { ...(before ?? NO_REPO), ...input, ...credentialOf(input) };
+const resolveVcsRepo = (before: VcsRepo | null, input: VcsRepoInput): VcsRepo => {
+  const repo = { ...(before ?? NO_REPO), ...input, ...resolveCredential(input) };
   if (repo.identifier === '') throw unprocessable("Identifier can't be blank", 'vcs-repo/identifier');
   if (!repo.oauthTokenId && !repo.vcsAppInstallationId) {
     throw unprocessable("OAuth token can't be blank", 'vcs-repo/oauth-token-id');
@@ -61,24 +61,24 @@ const repoWith = (before: VcsRepo | null, input: VcsRepoInput): VcsRepo => {
 };
 
 /** What a request makes of how it stands (contract §4.3): what it does not name stays. */
-export const changesOf = (before: WorkspaceSettings, given: SettingsInput): Partial<WorkspaceSettings> => {
+export const resolveSettingChanges = (before: WorkspaceSettings, given: SettingsInput): Partial<WorkspaceSettings> => {
   const { agentPoolId, executionMode, settingOverwrites, ...withoutExecution } = given;
   const { autoDestroyActivityDuration, autoDestroyAt, inheritsProjectAutoDestroy, ...more } = withoutExecution;
   const { vcsRepo: repo, ...plain } = more;
   const execution = { agentPoolId, executionMode, settingOverwrites };
-  checkAll(
-    () => executionWith(before.settingOverwrites, execution),
-    () => repo && repoWith(before.vcsRepo, repo),
+  runAllChecks(
+    () => resolveExecution(before.settingOverwrites, execution),
+    () => repo && resolveVcsRepo(before.vcsRepo, repo),
   );
   return {
     ...plain,
-    ...executionWith(before.settingOverwrites, execution),
-    ...autoDestroyWith(before, { autoDestroyActivityDuration, autoDestroyAt, inheritsProjectAutoDestroy }),
-    ...(repo === undefined ? {} : { vcsRepo: repo && repoWith(before.vcsRepo, repo) }),
+    ...resolveExecution(before.settingOverwrites, execution),
+    ...resolveAutoDestroy(before, { autoDestroyActivityDuration, autoDestroyAt, inheritsProjectAutoDestroy }),
+    ...(repo === undefined ? {} : { vcsRepo: repo && resolveVcsRepo(before.vcsRepo, repo) }),
   };
 };
 
-export const NAME = { ...IN_PATHS, most: 90 };
+export const NAME_RULE = { ...PATH_NAME_RULE, most: 90 };
 
 const checkSharing = ({ globalRemoteState, projectRemoteState }: WorkspaceSettings): void => {
   if (globalRemoteState && projectRemoteState) {
@@ -91,7 +91,7 @@ const checkSharing = ({ globalRemoteState, projectRemoteState }: WorkspaceSettin
 
 /** Rules between settings; `followed` is the execution mode where the workspace has none of its own. */
 export const checkSettings = (all: WorkspaceSettings, wanted: WorkspaceChanges, followed: ExecutionMode): void =>
-  checkAll(
+  runAllChecks(
     () => checkExecution(all, wanted, followed),
     () => checkSharing(all),
   );

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { decide, fold, Refused } from '#kernel';
+import { decide, fold, Refusal } from '#kernel';
 import { specify } from '#kernel/spec';
 import { DEFAULT_SETTINGS } from './settings.js';
-import type { StateFacts } from './state-head.js';
+import type { StateSummary } from './state-head.js';
 import { workspace, type WorkspaceCommand, type WorkspaceEvent } from './workspace.js';
 
 const { given } = specify(workspace);
@@ -23,7 +23,7 @@ const lockedBy = (holder: typeof alice | typeof bob): WorkspaceEvent => ({
 });
 const unlocked = (forced = false): WorkspaceEvent => ({ type: 'WorkspaceUnlocked', data: { holder: alice, forced } });
 
-const facts = (resources = 2): StateFacts => ({
+const facts = (resources = 2): StateSummary => ({
   size: 100,
   terraformVersion: '1.13.4',
   resources,
@@ -392,7 +392,7 @@ describe('whatever is asked of the lock and the state, in whatever order', () =>
         state = fold(workspace, state, decided);
         events.push(...decided);
       } catch (error) {
-        if (!(error instanceof Refused)) throw error;
+        if (!(error instanceof Refusal)) throw error;
       }
     }
     return events;

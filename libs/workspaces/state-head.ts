@@ -1,7 +1,7 @@
-import type { Person } from '#access/rules';
-import { conflict, notFound, type Message, type Table } from '#kernel';
+import type { ActingPrincipal } from '#access/rules';
+import { conflict, notFound, type Message, type HandlersByType } from '#kernel';
 import { describeHolder } from './holder.js';
-import type { ActiveWorkspace, StateHead, StateVersion, Workspace } from './workspace-state.js';
+import type { ActiveWorkspace, StateHead, StateVersion, WorkspaceState } from './workspace-state.js';
 
 /*
  * The head of a workspace's state: its newest version and its current one.
@@ -14,7 +14,7 @@ import type { ActiveWorkspace, StateHead, StateVersion, Workspace } from './work
  */
 
 /** An output as the log knows it: its value, which may be a secret, stays in the state file. */
-export type OutputFact = {
+export type OutputSummary = {
   readonly id: string;
   readonly name: string;
   readonly sensitive: boolean;
@@ -23,38 +23,38 @@ export type OutputFact = {
 };
 
 /** What a state file says, without a single value. */
-export type StateFacts = {
+export type StateSummary = {
   readonly size: number;
   readonly terraformVersion: string | null;
   readonly resources: number;
   readonly providers: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly modules: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  readonly outputs: readonly OutputFact[];
+  readonly outputs: readonly OutputSummary[];
 };
 
-type Birth = {
+type StateVersionCreation = {
   id: string;
   serial: number;
   lineage: string | null;
   md5: string;
-  createdBy: Person;
+  createdBy: ActingPrincipal;
   run: string | null;
   /** The version whose state this one brings back. */
   rollbackOf: string | null;
 };
 
 export type StateEvent =
-  | Message<'StateVersionCreated', Birth>
-  | Message<'StateVersionFinalized', { id: string } & StateFacts>
+  | Message<'StateVersionCreated', StateVersionCreation>
+  | Message<'StateVersionFinalized', { id: string } & StateSummary>
   | Message<'StateVersionPromoted', { id: string; resources: number }>
   | Message<'StateVersionDiscarded', { id: string }>;
 
 export type StateCommand =
   /** `facts` where the file came along with the request. */
-  | Message<'CreateStateVersion', Birth & { force: boolean; facts: StateFacts | null }>
-  | Message<'FinalizeStateVersion', { id: string; facts: StateFacts }>;
+  | Message<'CreateStateVersion', StateVersionCreation & { force: boolean; facts: StateSummary | null }>
+  | Message<'FinalizeStateVersion', { id: string; facts: StateSummary }>;
 
-type Content = Pick<Birth, 'serial' | 'lineage' | 'md5'>;
+type Content = Pick<StateVersionCreation, 'serial' | 'lineage' | 'md5'>;
 
 const hasContent = (version: StateVersion, { serial, lineage, md5 }: Content): boolean =>
   version.serial === serial && version.lineage === lineage && version.md5 === md5;
@@ -63,25 +63,25 @@ const hasContent = (version: StateVersion, { serial, lineage, md5 }: Content): b
 const isRetry = (latest: StateVersion | null, content: Content): boolean =>
   latest !== null && latest.isOfThisLock && hasContent(latest, content);
 
-const finalized = (id: string, facts: StateFacts): StateEvent => {
+const toFinalizedEvent = (id: string, facts: StateSummary): StateEvent => {
   const { size, terraformVersion, resources, providers, modules, outputs } = facts;
   const data = { id, size, terraformVersion, resources, providers, modules, outputs };
   return { type: 'StateVersionFinalized', data };
 };
 
 /** What unlocking yields for the state. */
-export const promotion = ({ finalized, current }: StateHead): readonly StateEvent[] =>
+export const decidePromotion = ({ finalized, current }: StateHead): readonly StateEvent[] =>
   finalized && finalized.version.id !== current
     ? [{ type: 'StateVersionPromoted', data: { id: finalized.version.id, resources: finalized.resources } }]
     : [];
 
 /** What becomes of a version that nobody will upload any more. */
-export const discarding = ({ latest }: StateHead): readonly StateEvent[] =>
+export const decideDiscard = ({ latest }: StateHead): readonly StateEvent[] =>
   latest?.status === 'pending' ? [{ type: 'StateVersionDiscarded', data: { id: latest.id } }] : [];
 
 const checkSequence = (
   before: StateVersion,
-  { serial, lineage, md5, rollbackOf }: Content & Pick<Birth, 'rollbackOf'>,
+  { serial, lineage, md5, rollbackOf }: Content & Pick<StateVersionCreation, 'rollbackOf'>,
 ): void => {
   // Under a new lock the same content makes a new version: go-tfe expects one (clients.md §8).
   if (hasContent(before, { serial, lineage, md5 })) return;
@@ -95,10 +95,10 @@ const checkSequence = (
 };
 
 /** Not every caller may see every team. */
-const describeOther = (holder: Person): string =>
+const describeOther = (holder: ActingPrincipal): string =>
   holder.type === 'teams' ? 'locked by another team' : describeHolder(holder, false);
 
-export const stateDecisions: Table<StateCommand, [state: ActiveWorkspace], readonly StateEvent[]> = {
+export const stateDecisions: HandlersByType<StateCommand, [state: ActiveWorkspace], readonly StateEvent[]> = {
   CreateStateVersion: ({ force, facts, ...birth }, { lock, stateHead }) => {
     const { id, serial, lineage, md5, createdBy, run, rollbackOf } = birth;
     if (!lock) throw conflict('Unable to create a state version. Lock the workspace first');
@@ -111,29 +111,29 @@ export const stateDecisions: Table<StateCommand, [state: ActiveWorkspace], reado
     if (stateHead.finalized && !force) checkSequence(stateHead.finalized.version, birth);
     const data = { id, serial, lineage, md5, createdBy, run, rollbackOf };
     const born = { type: 'StateVersionCreated', data } as const;
-    return [...discarding(stateHead), born, ...(facts ? [finalized(id, facts)] : [])];
+    return [...decideDiscard(stateHead), born, ...(facts ? [toFinalizedEvent(id, facts)] : [])];
   },
   FinalizeStateVersion: ({ id, facts }, { stateHead: { latest } }) => {
     if (latest?.id !== id) throw notFound();
     // Whoever says so has shown that the content is the same: they repeat themselves, or two of them came at once.
     if (latest.status === 'finalized') return [];
-    return [finalized(id, facts)];
+    return [toFinalizedEvent(id, facts)];
   },
 };
 
-const ofEarlierLock = (version: StateVersion): StateVersion => ({ ...version, isOfThisLock: false });
+const markEarlierLock = (version: StateVersion): StateVersion => ({ ...version, isOfThisLock: false });
 
 /** The state head once the lock is gone. */
-export const withoutLock = (head: StateHead): StateHead => ({
+export const releaseHead = (head: StateHead): StateHead => ({
   ...head,
-  latest: head.latest && ofEarlierLock(head.latest),
-  finalized: head.finalized && { ...head.finalized, version: ofEarlierLock(head.finalized.version) },
+  latest: head.latest && markEarlierLock(head.latest),
+  finalized: head.finalized && { ...head.finalized, version: markEarlierLock(head.finalized.version) },
 });
 
-const withHead = (state: Workspace, change: (head: StateHead) => Partial<StateHead>): Workspace =>
+const withHead = (state: WorkspaceState, change: (head: StateHead) => Partial<StateHead>): WorkspaceState =>
   state.status === 'active' ? { ...state, stateHead: { ...state.stateHead, ...change(state.stateHead) } } : state;
 
-export const stateEvolutions: Table<StateEvent, [state: Workspace], Workspace> = {
+export const stateEvolutions: HandlersByType<StateEvent, [state: WorkspaceState], WorkspaceState> = {
   StateVersionCreated: ({ id, serial, lineage, md5 }, state) =>
     withHead(state, () => ({ latest: { id, serial, lineage, md5, status: 'pending', isOfThisLock: true } })),
   StateVersionFinalized: ({ id, resources }, state) =>

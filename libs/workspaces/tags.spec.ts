@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { BindingsHow, Tag } from '#kernel';
+import type { BindingMode, Tag } from '#kernel';
 import { specify } from '#kernel/spec';
 import { DEFAULT_SETTINGS } from './settings.js';
 import { workspace, type WorkspaceEvent } from './workspace.js';
@@ -43,7 +43,7 @@ const create = (names: readonly string[], bindings: readonly Tag[], around: obje
   }) as const;
 const update = (more: object) => ({ type: 'UpdateWorkspace', data: { changes: {}, ...more } }) as const;
 const replace = (bindings: readonly Tag[], around: object = {}) => update({ bindings, ...around });
-const bind = (bindings: readonly Tag[], around: object = {}, how: BindingsHow = 'adding') =>
+const bind = (bindings: readonly Tag[], around: object = {}, how: BindingMode = 'adding') =>
   ({ type: 'BindTags', data: { bindings, how, ...around } }) as const;
 const add = (names: readonly string[], around: object = {}) =>
   ({ type: 'AddTags', data: { names, ...around } }) as const;

@@ -1,6 +1,6 @@
 import { rcompare, Range, satisfies, SemVer, valid } from 'semver';
 import { OPENTOFU_RELEASES, PREVIEWS, TERRAFORM_RELEASES } from './built-in-releases.js';
-import { constraintOf, type VersionConstraint } from './version-constraint.js';
+import { parseVersionConstraint, type VersionConstraint } from './version-constraint.js';
 
 /** What clients write for the newest of all. */
 const LATEST = 'latest';
@@ -19,7 +19,7 @@ const isRunning = (version: string, running: string | undefined): boolean => {
   return version === running || `${major}.${minor}.${patch}` === running;
 };
 
-const newestFirst = (versions: readonly string[]): readonly SemVer[] =>
+const sortNewestFirst = (versions: readonly string[]): readonly SemVer[] =>
   [...new Set(versions)].map((version) => new SemVer(version)).toSorted(rcompare);
 
 /**
@@ -33,8 +33,8 @@ export class ToolReleases {
 
   constructor(added: readonly string[] = []) {
     this.known = new Set([...TERRAFORM_RELEASES, ...OPENTOFU_RELEASES, ...PREVIEWS, ...added]);
-    const own = newestFirst([...TERRAFORM_RELEASES, ...added]).filter(({ prerelease }) => prerelease.length === 0);
-    this.final = [...own, ...newestFirst(OPENTOFU_RELEASES)];
+    const own = sortNewestFirst([...TERRAFORM_RELEASES, ...added]).filter(({ prerelease }) => prerelease.length === 0);
+    this.final = [...own, ...sortNewestFirst(OPENTOFU_RELEASES)];
   }
 
   /** The newest release, which a workspace gets that names none. */
@@ -54,14 +54,14 @@ export class ToolReleases {
   problemOf(version: string, running?: string): string | null {
     if (this.releaseFor(version) !== null) return null;
     if (isExact(version)) return isRunning(version, running) ? null : `${version} is not a known release. ${REMEDY}`;
-    return constraintOf(version) === null
+    return parseVersionConstraint(version) === null
       ? `must be a release such as 1.5.7, a constraint such as ~> 1.5.0, or ${LATEST}`
       : `${version} is met by no known release. ${REMEDY}`;
   }
 
   private releaseFor(version: string): string | null {
     if (isExact(version)) return this.known.has(version) ? version : null;
-    const constraint = version === LATEST ? ANY : constraintOf(version);
+    const constraint = version === LATEST ? ANY : parseVersionConstraint(version);
     return constraint && (this.newestMeeting(constraint) ?? this.previewMeeting(constraint));
   }
 

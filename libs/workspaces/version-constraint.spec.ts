@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { constraintOf } from './version-constraint.js';
+import { parseVersionConstraint } from './version-constraint.js';
 
 describe('a constraint of the tool', () => {
   it.each([
@@ -22,15 +22,15 @@ describe('a constraint of the tool', () => {
     ['1.1.2-custom.4', '=1.1.2-custom.4'],
     ['> 1.1.2-0.0a.10', '>1.1.2-0.0a.10'],
   ])('%j is %j for npm', (text, range) => {
-    expect(constraintOf(text)).toEqual({ range, except: [] });
+    expect(parseVersionConstraint(text)).toEqual({ range, except: [] });
   });
 
   it('leaves versions out', () => {
-    expect(constraintOf('~> 1.4.0, != 1.4.2, != 1.4')).toEqual({
+    expect(parseVersionConstraint('~> 1.4.0, != 1.4.2, != 1.4')).toEqual({
       range: '>=1.4.0 <1.5.0',
       except: ['1.4.2', '1.4.0'],
     });
-    expect(constraintOf('!= 1.4.2')).toEqual({ range: '*', except: ['1.4.2'] });
+    expect(parseVersionConstraint('!= 1.4.2')).toEqual({ range: '*', except: ['1.4.2'] });
   });
 
   it.each([
@@ -56,6 +56,6 @@ describe('a constraint of the tool', () => {
     '1.2.3+build',
     '1.99999999999999999999.0',
   ])('%j is none', (text) => {
-    expect(constraintOf(text)).toBeNull();
+    expect(parseVersionConstraint(text)).toBeNull();
   });
 });

@@ -12,7 +12,12 @@ const TERM = new RegExp(
  * `~>` lets the last of the numbers that are written grow: `~> 1.5.0` stays in 1.5, `~> 1.5` stays in 1, and `~> 1` goes
  * on for ever. npm's `~1.5` would stay in 1.5.
  */
-const pessimistic = (version: string, major: number, minor: string | undefined, patch: string | undefined): string => {
+const expandPessimistic = (
+  version: string,
+  major: number,
+  minor: string | undefined,
+  patch: string | undefined,
+): string => {
   if (minor === undefined) return `>=${version}`;
   const end = patch === undefined ? `${major + 1}.0.0` : `${major}.${Number(minor) + 1}.0`;
   return `>=${version} <${end}`;
@@ -22,7 +27,7 @@ const pessimistic = (version: string, major: number, minor: string | undefined, 
  * A version constraint as Terraform and OpenTofu write it, `>= 1.3, < 1.6`: terms that must all be met, in which numbers
  * that are left away are 0. Null where the text is none.
  */
-export const constraintOf = (text: string): VersionConstraint | null => {
+export const parseVersionConstraint = (text: string): VersionConstraint | null => {
   const range: string[] = [];
   const except: string[] = [];
   for (const term of text.split(',')) {
@@ -30,7 +35,7 @@ export const constraintOf = (text: string): VersionConstraint | null => {
     if (match === undefined) return null;
     const version = `${major}.${minor ?? 0}.${patch ?? 0}${preview}`;
     if (operator === '!=') except.push(version);
-    else if (operator === '~>') range.push(pessimistic(version, Number(major), minor, patch));
+    else if (operator === '~>') range.push(expandPessimistic(version, Number(major), minor, patch));
     else range.push(`${operator}${version}`);
   }
   return { range: range.join(' ') || '*', except };

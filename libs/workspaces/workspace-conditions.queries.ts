@@ -1,57 +1,60 @@
 import { sql, type Sql } from '#kernel';
-import type { Tagged } from '#tag-bindings';
+import type { TagFilterTerm } from '#tag-bindings';
 
 /** What is left out of a list of workspaces. */
-export type Conditions = {
+export type WorkspaceListFilter = {
   readonly name: string | undefined;
   readonly wildcard: string | undefined;
   /** Keys of tags of its own, flat ones and bindings, that must all be there. */
   readonly tags: readonly string[];
   readonly excludeTags: readonly string[];
   /** What must all count for it: its own tags, and what it inherits. */
-  readonly tagged: readonly Tagged[];
+  readonly tagged: readonly TagFilterTerm[];
   readonly project: string | undefined;
   readonly currentRunStatuses: readonly string[];
 };
 
 /** In SQL: `w`, a workspace, and `owner`, its organization. */
-export type Condition = {
+export type WorkspaceCondition = {
   readonly where: Sql;
   /** Where it alone says which workspaces: their ids, each once. */
   readonly ids?: Sql;
   /** Where it says that they are all workspaces of certain projects, without those that have tags with these keys themselves. */
-  readonly projects?: Projects;
+  readonly projects?: ProjectMembership;
   /** How many fit no estimate can tell: it knows a few hundred names, and nothing of what is in the middle of them. */
   readonly unforeseen?: true;
 };
 
-type Projects = { readonly are: (column: Sql) => Sql; readonly unless: readonly string[] };
+type ProjectMembership = { readonly are: (column: Sql) => Sql; readonly unless: readonly string[] };
 
-const isAmong = (ids: Sql): Condition => ({ where: sql`w.id in (${ids})`, ids });
+const isAmong = (ids: Sql): WorkspaceCondition => ({ where: sql`w.id in (${ids})`, ids });
 
-const literally = (text: string): string => text.replaceAll(/[\\%_]/g, (special) => `\\${special}`);
+const escapeLikePattern = (text: string): string => text.replaceAll(/[\\%_]/g, (special) => `\\${special}`);
 
 /** The index of parts of names knows them in small letters (sql/004_lists.sql). */
 const isLike = (pattern: string): Sql => sql`lower(w.name) like ${pattern.toLowerCase()}`;
 
-const hasInName = (text: string): Condition => ({ where: isLike(`%${literally(text)}%`), unforeseen: true });
+const hasInName = (text: string): WorkspaceCondition => ({
+  where: isLike(`%${escapeLikePattern(text)}%`),
+  unforeseen: true,
+});
 
-const matches = (wildcard: string): Condition => {
-  const pattern = literally(wildcard).replaceAll('*', '%');
+const matchesWildcard = (wildcard: string): WorkspaceCondition => {
+  const pattern = escapeLikePattern(wildcard).replaceAll('*', '%');
   return { where: sql`${isLike(pattern)} and w.name like ${pattern}`, unforeseen: true };
 };
 
 const isValue = (column: string, value: string | null): Sql =>
   value === null ? sql.raw('true') : sql`${sql.raw(column)} = ${value}`;
 
-const hasOwn = ({ key, value }: Tagged): Condition =>
+const hasOwnTag = ({ key, value }: TagFilterTerm): WorkspaceCondition =>
   isAmong(sql`
     select t.workspace from workspace_tags t
      where t.organization = owner.id and t.key = ${key} and ${isValue('t.value', value)}`);
 
 const PROJECT = sql.raw('w.project');
 
-const isIn = (project: string): Condition => {
+const isInProject = (project: string): WorkspaceCondition => {
   const are = (column: Sql): Sql => sql`${column} = ${project}`;
   return { where: are(PROJECT), projects: { are, unless: [] } };
 };
@@ -61,7 +64,7 @@ const isIn = (project: string): Condition => {
  * where one project may have them all: `is true` keeps the planner from starting there, so that a list goes along its order
  * until the page is full.
  */
-const inheritsAll = (tagged: readonly Tagged[]): Condition => {
+const inheritsAllTags = (tagged: readonly TagFilterTerm[]): WorkspaceCondition => {
   const [first, ...others] = tagged.map(
     ({ key, value }) => sql`pt.organization = owner.id and pt.key = ${key} and ${isValue('pt.value', value)}`,
   );
@@ -76,27 +79,27 @@ const inheritsAll = (tagged: readonly Tagged[]): Condition => {
 };
 
 /** The planner starts from the rarest of these. Of many it would think longer than it takes to look at each workspace. */
-const ONE_BY_ONE = 3;
+const MAX_JOINED_CONDITIONS = 3;
 
-const hasAllOwn = (keys: readonly string[]): readonly Condition[] => {
-  const others = keys.slice(ONE_BY_ONE);
+const hasAllOwnTags = (keys: readonly string[]): readonly WorkspaceCondition[] => {
+  const others = keys.slice(MAX_JOINED_CONDITIONS);
   const where = sql`not exists (
     select 1 from unnest(${others}::text[]) as wanted (key)
      where not exists (select 1 from workspace_tags t where t.workspace = w.id and t.key = wanted.key))`;
-  const first = keys.slice(0, ONE_BY_ONE).map((key) => hasOwn({ key, value: null }));
+  const first = keys.slice(0, MAX_JOINED_CONDITIONS).map((key) => hasOwnTag({ key, value: null }));
   return [...first, ...(others.length > 0 ? [{ where }] : [])];
 };
 
-const hasNoneOf = (keys: readonly string[]): Condition => ({
+const hasNoTag = (keys: readonly string[]): WorkspaceCondition => ({
   where: sql`not exists (
     select 1 from workspace_tags t where t.organization = owner.id and t.key = any (${keys}::text[]) and t.workspace = w.id)`,
 });
 
 /** Of so many tags it is told apart where they come from: each doubles the ways. */
-const TOLD_APART = 2;
+const MAX_PARTITIONED_TAGS = 2;
 
 /** In either way: its own, or its project's where it has none with that key. For each workspace that is left. */
-const has = ({ key, value }: Tagged): Condition => {
+const hasTag = ({ key, value }: TagFilterTerm): WorkspaceCondition => {
   const own = (condition: Sql): Sql => sql`exists (
     select 1 from workspace_tags t where t.workspace = w.id and t.key = ${key} and ${condition})`;
   const projects = sql`
@@ -111,44 +114,45 @@ const has = ({ key, value }: Tagged): Condition => {
  * The ways in which workspaces have all of these tags: of each it is their own, or they inherit it. None has two, so that
  * what is found in each is all of it, and each way has indexes of its own to start from.
  */
-const taggedWays = (tagged: readonly Tagged[]): readonly (readonly Condition[])[] => {
-  const always = tagged.slice(TOLD_APART).map(has);
-  return partings(tagged.slice(0, TOLD_APART)).map(([own, inherited]) => [
-    ...own.map(hasOwn),
-    ...(inherited.length > 0 ? [inheritsAll(inherited)] : []),
+const buildTagAlternatives = (tagged: readonly TagFilterTerm[]): readonly (readonly WorkspaceCondition[])[] => {
+  const always = tagged.slice(MAX_PARTITIONED_TAGS).map(hasTag);
+  return listPartitions(tagged.slice(0, MAX_PARTITIONED_TAGS)).map(([own, inherited]) => [
+    ...own.map(hasOwnTag),
+    ...(inherited.length > 0 ? [inheritsAllTags(inherited)] : []),
     ...always,
   ]);
 };
 
 /** All ways to put things into two heaps. */
-const partings = <T>(things: readonly T[]): readonly (readonly [readonly T[], readonly T[]])[] =>
+const listPartitions = <T>(things: readonly T[]): readonly (readonly [readonly T[], readonly T[]])[] =>
   things.reduce<readonly (readonly [readonly T[], readonly T[]])[]>(
     (ways, thing) =>
       ways.flatMap(([one, other]) => [[[...one, thing], other] as const, [one, [...other, thing]] as const]),
     [[[], []]],
   );
 
-const isAtRun = (statuses: readonly string[]): Condition =>
+const hasCurrentRunIn = (statuses: readonly string[]): WorkspaceCondition =>
   isAmong(sql`
     select c.workspace from workspace_runs c where c.organization = owner.id and c.status = any (${statuses}::text[])`);
 
 /** The conditions of a list, besides the organization: one of the ways must hold; none has any where all of it is asked for. */
-export const waysOf = (filter: Conditions): readonly (readonly Condition[])[] => {
+export const buildConditionAlternatives = (filter: WorkspaceListFilter): readonly (readonly WorkspaceCondition[])[] => {
   const always = [
     ...(filter.name ? [hasInName(filter.name)] : []),
-    ...(filter.wildcard ? [matches(filter.wildcard)] : []),
-    ...(filter.project ? [isIn(filter.project)] : []),
-    ...hasAllOwn(filter.tags),
-    ...(filter.excludeTags.length > 0 ? [hasNoneOf(filter.excludeTags)] : []),
-    ...(filter.currentRunStatuses.length > 0 ? [isAtRun(filter.currentRunStatuses)] : []),
+    ...(filter.wildcard ? [matchesWildcard(filter.wildcard)] : []),
+    ...(filter.project ? [isInProject(filter.project)] : []),
+    ...hasAllOwnTags(filter.tags),
+    ...(filter.excludeTags.length > 0 ? [hasNoTag(filter.excludeTags)] : []),
+    ...(filter.currentRunStatuses.length > 0 ? [hasCurrentRunIn(filter.currentRunStatuses)] : []),
   ];
-  return taggedWays(filter.tagged).map((way) => [...always, ...way]);
+  return buildTagAlternatives(filter.tagged).map((way) => [...always, ...way]);
 };
 
-export const allOf = (conditions: readonly Condition[]): Sql => sql.and(conditions.map(({ where }) => where));
+export const joinConditions = (conditions: readonly WorkspaceCondition[]): Sql =>
+  sql.and(conditions.map(({ where }) => where));
 
 /** There is a count of each project. What they have, without those that say themselves what they would inherit. */
-const countOfProjects = (projects: readonly Projects[]): Sql => {
+const buildProjectCount = (projects: readonly ProjectMembership[]): Sql => {
   const are = (column: Sql): Sql => sql.and(projects.map((each) => each.are(column)));
   const all = sql`(
     select coalesce(sum(c.workspaces), 0)::bigint from workspace_counts c
@@ -161,9 +165,9 @@ const countOfProjects = (projects: readonly Projects[]): Sql => {
 };
 
 /** To count a hundred thousand rows would cost more than the page: these are counted elsewhere, of a whole organization. */
-export const countInWhole = (conditions: readonly Condition[]): Sql | null => {
+export const buildOrganizationCount = (conditions: readonly WorkspaceCondition[]): Sql | null => {
   const projects = conditions.flatMap((condition) => condition.projects ?? []);
-  if (projects.length === conditions.length) return countOfProjects(projects);
+  if (projects.length === conditions.length) return buildProjectCount(projects);
   const [only, ...others] = conditions;
   return only?.ids && others.length === 0 ? sql`(select count(*) from (${only.ids}) matching)` : null;
 };

@@ -1,10 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { pageOf, type Query } from '#json-api';
+import { parsePage, type QueryParameters } from '#json-api';
 import { sql, type Sql } from '#kernel';
-import { asked, indexesOf, planFor, readWhole, rowsRead, startCrowd, type Crowd } from '../../test/support/plans.js';
+import {
+  captureStatement,
+  indexesOf,
+  planFor,
+  readWhole,
+  rowsRead,
+  startCrowd,
+  type PlanSeed,
+} from '../../test/support/plans.js';
 import type { TestServer } from '../../test/support/server.js';
 import { listWorkspaces } from './workspace-lists.queries.js';
-import { filterOf } from './workspaces.filter.js';
+import { parseWorkspaceFilter } from './workspaces.filter.js';
 
 /**
  * How lists are answered by what workspaces inherit: 100,000 of them in one project with ten bindings, beside a project of
@@ -59,7 +67,7 @@ const fill = (organization: string): readonly Sql[] => {
 };
 
 let server: TestServer;
-let actors: Crowd['actors'];
+let actors: PlanSeed['actors'];
 
 beforeAll(async () => {
   ({ server, actors } = await startCrowd(ORGANIZATION, fill));
@@ -78,9 +86,9 @@ type Case = {
 };
 
 const expectIndexed = async ({ query, by, total, reads }: Case, who: keyof typeof actors): Promise<void> => {
-  const parameters: Query = Object.fromEntries(new URLSearchParams(query));
-  const { found, statement } = await asked(server.database, (database) =>
-    listWorkspaces(database, actors[who], ORGANIZATION, pageOf(parameters), filterOf(parameters)),
+  const parameters: QueryParameters = Object.fromEntries(new URLSearchParams(query));
+  const { found, statement } = await captureStatement(server.database, (database) =>
+    listWorkspaces(database, actors[who], ORGANIZATION, parsePage(parameters), parseWorkspaceFilter(parameters)),
   );
   const plan = await planFor(server.database, statement);
   expect({ total: found.total, readWhole: readWhole(plan, TABLES), by: indexesOf(plan).has(by) }).toEqual({

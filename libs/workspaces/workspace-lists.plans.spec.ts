@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { pageOf, type Query } from '#json-api';
+import { parsePage, type QueryParameters } from '#json-api';
 import { sql, type Sql } from '#kernel';
 import {
   anybody,
-  asked,
+  captureStatement,
   indexesOf,
   planFor,
   planForAny,
@@ -11,11 +11,11 @@ import {
   refusedStatement,
   rowsRead,
   startCrowd,
-  type Crowd,
+  type PlanSeed,
 } from '../../test/support/plans.js';
 import type { TestServer } from '../../test/support/server.js';
 import { listWorkspaces } from './workspace-lists.queries.js';
-import { filterOf } from './workspaces.filter.js';
+import { parseWorkspaceFilter } from './workspaces.filter.js';
 
 /**
  * How Postgres answers lists where there is much: an organization of 100,000 workspaces, among a thousand small ones.
@@ -70,7 +70,7 @@ const fill = (large: string): readonly Sql[] => {
 };
 
 let server: TestServer;
-let actors: Crowd['actors'];
+let actors: PlanSeed['actors'];
 
 beforeAll(async () => {
   ({ server, actors } = await startCrowd(LARGE, fill));
@@ -82,9 +82,9 @@ type Who = keyof typeof actors;
 
 /** What a list found, and by what statement. */
 const listed = async (query: string, who: Who, organization: string) => {
-  const parameters: Query = Object.fromEntries(new URLSearchParams(query));
-  const { found, statement } = await asked(server.database, (database) =>
-    listWorkspaces(database, actors[who], organization, pageOf(parameters), filterOf(parameters)),
+  const parameters: QueryParameters = Object.fromEntries(new URLSearchParams(query));
+  const { found, statement } = await captureStatement(server.database, (database) =>
+    listWorkspaces(database, actors[who], organization, parsePage(parameters), parseWorkspaceFilter(parameters)),
   );
   return { total: found.total, statement };
 };
@@ -229,9 +229,11 @@ describe('a list that the caller may not read', () => {
     const standings = new Map([['org-tenant-3', new Set(['owner'] as const)]]);
     const stranger = anybody({ siteAdmin: false, teams: ['team-3'], standings });
     const tags = Array.from({ length: 10 }, (_tag, n) => `filter[tagged][${n}][key]=k${n}`).join('&');
-    const parameters: Query = Object.fromEntries(new URLSearchParams(`${tags}&search[name]=prod&search[tags]=common`));
+    const parameters: QueryParameters = Object.fromEntries(
+      new URLSearchParams(`${tags}&search[name]=prod&search[tags]=common`),
+    );
     const statement = await refusedStatement(server.database, (database) =>
-      listWorkspaces(database, stranger, organization, pageOf(parameters), filterOf(parameters)),
+      listWorkspaces(database, stranger, organization, parsePage(parameters), parseWorkspaceFilter(parameters)),
     );
     expect(rowsRead(await planFor(server.database, statement), LARGE_TABLES)).toBe(0);
   });

@@ -1,13 +1,13 @@
-import type { Person } from '#access';
-import { unchanged, writeOf, type EventStore, type Write } from '#event-store';
+import type { ActingPrincipal } from '#access';
+import { expectVersion, decideWrite, type EventStore, type StreamWrite } from '#event-store';
 import type { LockSnapshot } from './lock.queries.js';
 import { workspace, type WorkspaceCommand } from './workspace.js';
 
 /** The lock of one workspace, for runs: their events and the lock's are appended together. */
 export type WorkspaceLock = {
-  readonly holder: Person | null;
+  readonly holder: ActingPrincipal | null;
   /** Leaves the lock as it is; only holds the workspace at its version. */
-  readonly kept: Write;
+  readonly kept: StreamWrite;
   /**
    * From one run to another, null for none. A run that has lost the lock to an administrator's force has none to give.
    * Throws what the workspace refuses: it is locked, or a state is still being uploaded, which only force does not mind.
@@ -16,11 +16,11 @@ export type WorkspaceLock = {
     readonly from: string | null;
     readonly to: string | null;
     readonly forced?: boolean;
-  }) => Write;
+  }) => StreamWrite;
 };
 
-/** `snapshot` is lockSnapshot, read with a statement of the caller's own. */
-export const workspaceLock = async (
+/** `snapshot` is buildLockSnapshotJson, read with a statement of the caller's own. */
+export const loadWorkspaceLock = async (
   store: EventStore,
   id: string,
   organization: string,
@@ -28,7 +28,7 @@ export const workspaceLock = async (
 ): Promise<WorkspaceLock> => {
   const loaded = await store.restore(id, workspace, snapshot);
   const holder = loaded.state.status === 'active' ? (loaded.state.lock?.holder ?? null) : null;
-  const kept = unchanged(id, loaded.version);
+  const kept = expectVersion(id, loaded.version);
   const { lockedSince, isHolderHidden } = snapshot;
   return {
     holder,
@@ -46,7 +46,7 @@ export const workspaceLock = async (
         const run = { type: 'runs', id: to, name: to } as const;
         commands.push({ type: 'LockWorkspace', data: { holder: run, reason: '', lockedSince, isHolderHidden } });
       }
-      return commands.length > 0 ? writeOf(workspace, loaded, organization, ...commands) : kept;
+      return commands.length > 0 ? decideWrite(workspace, loaded, organization, ...commands) : kept;
     },
   };
 };

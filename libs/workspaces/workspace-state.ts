@@ -1,4 +1,4 @@
-import type { Person } from '#access/rules';
+import type { ActingPrincipal } from '#access/rules';
 import type { Tag } from '#kernel';
 import type { WorkspaceSettings } from './workspace-settings.js';
 
@@ -6,7 +6,7 @@ import type { WorkspaceSettings } from './workspace-settings.js';
  * The state that the deciders of a workspace share. Their rules are in workspace.ts, lock.ts, state-head.ts, tags.ts and
  * remote-state-consumers.ts.
  */
-export type Lock = { readonly holder: Person; readonly reason: string };
+export type WorkspaceLockState = { readonly holder: ActingPrincipal; readonly reason: string };
 
 export type StateVersion = {
   readonly id: string;
@@ -37,8 +37,8 @@ export type ActiveWorkspace = {
   readonly tags: readonly Tag[];
   /** The SSH key that was assigned last; it may have been deleted since, of which this stream is not told. */
   readonly sshKey: string | null;
-  readonly lock: Lock | null;
+  readonly lock: WorkspaceLockState | null;
   readonly stateHead: StateHead;
 };
 
-export type Workspace = { readonly status: 'absent' | 'deleted' } | ActiveWorkspace;
+export type WorkspaceState = { readonly status: 'absent' | 'deleted' } | ActiveWorkspace;

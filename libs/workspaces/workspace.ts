@@ -1,14 +1,14 @@
 import {
-  checkAll,
+  runAllChecks,
   checkAutoDestroyDuration,
   checkName,
   conflict,
-  differences,
-  IN_OWNER,
-  isNothing,
-  personIn,
-  Refused,
-  refuseTogether,
+  pickChanged,
+  BINDING_POINTERS,
+  hasNoChanges,
+  listNamedPeople,
+  Refusal,
+  collectRefusals,
   requireActive,
   type DataOf,
   type Decider,
@@ -20,23 +20,23 @@ import {
 import type { ExecutionMode } from './execution.js';
 import { lockDecisions, lockEvolutions, type LockCommand, type LockEvent } from './lock.js';
 import {
-  consumerChangesBySharing,
+  decideConsumerChanges,
   consumerDecisions,
   consumerEvolutions,
   type ConsumerCommand,
   type ConsumerEvent,
 } from './remote-state-consumers.js';
-import { changesOf, checkSettings, DEFAULT_SETTINGS, NAME } from './settings.js';
+import { resolveSettingChanges, checkSettings, DEFAULT_SETTINGS, NAME_RULE } from './settings.js';
 import type { SettingsInput, WorkspaceChanges, WorkspaceSettings } from './workspace-settings.js';
 import { stateDecisions, stateEvolutions, type StateCommand, type StateEvent } from './state-head.js';
-import { NO_STATE, type ActiveWorkspace, type Workspace } from './workspace-state.js';
+import { NO_STATE, type ActiveWorkspace, type WorkspaceState } from './workspace-state.js';
 import {
-  bind,
-  checkTaken,
+  decideBindings,
+  checkMovedTags,
   tagDecisions,
   tagEvolutions,
-  tagsOfNew,
-  type FixedKey,
+  createInitialTags,
+  type FixedTagKey,
   type NewTags,
   type TagCommand,
   type TagEvent,
@@ -63,9 +63,9 @@ export type WorkspaceEvent =
   | ConsumerEvent;
 
 /** What the rules ask beyond the stream; left out where the request names nothing that they are about. */
-export type Surroundings = {
+export type WorkspaceDecisionContext = {
   /** Keys that the project, which it is in after the command, lets no workspace bind. */
-  readonly fixed?: readonly FixedKey[];
+  readonly fixed?: readonly FixedTagKey[];
   /** The execution mode that a workspace there has while it has none of its own. */
   readonly followedMode?: ExecutionMode;
   /** The named remote state consumers. */
@@ -75,15 +75,18 @@ export type Surroundings = {
 };
 
 export type WorkspaceCommand =
-  | Message<'CreateWorkspace', Surroundings & NewTags & { project: string; name: string; settings: SettingsInput }>
+  | Message<
+      'CreateWorkspace',
+      WorkspaceDecisionContext & NewTags & { project: string; name: string; settings: SettingsInput }
+    >
   | Message<
       'UpdateWorkspace',
-      Surroundings & {
+      WorkspaceDecisionContext & {
         changes: SettingsInput & { readonly name?: string };
         project?: string | undefined;
         /** Where the request says that it moves; the project that its document names where this is missing. */
         movedAt?: string;
-        /** They replace the bindings that it has (bindingChanges). */
+        /** They replace the bindings that it has (computeBindingChanges). */
         bindings?: readonly Tag[] | undefined;
       }
     >
@@ -95,16 +98,16 @@ export type WorkspaceCommand =
   | StateCommand
   | ConsumerCommand;
 
-type Later = Exclude<WorkspaceCommand, { type: 'CreateWorkspace' }>;
+type ExistingWorkspaceDecision = Exclude<WorkspaceCommand, { type: 'CreateWorkspace' }>;
 
 /** Adapts a decision about an existing workspace to the states of the decider. */
 const whenActive =
   <D>(decide: (data: D, state: ActiveWorkspace) => readonly WorkspaceEvent[]) =>
-  (data: D, state: Workspace): readonly WorkspaceEvent[] =>
+  (data: D, state: WorkspaceState): readonly WorkspaceEvent[] =>
     decide(data, requireActive(state));
 
 /** What a request says, what it makes of the settings, what of that is new, and how all of them are then. */
-type Asked = {
+type SettingsRequest = {
   readonly input: SettingsInput;
   readonly wanted: WorkspaceChanges;
   readonly changed: WorkspaceChanges;
@@ -112,16 +115,16 @@ type Asked = {
 };
 
 const checkChanges = (
-  { input, wanted, changed, all }: Asked,
-  { followedMode = 'remote', versionProblem }: Surroundings,
+  { input, wanted, changed, all }: SettingsRequest,
+  { followedMode = 'remote', versionProblem }: WorkspaceDecisionContext,
 ): void => {
-  checkAll(
-    () => changed.name !== undefined && checkName(changed.name, NAME),
+  runAllChecks(
+    () => changed.name !== undefined && checkName(changed.name, NAME_RULE),
     () => checkAutoDestroyDuration(input.autoDestroyActivityDuration),
     () => checkSettings(all, wanted, followedMode),
     () => {
       if (versionProblem && changed.terraformVersion !== undefined)
-        throw new Refused('unprocessable', [versionProblem]);
+        throw new Refusal('unprocessable', [versionProblem]);
     },
   );
 };
@@ -131,36 +134,37 @@ const checkRequest = ({
   name,
   autoDestroyActivityDuration,
 }: SettingsInput & { readonly name: string | undefined }): void =>
-  checkAll(
-    () => name !== undefined && checkName(name, NAME),
+  runAllChecks(
+    () => name !== undefined && checkName(name, NAME_RULE),
     () => checkAutoDestroyDuration(autoDestroyActivityDuration),
   );
 
 const decideUpdate = (
-  { changes, project, bindings, movedAt, ...around }: DataOf<Later, 'UpdateWorkspace'>,
+  { changes, project, bindings, movedAt, ...around }: DataOf<ExistingWorkspaceDecision, 'UpdateWorkspace'>,
   state: ActiveWorkspace,
 ): readonly WorkspaceEvent[] => {
   const { name, ...settings } = changes;
-  const made = refuseTogether(
-    () => changesOf(state.settings, settings),
+  const made = collectRefusals(
+    () => resolveSettingChanges(state.settings, settings),
     () => checkRequest({ ...settings, name: name === state.name ? undefined : name }),
   );
   const wanted: WorkspaceChanges = { ...made, ...(name === undefined ? {} : { name }) };
-  const changed = differences({ ...state.settings, name: state.name }, wanted);
+  const changed = pickChanged({ ...state.settings, name: state.name }, wanted);
   checkChanges({ input: settings, wanted, changed, all: { ...state.settings, ...changed } }, around);
   const events: WorkspaceEvent[] = [];
-  if (!isNothing(changed)) events.push({ type: 'WorkspaceUpdated', data: { changes: changed } });
-  events.push(...consumerChangesBySharing(changed, around.consumers ?? []));
+  if (!hasNoChanges(changed)) events.push({ type: 'WorkspaceUpdated', data: { changes: changed } });
+  events.push(...decideConsumerChanges(changed, around.consumers ?? []));
   const moves = Boolean(project) && project !== state.project;
   if (moves && project) events.push({ type: 'WorkspaceMoved', data: { from: state.project, to: project } });
   const fixed = around.fixed ?? [];
-  if (bindings) events.push(...bind(state.tags, { bindings, how: 'replacing', at: IN_OWNER.bindings }, fixed));
-  if (moves) checkTaken(state.tags, { bindings, movedAt }, fixed);
+  if (bindings)
+    events.push(...decideBindings(state.tags, { bindings, how: 'replacing', at: BINDING_POINTERS.bindings }, fixed));
+  if (moves) checkMovedTags(state.tags, { bindings, movedAt }, fixed);
   return events;
 };
 
 const decideDelete = (
-  { forced }: DataOf<Later, 'DeleteWorkspace'>,
+  { forced }: DataOf<ExistingWorkspaceDecision, 'DeleteWorkspace'>,
   { name, project, lock, stateHead }: ActiveWorkspace,
 ): readonly WorkspaceEvent[] => {
   if (!forced) {
@@ -177,7 +181,7 @@ const decideDelete = (
 };
 
 const decideSshKey = (
-  { key }: DataOf<Later, 'AssignSshKey'>,
+  { key }: DataOf<ExistingWorkspaceDecision, 'AssignSshKey'>,
   { sshKey }: ActiveWorkspace,
 ): readonly WorkspaceEvent[] => {
   if (key === sshKey) return [];
@@ -185,19 +189,19 @@ const decideSshKey = (
   return sshKey === null ? [] : [{ type: 'WorkspaceSshKeyUnassigned', data: { key: sshKey } }];
 };
 
-export const workspace: Decider<Workspace, WorkspaceCommand, WorkspaceEvent> = {
+export const workspace: Decider<WorkspaceState, WorkspaceCommand, WorkspaceEvent> = {
   version: 6,
   initial: { status: 'absent' },
   decide: {
     CreateWorkspace: ({ project, name, settings, names, bindings, ...around }, state) => {
       if (state.status !== 'absent') throw conflict('Workspace exists already');
-      const given = refuseTogether(
-        () => changesOf(DEFAULT_SETTINGS, settings),
+      const given = collectRefusals(
+        () => resolveSettingChanges(DEFAULT_SETTINGS, settings),
         () => checkRequest({ ...settings, name }),
       );
       const all = { ...DEFAULT_SETTINGS, ...given };
       checkChanges({ input: settings, wanted: given, changed: { ...given, name }, all }, around);
-      const tags = tagsOfNew({ names, bindings }, around.fixed ?? []);
+      const tags = createInitialTags({ names, bindings }, around.fixed ?? []);
       return [{ type: 'WorkspaceCreated', data: { project, name, settings: all, tags } }];
     },
     UpdateWorkspace: whenActive(decideUpdate),
@@ -239,5 +243,5 @@ export const workspace: Decider<Workspace, WorkspaceCommand, WorkspaceEvent> = {
     ...stateEvolutions,
     ...consumerEvolutions,
   },
-  people: (state) => (state.status === 'active' ? personIn(state.lock?.holder) : []),
+  people: (state) => (state.status === 'active' ? listNamedPeople(state.lock?.holder) : []),
 };

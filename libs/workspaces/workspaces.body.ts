@@ -1,21 +1,21 @@
 import { z } from 'zod';
-import { checkAll, checkAutoDestroyDuration, checkName, labelOf, unprocessable, type Problem } from '#kernel';
+import { runAllChecks, checkAutoDestroyDuration, checkName, toLabel, unprocessable, type Problem } from '#kernel';
 import {
-  closedMap,
-  given,
+  strictObject,
+  omitUndefined,
   identifiersBody,
-  ignored,
-  kept,
+  ignoredMember,
+  storedOnly,
   parseBody,
-  refused,
+  unsupportedMember,
   resourceBody,
   text,
   toOneInput,
-  toOneOf,
-  typeOf,
-  valuesOf,
+  parseToOne,
+  typeSchema,
+  fromAttributes,
 } from '#json-api';
-import { NAME } from './settings.js';
+import { NAME_RULE } from './settings.js';
 import type { OverwritesInput, SettingsInput, VcsRepoInput, WorkspaceSettings } from './workspace-settings.js';
 import { flatTagsInput, tagBindingsInput } from '#tag-bindings';
 import type { ToolReleases } from './tool-releases.catalogue.js';
@@ -51,41 +51,41 @@ const timeOrBlank = z
 const plain = z.object({
   'agent-pool-id': text(255).nullish(),
   'allow-destroy-plan': z.boolean().optional(),
-  'assessments-enabled': kept(z.boolean().optional()),
+  'assessments-enabled': storedOnly(z.boolean().optional()),
   'auto-apply': z.boolean().optional(),
-  'auto-apply-run-trigger': kept(z.boolean().optional()),
+  'auto-apply-run-trigger': storedOnly(z.boolean().optional()),
   description: text(10_000).nullish(),
-  'file-triggers-enabled': kept(z.boolean().optional()),
+  'file-triggers-enabled': storedOnly(z.boolean().optional()),
   'global-remote-state': z.boolean().optional(),
-  'inherits-project-auto-destroy': kept(z.boolean().optional()),
+  'inherits-project-auto-destroy': storedOnly(z.boolean().optional()),
   'project-remote-state': z.boolean().optional(),
-  'queue-all-runs': kept(z.boolean().optional()),
-  'speculative-enabled': kept(z.boolean().optional()),
-  'structured-run-output-enabled': kept(z.boolean().optional()),
-  'working-directory': kept(text(1_000).nullish()),
+  'queue-all-runs': storedOnly(z.boolean().optional()),
+  'speculative-enabled': storedOnly(z.boolean().optional()),
+  'structured-run-output-enabled': storedOnly(z.boolean().optional()),
+  'working-directory': storedOnly(text(1_000).nullish()),
 });
 
 /** The attributes of both request tables (contract §4.3); all optional here, a name is asked for on create. */
 const attributes = z.object({
   name: z.string().optional(),
   ...plain.shape,
-  'auto-destroy-activity-duration': kept(text(255).nullish()),
-  'auto-destroy-at': kept(timeOrBlank.nullish()),
+  'auto-destroy-activity-duration': storedOnly(text(255).nullish()),
+  'auto-destroy-at': storedOnly(timeOrBlank.nullish()),
   'execution-mode': z.enum(['remote', 'local', 'agent']).optional(),
   'iac-version': text(255).optional(),
   operations: z.boolean().optional(),
-  'setting-overwrites': closedMap({
+  'setting-overwrites': strictObject({
     'execution-mode': z.boolean().optional(),
     'agent-pool': z.boolean().optional(),
   }).optional(),
   'source-name': text(255).nullish(),
   'source-url': text(2_000).nullish(),
   'terraform-version': text(255).optional(),
-  'trigger-patterns': kept(paths.nullish()),
-  'trigger-prefixes': kept(paths.nullish()),
-  'vcs-repo': kept(vcsRepo.nullish()),
-  'hyok-enabled': refused('encryption with a key of yours is not built'),
-  'migration-environment': refused('there is no legacy environment to migrate from'),
+  'trigger-patterns': storedOnly(paths.nullish()),
+  'trigger-prefixes': storedOnly(paths.nullish()),
+  'vcs-repo': storedOnly(vcsRepo.nullish()),
+  'hyok-enabled': unsupportedMember('encryption with a key of yours is not built'),
+  'migration-environment': unsupportedMember('there is no legacy environment to migrate from'),
 });
 
 const ownEndpoint = (name: string): string => `has its own endpoint, \`/workspaces/:id/relationships/${name}\``;
@@ -95,48 +95,49 @@ const related = {
   project: toOneInput,
   tags: flatTagsInput.nullish(),
   'tag-bindings': tagBindingsInput,
-  'remote-state-consumers': ignored(ownEndpoint('remote-state-consumers')),
-  'ssh-key': ignored(ownEndpoint('ssh-key')),
+  'remote-state-consumers': ignoredMember(ownEndpoint('remote-state-consumers')),
+  'ssh-key': ignoredMember(ownEndpoint('ssh-key')),
 };
 const relationships = z.object(related).nullish();
 
-const SAID_ONCE = 'is set when the workspace is created';
+const CREATE_ONLY = 'is set when the workspace is created';
 
 export const createBody = resourceBody('workspaces', attributes.extend({ name: z.string() }), relationships);
 export const updateBody = resourceBody(
   'workspaces',
   attributes
-    .extend({ 'source-name': ignored(SAID_ONCE), 'source-url': ignored(SAID_ONCE) })
+    .extend({ 'source-name': ignoredMember(CREATE_ONLY), 'source-url': ignoredMember(CREATE_ONLY) })
     .nullish()
-    .transform((given): Attributes => given ?? {}),
-  z.object({ ...related, tags: ignored(ownEndpoint('tags'), flatTagsInput.nullish()) }).nullish(),
+    .transform((given): WorkspaceAttributes => given ?? {}),
+  z.object({ ...related, tags: ignoredMember(ownEndpoint('tags'), flatTagsInput.nullish()) }).nullish(),
 );
 
 export const movedBody = identifiersBody('workspaces');
 
 /** The ids of workspaces that are to move. */
-export const movedIn = (body: unknown): readonly string[] => parseBody(movedBody, body).data.map(({ id }) => id);
+export const parseMovedWorkspaces = (body: unknown): readonly string[] =>
+  parseBody(movedBody, body).data.map(({ id }) => id);
 
 /** `reason` at the top, or in the attributes, or nothing at all (clients.md §1). */
 export const lockBody = z.object({
   reason: text(10_000).nullish(),
   data: z
-    .object({ type: typeOf('workspaces'), attributes: z.object({ reason: text(10_000).nullish() }).nullish() })
+    .object({ type: typeSchema('workspaces'), attributes: z.object({ reason: text(10_000).nullish() }).nullish() })
     .nullish(),
 });
 
 /** Not a relationship's body: the key is an attribute of the workspace there (contract §4.3). */
 export const sshKeyBody = resourceBody('workspaces', z.object({ id: text(255).nullable() }));
 
-type Attributes = z.infer<typeof attributes>;
+type WorkspaceAttributes = z.infer<typeof attributes>;
 
 /** Attributes that the schema accepts, of a body in which it may refuse others. */
-type SoundAttributes = {
-  readonly [A in Exclude<keyof Attributes, 'setting-overwrites'>]?: Attributes[A] | undefined;
+type ValidAttributes = {
+  readonly [A in Exclude<keyof WorkspaceAttributes, 'setting-overwrites'>]?: WorkspaceAttributes[A] | undefined;
 };
 
 /** `operations` is the old name for two of the execution modes. */
-const modeOf = (input: SoundAttributes): WorkspaceSettings['executionMode'] | undefined => {
+const toExecutionMode = (input: ValidAttributes): WorkspaceSettings['executionMode'] | undefined => {
   if (input.operations === undefined) return input['execution-mode'];
   if (input['execution-mode'] !== undefined) {
     throw unprocessable('Operations must not be given together with execution mode', 'operations');
@@ -144,14 +145,14 @@ const modeOf = (input: SoundAttributes): WorkspaceSettings['executionMode'] | un
   return input.operations ? 'remote' : 'local';
 };
 
-const overwritesOf = ({ 'setting-overwrites': said }: Attributes): OverwritesInput | undefined =>
-  said && given({ executionMode: said['execution-mode'], agentPool: said['agent-pool'] });
+const toOverwrites = ({ 'setting-overwrites': said }: WorkspaceAttributes): OverwritesInput | undefined =>
+  said && omitUndefined({ executionMode: said['execution-mode'], agentPool: said['agent-pool'] });
 
 /** The name by which a request calls the tool's version: both are the same attribute (clients.md §1). */
-const versionNamed = (input: Attributes): 'iac-version' | 'terraform-version' =>
+const findVersionAttribute = (input: WorkspaceAttributes): 'iac-version' | 'terraform-version' =>
   input['terraform-version'] === undefined ? 'iac-version' : 'terraform-version';
 
-const versionOf = (input: SoundAttributes): string | undefined => {
+const toVersion = (input: ValidAttributes): string | undefined => {
   const { 'iac-version': iac, 'terraform-version': terraform } = input;
   if (iac !== undefined && terraform !== undefined && iac !== terraform) {
     throw unprocessable('Iac version and Terraform version are one, and must not differ', 'iac-version');
@@ -160,20 +161,20 @@ const versionOf = (input: SoundAttributes): string | undefined => {
 };
 
 /** What is wrong with the version that is named, said of the attribute by which it is. */
-export const versionProblemOf = (
-  input: Attributes,
+export const findVersionProblem = (
+  input: WorkspaceAttributes,
   releases: ToolReleases,
   running: string | undefined,
 ): { readonly versionProblem?: Problem } => {
-  const version = versionOf(input);
+  const version = toVersion(input);
   const problem = version === undefined ? null : releases.problemOf(version, running);
   if (problem === null) return {};
-  const name = versionNamed(input);
-  return { versionProblem: { detail: `${labelOf(name)} ${problem}`, pointer: `/data/attributes/${name}` } };
+  const name = findVersionAttribute(input);
+  return { versionProblem: { detail: `${toLabel(name)} ${problem}`, pointer: `/data/attributes/${name}` } };
 };
 
 /** Patterns and prefixes exclude one another: giving one that is not empty clears the other (clients.md §3). */
-const triggersOf = (input: SoundAttributes): Pick<SettingsInput, 'triggerPatterns' | 'triggerPrefixes'> => {
+const toTriggers = (input: ValidAttributes): Pick<SettingsInput, 'triggerPatterns' | 'triggerPrefixes'> => {
   const patterns = input['trigger-patterns'] === null ? [] : input['trigger-patterns'];
   const prefixes = input['trigger-prefixes'] === null ? [] : input['trigger-prefixes'];
   if (patterns?.length && prefixes?.length) {
@@ -181,20 +182,20 @@ const triggersOf = (input: SoundAttributes): Pick<SettingsInput, 'triggerPattern
   }
   if (patterns?.length) return { triggerPatterns: patterns, triggerPrefixes: [] };
   if (prefixes?.length) return { triggerPatterns: [], triggerPrefixes: prefixes };
-  return given({ triggerPatterns: patterns, triggerPrefixes: prefixes });
+  return omitUndefined({ triggerPatterns: patterns, triggerPrefixes: prefixes });
 };
 
 const isEmptyObject = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 
-type WithOverwrites = SoundAttributes & { readonly 'setting-overwrites'?: unknown };
+type WithOverwrites = ValidAttributes & { readonly 'setting-overwrites'?: unknown };
 
 /**
  * Returns only the keys that the request has; clients send null for the default. An empty object names no repository
  * and is refused, with one exception: pytfe 1.5 sends `vcs-repo` and `setting-overwrites` with every request, and both
  * empty if the caller gave neither.
  */
-const vcsRepoOf = (input: WithOverwrites): VcsRepoInput | null | undefined => {
+const toVcsRepo = (input: WithOverwrites): VcsRepoInput | null | undefined => {
   const repo = input['vcs-repo'];
   if (!repo) return repo;
   if (isEmptyObject(repo) && isEmptyObject(input['setting-overwrites'])) return undefined;
@@ -204,7 +205,7 @@ const vcsRepoOf = (input: WithOverwrites): VcsRepoInput | null | undefined => {
   if (installation && oauthToken) {
     throw unprocessable('OAuth token and VCS app installation must not both be given', 'vcs-repo');
   }
-  return given({
+  return omitUndefined({
     identifier: repo.identifier,
     oauthTokenId: oauthToken,
     vcsAppInstallationId: installation,
@@ -215,38 +216,38 @@ const vcsRepoOf = (input: WithOverwrites): VcsRepoInput | null | undefined => {
 };
 
 /** Blank clears, like null. */
-const clearedBy = (text: string | null | undefined): string | null | undefined =>
+const toNullIfBlank = (text: string | null | undefined): string | null | undefined =>
   text === undefined ? undefined : text || null;
 
 const destroyTime = (text: string | null | undefined): string | null | undefined =>
-  text ? new Date(text).toISOString() : clearedBy(text);
+  text ? new Date(text).toISOString() : toNullIfBlank(text);
 
 /** The rules between the attributes of one request, and those for single attributes; absent ones are not checked. */
-export const checkAttributes = (input: SoundAttributes): void =>
-  checkAll(
-    () => input.name !== undefined && checkName(input.name, NAME),
+export const checkAttributes = (input: ValidAttributes): void =>
+  runAllChecks(
+    () => input.name !== undefined && checkName(input.name, NAME_RULE),
     () => checkAutoDestroyDuration(input['auto-destroy-activity-duration']),
-    () => modeOf(input),
-    () => triggersOf(input),
-    () => vcsRepoOf(input),
-    () => versionOf(input),
+    () => toExecutionMode(input),
+    () => toTriggers(input),
+    () => toVcsRepo(input),
+    () => toVersion(input),
   );
 
 /** What a request changes, in our names. The agent pool is named by its id, or as a relationship. */
-export const settingsOf = (input: Attributes, related: z.infer<typeof relationships>): SettingsInput => ({
-  ...valuesOf(plain.parse(input)),
-  ...given({
-    agentPoolId: toOneOf(related?.['agent-pool'], input['agent-pool-id']),
-    autoDestroyActivityDuration: clearedBy(input['auto-destroy-activity-duration']),
+export const toSettingsInput = (input: WorkspaceAttributes, related: z.infer<typeof relationships>): SettingsInput => ({
+  ...fromAttributes(plain.parse(input)),
+  ...omitUndefined({
+    agentPoolId: parseToOne(related?.['agent-pool'], input['agent-pool-id']),
+    autoDestroyActivityDuration: toNullIfBlank(input['auto-destroy-activity-duration']),
     autoDestroyAt: destroyTime(input['auto-destroy-at']),
-    executionMode: modeOf(input),
-    settingOverwrites: overwritesOf(input),
-    terraformVersion: versionOf(input),
-    vcsRepo: vcsRepoOf(input),
+    executionMode: toExecutionMode(input),
+    settingOverwrites: toOverwrites(input),
+    terraformVersion: toVersion(input),
+    vcsRepo: toVcsRepo(input),
   }),
-  ...triggersOf(input),
+  ...toTriggers(input),
 });
 
 /** Where it came from is said once, on create. */
-export const originOf = (input: Attributes): Partial<WorkspaceSettings> =>
-  given({ sourceName: input['source-name'], sourceUrl: input['source-url'] });
+export const toOriginSettings = (input: WorkspaceAttributes): Partial<WorkspaceSettings> =>
+  omitUndefined({ sourceName: input['source-name'], sourceUrl: input['source-url'] });

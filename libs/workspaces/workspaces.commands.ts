@@ -1,26 +1,29 @@
 import { Command } from '@nestjs/cqrs';
-import type { BindingsHow, DataOf, Message, Tag } from '#kernel';
+import type { BindingMode, DataOf, Message, Tag } from '#kernel';
 import type { Actor } from '#access';
 import type { BindingRow, TagReference } from '#tag-bindings';
-import type { LockWish } from './lock.js';
+import type { LockCommandInput } from './lock.js';
 import type { ConsumerCommand } from './remote-state-consumers.js';
 import type { WorkspaceCommand } from './workspace.js';
 import type { WorkspaceTarget, WorkspaceRow } from './workspaces.queries.js';
 
 /** Flat tags as a request names them. */
-type TagWish =
+type TagCommandInput =
   Message<'AddTags', { tags: readonly TagReference[] }> | Message<'RemoveTags', { tags: readonly TagReference[] }>;
 
-export type LaterCommand =
-  | Exclude<WorkspaceCommand, { type: 'CreateWorkspace' | LockWish['type'] | TagWish['type'] } | ConsumerCommand>
-  | LockWish
-  | TagWish;
+export type ExistingWorkspaceCommand =
+  | Exclude<
+      WorkspaceCommand,
+      { type: 'CreateWorkspace' | LockCommandInput['type'] | TagCommandInput['type'] } | ConsumerCommand
+    >
+  | LockCommandInput
+  | TagCommandInput;
 
 /** A command for one workspace, from this slice or a neighbour; resolves to how it stands then, null when it is gone. */
-export class ToWorkspace extends Command<WorkspaceRow | null> {
+export class ChangeWorkspace extends Command<WorkspaceRow | null> {
   constructor(
     readonly target: WorkspaceTarget,
-    readonly command: LaterCommand,
+    readonly command: ExistingWorkspaceCommand,
     readonly actor: Actor,
   ) {
     super();
@@ -28,11 +31,11 @@ export class ToWorkspace extends Command<WorkspaceRow | null> {
 }
 
 /** Bindings for one workspace; resolves to all that it has of its own then. */
-export class BindToWorkspace extends Command<readonly BindingRow[]> {
+export class BindWorkspaceTags extends Command<readonly BindingRow[]> {
   constructor(
     readonly workspace: string,
     readonly bindings: readonly Tag[],
-    readonly how: BindingsHow,
+    readonly how: BindingMode,
     readonly actor: Actor,
   ) {
     super();
@@ -65,7 +68,7 @@ export class DeleteTags extends Command<void> {
 export class FinalizeUpload extends Command<WorkspaceRow | null> {
   constructor(
     readonly workspace: string,
-    readonly data: DataOf<LaterCommand, 'FinalizeStateVersion'>,
+    readonly data: DataOf<ExistingWorkspaceCommand, 'FinalizeStateVersion'>,
   ) {
     super();
   }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
-  answered,
-  giveProject,
+  expectStatus,
+  grantProjectAccess,
   makeAgentPool,
   makeMember,
   makeOrganization,
@@ -11,8 +11,8 @@ import {
   makeWorkspace,
 } from '../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
-import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
-import { workspacesSlice } from './index.js';
+import { expectViewsMatchLog } from '../../test/support/true-to-the-log.js';
+import { workspacesDefinition } from './index.js';
 
 let server: TestServer;
 
@@ -128,7 +128,7 @@ describe('an update of a workspace', () => {
 
   it('refuses attributes of features that are not built, by name, and accepts values that do not use the feature', async () => {
     const id = await createWorkspace('sealed', { 'source-name': 'made here' });
-    const refused = answered(await patch(id, { description: 'x', 'hyok-enabled': true }), 422);
+    const refused = expectStatus(await patch(id, { description: 'x', 'hyok-enabled': true }), 422);
     expect(refused.body.errors).toEqual([
       {
         status: '422',
@@ -138,7 +138,7 @@ describe('an update of a workspace', () => {
       },
     ]);
     const attributes = { 'hyok-enabled': false, 'migration-environment': '', 'source-name': 'elsewhere' };
-    expect(answered(await patch(id, attributes), 200).body.data.attributes).toMatchObject({
+    expect(expectStatus(await patch(id, attributes), 200).body.data.attributes).toMatchObject({
       description: null,
       'hyok-enabled': false,
       'source-name': 'made here',
@@ -190,7 +190,7 @@ describe('what is included with a workspace', () => {
     expect(named).toEqual(shown.body.included.map(({ id, type }: { id: string; type: string }) => ({ id, type })));
     expect(shown.text).not.toContain('hunter2');
     const team = await makeTeam(server, 'acme', 'onlookers');
-    await giveProject(server, team, shown.body.data.relationships.project.data.id, 'custom');
+    await grantProjectAccess(server, team, shown.body.data.relationships.project.data.id, 'custom');
     const onlooker = await makeMember(server, 'acme', 'onlooker', [team]);
     const { body: seen } = await onlooker.get(`/api/v2/workspaces/${id}?include=outputs,current-state-version`);
     expect([seen.data.relationships.outputs.data, seen.included]).toEqual([[], []]);
@@ -308,7 +308,7 @@ describe('tags of a workspace', () => {
     expect([oneMore.status, oneMore.body.errors[0].detail]).toEqual([422, 'cannot exceed 500 tags per workspace']);
     const { body } = await server.get(`/api/v2/workspaces/${id}`);
     expect(body.data.attributes['tag-names']).toEqual(Array.from({ length: 500 }, (_, n) => `t${n}`));
-    await expectTrueToTheLog(server, [workspacesSlice]);
+    await expectViewsMatchLog(server, [workspacesDefinition]);
   });
 
   it('refuse a name that no tag may have, and change nothing', async () => {

@@ -1,44 +1,44 @@
 import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
-import { ConfigureRoute, CurrentActor, personOf, type Actor } from '#access';
+import { ConfigureRoute, CurrentActor, toActingPrincipal, type Actor } from '#access';
 import { Database } from '#event-store';
-import { notFound, refuseTogether } from '#kernel';
+import { notFound, collectRefusals } from '#kernel';
 import {
-  document,
+  renderDocument,
   LIST_BODY_BYTES,
-  pageDocument,
-  pageOf,
+  renderPage,
+  parsePage,
   parseBody,
   HistoryReader,
   type Document,
   type PointInTime,
-  type Query as QueryOf,
+  type QueryParameters as QueryOf,
   type Resource,
 } from '#json-api';
-import { bindingsOf, flatTagsIn } from '#tag-bindings';
+import { toBindings, parseFlatTags } from '#tag-bindings';
 import { CurrentRuns } from './current-runs.port.js';
 import { CurrentStates } from './current-states.port.js';
 import { MoveWorkspaces } from './moves.handler.js';
-import { ToWorkspace } from './workspaces.commands.js';
+import { ChangeWorkspace } from './workspaces.commands.js';
 import { ToolReleases } from './tool-releases.catalogue.js';
 import {
   createBody,
   lockBody,
-  movedIn,
+  parseMovedWorkspaces,
   checkAttributes,
-  originOf,
-  settingsOf,
+  toOriginSettings,
+  toSettingsInput,
   sshKeyBody,
   updateBody,
-  versionProblemOf,
+  findVersionProblem,
 } from './workspaces.body.js';
-import { workspaceResource } from './workspaces.document.js';
+import { renderWorkspace } from './workspaces.document.js';
 import { CreateWorkspace } from './workspaces.handler.js';
-import { includedWith, workspaceIncludes, type Include } from './workspaces.include.js';
-import { filterOf } from './workspaces.filter.js';
+import { loadWorkspaceIncluded, parseWorkspaceIncludes, type WorkspaceInclude } from './workspaces.include.js';
+import { parseWorkspaceFilter } from './workspaces.filter.js';
 import { listWorkspaces } from './workspace-lists.queries.js';
-import { workspaceFor, type WorkspaceTarget, type WorkspaceRow } from './workspaces.queries.js';
+import { findWorkspace, type WorkspaceTarget, type WorkspaceRow } from './workspaces.queries.js';
 
 /** By which the CLI of either tool says its own version. */
 const TOOL_VERSION = 'terraform-version';
@@ -63,17 +63,17 @@ export class WorkspacesController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const { attributes, relationships } = parseBody(createBody, body, checkAttributes).data;
-    const settings = refuseTogether(
-      () => settingsOf(attributes, relationships),
+    const settings = collectRefusals(
+      () => toSettingsInput(attributes, relationships),
       () => checkAttributes(attributes),
     );
     const data = {
       name: attributes.name,
       project: relationships?.project?.data?.id || null,
-      settings: { ...settings, ...originOf(attributes) },
-      ...versionProblemOf(attributes, this.releases, running),
-      flatTags: flatTagsIn(relationships?.tags ?? { data: [] }),
-      bindings: bindingsOf(relationships?.['tag-bindings']) ?? [],
+      settings: { ...settings, ...toOriginSettings(attributes) },
+      ...findVersionProblem(attributes, this.releases, running),
+      flatTags: parseFlatTags(relationships?.tags ?? { data: [] }),
+      bindings: toBindings(relationships?.['tag-bindings']) ?? [],
     };
     return this.render(await this.bus.execute(new CreateWorkspace(organization, data, actor)), actor);
   }
@@ -85,14 +85,14 @@ export class WorkspacesController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const includes = workspaceIncludes(query);
-    const page = pageOf(query);
-    const filter = filterOf(query);
+    const includes = parseWorkspaceIncludes(query);
+    const page = parsePage(query);
+    const filter = parseWorkspaceFilter(query);
     const past = await this.history.pointInTime(query, { organization });
     const { rows, total } = await listWorkspaces(this.database, actor, organization, page, filter, past);
-    const data = rows.map((row) => workspaceResource(row, actor, includes));
+    const data = rows.map((row) => renderWorkspace(row, actor, includes));
     const included = includes ? await this.included(rows, includes, actor, past) : undefined;
-    return pageDocument(data, page, total, request.url, included);
+    return renderPage(data, page, total, request.url, included);
   }
 
   @Get('workspaces/:id')
@@ -174,7 +174,7 @@ export class WorkspacesController {
     @Body() body: unknown,
     @CurrentActor() actor: Actor,
   ): Promise<void> {
-    await this.bus.execute(new MoveWorkspaces(project, movedIn(body), actor));
+    await this.bus.execute(new MoveWorkspaces(project, parseMovedWorkspaces(body), actor));
   }
 
   @Post('workspaces/:id/actions/lock')
@@ -182,49 +182,49 @@ export class WorkspacesController {
   async lock(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const input = parseBody(lockBody, body);
     const reason = input.reason ?? input.data?.attributes?.reason ?? '';
-    const command = { type: 'LockWorkspace', data: { holder: personOf(actor), reason } } as const;
-    return this.render(await this.bus.execute(new ToWorkspace({ id }, command, actor)), actor);
+    const command = { type: 'LockWorkspace', data: { holder: toActingPrincipal(actor), reason } } as const;
+    return this.render(await this.bus.execute(new ChangeWorkspace({ id }, command, actor)), actor);
   }
 
   @Post('workspaces/:id/actions/unlock')
   @HttpCode(200)
   async unlock(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    const command = { type: 'UnlockWorkspace', data: { holder: personOf(actor) } } as const;
-    return this.render(await this.bus.execute(new ToWorkspace({ id }, command, actor)), actor);
+    const command = { type: 'UnlockWorkspace', data: { holder: toActingPrincipal(actor) } } as const;
+    return this.render(await this.bus.execute(new ChangeWorkspace({ id }, command, actor)), actor);
   }
 
   @Post('workspaces/:id/actions/force-unlock')
   @HttpCode(200)
   async forceUnlock(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
     const command = { type: 'ForceUnlockWorkspace', data: {} } as const;
-    return this.render(await this.bus.execute(new ToWorkspace({ id }, command, actor)), actor);
+    return this.render(await this.bus.execute(new ChangeWorkspace({ id }, command, actor)), actor);
   }
 
   @Patch('workspaces/:id/relationships/ssh-key')
   async assignSshKey(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const key = parseBody(sshKeyBody, body).data.attributes.id || null;
     const command = { type: 'AssignSshKey', data: { key } } as const;
-    return this.render(await this.bus.execute(new ToWorkspace({ id }, command, actor)), actor);
+    return this.render(await this.bus.execute(new ChangeWorkspace({ id }, command, actor)), actor);
   }
 
   private async show(target: WorkspaceTarget, query: QueryOf, actor: Actor): Promise<Document> {
-    const includes = workspaceIncludes(query);
+    const includes = parseWorkspaceIncludes(query);
     const subject = 'id' in target ? { workspace: target.id } : { organization: target.organization };
     const past = await this.history.pointInTime(query, subject);
     const permission = past === null ? 'read-workspace' : 'read-workspace-history';
-    const row = await workspaceFor(this.database, actor, permission, target, past);
+    const row = await findWorkspace(this.database, actor, permission, target, past);
     const included = includes ? await this.included([row], includes, actor, past) : undefined;
-    return document(workspaceResource(row, actor, includes), included);
+    return renderDocument(renderWorkspace(row, actor, includes), included);
   }
 
   private included(
     rows: readonly WorkspaceRow[],
-    includes: ReadonlySet<Include>,
+    includes: ReadonlySet<WorkspaceInclude>,
     actor: Actor,
     past: PointInTime | null,
   ): Promise<readonly Resource[]> {
     const { runs, states } = this;
-    return includedWith(this.database, rows, includes, { actor, runs, states }, past);
+    return loadWorkspaceIncluded(this.database, rows, includes, { actor, runs, states }, past);
   }
 
   private async update(
@@ -234,27 +234,27 @@ export class WorkspacesController {
     actor: Actor,
   ): Promise<Document> {
     const { attributes, relationships } = parseBody(updateBody, body, checkAttributes).data;
-    const settings = refuseTogether(
-      () => settingsOf(attributes, relationships),
+    const settings = collectRefusals(
+      () => toSettingsInput(attributes, relationships),
       () => checkAttributes(attributes),
     );
     const { name } = attributes;
     const data = {
       changes: { ...settings, ...(name === undefined ? {} : { name }) },
       project: relationships?.project?.data?.id ?? undefined,
-      bindings: bindingsOf(relationships?.['tag-bindings']),
-      ...versionProblemOf(attributes, this.releases, running),
+      bindings: toBindings(relationships?.['tag-bindings']),
+      ...findVersionProblem(attributes, this.releases, running),
     };
     const command = { type: 'UpdateWorkspace', data } as const;
-    return this.render(await this.bus.execute(new ToWorkspace(target, command, actor)), actor);
+    return this.render(await this.bus.execute(new ChangeWorkspace(target, command, actor)), actor);
   }
 
   private async remove(target: WorkspaceTarget, forced: boolean, actor: Actor): Promise<void> {
-    await this.bus.execute(new ToWorkspace(target, { type: 'DeleteWorkspace', data: { forced } }, actor));
+    await this.bus.execute(new ChangeWorkspace(target, { type: 'DeleteWorkspace', data: { forced } }, actor));
   }
 
   private render(row: WorkspaceRow | null, actor: Actor): Document {
     if (!row) throw notFound();
-    return document(workspaceResource(row, actor));
+    return renderDocument(renderWorkspace(row, actor));
   }
 }

@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newStateVersion, stateFile } from '../../test/support/state-file.js';
 import {
-  answered,
-  giveWorkspace,
+  expectStatus,
+  grantWorkspaceAccess,
   makeMember,
   makeOrganization,
   makeTeam,
   makeWorkspace,
   resource,
-  type Member,
+  type SeededMember,
 } from '../../test/support/seeds.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
 
 let server: TestServer;
-let owner: Member;
+let owner: SeededMember;
 /** Of the workspaces that `made` makes. */
-let admin: Member;
-let writer: Member;
-let reader: Member;
-let stranger: Member;
+let admin: SeededMember;
+let writer: SeededMember;
+let reader: SeededMember;
+let stranger: SeededMember;
 let levels: readonly (readonly [team: string, level: string])[];
 
 beforeAll(async () => {
@@ -47,32 +47,33 @@ let count = 0;
 const made = async (): Promise<{ id: string; paths: readonly string[] }> => {
   const name = `ws-${(count += 1)}`;
   const id = await makeWorkspace(server, 'acme', name);
-  for (const [team, level] of levels) await giveWorkspace(server, team, id, level);
+  for (const [team, level] of levels) await grantWorkspaceAccess(server, team, id, level);
   return { id, paths: [`/api/v2/workspaces/${id}`, `/api/v2/organizations/acme/workspaces/${name}`] };
 };
 
 const lock = async (id: string): Promise<void> =>
-  void answered(await server.post(`/api/v2/workspaces/${id}/actions/lock`), 200);
+  void expectStatus(await server.post(`/api/v2/workspaces/${id}/actions/lock`), 200);
 const unlock = async (id: string): Promise<void> =>
-  void answered(await server.post(`/api/v2/workspaces/${id}/actions/unlock`), 200);
+  void expectStatus(await server.post(`/api/v2/workspaces/${id}/actions/unlock`), 200);
 
 const addState = async (id: string, inline: boolean): Promise<void> => {
   await lock(id);
   const body = newStateVersion(stateFile({ names: ['a', 'b'] }), { inline });
-  answered(await server.post(`/api/v2/workspaces/${id}/state-versions`, body), 201);
+  expectStatus(await server.post(`/api/v2/workspaces/${id}/state-versions`, body), 201);
 };
 
-const safeDelete = (path: string, api: Api = server): Promise<Answer> => api.post(`${path}/actions/safe-delete`);
+const safeDelete = (path: string, api: ApiTestClient = server): Promise<ApiResponse> =>
+  api.post(`${path}/actions/safe-delete`);
 
 const allowForce = async (allowed: boolean): Promise<void> => {
   const body = resource('organizations', { 'allow-force-delete-workspaces': allowed });
-  answered(await server.patch('/api/v2/organizations/acme', body), 200);
+  expectStatus(await server.patch('/api/v2/organizations/acme', body), 200);
 };
 
-const statuses = async (...answers: readonly Promise<Answer>[]): Promise<readonly number[]> =>
+const statuses = async (...answers: readonly Promise<ApiResponse>[]): Promise<readonly number[]> =>
   (await Promise.all(answers)).map(({ status }) => status);
 
-const detailOf = ({ body }: Answer): string => body.errors[0].detail as string;
+const detailOf = ({ body }: ApiResponse): string => body.errors[0].detail as string;
 
 describe('a safe deletion', () => {
   it('is for what manages nothing', async () => {
@@ -89,7 +90,7 @@ describe('a safe deletion', () => {
     const { id, paths } = await made();
     await lock(id);
     for (const path of paths) {
-      const detail = detailOf(answered(await safeDelete(path), 409));
+      const detail = detailOf(expectStatus(await safeDelete(path), 409));
       expect(detail).toContain('locked');
       expect(detail).not.toContain('being processed');
     }
@@ -98,10 +99,10 @@ describe('a safe deletion', () => {
   it('tells of the lock while a state is being uploaded: only by force it opens before that, and forgets the upload', async () => {
     const { id, paths } = await made();
     await addState(id, false);
-    expect(detailOf(answered(await safeDelete(paths[0] ?? ''), 409))).toContain('locked');
-    answered(await server.post(`/api/v2/workspaces/${id}/actions/unlock`), 503);
-    answered(await server.post(`/api/v2/workspaces/${id}/actions/force-unlock`), 200);
-    answered(await safeDelete(paths[0] ?? ''), 204);
+    expect(detailOf(expectStatus(await safeDelete(paths[0] ?? ''), 409))).toContain('locked');
+    expectStatus(await server.post(`/api/v2/workspaces/${id}/actions/unlock`), 503);
+    expectStatus(await server.post(`/api/v2/workspaces/${id}/actions/force-unlock`), 200);
+    expectStatus(await safeDelete(paths[0] ?? ''), 204);
   });
 
   it('says how much is managed, in neither of these words', async () => {
@@ -109,10 +110,10 @@ describe('a safe deletion', () => {
     await addState(id, true);
     await unlock(id);
     for (const path of paths) {
-      const detail = detailOf(answered(await safeDelete(path), 409));
+      const detail = detailOf(expectStatus(await safeDelete(path), 409));
       expect(detail).toMatch(/^(?!.*locked)(?!.*being processed).*2 resources/);
     }
-    answered(await server.get(`/api/v2/workspaces/${id}`), 200);
+    expectStatus(await server.get(`/api/v2/workspaces/${id}`), 200);
   });
 
   it('is for who administers the workspace; others do not even learn of the lock', async () => {
@@ -128,8 +129,8 @@ describe('a safe deletion', () => {
 });
 
 describe('a forced deletion', () => {
-  const canForce = async (api: Api, id: string): Promise<unknown> =>
-    answered(await api.get(`/api/v2/workspaces/${id}`), 200).body.data.attributes.permissions['can-force-delete'];
+  const canForce = async (api: ApiTestClient, id: string): Promise<unknown> =>
+    expectStatus(await api.get(`/api/v2/workspaces/${id}`), 200).body.data.attributes.permissions['can-force-delete'];
 
   it('is for owners alone, and the document says so', async () => {
     for (const way of [0, 1]) {
@@ -137,12 +138,12 @@ describe('a forced deletion', () => {
       const path = paths[way] ?? '';
       for (const api of [admin, writer, reader]) {
         expect(await canForce(api, id)).toBe(false);
-        answered(await api.delete(path), 403);
+        expectStatus(await api.delete(path), 403);
       }
-      answered(await stranger.delete(path), 404);
+      expectStatus(await stranger.delete(path), 404);
       expect(await canForce(owner, id)).toBe(true);
-      answered(await owner.delete(path), 204);
-      answered(await server.get(path), 404);
+      expectStatus(await owner.delete(path), 204);
+      expectStatus(await server.get(path), 404);
     }
   });
 
@@ -153,17 +154,17 @@ describe('a forced deletion', () => {
       const path = paths[way] ?? '';
       for (const api of [writer, reader]) {
         expect(await canForce(api, id)).toBe(false);
-        answered(await api.delete(path), 403);
+        expectStatus(await api.delete(path), 403);
       }
-      answered(await stranger.delete(path), 404);
+      expectStatus(await stranger.delete(path), 404);
       expect(await canForce(admin, id)).toBe(true);
-      answered(await admin.delete(path), 204);
-      answered(await server.get(path), 404);
+      expectStatus(await admin.delete(path), 204);
+      expectStatus(await server.get(path), 404);
     }
     await allowForce(false);
     const { id, paths } = await made();
     expect(await canForce(admin, id)).toBe(false);
-    answered(await admin.delete(paths[0] ?? ''), 403);
+    expectStatus(await admin.delete(paths[0] ?? ''), 403);
   });
 
   it('minds neither a lock, nor an upload, nor what is managed', async () => {

@@ -1,44 +1,44 @@
-import { tagsByKey, type Tag } from '#kernel';
-import { may, type Identity, type Person } from '#access';
+import { indexTagsByKey, type Tag } from '#kernel';
+import { can, type Identity, type ActingPrincipal } from '#access';
 import { linkTo, toMany, toOne, type Relationship, type Resource } from '#json-api';
 import { inheritsAutoDestroy } from './auto-destroy.js';
-import { tagBindingId } from '#tag-bindings';
+import { deriveTagBindingId } from '#tag-bindings';
 import type { WorkspaceRow } from './workspaces.queries.js';
 
 /** What the caller may really do with this workspace (contract §2.3), each asked of the permission table. */
-const permissionsOf = (row: WorkspaceRow, actor: Identity): Record<string, boolean> => {
-  const update = may(actor, 'update-workspace', row);
-  const lock = may(actor, 'lock-workspace', row);
+const renderPermissions = (row: WorkspaceRow, actor: Identity): Record<string, boolean> => {
+  const update = can(actor, 'update-workspace', row);
+  const lock = can(actor, 'lock-workspace', row);
   const forceDelete = row.allowForceDelete ? 'force-delete-own-workspace' : 'force-delete-workspace';
-  const queueRun = may(actor, 'queue-run', row);
+  const queueRun = can(actor, 'queue-run', row);
   return {
     'can-update': update,
-    'can-destroy': may(actor, 'delete-workspace', row),
+    'can-destroy': can(actor, 'delete-workspace', row),
     'can-queue-run': queueRun,
-    'can-read-run': may(actor, 'read-runs', row),
-    'can-read-variable': may(actor, 'read-variables', row),
-    'can-update-variable': may(actor, 'update-variables', row),
-    'can-read-state-versions': may(actor, 'read-state', row),
-    'can-read-state-outputs': may(actor, 'read-state-outputs', row),
-    'can-create-state-versions': may(actor, 'create-state', row),
-    'can-queue-apply': may(actor, 'apply-run', row),
+    'can-read-run': can(actor, 'read-runs', row),
+    'can-read-variable': can(actor, 'read-variables', row),
+    'can-update-variable': can(actor, 'update-variables', row),
+    'can-read-state-versions': can(actor, 'read-state', row),
+    'can-read-state-outputs': can(actor, 'read-state-outputs', row),
+    'can-create-state-versions': can(actor, 'create-state', row),
+    'can-queue-apply': can(actor, 'apply-run', row),
     'can-queue-destroy': queueRun && row.settings.allowDestroyPlan,
     'can-lock': lock,
     'can-unlock': lock,
-    'can-force-unlock': may(actor, 'force-unlock-workspace', row),
-    'can-read-settings': may(actor, 'read-workspace', row),
-    'can-manage-tags': may(actor, 'tag-workspace', row),
-    'can-manage-run-tasks': may(actor, 'manage-run-tasks', row),
-    'can-force-delete': may(actor, forceDelete, row),
+    'can-force-unlock': can(actor, 'force-unlock-workspace', row),
+    'can-read-settings': can(actor, 'read-workspace', row),
+    'can-manage-tags': can(actor, 'tag-workspace', row),
+    'can-manage-run-tasks': can(actor, 'manage-run-tasks', row),
+    'can-force-delete': can(actor, forceDelete, row),
     'can-manage-assessments': update,
     'can-manage-ephemeral-workspaces': update,
-    'can-read-assessment-results': may(actor, 'read-runs', row),
+    'can-read-assessment-results': can(actor, 'read-runs', row),
     'can-read-change-requests': false,
     'can-update-change-requests': false,
   };
 };
 
-const vcsRepoOf = ({ settings: { vcsRepo } }: WorkspaceRow): Record<string, unknown> | null =>
+const renderVcsRepo = ({ settings: { vcsRepo } }: WorkspaceRow): Record<string, unknown> | null =>
   vcsRepo && {
     branch: vcsRepo.branch,
     identifier: vcsRepo.identifier,
@@ -52,19 +52,19 @@ const vcsRepoOf = ({ settings: { vcsRepo } }: WorkspaceRow): Record<string, unkn
     'webhook-url': null,
   };
 
-type Includes = ReadonlySet<string> | null | undefined;
+type WorkspaceIncludes = ReadonlySet<string> | null | undefined;
 
 /** Only links, unless the bindings come along: then clients find them by their identifiers. */
-const bindingsOf = (
+const renderBindings = (
   { id, project, tags, projectTags }: WorkspaceRow,
   type: 'tag-bindings' | 'effective-tag-bindings',
-  includes: Includes,
+  includes: WorkspaceIncludes,
 ): Relationship => {
   const link = linkTo(`/api/v2/workspaces/${id}/${type}`);
   if (!includes?.has(type.replaceAll('-', '_'))) return link;
-  const idsOf = (owner: string, bindings: readonly Tag[]) => bindings.map(({ key }) => tagBindingId(owner, key));
+  const idsOf = (owner: string, bindings: readonly Tag[]) => bindings.map(({ key }) => deriveTagBindingId(owner, key));
   if (type === 'tag-bindings') return { ...toMany(type, idsOf(id, tags)), ...link };
-  const [own, inProject] = [tagsByKey(tags), tagsByKey(projectTags)];
+  const [own, inProject] = [indexTagsByKey(tags), indexTagsByKey(projectTags)];
   // Shown as on their own endpoint (libs/tags/tag-bindings.queries.ts).
   const effective = tags.filter(({ key, value }) => value !== null || inProject.has(key));
   const inherited = projectTags.filter(({ key }) => !own.has(key));
@@ -72,10 +72,14 @@ const bindingsOf = (
 };
 
 /** An organization's token stands for a user whom no address shows. */
-const toHolder = ({ type, id }: Person): Relationship =>
+const toHolder = ({ type, id }: ActingPrincipal): Relationship =>
   toOne(type, id, id.startsWith('org-') ? undefined : `/api/v2/${type}/${id}`);
 
-const relationshipsOf = (row: WorkspaceRow, actor: Identity, includes: Includes): Record<string, Relationship> => ({
+const renderRelationships = (
+  row: WorkspaceRow,
+  actor: Identity,
+  includes: WorkspaceIncludes,
+): Record<string, Relationship> => ({
   'agent-pool': toOne('agent-pools', row.agentPool),
   'current-assessment-result': toOne('assessment-results', null),
   'current-configuration-version': toOne(
@@ -90,21 +94,21 @@ const relationshipsOf = (row: WorkspaceRow, actor: Identity, includes: Includes)
     `/api/v2/workspaces/${row.id}/current-state-version`,
   ),
   'data-retention-policy': { data: row.dataRetentionPolicy },
-  'effective-tag-bindings': bindingsOf(row, 'effective-tag-bindings', includes),
+  'effective-tag-bindings': renderBindings(row, 'effective-tag-bindings', includes),
   'latest-run': toOne('runs', row.currentRun, `/api/v2/runs/${row.currentRun ?? ''}`),
   'locked-by': row.lock ? toHolder(row.lock.holder) : { data: null },
   organization: toOne('organizations', row.organizationName),
-  outputs: toMany('workspace-outputs', may(actor, 'read-state-outputs', row) ? row.outputs : []),
+  outputs: toMany('workspace-outputs', can(actor, 'read-state-outputs', row) ? row.outputs : []),
   project: toOne('projects', row.project),
   readme: { data: null },
   'remote-state-consumers': linkTo(`/api/v2/workspaces/${row.id}/relationships/remote-state-consumers`),
   'ssh-key': toOne('ssh-keys', row.sshKey, `/api/v2/ssh-keys/${row.sshKey ?? ''}`),
-  'tag-bindings': bindingsOf(row, 'tag-bindings', includes),
-  vars: toMany('vars', may(actor, 'read-variables', row) ? row.variables : []),
+  'tag-bindings': renderBindings(row, 'tag-bindings', includes),
+  vars: toMany('vars', can(actor, 'read-variables', row) ? row.variables : []),
 });
 
 /** What it inherits counts, like a mode that it follows. */
-const autoDestroyOf = ({ settings, projectAutoDestroyActivityDuration }: WorkspaceRow): Record<string, unknown> => {
+const renderAutoDestroy = ({ settings, projectAutoDestroyActivityDuration }: WorkspaceRow): Record<string, unknown> => {
   const inherits = inheritsAutoDestroy(settings);
   return {
     'auto-destroy-activity-duration': inherits
@@ -116,7 +120,7 @@ const autoDestroyOf = ({ settings, projectAutoDestroyActivityDuration }: Workspa
   };
 };
 
-const metricsOf = ({ metrics }: WorkspaceRow): Record<string, number | null> => ({
+const renderMetrics = ({ metrics }: WorkspaceRow): Record<string, number | null> => ({
   'apply-duration-average': metrics?.applyMs ?? null,
   'plan-duration-average': metrics?.planMs ?? null,
   'policy-check-failures': metrics?.policyFailures ?? null,
@@ -125,10 +129,10 @@ const metricsOf = ({ metrics }: WorkspaceRow): Record<string, number | null> => 
 });
 
 /** A workspace as every endpoint renders it: clients compare the documents whole (DESIGN decision 7). */
-export const workspaceResource = (row: WorkspaceRow, actor: Identity, includes?: Includes): Resource => {
+export const renderWorkspace = (row: WorkspaceRow, actor: Identity, includes?: WorkspaceIncludes): Resource => {
   const { settings } = row;
   const { settingOverwrites: own } = settings;
-  const permissions = permissionsOf(row, actor);
+  const permissions = renderPermissions(row, actor);
   const self = `/api/v2/organizations/${row.organizationName}/workspaces/${row.name}`;
   return {
     id: row.id,
@@ -138,7 +142,7 @@ export const workspaceResource = (row: WorkspaceRow, actor: Identity, includes?:
       'assessments-enabled': settings.assessmentsEnabled,
       'auto-apply': settings.autoApply,
       'auto-apply-run-trigger': settings.autoApplyRunTrigger,
-      ...autoDestroyOf(row),
+      ...renderAutoDestroy(row),
       'can-queue-destroy-plan': permissions['can-queue-destroy'],
       'created-at': row.createdAt,
       description: settings.description,
@@ -171,14 +175,14 @@ export const workspaceResource = (row: WorkspaceRow, actor: Identity, includes?:
       'trigger-patterns': settings.triggerPatterns,
       'trigger-prefixes': settings.triggerPrefixes,
       'updated-at': row.updatedAt,
-      'vcs-repo': vcsRepoOf(row),
+      'vcs-repo': renderVcsRepo(row),
       'vcs-repo-identifier': settings.vcsRepo?.identifier ?? null,
       'working-directory': settings.workingDirectory,
-      ...metricsOf(row),
+      ...renderMetrics(row),
       actions: { 'is-destroyable': settings.allowDestroyPlan },
       permissions,
     },
-    relationships: relationshipsOf(row, actor, includes),
+    relationships: renderRelationships(row, actor, includes),
     links: { self, 'self-html': `/app/${row.organizationName}/workspaces/${row.name}` },
   };
 };

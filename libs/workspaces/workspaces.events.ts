@@ -1,8 +1,8 @@
-import type { Person } from '#access';
+import type { ActingPrincipal } from '#access';
 import { z } from 'zod';
-import { changedIn, nameAt, type EventKinds } from '#kernel';
+import { describeChangedAttributes, describePersonalName, type EventKinds } from '#kernel';
 import type { VcsRepo, WorkspaceChanges, WorkspaceSettings } from './workspace-settings.js';
-import type { StateFacts } from './state-head.js';
+import type { StateSummary } from './state-head.js';
 import type { WorkspaceEvent } from './workspace.js';
 
 const executionMode = z.enum(['remote', 'local', 'agent']);
@@ -50,7 +50,7 @@ const holder = z.strictObject({
   type: z.enum(['users', 'teams', 'runs']),
   id: z.string(),
   name: z.string(),
-}) satisfies z.ZodType<Person>;
+}) satisfies z.ZodType<ActingPrincipal>;
 
 const counts = z.record(z.string(), z.record(z.string(), z.number()));
 const stateFacts = {
@@ -68,9 +68,9 @@ const stateFacts = {
       detailedType: z.unknown(),
     }),
   ),
-} satisfies Record<keyof StateFacts, z.ZodType>;
+} satisfies Record<keyof StateSummary, z.ZodType>;
 
-const consumers = (done: 'added' | 'removed') => ({
+const defineConsumerAudit = (done: 'added' | 'removed') => ({
   resource: 'workspace',
   action: 'update',
   meta: ({ workspaces }: { readonly workspaces: readonly string[] }) => ({
@@ -94,7 +94,7 @@ export const workspaceEvents: EventKinds<WorkspaceEvent> = {
     audit: {
       resource: 'workspace',
       action: 'update',
-      meta: (data) => ({ change: 'settings', ...changedIn(data.changes) }),
+      meta: (data) => ({ change: 'settings', ...describeChangedAttributes(data.changes) }),
     },
   },
   WorkspaceMoved: {
@@ -126,14 +126,14 @@ export const workspaceEvents: EventKinds<WorkspaceEvent> = {
     topic: 'workspaces',
     schema: z.strictObject({ holder, reason: z.string() }),
     audit: { resource: 'workspace', action: 'lock', meta: ({ reason }) => ({ reason }) },
-    personal: ({ holder: who }) => nameAt('holder', who),
+    personal: ({ holder: who }) => describePersonalName('holder', who),
   },
   WorkspaceUnlocked: {
     schemaVersion: 1,
     topic: 'workspaces',
     schema: z.strictObject({ holder, forced: z.boolean() }),
     audit: { resource: 'workspace', action: ({ forced }) => (forced ? 'force_unlock' : 'unlock') },
-    personal: ({ holder: who }) => nameAt('holder', who),
+    personal: ({ holder: who }) => describePersonalName('holder', who),
   },
   WorkspaceTagAdded: {
     schemaVersion: 1,
@@ -175,13 +175,13 @@ export const workspaceEvents: EventKinds<WorkspaceEvent> = {
     schemaVersion: 1,
     topic: 'workspaces',
     schema: z.strictObject({ workspaces: z.array(z.string()) }),
-    audit: consumers('added'),
+    audit: defineConsumerAudit('added'),
   },
   RemoteStateConsumersRemoved: {
     schemaVersion: 1,
     topic: 'workspaces',
     schema: z.strictObject({ workspaces: z.array(z.string()) }),
-    audit: consumers('removed'),
+    audit: defineConsumerAudit('removed'),
   },
   StateVersionCreated: {
     schemaVersion: 2,
@@ -206,7 +206,7 @@ export const workspaceEvents: EventKinds<WorkspaceEvent> = {
         ...(rollbackOf ? { rollback_state_version_id: rollbackOf } : {}),
       }),
     },
-    personal: ({ createdBy }) => nameAt('createdBy', createdBy),
+    personal: ({ createdBy }) => describePersonalName('createdBy', createdBy),
   },
   StateVersionFinalized: {
     schemaVersion: 1,

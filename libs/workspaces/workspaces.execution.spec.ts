@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
-  answered,
+  expectStatus,
   makeAgentPool,
   makeOrganization,
   makeProject,
   refusalOf,
   resource,
 } from '../../test/support/seeds.js';
-import { startTestServer, type Answer, type TestServer } from '../../test/support/server.js';
+import { startTestServer, type ApiResponse, type TestServer } from '../../test/support/server.js';
 
 let server: TestServer;
 let pool: string;
@@ -25,14 +25,14 @@ const PATH = '/api/v2/organizations/acme/workspaces';
 let count = 0;
 const newName = (): string => `ws-${(count += 1)}`;
 
-const create = (attributes: object = {}, relationships?: object): Promise<Answer> =>
+const create = (attributes: object = {}, relationships?: object): Promise<ApiResponse> =>
   server.post(PATH, resource('workspaces', { name: newName(), ...attributes }, relationships));
 const made = async (attributes: object = {}, relationships?: object): Promise<string> =>
-  answered(await create(attributes, relationships), 201).body.data.id as string;
-const update = (id: string, attributes: object, relationships?: object): Promise<Answer> =>
+  expectStatus(await create(attributes, relationships), 201).body.data.id as string;
+const update = (id: string, attributes: object, relationships?: object): Promise<ApiResponse> =>
   server.patch(`/api/v2/workspaces/${id}`, resource('workspaces', attributes, relationships));
 const shown = async (id: string): Promise<Readonly<Record<string, unknown>>> =>
-  answered(await server.get(`/api/v2/workspaces/${id}`), 200).body.data.attributes;
+  expectStatus(await server.get(`/api/v2/workspaces/${id}`), 200).body.data.attributes;
 const at = (path: string): string => `/data/attributes/${path}`;
 
 describe('where runs are executed', () => {
@@ -42,7 +42,7 @@ describe('where runs are executed', () => {
   const MUST = [at('agent-pool-id'), "Agent pool must be specified when using 'agent' execution mode"];
   const MUST_NOT = [at('agent-pool-id'), "Agent pool must not be specified unless using 'agent' execution mode"];
   const runsIn = async (id: string) => {
-    const { attributes, relationships } = answered(await server.get(`/api/v2/workspaces/${id}`), 200).body.data;
+    const { attributes, relationships } = expectStatus(await server.get(`/api/v2/workspaces/${id}`), 200).body.data;
     return [attributes['execution-mode'], attributes.operations, relationships['agent-pool'].data?.id ?? null];
   };
 
@@ -54,7 +54,7 @@ describe('where runs are executed', () => {
   ])('%j is its own word', async (attributes, mode, operations) => {
     const created = await made(attributes);
     const updated = await made();
-    answered(await update(updated, attributes), 200);
+    expectStatus(await update(updated, attributes), 200);
     for (const id of [created, updated]) {
       expect(await runsIn(id)).toEqual([mode, operations, null]);
       expect(await shown(id)).toMatchObject(OWN);
@@ -95,7 +95,7 @@ describe('where runs are executed', () => {
     expect(refusalOf(await create({ 'execution-mode': 'agent', 'agent-pool-id': 'apool-none' }))[0]).toBe(
       at('agent-pool-id'),
     );
-    answered(await update(id, { operations: true }), 200);
+    expectStatus(await update(id, { operations: true }), 200);
     expect(await runsIn(id)).toEqual(['remote', true, null]);
   });
 
@@ -106,27 +106,27 @@ describe('where runs are executed', () => {
     const id = await made({}, into);
     const own = await made({ 'execution-mode': 'local' }, into);
     const defaults = { 'default-execution-mode': 'agent', 'default-agent-pool-id': pool };
-    answered(await server.patch(`/api/v2/projects/${project}`, resource('projects', defaults)), 200);
+    expectStatus(await server.patch(`/api/v2/projects/${project}`, resource('projects', defaults)), 200);
     expect([await runsIn(id), await runsIn(own)]).toEqual([
       ['agent', true, pool],
       ['local', false, null],
     ]);
 
     // A pool of its own, in the mode that it follows: also of who is born or comes there.
-    answered(await update(id, { 'agent-pool-id': other }), 200);
+    expectStatus(await update(id, { 'agent-pool-id': other }), 200);
     expect(await runsIn(id)).toEqual(['agent', true, other]);
     expect(await shown(id)).toMatchObject({ 'setting-overwrites': { 'execution-mode': false, 'agent-pool': true } });
     expect(await runsIn(await made({ 'agent-pool-id': other }, into))).toEqual(['agent', true, other]);
     const comes = await made();
-    answered(await update(comes, { 'agent-pool-id': other }, into), 200);
+    expectStatus(await update(comes, { 'agent-pool-id': other }, into), 200);
     expect(await runsIn(comes)).toEqual(['agent', true, other]);
-    answered(await update(id, { 'agent-pool-id': null }), 200);
+    expectStatus(await update(id, { 'agent-pool-id': null }), 200);
     expect(await runsIn(id)).toEqual(['agent', true, pool]);
     expect(refusalOf(await update(id, { 'setting-overwrites': { 'agent-pool': true } }))).toEqual(MUST);
 
-    answered(await update(own, { ...FOLLOWS, 'execution-mode': 'local' }), 200);
+    expectStatus(await update(own, { ...FOLLOWS, 'execution-mode': 'local' }), 200);
     expect(await runsIn(own)).toEqual(['agent', true, pool]);
-    answered(
+    expectStatus(
       await server.patch(`/api/v2/projects/${project}`, resource('projects', { 'default-execution-mode': 'local' })),
       200,
     );

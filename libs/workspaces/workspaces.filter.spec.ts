@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { filterOf } from './workspaces.filter.js';
+import { parseWorkspaceFilter } from './workspaces.filter.js';
 
 describe('tags that a list is asked for', () => {
   it('are looked up once each, however often and in whichever parameters they are named', () => {
@@ -14,7 +14,7 @@ describe('tags that a list is asked for', () => {
       ...tagged(2, 'env', 'test'),
       ...tagged(3, 'env', 'prod'),
     };
-    const { tags, tagged: bound } = filterOf(query);
+    const { tags, tagged: bound } = parseWorkspaceFilter(query);
     expect(tags).toEqual(['b']);
     expect(bound).toEqual([
       { key: 'a', value: null },

@@ -1,15 +1,15 @@
-import { listOf, orderOf, parameter, type Query } from '#json-api';
-import { taggedIn, type Tagged } from '#tag-bindings';
+import { getListParameter, parseSort, getParameter, type QueryParameters } from '#json-api';
+import { parseTagFilter, type TagFilterTerm } from '#tag-bindings';
 import { SORTS, type WorkspaceFilter } from './workspace-lists.queries.js';
 
 /** Each once: what is asked for a thousand times is looked up as often. */
-const unique = <T>(wanted: readonly T[]): readonly T[] => [
+const deduplicate = <T>(wanted: readonly T[]): readonly T[] => [
   ...new Map(wanted.map((one) => [JSON.stringify(one), one])).values(),
 ];
 
 /** Everything matches `*`: not worth a condition, nor a count. */
-const wildcardOf = (query: Query): string | undefined => {
-  const wildcard = parameter(query, 'search[wildcard-name]');
+const parseWildcard = (query: QueryParameters): string | undefined => {
+  const wildcard = getParameter(query, 'search[wildcard-name]');
   return wildcard && /^\*+$/.test(wildcard) ? undefined : wildcard;
 };
 
@@ -18,20 +18,20 @@ const wildcardOf = (query: Query): string | undefined => {
  * block, terraform sends the keys in both, for servers that do not know `filter[tagged]`. `search[tags]` finds only tags of
  * the workspace itself, so the list would not have workspaces that inherit one from their project.
  */
-const tagsIn = (query: Query, tagged: readonly Tagged[]): readonly string[] =>
-  unique(listOf(query, 'search[tags]')).filter((tag) => !tagged.some(({ key }) => key === tag));
+const tagsIn = (query: QueryParameters, tagged: readonly TagFilterTerm[]): readonly string[] =>
+  deduplicate(getListParameter(query, 'search[tags]')).filter((tag) => !tagged.some(({ key }) => key === tag));
 
 /** The query parameters of the list of workspaces (contract §4.3). */
-export const filterOf = (query: Query): WorkspaceFilter => {
-  const tagged = unique(taggedIn(query));
+export const parseWorkspaceFilter = (query: QueryParameters): WorkspaceFilter => {
+  const tagged = deduplicate(parseTagFilter(query));
   return {
-    name: parameter(query, 'search[name]'),
-    wildcard: wildcardOf(query),
+    name: getParameter(query, 'search[name]'),
+    wildcard: parseWildcard(query),
     tags: tagsIn(query, tagged),
     tagged,
-    excludeTags: listOf(query, 'search[exclude-tags]'),
-    project: parameter(query, 'filter[project][id]'),
-    currentRunStatuses: listOf(query, 'filter[current-run][status]'),
-    ...orderOf(query, SORTS),
+    excludeTags: getListParameter(query, 'search[exclude-tags]'),
+    project: getParameter(query, 'filter[project][id]'),
+    currentRunStatuses: getListParameter(query, 'filter[current-run][status]'),
+    ...parseSort(query, SORTS),
   };
 };

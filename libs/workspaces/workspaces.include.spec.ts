@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
-  answered,
-  giveProject,
+  expectStatus,
+  grantProjectAccess,
   makeConfigurationVersion,
   makeMember,
   makeOrganization,
@@ -11,11 +11,11 @@ import {
   makeToken,
   makeWorkspace,
   resource,
-  type Member,
+  type SeededMember,
   type SeededOrganization,
 } from '../../test/support/seeds.js';
 import { newStateVersion, stateFile } from '../../test/support/state-file.js';
-import { startTestServer, type Api, type TestServer } from '../../test/support/server.js';
+import { startTestServer, type ApiTestClient, type TestServer } from '../../test/support/server.js';
 
 type Shown = { readonly type: string; readonly id: string };
 
@@ -64,20 +64,20 @@ const makeState = async (workspace: string): Promise<string> => {
     secret: { value: 'hunter2-of-the-output', type: 'string', sensitive: true },
   };
   const body = newStateVersion(stateFile({ outputs }), { inline: true });
-  answered(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
-  const { data } = answered(await server.post(`/api/v2/workspaces/${workspace}/state-versions`, body), 201).body;
-  answered(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
+  expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
+  const { data } = expectStatus(await server.post(`/api/v2/workspaces/${workspace}/state-versions`, body), 201).body;
+  expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
   return data.id as string;
 };
 
 const namesOf = (included: readonly Shown[]): string[] => included.map(({ type, id }) => `${type} ${id}`).toSorted();
 
-const show = async (id: string, include: string, api: Api = server): Promise<any> =>
-  answered(await api.get(`/api/v2/workspaces/${id}?include=${include}`), 200).body;
+const show = async (id: string, include: string, api: ApiTestClient = server): Promise<any> =>
+  expectStatus(await api.get(`/api/v2/workspaces/${id}?include=${include}`), 200).body;
 
 /** What its own endpoint answers with. */
-const own = async (path: string, api: Api = server): Promise<unknown> =>
-  answered(await api.get(`/api/v2/${path}`), 200).body.data;
+const own = async (path: string, api: ApiTestClient = server): Promise<unknown> =>
+  expectStatus(await api.get(`/api/v2/${path}`), 200).body.data;
 
 describe('each value of include', () => {
   const RESOURCES: Readonly<Record<string, () => readonly Promise<unknown>[]>> = {
@@ -103,9 +103,12 @@ describe('each value of include', () => {
     const expected = (await Promise.all(resources())).flat();
     const byId = await show(whole, value);
     expect(byId.included).toEqual(expected);
-    const byName = answered(await server.get(`/api/v2/organizations/acme/workspaces/whole?include=${value}`), 200).body;
+    const byName = expectStatus(
+      await server.get(`/api/v2/organizations/acme/workspaces/whole?include=${value}`),
+      200,
+    ).body;
     expect(byName).toEqual(byId);
-    const list = answered(
+    const list = expectStatus(
       await server.get(`/api/v2/organizations/acme/workspaces?search[name]=whole&include=${value}`),
       200,
     ).body;
@@ -175,7 +178,7 @@ describe('each value of include', () => {
       'organizations/acme/workspaces/whole',
       'organizations/acme/workspaces',
     ]) {
-      const { errors } = answered(await server.get(`/api/v2/${path}?include=project,moon`), 400).body;
+      const { errors } = expectStatus(await server.get(`/api/v2/${path}?include=project,moon`), 400).body;
       expect(errors[0].detail).toMatch(/include parameter: moon .*current_run\.plan/);
     }
   });
@@ -183,9 +186,9 @@ describe('each value of include', () => {
 
 describe('who holds the lock', () => {
   let made = 0;
-  const lockedBy = async (holder: Api, organization = 'acme'): Promise<string> => {
+  const lockedBy = async (holder: ApiTestClient, organization = 'acme'): Promise<string> => {
     const id = await makeWorkspace(server, organization, `locked-${(made += 1)}`);
-    answered(await holder.post(`/api/v2/workspaces/${id}/actions/lock`), 200);
+    expectStatus(await holder.post(`/api/v2/workspaces/${id}/actions/lock`), 200);
     return id;
   };
 
@@ -232,7 +235,7 @@ describe('who holds the lock', () => {
     const id = await lockedBy(server, 'founded');
     const { data, included } = await show(id, 'locked_by', reader);
     expect(included).toEqual([]);
-    answered(await reader.get(`/api/v2/users/${data.relationships['locked-by'].data.id}`), 404);
+    expectStatus(await reader.get(`/api/v2/users/${data.relationships['locked-by'].data.id}`), 404);
     expect((await show(id, 'locked_by')).included).toEqual([await own('account/details')]);
   });
 });
@@ -241,9 +244,9 @@ describe('many workspaces', () => {
   it('bring what they share along once', async () => {
     const held: string[] = [];
     for (let n = 0; n < 20; n += 1) held.push(await makeWorkspace(server, 'acme', `shared-${n}`));
-    for (const id of held) answered(await server.post(`/api/v2/workspaces/${id}/actions/lock`), 200);
+    for (const id of held) expectStatus(await server.post(`/api/v2/workspaces/${id}/actions/lock`), 200);
     const path = `/api/v2/organizations/acme/workspaces?search[name]=shared-&include=${ALL}`;
-    const { data, included } = answered(await server.get(path), 200).body;
+    const { data, included } = expectStatus(await server.get(path), 200).body;
     expect(data).toHaveLength(20);
     const holder = ((await own('account/details')) as Shown).id;
     expect(namesOf(included)).toEqual(
@@ -253,11 +256,11 @@ describe('many workspaces', () => {
 });
 
 describe('who may read less', () => {
-  let onlooker: Member;
+  let onlooker: SeededMember;
 
   beforeAll(async () => {
     const team = await makeTeam(server, 'acme', 'onlookers');
-    await giveProject(server, team, acme.defaultProject, 'custom');
+    await grantProjectAccess(server, team, acme.defaultProject, 'custom');
     onlooker = await makeMember(server, 'acme', 'onlooker', [team]);
   });
 
@@ -300,12 +303,12 @@ describe('what else brings workspaces along', () => {
         projects: { data: [{ type: 'projects', id: acme.defaultProject }] },
       },
     );
-    const created = answered(await server.post('/api/v2/organizations/acme/varsets', set), 201).body.data;
+    const created = expectStatus(await server.post('/api/v2/organizations/acme/varsets', set), 201).body.data;
     const shown = [await own(`workspaces/${whole}`), await own(`projects/${acme.defaultProject}`)];
     const ofSet = await server.get(`/api/v2/varsets/${created.id}?include=workspaces,projects`);
-    expect(answered(ofSet, 200).body.included).toEqual(shown);
+    expect(expectStatus(ofSet, 200).body.included).toEqual(shown);
     const ofRun = await server.get(`/api/v2/runs/${run}?include=workspace,created_by`);
-    expect(namesOf(answered(ofRun, 200).body.included)).toEqual(
+    expect(namesOf(expectStatus(ofRun, 200).body.included)).toEqual(
       namesOf([shown[0] as Shown, (await own('account/details')) as Shown]),
     );
     expect(ofRun.body.included).toContainEqual(shown[0]);

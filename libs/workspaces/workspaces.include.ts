@@ -1,21 +1,21 @@
 import { badRequest, sql, type Sql } from '#kernel';
-import { type Actor, type Person } from '#access';
-import { relatedTeams, relatedUsers } from '#people';
-import { relatedEffectiveTagBindings, relatedTagBindings } from '#tag-bindings';
+import { type Actor, type ActingPrincipal } from '#access';
+import { selectRelatedTeams, selectRelatedUsers } from '#people';
+import { selectRelatedEffectiveTagBindings, selectRelatedTagBindings } from '#tag-bindings';
 import type { Database } from '#event-store';
 import {
   AS_OF,
-  includesOf,
-  parameter,
+  parseInclude,
+  getParameter,
   readRelated,
-  relatedAt,
-  slowForLists,
+  selectRelatedAt,
+  getSlowReadCaller,
   type PointInTime,
-  type Query,
-  type Related,
+  type QueryParameters,
+  type RelatedResources,
   type Resource,
 } from '#json-api';
-import { relatedOrganizations, relatedProjects } from '#organizations';
+import { selectRelatedOrganizations, selectRelatedProjects } from '#organizations';
 import type { CurrentRuns } from './current-runs.port.js';
 import type { CurrentStates } from './current-states.port.js';
 import type { WorkspaceRow } from './workspaces.queries.js';
@@ -38,17 +38,22 @@ const INCLUDES = [
   'tag_bindings',
 ] as const;
 
-export type Include = (typeof INCLUDES)[number];
+export type WorkspaceInclude = (typeof INCLUDES)[number];
 
 /** Resources that the history has: with as-of they are included as they were then. */
-const IN_HISTORY: ReadonlySet<Include> = new Set(['organization', 'project', 'effective_tag_bindings', 'tag_bindings']);
+const IN_HISTORY: ReadonlySet<WorkspaceInclude> = new Set([
+  'organization',
+  'project',
+  'effective_tag_bindings',
+  'tag_bindings',
+]);
 
 /** What never changes once a workspace has it is included as it is, and there never is a readme. */
-const UNCHANGING: ReadonlySet<Include> = new Set(['current_state_version', 'outputs', 'readme']);
+const UNCHANGING: ReadonlySet<WorkspaceInclude> = new Set(['current_state_version', 'outputs', 'readme']);
 
-export const workspaceIncludes = (query: Query): ReadonlySet<Include> | null => {
-  const includes = includesOf(query, INCLUDES);
-  if (!includes || !parameter(query, AS_OF)) return includes;
+export const parseWorkspaceIncludes = (query: QueryParameters): ReadonlySet<WorkspaceInclude> | null => {
+  const includes = parseInclude(query, INCLUDES);
+  if (!includes || !getParameter(query, AS_OF)) return includes;
   const accepted = INCLUDES.filter((include) => IN_HISTORY.has(include) || UNCHANGING.has(include));
   const refused = [...includes].filter((include) => !accepted.includes(include));
   if (refused.length === 0) return includes;
@@ -59,32 +64,32 @@ export const workspaceIncludes = (query: Query): ReadonlySet<Include> | null => 
   );
 };
 
-type Neighbours = { readonly actor: Actor; readonly runs: CurrentRuns; readonly states: CurrentStates };
+type WorkspaceIncludeSources = { readonly actor: Actor; readonly runs: CurrentRuns; readonly states: CurrentStates };
 
 /**
  * The resources that the includes ask for, in one more statement at the most, whoever keeps them. `past`: the point in time that
  * the rows were read at.
  */
-export const includedWith = async (
+export const loadWorkspaceIncluded = async (
   database: Database,
   rows: readonly WorkspaceRow[],
-  includes: ReadonlySet<Include>,
-  neighbours: Neighbours,
+  includes: ReadonlySet<WorkspaceInclude>,
+  neighbours: WorkspaceIncludeSources,
   past: PointInTime | null = null,
 ): Promise<Resource[]> => {
   const organizationId = rows[0]?.organization ?? '';
-  const wanted = WAYS.flatMap(([value, named, lent]) => {
+  const wanted = INCLUDE_PATHS.flatMap(([value, named, lent]) => {
     // Who asks for what belongs to a run is told of the run, too (JSON:API, full linkage).
     const asked = [...includes].filter((include) => include === value || include.startsWith(`${value}.`));
     const ids = asked.length > 0 ? [...new Set(rows.flatMap((row) => named(row) ?? []))] : [];
     const more = new Set(asked.map((include) => include.slice(value.length + 1)));
     const resources = ids.length > 0 ? lent(sql`${ids}::text[]`, neighbours, more) : [];
     if (past === null || !IN_HISTORY.has(value)) return resources;
-    return resources.map((one) => relatedAt(one, past, { organizationId }));
+    return resources.map((one) => selectRelatedAt(one, past, { organizationId }));
   });
-  const slowFor = past === null ? slowForLists(neighbours.actor, rows) : neighbours.actor;
+  const slowFor = past === null ? getSlowReadCaller(neighbours.actor, rows) : neighbours.actor;
   const resources = await readRelated(database, wanted, slowFor);
-  return includes.has('project') ? resources.map(withoutCircle) : resources;
+  return includes.has('project') ? resources.map(removeCircularLinkage) : resources;
 };
 
 /**
@@ -92,7 +97,7 @@ export const includedWith = async (
  * along: from that project it is back at the organization, and goes round until its stack overflows
  * (hashicorp/go-tfe#1020).
  */
-const withoutCircle = (resource: Resource): Resource => {
+const removeCircularLinkage = (resource: Resource): Resource => {
   const { 'default-project': named } = resource.relationships ?? {};
   if (!named) return resource;
   const { data: _, ...link } = named;
@@ -100,20 +105,20 @@ const withoutCircle = (resource: Resource): Resource => {
 };
 
 /** A value of `include`, what it names in a row, and who knows what that stands for. */
-type Way = readonly [
-  value: Include,
+type IncludePath = readonly [
+  value: WorkspaceInclude,
   named: (row: WorkspaceRow) => string | null,
-  lent: (ids: Sql, neighbours: Neighbours, more: ReadonlySet<string>) => readonly Related[],
+  lent: (ids: Sql, neighbours: WorkspaceIncludeSources, more: ReadonlySet<string>) => readonly RelatedResources[],
 ];
 
-const holder =
-  (type: Person['type']) =>
+const getHolderId =
+  (type: ActingPrincipal['type']) =>
   ({ lock }: WorkspaceRow): string | null =>
     lock?.holder.type === type ? lock.holder.id : null;
 
-const WAYS: readonly Way[] = [
-  ['organization', (row) => row.organization, (ids, { actor }) => [relatedOrganizations(ids, actor)]],
-  ['project', (row) => row.project, (ids, { actor }) => [relatedProjects(ids, actor)]],
+const INCLUDE_PATHS: readonly IncludePath[] = [
+  ['organization', (row) => row.organization, (ids, { actor }) => [selectRelatedOrganizations(ids, actor)]],
+  ['project', (row) => row.project, (ids, { actor }) => [selectRelatedProjects(ids, actor)]],
   ['current_run', (row) => row.currentRun, (ids, { actor, runs }, more) => runs.related(ids, more, actor)],
   [
     'current_configuration_version',
@@ -122,9 +127,9 @@ const WAYS: readonly Way[] = [
   ],
   ['current_state_version', (row) => row.currentStateVersion, (ids, { actor, states }) => [states.related(ids, actor)]],
   ['outputs', (row) => row.currentStateVersion, (ids, { actor, states }) => [states.relatedOutputs(ids, actor)]],
-  ['tag_bindings', (row) => row.id, (ids, { actor }) => [relatedTagBindings(ids, actor)]],
-  ['effective_tag_bindings', (row) => row.id, (ids, { actor }) => [relatedEffectiveTagBindings(ids, actor)]],
-  ['locked_by', holder('runs'), (ids, { actor, runs }) => runs.related(ids, new Set(), actor)],
-  ['locked_by', holder('users'), (ids, { actor }) => [relatedUsers(ids, actor)]],
-  ['locked_by', holder('teams'), (ids, { actor }) => [relatedTeams(ids, actor)]],
+  ['tag_bindings', (row) => row.id, (ids, { actor }) => [selectRelatedTagBindings(ids, actor)]],
+  ['effective_tag_bindings', (row) => row.id, (ids, { actor }) => [selectRelatedEffectiveTagBindings(ids, actor)]],
+  ['locked_by', getHolderId('runs'), (ids, { actor, runs }) => runs.related(ids, new Set(), actor)],
+  ['locked_by', getHolderId('users'), (ids, { actor }) => [selectRelatedUsers(ids, actor)]],
+  ['locked_by', getHolderId('teams'), (ids, { actor }) => [selectRelatedTeams(ids, actor)]],
 ];

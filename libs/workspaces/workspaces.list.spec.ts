@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { TickingClock } from '../../test/support/clocks.js';
 import {
-  answered,
+  expectStatus,
   bindTags,
-  giveProject,
-  giveWorkspace,
+  grantProjectAccess,
+  grantWorkspaceAccess,
   makeConfigurationVersion,
   makeMember,
   makeOrganization,
@@ -13,15 +13,15 @@ import {
   makeTeam,
   makeWorkspace,
   resource,
-  type Member,
+  type SeededMember,
 } from '../../test/support/seeds.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
 import { newStateVersion, stateFile } from '../../test/support/state-file.js';
 
 const PATH = '/api/v2/organizations/listed/workspaces';
 let server: TestServer;
 let elsewhere: string;
-let few: Member;
+let few: SeededMember;
 
 type Seed = { readonly tags?: readonly string[]; readonly bound?: Readonly<Record<string, string>> };
 
@@ -48,9 +48,9 @@ const runIn = async (workspace: string): Promise<string> => {
 /** A new current state: what `latest-change-at` tells of. */
 const change = async (workspace: string): Promise<void> => {
   const at = `/api/v2/workspaces/${workspace}`;
-  answered(await server.post(`${at}/actions/lock`), 200);
-  answered(await server.post(`${at}/state-versions`, newStateVersion(stateFile(), { inline: true })), 201);
-  answered(await server.post(`${at}/actions/unlock`), 200);
+  expectStatus(await server.post(`${at}/actions/lock`), 200);
+  expectStatus(await server.post(`${at}/state-versions`, newStateVersion(stateFile(), { inline: true })), 201);
+  expectStatus(await server.post(`${at}/actions/unlock`), 200);
 };
 
 beforeAll(async () => {
@@ -65,25 +65,25 @@ beforeAll(async () => {
   await change(gamma);
   const first = await runIn(delta);
   await runIn(alpha);
-  answered(await server.post(`/api/v2/runs/${first}/actions/cancel`), 202);
+  expectStatus(await server.post(`/api/v2/runs/${first}/actions/cancel`), 202);
   await change(beta);
   await makeOrganization(server, 'next-door');
   await makeWorkspace(server, 'next-door', 'alpha-prod');
 
   const [team, other] = [await makeTeam(server, 'listed', 'few'), await makeTeam(server, 'listed', 'others')];
-  await giveProject(server, team, elsewhere, 'read');
-  await giveWorkspace(server, team, alpha, 'read');
-  await giveWorkspace(server, team, beta, 'read');
-  await giveWorkspace(server, other, delta, 'admin');
+  await grantProjectAccess(server, team, elsewhere, 'read');
+  await grantWorkspaceAccess(server, team, alpha, 'read');
+  await grantWorkspaceAccess(server, team, beta, 'read');
+  await grantWorkspaceAccess(server, other, delta, 'admin');
   few = await makeMember(server, 'listed', 'fay', [team]);
 });
 
 afterAll(() => server.close());
 
-const list = async (query: string, api: Api = server): Promise<Answer> =>
-  answered(await api.get(`${PATH}?${query}`), 200);
+const list = async (query: string, api: ApiTestClient = server): Promise<ApiResponse> =>
+  expectStatus(await api.get(`${PATH}?${query}`), 200);
 
-const namesIn = ({ body }: Answer): string[] =>
+const namesIn = ({ body }: ApiResponse): string[] =>
   body.data.map(({ attributes }: { attributes: { name: string } }) => attributes.name);
 
 const IN_PROJECT = 'filter[project][id]=ELSEWHERE';
@@ -197,8 +197,8 @@ describe('the list of workspaces', () => {
     const paged: string[] = [];
     let next: string | null = `${PATH}?${asked}&page[size]=1`;
     while (next !== null) {
-      const { body }: Answer = answered(await server.get(next), 200);
-      paged.push(...namesIn({ body } as Answer));
+      const { body }: ApiResponse = expectStatus(await server.get(next), 200);
+      paged.push(...namesIn({ body } as ApiResponse));
       next = body.links.next;
     }
     expect(paged).toEqual(expected);
@@ -207,7 +207,7 @@ describe('the list of workspaces', () => {
   it('shows the documents that are shown one by one', async () => {
     for (const api of [server, few]) {
       const { body } = await list('search[name]=alpha', api);
-      const { body: shown } = answered(await api.get(`${PATH}/alpha-prod`), 200);
+      const { body: shown } = expectStatus(await api.get(`${PATH}/alpha-prod`), 200);
       expect(body.data).toEqual([shown.data]);
     }
   });
@@ -220,7 +220,7 @@ describe('the list of workspaces', () => {
     ['filter[tagged][2][value]=prod', 'filter[tagged][2][key]'],
     ['filter[tagged][0][key]=&filter[tagged][0][value]=prod', 'filter[tagged][0][key]'],
   ])('refuses %s', async (query, name) => {
-    const { body } = answered(await server.get(`${PATH}?${query}`), 400);
+    const { body } = expectStatus(await server.get(`${PATH}?${query}`), 400);
     expect(body.errors[0].source).toEqual({ parameter: name });
   });
 
@@ -264,8 +264,8 @@ describe('the list of workspaces', () => {
     const { body } = await list('', nobody);
     expect([body.data, body.meta.pagination['total-count']]).toEqual([[], 0]);
     const stranger = await makeMember(server, 'next-door', 'sam');
-    answered(await stranger.get(PATH), 404);
-    answered(await stranger.get(`${PATH}?search[name]=alpha`), 404);
+    expectStatus(await stranger.get(PATH), 404);
+    expectStatus(await stranger.get(`${PATH}?search[name]=alpha`), 404);
   });
 
   it('shows all of one organization and a part of another to who stands so', async () => {
@@ -276,13 +276,13 @@ describe('the list of workspaces', () => {
     const into = { teams: { data: [{ type: 'teams', id: managers }] } };
     const memberships = '/api/v2/organizations/next-door/organization-memberships';
     const invited = await server.post(memberships, resource('organization-memberships', email, into));
-    answered(
-      await server.post(`/api/v2/organization-memberships/${answered(invited, 201).body.data.id}/actions/accept`),
+    expectStatus(
+      await server.post(`/api/v2/organization-memberships/${expectStatus(invited, 201).body.data.id}/actions/accept`),
       200,
     );
     expect(namesIn(await list('', few))).toEqual(['Beta_prod', 'alpha-prod', 'gamma-test']);
     expect(namesIn(await list('search[tags]=red&sort=-name', few))).toEqual(['alpha-prod', 'Beta_prod']);
-    const there = answered(await few.get('/api/v2/organizations/next-door/workspaces?search[name]=PROD'), 200);
+    const there = expectStatus(await few.get('/api/v2/organizations/next-door/workspaces?search[name]=PROD'), 200);
     expect(namesIn(there)).toEqual(['alpha-prod']);
   });
 });

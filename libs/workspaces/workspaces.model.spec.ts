@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { sql } from '#kernel';
 import {
-  answered,
+  expectStatus,
   makeAgentPool,
   makeOrganization,
   makeProject,
@@ -145,7 +145,7 @@ const withDestroy = (model: Model, asked: Extract<Step, { type: 'destroy' }>): v
 };
 
 const update = async (id: string, attributes: object) =>
-  answered(await server.patch(`/api/v2/workspaces/${id}`, resource('workspaces', attributes)), 200).body.data;
+  expectStatus(await server.patch(`/api/v2/workspaces/${id}`, resource('workspaces', attributes)), 200).body.data;
 
 const updateProject = async (mode: (typeof MODES)[number] | null, idle: string | null): Promise<void> => {
   const asked =
@@ -153,7 +153,7 @@ const updateProject = async (mode: (typeof MODES)[number] | null, idle: string |
       ? { 'setting-overwrites': { 'default-execution-mode': false } }
       : { 'default-execution-mode': mode, ...(mode === 'agent' ? { 'default-agent-pool-id': pools[1] } : {}) };
   const attributes = { ...asked, 'auto-destroy-activity-duration': idle };
-  answered(await server.patch(`/api/v2/projects/${project}`, resource('projects', attributes)), 200);
+  expectStatus(await server.patch(`/api/v2/projects/${project}`, resource('projects', attributes)), 200);
 };
 
 /** Does it, on the server and in the model. */
@@ -199,7 +199,7 @@ it('any updates come to what they say, and what is read may be written without a
       const model = newModel();
       for (const next of steps) {
         await take(id, model, next);
-        const read = answered(await server.get(`/api/v2/workspaces/${id}`), 200).body.data;
+        const read = expectStatus(await server.get(`/api/v2/workspaces/${id}`), 200).body.data;
         expect(read).toMatchObject(shownOf(model));
         const version = await versionOf(id);
         // The old name of the mode is the one thing that must not be given with it.

@@ -1,13 +1,13 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { AgentPoolWorkspaces } from '#agents';
-import { BindToWorkspaceHandler } from './bind-to-workspace.handler.js';
+import { BindWorkspaceTagsHandler } from './bind-to-workspace.handler.js';
 import { DeleteTagsHandler, TagWorkspacesHandler } from './flat-tags.handler.js';
 import { MoveWorkspacesHandler } from './moves.handler.js';
 import { RemoteStateConsumersController } from './remote-state-consumers.controller.js';
 import { ChangeRemoteStateConsumersHandler } from './remote-state-consumers.handler.js';
 import { ToolReleases } from './tool-releases.catalogue.js';
-import { relatedWorkspaces } from './workspaces.related.js';
+import { selectRelatedWorkspaces } from './workspaces.related.js';
 import { WorkspacesController } from './workspaces.controller.js';
 import {
   CreateWorkspaceHandler,
@@ -33,7 +33,7 @@ export class WorkspacesModule {
       imports: [CqrsModule],
       controllers: [RemoteStateConsumersController, WorkspacesController],
       providers: [
-        BindToWorkspaceHandler,
+        BindWorkspaceTagsHandler,
         ChangeRemoteStateConsumersHandler,
         CreateWorkspaceHandler,
         DeleteTagsHandler,
@@ -41,7 +41,7 @@ export class WorkspacesModule {
         MoveWorkspacesHandler,
         TagWorkspacesHandler,
         WorkspacesHandler,
-        { provide: AgentPoolWorkspaces, useValue: { related: relatedWorkspaces } satisfies AgentPoolWorkspaces },
+        { provide: AgentPoolWorkspaces, useValue: { related: selectRelatedWorkspaces } satisfies AgentPoolWorkspaces },
         { provide: GLOBAL_REMOTE_STATE, useValue: globalRemoteState },
         { provide: ToolReleases, useValue: new ToolReleases(toolReleases) },
       ],

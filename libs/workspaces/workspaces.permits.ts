@@ -1,5 +1,5 @@
-import { demand, type Actor, type Permission } from '#access';
-import type { LaterCommand } from './workspaces.commands.js';
+import { requirePermission, type Actor, type Permission } from '#access';
+import type { ExistingWorkspaceCommand } from './workspaces.commands.js';
 import type { WorkspaceCommand } from './workspace.js';
 import type { WorkspaceForCommand } from './workspaces.queries.js';
 
@@ -22,21 +22,21 @@ const deletePermission = (forced: boolean, { allowForceDelete }: WorkspaceForCom
 };
 
 /** Throws the refusal for who may not do that with the workspace. */
-export const authorize = (actor: Actor, command: LaterCommand, found: WorkspaceForCommand): void => {
+export const authorize = (actor: Actor, command: ExistingWorkspaceCommand, found: WorkspaceForCommand): void => {
   // Who may not even read it learns nothing, not that it is forbidden.
-  demand(actor, 'read-workspace', found);
-  for (const permission of permissionsFor(command, found)) demand(actor, permission, found);
+  requirePermission(actor, 'read-workspace', found);
+  for (const permission of listRequiredPermissions(command, found)) requirePermission(actor, permission, found);
   // Moving is asked of both projects (contract §5): of the one that it leaves, and of the one that it comes to.
   if (isMove(command, found)) {
-    demand(actor, 'move-workspace', { organization: found.organization, grants: found.projectGrants ?? [] });
+    requirePermission(actor, 'move-workspace', { organization: found.organization, grants: found.projectGrants ?? [] });
   }
 };
 
-const isMove = (command: LaterCommand, { project }: WorkspaceForCommand): boolean =>
+const isMove = (command: ExistingWorkspaceCommand, { project }: WorkspaceForCommand): boolean =>
   command.type === 'UpdateWorkspace' && Boolean(command.data.project) && command.data.project !== project;
 
 const updatePermission = (
-  command: Extract<LaterCommand, { type: 'UpdateWorkspace' }>,
+  command: Extract<ExistingWorkspaceCommand, { type: 'UpdateWorkspace' }>,
   found: WorkspaceForCommand,
 ): readonly Permission[] => {
   const { changes, bindings } = command.data;
@@ -46,7 +46,10 @@ const updatePermission = (
   return onlyMoves ? ['move-workspace'] : ['move-workspace', 'update-workspace'];
 };
 
-const permissionsFor = (command: LaterCommand, found: WorkspaceForCommand): readonly Permission[] => {
+const listRequiredPermissions = (
+  command: ExistingWorkspaceCommand,
+  found: WorkspaceForCommand,
+): readonly Permission[] => {
   if (command.type === 'DeleteWorkspace') return [deletePermission(command.data.forced, found)];
   return command.type === 'UpdateWorkspace' ? updatePermission(command, found) : [PERMISSION[command.type]];
 };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { project, sql, type Projection, type Recorded } from '#kernel';
+import { projectEvent, sql, type Projection, type RecordedEvent } from '#kernel';
 import { makeOrganization, makeWorkspace } from '../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../test/support/server.js';
 import { workspaces } from './workspaces.projection.js';
@@ -22,10 +22,10 @@ it.each([
   ['WorkspaceUnlocked', { holder: null, forced: true }],
 ])('%s, of every day, touches no index', async (type, data) => {
   const stream = await makeWorkspace(server, 'acme', type.toLowerCase());
-  const event = { type, data, stream, time: '2026-01-02T03:04:05.000Z' } as unknown as Recorded;
+  const event = { type, data, stream, time: '2026-01-02T03:04:05.000Z' } as unknown as RecordedEvent;
   const results = await server.database.transaction([
     UPDATED,
-    ...project(workspaces as unknown as Projection, event),
+    ...projectEvent(workspaces as unknown as Projection, event),
     UPDATED,
   ]);
   const [before, after] = [results[0], results.at(-1)].map((rows) => rows?.[0]?.['rows'] as number);

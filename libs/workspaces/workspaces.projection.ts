@@ -1,11 +1,11 @@
-import { sql, type Projection, type Recorded, type Sql, type Tag, type OrganizationDeleted } from '#kernel';
+import { sql, type Projection, type RecordedEvent, type Sql, type Tag, type OrganizationDeleted } from '#kernel';
 import type { SshKeyEvent } from '#ssh-keys';
 import type { TagEvent } from './tags.js';
 import type { WorkspaceEvent } from './workspace.js';
 
 type SshKeyDeleted = Extract<SshKeyEvent, { type: 'SshKeyDeleted' }>;
 
-const touched = (stream: string, time: string): Sql =>
+const updateLatestChange = (stream: string, time: string): Sql =>
   sql`update workspaces set updated_at = ${time} where id = ${stream}`;
 
 export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | OrganizationDeleted> = {
@@ -35,14 +35,14 @@ export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | Organizatio
       update workspaces set lock = ${sql.json({ holder, reason, at: time })}, updated_at = ${time} where id = ${stream}`,
     WorkspaceUnlocked: (_, { stream, time }) =>
       sql`update workspaces set lock = null, updated_at = ${time} where id = ${stream}`,
-    WorkspaceTagAdded: (_, { stream, time }) => touched(stream, time),
-    WorkspaceTagRemoved: (_, { stream, time }) => touched(stream, time),
-    WorkspaceTagBound: (_, { stream, time }) => touched(stream, time),
-    WorkspaceTagUnbound: (_, { stream, time }) => touched(stream, time),
-    WorkspaceTagged: (_, { stream, time }) => touched(stream, time),
-    WorkspaceUntagged: (_, { stream, time }) => touched(stream, time),
-    RemoteStateConsumersAdded: (_, { stream, time }) => touched(stream, time),
-    RemoteStateConsumersRemoved: (_, { stream, time }) => touched(stream, time),
+    WorkspaceTagAdded: (_, { stream, time }) => updateLatestChange(stream, time),
+    WorkspaceTagRemoved: (_, { stream, time }) => updateLatestChange(stream, time),
+    WorkspaceTagBound: (_, { stream, time }) => updateLatestChange(stream, time),
+    WorkspaceTagUnbound: (_, { stream, time }) => updateLatestChange(stream, time),
+    WorkspaceTagged: (_, { stream, time }) => updateLatestChange(stream, time),
+    WorkspaceUntagged: (_, { stream, time }) => updateLatestChange(stream, time),
+    RemoteStateConsumersAdded: (_, { stream, time }) => updateLatestChange(stream, time),
+    RemoteStateConsumersRemoved: (_, { stream, time }) => updateLatestChange(stream, time),
     // What is the latest does not wait for the unlock that makes it the current one (contract §2.3).
     StateVersionCreated: (_, { stream, time }) =>
       sql`update workspaces set latest_change_at = ${time} where id = ${stream}`,
@@ -63,7 +63,7 @@ type CountSource = Extract<WorkspaceEvent, { type: 'WorkspaceCreated' | 'Workspa
  * How many workspaces a project has, spread over a few rows, so that those who create at the same time do not queue for
  * one. The last letter of the id picks the row: a rebuild then gives the same rows.
  */
-const count = (stream: string, organization: string | null, project: string, change: 1 | -1): Sql => sql`
+const addToWorkspaceCount = (stream: string, organization: string | null, project: string, change: 1 | -1): Sql => sql`
   insert into workspace_counts (organization, project, shard, workspaces)
   values (${organization}, ${project}, ${stream.charCodeAt(stream.length - 1) % 16}, ${change})
   on conflict (organization, project, shard) do update
@@ -73,12 +73,12 @@ export const workspaceCounts: Projection<CountSource | OrganizationDeleted> = {
   name: 'workspace_counts',
   tables: ['workspace_counts'],
   on: {
-    WorkspaceCreated: ({ project }, { stream, organization }) => count(stream, organization, project, 1),
+    WorkspaceCreated: ({ project }, { stream, organization }) => addToWorkspaceCount(stream, organization, project, 1),
     WorkspaceMoved: ({ from, to }, { stream, organization }) => [
-      count(stream, organization, from, -1),
-      count(stream, organization, to, 1),
+      addToWorkspaceCount(stream, organization, from, -1),
+      addToWorkspaceCount(stream, organization, to, 1),
     ],
-    WorkspaceDeleted: ({ project }, { stream, organization }) => count(stream, organization, project, -1),
+    WorkspaceDeleted: ({ project }, { stream, organization }) => addToWorkspaceCount(stream, organization, project, -1),
     OrganizationDeleted: (_, { stream }) => sql`delete from workspace_counts where organization = ${stream}`,
   },
 };
@@ -86,7 +86,7 @@ export const workspaceCounts: Projection<CountSource | OrganizationDeleted> = {
 /** Returns one statement that stores all tags. If a key gets a new value, it keeps its position in the order of insertion. */
 const setTags = (
   tags: readonly Tag[],
-  { stream, organization, version, time, context: { accessor } }: Recorded,
+  { stream, organization, version, time, context: { accessor } }: RecordedEvent,
 ): readonly Sql[] => {
   if (tags.length === 0) return [];
   return [
@@ -101,7 +101,7 @@ const setTags = (
   ];
 };
 
-const removeTags = (keys: readonly string[], { stream }: Recorded): Sql =>
+const removeTags = (keys: readonly string[], { stream }: RecordedEvent): Sql =>
   sql`delete from workspace_tags where workspace = ${stream} and key = any (${keys}::text[])`;
 
 type TagSource = TagEvent | Extract<WorkspaceEvent, { type: 'WorkspaceCreated' | 'WorkspaceDeleted' }>;

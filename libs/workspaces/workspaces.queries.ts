@@ -1,28 +1,28 @@
 import { notFound, sql, type Sql, type Tag, type Timestamp } from '#kernel';
 import type { Database } from '#event-store';
 import {
-  demand,
-  fresh,
-  grantsOnProject,
-  grantsOnWorkspace,
-  grantsOnWorkspaceNow,
+  requirePermission,
+  requireCurrentAccess,
+  selectProjectGrants,
+  selectWorkspaceGrants,
+  selectCurrentWorkspaceGrants,
   type Actor,
   type Grant,
   type Identity,
   type Permission,
-  type Place,
+  type PermissionScope,
 } from '#access';
-import { usablePoolVersion } from '#agents';
-import { viewsAt, type PointInTime } from '#json-api';
-import { ownPolicy, type PolicyIdentifier } from '#data-retention-policies';
-import { fixedKeys, PROJECT_TAGS, namesOfTags, type TagNames } from '#tag-bindings';
-import { sshKeyVersion } from '#ssh-keys';
+import { selectUsablePoolVersion } from '#agents';
+import { buildViewsAt, type PointInTime } from '#json-api';
+import { selectOwnPolicy, type PolicyIdentifier } from '#data-retention-policies';
+import { selectFixedKeys, PROJECT_TAGS, selectTagNames, type TagNames } from '#tag-bindings';
+import { selectSshKeyVersion } from '#ssh-keys';
 import type { ExecutionMode } from './execution.js';
-import { AGENT_POOL, EXECUTION_MODE, FOLLOWED_MODE } from './execution.queries.js';
-import type { Lock } from './workspace-state.js';
-import { lockSnapshot, type LockSnapshot } from './lock.queries.js';
+import { AGENT_POOL, EXECUTION_MODE, INHERITED_MODE } from './execution.queries.js';
+import type { WorkspaceLockState } from './workspace-state.js';
+import { buildLockSnapshotJson, type LockSnapshot } from './lock.queries.js';
 import type { WorkspaceSettings } from './workspace-settings.js';
-import type { FixedKey } from './tags.js';
+import type { FixedTagKey } from './tags.js';
 
 /** A workspace by its id, or by the names of its organization and itself. */
 export type WorkspaceTarget = { readonly id: string } | { readonly organization: string; readonly name: string };
@@ -49,7 +49,7 @@ export type WorkspaceRow = {
   /** What counts where it inherits: its project's. */
   readonly projectAutoDestroyActivityDuration: string | null;
   readonly allowForceDelete: boolean;
-  readonly lock: (Lock & { readonly at: Timestamp }) | null;
+  readonly lock: (WorkspaceLockState & { readonly at: Timestamp }) | null;
   readonly tags: readonly Tag[];
   /** The bindings of its project, overridden or not. */
   readonly projectTags: readonly Tag[];
@@ -88,7 +88,7 @@ const COLUMNS = sql`w.id, w.organization, o.name as "organizationName", w.projec
   (select jsonb_build_object('runs', m.runs, 'failures', m.failures, 'policyFailures', m.policy_failures,
                              'planMs', m.plan_ms, 'applyMs', m.apply_ms)
      from workspace_metrics m where m.workspace = w.id) as metrics,
-  w.ssh_key as "sshKey", ${ownPolicy(sql.raw('w.id'))} as "dataRetentionPolicy",
+  w.ssh_key as "sshKey", ${selectOwnPolicy(sql.raw('w.id'))} as "dataRetentionPolicy",
   w.current_state_version as "currentStateVersion", w.resource_count as "resourceCount", w.created_at as "createdAt",
   w.updated_at as "updatedAt", w.latest_change_at as "latestChangeAt"`;
 
@@ -103,26 +103,26 @@ const isTarget = (target: WorkspaceTarget): Sql =>
  * What teams have been given on the workspace counts for the caller, as it stands now, also where the row is of the past;
  * nobody's where a signed link stands for them.
  */
-const grants = (actor: Identity | null, past: PointInTime | null = null): Sql => {
+const selectGrants = (actor: Identity | null, past: PointInTime | null = null): Sql => {
   if (!actor) return sql.raw(`'[]'::jsonb`);
-  return past === null ? grantsOnWorkspace(actor, 'w') : grantsOnWorkspaceNow(actor, sql.raw('w.id'));
+  return past === null ? selectWorkspaceGrants(actor, 'w') : selectCurrentWorkspaceGrants(actor, sql.raw('w.id'));
 };
 
 /** `past`: the point in time whose views stand before the statement. */
-export const columns = (actor: Identity | null, past: PointInTime | null = null): Sql =>
-  sql`${COLUMNS}, ${grants(actor, past)} as grants`;
+export const selectWorkspaceColumns = (actor: Identity | null, past: PointInTime | null = null): Sql =>
+  sql`${COLUMNS}, ${selectGrants(actor, past)} as grants`;
 
-export const workspaceById = (id: string, actor: Identity | null): Sql =>
-  sql`select ${columns(actor)} ${FROM} where w.id = ${id}`;
+export const selectWorkspaceById = (id: string, actor: Identity | null): Sql =>
+  sql`select ${selectWorkspaceColumns(actor)} ${FROM} where w.id = ${id}`;
 
-export const workspacesByIds = (ids: Sql, actor: Identity): Sql =>
-  sql`select ${columns(actor)} ${FROM} where w.id = any (${ids}) order by w.name, w.id`;
+export const selectWorkspacesByIds = (ids: Sql, actor: Identity): Sql =>
+  sql`select ${selectWorkspaceColumns(actor)} ${FROM} where w.id = any (${ids}) order by w.name, w.id`;
 
 /**
  * The workspace, where the caller may do that with it; else the refusal of the permission table. One statement. With `past`
  * it is found by its name at that time and read as it was then.
  */
-export const workspaceFor = async (
+export const findWorkspace = async (
   database: Database,
   actor: Actor,
   permission: Permission,
@@ -130,18 +130,18 @@ export const workspaceFor = async (
   past: PointInTime | null = null,
 ): Promise<WorkspaceRow> => {
   const statement = sql`
-    ${viewsAt(past, target)}select ${columns(actor, past)} ${FROM} where ${isTarget(target)} and ${fresh(actor)}`;
+    ${buildViewsAt(past, target)}select ${selectWorkspaceColumns(actor, past)} ${FROM} where ${isTarget(target)} and ${requireCurrentAccess(actor)}`;
   const [row] =
     past === null
       ? await database.rows<WorkspaceRow>(statement)
       : await database.slowRows<WorkspaceRow>(actor, sql.unkept(statement));
   if (!row) throw notFound();
-  demand(actor, permission, row);
+  requirePermission(actor, permission, row);
   return row;
 };
 
 /** What a command names besides the workspace: null where it names none. */
-export type Named = {
+export type CommandReferences = {
   readonly project: string | null;
   readonly pool: string | null;
   readonly sshKey: string | null;
@@ -154,7 +154,7 @@ export type Named = {
 };
 
 /** What a decision needs to know besides the stream's own state. */
-export type WorkspaceForCommand = Place & {
+export type WorkspaceForCommand = PermissionScope & {
   readonly organization: string;
   readonly project: string;
   readonly id: string;
@@ -173,7 +173,7 @@ export type WorkspaceForCommand = Place & {
   /** Version of the SSH key that the command names; null where it is none of the same organization. */
   readonly sshKeyVersion: number | null;
   /** Keys that the project, which it is in after the command, lets no workspace bind; none where the command sets no tags. */
-  readonly fixed: readonly FixedKey[];
+  readonly fixed: readonly FixedTagKey[];
   /** Of the tags that the command names by their ids. */
   readonly tagNames: TagNames;
   /** Its named remote state consumers; none if the command does not need them. */
@@ -185,69 +185,69 @@ const NAMED_CONSUMERS = sql.raw(
   'array(select c.consumer from remote_state_consumers c where c.workspace = w.id order by c.consumer)',
 );
 
-export const workspaceForCommand = async (
+export const loadWorkspaceForCommand = async (
   database: Database,
   actor: Actor | null,
   target: WorkspaceTarget,
-  { project, pool, sshKey, tags, tagIds, consumers }: Named,
+  { project, pool, sshKey, tags, tagIds, consumers }: CommandReferences,
 ): Promise<WorkspaceForCommand> => {
   const workspace = { workspace: sql.raw('w.id'), project: project ? sql`${project}` : sql.raw('w.project') };
   const choice = { pool, organization: sql.raw('w.organization'), ...workspace };
   const row = await database.row<WorkspaceForCommand>(sql`
     select w.id, w.organization, w.project, (o.settings ->> 'allowForceDeleteWorkspaces')::boolean as "allowForceDelete",
-           so.version as "organizationVersion", ${grants(actor)} as grants,
+           so.version as "organizationVersion", ${selectGrants(actor)} as grants,
            (select sp.version from projects p join event_store.streams sp on sp.stream = p.id
              where p.id = ${project} and p.organization = w.organization) as "projectVersion",
            (select sp.version from event_store.streams sp where sp.stream = w.project) as "homeVersion",
-           ${actor && project ? grantsOnProject(actor, sql`${project}`) : sql.raw('null')} as "projectGrants",
-           ${usablePoolVersion(choice)} as "poolVersion",
-           coalesce((select ${FOLLOWED_MODE} from projects p
+           ${actor && project ? selectProjectGrants(actor, sql`${project}`) : sql.raw('null')} as "projectGrants",
+           ${selectUsablePoolVersion(choice)} as "poolVersion",
+           coalesce((select ${INHERITED_MODE} from projects p
                       where p.id = coalesce(${project}, w.project) and p.organization = w.organization),
                     o.settings ->> 'defaultExecutionMode') as "followedMode",
-           ${sshKeyVersion(sshKey, sql.raw('w.organization'))} as "sshKeyVersion",
-           ${tags ? fixedKeys(workspace.project) : sql.raw(`'[]'::jsonb`)} as fixed,
-           ${actor ? namesOfTags(actor, tagIds, sql.raw('w.organization')) : sql.raw(`'{}'::jsonb`)} as "tagNames",
+           ${selectSshKeyVersion(sshKey, sql.raw('w.organization'))} as "sshKeyVersion",
+           ${tags ? selectFixedKeys(workspace.project) : sql.raw(`'[]'::jsonb`)} as fixed,
+           ${actor ? selectTagNames(actor, tagIds, sql.raw('w.organization')) : sql.raw(`'{}'::jsonb`)} as "tagNames",
            ${consumers ? NAMED_CONSUMERS : sql.raw(`'{}'::text[]`)} as consumers,
-           ${lockSnapshot(actor)} as snapshot
+           ${buildLockSnapshotJson(actor)} as snapshot
       from workspaces w join organizations o on o.id = w.organization
       join event_store.streams so on so.stream = w.organization
-     where ${isTarget(target)} and ${actor ? fresh(actor) : sql`true`}`);
+     where ${isTarget(target)} and ${actor ? requireCurrentAccess(actor) : sql`true`}`);
   if (!row) throw notFound();
   return row;
 };
 
 /** Where a new workspace would go; `project` null where it is none of the organization's. */
-export type PlaceForNew = Place & {
+export type OrganizationForNewWorkspace = PermissionScope & {
   readonly organization: string;
   readonly organizationVersion: number;
   readonly project: string | null;
   readonly projectVersion: number | null;
   readonly poolVersion: number | null;
   readonly followedMode: ExecutionMode;
-  readonly fixed: readonly FixedKey[];
+  readonly fixed: readonly FixedTagKey[];
   readonly tagNames: TagNames;
 };
 
-export const placeForNew = async (
+export const loadOrganizationForNewWorkspace = async (
   database: Database,
   actor: Actor,
   organization: string,
-  { project, pool, tags, tagIds }: Omit<Named, 'sshKey' | 'consumers'>,
-): Promise<PlaceForNew> => {
+  { project, pool, tags, tagIds }: Omit<CommandReferences, 'sshKey' | 'consumers'>,
+): Promise<OrganizationForNewWorkspace> => {
   // No list of workspaces can name it yet.
   const choice = { pool, organization: sql.raw('o.id'), project: sql.raw('p.id') };
-  const row = await database.row<PlaceForNew>(sql`
+  const row = await database.row<OrganizationForNewWorkspace>(sql`
     select o.id as organization, so.version as "organizationVersion", p.id as project, sp.version as "projectVersion",
-           ${grantsOnProject(actor, sql.raw('p.id'))} as grants,
-           ${usablePoolVersion(choice)} as "poolVersion", ${FOLLOWED_MODE} as "followedMode",
-           ${tags ? fixedKeys(sql.raw('p.id')) : sql.raw(`'[]'::jsonb`)} as fixed,
-           ${namesOfTags(actor, tagIds, sql.raw('o.id'))} as "tagNames"
+           ${selectProjectGrants(actor, sql.raw('p.id'))} as grants,
+           ${selectUsablePoolVersion(choice)} as "poolVersion", ${INHERITED_MODE} as "followedMode",
+           ${tags ? selectFixedKeys(sql.raw('p.id')) : sql.raw(`'[]'::jsonb`)} as fixed,
+           ${selectTagNames(actor, tagIds, sql.raw('o.id'))} as "tagNames"
       from organizations o
       join event_store.streams so on so.stream = o.id
       left join projects p on p.organization = o.id and p.id = coalesce(${project}, o.default_project)
       left join event_store.streams sp on sp.stream = p.id
-     where o.name = ${organization} and ${fresh(actor)}`);
+     where o.name = ${organization} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
-  demand(actor, 'create-workspace', row);
+  requirePermission(actor, 'create-workspace', row);
   return row;
 };

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
-import { answered, makeOrganization, makeProject, refusalOf, resource } from '../../test/support/seeds.js';
-import { startTestServer, type Answer, type TestServer } from '../../test/support/server.js';
-import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
-import { workspacesSlice } from './index.js';
+import { expectStatus, makeOrganization, makeProject, refusalOf, resource } from '../../test/support/seeds.js';
+import { startTestServer, type ApiResponse, type TestServer } from '../../test/support/server.js';
+import { expectViewsMatchLog } from '../../test/support/true-to-the-log.js';
+import { workspacesDefinition } from './index.js';
 import { ToolReleases } from './tool-releases.catalogue.js';
 
 let server: TestServer;
@@ -23,14 +23,14 @@ const newName = (): string => `ws-${(count += 1)}`;
 
 type Attributes = Readonly<Record<string, unknown>>;
 
-const create = (attributes: object = {}, relationships?: object): Promise<Answer> =>
+const create = (attributes: object = {}, relationships?: object): Promise<ApiResponse> =>
   server.post(PATH, resource('workspaces', { name: newName(), ...attributes }, relationships));
 const made = async (attributes: object = {}, relationships?: object): Promise<string> =>
-  answered(await create(attributes, relationships), 201).body.data.id as string;
-const update = (id: string, attributes: object, relationships?: object): Promise<Answer> =>
+  expectStatus(await create(attributes, relationships), 201).body.data.id as string;
+const update = (id: string, attributes: object, relationships?: object): Promise<ApiResponse> =>
   server.patch(`/api/v2/workspaces/${id}`, resource('workspaces', attributes, relationships));
 const shown = async (id: string): Promise<Attributes> =>
-  answered(await server.get(`/api/v2/workspaces/${id}`), 200).body.data.attributes as Attributes;
+  expectStatus(await server.get(`/api/v2/workspaces/${id}`), 200).body.data.attributes as Attributes;
 
 const at = (path: string): string => `/data/attributes/${path}`;
 
@@ -84,9 +84,11 @@ describe('each key path of the request tables', () => {
     const untouched = await made();
     expect((await shown(untouched))[name]).toEqual(byDefault);
     expect((await shown(await made({ [name]: value })))[name]).toEqual(expected);
-    expect(answered(await update(untouched, { [name]: value }), 200).body.data.attributes[name]).toEqual(expected);
+    expect(expectStatus(await update(untouched, { [name]: value }), 200).body.data.attributes[name]).toEqual(expected);
     // What another update does not name stays.
-    expect(answered(await update(untouched, { name: newName() }), 200).body.data.attributes[name]).toEqual(expected);
+    expect(expectStatus(await update(untouched, { name: newName() }), 200).body.data.attributes[name]).toEqual(
+      expected,
+    );
     expect(refusalOf(await create({ [name]: wrong }))).toEqual([at(name), detail]);
     expect(refusalOf(await update(untouched, { [name]: wrong }))).toEqual([at(name), detail]);
     expect((await shown(untouched))[name]).toEqual(expected);
@@ -102,12 +104,12 @@ describe('each key path of the request tables', () => {
     ['trigger-prefixes', ['a'], []],
   ])('%s is cleared by null', async (name, value, cleared) => {
     const id = await made({ [name]: value });
-    expect(answered(await update(id, { [name]: null }), 200).body.data.attributes[name]).toEqual(cleared);
+    expect(expectStatus(await update(id, { [name]: null }), 200).body.data.attributes[name]).toEqual(cleared);
   });
 
   it.each(['auto-destroy-at', 'auto-destroy-activity-duration'])('%s is cleared by a blank text', async (name) => {
     const id = await made({ [name]: name.endsWith('at') ? '2020-01-01T00:00:00Z' : '1d' });
-    expect(answered(await update(id, { [name]: '' }), 200).body.data.attributes[name]).toBeNull();
+    expect(expectStatus(await update(id, { [name]: '' }), 200).body.data.attributes[name]).toBeNull();
   });
 
   it('source-name and source-url are said once', async () => {
@@ -115,14 +117,17 @@ describe('each key path of the request tables', () => {
     const id = await made(origin);
     expect(await shown(id)).toMatchObject({ ...origin, source: 'tfe-api' });
     const other = { 'source-name': 'other', 'source-url': null, source: 'other' };
-    expect(answered(await update(id, other), 200).body.data.attributes).toMatchObject({ ...origin, source: 'tfe-api' });
+    expect(expectStatus(await update(id, other), 200).body.data.attributes).toMatchObject({
+      ...origin,
+      source: 'tfe-api',
+    });
     expect(await version(id)).toBe(1);
   });
 
   it('the type may be left out, and is no other', async () => {
-    answered(await server.post(PATH, { data: { attributes: { name: newName() } } }), 201);
+    expectStatus(await server.post(PATH, { data: { attributes: { name: newName() } } }), 201);
     for (const type of ['', null])
-      answered(await server.post(PATH, { data: { type, attributes: { name: newName() } } }), 201);
+      expectStatus(await server.post(PATH, { data: { type, attributes: { name: newName() } } }), 201);
     const answer = await server.post(PATH, resource('projects', { name: newName() }));
     expect(refusalOf(answer)).toEqual(['/data/type', 'Type must be workspaces']);
   });
@@ -130,7 +135,7 @@ describe('each key path of the request tables', () => {
   it('an update of nothing is fine, and nothing happens', async () => {
     const id = await made();
     const before = await server.get(`/api/v2/workspaces/${id}`);
-    const answer = answered(await server.patch(`/api/v2/workspaces/${id}`, { data: { type: 'workspaces' } }), 200);
+    const answer = expectStatus(await server.patch(`/api/v2/workspaces/${id}`, { data: { type: 'workspaces' } }), 200);
     expect(answer.body).toEqual(before.body);
     expect(await version(id)).toBe(1);
   });
@@ -145,13 +150,13 @@ describe('several problems', () => {
     'project-remote-state': true,
   };
   const all = ['name', 'auto-destroy-activity-duration', 'agent-pool-id', 'project-remote-state'].map(at);
-  const pointersIn = ({ body }: Answer): string[] =>
+  const pointersIn = ({ body }: ApiResponse): string[] =>
     body.errors.map(({ source }: { source: { pointer: string } }) => source.pointer);
 
   it('are all told at once, and nothing is changed', async () => {
     const id = await made();
-    expect(pointersIn(answered(await create(wrong), 422))).toEqual(all);
-    expect(pointersIn(answered(await update(id, wrong), 422))).toEqual(all);
+    expect(pointersIn(expectStatus(await create(wrong), 422))).toEqual(all);
+    expect(pointersIn(expectStatus(await update(id, wrong), 422))).toEqual(all);
     expect(await version(id)).toBe(1);
   });
 });
@@ -161,7 +166,7 @@ describe('an update with null', () => {
     'in place of what is optional says nothing: %j',
     async (given) => {
       const id = await made();
-      answered(await server.patch(`/api/v2/workspaces/${id}`, { data: { type: 'workspaces', ...given } }), 200);
+      expectStatus(await server.patch(`/api/v2/workspaces/${id}`, { data: { type: 'workspaces', ...given } }), 200);
       expect(await version(id)).toBe(1);
     },
   );
@@ -191,9 +196,9 @@ describe('the name', () => {
     const taken = [at('name'), 'Name has already been taken'];
     expect(refusalOf(await create({ name: one }))).toEqual(taken);
     expect(refusalOf(await update(id, { name: one }))).toEqual(taken);
-    expect(answered(await update(id, { name: 'taken_1-a' }), 200).body.data.attributes.name).toBe('taken_1-a');
-    answered(await server.get(`${PATH}/${other}`), 404);
-    expect(answered(await server.get(`${PATH}/taken_1-a`), 200).body.data.id).toBe(id);
+    expect(expectStatus(await update(id, { name: 'taken_1-a' }), 200).body.data.attributes.name).toBe('taken_1-a');
+    expectStatus(await server.get(`${PATH}/${other}`), 404);
+    expect(expectStatus(await server.get(`${PATH}/taken_1-a`), 200).body.data.id).toBe(id);
   });
 });
 
@@ -201,7 +206,7 @@ describe('auto-destruction', () => {
   it('is the project’s, until the workspace has its own', async () => {
     const project = await makeProject(server, 'acme', 'Ephemeral');
     const byProject = async (duration: string | null) =>
-      answered(
+      expectStatus(
         await server.patch(
           `/api/v2/projects/${project}`,
           resource('projects', { 'auto-destroy-activity-duration': duration }),
@@ -210,7 +215,7 @@ describe('auto-destruction', () => {
       );
     await byProject('7d');
     const id = await made({}, { project: { data: { type: 'projects', id: project } } });
-    const set = async (attributes: object) => answered(await update(id, attributes), 200).body.data.attributes;
+    const set = async (attributes: object) => expectStatus(await update(id, attributes), 200).body.data.attributes;
     const state = (duration: string | null, inherits: boolean, time: string | null = null) => ({
       'auto-destroy-activity-duration': duration,
       'auto-destroy-at': time,
@@ -247,7 +252,7 @@ describe('auto-destruction', () => {
   it('tells whether destroying is allowed at all', async () => {
     const id = await made();
     expect(await shown(id)).toMatchObject({ actions: { 'is-destroyable': true }, 'can-queue-destroy-plan': true });
-    expect(answered(await update(id, { 'allow-destroy-plan': false }), 200).body.data.attributes).toMatchObject({
+    expect(expectStatus(await update(id, { 'allow-destroy-plan': false }), 200).body.data.attributes).toMatchObject({
       actions: { 'is-destroyable': false },
       'can-queue-destroy-plan': false,
     });
@@ -258,8 +263,10 @@ describe('triggers', () => {
   it('are patterns or prefixes: one clears the other', async () => {
     const id = await made({ 'trigger-prefixes': ['net'] });
     const set = async (attributes: object) => {
-      const { 'trigger-patterns': patterns, 'trigger-prefixes': prefixes } = answered(await update(id, attributes), 200)
-        .body.data.attributes;
+      const { 'trigger-patterns': patterns, 'trigger-prefixes': prefixes } = expectStatus(
+        await update(id, attributes),
+        200,
+      ).body.data.attributes;
       return [patterns, prefixes];
     };
     expect(await set({ 'trigger-patterns': ['a/**'] })).toEqual([['a/**'], []]);
@@ -298,7 +305,7 @@ describe('the repository', () => {
 
   it('stays as it is when an empty object comes with empty setting overwrites, as pytfe sends them', async () => {
     const id = await made({ 'vcs-repo': REPO });
-    answered(await update(id, { 'vcs-repo': {}, 'setting-overwrites': {} }), 200);
+    expectStatus(await update(id, { 'vcs-repo': {}, 'setting-overwrites': {} }), 200);
     expect(await shown(id)).toMatchObject({ 'vcs-repo': SHOWN_REPO });
     expect(await shown(await made({ 'vcs-repo': {}, 'setting-overwrites': {} }))).toMatchObject({ 'vcs-repo': null });
   });
@@ -313,13 +320,13 @@ describe('the repository', () => {
   it('takes an app installation for the token', async () => {
     const id = await made({ 'vcs-repo': REPO });
     const installed = { 'vcs-repo': { 'vcs-app-installation-id': 'ghain-1' } };
-    expect(answered(await update(id, installed), 200).body.data.attributes['vcs-repo']).toMatchObject({
+    expect(expectStatus(await update(id, installed), 200).body.data.attributes['vcs-repo']).toMatchObject({
       identifier: 'acme/net',
       'oauth-token-id': null,
       'github-app-installation-id': 'ghain-1',
     });
     const before = await version(id);
-    answered(await update(id, { 'vcs-repo': (await shown(id))['vcs-repo'] }), 200);
+    expectStatus(await update(id, { 'vcs-repo': (await shown(id))['vcs-repo'] }), 200);
     expect(await version(id)).toBe(before);
   });
 });
@@ -350,7 +357,7 @@ describe('the project', () => {
     const { body } = await server.get('/api/v2/organizations/acme');
     expect(await projectOf(plain)).toBe(body.data.relationships['default-project'].data.id);
     for (const same of [into(''), into(null), into(project), { project: { data: null } }]) {
-      answered(await update(id, {}, same), 200);
+      expectStatus(await update(id, {}, same), 200);
       expect(await projectOf(id)).toBe(project);
     }
     expect(await version(id)).toBe(1);
@@ -361,5 +368,5 @@ describe('the project', () => {
 });
 
 it('is the same in a view that is made anew', async () => {
-  await expectTrueToTheLog(server, [workspacesSlice]);
+  await expectViewsMatchLog(server, [workspacesDefinition]);
 });

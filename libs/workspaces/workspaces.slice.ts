@@ -1,18 +1,18 @@
-import { aggregate, kindsOf, projectionOf, type Slice } from '#event-store';
+import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
 import { remoteStateConsumers } from './remote-state-consumers.projection.js';
 import { workspace } from './workspace.js';
 import { workspaceEvents } from './workspaces.events.js';
 import { workspaceCounts, workspaces, workspaceTags } from './workspaces.projection.js';
 
-export const workspacesSlice: Slice = {
+export const workspacesDefinition: ModuleDefinition = {
   name: 'workspaces',
-  kinds: kindsOf(workspaceEvents),
-  aggregates: [aggregate('ws', workspace)],
+  kinds: toEventRegistry(workspaceEvents),
+  aggregates: [defineAggregate('ws', workspace)],
   projections: [
-    projectionOf(workspaces),
-    projectionOf(workspaceTags),
-    projectionOf(workspaceCounts),
-    projectionOf(remoteStateConsumers),
+    toProjection(workspaces),
+    toProjection(workspaceTags),
+    toProjection(workspaceCounts),
+    toProjection(remoteStateConsumers),
   ],
   followers: [],
   migrations: new URL('./sql/', import.meta.url),

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { meanwhile } from '../../test/support/meanwhile.js';
+import { runBetween } from '../../test/support/meanwhile.js';
 import { logLength } from '../../test/support/log.js';
 import {
-  answered,
-  giveWorkspace,
+  expectStatus,
+  grantWorkspaceAccess,
   makeMember,
   makeOrganization,
   makeOrganizationToken,
@@ -11,9 +11,9 @@ import {
   makeWorkspace,
   resource,
 } from '../../test/support/seeds.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../../test/support/server.js';
-import { expectTrueToTheLog } from '../../test/support/true-to-the-log.js';
-import { workspacesSlice } from './index.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
+import { expectViewsMatchLog } from '../../test/support/true-to-the-log.js';
+import { workspacesDefinition } from './index.js';
 
 let server: TestServer;
 
@@ -28,24 +28,24 @@ afterAll(() => server.close());
 const path = (workspace: string): string => `/api/v2/workspaces/${workspace}`;
 
 /** As go-tfe sends it: the id is an attribute of the workspace. */
-const assign = (workspace: string, id: unknown, api: Api = server): Promise<Answer> =>
+const assign = (workspace: string, id: unknown, api: ApiTestClient = server): Promise<ApiResponse> =>
   api.patch(`${path(workspace)}/relationships/ssh-key`, resource('workspaces', { id }));
 
 const makeKey = async (name: string, organization = 'acme'): Promise<string> => {
   const body = resource('ssh-keys', { name, value: '-----BEGIN OPENSSH PRIVATE KEY-----' });
-  return answered(await server.post(`/api/v2/organizations/${organization}/ssh-keys`, body), 201).body.data
+  return expectStatus(await server.post(`/api/v2/organizations/${organization}/ssh-keys`, body), 201).body.data
     .id as string;
 };
 
 const keyOf = async (workspace: string): Promise<unknown> =>
-  answered(await server.get(path(workspace)), 200).body.data.relationships['ssh-key'];
+  expectStatus(await server.get(path(workspace)), 200).body.data.relationships['ssh-key'];
 
 describe('the SSH key of a workspace', () => {
   it('is assigned, exchanged and taken away; the answer is the whole workspace', async () => {
     const workspace = await makeWorkspace(server, 'acme', 'one');
     expect(await keyOf(workspace)).toEqual({ data: null });
     for (const key of [await makeKey('first'), await makeKey('second')]) {
-      const { body } = answered(await assign(workspace, key), 200);
+      const { body } = expectStatus(await assign(workspace, key), 200);
       expect(body.data.relationships['ssh-key']).toEqual({
         data: { type: 'ssh-keys', id: key },
         links: { related: `/api/v2/ssh-keys/${key}` },
@@ -54,7 +54,7 @@ describe('the SSH key of a workspace', () => {
       const listed = await server.get('/api/v2/organizations/acme/workspaces?search[name]=one');
       expect(listed.body.data).toEqual([body.data]);
     }
-    const { body } = answered(await assign(workspace, null), 200);
+    const { body } = expectStatus(await assign(workspace, null), 200);
     expect(body.data.relationships['ssh-key']).toEqual({ data: null });
     expect((await server.get(path(workspace))).body).toEqual(body);
   });
@@ -62,20 +62,20 @@ describe('the SSH key of a workspace', () => {
   it('stays when something else is changed', async () => {
     const workspace = await makeWorkspace(server, 'acme', 'kept');
     const key = await makeKey('kept');
-    answered(await assign(workspace, key), 200);
-    answered(await server.patch(path(workspace), resource('workspaces', { description: 'changed' })), 200);
+    expectStatus(await assign(workspace, key), 200);
+    expectStatus(await server.patch(path(workspace), resource('workspaces', { description: 'changed' })), 200);
     expect(await keyOf(workspace)).toMatchObject({ data: { id: key } });
   });
 
   it('leaves nothing in the log where it is so already', async () => {
     const workspace = await makeWorkspace(server, 'acme', 'same');
     const key = await makeKey('same');
-    answered(await assign(workspace, key), 200);
+    expectStatus(await assign(workspace, key), 200);
     const before = await logLength(server.store);
-    answered(await assign(workspace, key), 200);
+    expectStatus(await assign(workspace, key), 200);
     expect(await logLength(server.store)).toBe(before);
-    answered(await assign(workspace, null), 200);
-    answered(await assign(workspace, null), 200);
+    expectStatus(await assign(workspace, null), 200);
+    expectStatus(await assign(workspace, null), 200);
     expect(await logLength(server.store)).toBe(before + 1);
   });
 
@@ -85,7 +85,7 @@ describe('the SSH key of a workspace', () => {
       [await makeKey('foreign', 'neighbour'), 'sshkey-none', workspace].map((id) => assign(workspace, id)),
     );
     for (const answer of answers) {
-      const [error] = answered(answer, 422).body.errors;
+      const [error] = expectStatus(answer, 422).body.errors;
       expect(error).toMatchObject({ detail: 'SSH key does not exist', source: { pointer: '/data/attributes/id' } });
     }
     expect(await keyOf(workspace)).toEqual({ data: null });
@@ -98,27 +98,27 @@ describe('the SSH key of a workspace', () => {
     [{}, '/data'],
   ])('is not read out of %j', async (body, pointer) => {
     const workspace = await makeWorkspace(server, 'acme', `bad-${pointer.length}-${JSON.stringify(body).length}`);
-    const answer = answered(await server.patch(`${path(workspace)}/relationships/ssh-key`, body), 422);
+    const answer = expectStatus(await server.patch(`${path(workspace)}/relationships/ssh-key`, body), 422);
     expect(answer.body.errors[0].source.pointer).toBe(pointer);
   });
 
   it('goes when the key is deleted, and cannot be assigned any more', async () => {
     const workspaces = [await makeWorkspace(server, 'acme', 'left'), await makeWorkspace(server, 'acme', 'right')];
     const key = await makeKey('doomed');
-    for (const workspace of workspaces) answered(await assign(workspace, key), 200);
-    answered(await server.delete(`/api/v2/ssh-keys/${key}`), 204);
+    for (const workspace of workspaces) expectStatus(await assign(workspace, key), 200);
+    expectStatus(await server.delete(`/api/v2/ssh-keys/${key}`), 204);
     for (const workspace of workspaces) {
       expect(await keyOf(workspace)).toEqual({ data: null });
-      answered(await assign(workspace, key), 422);
-      answered(await assign(workspace, null), 200);
+      expectStatus(await assign(workspace, key), 422);
+      expectStatus(await assign(workspace, null), 200);
     }
   });
 
   it('is never one that is deleted at the same time', async () => {
     const workspace = await makeWorkspace(server, 'acme', 'raced');
     const key = await makeKey('raced');
-    meanwhile(server.store, () => server.delete(`/api/v2/ssh-keys/${key}`));
-    answered(await assign(workspace, key), 422);
+    runBetween(server.store, () => server.delete(`/api/v2/ssh-keys/${key}`));
+    expectStatus(await assign(workspace, key), 422);
     expect(await keyOf(workspace)).toEqual({ data: null });
   });
 });
@@ -128,8 +128,8 @@ describe('who may assign an SSH key', () => {
     const workspace = await makeWorkspace(server, 'acme', 'guarded');
     const key = await makeKey('guarded');
     const [admins, writers] = [await makeTeam(server, 'acme', 'admins'), await makeTeam(server, 'acme', 'writers')];
-    await giveWorkspace(server, admins, workspace, 'admin');
-    await giveWorkspace(server, writers, workspace, 'write');
+    await grantWorkspaceAccess(server, admins, workspace, 'admin');
+    await grantWorkspaceAccess(server, writers, workspace, 'write');
     const admin = await makeMember(server, 'acme', 'ada', [admins]);
     const writer = await makeMember(server, 'acme', 'bob', [writers]);
     const organization = server.as(await makeOrganizationToken(server, 'acme'));
@@ -138,9 +138,9 @@ describe('who may assign an SSH key', () => {
       const answers = await Promise.all([key, 'sshkey-none', null].map((id) => assign(workspace, id, api)));
       expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
     }
-    answered(await assign('ws-none', key), 404);
-    answered(await assign(workspace, key, server.as(null)), 401);
-    answered(await assign(workspace, key, admin), 200);
+    expectStatus(await assign('ws-none', key), 404);
+    expectStatus(await assign(workspace, key, server.as(null)), 401);
+    expectStatus(await assign(workspace, key, admin), 200);
   });
 });
 
@@ -149,10 +149,10 @@ describe('the log', () => {
     await makeOrganization(server, 'audited');
     const workspace = await makeWorkspace(server, 'audited', 'told');
     const key = await makeKey('told', 'audited');
-    answered(await assign(workspace, key), 200);
-    answered(await assign(workspace, null), 200);
+    expectStatus(await assign(workspace, key), 200);
+    expectStatus(await assign(workspace, null), 200);
     const reader = server.as(await makeOrganizationToken(server, 'audited'));
-    const { body } = answered(await reader.get('/api/v2/organization/audit-trail'), 200);
+    const { body } = expectStatus(await reader.get('/api/v2/organization/audit-trail'), 200);
     const told = body.data
       .map((entry: { resource: { type: string; action: string; meta: object } }) => entry.resource)
       .filter(({ type, action }: { type: string; action: string }) => type === 'workspace' && action === 'update');
@@ -160,6 +160,6 @@ describe('the log', () => {
       { id: workspace, meta: { change: 'ssh_key', ssh_key_id: null } },
       { id: workspace, meta: { change: 'ssh_key', ssh_key_id: key } },
     ]);
-    await expectTrueToTheLog(server, [workspacesSlice]);
+    await expectViewsMatchLog(server, [workspacesDefinition]);
   });
 });

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
-  answered,
+  expectStatus,
   makeConfigurationVersion,
   makeOrganization,
   makeWorkspace,
   refusalOf,
   resource,
 } from '../../test/support/seeds.js';
-import { startTestServer, type Answer, type TestServer } from '../../test/support/server.js';
+import { startTestServer, type ApiResponse, type TestServer } from '../../test/support/server.js';
 import { ToolReleases } from './tool-releases.catalogue.js';
 
 let server: TestServer;
@@ -24,14 +24,14 @@ const PATH = '/api/v2/organizations/acme/workspaces';
 let count = 0;
 const newName = (): string => `ws-${(count += 1)}`;
 
-const create = (attributes: object = {}, relationships?: object): Promise<Answer> =>
+const create = (attributes: object = {}, relationships?: object): Promise<ApiResponse> =>
   server.post(PATH, resource('workspaces', { name: newName(), ...attributes }, relationships));
 const made = async (attributes: object = {}, relationships?: object): Promise<string> =>
-  answered(await create(attributes, relationships), 201).body.data.id as string;
-const update = (id: string, attributes: object, relationships?: object): Promise<Answer> =>
+  expectStatus(await create(attributes, relationships), 201).body.data.id as string;
+const update = (id: string, attributes: object, relationships?: object): Promise<ApiResponse> =>
   server.patch(`/api/v2/workspaces/${id}`, resource('workspaces', attributes, relationships));
 const shown = async (id: string): Promise<Readonly<Record<string, unknown>>> =>
-  answered(await server.get(`/api/v2/workspaces/${id}`), 200).body.data.attributes;
+  expectStatus(await server.get(`/api/v2/workspaces/${id}`), 200).body.data.attributes;
 const at = (path: string): string => `/data/attributes/${path}`;
 
 const LATEST = new ToolReleases().latest;
@@ -46,10 +46,10 @@ describe('the version of the tool', () => {
     expect(await shown(id)).toMatchObject(both(LATEST));
     for (const [index, name] of NAMES.entries()) {
       const value = `1.${index + 1}.0`;
-      expect(answered(await update(id, { [name]: value }), 200).body.data.attributes).toMatchObject(both(value));
+      expect(expectStatus(await update(id, { [name]: value }), 200).body.data.attributes).toMatchObject(both(value));
       expect(await shown(await made({ [name]: value }))).toMatchObject(both(value));
     }
-    expect(answered(await update(id, both('1.5.7')), 200).body.data.attributes).toMatchObject(both('1.5.7'));
+    expect(expectStatus(await update(id, both('1.5.7')), 200).body.data.attributes).toMatchObject(both('1.5.7'));
     const differing = { 'iac-version': '1.5.7', 'terraform-version': '1.5.6' };
     const detail = 'Iac version and Terraform version are one, and must not differ';
     expect(refusalOf(await update(id, differing))).toEqual([at('iac-version'), detail]);
@@ -105,12 +105,12 @@ describe('the version of the tool', () => {
     const id = await made({ 'terraform-version': '~> 1.5.0' });
     await makeConfigurationVersion(server, id);
     const body = resource('runs', {}, { workspace: { data: { type: 'workspaces', id } } });
-    const run = answered(await server.post('/api/v2/runs', body), 201).body.data;
+    const run = expectStatus(await server.post('/api/v2/runs', body), 201).body.data;
     expect(run.attributes['terraform-version']).toBe('1.5.7');
     expect(await shown(id)).toMatchObject(both('~> 1.5.0'));
     const automatic = await made({ 'terraform-version': 'latest', 'queue-all-runs': true });
     await makeConfigurationVersion(server, automatic, { 'auto-queue-runs': true });
-    const { body: runs } = answered(await server.get(`/api/v2/workspaces/${automatic}/runs`), 200);
+    const { body: runs } = expectStatus(await server.get(`/api/v2/workspaces/${automatic}/runs`), 200);
     expect(runs.data.map((one: any) => one.attributes['terraform-version'])).toEqual([LATEST]);
   });
 });

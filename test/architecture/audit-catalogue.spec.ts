@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { nameOf, OWN, ROWS } from '#facts';
-import { registry } from '../../apps/slices.js';
-import { told as tellings, untold } from '../docs/catalogue.js';
+import { formatRowName, OWN_RESOURCE_TYPES, CATALOGUE_ROWS } from '#facts';
+import { eventRegistry } from '../../apps/slices.js';
+import { auditedEvents as tellings, unauditedEvents } from '../docs/catalogue.js';
 
 /** The contract's catalogue, §6.1 and §6.2, as far as it tells the identifiers. */
 const CATALOGUE: Readonly<Record<string, string>> = {
@@ -42,7 +42,7 @@ const CATALOGUE: Readonly<Record<string, string>> = {
 
 const rows = Object.entries(CATALOGUE).flatMap(([type, actions]) => actions.split(' ').map((one) => `${type}.${one}`));
 
-const audits = Object.entries(registry).flatMap(([event, { audit }]) =>
+const audits = Object.entries(eventRegistry).flatMap(([event, { audit }]) =>
   'unaudited' in audit ? [] : [{ event, ...audit }],
 );
 
@@ -53,7 +53,7 @@ const own = new Set(
   ),
 );
 
-const facts = new Set(ROWS.map(nameOf));
+const facts = new Set(CATALOGUE_ROWS.map(formatRowName));
 
 describe('each row of the catalogue', () => {
   it.each(rows)('%s is told by an event of our own, or by whoever owns it, and never by both', (row) => {
@@ -64,8 +64,8 @@ describe('each row of the catalogue', () => {
 describe('facts', () => {
   it('are of nothing that events of our own tell of', () => {
     const types = audits.flatMap(({ resource }) => (typeof resource === 'string' ? [resource] : []));
-    expect(types.filter((type) => !OWN.has(type))).toEqual([]);
-    expect(ROWS.filter(({ type }) => OWN.has(type))).toEqual([]);
+    expect(types.filter((type) => !OWN_RESOURCE_TYPES.has(type))).toEqual([]);
+    expect(CATALOGUE_ROWS.filter(({ type }) => OWN_RESOURCE_TYPES.has(type))).toEqual([]);
   });
 
   it('have the only event whose data says what it is about', () => {
@@ -91,9 +91,9 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
 
 describe('the catalogue as one table (docs/reference/audit-catalogue.md)', () => {
   it('has each event type, or says why it is told nowhere', () => {
-    const known = [...tellings.map(({ event }) => event), ...untold.map(({ event }) => event)];
-    expect([...new Set(known)].toSorted()).toEqual(Object.keys(registry).toSorted());
-    expect(untold.filter(({ why }) => !/\w+ \w+/.test(why))).toEqual([]);
+    const known = [...tellings.map(({ event }) => event), ...unauditedEvents.map(({ event }) => event)];
+    expect([...new Set(known)].toSorted()).toEqual(Object.keys(eventRegistry).toSorted());
+    expect(unauditedEvents.filter(({ why }) => !/\w+ \w+/.test(why))).toEqual([]);
   });
 
   it('names resources, actions and fields in the one way of the contract, and says whose id it is', () => {

@@ -1,27 +1,27 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Aggregate } from '#event-store';
-import { registry, slices } from '../../apps/slices.js';
+import { eventRegistry, moduleDefinitions } from '../../apps/slices.js';
 import { context } from '../../libs/event-store/spec.js';
 import { fullSample } from '../docs/catalogue.js';
-import { ofUsers, type Tree } from './somebody.js';
+import { listUserPrincipals, type JsonObjectTree } from './somebody.js';
 
 // States of streams are kept. Whose name is in one is held while it is written, or they could be forgotten behind its back: so
 // a decider says whom its states name. Here they are made of events that name somebody wherever an event can.
 
 const STREAM = 'the stream';
 
-const put = (tree: Tree, [key = '', ...rest]: readonly string[], text: string): void => {
+const put = (tree: JsonObjectTree, [key = '', ...rest]: readonly string[], text: string): void => {
   if (rest.length === 0) tree[key] = text;
-  else put(tree[key] as Tree, rest, text);
+  else put(tree[key] as JsonObjectTree, rest, text);
 };
 
 const nameOf = (person: string): string => `name of <${person}>`;
 
 /** But for the names of who has the stream of their own: that ends with the event that forgets them. */
 const eventOf = (type: string): { readonly type: string; readonly data: unknown } => {
-  const kind = registry[type];
+  const kind = eventRegistry[type];
   if (!kind) throw new Error(`no slice knows an event named ${type}`);
-  const data = ofUsers(fullSample(type, kind)) as Tree;
+  const data = listUserPrincipals(fullSample(type, kind)) as JsonObjectTree;
   for (const { at, person } of kind.personal?.(data as never, { stream: STREAM, context }) ?? []) {
     if (person !== STREAM) put(data, at, nameOf(person));
   }
@@ -51,7 +51,7 @@ const namedIn = (state: unknown): readonly string[] => [
   ...new Set([...JSON.stringify(state).matchAll(/name of <([^>]*)>/g)].map(([, person]) => person as string)),
 ];
 
-const aggregates = slices
+const aggregates = moduleDefinitions
   .flatMap((slice) => slice.aggregates)
   .map(({ prefix, decider }) => ({ prefix, people: decider.people, states: statesOf({ prefix, decider }) }));
 

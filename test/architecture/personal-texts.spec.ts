@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { PersonalText } from '#kernel';
-import { registry } from '../../apps/slices.js';
+import { eventRegistry } from '../../apps/slices.js';
 import { context } from '../../libs/event-store/spec.js';
 import { fullSample } from '../docs/catalogue.js';
-import { isSomebody, isTree, ofUsers } from './somebody.js';
+import { isPrincipal, isTree, listUserPrincipals } from './somebody.js';
 
 /** These are nobody's, by the event and where they stand in it. */
 const NOBODYS: Readonly<Record<string, string>> = {
@@ -18,7 +18,7 @@ type Place = Pick<PersonalText, 'at' | 'kind'> & { readonly person?: unknown };
 /** Every place where somebody is named, or how they are reached. */
 const placesIn = (value: unknown, at: readonly string[] = []): Place[] => {
   if (!isTree(value)) return [];
-  const somebody: Place[] = isSomebody(value) ? [{ at: [...at, 'name'], kind: 'name', person: value['id'] }] : [];
+  const somebody: Place[] = isPrincipal(value) ? [{ at: [...at, 'name'], kind: 'name', person: value['id'] }] : [];
   return [
     ...somebody,
     ...('username' in value ? [{ at: [...at, 'username'], kind: 'name' } as const] : []),
@@ -32,8 +32,8 @@ const placesIn = (value: unknown, at: readonly string[] = []): Place[] => {
 const inOrder = <T extends Place>(places: readonly T[]): readonly T[] =>
   places.toSorted((a, b) => (a.at.join('.') < b.at.join('.') ? -1 : 1));
 
-const naming = Object.entries(registry).flatMap(([type, kind]) => {
-  const data = ofUsers(fullSample(type, kind));
+const naming = Object.entries(eventRegistry).flatMap(([type, kind]) => {
+  const data = listUserPrincipals(fullSample(type, kind));
   const places = placesIn(data).filter(({ at }) => !(`${type} ${at.join('.')}` in NOBODYS));
   const sealed = kind.personal?.(data as never, { stream: STREAM, context }) ?? [];
   return places.length + sealed.length === 0 ? [] : [{ type, data, places, sealed }];
@@ -46,7 +46,7 @@ describe('an event whose data names people', () => {
     );
     for (const nobodys of Object.keys(NOBODYS)) {
       const [type = '', at = ''] = nobodys.split(' ');
-      const kind = registry[type];
+      const kind = eventRegistry[type];
       expect(kind && placesIn(fullSample(type, kind)).map((place) => place.at.join('.'))).toContain(at);
     }
   });

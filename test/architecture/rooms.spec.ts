@@ -1,23 +1,23 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { schemas } from '#message-log';
+import { buildEventSchemas } from '#message-log';
 import { GatewayModule } from '../../apps/gateway/src/gateway.module.js';
-import { registry, slices } from '../../apps/slices.js';
+import { eventRegistry, moduleDefinitions } from '../../apps/slices.js';
 import {
   controllersIn,
   filesOf,
   LIBS,
-  roomsOfTheHouse,
+  listEndpointModules,
   routesOf,
-  type Room,
+  type EndpointModule,
   type Route,
 } from '../support/gateway-routes.js';
 import {
-  answered,
+  expectStatus,
   bindTags,
-  giveProject,
-  giveWorkspace,
+  grantProjectAccess,
+  grantWorkspaceAccess,
   makeRemotePool,
   makeAgentToken,
   makeConfigurationVersion,
@@ -32,7 +32,7 @@ import {
 import { newStateVersion, stateFile } from '../support/state-file.js';
 import { addKey, makeProvider, publishVersion } from '../support/registry.js';
 import { makeSigner } from '../support/releases.js';
-import { startTestServer, type Answer, type TestServer } from '../support/server.js';
+import { startTestServer, type ApiResponse, type TestServer } from '../support/server.js';
 import { costOf } from '../support/cost.js';
 
 /** Controllers that answer no JSON:API resource are called after the noun in their path, and say here why. */
@@ -84,16 +84,16 @@ const FOLLOWED: Readonly<Record<string, number>> = {
 };
 
 let server: TestServer;
-let rooms: readonly Room[];
+let rooms: readonly EndpointModule[];
 /** What stands for a parameter, by the collection before it. */
 let seeds: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
   server = await startTestServer({ followers: true });
-  rooms = await roomsOfTheHouse();
+  rooms = await listEndpointModules();
   seeds = await furnish();
   // When this is answered, the follower is no longer waited for.
-  answered(await server.get(`/api/v2/workspaces/${seeds['workspaces']}/history`), 200);
+  expectStatus(await server.get(`/api/v2/workspaces/${seeds['workspaces']}/history`), 200);
 });
 
 /** A house in which every question has an answer. */
@@ -112,43 +112,48 @@ const furnish = async (): Promise<typeof seeds> => {
   // It overrides what its project says, and lacks another one.
   await bindTags(server, `projects/${organization.defaultProject}`, { env: 'test' });
   const reservedTagKey = await makeReservedTagKey(server, 'acme', 'owner');
-  answered(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
+  expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
   const state = newStateVersion(stateFile({ outputs: { out: { value: 1, type: 'number' } } }), { inline: true });
-  const version = answered(await server.post(`/api/v2/workspaces/${workspace}/state-versions`, state), 201).body.data;
-  answered(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
-  const outputs = answered(await server.get(`/api/v2/state-versions/${version.id}/outputs`), 200);
+  const version = expectStatus(await server.post(`/api/v2/workspaces/${workspace}/state-versions`, state), 201).body
+    .data;
+  expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
+  const outputs = expectStatus(await server.get(`/api/v2/state-versions/${version.id}/outputs`), 200);
   const consumers = related('workspaces', await makeWorkspace(server, 'acme', 'reader'));
-  answered(await server.post(`/api/v2/workspaces/${workspace}/relationships/remote-state-consumers`, consumers), 204);
+  expectStatus(
+    await server.post(`/api/v2/workspaces/${workspace}/relationships/remote-state-consumers`, consumers),
+    204,
+  );
   const policy = '/relationships/data-retention-policy';
   const olders = resource('data-retention-policy-delete-olders', { 'delete-older-than-n-days': 30 });
-  answered(await server.post(`/api/v2/workspaces/${workspace}${policy}`, olders), 200);
+  expectStatus(await server.post(`/api/v2/workspaces/${workspace}${policy}`, olders), 200);
   const none = resource('data-retention-policy-dont-deletes');
-  answered(await server.post(`/api/v2/organizations/acme${policy}`, none), 200);
-  const user = answered(await server.get('/api/v2/account/details'), 200).body.data.id as string;
-  const memberships = answered(await server.get('/api/v2/organization-memberships'), 200);
+  expectStatus(await server.post(`/api/v2/organizations/acme${policy}`, none), 200);
+  const user = expectStatus(await server.get('/api/v2/account/details'), 200).body.data.id as string;
+  const memberships = expectStatus(await server.get('/api/v2/organization-memberships'), 200);
   const team = organization.ownersTeam;
   for (const owner of [`users/${user}/authentication-tokens`, `teams/${team}/authentication-token`]) {
-    answered(await server.post(`/api/v2/${owner}`), 201);
+    expectStatus(await server.post(`/api/v2/${owner}`), 201);
   }
-  const token = answered(await server.post('/api/v2/organizations/acme/authentication-token'), 201);
+  const token = expectStatus(await server.post('/api/v2/organizations/acme/authentication-token'), 201);
   const pool = await makeRemotePool(server, 'acme', 'edge');
   const agents = server.as(await makeAgentToken(server, pool));
-  const agent = answered(await agents.post(`/api/v2/agent-pools/${pool}/agents`), 201).body.data.id as string;
+  const agent = expectStatus(await agents.post(`/api/v2/agent-pools/${pool}/agents`), 201).body.data.id as string;
   const core = await makeTeam(server, 'acme', 'core');
   const key = resource('ssh-keys', { name: 'deploy', value: '-----BEGIN OPENSSH PRIVATE KEY-----' });
-  const sshKey = answered(await server.post('/api/v2/organizations/acme/ssh-keys', key), 201).body.data.id as string;
+  const sshKey = expectStatus(await server.post('/api/v2/organizations/acme/ssh-keys', key), 201).body.data
+    .id as string;
   const source = resource('audit-fact-sources', { source: 'https://policies.example', description: 'Policies' });
-  const registered = answered(await server.post('/api/v2/organizations/acme/audit-fact-sources', source), 201);
+  const registered = expectStatus(await server.post('/api/v2/organizations/acme/audit-fact-sources', source), 201);
   const region = resource('vars', { key: 'region', value: 'eu', category: 'terraform' });
-  const variable = answered(await server.post(`/api/v2/workspaces/${workspace}/vars`, region), 201).body.data;
+  const variable = expectStatus(await server.post(`/api/v2/workspaces/${workspace}/vars`, region), 201).body.data;
   const global = resource('varsets', { name: 'shared', global: true });
-  const set = answered(await server.post('/api/v2/organizations/acme/varsets', global), 201).body.data;
+  const set = expectStatus(await server.post('/api/v2/organizations/acme/varsets', global), 201).body.data;
   const configuration = await makeConfigurationVersion(server, workspace);
   const run = await makeRun(server, workspace);
   const comment = resource('comments', { body: 'well' });
-  const said = answered(await server.post(`/api/v2/runs/${run}/comments`, comment), 201).body.data;
+  const said = expectStatus(await server.post(`/api/v2/runs/${run}/comments`, comment), 201).body.data;
   const signer = await makeSigner();
-  answered(await addKey(server, 'acme', signer), 201);
+  expectStatus(await addKey(server, 'acme', signer), 201);
   const provider = await makeProvider(server, 'acme', 'aws');
   await publishVersion(server, 'acme', 'aws', '1.0.0', signer);
   return {
@@ -185,8 +190,8 @@ const furnish = async (): Promise<typeof seeds> => {
     projects: organization.defaultProject,
     teams: team,
     users: user,
-    'team-workspaces': await giveWorkspace(server, core, workspace, 'read'),
-    'team-projects': await giveProject(server, core, organization.defaultProject, 'read'),
+    'team-workspaces': await grantWorkspaceAccess(server, core, workspace, 'read'),
+    'team-projects': await grantProjectAccess(server, core, organization.defaultProject, 'read'),
     'organization-memberships': memberships.body.data[0].id,
     'authentication-tokens': token.body.data.id,
     'audit-facts/schemas': 'policy.update',
@@ -215,11 +220,11 @@ const typesIn = (body: { data?: { type: string } | { type: string }[] | null }):
 
 const isQuestion = ({ method, path }: Route): boolean => method === 'GET' || (method === 'POST' && path in QUESTIONS);
 
-const ask = ({ method, path: template }: Route, path: string): Promise<Answer> =>
+const ask = ({ method, path: template }: Route, path: string): Promise<ApiResponse> =>
   method === 'GET' ? server.get(`${path}?${QUERIES[template] ?? ''}`) : server.post(path, QUESTIONS[template]);
 
 /** The types that its questions are answered with, as far as this house has something to answer with. */
-const answersOf = async (room: Room): Promise<{ path: string; type: string }[]> => {
+const answersOf = async (room: EndpointModule): Promise<{ path: string; type: string }[]> => {
   const answers: { path: string; type: string }[] = [];
   for (const route of room.controllers.flatMap(routesOf).filter(isQuestion)) {
     const path = filled(route);
@@ -304,13 +309,13 @@ describe('the rooms of the house', () => {
 });
 
 describe('every event', () => {
-  const kinds = Object.entries(registry);
-  const published = schemas(registry);
+  const kinds = Object.entries(eventRegistry);
+  const published = buildEventSchemas(eventRegistry);
 
   it('comes from a slice that the house lists', () => {
     expect(kinds.length).toBeGreaterThan(0);
     expect(kinds.map(([type]) => type).toSorted()).toEqual(
-      slices.flatMap((slice) => Object.keys(slice.kinds)).toSorted(),
+      moduleDefinitions.flatMap((slice) => Object.keys(slice.kinds)).toSorted(),
     );
   });
 

@@ -3,23 +3,23 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from '@jest/globals';
-import { until } from '../support/product.js';
+import { waitUntil } from '../support/product.js';
 
 /** The command-line clients that this machine has. */
-export const found: readonly string[] = ['terraform', 'tofu'].filter(
+export const hasIacTools: readonly string[] = ['terraform', 'tofu'].filter(
   (program) =>
     spawnSync(program, ['version'], { env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir() } }).status === 0,
 );
 
 const ESCAPE = String.fromCodePoint(27);
 
-export type Said = { readonly code: number | null; readonly output: string };
+export type CommandOutput = { readonly code: number | null; readonly output: string };
 
 /** The program at work. */
-export type Working = {
+export type WorkingDirectory = {
   /** Resolves when it has said this. */
   says(text: string): Promise<void>;
-  readonly end: Promise<Said>;
+  readonly end: Promise<CommandOutput>;
 };
 
 /** What was said, without the colours, frames and line ends that the clients put into it. */
@@ -27,13 +27,13 @@ export const flat = (output: string): string =>
   output.replaceAll(new RegExp(`${ESCAPE}\\[[0-9;]*m`, 'g'), '').replaceAll(/[│╷╵\s]+/g, ' ');
 
 /** A person at a terminal: a home of their own, a token, and a CA that they trust. */
-export type Person = {
+export type CliUser = {
   /** A new folder with this configuration in it; resolves to its path. */
   folder(main: string): Promise<string>;
   write(folder: string, file: string, content: string): Promise<void>;
-  begin(folder: string, ...args: readonly string[]): Working;
+  begin(folder: string, ...args: readonly string[]): WorkingDirectory;
   /** Runs the program there, whatever comes of it. */
-  attempt(folder: string, ...args: readonly string[]): Promise<Said>;
+  attempt(folder: string, ...args: readonly string[]): Promise<CommandOutput>;
   /** The same, and expects it to succeed; resolves to what it said. */
   run(folder: string, ...args: readonly string[]): Promise<string>;
   leave(): Promise<void>;
@@ -47,7 +47,7 @@ export type PersonOptions = {
   readonly caFile: string;
 };
 
-export const personWith = async ({ program, host, token, caFile }: PersonOptions): Promise<Person> => {
+export const createCliUser = async ({ program, host, token, caFile }: PersonOptions): Promise<CliUser> => {
   const home = await mkdtemp(join(tmpdir(), 'cadastre-cli-'));
   const rc = join(home, 'cli.rc');
   await writeFile(rc, 'disable_checkpoint = true\n');
@@ -63,7 +63,7 @@ export const personWith = async ({ program, host, token, caFile }: PersonOptions
     [`TF_TOKEN_${host.replaceAll('.', '_').replaceAll('-', '__')}`]: token,
   };
   let folders = 0;
-  const begin = (folder: string, ...args: readonly string[]): Working => {
+  const begin = (folder: string, ...args: readonly string[]): WorkingDirectory => {
     const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     const collect = (chunk: Buffer): void => {
@@ -71,13 +71,13 @@ export const personWith = async ({ program, host, token, caFile }: PersonOptions
     };
     child.stdout.on('data', collect);
     child.stderr.on('data', collect);
-    const end = new Promise<Said>((resolve, reject) => {
+    const end = new Promise<CommandOutput>((resolve, reject) => {
       child.once('error', reject);
       child.once('close', (code) => resolve({ code, output }));
     });
-    return { says: (text) => until(() => output.includes(text), `${program} says ${text}`), end };
+    return { says: (text) => waitUntil(() => output.includes(text), `${program} says ${text}`), end };
   };
-  const attempt = (folder: string, ...args: readonly string[]): Promise<Said> => begin(folder, ...args).end;
+  const attempt = (folder: string, ...args: readonly string[]): Promise<CommandOutput> => begin(folder, ...args).end;
   return {
     begin,
     attempt,

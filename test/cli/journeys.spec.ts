@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { answered, makeOrganization, makeToken } from '../support/seeds.js';
-import { flat, found, type Person } from './iac.js';
-import { openSite, type Site } from './site.js';
+import { expectStatus, makeOrganization, makeToken } from '../support/seeds.js';
+import { flat, hasIacTools, type CliUser } from './iac.js';
+import { openSite, type CliSite } from './site.js';
 
 // The real clients against the built product, over TLS with its own CA. Nothing but the provider that is built into
 // them is used, and so no network.
 
 const LONG = 120_000;
 
-let site: Site;
+let site: CliSite;
 
 beforeAll(async () => {
-  if (found.length > 0) site = await openSite();
+  if (hasIacTools.length > 0) site = await openSite();
 }, LONG);
 
 afterAll(() => site?.product.remove());
 
 describe('the command-line clients', () => {
   it('are on PATH, or their journeys were not run', () => {
-    if (found.length === 0) process.stderr.write('no terraform or tofu on PATH: the CLI journeys were not run\n');
-    expect(site === undefined).toBe(found.length === 0);
+    if (hasIacTools.length === 0) process.stderr.write('no terraform or tofu on PATH: the CLI journeys were not run\n');
+    expect(site === undefined).toBe(hasIacTools.length === 0);
   });
 });
 
@@ -34,10 +34,10 @@ const RESOURCES = `
   }
 `;
 
-for (const program of found) {
+for (const program of hasIacTools) {
   describe(`with ${program}`, () => {
     const organization = `with-${program}`;
-    let person: Person;
+    let person: CliUser;
     let folder: string;
     let id: string;
 
@@ -112,7 +112,7 @@ for (const program of found) {
     );
 
     const lock = async (reason: string): Promise<void> =>
-      void answered(await site.api.post(`/api/v2/workspaces/${id}/actions/lock`, { reason }), 200);
+      void expectStatus(await site.api.post(`/api/v2/workspaces/${id}/actions/lock`, { reason }), 200);
 
     it(
       'a lock that somebody else holds stops a plan, names the workspace, and is still theirs',
@@ -145,7 +145,7 @@ for (const program of found) {
           holder: 'admin',
           reason: 'moving the database',
         });
-        answered(await site.api.post(`/api/v2/workspaces/${id}/actions/unlock`), 200);
+        expectStatus(await site.api.post(`/api/v2/workspaces/${id}/actions/unlock`), 200);
         expect(await plan.end).toMatchObject({ code: 0 });
         const past = (await site.api.get(`/api/v2/workspaces/${id}/lock-history?page[size]=2`)).body.data;
         expect(past.map(({ attributes }: any) => attributes.reason)).toEqual([

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { until, type Ended } from '../support/product.js';
+import { waitUntil, type ProcessResult } from '../support/product.js';
 import { makeDist, type Dist, type Packed } from '../support/release-folders.js';
 import { makeSigner, type Signer } from '../support/releases.js';
 import { makeOrganization } from '../support/seeds.js';
-import { flat, found, type Person } from './iac.js';
-import { openSite, type Site } from './site.js';
+import { flat, hasIacTools, type CliUser } from './iac.js';
+import { openSite, type CliSite } from './site.js';
 
 // A release folder, published by the command and installed by the real clients, who prove its checksums and its signature
 // themselves. No network: what they install is not run.
@@ -21,12 +21,12 @@ const ARCH = { x64: 'amd64', ia32: '386' }[process.arch as string] ?? process.ar
 const HERE = `${OS}_${ARCH}`;
 const ELSEWHERE = HERE === 'darwin_arm64' ? 'linux_amd64' : 'darwin_arm64';
 
-let site: Site;
+let site: CliSite;
 let signer: Signer;
 let keys: Dist;
 
 beforeAll(async () => {
-  if (found.length === 0) return;
+  if (hasIacTools.length === 0) return;
   site = await openSite();
   signer = await makeSigner();
   keys = await makeDist();
@@ -40,13 +40,13 @@ afterAll(async () => {
 });
 
 describe('a machine with a client', () => {
-  it('has a site for its journeys', () => expect(site === undefined).toBe(found.length === 0));
+  it('has a site for its journeys', () => expect(site === undefined).toBe(hasIacTools.length === 0));
 });
 
-for (const program of found) {
+for (const program of hasIacTools) {
   describe(`with ${program}`, () => {
     const organization = `with-${program}`;
-    let person: Person;
+    let person: CliUser;
     const dists: Dist[] = [];
 
     const distOf = async (packed: Packed, systems: readonly string[], more?: Buffer): Promise<Dist> => {
@@ -57,7 +57,7 @@ for (const program of found) {
     };
 
     /** `cadastre provider publish`, as somebody at a terminal runs it. */
-    const publish = (name: string, dist: Dist, ...options: readonly string[]): Promise<Ended> => {
+    const publish = (name: string, dist: Dist, ...options: readonly string[]): Promise<ProcessResult> => {
       const given = {
         '--server': site.product.url,
         '--ca': join(site.product.dataFolder, 'tls/ca.pem'),
@@ -228,7 +228,7 @@ for (const program of found) {
         const dist = await distOf(packed, [HERE, ELSEWHERE], randomBytes(40_000_000));
         const publishing = publish('large', dist);
         const platforms = `/api/v2/organizations/${organization}/registry-providers/private/${organization}/large/versions/1.0.0/platforms`;
-        await until(async () => (await site.api.get(platforms)).body.data?.length > 0, 'a zip is on its way');
+        await waitUntil(async () => (await site.api.get(platforms)).body.data?.length > 0, 'a zip is on its way');
         await site.product.kill();
         await site.product.start();
         const { code, stdout, stderr } = await publishing;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
-  answered,
+  expectStatus,
   bindTags,
-  giveWorkspace,
+  grantWorkspaceAccess,
   makeAgentPool,
   makeAgentToken,
   makeConfigurationVersion,
@@ -14,9 +14,9 @@ import {
   related,
   reportBody,
 } from '../support/seeds.js';
-import type { Answer } from '../support/server.js';
-import { flat, found, type Person } from './iac.js';
-import { openSite, type Site } from './site.js';
+import type { ApiResponse } from '../support/server.js';
+import { flat, hasIacTools, type CliUser } from './iac.js';
+import { openSite, type CliSite } from './site.js';
 
 // Workspaces that a configuration chooses by tags or by their project, and such as read the state of another one.
 
@@ -34,25 +34,25 @@ const LOCALLY = `
   }
 `;
 
-let site: Site;
+let site: CliSite;
 
 beforeAll(async () => {
-  if (found.length > 0) site = await openSite();
+  if (hasIacTools.length > 0) site = await openSite();
 }, LONG);
 
 afterAll(() => site?.product.remove());
 
 describe('a machine with a client', () => {
-  it('has a site for its journeys', () => expect(site === undefined).toBe(found.length === 0));
+  it('has a site for its journeys', () => expect(site === undefined).toBe(hasIacTools.length === 0));
 });
 
-for (const program of found) {
+for (const program of hasIacTools) {
   describe(`with ${program}`, () => {
     const organization = `with-${program}`;
-    let person: Person;
+    let person: CliUser;
     let first: string;
 
-    const shown = (name: string): Promise<Answer> =>
+    const shown = (name: string): Promise<ApiResponse> =>
       site.api.get(`/api/v2/organizations/${organization}/workspaces/${name}`);
     const projectOf = async (name: string): Promise<string> =>
       (await shown(name)).body.data.relationships.project.data.id as string;
@@ -166,7 +166,7 @@ for (const program of found) {
       }
       output "seen" { value = data.terraform_remote_state.first.outputs.what }
     `;
-    const isRefused = async (reader: Person, folder: string, why: string): Promise<void> => {
+    const isRefused = async (reader: CliUser, folder: string, why: string): Promise<void> => {
       const { code, output } = await reader.attempt(folder, 'plan', '-input=false');
       expect({ code, output: flat(output) }).toEqual({ code: 1, output: expect.stringContaining(why) });
       expect(output).not.toContain('and more');
@@ -177,8 +177,8 @@ for (const program of found) {
       async () => {
         const second = await makeWorkspace(site.api, organization, 'second');
         const team = await makeTeam(site.api, organization, 'readers');
-        const reading = await giveWorkspace(site.api, team, first, 'read');
-        await giveWorkspace(site.api, team, second, 'write');
+        const reading = await grantWorkspaceAccess(site.api, team, first, 'read');
+        await grantWorkspaceAccess(site.api, team, second, 'write');
         const token = await makeToken(site.api, `/api/v2/teams/${team}/authentication-token`);
 
         const member = await site.person(program, token);
@@ -187,7 +187,7 @@ for (const program of found) {
         await member.run(folder, 'apply', '-input=false', '-auto-approve');
         expect(JSON.parse(await member.run(folder, 'output', '-json', 'seen'))).toEqual(['one', 'and more']);
 
-        answered(await site.api.delete(`/api/v2/team-workspaces/${reading}`), 204);
+        expectStatus(await site.api.delete(`/api/v2/team-workspaces/${reading}`), 204);
         await isRefused(member, folder, 'resource not found');
         await member.leave();
       },
@@ -198,7 +198,7 @@ for (const program of found) {
       'one is planned without a lock, and not with one, by a team with the access %s',
       async (access) => {
         const team = await makeTeam(site.api, organization, `planners-${access}`);
-        await giveWorkspace(site.api, team, first, access);
+        await grantWorkspaceAccess(site.api, team, first, access);
         const token = await makeToken(site.api, `/api/v2/teams/${team}/authentication-token`);
         const member = await site.person(program, token);
         const folder = await member.folder(site.cloud(organization, 'name = "first"') + RESOURCES);
@@ -223,7 +223,7 @@ for (const program of found) {
         await makeConfigurationVersion(api, workspace);
         const run = await makeRun(api, workspace);
         const report = async (status: string): Promise<unknown> =>
-          answered(await agent.post(`/api/v2/runs/${run}/progress`, reportBody(status)), 200);
+          expectStatus(await agent.post(`/api/v2/runs/${run}/progress`, reportBody(status)), 200);
         await report('planning');
 
         const token = await makeToken(agent, `/api/v2/runs/${run}/authentication-tokens`);
@@ -233,13 +233,13 @@ for (const program of found) {
         await isRefused(executor, folder, 'resource not found');
 
         const consumers = `/api/v2/workspaces/${first}/relationships/remote-state-consumers`;
-        answered(await api.post(consumers, related('workspaces', workspace)), 204);
+        expectStatus(await api.post(consumers, related('workspaces', workspace)), 204);
         await executor.run(folder, 'apply', '-input=false', '-auto-approve');
         expect(JSON.parse(await executor.run(folder, 'output', '-json', 'seen'))).toEqual(['one', 'and more']);
 
-        answered(await api.delete(consumers, related('workspaces', workspace)), 204);
+        expectStatus(await api.delete(consumers, related('workspaces', workspace)), 204);
         await isRefused(executor, folder, 'resource not found');
-        answered(await api.post(consumers, related('workspaces', workspace)), 204);
+        expectStatus(await api.post(consumers, related('workspaces', workspace)), 204);
         await report('errored');
         await isRefused(executor, folder, 'unauthorized');
         await executor.leave();

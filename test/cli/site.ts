@@ -1,26 +1,26 @@
 import { readFile } from 'node:fs/promises';
 import https from 'node:https';
 import { join } from 'node:path';
-import { makeProduct, type Product } from '../support/product.js';
-import type { Answer, Api } from '../support/server.js';
-import { personWith, type Person } from './iac.js';
+import { launchProduct, type Product } from '../support/product.js';
+import type { ApiResponse, ApiTestClient } from '../support/server.js';
+import { createCliUser, type CliUser } from './iac.js';
 
 /** The built product, over TLS with its own CA, as whoever runs it and whoever works with it find it. */
-export type Site = {
+export type CliSite = {
   readonly product: Product;
   /** `localhost:8443`. */
   readonly host: string;
   /** For the administrator. */
-  readonly api: Api;
+  readonly api: ApiTestClient;
   /** Somebody at a terminal; without a token the administrator. */
-  person(program: string, token?: string): Promise<Person>;
+  person(program: string, token?: string): Promise<CliUser>;
   /** The block of a configuration by which its workspaces are chosen. */
   cloud(organization: string, workspaces: string): string;
 };
 
 /** `fetch` cannot be told of a CA of its own. */
-const apiOver = (url: string, ca: string, token: string | null): Api => {
-  const send = (method: string, path: string, body?: unknown): Promise<Answer> =>
+const apiOver = (url: string, ca: string, token: string | null): ApiTestClient => {
+  const send = (method: string, path: string, body?: unknown): Promise<ApiResponse> =>
     new Promise((resolve, reject) => {
       const sent = body instanceof Uint8Array || body === undefined ? body : Buffer.from(JSON.stringify(body));
       const headers = {
@@ -55,8 +55,8 @@ const apiOver = (url: string, ca: string, token: string | null): Api => {
   };
 };
 
-export const openSite = async (): Promise<Site> => {
-  const product = await makeProduct({ CADASTRE_TLS: 'auto' });
+export const openSite = async (): Promise<CliSite> => {
+  const product = await launchProduct({ CADASTRE_TLS: 'auto' });
   await product.start();
   const caFile = join(product.dataFolder, 'tls/ca.pem');
   const host = `localhost:${product.port}`;
@@ -64,7 +64,7 @@ export const openSite = async (): Promise<Site> => {
     product,
     host,
     api: apiOver(product.url, await readFile(caFile, 'utf8'), product.adminToken),
-    person: (program, token = product.adminToken) => personWith({ program, host, token, caFile }),
+    person: (program, token = product.adminToken) => createCliUser({ program, host, token, caFile }),
     cloud: (organization, workspaces) => `
       terraform {
         cloud {

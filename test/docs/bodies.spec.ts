@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { answered, makeOrganization, makeWorkspace, refusalOf } from '../support/seeds.js';
-import { startTestServer, type Answer, type TestServer } from '../support/server.js';
+import { expectStatus, makeOrganization, makeWorkspace, refusalOf } from '../support/seeds.js';
+import { startTestServer, type ApiResponse, type TestServer } from '../support/server.js';
 import { membersOf } from './body-members.js';
 import { RESOURCES, type RequestBody } from './requests.js';
 import { sampledRequests, type Sample, type SampledRequest } from './samples.js';
@@ -21,7 +21,7 @@ beforeAll(async () => {
   await makeOrganization(server, 'acme');
   workspace = await makeWorkspace(server, 'acme', 'network');
   // A state version is refused before its body is parsed unless the caller holds the lock.
-  answered(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
+  expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
 });
 afterAll(() => server.close());
 afterEach(() => {
@@ -34,7 +34,7 @@ const pathOf = (path: string): string =>
     .replace('/workspaces/:id', `/workspaces/${workspace}`)
     .replaceAll(/:\w+/g, 'nowhere');
 
-const send = (route: string, body: object): Promise<Answer> => {
+const send = (route: string, body: object): Promise<ApiResponse> => {
   const [method = '', path = ''] = route.split(' ');
   return server[method.toLowerCase() as 'post' | 'patch' | 'put' | 'delete'](pathOf(path), body);
 };

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { treatmentOf, type Treatment } from '#json-api';
+import { getTreatment, type Treatment } from '#json-api';
 
 /** Members of a body by their names, such as `vcs-repo.branch` and `relationships.project`. */
-export type Members = ReadonlyMap<string, Treatment>;
+export type BodyMembers = ReadonlyMap<string, Treatment>;
 
 const SUPPORTED: Treatment = { treatment: 'supported' };
 
@@ -29,7 +29,7 @@ const shapeOf = (schema: z.core.$ZodType | undefined): Shape | null => {
 /** A member is treated as its schema says, or a schema within, or as the object that it is a member of. */
 const treatmentIn = (schema: z.core.$ZodType | null, ofParent: Treatment): Treatment => {
   if (!schema) return ofParent;
-  const own = treatmentOf(schema as z.ZodType);
+  const own = getTreatment(schema as z.ZodType);
   return own.treatment === 'supported' ? treatmentIn(innerOf(schema), ofParent) : own;
 };
 
@@ -59,7 +59,7 @@ const relationshipsIn = (shape: Shape | null): [string, Treatment][] =>
   Object.entries(shape ?? {}).map(([name, schema]) => [`relationships.${name}`, treatmentIn(schema, SUPPORTED)]);
 
 /** The attributes and relationships that a body's schema names, and what stands beside its `data`. */
-export const membersOf = (body: z.ZodType): Members => {
+export const membersOf = (body: z.ZodType): BodyMembers => {
   const { data, ...besides } = shapeOf(body) ?? {};
   const resource = shapeOf(data) ?? {};
   return new Map([

@@ -1,10 +1,10 @@
-import { toldBy, type AuditRow, type EventKind, type Recorded } from '#kernel';
-import { factSchemas, nameOf, ROWS } from '#facts';
-import { schemas } from '#message-log';
-import { registry } from '../../apps/slices.js';
+import { describeAuditEvent, type AuditMapping, type EventKind, type RecordedEvent } from '#kernel';
+import { factSchemas, formatRowName, CATALOGUE_ROWS } from '#facts';
+import { buildEventSchemas } from '#message-log';
+import { eventRegistry } from '../../apps/slices.js';
 
 /** What a trail can tell: by which event, of which resource, and with what under `meta`; null where there is nothing. */
-export type Told = {
+export type AuditedEventRow = {
   readonly type: string;
   readonly action: string;
   readonly event: string;
@@ -14,7 +14,7 @@ export type Told = {
 };
 
 /** An event that no trail tells of, and why. */
-export type Untold = { readonly event: string; readonly why: string };
+export type UnauditedEventRow = { readonly event: string; readonly why: string };
 
 type Schema = {
   readonly type?: string | readonly string[];
@@ -26,15 +26,15 @@ type Schema = {
 };
 
 /** How a sample is: with everything or as little as may be, with `true` or `false` in it. */
-type Fill = { readonly full: boolean; readonly flag: boolean };
+type SampleFill = { readonly full: boolean; readonly flag: boolean };
 
-const FILLS: readonly Fill[] = [
+const FILLS: readonly SampleFill[] = [
   { full: true, flag: false },
   { full: true, flag: true },
   { full: false, flag: false },
 ];
 
-type Sampler = (schema: Schema, fill: Fill, name: string) => unknown;
+type Sampler = (schema: Schema, fill: SampleFill, name: string) => unknown;
 
 const OF_TYPE: Readonly<Record<string, Sampler>> = {
   object: ({ properties = {} }, fill, name) => {
@@ -66,18 +66,18 @@ const sampleOf: Sampler = (schema, fill, name) => {
 
 /** Data of an event with everything in it that may be. */
 export const fullSample = (event: string, kind: EventKind<never>): unknown =>
-  sampleOf(schemas({ [event]: kind })[event] as Schema, { full: true, flag: true }, '');
+  sampleOf(buildEventSchemas({ [event]: kind })[event] as Schema, { full: true, flag: true }, '');
 
 const STREAM = 'the stream';
 const ORGANIZATION = 'the organization';
 
-const tellings = (event: string, kind: EventKind<never>, row: AuditRow<never>): Told[] => {
-  const schema = schemas({ [event]: kind })[event] as Schema;
+const tellings = (event: string, kind: EventKind<never>, row: AuditMapping<never>): AuditedEventRow[] => {
+  const schema = buildEventSchemas({ [event]: kind })[event] as Schema;
   const told = FILLS.map((fill) => {
     const data = sampleOf(schema, fill, '') as never;
-    const recorded = { type: event, data, stream: STREAM, organization: ORGANIZATION } as unknown as Recorded;
+    const recorded = { type: event, data, stream: STREAM, organization: ORGANIZATION } as unknown as RecordedEvent;
     return {
-      ...toldBy(row, data),
+      ...describeAuditEvent(row, data),
       id: row.id?.(data, recorded) ?? STREAM,
       meta: row.meta?.(data, recorded) ?? null,
     };
@@ -97,9 +97,9 @@ const tellings = (event: string, kind: EventKind<never>, row: AuditRow<never>): 
 
 const FACT = 'AuditFactReported';
 
-const facts = (): Told[] =>
-  ROWS.map((row) => {
-    const schema = factSchemas[nameOf(row)] as { properties: { resource: { properties: { meta: Schema } } } };
+const facts = (): AuditedEventRow[] =>
+  CATALOGUE_ROWS.map((row) => {
+    const schema = factSchemas[formatRowName(row)] as { properties: { resource: { properties: { meta: Schema } } } };
     const { meta } = schema.properties.resource.properties;
     const fields = meta.properties ?? meta.anyOf?.find(({ properties }) => properties)?.properties;
     return {
@@ -111,16 +111,16 @@ const facts = (): Told[] =>
     };
   });
 
-const kinds = Object.entries(registry);
+const kinds = Object.entries(eventRegistry);
 
 /** Everything that a trail can tell, by the resource's type. */
-export const told: readonly Told[] = [
+export const auditedEvents: readonly AuditedEventRow[] = [
   ...kinds.flatMap(([event, kind]) =>
     'unaudited' in kind.audit || event === FACT ? [] : tellings(event, kind, kind.audit),
   ),
   ...facts(),
 ].toSorted((a, b) => (a.type === b.type ? 0 : a.type < b.type ? -1 : 1));
 
-export const untold: readonly Untold[] = kinds.flatMap(([event, { audit }]) =>
+export const unauditedEvents: readonly UnauditedEventRow[] = kinds.flatMap(([event, { audit }]) =>
   'unaudited' in audit ? [{ event, why: audit.unaudited }] : [],
 );

@@ -4,10 +4,10 @@ import { copyFile, cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { found } from '../cli/iac.js';
+import { hasIacTools } from '../cli/iac.js';
 import { BUILD, ROOT } from '../support/folders.js';
 import { freePorts } from '../support/free-ports.js';
-import { until } from '../support/product.js';
+import { waitUntil } from '../support/product.js';
 
 // The commands of the documentation, as a reader pastes them: in the order of the page, one shell for each page, from the
 // folder of the repository, against a server that `npm start` runs there. Only the port differs, so that this spec can run
@@ -39,7 +39,7 @@ const SHOWN_FAILURES: Readonly<Record<string, readonly unknown[]>> = {
   'docs/how-to/tag-workspaces.md': [expect.stringMatching(/^curl /), "jq -r '.errors[].detail'"],
 };
 
-const hasTerraform = found.includes('terraform');
+const hasTerraform = hasIacTools.includes('terraform');
 
 /** The commands of a page without those that need terraform; creates the workspace that terraform would create. */
 const withoutTerraform = (page: string): string =>
@@ -99,7 +99,7 @@ beforeAll(async () => {
   npm = spawn('npm', ['start'], { cwd: folder, env: environment(), stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   npm.stdout?.on('data', (chunk: Buffer) => (log += chunk.toString()));
   npm.stderr?.on('data', (chunk: Buffer) => (log += chunk.toString()));
-  await until(() => {
+  await waitUntil(() => {
     if (npm.exitCode !== null) throw new Error(`npm start ended:\n${log}`);
     return log.includes('admin-token');
   }, 'npm start says where the token is');

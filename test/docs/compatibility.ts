@@ -1,6 +1,13 @@
 import type { Treatment } from '#json-api';
-import { closedMembersOf, membersOf, type Members } from './body-members.js';
-import { NOT_BUILT, OTHER_BODIES, RESOURCES, SOURCES, type DocumentedResource, type RequestBody } from './requests.js';
+import { closedMembersOf, membersOf, type BodyMembers } from './body-members.js';
+import {
+  NOT_BUILT,
+  OTHER_BODIES,
+  RESOURCES,
+  DOCUMENTATION_SOURCES,
+  type DocumentedResource,
+  type RequestBody,
+} from './requests.js';
 import type { Route } from '../support/gateway-routes.js';
 import { table } from './tables.js';
 import goTfe from './vendor/go-tfe.json' with { type: 'json' };
@@ -21,7 +28,7 @@ const parentOf = (member: string): string | null =>
   member.startsWith('relationships.') || !member.includes('.') ? null : member.slice(0, member.lastIndexOf('.'));
 
 /** A member of an object is covered by the object where that is refused or ignored as a whole. */
-const isCovered = (member: string, members: Members): boolean => {
+const isCovered = (member: string, members: BodyMembers): boolean => {
   if (members.has(member)) return true;
   const parent = parentOf(member);
   const treatment = parent === null ? undefined : members.get(parent)?.treatment;
@@ -85,14 +92,14 @@ const cell = (treatment: Treatment | undefined): string => treatment?.treatment 
 
 const sourceOf = (member: string, { requests, also = {} }: DocumentedResource): string => {
   const source = also[member];
-  if (source !== undefined) return SOURCES[source];
+  if (source !== undefined) return DOCUMENTATION_SOURCES[source];
   return vendorMembers(requests.flatMap(({ goTfe: names = [] }) => names)).has(member) ? 'go-tfe' : '';
 };
 
 const reasonOf = (treatments: readonly (Treatment | undefined)[]): string =>
   [...new Set(treatments.flatMap((each) => (each && 'why' in each ? [each.why] : [])))].join('; ');
 
-type DocumentedRequest = RequestBody & { readonly members: Members };
+type DocumentedRequest = RequestBody & { readonly members: BodyMembers };
 
 /** The requests of a resource that send more than the identifiers of other resources. */
 const requestsOf = ({ requests }: DocumentedResource): DocumentedRequest[] =>

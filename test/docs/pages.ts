@@ -1,11 +1,11 @@
 import { permissions } from '#access';
 import type { EventKind } from '#kernel';
-import { factsChannel, factSchemas, nameOf, OWN, ROWS } from '#facts';
-import { asyncApi, cloudEventType, schemas, topicOf } from '#message-log';
-import { registry, slices } from '../../apps/slices.js';
+import { factsChannel, factSchemas, formatRowName, OWN_RESOURCE_TYPES, CATALOGUE_ROWS } from '#facts';
+import { buildAsyncApiDocument, toCloudEventType, buildEventSchemas, toTopicName } from '#message-log';
+import { eventRegistry, moduleDefinitions } from '../../apps/slices.js';
 import { SECRET_FILES } from '../../libs/host/settings.js';
-import { variables } from '../../libs/host/variables.js';
-import { told, untold, type Told } from './catalogue.js';
+import { settingVariables } from '../../libs/host/variables.js';
+import { auditedEvents, unauditedEvents, type AuditedEventRow } from './catalogue.js';
 import { compatibilityPage } from './compatibility.js';
 import { architecturePage } from './modules.js';
 import { permissionsOf, routes, trailOf, type DocumentedRoute } from './routes.js';
@@ -88,7 +88,7 @@ export const endpointsPage = async (): Promise<string> => {
 
 /** Prefixes of the streams that an event can stand in: those of the aggregates that fold it. */
 const streamsOf = (type: string): string =>
-  slices
+  moduleDefinitions
     .flatMap((slice) => slice.aggregates)
     .filter(({ decider }) => type in decider.evolve)
     .map(({ prefix }) => code(`${prefix}-…`))
@@ -102,14 +102,14 @@ const auditCell = ({ audit }: EventKind<never>): string => {
 };
 
 const eventTables = (): string[] =>
-  [...Map.groupBy(Object.entries(registry), ([, kind]) => kind.topic)].flatMap(([topic, members]) => [
-    `## ${topicOf({ topic }, PREFIX)}`,
+  [...Map.groupBy(Object.entries(eventRegistry), ([, kind]) => kind.topic)].flatMap(([topic, members]) => [
+    `## ${toTopicName({ topic }, PREFIX)}`,
     '',
     table(
       ['Event', '`ce_type`', 'Schema', 'Stream', 'Audit trail: resource type, action'],
       members.map(([type, kind]) => [
         code(type),
-        code(cloudEventType(type, kind.schemaVersion)),
+        code(toCloudEventType(type, kind.schemaVersion)),
         `[v${kind.schemaVersion}](schemas/${type}.json)`,
         streamsOf(type),
         auditCell(kind),
@@ -120,7 +120,8 @@ const eventTables = (): string[] =>
 
 /** The headers of all messages, as the AsyncAPI document describes them. */
 const headerTable = (): string => {
-  const { required, properties } = asyncApi(registry, PREFIX).components.schemas.CloudEventHeaders as unknown as {
+  const { required, properties } = buildAsyncApiDocument(eventRegistry, PREFIX).components.schemas
+    .CloudEventHeaders as unknown as {
     required: readonly string[];
     properties: Readonly<Record<string, { description?: string; const?: string; enum?: readonly string[] }>>;
   };
@@ -159,7 +160,7 @@ export const eventsPage = (): string =>
     '',
     NOTICE,
     '',
-    `With this page you can consume the events that Cadastre publishes to Kafka. It lists all ${Object.keys(registry).length} event types, by topic.`,
+    `With this page you can consume the events that Cadastre publishes to Kafka. It lists all ${Object.keys(eventRegistry).length} event types, by topic.`,
     'Set `KAFKA_BROKERS` and the publisher publishes the whole history, even if you configure Kafka a year later. Each topic',
     'name starts with `CADASTRE_TOPIC_PREFIX`; this page shows the default, `cadastre`.',
     '[asyncapi.json](asyncapi.json) describes all topics for tools.',
@@ -188,21 +189,21 @@ export const eventsPage = (): string =>
     ...eventTables(),
   ].join('\n');
 
-type Schema = {
+type PageSchema = {
   readonly type?: string | readonly string[];
-  readonly anyOf?: readonly Schema[];
-  readonly items?: Schema;
-  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly anyOf?: readonly PageSchema[];
+  readonly items?: PageSchema;
+  readonly properties?: Readonly<Record<string, PageSchema>>;
 };
 
-const typeOf = ({ type, anyOf, items }: Schema): string => {
+const typeOf = ({ type, anyOf, items }: PageSchema): string => {
   if (anyOf) return [...new Set(anyOf.map(typeOf))].join(' or ');
   if (type === 'array' && items) return `array of ${typeOf(items)}s`;
   return [type ?? 'anything'].flat().join(' or ');
 };
 
 /** The fields under `meta`, one by one; a dot where one stands in another. */
-const fieldsOf = (schema: Schema, before = ''): string[] => {
+const fieldsOf = (schema: PageSchema, before = ''): string[] => {
   const fields = Object.entries(
     schema.properties ?? schema.anyOf?.find(({ properties }) => properties)?.properties ?? {},
   );
@@ -212,7 +213,7 @@ const fieldsOf = (schema: Schema, before = ''): string[] => {
 };
 
 const metaCell = (name: string): string => {
-  const schema = factSchemas[name] as { properties: { resource: { properties: { meta: Schema } } } } | undefined;
+  const schema = factSchemas[name] as { properties: { resource: { properties: { meta: PageSchema } } } } | undefined;
   const meta = schema?.properties.resource.properties.meta ?? {};
   const fields = fieldsOf(meta);
   if (fields.length === 0) return 'any key-value pairs, or null';
@@ -225,7 +226,7 @@ export const factsPage = (): string =>
     '',
     NOTICE,
     '',
-    `With this page you can look up the ${ROWS.length} facts that other services can report to an audit trail, and the fields of each.`,
+    `With this page you can look up the ${CATALOGUE_ROWS.length} facts that other services can report to an audit trail, and the fields of each.`,
     '[Report facts of other services](../how-to/report-facts.md) shows how to report a fact by REST or Kafka. You get the JSON Schemas of',
     'whole facts from `GET /api/v2/audit-facts/schemas` and, for example, `GET /api/v2/audit-facts/schemas/policy_check.passed`.',
     '',
@@ -236,22 +237,23 @@ export const factsPage = (): string =>
     'The vendor does not document identifiers for policy evaluations, for run tasks, and for policy checks other than `override`.',
     'Cadastre defines these identifiers.',
     '',
-    ...[...Map.groupBy(ROWS, ({ type }) => type)].flatMap(([type, rows]) => [
+    ...[...Map.groupBy(CATALOGUE_ROWS, ({ type }) => type)].flatMap(([type, rows]) => [
       `## ${type}`,
       '',
       table(
         ['Action', 'Under `meta`'],
-        rows.map((each) => [code(each.action), metaCell(nameOf(each))]),
+        rows.map((each) => [code(each.action), metaCell(formatRowName(each))]),
       ),
       '',
     ]),
     '## Rejected facts',
     '',
-    `Cadastre records these entries itself: ${[...OWN].map(code).join(', ')}. It rejects facts with these names, because a service could forge entries with them.`,
+    `Cadastre records these entries itself: ${[...OWN_RESOURCE_TYPES].map(code).join(', ')}. It rejects facts with these names, because a service could forge entries with them.`,
     '',
   ].join('\n');
 
-const idCell = ({ ids }: Told): string => ids.map((id) => (id.startsWith('the ') ? id : code(id))).join(' or ');
+const idCell = ({ ids }: AuditedEventRow): string =>
+  ids.map((id) => (id.startsWith('the ') ? id : code(id))).join(' or ');
 
 export const cataloguePage = (): string =>
   [
@@ -259,7 +261,7 @@ export const cataloguePage = (): string =>
     '',
     NOTICE,
     '',
-    `On this page you can look up the ${new Set(told.map(({ type, action }) => `${type} ${action}`)).size} kinds of entries in an organization’s audit trail, and the event behind each.`,
+    `On this page you can look up the ${new Set(auditedEvents.map(({ type, action }) => `${type} ${action}`)).size} kinds of entries in an organization’s audit trail, and the event behind each.`,
     '**Resource id** is a field of the event’s data, or the stream of the event. **`meta`** is an object with these fields, or null.',
     '[events.md](events.md) describes the data and the streams of the events.',
     '',
@@ -275,7 +277,7 @@ export const cataloguePage = (): string =>
     'account and that no endpoint accepts. If the person declines, this id is the accessor of the entries, and the entries have no',
     'client address. The entry of the acceptance is the first that names the account.',
     '',
-    ...[...Map.groupBy(told, ({ type }) => type)].flatMap(([type, rows]) => [
+    ...[...Map.groupBy(auditedEvents, ({ type }) => type)].flatMap(([type, rows]) => [
       `## ${type}`,
       '',
       table(
@@ -296,7 +298,7 @@ export const cataloguePage = (): string =>
     '',
     table(
       ['Event', 'Why'],
-      untold.map(({ event, why }) => [code(event), why]),
+      unauditedEvents.map(({ event, why }) => [code(event), why]),
     ),
     '',
   ].join('\n');
@@ -307,13 +309,13 @@ export const settingsPage = (): string =>
     '',
     NOTICE,
     '',
-    `All ${Object.keys(variables).length} settings are environment variables. An empty variable counts as absent. At startup the server`,
+    `All ${Object.keys(settingVariables).length} settings are environment variables. An empty variable counts as absent. At startup the server`,
     'reports every invalid setting, one line each, and exits. `npm run cadastre -- --help` prints the same list. How to use',
     'them: [operations](../how-to/operations.md).',
     '',
     table(
       ['Variable', 'Default', 'Meaning'],
-      Object.entries(variables).map(([name, { otherwise, meaning }]) => [code(name), otherwise, meaning]),
+      Object.entries(settingVariables).map(([name, { otherwise, meaning }]) => [code(name), otherwise, meaning]),
     ),
     '',
     SECRET_FILES.replaceAll(/\b[A-Z_]+_FILE\b/g, (name) => code(name)),
@@ -332,6 +334,8 @@ export const pages = async (): Promise<Map<string, string>> =>
     ['settings.md', settingsPage()],
     ['compatibility.md', compatibilityPage(NOTICE)],
     ['../explanation/architecture.md', await architecturePage()],
-    ['asyncapi.json', json(asyncApi(registry, PREFIX, [factsChannel]))],
-    ...Object.entries(schemas(registry)).map(([type, schema]) => [`schemas/${type}.json`, json(schema)] as const),
+    ['asyncapi.json', json(buildAsyncApiDocument(eventRegistry, PREFIX, [factsChannel]))],
+    ...Object.entries(buildEventSchemas(eventRegistry)).map(
+      ([type, schema]) => [`schemas/${type}.json`, json(schema)] as const,
+    ),
   ]);

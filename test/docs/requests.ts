@@ -32,7 +32,7 @@ import * as consumers from '../../libs/workspaces/remote-state-consumers.control
 import * as workspaces from '../../libs/workspaces/workspaces.body.js';
 
 /** The source of a member of a body that is not in a request of go-tfe. */
-export const SOURCES = {
+export const DOCUMENTATION_SOURCES = {
   cadastre: 'Cadastre',
   contract: 'requests of other clients',
   docs: 'HCP Terraform’s API documentation',
@@ -40,7 +40,7 @@ export const SOURCES = {
   pytfe: 'pytfe 1.5.0',
 } as const;
 
-export type Source = keyof typeof SOURCES;
+export type DocumentationSource = keyof typeof DOCUMENTATION_SOURCES;
 
 /** One body of the API, with what clients send in it. */
 export type RequestBody = {
@@ -54,7 +54,7 @@ export type RequestBody = {
 export type DocumentedResource = {
   readonly requests: readonly RequestBody[];
   /** Members that no request of go-tfe has, and where they come from. Relationships begin with `relationships.`. */
-  readonly also?: Readonly<Record<string, Source>>;
+  readonly also?: Readonly<Record<string, DocumentationSource>>;
 };
 
 const ORGANIZATION = '/api/v2/organizations/:organization';

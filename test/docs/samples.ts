@@ -1,5 +1,5 @@
 import {
-  answered,
+  expectStatus,
   flatTags,
   makeAgentPool,
   makeConfigurationVersion,
@@ -10,7 +10,7 @@ import {
   related,
   resource,
 } from '../support/seeds.js';
-import type { Answer, Api } from '../support/server.js';
+import type { ApiResponse, ApiTestClient } from '../support/server.js';
 
 /** What a request sends, with values that differ from the defaults. */
 export type Sample = {
@@ -23,7 +23,7 @@ export type Sample = {
 export type SampledRequest = {
   /** The resource and the request, as in requests.ts. */
   readonly label: string;
-  readonly send: (sample: Sample) => Promise<Answer>;
+  readonly send: (sample: Sample) => Promise<ApiResponse>;
   /** Together they have every member that the server supports or keeps, without those in `hidden`. */
   readonly samples: readonly Sample[];
   /** Members that no document shows, or not by this name. */
@@ -105,7 +105,7 @@ const workspaceSamples = (pool: string, project: string): Sample[] => [
   },
 ];
 
-const workspaceRequests = (api: Api, pool: string, project: string): SampledRequest[] => {
+const workspaceRequests = (api: ApiTestClient, pool: string, project: string): SampledRequest[] => {
   const onlyAtFirst: Sample = {
     attributes: { name: unique(), 'source-name': 'shop', 'source-url': 'https://shop.test' },
     relationships: { tags: flatTags('flat') },
@@ -155,7 +155,7 @@ const projectSamples = (pool: string): Sample[] => [
   },
 ];
 
-const projectRequests = (api: Api, pool: string): SampledRequest[] => [
+const projectRequests = (api: ApiTestClient, pool: string): SampledRequest[] => [
   {
     label: 'projects, create',
     send: (sample) => api.post(`${ACME}/projects`, { data: { type: 'projects', ...sample } }),
@@ -194,13 +194,13 @@ const organizationSample = (): Sample => ({
   },
 });
 
-const newOrganization = async (api: Api): Promise<{ readonly path: string; readonly pool: string }> => {
+const newOrganization = async (api: ApiTestClient): Promise<{ readonly path: string; readonly pool: string }> => {
   const name = unique();
-  answered(await api.post(ORGANIZATIONS, resource('organizations', { name, email: 'ops@acme.test' })), 201);
+  expectStatus(await api.post(ORGANIZATIONS, resource('organizations', { name, email: 'ops@acme.test' })), 201);
   return { path: `${ORGANIZATIONS}/${name}`, pool: await makeAgentPool(api, name, 'pool') };
 };
 
-const organizationRequests = async (api: Api): Promise<SampledRequest[]> => {
+const organizationRequests = async (api: ApiTestClient): Promise<SampledRequest[]> => {
   const { path, pool } = await newOrganization(api);
   const inMode = { 'default-execution-mode': 'agent' };
   const ofPool = { 'default-agent-pool': one('agent-pools', pool) };
@@ -254,7 +254,7 @@ const teamSample = (): Sample => ({
   },
 });
 
-const teamRequests = (api: Api): SampledRequest[] => [
+const teamRequests = (api: ApiTestClient): SampledRequest[] => [
   {
     label: 'teams, create',
     send: (sample) => api.post(`${ACME}/teams`, { data: { type: 'teams', ...sample } }),
@@ -293,7 +293,7 @@ const ON_PROJECT = {
 
 /** Requests for what teams may do on a workspace or a project. */
 const accessRequests = (
-  api: Api,
+  api: ApiTestClient,
   owners: 'projects' | 'workspaces',
   makeOwner: () => Promise<string>,
   attributes: Readonly<Record<string, unknown>>,
@@ -316,7 +316,7 @@ const accessRequests = (
     {
       label: `${type}, update`,
       send: async (sample) => {
-        const { id } = answered(await create({ attributes: { access: 'read' } }), 201).body.data;
+        const { id } = expectStatus(await create({ attributes: { access: 'read' } }), 201).body.data;
         return api.patch(`/api/v2/${type}/${id}`, { data: { type, ...sample } });
       },
       samples: [{ attributes }],
@@ -324,7 +324,7 @@ const accessRequests = (
   ];
 };
 
-const agentPoolRequests = (api: Api, workspaces: readonly string[], project: string): SampledRequest[] => {
+const agentPoolRequests = (api: ApiTestClient, workspaces: readonly string[], project: string): SampledRequest[] => {
   const [allowed = '', excluded = ''] = workspaces;
   const sample = (): Sample => ({
     attributes: { name: unique(), 'organization-scoped': false, 'remote-runs-enabled': true },
@@ -362,7 +362,7 @@ const variableSample = (): Sample => ({
   },
 });
 
-const variableRequests = (api: Api, workspace: string): SampledRequest[] => {
+const variableRequests = (api: ApiTestClient, workspace: string): SampledRequest[] => {
   const path = `/api/v2/workspaces/${workspace}/vars`;
   const create = (sample: Sample) => api.post(path, { data: { type: 'vars', ...sample } });
   const secret = { attributes: { sensitive: true, value: 'hidden' }, shows: { attributes: { value: null } } };
@@ -371,7 +371,7 @@ const variableRequests = (api: Api, workspace: string): SampledRequest[] => {
     {
       label: 'vars, update',
       send: async (sample) => {
-        const { id } = answered(await create({ attributes: { key: unique(), category: 'env' } }), 201).body.data;
+        const { id } = expectStatus(await create({ attributes: { key: unique(), category: 'env' } }), 201).body.data;
         return api.patch(`${path}/${id}`, { data: { type: 'vars', ...sample } });
       },
       samples: [variableSample(), secret],
@@ -379,7 +379,7 @@ const variableRequests = (api: Api, workspace: string): SampledRequest[] => {
   ];
 };
 
-const variableSetRequests = (api: Api, workspace: string, project: string): SampledRequest[] => {
+const variableSetRequests = (api: ApiTestClient, workspace: string, project: string): SampledRequest[] => {
   const create = (sample: Sample) => api.post(`${ACME}/varsets`, { data: { type: 'varsets', ...sample } });
   const parent = one('projects', project);
   const applied = {
@@ -407,7 +407,7 @@ const variableSetRequests = (api: Api, workspace: string, project: string): Samp
     {
       label: 'varsets, update',
       send: async (sample) => {
-        const { id } = answered(await create({ attributes: { name: unique() } }), 201).body.data;
+        const { id } = expectStatus(await create({ attributes: { name: unique() } }), 201).body.data;
         return api.patch(`/api/v2/varsets/${id}`, { data: { type: 'varsets', ...sample } });
       },
       samples: [whole(), { relationships: { ...applied, vars }, shows: { relationships: applied } }],
@@ -419,7 +419,7 @@ const variableSetRequests = (api: Api, workspace: string, project: string): Samp
 
 const TOKEN = { description: 'sent', 'expired-at': '2030-01-01T00:00:00.000Z' };
 
-const tokenRequests = async (api: Api, pool: string): Promise<SampledRequest[]> => {
+const tokenRequests = async (api: ApiTestClient, pool: string): Promise<SampledRequest[]> => {
   const team = await makeTeam(api, 'acme', unique());
   const request = (name: string, path: string, attributes: NonNullable<Sample['attributes']>): SampledRequest => ({
     label: `authentication-tokens, ${name}`,
@@ -449,7 +449,7 @@ const RUN = {
   variables: [{ key: 'region', value: '"eu"' }],
 };
 
-const runRequests = async (api: Api, workspace: string): Promise<SampledRequest[]> => {
+const runRequests = async (api: ApiTestClient, workspace: string): Promise<SampledRequest[]> => {
   const configuration = await makeConfigurationVersion(api, workspace);
   return [
     {
@@ -483,7 +483,7 @@ const runRequests = async (api: Api, workspace: string): Promise<SampledRequest[
   ];
 };
 
-const registryRequests = (api: Api): SampledRequest[] => {
+const registryRequests = (api: ApiTestClient): SampledRequest[] => {
   const providers = `${ACME}/registry-providers`;
   const identity = (): Record<string, string> => ({ name: unique(), namespace: 'acme', 'registry-name': 'private' });
   return [
@@ -509,7 +509,7 @@ const registryRequests = (api: Api): SampledRequest[] => {
 };
 
 /** Requests with every member that their schemas support or keep, to a server with the organization `acme`. */
-export const sampledRequests = async (api: Api): Promise<SampledRequest[]> => {
+export const sampledRequests = async (api: ApiTestClient): Promise<SampledRequest[]> => {
   const pool = await makeAgentPool(api, 'acme', 'pool');
   const project = await makeProject(api, 'acme', 'Samples');
   const ofAcme = () => makeWorkspace(api, 'acme', unique());

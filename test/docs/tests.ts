@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { Row } from '../matrix/matrix.js';
+import type { MatrixRow } from '../matrix/matrix.js';
 import { ROOT } from '../support/folders.js';
 
 const MATRIX_ROWS = 'test/matrix/rows';
@@ -42,16 +42,18 @@ const namingsIn = async (folders: readonly string[]): Promise<Naming[]> => {
 const specsIn = async (folder: string): Promise<Naming[]> =>
   (await namingsIn([folder])).filter(({ file }) => file.endsWith('.spec.ts'));
 
-const rowFiles = async (): Promise<ReadonlyMap<Row, string>> => {
+const rowFiles = async (): Promise<ReadonlyMap<MatrixRow, string>> => {
   const files = (await filesIn(MATRIX_ROWS)).filter((file) => !file.endsWith('/index.ts'));
   const found = files.map(async (file) => {
     const exported = Object.values((await import(`../../${file.replace(/ts$/, 'js')}`)) as object);
-    return exported.flatMap((rows) => (Array.isArray(rows) ? (rows as Row[]) : [])).map((row) => [row, file] as const);
+    return exported
+      .flatMap((rows) => (Array.isArray(rows) ? (rows as MatrixRow[]) : []))
+      .map((row) => [row, file] as const);
   });
   return new Map((await Promise.all(found)).flat());
 };
 
-type Tested = { readonly file: string; readonly path: string; readonly rows: readonly Row[] };
+type Tested = { readonly file: string; readonly path: string; readonly rows: readonly MatrixRow[] };
 
 /** The files in which the routes of one room are tested: see the words at the head of docs/reference/endpoints.md. */
 export const testsOf = async (): Promise<(routes: readonly Tested[]) => Promise<string[]>> => {

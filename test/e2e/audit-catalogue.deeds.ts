@@ -1,7 +1,7 @@
 import {
-  answered,
-  giveProject,
-  giveWorkspace,
+  expectStatus,
+  grantProjectAccess,
+  grantWorkspaceAccess,
   makeRemotePool,
   makeAgentToken,
   makeConfigurationVersion,
@@ -16,21 +16,21 @@ import {
   reportBody,
   resource,
   runBody,
-  type Member,
+  type SeededMember,
   type SeededOrganization,
 } from '../support/seeds.js';
-import type { Answer, Api, TestServer } from '../support/server.js';
+import type { ApiResponse, ApiTestClient, TestServer } from '../support/server.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
 
 /** An organization, the owner who does everything in it, and what stands there for reading. */
-export type Land = SeededOrganization & {
+export type CatalogueWorld = SeededOrganization & {
   /** Of the site's administrator. */
   readonly server: TestServer;
-  readonly owner: Member;
+  readonly owner: SeededMember;
   /** Reads the trail. */
-  readonly auditor: Api;
+  readonly auditor: ApiTestClient;
   readonly pool: string;
-  readonly agents: Api;
+  readonly agents: ApiTestClient;
   readonly team: string;
   readonly workspace: string;
   readonly unique: (of: string) => string;
@@ -39,19 +39,23 @@ export type Land = SeededOrganization & {
 };
 
 /** A request, and what the trail is to tell of it. */
-export type Done = {
-  readonly answer: Answer;
+export type ActionResult = {
+  readonly answer: ApiResponse;
   readonly id: string;
   readonly meta: object | null;
   /** Where it was not the owner. */
   readonly accessor?: string;
   /** Where it is told in another trail. */
-  readonly auditor?: Api;
+  readonly auditor?: ApiTestClient;
 };
 
 const P = '/api/v2';
 
-export const settle = async (server: TestServer, name: string, pass: Land['pass']): Promise<Land> => {
+export const setUpCatalogue = async (
+  server: TestServer,
+  name: string,
+  pass: CatalogueWorld['pass'],
+): Promise<CatalogueWorld> => {
   const organization = await makeOrganization(server, name);
   const pool = await makeRemotePool(server, name, 'edge');
   let made = 0;
@@ -69,21 +73,21 @@ export const settle = async (server: TestServer, name: string, pass: Land['pass'
   };
 };
 
-export type Deed = (land: Land) => Promise<Done>;
+export type AuditedAction = (land: CatalogueWorld) => Promise<ActionResult>;
 
-const said = (answer: Answer): any => answered(answer, answer.status < 300 ? answer.status : 201).body.data;
+const said = (answer: ApiResponse): any => expectStatus(answer, answer.status < 300 ? answer.status : 201).body.data;
 
-const of = ({ name }: Land, path: string): string => `${P}/organizations/${name}/${path}`;
+const of = ({ name }: CatalogueWorld, path: string): string => `${P}/organizations/${name}/${path}`;
 
 /** A thing that is made by a POST, and then changed and taken away by its own address. */
 const lifeOf = (
   type: string,
-  collection: (land: Land) => string,
+  collection: (land: CatalogueWorld) => string,
   { first, change, meta }: { readonly first: object; readonly change: object; readonly meta: (name: string) => object },
-): { readonly create: Deed; readonly update: Deed; readonly destroy: Deed } => {
-  const make = async (land: Land): Promise<{ answer: Answer; id: string; name: string }> => {
+): { readonly create: AuditedAction; readonly update: AuditedAction; readonly destroy: AuditedAction } => {
+  const make = async (land: CatalogueWorld): Promise<{ answer: ApiResponse; id: string; name: string }> => {
     const name = land.unique(type);
-    const answer = answered(await land.owner.post(collection(land), resource(type, { name, ...first })), 201);
+    const answer = expectStatus(await land.owner.post(collection(land), resource(type, { name, ...first })), 201);
     return { answer, id: answer.body.data.id as string, name };
   };
   return {
@@ -93,12 +97,12 @@ const lifeOf = (
     },
     update: async (land) => {
       const { id } = await make(land);
-      const answer = answered(await land.owner.patch(`${P}/${type}/${id}`, resource(type, change)), 200);
+      const answer = expectStatus(await land.owner.patch(`${P}/${type}/${id}`, resource(type, change)), 200);
       return { answer, id, meta: { attributes: Object.keys(change) } };
     },
     destroy: async (land) => {
       const { id, name } = await make(land);
-      const answer = answered(await land.owner.delete(`${P}/${type}/${id}`), 204);
+      const answer = expectStatus(await land.owner.delete(`${P}/${type}/${id}`), 204);
       return { answer, id, meta: meta(name) };
     },
   };
@@ -127,155 +131,168 @@ const sets = lifeOf('varsets', (land) => of(land, 'varsets'), {
   ...named,
 });
 
-const freshWorkspace = async (land: Land): Promise<string> =>
+const freshWorkspace = async (land: CatalogueWorld): Promise<string> =>
   makeWorkspace(land.owner, land.name, land.unique('workspace'));
 
-const lock = async (api: Api, workspace: string): Promise<Answer> =>
-  answered(await api.post(`${P}/workspaces/${workspace}/actions/lock`, { reason: 'why' }), 200);
+const lock = async (api: ApiTestClient, workspace: string): Promise<ApiResponse> =>
+  expectStatus(await api.post(`${P}/workspaces/${workspace}/actions/lock`, { reason: 'why' }), 200);
 
-type Stated = { readonly workspace: string; readonly version: string; readonly created: Answer };
+type Stated = { readonly workspace: string; readonly version: string; readonly created: ApiResponse };
 
 /** A state in a workspace of its own, which stays locked; under it an older one. */
-const makeStates = async ({ owner, ...land }: Land): Promise<Stated & { readonly older: string }> => {
+const makeStates = async ({ owner, ...land }: CatalogueWorld): Promise<Stated & { readonly older: string }> => {
   const workspace = await freshWorkspace({ owner, ...land });
   const { lineage } = stateFile();
   await lock(owner, workspace);
-  const add = async (serial: number): Promise<Answer> => {
+  const add = async (serial: number): Promise<ApiResponse> => {
     const state = stateFile({ serial, lineage, outputs: { out: { value: 1, type: 'number' } } });
     const body = newStateVersion(state, { inline: true });
-    return answered(await owner.post(`${P}/workspaces/${workspace}/state-versions`, body), 201);
+    return expectStatus(await owner.post(`${P}/workspaces/${workspace}/state-versions`, body), 201);
   };
   const older = said(await add(1)).id as string;
   const created = await add(2);
-  answered(await owner.post(`${P}/workspaces/${workspace}/actions/unlock`), 200);
+  expectStatus(await owner.post(`${P}/workspaces/${workspace}/actions/unlock`), 200);
   return { workspace, older, created, version: said(created).id as string };
 };
 
 const onState =
-  (action: string): Deed =>
+  (action: string): AuditedAction =>
   async (land) => {
     const { workspace, older } = await makeStates(land);
     const path = `${P}/state-versions/${older}/actions`;
-    if (!action.startsWith('soft')) answered(await land.owner.post(`${path}/soft_delete_backing_data`), 200);
-    const answer = answered(await land.owner.post(`${path}/${action}`), 200);
+    if (!action.startsWith('soft')) expectStatus(await land.owner.post(`${path}/soft_delete_backing_data`), 200);
+    const answer = expectStatus(await land.owner.post(`${path}/${action}`), 200);
     return { answer, id: older, meta: { workspace_id: workspace } };
   };
 
 const onConfiguration =
-  (action: string, status: number): Deed =>
+  (action: string, status: number): AuditedAction =>
   async (land) => {
     const workspace = await freshWorkspace(land);
     const id = await makeConfigurationVersion(land.owner, workspace);
     // The current one is kept.
     await makeConfigurationVersion(land.owner, workspace);
     const path = `${P}/configuration-versions/${id}/actions`;
-    if (/restore|permanently/.test(action)) answered(await land.owner.post(`${path}/soft_delete_backing_data`), 200);
-    return { answer: answered(await land.owner.post(`${path}/${action}`), status), id, meta: null };
+    if (/restore|permanently/.test(action))
+      expectStatus(await land.owner.post(`${path}/soft_delete_backing_data`), 200);
+    return { answer: expectStatus(await land.owner.post(`${path}/${action}`), status), id, meta: null };
   };
 
-const freshRun = async (land: Land): Promise<{ readonly run: string; readonly workspace: string }> => {
+const freshRun = async (land: CatalogueWorld): Promise<{ readonly run: string; readonly workspace: string }> => {
   const workspace = await freshWorkspace(land);
   await makeConfigurationVersion(land.owner, workspace);
   return { run: await makeRun(land.owner, workspace), workspace };
 };
 
-const report = async ({ agents }: Land, run: string, ...reports: readonly object[]): Promise<void> => {
-  for (const body of reports) answered(await agents.post(`${P}/runs/${run}/progress`, body), 200);
+const report = async ({ agents }: CatalogueWorld, run: string, ...reports: readonly object[]): Promise<void> => {
+  for (const body of reports) expectStatus(await agents.post(`${P}/runs/${run}/progress`, body), 200);
 };
 
-const planned = (land: Land, run: string): Promise<void> =>
+const planned = (land: CatalogueWorld, run: string): Promise<void> =>
   report(land, run, reportBody('planning'), reportBody('planned', { 'resource-additions': 1 }));
 
 const onRun =
-  (action: string, before: (land: Land, run: string) => Promise<void>): Deed =>
+  (action: string, before: (land: CatalogueWorld, run: string) => Promise<void>): AuditedAction =>
   async (land) => {
     const { run } = await freshRun(land);
     await before(land, run);
-    return { answer: answered(await land.owner.post(`${P}/runs/${run}/actions/${action}`), 202), id: run, meta: null };
+    return {
+      answer: expectStatus(await land.owner.post(`${P}/runs/${run}/actions/${action}`), 202),
+      id: run,
+      meta: null,
+    };
   };
 
-const canceledInVain = async (land: Land, run: string): Promise<void> => {
+const canceledInVain = async (land: CatalogueWorld, run: string): Promise<void> => {
   await report(land, run, reportBody('planning'));
-  answered(await land.owner.post(`${P}/runs/${run}/actions/cancel`), 202);
+  expectStatus(await land.owner.post(`${P}/runs/${run}/actions/cancel`), 202);
   land.pass(60_000);
 };
 
 const inVariables = (workspace: string): string => `${P}/workspaces/${workspace}/vars`;
 
 const makeVariable = async (
-  land: Land,
-): Promise<{ answer: Answer; id: string; key: string; workspace: string; path: string }> => {
+  land: CatalogueWorld,
+): Promise<{ answer: ApiResponse; id: string; key: string; workspace: string; path: string }> => {
   const workspace = await freshWorkspace(land);
   const key = land.unique('key');
   const body = resource('vars', { key, value: 'v', category: 'env' });
-  const answer = answered(await land.owner.post(inVariables(workspace), body), 201);
+  const answer = expectStatus(await land.owner.post(inVariables(workspace), body), 201);
   const id = answer.body.data.id as string;
   return { answer, id, key, workspace, path: `${inVariables(workspace)}/${id}` };
 };
 
-const makeKey = async (land: Land): Promise<{ answer: Answer; id: string; name: string; path: string }> => {
+const makeKey = async (
+  land: CatalogueWorld,
+): Promise<{ answer: ApiResponse; id: string; name: string; path: string }> => {
   const name = land.unique('key');
   const body = resource('ssh-keys', { name, value: 'a private key' });
-  const answer = answered(await land.owner.post(of(land, 'ssh-keys'), body), 201);
+  const answer = expectStatus(await land.owner.post(of(land, 'ssh-keys'), body), 201);
   const id = answer.body.data.id as string;
   return { answer, id, name, path: `${P}/ssh-keys/${id}` };
 };
 
-const makeAgent = async (land: Land): Promise<{ answer: Answer; id: string; meta: object }> => {
-  const answer = answered(await land.agents.post(`${P}/agent-pools/${land.pool}/agents`), 201);
+const makeAgent = async (land: CatalogueWorld): Promise<{ answer: ApiResponse; id: string; meta: object }> => {
+  const answer = expectStatus(await land.agents.post(`${P}/agent-pools/${land.pool}/agents`), 201);
   const { id, attributes } = answer.body.data;
   return { answer, id, meta: { name: attributes.name, agent_pool_id: land.pool } };
 };
 
 type Access = 'project' | 'workspace';
-const GIVE = { project: giveProject, workspace: giveWorkspace } as const;
+const GIVE = { project: grantProjectAccess, workspace: grantWorkspaceAccess } as const;
 
-const placeFor = (land: Land, on: Access): Promise<string> =>
+const placeFor = (land: CatalogueWorld, on: Access): Promise<string> =>
   on === 'project' ? makeProject(land.owner, land.name, land.unique('project')) : freshWorkspace(land);
 
 const addTeam =
-  (on: Access): Deed =>
+  (on: Access): AuditedAction =>
   async (land) => {
     const id = await placeFor(land, on);
     const place = { [on]: { data: { type: `${on}s`, id } }, team: { data: { type: 'teams', id: land.team } } };
     const answer = await land.owner.post(`${P}/team-${on}s`, resource(`team-${on}s`, { access: 'read' }, place));
-    return { answer: answered(answer, 201), id, meta: { team: 'core', permissions: 'read' } };
+    return { answer: expectStatus(answer, 201), id, meta: { team: 'core', permissions: 'read' } };
   };
 
 const updateTeam =
-  (on: Access): Deed =>
+  (on: Access): AuditedAction =>
   async (land) => {
     const id = await placeFor(land, on);
     const given = await GIVE[on](land.owner, land.team, id, 'read');
     const answer = await land.owner.patch(`${P}/team-${on}s/${given}`, resource(`team-${on}s`, { access: 'write' }));
-    return { answer: answered(answer, 200), id, meta: { team: 'core', permissions: 'write' } };
+    return { answer: expectStatus(answer, 200), id, meta: { team: 'core', permissions: 'write' } };
   };
 
 const removeTeam =
-  (on: Access): Deed =>
+  (on: Access): AuditedAction =>
   async (land) => {
     const id = await placeFor(land, on);
     const given = await GIVE[on](land.owner, land.team, id, 'read');
-    return { answer: answered(await land.owner.delete(`${P}/team-${on}s/${given}`), 204), id, meta: { team: 'core' } };
+    return {
+      answer: expectStatus(await land.owner.delete(`${P}/team-${on}s/${given}`), 204),
+      id,
+      meta: { team: 'core' },
+    };
   };
 
-const policy = (land: Land, workspace: string, days: number): Promise<Answer> =>
+const policy = (land: CatalogueWorld, workspace: string, days: number): Promise<ApiResponse> =>
   land.owner.post(
     `${P}/workspaces/${workspace}/relationships/data-retention-policy`,
     resource('data-retention-policy-delete-olders', { 'delete-older-than-n-days': days }),
   );
 
-const policyMeta = (land: Land, days: number): object => ({
+const policyMeta = (land: CatalogueWorld, days: number): object => ({
   delete_older_than_n_days: days,
   organization: land.name,
   organization_id: land.id,
 });
 
 /** `meta` of the invitation, which hides the account, and `accepted` of the acceptance, which names it. */
-const invite = async (land: Land): Promise<{ answer: Answer; id: string; meta: object; accepted: object }> => {
+const invite = async (
+  land: CatalogueWorld,
+): Promise<{ answer: ApiResponse; id: string; meta: object; accepted: object }> => {
   const email = `${land.unique('guest')}@people.test`;
   const body = resource('organization-memberships', { email });
-  const answer = answered(await land.owner.post(of(land, 'organization-memberships'), body), 201);
+  const answer = expectStatus(await land.owner.post(of(land, 'organization-memberships'), body), 201);
   const { id } = answer.body.data;
   const user = said(await land.server.get(`${P}/organization-memberships/${id}`)).relationships.user.data.id as string;
   const { username } = said(await land.server.get(`${P}/users/${user}`)).attributes;
@@ -284,58 +301,61 @@ const invite = async (land: Land): Promise<{ answer: Answer; id: string; meta: o
 };
 
 const moveMember =
-  (isIn: boolean): Deed =>
+  (isIn: boolean): AuditedAction =>
   async (land) => {
     const team = await makeTeam(land.owner, land.name, land.unique('team'));
     const { username } = await makeMember(land.server, land.name, land.unique('guest'), isIn ? [team] : []);
     const path = `${P}/teams/${team}/relationships/users`;
     const body = { data: [{ type: 'users', id: username }] };
     const answer = await (isIn ? land.owner.delete(path, body) : land.owner.post(path, body));
-    return { answer: answered(answer, 204), id: team, meta: { user: username } };
+    return { answer: expectStatus(answer, 204), id: team, meta: { user: username } };
   };
 
-const tokenOf = (land: Land): string => of(land, 'authentication-token?token=audit-trails');
+const tokenOf = (land: CatalogueWorld): string => of(land, 'authentication-token?token=audit-trails');
 
 /** Every row of the catalogue that Cadastre tells itself (contract §6.1, §6.2, and what it adds), and what leads to it. */
-export const DEEDS: Readonly<Record<string, Deed>> = {
+export const AUDITED_ACTIONS: Readonly<Record<string, AuditedAction>> = {
   'agent.create': async (land) => ({ ...(await makeAgent(land)), accessor: land.pool }),
   'agent.destroy': async (land) => {
     const { id, meta } = await makeAgent(land);
-    answered(await land.agents.post(`${P}/agents/${id}/actions/ping`, resource('agents', { status: 'exited' })), 200);
-    return { answer: answered(await land.owner.delete(`${P}/agents/${id}`), 204), id, meta };
+    expectStatus(
+      await land.agents.post(`${P}/agents/${id}/actions/ping`, resource('agents', { status: 'exited' })),
+      200,
+    );
+    return { answer: expectStatus(await land.owner.delete(`${P}/agents/${id}`), 204), id, meta };
   },
   'agent_pool.create': pools.create,
   'agent_pool.update': pools.update,
   'agent_pool.destroy': pools.destroy,
   'audit_configuration.test': async (land) => {
-    const answer = answered(await land.owner.post(of(land, 'audit-configuration/test')), 200);
+    const answer = expectStatus(await land.owner.post(of(land, 'audit-configuration/test')), 200);
     return { answer, id: land.id.replace('org-', 'atrail-'), meta: null };
   },
   'authentication_token.create': async (land) => {
-    const answer = answered(await land.owner.post(tokenOf(land)), 201);
+    const answer = expectStatus(await land.owner.post(tokenOf(land)), 201);
     return { answer, id: answer.body.data.id, meta: null };
   },
   'authentication_token.show': async (land) => {
     const { id } = said(await land.owner.post(tokenOf(land)));
-    return { answer: answered(await land.owner.get(`${P}/authentication-tokens/${id}`), 200), id, meta: null };
+    return { answer: expectStatus(await land.owner.get(`${P}/authentication-tokens/${id}`), 200), id, meta: null };
   },
   'authentication_token.destroy': async (land) => {
     const { id } = said(await land.owner.post(tokenOf(land)));
-    return { answer: answered(await land.owner.delete(tokenOf(land)), 204), id, meta: null };
+    return { answer: expectStatus(await land.owner.delete(tokenOf(land)), 204), id, meta: null };
   },
   'configuration_version.create': async (land) => {
-    const answer = answered(await land.owner.post(`${P}/workspaces/${land.workspace}/configuration-versions`), 201);
+    const answer = expectStatus(await land.owner.post(`${P}/workspaces/${land.workspace}/configuration-versions`), 201);
     const meta = { workspace_id: land.workspace, speculative: false, provisional: false };
     return { answer, id: answer.body.data.id, meta };
   },
   'configuration_version.show': async (land) => {
     const id = await makeConfigurationVersion(land.owner, land.workspace);
-    const answer = answered(await land.owner.get(`${P}/configuration-versions/${id}`), 200);
+    const answer = expectStatus(await land.owner.get(`${P}/configuration-versions/${id}`), 200);
     return { answer, id, meta: { workspace_id: land.workspace } };
   },
   'configuration_version.download': async (land) => {
     const id = await makeConfigurationVersion(land.owner, land.workspace);
-    const answer = answered(await land.owner.get(`${P}/configuration-versions/${id}/download`), 302);
+    const answer = expectStatus(await land.owner.get(`${P}/configuration-versions/${id}/download`), 302);
     return { answer, id, meta: { workspace_id: land.workspace, shown: 'link', link_of: land.owner.id } };
   },
   'configuration_version.archive': onConfiguration('archive', 202),
@@ -344,42 +364,45 @@ export const DEEDS: Readonly<Record<string, Deed>> = {
   'configuration_version.permanently_delete_backing_data': onConfiguration('permanently_delete_backing_data', 200),
   'data_retention_policy.create': async (land) => {
     const workspace = await freshWorkspace(land);
-    const answer = answered(await policy(land, workspace, 30), 200);
+    const answer = expectStatus(await policy(land, workspace, 30), 200);
     return { answer, id: answer.body.data.id, meta: { ...policyMeta(land, 30), workspace_id: workspace } };
   },
   'data_retention_policy.update': async (land) => {
     const workspace = await freshWorkspace(land);
-    answered(await policy(land, workspace, 30), 200);
-    const answer = answered(await policy(land, workspace, 60), 200);
+    expectStatus(await policy(land, workspace, 30), 200);
+    const answer = expectStatus(await policy(land, workspace, 60), 200);
     return { answer, id: answer.body.data.id, meta: policyMeta(land, 60) };
   },
   'data_retention_policy.destroy': async (land) => {
     const workspace = await freshWorkspace(land);
     const { id } = said(await policy(land, workspace, 30));
     const path = `${P}/workspaces/${workspace}/relationships/data-retention-policy`;
-    return { answer: answered(await land.owner.delete(path), 204), id, meta: policyMeta(land, 30) };
+    return { answer: expectStatus(await land.owner.delete(path), 204), id, meta: policyMeta(land, 30) };
   },
   'organization.create': async (land) => {
     const name = land.unique('founded');
     const attributes = { name, email: 'ops@people.test' };
-    const answer = answered(await land.owner.post(`${P}/organizations`, resource('organizations', attributes)), 201);
+    const answer = expectStatus(
+      await land.owner.post(`${P}/organizations`, resource('organizations', attributes)),
+      201,
+    );
     const auditor = land.server.as(await makeOrganizationToken(land.server, name));
     return { answer, id: answer.body.data.attributes['external-id'], meta: { name }, auditor };
   },
   'organization.update': async (land) => {
     const body = resource('organizations', { email: `${land.unique('ops')}@people.test` });
-    const answer = answered(await land.owner.patch(`${P}/organizations/${land.name}`, body), 200);
+    const answer = expectStatus(await land.owner.patch(`${P}/organizations/${land.name}`, body), 200);
     return { answer, id: land.id, meta: { attributes: ['email'] } };
   },
   'organization_user.create': invite,
   'organization_user.update': async (land) => {
     const { id, accepted } = await invite(land);
-    const answer = answered(await land.server.post(`${P}/organization-memberships/${id}/actions/accept`), 200);
+    const answer = expectStatus(await land.server.post(`${P}/organization-memberships/${id}/actions/accept`), 200);
     return { answer, id, meta: accepted, accessor: said(await land.server.get(`${P}/account/details`)).id };
   },
   'organization_user.destroy': async (land) => {
     const { id, meta } = await invite(land);
-    return { answer: answered(await land.owner.delete(`${P}/organization-memberships/${id}`), 204), id, meta };
+    return { answer: expectStatus(await land.owner.delete(`${P}/organization-memberships/${id}`), 204), id, meta };
   },
   'project.create': projects.create,
   'project.update': projects.update,
@@ -389,7 +412,7 @@ export const DEEDS: Readonly<Record<string, Deed>> = {
   'project.remove_team': removeTeam('project'),
   'reserved_tag_key.create': async (land) => {
     const key = land.unique('key');
-    const answer = answered(
+    const answer = expectStatus(
       await land.owner.post(of(land, 'reserved-tag-keys'), resource('reserved-tag-keys', { key })),
       201,
     );
@@ -399,19 +422,19 @@ export const DEEDS: Readonly<Record<string, Deed>> = {
     const key = land.unique('key');
     const id = await makeReservedTagKey(land.owner, land.name, key);
     const body = resource('reserved-tag-keys', { 'disable-overrides': true });
-    const answer = answered(await land.owner.patch(`${P}/reserved-tag-keys/${id}`, body), 200);
+    const answer = expectStatus(await land.owner.patch(`${P}/reserved-tag-keys/${id}`, body), 200);
     return { answer, id, meta: { from: { key, disable_overrides: false }, to: { key, disable_overrides: true } } };
   },
   'reserved_tag_key.destroy': async (land) => {
     const key = land.unique('key');
     const id = await makeReservedTagKey(land.owner, land.name, key);
-    const answer = answered(await land.owner.delete(`${P}/reserved-tag-keys/${id}`), 204);
+    const answer = expectStatus(await land.owner.delete(`${P}/reserved-tag-keys/${id}`), 204);
     return { answer, id, meta: { key, disable_overrides: false } };
   },
   'run.create': async (land) => {
     const workspace = await freshWorkspace(land);
     await makeConfigurationVersion(land.owner, workspace);
-    const answer = answered(await land.owner.post(`${P}/runs`, runBody(workspace, { message: 'why' })), 201);
+    const answer = expectStatus(await land.owner.post(`${P}/runs`, runBody(workspace, { message: 'why' })), 201);
     return { answer, id: answer.body.data.id, meta: { workspace_id: workspace, message: 'why' } };
   },
   'run.apply': onRun('apply', planned),
@@ -422,16 +445,20 @@ export const DEEDS: Readonly<Record<string, Deed>> = {
     const { run, workspace } = await freshRun(land);
     await planned(land, run);
     const id = await makeRun(land.owner, workspace);
-    return { answer: answered(await land.owner.post(`${P}/runs/${id}/actions/force-execute`), 202), id, meta: null };
+    return {
+      answer: expectStatus(await land.owner.post(`${P}/runs/${id}/actions/force-execute`), 202),
+      id,
+      meta: null,
+    };
   },
   'ssh_key.index': async (land) => {
     await makeKey(land);
-    const answer = answered(await land.owner.get(of(land, 'ssh-keys')), 200);
+    const answer = expectStatus(await land.owner.get(of(land, 'ssh-keys')), 200);
     return { answer, id: land.id, meta: { count: answer.body.data.length } };
   },
   'ssh_key.show': async (land) => {
     const { id, name, path } = await makeKey(land);
-    return { answer: answered(await land.owner.get(path), 200), id, meta: { name } };
+    return { answer: expectStatus(await land.owner.get(path), 200), id, meta: { name } };
   },
   'ssh_key.create': async (land) => {
     const { answer, id, name } = await makeKey(land);
@@ -440,21 +467,21 @@ export const DEEDS: Readonly<Record<string, Deed>> = {
   'ssh_key.update': async (land) => {
     const { id, path } = await makeKey(land);
     const name = land.unique('renamed');
-    const answer = answered(await land.owner.patch(path, resource('ssh-keys', { name })), 200);
+    const answer = expectStatus(await land.owner.patch(path, resource('ssh-keys', { name })), 200);
     return { answer, id, meta: { change: 'name', name } };
   },
   'ssh_key.destroy': async (land) => {
     const { id, name, path } = await makeKey(land);
-    return { answer: answered(await land.owner.delete(path), 204), id, meta: { name } };
+    return { answer: expectStatus(await land.owner.delete(path), 204), id, meta: { name } };
   },
   'state_version.index': async (land) => {
     const { workspace } = await makeStates(land);
-    const answer = answered(await land.owner.get(`${P}/workspaces/${workspace}/state-versions`), 200);
+    const answer = expectStatus(await land.owner.get(`${P}/workspaces/${workspace}/state-versions`), 200);
     return { answer, id: workspace, meta: { workspace_id: workspace, count: 2 } };
   },
   'state_version.show': async (land) => {
     const { workspace, version } = await makeStates(land);
-    const answer = answered(await land.owner.get(`${P}/state-versions/${version}`), 200);
+    const answer = expectStatus(await land.owner.get(`${P}/state-versions/${version}`), 200);
     return { answer, id: version, meta: { workspace_id: workspace, shown: 'document' } };
   },
   'state_version.create': async (land) => {
@@ -470,18 +497,18 @@ export const DEEDS: Readonly<Record<string, Deed>> = {
   'team.add_member': moveMember(false),
   'team.remove_member': moveMember(true),
   'user.index': async (land) => {
-    const answer = answered(await land.owner.get(of(land, 'organization-memberships')), 200);
+    const answer = expectStatus(await land.owner.get(of(land, 'organization-memberships')), 200);
     return { answer, id: land.id, meta: { team_id: null, count: answer.body.data.length } };
   },
   'var.index': async (land) => {
     const { workspace } = await makeVariable(land);
-    const answer = answered(await land.owner.get(inVariables(workspace)), 200);
+    const answer = expectStatus(await land.owner.get(inVariables(workspace)), 200);
     return { answer, id: workspace, meta: { owner_id: workspace, count: 1 } };
   },
   'var.show': async (land) => {
     const { id, key, workspace, path } = await makeVariable(land);
     return {
-      answer: answered(await land.owner.get(path), 200),
+      answer: expectStatus(await land.owner.get(path), 200),
       id,
       meta: { key, category: 'env', owner_id: workspace },
     };
@@ -492,12 +519,12 @@ export const DEEDS: Readonly<Record<string, Deed>> = {
   },
   'var.update': async (land) => {
     const { id, path } = await makeVariable(land);
-    const answer = answered(await land.owner.patch(path, resource('vars', { value: 'next' })), 200);
+    const answer = expectStatus(await land.owner.patch(path, resource('vars', { value: 'next' })), 200);
     return { answer, id, meta: { attributes: ['value'] } };
   },
   'var.destroy': async (land) => {
     const { id, key, path } = await makeVariable(land);
-    return { answer: answered(await land.owner.delete(path), 204), id, meta: { key } };
+    return { answer: expectStatus(await land.owner.delete(path), 204), id, meta: { key } };
   },
   'varset.create': sets.create,
   'varset.update': async (land) => {
@@ -507,20 +534,20 @@ export const DEEDS: Readonly<Record<string, Deed>> = {
   'varset.destroy': sets.destroy,
   'workspace.create': async (land) => {
     const name = land.unique('workspace');
-    const answer = answered(await land.owner.post(of(land, 'workspaces'), resource('workspaces', { name })), 201);
+    const answer = expectStatus(await land.owner.post(of(land, 'workspaces'), resource('workspaces', { name })), 201);
     return { answer, id: answer.body.data.id, meta: { name, tags: [] } };
   },
   'workspace.update': async (land) => {
     const id = await freshWorkspace(land);
     const body = resource('workspaces', { 'auto-apply': true });
-    const answer = answered(await land.owner.patch(`${P}/workspaces/${id}`, body), 200);
+    const answer = expectStatus(await land.owner.patch(`${P}/workspaces/${id}`, body), 200);
     return { answer, id, meta: { change: 'settings', attributes: ['auto-apply'] } };
   },
   'workspace.destroy': async (land) => {
     const name = land.unique('workspace');
     const id = await makeWorkspace(land.owner, land.name, name);
     return {
-      answer: answered(await land.owner.delete(`${P}/workspaces/${id}`), 204),
+      answer: expectStatus(await land.owner.delete(`${P}/workspaces/${id}`), 204),
       id,
       meta: { name, forced: true },
     };
@@ -532,13 +559,13 @@ export const DEEDS: Readonly<Record<string, Deed>> = {
   'workspace.unlock': async (land) => {
     const id = await freshWorkspace(land);
     await lock(land.owner, id);
-    return { answer: answered(await land.owner.post(`${P}/workspaces/${id}/actions/unlock`), 200), id, meta: null };
+    return { answer: expectStatus(await land.owner.post(`${P}/workspaces/${id}/actions/unlock`), 200), id, meta: null };
   },
   'workspace.force_unlock': async (land) => {
     const id = await freshWorkspace(land);
     await lock(land.server, id);
     return {
-      answer: answered(await land.owner.post(`${P}/workspaces/${id}/actions/force-unlock`), 200),
+      answer: expectStatus(await land.owner.post(`${P}/workspaces/${id}/actions/force-unlock`), 200),
       id,
       meta: null,
     };
@@ -548,7 +575,7 @@ export const DEEDS: Readonly<Record<string, Deed>> = {
   'workspace.remove_team': removeTeam('workspace'),
   'workspace_comment.create': async (land) => {
     const { run } = await freshRun(land);
-    const answer = answered(
+    const answer = expectStatus(
       await land.owner.post(`${P}/runs/${run}/comments`, resource('comments', { body: 'Hm.' })),
       201,
     );
@@ -557,7 +584,7 @@ export const DEEDS: Readonly<Record<string, Deed>> = {
 };
 
 /** A workspace with everything in it that the trail tells readers of. */
-export const makeShowcase = async (land: Land) => {
+export const makeShowcase = async (land: CatalogueWorld) => {
   const { workspace, version } = await makeStates(land);
   const configuration = await makeConfigurationVersion(land.owner, workspace);
   const run = await makeRun(land.owner, workspace);

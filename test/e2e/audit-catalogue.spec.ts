@@ -1,52 +1,62 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
-import type { Entry } from '../../libs/audit-trail/entry.js';
+import type { TrailEntry } from '../../libs/audit-trail/entry.js';
 import { readLines, readTrail } from '../../libs/audit-trail/spec.js';
-import { told } from '../docs/catalogue.js';
-import { MovedClock } from '../support/clocks.js';
+import { auditedEvents } from '../docs/catalogue.js';
+import { AdjustableClock } from '../support/clocks.js';
 import {
-  answered,
+  expectStatus,
   makeOrganization,
   makeOrganizationToken,
   makeToken,
   makeWorkspace,
   resource,
 } from '../support/seeds.js';
-import { followed } from '../support/log.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../support/server.js';
+import { waitForFollowers } from '../support/log.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../support/server.js';
 import { newStateVersion, pathOf, stateFile } from '../support/state-file.js';
-import { DEEDS, makeShowcase, settle, type Done, type Land } from './audit-catalogue.deeds.js';
-import { BY_LINK, REGISTRY_DEEDS } from './audit-catalogue.registry.js';
+import {
+  AUDITED_ACTIONS,
+  makeShowcase,
+  setUpCatalogue,
+  type ActionResult,
+  type CatalogueWorld,
+} from './audit-catalogue.deeds.js';
+import { SIGNED_LINK_ACTIONS, REGISTRY_ACTIONS } from './audit-catalogue.registry.js';
 
 // Each row of the catalogue that is ours, from a real request to the trail, in two organizations side by side.
 
 let server: TestServer;
-let lands: readonly [Land, Land];
+let lands: readonly [CatalogueWorld, CatalogueWorld];
 
 beforeAll(async () => {
-  const clock = new MovedClock();
+  const clock = new AdjustableClock();
   server = await startTestServer({ clock, followers: true });
   const pass = (ms: number): void => clock.pass({ ms });
-  lands = [await settle(server, 'acme', pass), await settle(server, 'rival', pass)];
+  lands = [await setUpCatalogue(server, 'acme', pass), await setUpCatalogue(server, 'rival', pass)];
 });
 
 afterAll(() => server.close());
 
-const requestOf = ({ headers }: Answer): string | null => headers.get('x-request-id');
+const requestOf = ({ headers }: ApiResponse): string | null => headers.get('x-request-id');
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 /** What the trail tells of one request. */
-const entriesOf = async (auditor: Api, answer: Answer, filter: Readonly<Record<string, string>> = {}) =>
+const entriesOf = async (auditor: ApiTestClient, answer: ApiResponse, filter: Readonly<Record<string, string>> = {}) =>
   (await readTrail(auditor, { 'page[size]': '1000', ...filter })).data.filter(
     ({ request }) => request.id === requestOf(answer),
   );
 
-const toldOf = async (auditor: Api, answer: Answer) =>
+const toldOf = async (auditor: ApiTestClient, answer: ApiResponse) =>
   (await entriesOf(auditor, answer)).map(({ resource: { type, action, id, meta } }) => [type, action, id, meta]);
 
-const expected = (land: Land, row: string, { answer, id, meta, accessor = land.owner.id, auditor }: Done): object => {
+const expected = (
+  land: CatalogueWorld,
+  row: string,
+  { answer, id, meta, accessor = land.owner.id, auditor }: ActionResult,
+): object => {
   const [type, action] = row.split('.');
   return {
     id: expect.stringMatching(UUID),
@@ -66,15 +76,15 @@ const expected = (land: Land, row: string, { answer, id, meta, accessor = land.o
 };
 
 /** The same row in both at once. */
-const inBoth = (work: (land: Land) => Promise<void>): Promise<unknown> => Promise.all(lands.map(work));
+const inBoth = (work: (land: CatalogueWorld) => Promise<void>): Promise<unknown> => Promise.all(lands.map(work));
 
 describe('what Cadastre keeps', () => {
   const ours = new Set(
-    told.filter(({ event }) => event !== 'AuditFactReported').map((row) => `${row.type}.${row.action}`),
+    auditedEvents.filter(({ event }) => event !== 'AuditFactReported').map((row) => `${row.type}.${row.action}`),
   );
 
-  const deeds = { ...DEEDS, ...REGISTRY_DEEDS };
-  const elsewhere = ['organization.destroy', ...BY_LINK];
+  const deeds = { ...AUDITED_ACTIONS, ...REGISTRY_ACTIONS };
+  const elsewhere = ['organization.destroy', ...SIGNED_LINK_ACTIONS];
 
   it('is all told of here, but the end of an organization, which nobody is left to read, and uploads by links', () => {
     expect(Object.keys(deeds).toSorted()).toEqual([...ours].filter((row) => !elsewhere.includes(row)).toSorted());
@@ -94,9 +104,9 @@ describe('what Cadastre keeps', () => {
     const { id, name } = await makeOrganization(server, 'ending');
     const auditor = server.as(await makeOrganizationToken(server, name));
     await readTrail(auditor);
-    answered(await server.delete(`/api/v2/organizations/${name}`), 204);
-    await followed(server.store, 'audit_trail');
-    const last = await server.database.row<{ entry: Entry }>(
+    expectStatus(await server.delete(`/api/v2/organizations/${name}`), 204);
+    await waitForFollowers(server.store, 'audit_trail');
+    const last = await server.database.row<{ entry: TrailEntry }>(
       sql`select entry from audit_trail_entries where organization = ${id} order by ordinal desc limit 1`,
     );
     expect(last?.entry.resource).toEqual({ id, type: 'organization', action: 'destroy', meta: { name } });
@@ -104,7 +114,7 @@ describe('what Cadastre keeps', () => {
 });
 
 describe('reads', () => {
-  let land: Land;
+  let land: CatalogueWorld;
   let shown: Awaited<ReturnType<typeof makeShowcase>>;
 
   beforeAll(async () => {
@@ -112,8 +122,8 @@ describe('reads', () => {
     shown = await makeShowcase(land);
   });
 
-  const glance = async (path: string, status = 200, api: Api = land.owner): Promise<unknown[]> =>
-    toldOf(land.auditor, answered(await api.get(`/api/v2/${path}`), status));
+  const glance = async (path: string, status = 200, api: ApiTestClient = land.owner): Promise<unknown[]> =>
+    toldOf(land.auditor, expectStatus(await api.get(`/api/v2/${path}`), status));
 
   const state = (what: string) => [
     'state_version',
@@ -152,12 +162,12 @@ describe('reads', () => {
   });
 
   it('of an archive are told as of who asked for the link, and of whoever comes with it', async () => {
-    const link = answered(await land.owner.get(`/api/v2/runs/${shown.run}/configuration-version/download`), 302);
+    const link = expectStatus(await land.owner.get(`/api/v2/runs/${shown.run}/configuration-version/download`), 302);
     const meta = { workspace_id: shown.workspace, link_of: land.owner.id };
     const row = ['configuration_version', 'download', shown.configuration];
     expect(await toldOf(land.auditor, link)).toEqual([[...row, { ...meta, shown: 'link' }]]);
     const path = pathOf(link.headers.get('location') ?? '');
-    const content = answered(await land.server.as(null).get(path), 200);
+    const content = expectStatus(await land.server.as(null).get(path), 200);
     expect(await toldOf(land.auditor, content)).toEqual([[...row, { ...meta, shown: 'archive' }]]);
     const [entry] = await entriesOf(land.auditor, content);
     expect(entry?.auth).toMatchObject({ accessor_id: 'system', description: 'signed link', type: 'System' });
@@ -214,7 +224,7 @@ describe('reads', () => {
   it('by a run’s token are told as of the run', async () => {
     const token = await makeToken(land.agents, `/api/v2/runs/${shown.run}/authentication-tokens`);
     const path = `/api/v2/workspaces/${shown.workspace}/current-state-version`;
-    const answer = answered(await land.server.as(token).get(path), 200);
+    const answer = expectStatus(await land.server.as(token).get(path), 200);
     expect((await entriesOf(land.auditor, answer)).map(({ auth }) => auth.accessor_id)).toEqual([shown.run]);
   });
 
@@ -232,8 +242,10 @@ describe('reads', () => {
   it('of many at once are each told once', async () => {
     const path = `/api/v2/state-versions/${shown.version}`;
     const readers = [land.owner, land.server, ...Array.from({ length: 4 }, () => land.owner)];
-    const answers = await Promise.all(Array.from({ length: 60 }, (_, n) => (readers[n % 6] as Api).get(path)));
-    const requests = answers.map((answer) => requestOf(answered(answer, 200)));
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, n) => (readers[n % 6] as ApiTestClient).get(path)),
+    );
+    const requests = answers.map((answer) => requestOf(expectStatus(answer, 200)));
     const { data } = await readTrail(land.auditor, { 'page[size]': '1000' });
     const told = data.flatMap(({ request }) => (requests.includes(request.id) ? [request.id] : []));
     expect(told.toSorted()).toEqual(requests.toSorted());
@@ -253,12 +265,12 @@ describe('reads', () => {
       for (const path of ['', '/download', '?include=outputs'].map(
         (rest) => `state-versions/${shown.version}${rest}`,
       )) {
-        const answer = answered(await land.owner.get(`/api/v2/${path}`), 503);
+        const answer = expectStatus(await land.owner.get(`/api/v2/${path}`), 503);
         expect(answer.headers.get('retry-after')).toBe('5');
         expect(answer.text).not.toContain('lineage');
         expect(answer.body.errors[0].detail).toMatch(/could not be recorded/);
       }
-      answered(await land.owner.get(`/api/v2/workspaces/${shown.workspace}`), 200);
+      expectStatus(await land.owner.get(`/api/v2/workspaces/${shown.workspace}`), 200);
     } finally {
       await server.database.rows(sql`drop function views.refuse_reads cascade`);
     }
@@ -270,10 +282,10 @@ describe('reads', () => {
     const subscription = `/api/v2/admin/organizations/${name}/subscription`;
     const subscribe = async (set: string): Promise<void> => {
       const to = { 'feature-set': { data: { type: 'feature-sets', id: set } } };
-      answered(await server.post(subscription, resource('subscriptions', {}, to)), 200);
+      expectStatus(await server.post(subscription, resource('subscriptions', {}, to)), 200);
     };
     await subscribe('fs-free');
-    answered(await server.get(`/api/v2/organizations/${name}/ssh-keys`), 200);
+    expectStatus(await server.get(`/api/v2/organizations/${name}/ssh-keys`), 200);
     const logged = await server.database.rows(
       sql`select 1 from event_store.events where type = 'SshKeysListed' and organization = ${id}`,
     );
@@ -287,7 +299,7 @@ describe('reads', () => {
   it('are recorded nowhere in the self-hosted edition, which has no trail', async () => {
     const selfHosted = await startTestServer({ env: { CADASTRE_EDITION: 'self-hosted' } });
     await makeOrganization(selfHosted, 'acme');
-    answered(await selfHosted.get('/api/v2/organizations/acme/ssh-keys'), 200);
+    expectStatus(await selfHosted.get('/api/v2/organizations/acme/ssh-keys'), 200);
     const reads = await selfHosted.database.rows(sql`select 1 from event_store.events where stream like 'reads/%'`);
     await selfHosted.close();
     expect(reads).toEqual([]);
@@ -297,13 +309,13 @@ describe('reads', () => {
     const value = (of: string): string => `the-${of}-that-nobody-else-has`;
     const workspace = await makeWorkspace(land.owner, land.name, land.unique('workspace'));
     const post = async (path: string, body: object, status = 201): Promise<string> =>
-      answered(await land.owner.post(`/api/v2/${path}`, body), status).body.data.id;
+      expectStatus(await land.owner.post(`/api/v2/${path}`, body), status).body.data.id;
     const variable = { category: 'env', key: 'open', value: value('variable') };
     const open = await post(`workspaces/${workspace}/vars`, resource('vars', variable));
     const hidden = { ...variable, key: 'hidden', value: value('secret'), sensitive: true };
     await post(`workspaces/${workspace}/vars`, resource('vars', hidden));
     const changed = resource('vars', { value: value('variable-changed') });
-    answered(await land.owner.patch(`/api/v2/workspaces/${workspace}/vars/${open}`, changed), 200);
+    expectStatus(await land.owner.patch(`/api/v2/workspaces/${workspace}/vars/${open}`, changed), 200);
     const key = await post(
       `organizations/${land.name}/ssh-keys`,
       resource('ssh-keys', { name: land.unique('key'), value: value('private-key') }),
@@ -318,7 +330,7 @@ describe('reads', () => {
       .concat(`ssh-keys/${key}`, `state-versions/${version}/download`, `workspaces/${workspace}/vars/${open}`);
     const shownTo = [];
     for (const path of paths) {
-      const answer = answered(await land.owner.get(`/api/v2/${path}`), 200);
+      const answer = expectStatus(await land.owner.get(`/api/v2/${path}`), 200);
       expect(await entriesOf(land.auditor, answer)).toHaveLength(1);
       shownTo.push(answer.text);
     }
@@ -354,9 +366,9 @@ describe('two organizations', () => {
       }),
     );
     for (const [n, trail] of trails.entries()) {
-      const land = lands[n] as Land;
+      const land = lands[n] as CatalogueWorld;
       const others = new Set((trails[1 - n] ?? []).flatMap((entry) => [entry.id, entry.resource.id, entry.request.id]));
-      expect(trail.length).toBeGreaterThan(Object.keys(DEEDS).length);
+      expect(trail.length).toBeGreaterThan(Object.keys(AUDITED_ACTIONS).length);
       expect([...new Set(trail.map(({ auth }) => auth.organization_id))]).toEqual([land.id]);
       const words = new Set(JSON.stringify(trail).match(/[\w-]+/g));
       // What belongs to the site is in both: the administrator has no organization.

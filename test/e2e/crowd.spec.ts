@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { followerMetrics } from '../../libs/event-store/metrics.js';
 import { sql } from '#kernel';
-import { slices, sweepers } from '../../apps/slices.js';
-import { followed, logLength } from '../support/log.js';
+import { moduleDefinitions, createFileSweepers } from '../../apps/slices.js';
+import { waitForFollowers, logLength } from '../support/log.js';
 import {
   makeRemotePool,
   makeAgentToken,
@@ -15,9 +15,9 @@ import {
   makeToken,
   makeWorkspace,
 } from '../support/seeds.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../support/server.js';
-import { expectTrueToTheLog } from '../support/true-to-the-log.js';
-import { DEEDS, Known, Turn, type Deed } from './crowd.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../support/server.js';
+import { expectViewsMatchLog } from '../support/true-to-the-log.js';
+import { CONCURRENT_ACTIONS, ConcurrentState, ConcurrentStep, type ConcurrentAction } from './crowd.js';
 
 /** Another one by TEST_CROWD_SEED, and a failure tells which. */
 const SEED = Number(process.env['TEST_CROWD_SEED'] ?? 5);
@@ -28,11 +28,11 @@ const TURNS = 3_000;
 const PENDING = 'latest state version is still pending';
 
 let server: TestServer;
-let agents: Api;
+let agents: ApiTestClient;
 /** Who may do all of it or much, under names of their own. */
-let callers: readonly Api[];
-let known: Known;
-const told: { readonly what: string; readonly deed: Deed; readonly answer: Answer }[] = [];
+let callers: readonly ApiTestClient[];
+let known: ConcurrentState;
+const told: { readonly what: string; readonly deed: ConcurrentAction; readonly answer: ApiResponse }[] = [];
 
 /** Of all followers of this process, so of those of specs before, too. */
 const failures = async (): Promise<unknown> => (await followerMetrics.failures.get()).values;
@@ -48,15 +48,15 @@ const together = async (turns: number, take: (turn: number, writer: number) => P
 };
 
 /** Each as often as it weighs. */
-const CHOICES = [...DEEDS].flatMap((entry) => Array.from({ length: entry[1].weight }, () => entry));
+const CHOICES = [...CONCURRENT_ACTIONS].flatMap((entry) => Array.from({ length: entry[1].weight }, () => entry));
 
 const takeTurn = async (n: number, writer: number): Promise<void> => {
-  const turn = new Turn(callers[writer % callers.length] ?? server, agents, known, `${SEED} ${n}`);
+  const turn = new ConcurrentStep(callers[writer % callers.length] ?? server, agents, known, `${SEED} ${n}`);
   const [what, deed] = turn.pick(CHOICES);
   told.push({ what, deed, answer: await deed.ask(turn) });
 };
 
-const isAllowed = ({ done, refused }: Deed, { status, text }: Answer): boolean =>
+const isAllowed = ({ done, refused }: ConcurrentAction, { status, text }: ApiResponse): boolean =>
   status === done || (refused.includes(status) && (status !== 503 || text.includes(PENDING)));
 
 beforeAll(async () => {
@@ -76,7 +76,7 @@ beforeAll(async () => {
   agents = server.as(await makeAgentToken(server, pool));
   const quiet = await makeWorkspace(server, 'acme', 'quiet');
   const readers = await makeTeam(server, 'acme', 'readers');
-  known = new Known(readers, pool, await makeConfigurationVersion(server, quiet));
+  known = new ConcurrentState(readers, pool, await makeConfigurationVersion(server, quiet));
   known.projects.push(
     defaultProject,
     await makeProject(server, 'acme', 'land'),
@@ -100,16 +100,19 @@ describe(`two hundred workspaces and twenty who write whatever comes to their mi
 
   it('have done everything that there is to do', () => {
     const done = new Set(told.filter(({ deed, answer }) => answer.status === deed.done).map(({ what }) => what));
-    expect([...DEEDS.keys()].filter((what) => !done.has(what))).toEqual([]);
+    expect([...CONCURRENT_ACTIONS.keys()].filter((what) => !done.has(what))).toEqual([]);
   });
 });
 
 /** Resolves when every follower has read all, also what the queue of runs has added to it meanwhile. */
 const followersAreThrough = async (): Promise<void> => {
-  const followers = [...slices.flatMap((slice) => slice.followers), ...sweepers(server.house.blobs)];
+  const followers = [
+    ...moduleDefinitions.flatMap((slice) => slice.followers),
+    ...createFileSweepers(server.house.blobs),
+  ];
   for (;;) {
     const length = await logLength(server.store);
-    for (const { name } of followers) await followed(server.store, name);
+    for (const { name } of followers) await waitForFollowers(server.store, name);
     if ((await logLength(server.store)) === length) return;
   }
 };
@@ -122,7 +125,7 @@ describe('after all of it', () => {
   });
 
   it('views, followers and snapshots match the log', async () => {
-    await expectTrueToTheLog(server, slices);
+    await expectViewsMatchLog(server, moduleDefinitions);
   });
 
   it('nothing but their history names workspaces that are gone', async () => {

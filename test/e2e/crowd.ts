@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { related, reportBody, resource, runBody } from '../support/seeds.js';
-import type { Answer, Api } from '../support/server.js';
+import type { ApiResponse, ApiTestClient } from '../support/server.js';
 import { newStateVersion, pathOf, stateFile } from '../support/state-file.js';
 
 type State = { readonly id: string; readonly workspace: string };
 type Upload = { readonly link: string; readonly bytes: Uint8Array };
 
 /** What everybody in the crowd knows of. Some of it is gone, and who comes too late is told so. */
-export class Known {
+export class ConcurrentState {
   readonly workspaces: string[] = [];
   readonly projects: string[] = [];
   readonly runs: string[] = [];
@@ -35,7 +35,7 @@ const note = <T>(list: T[], made: T, most: number): void => {
 };
 
 /** Keeps the id of what was made. */
-const kept = async (asked: Promise<Answer>, list: string[], most = 20): Promise<Answer> => {
+const kept = async (asked: Promise<ApiResponse>, list: string[], most = 20): Promise<ApiResponse> => {
   const answer = await asked;
   if (answer.status === 201) note(list, answer.body.data.id as string, most);
   return answer;
@@ -43,9 +43,9 @@ const kept = async (asked: Promise<Answer>, list: string[], most = 20): Promise<
 
 /** One request after the other, until one is refused. */
 const inTurn = async (
-  asked: Promise<Answer>,
-  ...more: readonly ((last: Answer) => Promise<Answer>)[]
-): Promise<Answer> => {
+  asked: Promise<ApiResponse>,
+  ...more: readonly ((last: ApiResponse) => Promise<ApiResponse>)[]
+): Promise<ApiResponse> => {
   let answer = await asked;
   for (const ask of more) {
     if (answer.status >= 300) break;
@@ -55,14 +55,14 @@ const inTurn = async (
 };
 
 /** Somebody's turn: what they choose is the same for the same seed, whoever is faster. */
-export class Turn {
+export class ConcurrentStep {
   private readonly dice: Buffer;
   private rolled = 0;
 
   constructor(
-    readonly api: Api,
-    readonly agents: Api,
-    readonly known: Known,
+    readonly api: ApiTestClient,
+    readonly agents: ApiTestClient,
+    readonly known: ConcurrentState,
     seed: string,
   ) {
     this.dice = createHash('sha512').update(seed).digest();
@@ -94,15 +94,15 @@ export class Turn {
     return `/api/v2/workspaces/${this.workspace()}`;
   }
 
-  act(action: string, body?: object): Promise<Answer> {
+  act(action: string, body?: object): Promise<ApiResponse> {
     return this.api.post(`${this.at}/${action}`, body);
   }
 
-  update(attributes: object, relationships?: object): Promise<Answer> {
+  update(attributes: object, relationships?: object): Promise<ApiResponse> {
     return this.api.patch(this.at, resource('workspaces', attributes, relationships));
   }
 
-  async upload(workspace: string, inline: boolean): Promise<Answer> {
+  async upload(workspace: string, inline: boolean): Promise<ApiResponse> {
     const file = stateFile({ serial: (this.known.serial += 1), lineage: 'crowd' });
     const answer = await this.api.post(
       `/api/v2/workspaces/${workspace}/state-versions`,
@@ -116,38 +116,40 @@ export class Turn {
     return answer;
   }
 
-  queue(workspace: string, attributes: object = {}): Promise<Answer> {
+  queue(workspace: string, attributes: object = {}): Promise<ApiResponse> {
     const configuration = { 'configuration-version': toOne('configuration-versions', this.known.configuration) };
     return kept(this.api.post('/api/v2/runs', runBody(workspace, attributes, configuration)), this.known.runs);
   }
 
-  actOn(run: string, action: string): Promise<Answer> {
+  actOn(run: string, action: string): Promise<ApiResponse> {
     return this.api.post(`/api/v2/runs/${run}/actions/${action}`);
   }
 
-  report(run: string, status: string): Promise<Answer> {
+  report(run: string, status: string): Promise<ApiResponse> {
     return this.agents.post(`/api/v2/runs/${run}/progress`, reportBody(status, { 'resource-additions': 1 }));
   }
 }
 
 const toOne = (type: string, id: string): object => ({ data: { type, id } });
 
-const idOf = ({ body }: Answer): string => body.data.id as string;
+const idOf = ({ body }: ApiResponse): string => body.data.id as string;
 
 const ACME = '/api/v2/organizations/acme';
 const CONSUMERS = 'relationships/remote-state-consumers';
 const POLICY = 'relationships/data-retention-policy';
 
-const flat = (turn: Turn): object => ({ data: [{ type: 'tags', attributes: { name: `tag-${turn.below(20)}` } }] });
+const flat = (turn: ConcurrentStep): object => ({
+  data: [{ type: 'tags', attributes: { name: `tag-${turn.below(20)}` } }],
+});
 
-const binding = (turn: Turn): object => ({
+const binding = (turn: ConcurrentStep): object => ({
   data: [{ type: 'tag-bindings', attributes: { key: `key-${turn.below(12)}`, value: `${turn.below(3)}` } }],
 });
 
-const some = (turn: Turn): object =>
+const some = (turn: ConcurrentStep): object =>
   related('workspaces', ...Array.from({ length: 1 + turn.below(3) }, () => turn.workspace()));
 
-const settings = (turn: Turn): object =>
+const settings = (turn: ConcurrentStep): object =>
   turn.pick([
     { description: `number ${turn.below(1_000)}` },
     { name: `crowd-${turn.below(400)}` },
@@ -161,7 +163,7 @@ const settings = (turn: Turn): object =>
     { 'setting-overwrites': { 'execution-mode': false, 'agent-pool': false } },
   ]);
 
-const defaultMode = (turn: Turn): object =>
+const defaultMode = (turn: ConcurrentStep): object =>
   turn.pick([
     { 'default-execution-mode': 'remote' },
     { 'default-execution-mode': 'remote' },
@@ -170,14 +172,14 @@ const defaultMode = (turn: Turn): object =>
     { 'default-execution-mode': 'agent', 'default-agent-pool-id': turn.known.pool },
   ]);
 
-const policy = (turn: Turn): object =>
+const policy = (turn: ConcurrentStep): object =>
   resource('data-retention-policy-delete-olders', { 'delete-older-than-n-days': 1 + turn.below(90) });
 
-const variable = (turn: Turn): object =>
+const variable = (turn: ConcurrentStep): object =>
   resource('vars', { key: `key_${turn.below(5)}`, value: 'v', category: 'env', sensitive: turn.below(2) === 0 });
 
 /** As the CLI does. */
-const apply = (turn: Turn): Promise<Answer> => {
+const apply = (turn: ConcurrentStep): Promise<ApiResponse> => {
   const { api, at } = turn;
   const workspace = at.slice(at.lastIndexOf('/') + 1);
   return inTurn(
@@ -187,7 +189,7 @@ const apply = (turn: Turn): Promise<Answer> => {
   );
 };
 
-const carryOut = (turn: Turn): Promise<Answer> =>
+const carryOut = (turn: ConcurrentStep): Promise<ApiResponse> =>
   inTurn(turn.queue(turn.workspace(), { 'auto-apply': false }), async (queued) => {
     const run = idOf(queued);
     return inTurn(
@@ -200,7 +202,7 @@ const carryOut = (turn: Turn): Promise<Answer> =>
   });
 
 /** In a workspace of its own, which others soon know of. */
-const overtake = (turn: Turn): Promise<Answer> => {
+const overtake = (turn: ConcurrentStep): Promise<ApiResponse> => {
   const name = `overtaken-${(turn.known.serial += 1)}`;
   const body = resource('workspaces', { name, 'execution-mode': 'remote' });
   const made = kept(turn.api.post(`${ACME}/workspaces`, body), turn.known.workspaces, 300);
@@ -217,7 +219,7 @@ const overtake = (turn: Turn): Promise<Answer> => {
 const NO_UPLOAD: Upload = { link: '/api/v2/state-versions/upload/none', bytes: new Uint8Array() };
 
 /** In two steps, as the CLI does, too; the file comes twice at the same time. */
-const announce = (turn: Turn): Promise<Answer> => {
+const announce = (turn: ConcurrentStep): Promise<ApiResponse> => {
   const { api } = turn;
   const workspace = turn.workspace();
   return inTurn(
@@ -228,23 +230,23 @@ const announce = (turn: Turn): Promise<Answer> => {
   );
 };
 
-const bring = async ({ api }: Turn, { link, bytes } = NO_UPLOAD): Promise<Answer> => {
+const bring = async ({ api }: ConcurrentStep, { link, bytes } = NO_UPLOAD): Promise<ApiResponse> => {
   const [one, other] = await Promise.all([api.as(null).put(link, bytes), api.as(null).put(link, bytes)]);
   return one.status > other.status ? one : other;
 };
 
 /** Whoever had announced it never brings it, unless somebody else does. */
-const die = (turn: Turn): Promise<Answer> => {
+const die = (turn: ConcurrentStep): Promise<ApiResponse> => {
   const workspace = turn.workspace();
   return inTurn(turn.api.post(`/api/v2/workspaces/${workspace}/actions/lock`), () => turn.upload(workspace, false));
 };
 
-const configure = (turn: Turn): Promise<Answer> =>
+const configure = (turn: ConcurrentStep): Promise<ApiResponse> =>
   inTurn(turn.act('configuration-versions', resource('configuration-versions', { 'auto-queue-runs': true })), (made) =>
     turn.api.as(null).put(pathOf(made.body.data.attributes['upload-url'] as string), gzipSync('main.tf')),
   );
 
-const rollBack = async (turn: Turn): Promise<Answer> => {
+const rollBack = async (turn: ConcurrentStep): Promise<ApiResponse> => {
   const { id, workspace } = turn.pick(turn.known.states) ?? { id: 'none', workspace: 'none' };
   const back = { 'rollback-state-version': toOne('state-versions', id) };
   const at = `/api/v2/workspaces/${workspace}`;
@@ -255,22 +257,22 @@ const rollBack = async (turn: Turn): Promise<Answer> => {
   );
 };
 
-const changeData = (turn: Turn): Promise<Answer> => {
+const changeData = (turn: ConcurrentStep): Promise<ApiResponse> => {
   const { id } = turn.pick(turn.known.states) ?? { id: 'none' };
   const action = turn.pick(['soft_delete', 'soft_delete', 'restore', 'permanently_delete']);
   return turn.api.post(`/api/v2/state-versions/${id}/actions/${action}_backing_data`);
 };
 
-export type Deed = {
+export type ConcurrentAction = {
   readonly weight: number;
   /** Of each deed at least one comes to this. */
   readonly done: number;
   /** What it may be told instead, for others have been there before, or because it is nothing for that token. */
   readonly refused: readonly number[];
-  readonly ask: (turn: Turn) => Promise<Answer>;
+  readonly ask: (turn: ConcurrentStep) => Promise<ApiResponse>;
 };
 
-const workspaces: Readonly<Record<string, Deed>> = {
+const workspaces: Readonly<Record<string, ConcurrentAction>> = {
   'make a workspace': {
     weight: 6,
     done: 201,
@@ -343,7 +345,7 @@ const workspaces: Readonly<Record<string, Deed>> = {
   },
 };
 
-const states: Readonly<Record<string, Deed>> = {
+const states: Readonly<Record<string, ConcurrentAction>> = {
   apply: { weight: 6, done: 200, refused: [404, 409, 503], ask: apply },
   'apply in two steps': { weight: 4, done: 200, refused: [404, 409, 503], ask: announce },
   'die in the midst': { weight: 4, done: 201, refused: [404, 409], ask: die },
@@ -358,7 +360,7 @@ const states: Readonly<Record<string, Deed>> = {
   'delete the data of a state': { weight: 3, done: 200, refused: [400, 404, 409], ask: changeData },
 };
 
-const runs: Readonly<Record<string, Deed>> = {
+const runs: Readonly<Record<string, ConcurrentAction>> = {
   configure: { weight: 1, done: 200, refused: [404], ask: configure },
   'queue a run': {
     weight: 4,
@@ -395,7 +397,7 @@ const runs: Readonly<Record<string, Deed>> = {
   },
 };
 
-const around: Readonly<Record<string, Deed>> = {
+const around: Readonly<Record<string, ConcurrentAction>> = {
   'add a variable': {
     weight: 4,
     done: 201,
@@ -516,6 +518,6 @@ const around: Readonly<Record<string, Deed>> = {
 };
 
 /** Everything that can be written about workspaces and what is around them, by how it is called. */
-export const DEEDS: ReadonlyMap<string, Deed> = new Map(
+export const CONCURRENT_ACTIONS: ReadonlyMap<string, ConcurrentAction> = new Map(
   Object.entries({ ...workspaces, ...states, ...runs, ...around }),
 );

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { systemContext } from '#access';
+import { createSystemContext } from '#access';
 import { sql } from '#kernel';
 import { openProjector } from '../../apps/projector/src/projector.js';
-import { chores } from '../../apps/slices.js';
-import { MovedClock } from '../support/clocks.js';
-import { answered, makeOrganization, makeWorkspace, resource } from '../support/seeds.js';
+import { createScheduledJobs } from '../../apps/slices.js';
+import { AdjustableClock } from '../support/clocks.js';
+import { expectStatus, makeOrganization, makeWorkspace, resource } from '../support/seeds.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
 import { startTestServer, type TestServer } from '../support/server.js';
-import { until } from '../support/product.js';
+import { waitUntil } from '../support/product.js';
 
 const POLICY = 'relationships/data-retention-policy';
 const monthly = resource('data-retention-policy-delete-olders', { 'delete-older-than-n-days': 30 });
 
 describe('the projector', () => {
-  const clock = new MovedClock();
+  const clock = new AdjustableClock();
   let server: TestServer;
   beforeAll(async () => {
     server = await startTestServer({ clock });
@@ -23,19 +23,19 @@ describe('the projector', () => {
   it('keeps to policies: what is due when it starts is deleted, and it ends when it is told to', async () => {
     await makeOrganization(server, 'acme');
     const workspace = await makeWorkspace(server, 'acme', 'one');
-    answered(await server.post(`/api/v2/organizations/acme/${POLICY}`, monthly), 200);
-    answered(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
+    expectStatus(await server.post(`/api/v2/organizations/acme/${POLICY}`, monthly), 200);
+    expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
     const first = stateFile({ serial: 1 });
     for (const state of [first, stateFile({ serial: 2, lineage: first.lineage })]) {
       const body = newStateVersion(state, { inline: true });
-      answered(await server.post(`/api/v2/workspaces/${workspace}/state-versions`, body), 201);
+      expectStatus(await server.post(`/api/v2/workspaces/${workspace}/state-versions`, body), 201);
     }
-    answered(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
+    expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
     const kept = async (): Promise<readonly unknown[]> =>
       server.database.rows(sql`select serial from state_versions where status = 'finalized' order by serial`);
     clock.pass({ days: 31 });
     const projector = openProjector(server.house);
-    await until(async () => (await kept()).length === 1, 'the older state is deleted');
+    await waitUntil(async () => (await kept()).length === 1, 'the older state is deleted');
     await projector.stop();
     expect(await kept()).toEqual([{ serial: 2 }]);
   });
@@ -56,26 +56,30 @@ describe('the hosted edition', () => {
       const data = { target: { type, id }, organizationName: 'acme', deleteOlderThanDays: 30 };
       const events = [{ type: 'DataRetentionPolicySet', data }];
       const stream = server.house.ids.next('drp');
-      await server.store.append([{ stream, organization, expected: 0, events }], systemContext('a test', ''));
+      await server.store.append([{ stream, organization, expected: 0, events }], createSystemContext('a test', ''));
     }
     for (const owner of ['/api/v2/organizations/acme', `/api/v2/workspaces/${workspace}`]) {
-      const { relationships } = answered(await server.get(owner), 200).body.data;
+      const { relationships } = expectStatus(await server.get(owner), 200).body.data;
       expect(relationships['data-retention-policy']).toEqual({ data: null });
-      answered(await server.get(`${owner}/${POLICY}`), 404);
-      for (const write of ['post', 'patch'] as const) answered(await server[write](`${owner}/${POLICY}`, monthly), 404);
-      answered(await server.delete(`${owner}/${POLICY}`), 404);
+      expectStatus(await server.get(`${owner}/${POLICY}`), 404);
+      for (const write of ['post', 'patch'] as const)
+        expectStatus(await server[write](`${owner}/${POLICY}`, monthly), 404);
+      expectStatus(await server.delete(`${owner}/${POLICY}`), 404);
     }
-    const { data: history } = answered(await server.get(`/api/v2/workspaces/${workspace}/history`), 200).body;
+    const { data: history } = expectStatus(await server.get(`/api/v2/workspaces/${workspace}/history`), 200).body;
     expect(history.map(({ attributes: { event } }: any) => event)).toEqual([
       'DataRetentionPolicySet',
       'WorkspaceCreated',
     ]);
     expect(JSON.stringify(history)).not.toContain('data-retention-policy');
-    const listed = answered(await server.get('/api/v2/organizations/acme/workspaces?include=organization'), 200).body;
+    const listed = expectStatus(
+      await server.get('/api/v2/organizations/acme/workspaces?include=organization'),
+      200,
+    ).body;
     for (const { relationships } of [...listed.data, ...listed.included]) {
       expect(relationships['data-retention-policy']).toEqual({ data: null });
     }
-    const names = chores(server.house, server.house.settings).map(({ name }) => name);
+    const names = createScheduledJobs(server.house, server.house.settings).map(({ name }) => name);
     expect(names).not.toContain('data_retention');
   });
 });

@@ -1,17 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ChoreRunner, forgottenNames, verify, verifySnapshots, viewsOf, type View } from '#event-store';
-import { sql } from '#kernel';
-import { slices } from '../../apps/slices.js';
 import {
-  answered,
+  ScheduledJobRunner,
+  createNameErasureJob,
+  verifyView,
+  verifySnapshots,
+  listViews,
+  type RebuildableView,
+} from '#event-store';
+import { sql } from '#kernel';
+import { moduleDefinitions } from '../../apps/slices.js';
+import {
+  expectStatus,
   makeConfigurationVersion,
   makeMember,
   makeOrganization,
   makeWorkspace,
   resource,
-  type Member,
+  type SeededMember,
 } from '../support/seeds.js';
-import { until } from '../support/product.js';
+import { waitUntil } from '../support/product.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
 // Somebody who has done more than can be gone through while others wait.
@@ -21,7 +28,7 @@ const MANY = 20_000;
 const AT_ONCE = 2_000;
 
 let server: TestServer;
-let person: Member;
+let person: SeededMember;
 let held: string;
 
 /** As if they had been made by them: in the log, with their streams, and in the view. */
@@ -68,7 +75,7 @@ beforeAll(async () => {
   const api = server.as(person.token);
   const workspace = await makeWorkspace(api, 'acme', 'busy');
   held = await makeWorkspace(api, 'acme', 'held');
-  answered(await api.post(`/api/v2/workspaces/${held}/actions/lock`, { reason: 'mine' }), 200);
+  expectStatus(await api.post(`/api/v2/workspaces/${held}/actions/lock`, { reason: 'mine' }), 200);
   const model = await makeConfigurationVersion(api, workspace);
   await copyMany(model);
 });
@@ -80,17 +87,17 @@ describe('somebody who is named in twenty thousand places', () => {
     // The database goes away as soon as it is committed.
     forgetting.finish = () => Promise.reject(new Error('Connection terminated'));
     const before = server.database.count.statements;
-    const { detail } = answered(await server.delete(`/api/v2/admin/users/${person.id}`), 503).body.errors[0];
+    const { detail } = expectStatus(await server.delete(`/api/v2/admin/users/${person.id}`), 503).body.errors[0];
     Reflect.deleteProperty(forgetting, 'finish');
     expect(detail).toMatch(/^They are forgotten/);
     expect(server.database.count.statements - before).toBeLessThan(30);
-    answered(await server.as(person.token).get('/api/v2/account/details'), 401);
-    answered(await server.get(`/api/v2/users/${person.id}`), 404);
+    expectStatus(await server.as(person.token).get('/api/v2/account/details'), 401);
+    expectStatus(await server.get(`/api/v2/users/${person.id}`), 404);
     expect([await named(), await isCleaned()]).toEqual([MANY + 1, false]);
   });
 
   it('keeps nobody from what they have locked, though its kept state names them', async () => {
-    answered(await server.patch(`/api/v2/workspaces/${held}`, describing('changed meanwhile')), 200);
+    expectStatus(await server.patch(`/api/v2/workspaces/${held}`, describing('changed meanwhile')), 200);
     const row = await server.database.row<{ state: unknown }>(
       sql`select state from event_store.streams where stream = ${held}`,
     );
@@ -110,18 +117,22 @@ describe('somebody who is named in twenty thousand places', () => {
   });
 
   it('is in none of them any more when the chore has been at it', async () => {
-    const chore = new ChoreRunner(server.database, forgottenNames(server.house.forgetting), server.house.logger);
+    const chore = new ScheduledJobRunner(
+      server.database,
+      createNameErasureJob(server.house.forgetting),
+      server.house.logger,
+    );
     chore.start();
-    await until(isCleaned, 'the chore is through');
+    await waitUntil(isCleaned, 'the chore is through');
     await chore.stop();
     expect(await named()).toBe(0);
     const states = await server.database.rows(
       sql`select stream from event_store.streams where state::text like ${`%${NAME}%`}`,
     );
     expect(states).toEqual([]);
-    const view = viewsOf(slices).find(({ name }) => name === 'configuration_versions') as View;
-    expect(await verify(server.store, view, new Date())).toEqual([]);
-    expect(await verifySnapshots(server.store, slices)).toEqual([]);
-    answered(await server.post(`/api/v2/workspaces/${held}/actions/force-unlock`), 200);
+    const view = listViews(moduleDefinitions).find(({ name }) => name === 'configuration_versions') as RebuildableView;
+    expect(await verifyView(server.store, view, new Date())).toEqual([]);
+    expect(await verifySnapshots(server.store, moduleDefinitions)).toEqual([]);
+    expectStatus(await server.post(`/api/v2/workspaces/${held}/actions/force-unlock`), 200);
   });
 });

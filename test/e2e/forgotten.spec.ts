@@ -1,13 +1,13 @@
 import { request } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
-import { rebuild, viewsOf, type View } from '#event-store';
-import { houseOn, type House } from '../../apps/house.js';
-import { slices } from '../../apps/slices.js';
+import { rebuildView, listViews, type RebuildableView } from '#event-store';
+import { createRuntime, type Runtime } from '../../apps/house.js';
+import { moduleDefinitions } from '../../apps/slices.js';
 import { META } from '../../libs/facts/spec.js';
-import { meanwhile, meanwhileShown } from '../support/meanwhile.js';
+import { runBetween, meanwhileShown } from '../support/meanwhile.js';
 import {
-  answered,
+  expectStatus,
   bindTags,
   flatTags,
   makeAgentPool,
@@ -23,12 +23,18 @@ import {
   makeWorkspace,
   reportBody,
   resource,
-  type Member,
+  type SeededMember,
   type SeededOrganization,
 } from '../support/seeds.js';
-import { anotherGateway, startTestServer, type Answer, type Api, type TestServer } from '../support/server.js';
+import {
+  startAnotherGateway,
+  startTestServer,
+  type ApiResponse,
+  type ApiTestClient,
+  type TestServer,
+} from '../support/server.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
-import { expectTrueToTheLog } from '../support/true-to-the-log.js';
+import { expectViewsMatchLog } from '../support/true-to-the-log.js';
 
 // Somebody who has had a hand in everything is forgotten; then every place where something is kept or told is searched for
 // what they were called and where they came from.
@@ -45,15 +51,15 @@ const found = (text: string): string[] => TEXTS.filter((one) => text.toLowerCase
 
 let server: TestServer;
 let acme: SeededOrganization;
-let person: Member;
-let trail: Api;
+let person: SeededMember;
+let trail: ApiTestClient;
 let workspace: string;
 let held: string;
 let run: string;
 
 /** The same caller, from an address of their own and with a program of their own. */
-const from = ({ token }: { readonly token: string | null }): Api => {
-  const send = (method: string, path: string, body?: unknown): Promise<Answer> =>
+const from = ({ token }: { readonly token: string | null }): ApiTestClient => {
+  const send = (method: string, path: string, body?: unknown): Promise<ApiResponse> =>
     new Promise((resolve, reject) => {
       const sent = request(
         new URL(path, server.url),
@@ -95,16 +101,16 @@ const from = ({ token }: { readonly token: string | null }): Api => {
   };
 };
 
-const lock = (api: Api, id: string): Promise<Answer> =>
+const lock = (api: ApiTestClient, id: string): Promise<ApiResponse> =>
   api.post(`/api/v2/workspaces/${id}/actions/lock`, { reason: 'mine' });
-const act = (api: Api, id: string, action: string): Promise<Answer> =>
+const act = (api: ApiTestClient, id: string, action: string): Promise<ApiResponse> =>
   api.post(`/api/v2/workspaces/${id}/actions/${action}`);
 
 /** They found an organization, invite, lock, upload, run, comment, tag, make teams, tokens, variables, and keep a lock. */
 const bustle = async (): Promise<void> => {
   const api = from(person);
   const account = { username: RENAMED, email: WISHED_EMAIL };
-  answered(await api.patch('/api/v2/account/details', resource('users', account)), 200);
+  expectStatus(await api.patch('/api/v2/account/details', resource('users', account)), 200);
   await makeMember(server, 'acme', 'bob', [acme.ownersTeam]);
   const project = await makeProject(api, 'acme', 'theirs');
   await bindTags(api, `projects/${project}`, { team: 'core' });
@@ -113,40 +119,40 @@ const bustle = async (): Promise<void> => {
   workspace = await makeWorkspace(api, 'acme', 'busy', { 'execution-mode': 'agent', 'agent-pool-id': pool });
   held = await makeWorkspace(api, 'acme', 'held', { description: 'x'.repeat(2_000) });
   await bindTags(api, `workspaces/${workspace}`, { env: 'prod' });
-  answered(await api.post(`/api/v2/workspaces/${workspace}/relationships/tags`, flatTags('flat')), 204);
-  answered(await lock(api, workspace), 200);
+  expectStatus(await api.post(`/api/v2/workspaces/${workspace}/relationships/tags`, flatTags('flat')), 204);
+  expectStatus(await lock(api, workspace), 200);
   const state = newStateVersion(stateFile(), { inline: true });
-  answered(await api.post(`/api/v2/workspaces/${workspace}/state-versions`, state), 201);
-  answered(await act(api, workspace, 'unlock'), 200);
+  expectStatus(await api.post(`/api/v2/workspaces/${workspace}/state-versions`, state), 201);
+  expectStatus(await act(api, workspace, 'unlock'), 200);
   const configuration = await makeConfigurationVersion(api, workspace);
-  const link = answered(await api.get(`/api/v2/configuration-versions/${configuration}/download`), 302);
+  const link = expectStatus(await api.get(`/api/v2/configuration-versions/${configuration}/download`), 302);
   // They come with it from where they are, and show no token.
-  answered(await api.as(null).get(new URL(link.headers.get('location') ?? '').pathname), 200);
+  expectStatus(await api.as(null).get(new URL(link.headers.get('location') ?? '').pathname), 200);
   run = await makeRun(api, workspace);
-  answered(await api.post(`/api/v2/runs/${run}/comments`, resource('comments', { body: 'looks good' })), 201);
+  expectStatus(await api.post(`/api/v2/runs/${run}/comments`, resource('comments', { body: 'looks good' })), 201);
   for (const status of ['planning', 'planned']) {
     const more = status === 'planned' ? { 'has-changes': true } : {};
-    answered(await agents.post(`/api/v2/runs/${run}/progress`, reportBody(status, more)), 200);
+    expectStatus(await agents.post(`/api/v2/runs/${run}/progress`, reportBody(status, more)), 200);
   }
-  answered(await api.post(`/api/v2/runs/${run}/actions/apply`, { comment: 'go' }), 202);
+  expectStatus(await api.post(`/api/v2/runs/${run}/actions/apply`, { comment: 'go' }), 202);
   for (const status of ['applying', 'applied']) {
-    answered(await agents.post(`/api/v2/runs/${run}/progress`, reportBody(status)), 200);
+    expectStatus(await agents.post(`/api/v2/runs/${run}/progress`, reportBody(status)), 200);
   }
   const team = await makeTeam(api, 'acme', 'core');
   await makeMember(server, 'acme', 'carol', [team]);
   const users = { data: [{ type: 'users', id: RENAMED }] };
-  answered(await api.post(`/api/v2/teams/${team}/relationships/users`, users), 204);
+  expectStatus(await api.post(`/api/v2/teams/${team}/relationships/users`, users), 204);
   await makeToken(api, `/api/v2/teams/${team}/authentication-token`);
   await makeToken(api, `/api/v2/users/${person.id}/authentication-tokens`);
   const variable = resource('vars', { key: 'region', value: 'eu', category: 'env' });
-  answered(await api.post(`/api/v2/workspaces/${workspace}/vars`, variable), 201);
+  expectStatus(await api.post(`/api/v2/workspaces/${workspace}/vars`, variable), 201);
   // Somebody else breaks the one of their locks, and they one of somebody else's; the other they keep.
-  answered(await lock(api, workspace), 200);
-  answered(await act(server, workspace, 'force-unlock'), 200);
-  answered(await lock(server, workspace), 200);
-  answered(await act(api, workspace, 'force-unlock'), 200);
-  answered(await lock(api, held), 200);
-  answered(await server.patch(`/api/v2/workspaces/${held}`, resource('workspaces', { description: 'y' })), 200);
+  expectStatus(await lock(api, workspace), 200);
+  expectStatus(await act(server, workspace, 'force-unlock'), 200);
+  expectStatus(await lock(server, workspace), 200);
+  expectStatus(await act(api, workspace, 'force-unlock'), 200);
+  expectStatus(await lock(api, held), 200);
+  expectStatus(await server.patch(`/api/v2/workspaces/${held}`, resource('workspaces', { description: 'y' })), 200);
   // What another service tells of them, as of a person and as of itself.
   const fact = (id: string, type: string, about: object): object => ({
     source: 'https://idp.example',
@@ -161,7 +167,7 @@ const bustle = async (): Promise<void> => {
     fact('f1', 'Client', { type: 'saml_configuration', action: 'enable', meta: null }),
     fact('f2', 'System', { type: 'policy_check', action: 'canceled', meta: canceled }),
   ];
-  answered(await trail.post('/api/v2/organizations/acme/audit-facts', { facts }), 201);
+  expectStatus(await trail.post('/api/v2/organizations/acme/audit-facts', { facts }), 201);
 };
 
 /** What owners of the organization are told of everything. */
@@ -189,7 +195,7 @@ const told = async (): Promise<ReadonlyMap<string, string>> => {
     ...['', '/comments', '/run-events?include=actor'].map((rest) => `/api/v2/runs/${run}${rest}`),
   ];
   const answers = new Map<string, string>();
-  for (const path of paths) answers.set(path, answered(await server.get(path), 200).text);
+  for (const path of paths) answers.set(path, expectStatus(await server.get(path), 200).text);
   return answers;
 };
 
@@ -202,7 +208,7 @@ type Entry = {
 };
 
 const entries = async (query = ''): Promise<readonly Entry[]> =>
-  answered(await trail.get(`/api/v2/organization/audit-trail${query}`), 200).body.data;
+  expectStatus(await trail.get(`/api/v2/organization/audit-trail${query}`), 200).body.data;
 
 /** Every row of every table, as text. */
 const tables = async (): Promise<ReadonlyMap<string, string>> => {
@@ -222,7 +228,7 @@ const tables = async (): Promise<ReadonlyMap<string, string>> => {
 const places = (texts: ReadonlyMap<string, string>): string[] =>
   [...texts].flatMap(([place, text]) => found(text).map((one) => `${place}: ${one}`));
 
-const views: readonly View[] = viewsOf(slices);
+const views: readonly RebuildableView[] = listViews(moduleDefinitions);
 
 /** Every follower has read all that there is. */
 const settled = async (): Promise<void> => {
@@ -236,10 +242,10 @@ const settled = async (): Promise<void> => {
 
 const expectTheLogToSaySo = async (): Promise<void> => {
   await settled();
-  await expectTrueToTheLog(server, slices);
+  await expectViewsMatchLog(server, moduleDefinitions);
 };
 
-const forget = (id: string): Promise<Answer> => server.delete(`/api/v2/admin/users/${id}`);
+const forget = (id: string): Promise<ApiResponse> => server.delete(`/api/v2/admin/users/${id}`);
 
 beforeAll(async () => {
   server = await startTestServer({ followers: true });
@@ -300,17 +306,17 @@ describe('somebody who has had a hand in everything', () => {
   });
 
   it('is forgotten by nobody but who runs the site', async () => {
-    answered(await server.as(person.token).delete(`/api/v2/admin/users/${person.id}`), 404);
-    answered(await trail.delete(`/api/v2/admin/users/${person.id}`), 404);
-    answered(await forget('user-0000000000000000'), 404);
+    expectStatus(await server.as(person.token).delete(`/api/v2/admin/users/${person.id}`), 404);
+    expectStatus(await trail.delete(`/api/v2/admin/users/${person.id}`), 404);
+    expectStatus(await forget('user-0000000000000000'), 404);
     expect((await server.get(`/api/v2/users/${person.id}`)).body.data.attributes.username).toBe(RENAMED);
   });
 
   it('leaves everything when they are forgotten, and opens nothing any more', async () => {
-    answered(await forget(person.id), 204);
-    answered(await from(person).get('/api/v2/account/details'), 401);
-    answered(await server.get(`/api/v2/users/${person.id}`), 404);
-    answered(await forget(person.id), 404);
+    expectStatus(await forget(person.id), 204);
+    expectStatus(await from(person).get('/api/v2/account/details'), 401);
+    expectStatus(await server.get(`/api/v2/users/${person.id}`), 404);
+    expectStatus(await forget(person.id), 404);
     const left = await server.database.rows(sql`
       select 1 from organization_memberships where user_id = ${person.id}
       union all select 1 from team_members where user_id = ${person.id}
@@ -357,7 +363,7 @@ describe('somebody who has had a hand in everything', () => {
   it('is so in every view, made anew as it stands', async () => {
     await expectTheLogToSaySo();
     const live = await tables();
-    for (const view of views) await rebuild(server.store, view);
+    for (const view of views) await rebuildView(server.store, view);
     await settled();
     const after = await tables();
     const inViews = (all: ReadonlyMap<string, string>) => [...all].filter(([name]) => name.startsWith('views.'));
@@ -367,18 +373,18 @@ describe('somebody who has had a hand in everything', () => {
   });
 
   it('still holds their lock, which is told and broken by their id', async () => {
-    const refused = answered(await lock(server, held), 409);
+    const refused = expectStatus(await lock(server, held), 409);
     expect(refused.text).toContain(`locked by User ${person.id}`);
-    answered(await server.patch(`/api/v2/workspaces/${held}`, resource('workspaces', { description: 'z' })), 200);
-    answered(await act(server, held, 'force-unlock'), 200);
+    expectStatus(await server.patch(`/api/v2/workspaces/${held}`, resource('workspaces', { description: 'z' })), 200);
+    expectStatus(await act(server, held, 'force-unlock'), 200);
     await expectTheLogToSaySo();
   });
 
   it('leaves their name to others', async () => {
     const other = await makeMember(server, 'acme', 'dora');
-    answered(await other.patch('/api/v2/account/details', resource('users', { username: RENAMED })), 200);
+    expectStatus(await other.patch('/api/v2/account/details', resource('users', { username: RENAMED })), 200);
     expect((await entries(`?filter[actor]=${RENAMED}`)).every(({ auth }) => auth.accessor_id === other.id)).toBe(true);
-    answered(await forget(other.id), 204);
+    expectStatus(await forget(other.id), 204);
     await settled();
     expect(places(await tables())).toEqual([]);
   });
@@ -388,34 +394,37 @@ describe('who cannot be spared', () => {
   it('is kept: the last owner of organizations, which are named', async () => {
     const owner = await makeMember(server, 'acme', 'founder');
     for (const name of ['first', 'second']) {
-      answered(await owner.post('/api/v2/organizations', resource('organizations', { name, email: 'a@b.test' })), 201);
+      expectStatus(
+        await owner.post('/api/v2/organizations', resource('organizations', { name, email: 'a@b.test' })),
+        201,
+      );
     }
-    const { detail } = answered(await forget(owner.id), 422).body.errors[0];
+    const { detail } = expectStatus(await forget(owner.id), 422).body.errors[0];
     expect(detail).toMatch(/The last active owner of (first, second|second, first) cannot be forgotten/);
     for (const name of ['first', 'second']) {
-      const { data } = answered(await server.get(`/api/v2/organizations/${name}/teams`), 200).body;
+      const { data } = expectStatus(await server.get(`/api/v2/organizations/${name}/teams`), 200).body;
       await makeMember(server, name, `heir-of-${name}`, [data[0].id]);
     }
-    answered(await forget(owner.id), 204);
+    expectStatus(await forget(owner.id), 204);
   });
 
   it('is kept: the last administrator of the site', async () => {
-    const { id } = answered(await server.get('/api/v2/account/details'), 200).body.data;
-    const { detail } = answered(await forget(id), 422).body.errors[0];
+    const { id } = expectStatus(await server.get('/api/v2/account/details'), 200).body.data;
+    const { detail } = expectStatus(await forget(id), 422).body.errors[0];
     expect(detail).toMatch(/^The last administrator of the site cannot be forgotten/);
-    answered(await server.get('/api/v2/account/details'), 200);
+    expectStatus(await server.get('/api/v2/account/details'), 200);
   });
 });
 
 describe('another gateway, which knows their key', () => {
-  let house: House;
-  let other: Awaited<ReturnType<typeof anotherGateway>>;
+  let house: Runtime;
+  let other: Awaited<ReturnType<typeof startAnotherGateway>>;
 
   beforeAll(async () => {
     const { databaseUrl, encryptionKey, settings, logger, clock, ids } = server.house;
     const close = (): Promise<void> => Promise.resolve();
-    house = houseOn({ databaseUrl, encryptionKey, close }, { settings, logger, name: 'other', clock, ids });
-    other = await anotherGateway({ ...server, house, store: house.store });
+    house = createRuntime({ databaseUrl, encryptionKey, close }, { settings, logger, name: 'other', clock, ids });
+    other = await startAnotherGateway({ ...server, house, store: house.store });
   });
   afterAll(async () => {
     await other.close();
@@ -429,32 +438,33 @@ describe('another gateway, which knows their key', () => {
       await makeWorkspace(server, 'acme', 'another'),
     ];
     const api = other.as(token);
-    answered(await lock(api, mine), 200);
-    answered(await lock(api, another), 200);
-    answered(await forget(id), 204);
-    answered(await lock(api, held), 401);
+    expectStatus(await lock(api, mine), 200);
+    expectStatus(await lock(api, another), 200);
+    expectStatus(await forget(id), 204);
+    expectStatus(await lock(api, held), 401);
     const described = resource('workspaces', { description: 'changed by who knew them' });
-    answered(await other.patch(`/api/v2/workspaces/${mine}`, described), 200);
-    answered(await act(other, another, 'force-unlock'), 200);
+    expectStatus(await other.patch(`/api/v2/workspaces/${mine}`, described), 200);
+    expectStatus(await act(other, another, 'force-unlock'), 200);
     await settled();
     expect(places(await tables())).toEqual([]);
     await expectTheLogToSaySo();
   });
 
   it.each([
-    ['they do something themselves', 401, (api: Api, id: string) => lock(api, id)],
-    ['somebody breaks their lock', 200, (_: Api, id: string) => act(other, id, 'force-unlock')],
+    ['they do something themselves', 401, (api: ApiTestClient, id: string) => lock(api, id)],
+    ['somebody breaks their lock', 200, (_: ApiTestClient, id: string) => act(other, id, 'force-unlock')],
     [
       'somebody changes what they have locked',
       200,
-      (_: Api, id: string) => other.patch(`/api/v2/workspaces/${id}`, resource('workspaces', { description: 'new' })),
+      (_: ApiTestClient, id: string) =>
+        other.patch(`/api/v2/workspaces/${id}`, resource('workspaces', { description: 'new' })),
     ],
   ])('may have them forgotten between what it has read and what it writes: %s', async (what, status, doIt) => {
     const { id, token } = await makeMember(server, 'acme', `${NAME}-${status}`, [acme.ownersTeam]);
     const target = await makeWorkspace(server, 'acme', `target-${id}`);
     const api = other.as(token);
-    if (status === 200) answered(await lock(api, target), 200);
-    meanwhile(house.store, async () => answered(await forget(id), 204));
+    if (status === 200) expectStatus(await lock(api, target), 200);
+    runBetween(house.store, async () => expectStatus(await forget(id), 204));
     expect([what, (await doIt(api, target)).status]).toEqual([what, status]);
     await settled();
     expect(places(await tables())).toEqual([]);
@@ -463,14 +473,14 @@ describe('another gateway, which knows their key', () => {
 });
 
 describe('another gateway, which has never heard of them', () => {
-  let other: Api & Pick<House, 'store'> & { close(): Promise<void> };
+  let other: ApiTestClient & Pick<Runtime, 'store'> & { close(): Promise<void> };
 
   // A house that has not written anything yet.
   beforeEach(async () => {
     const { databaseUrl, encryptionKey, settings, logger, clock, ids } = server.house;
     const foundation = { databaseUrl, encryptionKey, close: () => Promise.resolve() };
-    const house = houseOn(foundation, { settings, logger, name: 'cold', clock, ids });
-    const gateway = await anotherGateway({ ...server, house, store: house.store });
+    const house = createRuntime(foundation, { settings, logger, name: 'cold', clock, ids });
+    const gateway = await startAnotherGateway({ ...server, house, store: house.store });
     const close = async (): Promise<void> => {
       await gateway.close();
       await house.close();
@@ -482,16 +492,16 @@ describe('another gateway, which has never heard of them', () => {
   it.each([
     [
       'does',
-      meanwhile,
-      (api: Api, target: string) =>
+      runBetween,
+      (api: ApiTestClient, target: string) =>
         api.patch(`/api/v2/workspaces/${target}`, resource('workspaces', { description: 'z' })),
     ],
-    ['shows', meanwhileShown, (api: Api, target: string) => api.get(`/api/v2/workspaces/${target}/vars`)],
+    ['shows', meanwhileShown, (api: ApiTestClient, target: string) => api.get(`/api/v2/workspaces/${target}/vars`)],
   ])('%s nothing for them', async (what, having, ask) => {
     const { id, token } = await makeMember(server, 'acme', `${NAME}-${what}`, [acme.ownersTeam]);
     const target = await makeWorkspace(server, 'acme', `cold-${what}`);
-    having(other.store, async () => answered(await forget(id), 204));
-    answered(await ask(other.as(token), target), 401);
+    having(other.store, async () => expectStatus(await forget(id), 204));
+    expectStatus(await ask(other.as(token), target), 401);
     await settled();
     expect(places(await tables())).toEqual([]);
     await expectTheLogToSaySo();
@@ -511,7 +521,7 @@ describe('who is busy while they are forgotten', () => {
       }
     });
     while (answers.length < 20) await new Promise((resolve) => setTimeout(resolve, 5));
-    answered(await forget(id), 204);
+    expectStatus(await forget(id), 204);
     over = true;
     await Promise.all(busy);
     expect([...new Set(answers)].filter((status) => status !== 200 && status !== 401)).toEqual([]);
@@ -540,6 +550,6 @@ describe('who is busy while they are forgotten', () => {
     );
     expect(answers.filter(({ status }) => status === 204).length).toBeGreaterThan(0);
     expect(answers.filter(({ status }) => status >= 500)).toEqual([]);
-    answered(await server.get('/api/v2/account/details'), 200);
+    expectStatus(await server.get('/api/v2/account/details'), 200);
   });
 });

@@ -2,9 +2,9 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { FolderBlobs } from '#blob-store';
 import { makeRelease } from '../support/releases.js';
-import { answered, makeOrganization, makeWorkspace, resource } from '../support/seeds.js';
+import { expectStatus, makeOrganization, makeWorkspace, resource } from '../support/seeds.js';
 import { newStateVersion, pathOf, stateFile } from '../support/state-file.js';
-import { startTestServer, type Answer, type TestServer } from '../support/server.js';
+import { startTestServer, type ApiResponse, type TestServer } from '../support/server.js';
 
 const LINEAGE = 'lineage-of-full';
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
   server = await startTestServer();
   await makeOrganization(server, 'acme');
   workspace = await makeWorkspace(server, 'acme', 'full');
-  answered(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
+  expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
 });
 
 afterEach(() => {
@@ -30,7 +30,7 @@ const fillDisk = (code: string): void => {
 };
 
 /** Each kind of file, and what uploads it. */
-const UPLOADS: Readonly<Record<string, () => Promise<() => Promise<Answer>>>> = {
+const UPLOADS: Readonly<Record<string, () => Promise<() => Promise<ApiResponse>>>> = {
   'a state in the request': async () => () =>
     server.post(
       `/api/v2/workspaces/${workspace}/state-versions`,
@@ -42,13 +42,13 @@ const UPLOADS: Readonly<Record<string, () => Promise<() => Promise<Answer>>>> = 
       `/api/v2/workspaces/${workspace}/state-versions`,
       newStateVersion(file, { inline: false }),
     );
-    const { attributes } = answered(created, 201).body.data;
+    const { attributes } = expectStatus(created, 201).body.data;
     return () => server.put(pathOf(attributes['hosted-state-upload-url'] as string), file.bytes);
   },
   'a configuration version': async () => {
     const body = resource('configuration-versions', { 'auto-queue-runs': false });
     const created = await server.post(`/api/v2/workspaces/${workspace}/configuration-versions`, body);
-    const { attributes } = answered(created, 201).body.data;
+    const { attributes } = expectStatus(created, 201).body.data;
     return () => server.put(pathOf(attributes['upload-url'] as string), gzipSync('main.tf'));
   },
   'the zip of a provider': async () => {
@@ -65,7 +65,7 @@ describe('an upload is answered with 503 and can be repeated if the disk is full
     const upload = await prepare();
     for (const code of ['ENOSPC', 'EDQUOT']) {
       fillDisk(code);
-      const refused = answered(await upload(), 503);
+      const refused = expectStatus(await upload(), 503);
       expect(refused.headers.get('retry-after')).toBe('60');
       expect(refused.body.errors).toMatchObject([
         { status: '503', detail: 'The disk of the file store is full. Try again when the operator has freed space.' },

@@ -4,10 +4,10 @@ import { planFor, timesAsked } from '../support/plans.js';
 import { makeProvider, makeVersion, pathOfProvider, pathOfProviders, pathOfVersion } from '../support/registry.js';
 
 import { makeAgentPool, makeMember, makeOrganization, makeTeam, makeWorkspace } from '../support/seeds.js';
-import { startTestServer, type Api, type TestServer } from '../support/server.js';
+import { startTestServer, type ApiTestClient, type TestServer } from '../support/server.js';
 
 let server: TestServer;
-let stranger: Api;
+let stranger: ApiTestClient;
 let workspace: string;
 let pool: string;
 let team: string;

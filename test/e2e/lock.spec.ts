@@ -5,14 +5,14 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { sql, type LogPosition, type Recorded } from '#kernel';
-import { registry } from '../../apps/slices.js';
-import { openPublisher, type Running } from '../../apps/publisher/src/publisher.js';
+import { sql, type LogPosition, type RecordedEvent } from '#kernel';
+import { eventRegistry } from '../../apps/slices.js';
+import { openPublisher, type RunningPublisher } from '../../apps/publisher/src/publisher.js';
 import { costOf } from '../support/cost.js';
 import { ROOT } from '../support/folders.js';
 import { startKafka, type TestKafka } from '../support/kafka/index.js';
 import { readUntilAll, versionsByKey, withoutRedeliveries } from '../support/kafka/topics-read.js';
-import { logLength, wholeLog } from '../support/log.js';
+import { logLength, readWholeLog } from '../support/log.js';
 import { makeOrganization, makeOrganizationToken, makeWorkspace } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
@@ -22,7 +22,7 @@ const LONG = 180_000;
 let kafka: TestKafka;
 let prefix: string;
 let server: TestServer;
-let publisher: Running | null;
+let publisher: RunningPublisher | null;
 
 beforeAll(async () => {
   kafka = await startKafka();
@@ -60,17 +60,17 @@ const checkpoint = (): Promise<LogPosition | undefined> =>
     sql`select transaction::text as transaction, position from event_store.checkpoints where follower = 'publisher'`,
   );
 
-const versions = (log: readonly Recorded[]): ReadonlyMap<string, readonly number[]> =>
+const versions = (log: readonly RecordedEvent[]): ReadonlyMap<string, readonly number[]> =>
   new Map([...Map.groupBy(log, ({ stream }) => stream)].map(([stream, all]) => [stream, all.map((e) => e.version)]));
 
 const expectTopicsToEqualLog = async (): Promise<void> => {
-  const log = await wholeLog(server.store);
-  const messages = withoutRedeliveries(await readUntilAll(kafka.brokers, registry, prefix, log));
+  const log = await readWholeLog(server.store);
+  const messages = withoutRedeliveries(await readUntilAll(kafka.brokers, eventRegistry, prefix, log));
   expect(messages.map(({ headers }) => headers['ce_id']).toSorted()).toEqual(log.map(({ id }) => id).toSorted());
   expect(versionsByKey(messages)).toEqual(versions(log));
 };
 
-const lockedEvent = async (stream: string): Promise<Recorded> => {
+const lockedEvent = async (stream: string): Promise<RecordedEvent> => {
   const event = (await server.store.stream(stream)).find(({ type }) => type === 'WorkspaceLocked');
   if (!event) throw new Error(`${stream} was never locked`);
   return event;
@@ -89,7 +89,7 @@ describe('a lock', () => {
 
       const isLock = (message: { headers: Readonly<Record<string, string>> }): boolean =>
         message.headers['ce_type'] === 'cadastre.WorkspaceLocked.v1';
-      const messages = await readUntilAll(kafka.brokers, registry, prefix, await wholeLog(server.store));
+      const messages = await readUntilAll(kafka.brokers, eventRegistry, prefix, await readWholeLog(server.store));
       const told = await trail.get('/api/v2/organization/audit-trail');
       const entry = (told.body.data as any[]).find(({ resource }) => resource.action === 'lock');
       const event = await lockedEvent(id);
@@ -197,8 +197,8 @@ describe('Kafka', () => {
       publish();
       await makeOrganization(server, 'acme');
       const id = await makeWorkspace(server, 'acme', 'one');
-      const earlier = await wholeLog(server.store);
-      await readUntilAll(kafka.brokers, registry, prefix, earlier);
+      const earlier = await readWholeLog(server.store);
+      await readUntilAll(kafka.brokers, eventRegistry, prefix, earlier);
 
       await kafka.kill();
       for (let round = 0; round < 50; round += 1) {
@@ -207,7 +207,7 @@ describe('Kafka', () => {
           expect(await costOf(server, () => deed(id))).toMatchObject({ status: 200, roundTrips: 2 });
       }
       const held = await checkpoint();
-      const log = await wholeLog(server.store);
+      const log = await readWholeLog(server.store);
       expect(log).toHaveLength(earlier.length + 100);
       expect(BigInt(held?.position ?? -1)).toBeLessThanOrEqual(BigInt(earlier.at(-1)?.position ?? 0));
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
-import { rebuild, verify, viewsOf, type Session } from '#event-store';
-import { slices } from '../../apps/slices.js';
+import { rebuildView, verifyView, listViews, type DatabaseSession } from '#event-store';
+import { moduleDefinitions } from '../../apps/slices.js';
 import { makeOrganization, makeWorkspace } from '../support/seeds.js';
-import { readableLog, wholeLog } from '../support/log.js';
+import { readableLog, readWholeLog } from '../support/log.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
 let server: TestServer;
@@ -38,7 +38,7 @@ const goToTheEndOfTheDigits = async (): Promise<void> => {
 };
 
 /** A transaction with its place in the order, which is before everything that follows. */
-const beginTransaction = async (): Promise<Session> => {
+const beginTransaction = async (): Promise<DatabaseSession> => {
   const session = await server.database.session();
   await session.run(sql`begin`);
   await session.run(sql`select pg_current_xact_id()`);
@@ -47,11 +47,11 @@ const beginTransaction = async (): Promise<Session> => {
 
 const differences = async (): Promise<unknown[]> => {
   const found: unknown[] = [];
-  for (const view of viewsOf(slices)) found.push(...(await verify(server.store, view, new Date())));
+  for (const view of listViews(moduleDefinitions)) found.push(...(await verifyView(server.store, view, new Date())));
   return found;
 };
 
-const streams = async (read: typeof wholeLog): Promise<string[]> =>
+const streams = async (read: typeof readWholeLog): Promise<string[]> =>
   (await read(server.store)).map(({ stream }) => stream);
 
 describe('the order of the log', () => {
@@ -59,7 +59,7 @@ describe('the order of the log', () => {
     const id = await makeWorkspace(server, 'acme', 'long-lived');
     await goToTheEndOfTheDigits();
     for (let round = 0; round < 10; round += 1) await turn(id);
-    const lengths = new Set((await wholeLog(server.store)).map(({ transaction }) => transaction.length));
+    const lengths = new Set((await readWholeLog(server.store)).map(({ transaction }) => transaction.length));
     expect(lengths.size).toBe(2);
     const everything = await server.database.rows<{ id: string }>(
       sql`select id from event_store.events order by position`,
@@ -80,12 +80,12 @@ describe('the order of the log', () => {
       '[{"id": "00000000-0000-7000-8000-000000000001", "type": "WorkspaceUntagged", "schemaVersion": 1, "data": {"keys": []}}]', null, null)`);
     await early.run(sql`commit`);
     await early.close();
-    expect((await streams(wholeLog)).slice(-2)).toEqual(['ws-nowhere', late]);
+    expect((await streams(readWholeLog)).slice(-2)).toEqual(['ws-nowhere', late]);
   });
 });
 
 describe('while some transaction is running, anywhere in the same Postgres', () => {
-  let running: Session;
+  let running: DatabaseSession;
 
   beforeAll(async () => {
     running = await beginTransaction();
@@ -99,7 +99,7 @@ describe('while some transaction is running, anywhere in the same Postgres', () 
   });
 
   it('a view that is made anew has everything that was acknowledged', async () => {
-    for (const view of viewsOf(slices)) await rebuild(server.store, view);
+    for (const view of listViews(moduleDefinitions)) await rebuildView(server.store, view);
     expect((await server.get('/api/v2/organizations/acme/workspaces/meanwhile')).status).toBe(200);
     expect(await differences()).toEqual([]);
   });

@@ -5,23 +5,23 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { digestOf } from '#blob-store';
-import { makeProduct, type Product } from '../support/product.js';
-import { makeRelease, type Release } from '../support/releases.js';
+import { computeDigest } from '#blob-store';
+import { launchProduct, type Product } from '../support/product.js';
+import { makeRelease, type TestRelease } from '../support/releases.js';
 import { makeOrganization } from '../support/seeds.js';
-import { apiOf, type Api } from '../support/server.js';
+import { createApiTestClient, type ApiTestClient } from '../support/server.js';
 
 const MIB = 1024 * 1024;
 const LONG = 180_000;
 
 let product: Product;
-let api: Api;
-let release: Release;
+let api: ApiTestClient;
+let release: TestRelease;
 
 beforeAll(async () => {
-  product = await makeProduct();
+  product = await launchProduct();
   await product.start();
-  api = apiOf(product.url, product.adminToken);
+  api = createApiTestClient(product.url, product.adminToken);
   await makeOrganization(api, 'acme');
   release = await makeRelease(api, 'acme', 'large', { keyId: 'NONE' });
 }, LONG);
@@ -47,7 +47,7 @@ describe('a large zip', () => {
     'goes up and down through a process that does not grow with it, and down in parts',
     async () => {
       const piece = randomBytes(MIB);
-      const sha256 = await digestOf(Readable.from(repeated(piece, PIECES)));
+      const sha256 = await computeDigest(Readable.from(repeated(piece, PIECES)));
       const archive = { ...release.archive('linux'), shasum: sha256.toString('hex') };
       await release.addPlatform(archive);
       // From here on the peak is counted anew: the start has one of its own (proc_pid_clear_refs(5)).

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { logLength } from '../support/log.js';
 import {
-  answered,
+  expectStatus,
   makeAgentPool,
   makeMember,
   makeOrganization,
   makeTeam,
   resource,
-  type Member,
+  type SeededMember,
   type SeededOrganization,
 } from '../support/seeds.js';
-import { startTestServer, type Answer, type TestServer } from '../support/server.js';
+import { startTestServer, type ApiResponse, type TestServer } from '../support/server.js';
 
 // One server for all of them: the administrator, olga and mike are the three users, each with one token at the start.
 let server: TestServer;
 let acme: SeededOrganization;
-let olga: Member;
+let olga: SeededMember;
 
 beforeAll(async () => {
   server = await startTestServer({
@@ -36,9 +36,9 @@ const organization = (name: string) => resource('organizations', { name, email: 
 const token = (attributes: object = {}) => resource('authentication-tokens', attributes);
 
 /** The errors of a refused request and the number of events that it has added. */
-const refusal = async (request: () => Promise<Answer>) => {
+const refusal = async (request: () => Promise<ApiResponse>) => {
   const before = await logLength(server.store);
-  const { body } = answered(await request(), 422);
+  const { body } = expectStatus(await request(), 422);
   return { errors: body.errors as unknown, events: (await logLength(server.store)) - before };
 };
 
@@ -46,14 +46,14 @@ const only = (detail: string) => ({ errors: [{ status: '422', title: 'invalid at
 
 it('refuses another organization of a user who owns as many as the quota allows', async () => {
   const create = (name: string) => olga.post('/api/v2/organizations', organization(name));
-  answered(await create('second'), 201);
+  expectStatus(await create('second'), 201);
   expect(await refusal(() => create('third'))).toEqual(
     only(
       'A user can own at most 2 organizations (CADASTRE_MAX_ORGANIZATIONS_PER_USER). Delete one, or ask the operator of the site for a higher quota',
     ),
   );
-  answered(await olga.delete('/api/v2/organizations/second'), 204);
-  answered(await create('third'), 201);
+  expectStatus(await olga.delete('/api/v2/organizations/second'), 204);
+  expectStatus(await create('third'), 201);
 });
 
 it('lets administrators of the site create organizations beyond the quota', async () => {
@@ -71,7 +71,7 @@ it('refuses an invitation that would create a user beyond the quota, and takes o
   expect(await refusal(() => invite('nobody@people.test'))).toEqual(
     only('The site can have at most 3 users (CADASTRE_MAX_USERS). Ask the operator of the site for a higher quota'),
   );
-  answered(await invite('MIKE@people.test'), 201);
+  expectStatus(await invite('MIKE@people.test'), 201);
 });
 
 it.each([
@@ -81,16 +81,16 @@ it.each([
 ])('refuses a token of a %s beyond the quota, and takes one after another has been deleted', async (_, pathOf) => {
   const path = `${await pathOf()}/authentication-tokens`;
   const create = async (description: string) => olga.post(path, token({ description }));
-  const isFull = async () => answered(await olga.get(path), 200).body.data.length === 2;
-  for (let n = 1; !(await isFull()); n += 1) answered(await create(`number ${n}`), 201);
+  const isFull = async () => expectStatus(await olga.get(path), 200).body.data.length === 2;
+  for (let n = 1; !(await isFull()); n += 1) expectStatus(await create(`number ${n}`), 201);
   expect(await refusal(() => create('one too many'))).toEqual(
     only(
       'A user, team, organization or agent pool can have at most 2 tokens (CADASTRE_MAX_TOKENS_PER_OWNER). Delete one, or ask the operator of the site for a higher quota',
     ),
   );
-  const [latest] = answered(await olga.get(path), 200).body.data;
-  answered(await olga.delete(`/api/v2/authentication-tokens/${latest.id}`), 204);
-  answered(await create('instead'), 201);
+  const [latest] = expectStatus(await olga.get(path), 200).body.data;
+  expectStatus(await olga.delete(`/api/v2/authentication-tokens/${latest.id}`), 204);
+  expectStatus(await create('instead'), 201);
 });
 
 it('replaces the only token of a kind while its owner has as many as the quota allows', async () => {

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
-import { slices } from '../../apps/slices.js';
-import { followed } from '../support/log.js';
+import { moduleDefinitions } from '../../apps/slices.js';
+import { waitForFollowers } from '../support/log.js';
 import { makeOrganization, makeProject, makeToken, makeWorkspace, resource } from '../support/seeds.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../support/server.js';
-import { expectTrueToTheLog } from '../support/true-to-the-log.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../support/server.js';
+import { expectViewsMatchLog } from '../support/true-to-the-log.js';
 
 let server: TestServer;
 /** Three who may all do everything here, each under a name of their own. */
-let callers: readonly Api[];
+let callers: readonly ApiTestClient[];
 
 beforeAll(async () => {
   server = await startTestServer({ followers: true });
@@ -23,17 +23,20 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 /** All at once, as different callers in turn. */
-const race = (runners: number, run: (api: Api, index: number) => Promise<Answer>): Promise<Answer[]> =>
+const race = (
+  runners: number,
+  run: (api: ApiTestClient, index: number) => Promise<ApiResponse>,
+): Promise<ApiResponse[]> =>
   Promise.all(Array.from({ length: runners }, (_, index) => run(callers[index % callers.length] ?? server, index)));
 
 /** How often each status was answered. */
-const tally = (answers: readonly Answer[]): Record<number, number> => {
+const tally = (answers: readonly ApiResponse[]): Record<number, number> => {
   const counts: Record<number, number> = {};
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 };
 
-const details = (answers: readonly Answer[], status: number): string[] => [
+const details = (answers: readonly ApiResponse[], status: number): string[] => [
   ...new Set(answers.filter((answer) => answer.status === status).map(({ body }) => body.errors[0].detail as string)),
 ];
 
@@ -268,7 +271,7 @@ const rowsOf = async (organization: string): Promise<Record<string, number>> => 
   expect(views.map(({ name }) => name)).toContain('workspaces');
   const counts: Record<string, number> = {};
   // All but this one are written with the events.
-  await followed(server.store, 'workspace_history');
+  await waitForFollowers(server.store, 'workspace_history');
   // A trail outlives its organization.
   for (const { name } of views.filter((view) => !view.name.startsWith('audit_trail'))) {
     const found = await server.database.row<{ n: number }>(
@@ -281,7 +284,7 @@ const rowsOf = async (organization: string): Promise<Record<string, number>> => 
 
 describe('after all races', () => {
   it('the views match the log, row for row', async () => {
-    await expectTrueToTheLog(server, slices);
+    await expectViewsMatchLog(server, moduleDefinitions);
   });
 
   it('every stream has its versions without gaps', async () => {

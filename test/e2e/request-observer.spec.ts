@@ -3,10 +3,10 @@ import { Controller, Get, Module } from '@nestjs/common';
 import { register } from 'prom-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Public } from '#access';
-import { NestLog } from '#host';
-import { until } from '../support/product.js';
+import { NestLoggerAdapter } from '#host';
+import { waitUntil } from '../support/product.js';
 import { startTestServer, type TestServer } from '../support/server.js';
-import { httpServer } from '#edge';
+import { createHttpServer } from '#edge';
 import type { CompletedRequest } from '../../libs/edge/request-observer.http.js';
 
 let server: TestServer;
@@ -38,9 +38,9 @@ beforeAll(async () => {
   @Module({ controllers: [Things] })
   class Root {}
   const { logger } = server.house;
-  const nestLog = new NestLog(logger);
+  const nestLog = new NestLoggerAdapter(logger);
   nestLog.error = log;
-  const app = await httpServer(Root, {
+  const app = await createHttpServer(Root, {
     tls: null,
     version: '1.2.3',
     logger: nestLog,
@@ -61,7 +61,7 @@ afterAll(async () => {
 });
 
 const nextCompleted = async (): Promise<CompletedRequest> => {
-  await until(() => completed.length > 0, 'a request is observed');
+  await waitUntil(() => completed.length > 0, 'a request is observed');
   return completed[0] as CompletedRequest;
 };
 
@@ -96,7 +96,7 @@ describe('observed requests', () => {
     const before = await inFlight();
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     socket.write('GET /things/waits HTTP/1.1\r\nhost: test\r\n\r\n');
-    await until(async () => (await inFlight()) === (before ?? 0) + 1, 'the request is in flight');
+    await waitUntil(async () => (await inFlight()) === (before ?? 0) + 1, 'the request is in flight');
     socket.destroy();
     expect(await nextCompleted()).toMatchObject({ route: '/things/waits', status: 499 });
     expect(await inFlight()).toBe(before ?? 0);
@@ -131,16 +131,16 @@ describe('a caller', () => {
     const { id } = (await server.get('/api/v2/account/details')).body.data as { readonly id: string };
     const { GatewayModule } = await import('../../apps/gateway/src/gateway.module.js');
     const { logger } = server.house;
-    const app = await httpServer(GatewayModule.over(server.house), {
+    const app = await createHttpServer(GatewayModule.over(server.house), {
       tls: null,
-      logger: new NestLog(logger),
+      logger: new NestLoggerAdapter(logger),
       requestLog: { completed: (request) => void seen.push(request) },
     });
     await app.listen(0, '127.0.0.1');
     try {
       const headers = { authorization: `Bearer ${server.adminToken}` };
       await fetch(`${await app.getUrl()}/api/v2/account/details`, { headers });
-      await until(() => seen.length > 0, 'the request is observed');
+      await waitUntil(() => seen.length > 0, 'the request is observed');
       expect(seen[0]).toMatchObject({ caller: id, route: '/api/v2/account/details', status: 200 });
     } finally {
       await app.close();

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { topicsOf } from '#message-log';
-import { registry } from '../../apps/slices.js';
+import { listTopics } from '#message-log';
+import { eventRegistry } from '../../apps/slices.js';
 import { readTopic, startKafka, type TestKafka } from '../support/kafka/index.js';
-import { untilTheyExist, withoutRedeliveries } from '../support/kafka/topics-read.js';
-import { makeProduct, type Product } from '../support/product.js';
-import { answered, makeOrganization, makeToken, makeWorkspace, resource } from '../support/seeds.js';
-import { apiOf, type Answer, type Api } from '../support/server.js';
+import { waitForTopics, withoutRedeliveries } from '../support/kafka/topics-read.js';
+import { launchProduct, type Product } from '../support/product.js';
+import { expectStatus, makeOrganization, makeToken, makeWorkspace, resource } from '../support/seeds.js';
+import { createApiTestClient, type ApiResponse, type ApiTestClient } from '../support/server.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
 
 // A whole journey with the built product at its most talkative, in which every kind of secret is used; then each place
@@ -38,14 +38,17 @@ const found = (text: string): string[] =>
 let kafka: TestKafka;
 let product: Product;
 /** What the product answered where it refused something that had a secret in it. */
-const refusals: Answer[] = [];
+const refusals: ApiResponse[] = [];
 
-const journey = async (api: Api): Promise<void> => {
+const journey = async (api: ApiTestClient): Promise<void> => {
   await makeOrganization(api, 'acme');
   const workspace = await makeWorkspace(api, 'acme', 'one', { 'execution-mode': 'remote' });
-  const account = answered(await api.get('/api/v2/account/details'), 200).body.data.id as string;
-  const team = answered(await api.post('/api/v2/organizations/acme/teams', resource('teams', { name: 'core' })), 201);
-  const pool = answered(
+  const account = expectStatus(await api.get('/api/v2/account/details'), 200).body.data.id as string;
+  const team = expectStatus(
+    await api.post('/api/v2/organizations/acme/teams', resource('teams', { name: 'core' })),
+    201,
+  );
+  const pool = expectStatus(
     await api.post(
       '/api/v2/organizations/acme/agent-pools',
       resource('agent-pools', { name: 'pool', 'remote-runs-enabled': true }),
@@ -64,7 +67,7 @@ const journey = async (api: Api): Promise<void> => {
     ['named team token', `teams/${team.body.data.id}/authentication-tokens`],
     ['agent token', `agent-pools/${pool.body.data.id}/authentication-tokens`],
   ] as const) {
-    keep(name, answered(await api.post(`/api/v2/${path}`, named), 201).body.data.attributes.token as string);
+    keep(name, expectStatus(await api.post(`/api/v2/${path}`, named), 201).body.data.attributes.token as string);
   }
   for (const token of secrets.values()) await api.as(token).get('/api/v2/organizations/acme/workspaces');
   // A token that is none, and could be somebody's password.
@@ -76,7 +79,7 @@ const journey = async (api: Api): Promise<void> => {
   // A line from its middle: whoever keeps a part of it is found, too.
   keep('private key', pem.split('\n')[3] ?? '');
   const key = resource('ssh-keys', { name: 'deploy', value: pem });
-  answered(await api.post('/api/v2/organizations/acme/ssh-keys', key), 201);
+  expectStatus(await api.post('/api/v2/organizations/acme/ssh-keys', key), 201);
   refusals.push(
     await api.post(
       '/api/v2/organizations/acme/ssh-keys',
@@ -87,38 +90,41 @@ const journey = async (api: Api): Promise<void> => {
   const variable = (value: string, more: object = {}): object =>
     resource('vars', { key: 'PASSWORD', value, category: 'env', sensitive: true, ...more });
   const vars = `/api/v2/workspaces/${workspace}/vars`;
-  const made = answered(await api.post(vars, variable(invented('variable'))), 201).body.data.id as string;
-  answered(await api.patch(`${vars}/${made}`, variable(invented('changed variable'))), 200);
+  const made = expectStatus(await api.post(vars, variable(invented('variable'))), 201).body.data.id as string;
+  expectStatus(await api.patch(`${vars}/${made}`, variable(invented('changed variable'))), 200);
   refusals.push(
     await api.post(vars, variable(invented('taken variable'))),
     await api.post(vars, variable(invented('wrong variable'), { category: 'nonsense' })),
     await api.patch(`${vars}/${made}`, variable(invented('made readable'), { sensitive: false })),
   );
-  const set = answered(
+  const set = expectStatus(
     await api.post('/api/v2/organizations/acme/varsets', resource('varsets', { name: 'set', global: true })),
     201,
   ).body.data.id as string;
-  answered(await api.post(`/api/v2/varsets/${set}/relationships/vars`, variable(invented('set variable'))), 201);
+  expectStatus(await api.post(`/api/v2/varsets/${set}/relationships/vars`, variable(invented('set variable'))), 201);
 
-  answered(await api.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
+  expectStatus(await api.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
   const state = stateFile({ outputs: { out: { value: invented('state output'), type: 'string', sensitive: true } } });
   const versions = `/api/v2/workspaces/${workspace}/state-versions`;
-  answered(await api.post(versions, newStateVersion(state, { inline: true })), 201);
+  expectStatus(await api.post(versions, newStateVersion(state, { inline: true })), 201);
   refusals.push(
     await api.post(versions, newStateVersion(stateFile({ lineage: 'another', serial: 9 }), { inline: true })),
     await api.post(versions, resource('state-versions', { serial: 3, md5: 'x', state: btoa(invented('no state')) })),
   );
-  answered(await api.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
-  answered(await api.get(`/api/v2/workspaces/${workspace}?include=outputs`), 200);
+  expectStatus(await api.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
+  expectStatus(await api.get(`/api/v2/workspaces/${workspace}?include=outputs`), 200);
 
-  const configuration = answered(
+  const configuration = expectStatus(
     await api.post(`/api/v2/workspaces/${workspace}/configuration-versions`, resource('configuration-versions')),
     201,
   ).body.data.attributes['upload-url'] as string;
   const link = new URL(configuration);
   keep('signed link', link.search.slice(1) || (link.pathname.split('/').at(-1) ?? ''));
-  answered(await api.as(null).put(link.pathname + link.search, gzipSync(invented('configuration'), { level: 0 })), 200);
-  const run = answered(
+  expectStatus(
+    await api.as(null).put(link.pathname + link.search, gzipSync(invented('configuration'), { level: 0 })),
+    200,
+  );
+  const run = expectStatus(
     await api.post(
       '/api/v2/runs',
       resource(
@@ -131,12 +137,12 @@ const journey = async (api: Api): Promise<void> => {
   ).body.data.id as string;
   const agent = api.as(secrets.get('agent token') ?? null);
   const asRun = api.as(keep('run token', await makeToken(agent, `/api/v2/runs/${run}/authentication-tokens`)));
-  answered(await asRun.get(`/api/v2/workspaces/${workspace}/current-state-version`), 200);
+  expectStatus(await asRun.get(`/api/v2/workspaces/${workspace}/current-state-version`), 200);
   refusals.push(
     await asRun.get(`/api/v2/runs/${run}`),
     await asRun.post(versions, newStateVersion(stateFile({ serial: 9 }), { inline: true })),
   );
-  answered(await api.post(`/api/v2/runs/${run}/actions/cancel`), 202);
+  expectStatus(await api.post(`/api/v2/runs/${run}/actions/cancel`), 202);
   refusals.push(await asRun.get(`/api/v2/workspaces/${workspace}`));
   for (const name of ['team token', 'organization token', 'agent token']) {
     await api.as(secrets.get(name) ?? null).post('/api/v2/organizations', { data: { attributes: { name: '' } } });
@@ -175,14 +181,14 @@ let said: string;
 
 beforeAll(async () => {
   kafka = await startKafka();
-  product = await makeProduct({ LOG_LEVEL: 'trace', KAFKA_BROKERS: kafka.brokers.join(',') });
+  product = await launchProduct({ LOG_LEVEL: 'trace', KAFKA_BROKERS: kafka.brokers.join(',') });
   keep('administrator’s token', product.adminToken);
   await product.start();
-  await journey(apiOf(product.url, product.adminToken));
+  await journey(createApiTestClient(product.url, product.adminToken));
   database = await wholeDatabase(await product.databaseUrl());
-  const names = topicsOf(registry, 'cadastre');
+  const names = listTopics(eventRegistry, 'cadastre');
   const events = database.get('event_store.events')?.split('\n').length ?? 0;
-  await untilTheyExist(kafka.brokers, names);
+  await waitForTopics(kafka.brokers, names);
   const messages = await readTopic(kafka.brokers, names, (all) => withoutRedeliveries(all).length >= events);
   topics = JSON.stringify(messages);
   const ended = await product.stop();

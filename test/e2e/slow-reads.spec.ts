@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
-import { until } from '../support/product.js';
-import { answered, makeMember, makeOrganization, makeToken, makeWorkspace, resource } from '../support/seeds.js';
-import { startTestServer, type Api, type TestServer } from '../support/server.js';
+import { waitUntil } from '../support/product.js';
+import { expectStatus, makeMember, makeOrganization, makeToken, makeWorkspace, resource } from '../support/seeds.js';
+import { startTestServer, type ApiTestClient, type TestServer } from '../support/server.js';
 
 let server: TestServer;
 let workspace: string;
-let owners: Api;
-let organization: Api;
+let owners: ApiTestClient;
+let organization: ApiTestClient;
 
 beforeAll(async () => {
   const env = { CADASTRE_READ_TIMEOUT_SECONDS: '1', CADASTRE_SLOW_READ_TIMEOUT_SECONDS: '4' };
@@ -15,10 +15,10 @@ beforeAll(async () => {
   const { ownersTeam } = await makeOrganization(server, 'acme');
   await makeOrganization(server, 'other');
   workspace = await makeWorkspace(server, 'acme', 'one');
-  answered(await server.post('/api/v2/organizations/acme/varsets', resource('varsets', { name: 'set' })), 201);
+  expectStatus(await server.post('/api/v2/organizations/acme/varsets', resource('varsets', { name: 'set' })), 201);
   owners = server.as(await makeToken(server, `/api/v2/teams/${ownersTeam}/authentication-token`));
   organization = server.as(await makeToken(server, '/api/v2/organizations/acme/authentication-token'));
-  for (const api of [owners, organization]) answered(await api.get(`/api/v2/workspaces/${workspace}`), 200);
+  for (const api of [owners, organization]) expectStatus(await api.get(`/api/v2/workspaces/${workspace}`), 200);
 });
 
 afterAll(() => server.close());
@@ -50,14 +50,14 @@ describe('slow reads of one caller', () => {
     const release = await holdTable(table);
     const list = path();
     const stuck = Array.from({ length: 20 }, () => owners.get(list));
-    await until(async () => (await waiting()) === 2, 'two statements wait for the table');
+    await waitUntil(async () => (await waiting()) === 2, 'two statements wait for the table');
     // A fast read of each kind of caller, a slow read, and a write.
-    answered(await organization.get('/api/v2/organizations/acme'), 200);
-    answered(await owners.get('/api/v2/organizations/acme'), 200);
-    answered(await organization.get('/api/v2/organizations/acme/projects?q=default'), 200);
-    answered(await organization.get('/api/v2/organizations/acme/teams'), 200);
+    expectStatus(await organization.get('/api/v2/organizations/acme'), 200);
+    expectStatus(await owners.get('/api/v2/organizations/acme'), 200);
+    expectStatus(await organization.get('/api/v2/organizations/acme/projects?q=default'), 200);
+    expectStatus(await organization.get('/api/v2/organizations/acme/teams'), 200);
     const project = { data: { type: 'projects', attributes: { name: `beside-${table}` } } };
-    answered(await organization.post('/api/v2/organizations/acme/projects', project), 201);
+    expectStatus(await organization.post('/api/v2/organizations/acme/projects', project), 201);
     await release();
     const statuses = (await Promise.all(stuck)).map(({ status }) => status);
     // Statements that have waited for more than 4 s on a loaded machine are cancelled.
@@ -68,10 +68,10 @@ describe('slow reads of one caller', () => {
 
 describe('a read that takes too long', () => {
   it.each([
-    ['fast', (api: Api) => api.get(`/api/v2/workspaces/${workspace}`), 'did not answer within 1 s'],
+    ['fast', (api: ApiTestClient) => api.get(`/api/v2/workspaces/${workspace}`), 'did not answer within 1 s'],
     [
       'slow',
-      (api: Api) => api.get(`/api/v2/workspaces/${workspace}/configuration-versions`),
+      (api: ApiTestClient) => api.get(`/api/v2/workspaces/${workspace}/configuration-versions`),
       'did not answer within 4 s',
     ],
   ])('is a 503 that says so, with Retry-After: %s', async (_, read, text) => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { slices } from '../../apps/slices.js';
-import { tagId } from '../../libs/tag-bindings/tag-bindings.document.js';
-import { answered, flatTags, makeOrganization, makeProject, related, resource } from '../support/seeds.js';
-import { startTestServer, type Answer, type TestServer } from '../support/server.js';
-import { expectTrueToTheLog } from '../support/true-to-the-log.js';
+import { moduleDefinitions } from '../../apps/slices.js';
+import { deriveTagId } from '../../libs/tag-bindings/tag-bindings.document.js';
+import { expectStatus, flatTags, makeOrganization, makeProject, related, resource } from '../support/seeds.js';
+import { startTestServer, type ApiResponse, type TestServer } from '../support/server.js';
+import { expectViewsMatchLog } from '../support/true-to-the-log.js';
 
 let server: TestServer;
 
@@ -116,7 +116,7 @@ const inProject = ({ projects }: Model, index: number) => ({
 });
 
 /** Sends bindings by one of the paths that there are; a document only ever replaces, a collection only ever adds. */
-const send = (path: string, type: string, all: Bindings, at: string, asked: How): Promise<Answer> => {
+const send = (path: string, type: string, all: Bindings, at: string, asked: How): Promise<ApiResponse> => {
   if (at === 'document') return server.patch(path, resource(type, {}, { 'tag-bindings': listed(all) }));
   if (at === 'collection') return server.patch(`${path}/tag-bindings`, listed(all));
   const related = `${path}/relationships/tag-bindings`;
@@ -139,14 +139,14 @@ const take: { readonly [T in Step['type']]: (model: Model, data: DataOf<T>) => P
       `/api/v2/organizations/${model.name}/workspaces`,
       resource('workspaces', { name }, relationships),
     );
-    if (isFixed(model, index, tags.keys())) return void answered(answer, 422);
-    const id = answered(answer, 201).body.data.id as string;
+    if (isFixed(model, index, tags.keys())) return void expectStatus(answer, 422);
+    const id = expectStatus(answer, 201).body.data.id as string;
     model.workspaces.push({ id, name, project: index, tags });
   },
 
   delete: async (model, { workspace: index }) => {
     const [gone] = model.workspaces.splice(index, 1);
-    if (gone) answered(await server.delete(`/api/v2/workspaces/${gone.id}`), 204);
+    if (gone) expectStatus(await server.delete(`/api/v2/workspaces/${gone.id}`), 204);
   },
 
   move: async (model, { workspace: index, project: to, bindings: all, many }) => {
@@ -165,8 +165,8 @@ const take: { readonly [T in Step['type']]: (model: Model, data: DataOf<T>) => P
     const after = all ? bound(moved.tags, all, 'replacing') : moved.tags;
     // What it takes along is new there; where it stays, only what is new is.
     const asked = to === moved.project ? changedBy(moved.tags, after) : after.keys();
-    if (isFixed(model, to, asked)) return void answered(answer, 422);
-    answered(answer, alone ? 204 : 200);
+    if (isFixed(model, to, asked)) return void expectStatus(answer, 422);
+    expectStatus(answer, alone ? 204 : 200);
     Object.assign(moved, { project: to, tags: after });
   },
 
@@ -175,15 +175,15 @@ const take: { readonly [T in Step['type']]: (model: Model, data: DataOf<T>) => P
     if (!one) return;
     const answer = await send(`/api/v2/workspaces/${one.id}`, 'workspaces', all, at, asked);
     const after = bound(one.tags, all, howAt(at, asked));
-    if (isFixed(model, one.project, changedBy(one.tags, after))) return void answered(answer, 422);
-    answered(answer, statusAt(at));
+    if (isFixed(model, one.project, changedBy(one.tags, after))) return void expectStatus(answer, 422);
+    expectStatus(answer, statusAt(at));
     one.tags = after;
   },
 
   bindProject: async (model, { project: index, bindings: all, place: at, how: asked }) => {
     const owner = model.projects[index];
     if (!owner) return;
-    answered(await send(`/api/v2/projects/${owner.id}`, 'projects', all, at, asked), statusAt(at));
+    expectStatus(await send(`/api/v2/projects/${owner.id}`, 'projects', all, at, asked), statusAt(at));
     const after = bound(owner.tags, all, howAt(at, asked));
     owner.tags.clear();
     for (const [name, value] of after) owner.tags.set(name, value);
@@ -194,10 +194,10 @@ const take: { readonly [T in Step['type']]: (model: Model, data: DataOf<T>) => P
     if (!one) return;
     const path = `/api/v2/workspaces/${one.id}/relationships/tags`;
     const answer = await server.post(path, namedBy(model, names, byId));
-    if (byId && names.some((name) => carriersOf(model, name).length === 0)) return void answered(answer, 404);
+    if (byId && names.some((name) => carriersOf(model, name).length === 0)) return void expectStatus(answer, 404);
     const absent = names.filter((name) => !one.tags.has(name));
-    if (isFixed(model, one.project, absent)) return void answered(answer, 422);
-    answered(answer, 204);
+    if (isFixed(model, one.project, absent)) return void expectStatus(answer, 422);
+    expectStatus(answer, 204);
     for (const name of absent) one.tags.set(name, null);
   },
 
@@ -206,34 +206,34 @@ const take: { readonly [T in Step['type']]: (model: Model, data: DataOf<T>) => P
     if (!one) return;
     const path = `/api/v2/workspaces/${one.id}/relationships/tags`;
     const answer = await server.delete(path, namedBy(model, names, byId));
-    if (byId && names.some((name) => carriersOf(model, name).length === 0)) return void answered(answer, 404);
-    answered(answer, 204);
+    if (byId && names.some((name) => carriersOf(model, name).length === 0)) return void expectStatus(answer, 404);
+    expectStatus(answer, 204);
     for (const name of names) if (isCarried(one.tags, name)) one.tags.delete(name);
   },
 
   tagAll: async (model, { key: name, of }) => {
     const wanted = of.flatMap((index) => model.workspaces[index] ?? []);
-    const path = `/api/v2/tags/${tagId(model.organization, name)}/relationships/workspaces`;
+    const path = `/api/v2/tags/${deriveTagId(model.organization, name)}/relationships/workspaces`;
     const answer = await server.post(path, related('workspaces', ...wanted.map(({ id }) => id)));
-    if (carriersOf(model, name).length === 0) return void answered(answer, 404);
+    if (carriersOf(model, name).length === 0) return void expectStatus(answer, 404);
     const absent = wanted.filter(({ tags }) => !tags.has(name));
-    if (absent.some((one) => isFixed(model, one.project, [name]))) return void answered(answer, 422);
-    answered(answer, 204);
+    if (absent.some((one) => isFixed(model, one.project, [name]))) return void expectStatus(answer, 422);
+    expectStatus(answer, 204);
     for (const { tags } of absent) tags.set(name, null);
   },
 
   untagAll: async (model, { keys: names }) => {
     const answer = await server.delete(`/api/v2/organizations/${model.name}/tags`, namedBy(model, names, true));
-    if (names.some((name) => carriersOf(model, name).length === 0)) return void answered(answer, 404);
-    answered(answer, 204);
+    if (names.some((name) => carriersOf(model, name).length === 0)) return void expectStatus(answer, 404);
+    expectStatus(answer, 204);
     for (const name of names) for (const { tags } of carriersOf(model, name)) tags.delete(name);
   },
 
   reserve: async (model, { key: name, fixed }) => {
     const body = resource('reserved-tag-keys', { key: name, 'disable-overrides': fixed });
     const answer = await server.post(`/api/v2/organizations/${model.name}/reserved-tag-keys`, body);
-    if (model.reserved.some((one) => one.key === name)) return void answered(answer, 422);
-    model.reserved.push({ id: answered(answer, 201).body.data.id as string, key: name, fixed });
+    if (model.reserved.some((one) => one.key === name)) return void expectStatus(answer, 422);
+    model.reserved.push({ id: expectStatus(answer, 201).body.data.id as string, key: name, fixed });
   },
 
   changeReserved: async (model, { at, key: name, fixed }) => {
@@ -243,19 +243,19 @@ const take: { readonly [T in Step['type']]: (model: Model, data: DataOf<T>) => P
     const body = resource('reserved-tag-keys', { key: wanted, 'disable-overrides': fixed });
     const answer = await server.patch(`/api/v2/reserved-tags/${one.id}`, body);
     const taken = model.reserved.some((other) => other !== one && other.key === wanted);
-    if (taken) return void answered(answer, 422);
-    answered(answer, 200);
+    if (taken) return void expectStatus(answer, 422);
+    expectStatus(answer, 200);
     Object.assign(one, { key: wanted, fixed });
   },
 
   unreserve: async (model, { at }) => {
     const [gone] = model.reserved.splice(at, 1);
-    if (gone) answered(await server.delete(`/api/v2/reserved-tag-keys/${gone.id}`), 204);
+    if (gone) expectStatus(await server.delete(`/api/v2/reserved-tag-keys/${gone.id}`), 204);
   },
 };
 
 const namedBy = ({ organization }: Model, names: readonly string[], byId: boolean): object =>
-  byId ? related('tags', ...names.map((name) => tagId(organization, name))) : flatTags(...names);
+  byId ? related('tags', ...names.map((name) => deriveTagId(organization, name))) : flatTags(...names);
 
 const takeOne = ({ type, data }: Step, model: Model): Promise<void> =>
   (take[type] as (model: Model, data: unknown) => Promise<void>)(model, data);
@@ -267,11 +267,11 @@ type Entry = {
   readonly links?: { readonly 'inherited-from': string };
 };
 
-const attributesIn = ({ body }: Answer): Record<string, unknown>[] =>
+const attributesIn = ({ body }: ApiResponse): Record<string, unknown>[] =>
   body.data.map(({ attributes }: Entry) => attributes);
 
 const expectBindings = async (model: Model, one: Workspace): Promise<void> => {
-  const answer = answered(await server.get(`/api/v2/workspaces/${one.id}/effective-tag-bindings`), 200);
+  const answer = expectStatus(await server.get(`/api/v2/workspaces/${one.id}/effective-tag-bindings`), 200);
   const shown = answer.body.data.map(({ attributes, links }: Entry) => [
     attributes['key'],
     attributes['value'],
@@ -290,7 +290,7 @@ const expectBindings = async (model: Model, one: Workspace): Promise<void> => {
 };
 
 const expectTags = async (model: Model): Promise<void> => {
-  const answer = answered(await server.get(`/api/v2/organizations/${model.name}/tags`), 200);
+  const answer = expectStatus(await server.get(`/api/v2/organizations/${model.name}/tags`), 200);
   const carried = KEYS.map((name) => [name, carriersOf(model, name).length] as const).filter(([, n]) => n > 0);
   expect(attributesIn(answer).map(({ name, 'instance-count': n }) => [name, n])).toEqual(carried);
 };
@@ -304,7 +304,7 @@ const matches = (model: Model, one: Workspace, filter: Filter): boolean =>
 
 /** What a list shows: names with their tags of their own, and how many there are. */
 const expectList = async (model: Model, query: string, wanted: readonly Workspace[]): Promise<void> => {
-  const answer = answered(
+  const answer = expectStatus(
     await server.get(`/api/v2/organizations/${model.name}/workspaces?page[size]=100&${query}`),
     200,
   );
@@ -374,5 +374,5 @@ it(
 );
 
 it('and nothing of it is other than the log has it', async () => {
-  await expectTrueToTheLog(server, slices);
+  await expectViewsMatchLog(server, moduleDefinitions);
 });

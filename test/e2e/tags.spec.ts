@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { sql, type Recorded } from '#kernel';
-import { slices } from '../../apps/slices.js';
-import { wholeLog } from '../support/log.js';
+import { sql, type RecordedEvent } from '#kernel';
+import { moduleDefinitions } from '../../apps/slices.js';
+import { readWholeLog } from '../support/log.js';
 import {
-  answered,
+  expectStatus,
   flatTags,
   idOfTag,
   makeOrganization,
@@ -14,8 +14,8 @@ import {
   resource,
   tagBindings,
 } from '../support/seeds.js';
-import { startTestServer, type Answer, type TestServer } from '../support/server.js';
-import { expectTrueToTheLog } from '../support/true-to-the-log.js';
+import { startTestServer, type ApiResponse, type TestServer } from '../support/server.js';
+import { expectViewsMatchLog } from '../support/true-to-the-log.js';
 
 let server: TestServer;
 let projects: readonly string[];
@@ -59,7 +59,7 @@ const bindings = (turn: Turn) => tagBindings({ [any(KEYS, turn)]: `v${turn.roll(
 
 const into = (turn: Turn) => ({ project: { data: { type: 'projects', id: any(projects, turn) } } });
 
-const create = (turn: Turn): Promise<Answer> =>
+const create = (turn: Turn): Promise<ApiResponse> =>
   server.post(
     '/api/v2/organizations/acme/workspaces',
     resource(
@@ -70,7 +70,7 @@ const create = (turn: Turn): Promise<Answer> =>
   );
 
 /** What the writers do, in the shares that they do it in. */
-const DEEDS: readonly ((turn: Turn) => Promise<Answer>)[] = [
+const DEEDS: readonly ((turn: Turn) => Promise<ApiResponse>)[] = [
   (turn) => server.patch(`/api/v2/projects/${any(projects, turn)}/tag-bindings`, bindings(turn)),
   (turn) => server.patch(`/api/v2/projects/${any(projects, turn)}/relationships/tag-bindings`, bindings(turn)),
   create,
@@ -117,14 +117,14 @@ const write = async (writer: number): Promise<number[]> => {
 type Tags = Map<string, string | null>;
 
 /** What the events come to, told anew and by nobody else's rules. */
-const recount = (log: readonly Recorded[]) => {
+const recount = (log: readonly RecordedEvent[]) => {
   const homes = new Map<string, string>();
   const tags = new Map<string, Tags>();
   const tagsOf = (stream: string): Tags => {
     if (!tags.has(stream)) tags.set(stream, new Map());
     return tags.get(stream) as Tags;
   };
-  for (const { type, stream, data } of log as readonly (Recorded & { readonly data: any })[]) {
+  for (const { type, stream, data } of log as readonly (RecordedEvent & { readonly data: any })[]) {
     if (type === 'WorkspaceCreated') {
       homes.set(stream, data.project);
       for (const { key, value } of data.tags) tagsOf(stream).set(key, value);
@@ -147,14 +147,14 @@ const recount = (log: readonly Recorded[]) => {
 
 type Counted = ReturnType<typeof recount>[number];
 
-const pairsIn = ({ body }: Answer): unknown[] =>
+const pairsIn = ({ body }: ApiResponse): unknown[] =>
   body.data.map(({ attributes }: { attributes: { key: string; value: string } }) => [attributes.key, attributes.value]);
 
 const expectListed = async (query: string, wanted: readonly Counted[]): Promise<void> => {
   const ids: string[] = [];
   let next: string | null = `/api/v2/organizations/acme/workspaces?page[size]=100&${query}`;
   while (next !== null) {
-    const { body }: Answer = answered(await server.get(next), 200);
+    const { body }: ApiResponse = expectStatus(await server.get(next), 200);
     expect([query, body.meta.pagination['total-count']]).toEqual([query, wanted.length]);
     ids.push(...body.data.map(({ id }: { id: string }) => id));
     next = body.links.next;
@@ -168,7 +168,7 @@ describe('twenty who bind, tag, move, make and delete at once', () => {
 
   beforeAll(async () => {
     statuses = (await Promise.all(Array.from({ length: WRITERS }, (_, n) => write(n + 1)))).flat();
-    counted = recount(await wholeLog(server.store));
+    counted = recount(await readWholeLog(server.store));
   });
 
   it('are all answered; somebody else may have deleted it, and what a project fixes is refused', () => {
@@ -179,9 +179,9 @@ describe('twenty who bind, tag, move, make and delete at once', () => {
 
   it('leave each workspace with what its own events and those of its project come to', async () => {
     for (const { id, home, bound } of counted) {
-      const { body } = answered(await server.get(`/api/v2/workspaces/${id}`), 200);
+      const { body } = expectStatus(await server.get(`/api/v2/workspaces/${id}`), 200);
       expect(body.data.relationships.project.data.id).toBe(home);
-      const shown = answered(await server.get(`/api/v2/workspaces/${id}/effective-tag-bindings`), 200);
+      const shown = expectStatus(await server.get(`/api/v2/workspaces/${id}/effective-tag-bindings`), 200);
       expect(pairsIn(shown)).toEqual(bound.map(([key, value]) => [key, value ?? '']));
     }
   });
@@ -189,7 +189,7 @@ describe('twenty who bind, tag, move, make and delete at once', () => {
   it('leave counts of tags that are counts', async () => {
     const flat = counted.flatMap(({ own }) => [...own].flatMap(([key, value]) => (value === null ? [key] : [])));
     const expected = [...new Set(flat)].toSorted().map((name) => [name, flat.filter((other) => other === name).length]);
-    const { body } = answered(await server.get('/api/v2/organizations/acme/tags?page[size]=100'), 200);
+    const { body } = expectStatus(await server.get('/api/v2/organizations/acme/tags?page[size]=100'), 200);
     type Entry = { readonly attributes: { readonly name: string; readonly 'instance-count': number } };
     const shown = body.data.map(({ attributes }: Entry) => [attributes.name, attributes['instance-count']]);
     expect(shown).toEqual(expected);
@@ -208,6 +208,6 @@ describe('twenty who bind, tag, move, make and delete at once', () => {
   });
 
   it('leave nothing that the log would not', async () => {
-    await expectTrueToTheLog(server, slices);
+    await expectViewsMatchLog(server, moduleDefinitions);
   });
 });

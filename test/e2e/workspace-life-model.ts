@@ -3,7 +3,7 @@
  * no streams and no views. Where the product differs from it, one of the two is wrong.
  */
 
-export type Person = { readonly type: 'users' | 'teams' | 'runs'; readonly id: string; readonly name: string };
+export type ModelUser = { readonly type: 'users' | 'teams' | 'runs'; readonly id: string; readonly name: string };
 
 const STATUS = {
   pending: 'RunCreated',
@@ -34,7 +34,7 @@ const FINAL: readonly Status[] = [...COUNTED, 'planned_and_finished', 'discarded
 const DISCARDABLE: readonly Status[] = ['pending', 'planned'];
 const IN_HAND: readonly Status[] = ['planning', 'applying'];
 
-export type Run = {
+export type ModelRun = {
   readonly id: string;
   readonly planOnly: boolean;
   readonly autoApply: boolean;
@@ -48,16 +48,16 @@ export type StateContent = {
   readonly md5: string;
   readonly resources: number;
 };
-export type Version<C extends StateContent = StateContent> = {
+export type ModelStateVersion<C extends StateContent = StateContent> = {
   readonly id: string;
   readonly content: C;
   /** The lock under which it was created. */
-  readonly lock: Lock;
+  readonly lock: ModelLock;
   status: 'pending' | 'finalized' | 'discarded';
 };
 
-export type Lock = { readonly holder: Person; readonly reason: string; readonly since: string };
-type PastLock = Lock & { until: string | null; by: string | null; forced: boolean | null };
+export type ModelLock = { readonly holder: ModelUser; readonly reason: string; readonly since: string };
+type PastLock = ModelLock & { until: string | null; by: string | null; forced: boolean | null };
 
 type Deed = 'see' | 'lock' | 'upload' | 'tag' | 'run' | 'update' | 'force' | 'delete' | 'delete by force' | 'create';
 const WRITES: readonly Deed[] = ['see', 'lock', 'upload', 'tag', 'run'];
@@ -71,10 +71,10 @@ const MAY = {
   /** And `upload` while it is applied. */
   run: ['see'],
 } as const satisfies Readonly<Record<string, readonly Deed[]>>;
-export type Role = keyof typeof MAY;
+export type ModelRole = keyof typeof MAY;
 
 /** Who asks; `run` where it is a run, by its token. */
-export type Caller = { readonly role: Role; readonly person: Person; readonly run?: Run };
+export type LifeCaller = { readonly role: ModelRole; readonly person: ModelUser; readonly run?: ModelRun };
 
 /** How each event is called in the audit trail; the others are not told there. */
 const TRAIL: Readonly<Record<string, string>> = {
@@ -99,7 +99,7 @@ const TRAIL: Readonly<Record<string, string>> = {
 const UNSEEN = ['StateVersionCreated', 'StateVersionFinalized', 'StateVersionDiscarded'];
 
 /** What is refused, and words that its text must have. */
-export class No extends Error {
+export class ModelRefusal extends Error {
   constructor(
     readonly status: number,
     readonly says = '',
@@ -109,27 +109,27 @@ export class No extends Error {
 }
 
 const KIND = { users: 'User', teams: 'Team', runs: 'Run' } as const;
-const heldBy = ({ holder, reason, since }: Lock): string =>
+const heldBy = ({ holder, reason, since }: ModelLock): string =>
   `locked by ${KIND[holder.type]} ${holder.name} since ${since}${reason === '' ? '' : `: ${reason}`}`;
 
-const personOf = ({ id }: Run): Person => ({ type: 'runs', id, name: id });
+const personOf = ({ id }: ModelRun): ModelUser => ({ type: 'runs', id, name: id });
 const identifierOf = (type: string, id: string | undefined): object => ({
   data: id === undefined ? null : { type, id },
 });
 
-export class WorkspaceLife<C extends StateContent = StateContent> {
+export class WorkspaceModel<C extends StateContent = StateContent> {
   alive = false;
   description: string | null = null;
   autoApply = false;
   /** Null where it is a flat one. */
   readonly tags = new Map<string, string | null>();
-  lock: Lock | null = null;
-  latest: Version<C> | null = null;
-  finalized: Version<C> | null = null;
-  current: Version<C> | null = null;
+  lock: ModelLock | null = null;
+  latest: ModelStateVersion<C> | null = null;
+  finalized: ModelStateVersion<C> | null = null;
+  current: ModelStateVersion<C> | null = null;
   /** In the order in which they were queued. */
-  readonly runs: Run[] = [];
-  currentRun: Run | null = null;
+  readonly runs: ModelRun[] = [];
+  currentRun: ModelRun | null = null;
   /** The history, oldest first: events, and by whom. */
   readonly history: { readonly event: string; readonly by: string }[] = [];
   /** Of the deed that was done last, with what the queue did after it. */
@@ -153,27 +153,27 @@ export class WorkspaceLife<C extends StateContent = StateContent> {
     [this.now, this.by, this.events, this.trail] = [now, by, [], []];
   }
 
-  lockIt(caller: Caller, reason: string): void {
+  lockIt(caller: LifeCaller, reason: string): void {
     this.demand(caller, 'lock');
-    if (this.lock) throw new No(409, `The workspace is already ${heldBy(this.lock)}`);
+    if (this.lock) throw new ModelRefusal(409, `The workspace is already ${heldBy(this.lock)}`);
     this.take(caller.person, reason);
   }
 
-  unlockIt(caller: Caller): void {
+  unlockIt(caller: LifeCaller): void {
     this.demand(caller, 'lock');
-    if (!this.lock) throw new No(409, 'The workspace is not locked');
-    if (this.lock.holder.id !== caller.person.id) throw new No(409, `The workspace is ${heldBy(this.lock)}`);
+    if (!this.lock) throw new ModelRefusal(409, 'The workspace is not locked');
+    if (this.lock.holder.id !== caller.person.id) throw new ModelRefusal(409, `The workspace is ${heldBy(this.lock)}`);
     this.giveUp(false);
   }
 
-  forceUnlock(caller: Caller): void {
+  forceUnlock(caller: LifeCaller): void {
     this.demand(caller, 'force');
-    if (!this.lock) throw new No(409, 'The workspace is not locked');
+    if (!this.lock) throw new ModelRefusal(409, 'The workspace is not locked');
     this.giveUp(true);
   }
 
   update(
-    caller: Caller,
+    caller: LifeCaller,
     changes: { readonly name?: string; readonly description?: string | null; readonly autoApply?: boolean },
   ): void {
     this.demand(caller, 'update');
@@ -183,21 +183,21 @@ export class WorkspaceLife<C extends StateContent = StateContent> {
     this.happened('WorkspaceUpdated');
   }
 
-  tag(caller: Caller, key: string): void {
+  tag(caller: LifeCaller, key: string): void {
     this.demand(caller, 'tag');
     if (this.tags.has(key)) return;
     this.tags.set(key, null);
     this.happened('WorkspaceTagAdded');
   }
 
-  bind(caller: Caller, key: string, value: string): void {
+  bind(caller: LifeCaller, key: string, value: string): void {
     this.demand(caller, 'tag');
     if (this.tags.get(key) === value) return;
     this.tags.set(key, value);
     this.happened('WorkspaceTagBound');
   }
 
-  untag(caller: Caller, key: string): void {
+  untag(caller: LifeCaller, key: string): void {
     this.demand(caller, 'tag');
     if (this.tags.get(key) !== null) return;
     this.tags.delete(key);
@@ -205,24 +205,28 @@ export class WorkspaceLife<C extends StateContent = StateContent> {
   }
 
   /** `inline`: the file comes along. Resolves to the version that is answered, which may be one that is repeated. */
-  upload(caller: Caller, content: C, { id, inline }: { readonly id: string; readonly inline: boolean }): Version<C> {
+  upload(
+    caller: LifeCaller,
+    content: C,
+    { id, inline }: { readonly id: string; readonly inline: boolean },
+  ): ModelStateVersion<C> {
     this.demand(caller, 'upload');
     const { lock, latest, finalized } = this;
-    if (!lock) throw new No(409, 'Lock the workspace first');
+    if (!lock) throw new ModelRefusal(409, 'Lock the workspace first');
     if (lock.holder.id !== caller.person.id) {
       const { type, name } = lock.holder;
-      throw new No(409, type === 'teams' ? 'locked by another team' : `locked by ${KIND[type]} ${name}`);
+      throw new ModelRefusal(409, type === 'teams' ? 'locked by another team' : `locked by ${KIND[type]} ${name}`);
     }
     if (latest?.content.md5 === content.md5 && latest.lock === lock) {
       if (inline) this.finalize(latest);
       return latest;
     }
     if (finalized && finalized.content.md5 !== content.md5) {
-      if (finalized.content.lineage !== content.lineage) throw new No(409, 'lineage');
-      if (finalized.content.serial >= content.serial) throw new No(409, 'serial');
+      if (finalized.content.lineage !== content.lineage) throw new ModelRefusal(409, 'lineage');
+      if (finalized.content.serial >= content.serial) throw new ModelRefusal(409, 'serial');
     }
     this.discardPending();
-    const made: Version<C> = { id, content, lock, status: 'pending' };
+    const made: ModelStateVersion<C> = { id, content, lock, status: 'pending' };
     this.latest = made;
     this.latestChangeAt = this.now;
     this.happened('StateVersionCreated');
@@ -231,15 +235,16 @@ export class WorkspaceLife<C extends StateContent = StateContent> {
   }
 
   /** The file comes later, by the link; `right`: it is the one that was announced. */
-  put(version: Version<C>, right: boolean): void {
-    if (!this.alive || version.status === 'discarded') throw new No(404);
-    if (!right) throw version.status === 'pending' ? new No(422, 'MD5') : new No(409, 'uploaded already');
+  put(version: ModelStateVersion<C>, right: boolean): void {
+    if (!this.alive || version.status === 'discarded') throw new ModelRefusal(404);
+    if (!right)
+      throw version.status === 'pending' ? new ModelRefusal(422, 'MD5') : new ModelRefusal(409, 'uploaded already');
     this.finalize(version);
   }
 
-  queueRun(caller: Caller, id: string, planOnly: boolean): void {
+  queueRun(caller: LifeCaller, id: string, planOnly: boolean): void {
     this.demand(caller, 'run');
-    const run: Run = { id, planOnly, autoApply: this.autoApply, status: 'pending', cancelRequested: false };
+    const run: ModelRun = { id, planOnly, autoApply: this.autoApply, status: 'pending', cancelRequested: false };
     const starts = planOnly || (!this.lock && !this.next);
     if (starts && !planOnly) this.take(personOf(run), '');
     const busy = this.currentRun !== null && !FINAL.includes(this.currentRun.status);
@@ -248,24 +253,24 @@ export class WorkspaceLife<C extends StateContent = StateContent> {
     if (starts) this.become(run, 'plan_queued');
   }
 
-  confirm(caller: Caller, run: Run): void {
+  confirm(caller: LifeCaller, run: ModelRun): void {
     this.demandRun(caller, 'run', run);
-    if (run.status !== 'planned') throw new No(409, `Run is ${run.status}`);
+    if (run.status !== 'planned') throw new ModelRefusal(409, `Run is ${run.status}`);
     this.become(run, 'confirmed', 'apply_queued');
   }
 
-  discard(caller: Caller, run: Run): void {
+  discard(caller: LifeCaller, run: ModelRun): void {
     this.demandRun(caller, 'run', run);
-    if (!DISCARDABLE.includes(run.status)) throw new No(409, `Run is ${run.status}`);
+    if (!DISCARDABLE.includes(run.status)) throw new ModelRefusal(409, `Run is ${run.status}`);
     this.giveBack(run, false);
     this.become(run, 'discarded');
   }
 
   /** Whoever has it in hand is only asked to stop. */
-  cancel(caller: Caller, run: Run): void {
+  cancel(caller: LifeCaller, run: ModelRun): void {
     this.demandRun(caller, 'run', run);
     if (FINAL.includes(run.status) || run.status === 'planned' || run.cancelRequested)
-      throw new No(409, `Run is ${run.status}`);
+      throw new ModelRefusal(409, `Run is ${run.status}`);
     const inHand = IN_HAND.includes(run.status);
     if (!inHand) this.giveBack(run, false);
     run.cancelRequested = true;
@@ -274,20 +279,20 @@ export class WorkspaceLife<C extends StateContent = StateContent> {
   }
 
   /** Between any two deeds more time passes than the executor is given. */
-  forceCancel(caller: Caller, run: Run): void {
+  forceCancel(caller: LifeCaller, run: ModelRun): void {
     this.demandRun(caller, 'force', run);
-    if (!IN_HAND.includes(run.status) || !run.cancelRequested) throw new No(409, `Run is ${run.status}`);
+    if (!IN_HAND.includes(run.status) || !run.cancelRequested) throw new ModelRefusal(409, `Run is ${run.status}`);
     this.giveBack(run, true);
     this.become(run, 'force_canceled');
   }
 
-  forceExecute(caller: Caller, run: Run): void {
+  forceExecute(caller: LifeCaller, run: ModelRun): void {
     this.demandRun(caller, 'run', run);
     const holder = this.runs.find(({ id }) => id === this.lock?.holder.id);
-    if (run.status !== 'pending' || !holder) throw new No(409, `Run is ${run.status}`);
+    if (run.status !== 'pending' || !holder) throw new ModelRefusal(409, `Run is ${run.status}`);
     const waiting = this.runs.slice(0, this.runs.indexOf(run)).filter(({ status }) => status === 'pending');
     const ahead = [holder, ...waiting];
-    if (!ahead.every(({ status }) => DISCARDABLE.includes(status))) throw new No(409, 'cannot be discarded');
+    if (!ahead.every(({ status }) => DISCARDABLE.includes(status))) throw new ModelRefusal(409, 'cannot be discarded');
     this.giveUp(false);
     this.take(personOf(run), '');
     for (const other of ahead) this.become(other, 'discarded');
@@ -295,21 +300,21 @@ export class WorkspaceLife<C extends StateContent = StateContent> {
     this.become(run, 'plan_queued');
   }
 
-  report(run: Run, status: Status, hasChanges: boolean): void {
-    if (!this.runs.includes(run) || !this.alive) throw new No(404);
+  report(run: ModelRun, status: Status, hasChanges: boolean): void {
+    if (!this.runs.includes(run) || !this.alive) throw new ModelRefusal(404);
     const allowed = REPORTS[run.status]?.includes(status) && (status !== 'canceled' || run.cancelRequested);
-    if (!allowed) throw new No(409, `Run is ${run.status}`);
+    if (!allowed) throw new ModelRefusal(409, `Run is ${run.status}`);
     const way = [status, ...(status === 'planned' ? this.afterPlan(run, hasChanges) : [])];
     if (way.some((one) => FINAL.includes(one))) this.giveBack(run, false);
     this.become(run, ...way);
   }
 
-  remove(caller: Caller, forced: boolean): void {
+  remove(caller: LifeCaller, forced: boolean): void {
     if (forced) this.demand(caller, 'delete by force');
     else {
       this.demand(caller, 'delete');
-      if (this.lock) throw new No(409, 'it is locked');
-      if (this.resources > 0) throw new No(409, `it manages ${this.resources} resources`);
+      if (this.lock) throw new ModelRefusal(409, 'it is locked');
+      if (this.resources > 0) throw new ModelRefusal(409, `it manages ${this.resources} resources`);
     }
     const [held] = this.locks;
     if (this.lock && held) [held.until, held.by, held.forced] = [this.now, this.by, true];
@@ -318,11 +323,11 @@ export class WorkspaceLife<C extends StateContent = StateContent> {
   }
 
   /** The one that comes under its name, once that is free. */
-  successor(caller: Caller, id: string): WorkspaceLife<C> {
+  successor(caller: LifeCaller, id: string): WorkspaceModel<C> {
     this.demandKnown(caller);
-    if (!this.may(caller, 'create')) throw new No(404);
-    if (this.alive) throw new No(422, 'Name has already been taken');
-    const next = new WorkspaceLife<C>(id, this.name);
+    if (!this.may(caller, 'create')) throw new ModelRefusal(404);
+    if (this.alive) throw new ModelRefusal(422, 'Name has already been taken');
+    const next = new WorkspaceModel<C>(id, this.name);
     next.begin(this.now, this.by);
     next.alive = true;
     next.latestChangeAt = this.now;
@@ -389,32 +394,32 @@ export class WorkspaceLife<C extends StateContent = StateContent> {
     return this.current?.content.resources ?? 0;
   }
 
-  private get next(): Run | undefined {
+  private get next(): ModelRun | undefined {
     return this.runs.find(({ status }) => status === 'pending');
   }
 
-  private may({ role, run }: Caller, deed: Deed): boolean {
+  private may({ role, run }: LifeCaller, deed: Deed): boolean {
     if (deed === 'upload' && run?.status === 'applying') return true;
     return (MAY[role] as readonly Deed[]).includes(deed);
   }
 
   /** A run's token opens nothing once the run is over, or gone with its workspace. */
-  private demandKnown({ run }: Caller): void {
-    if (run && (FINAL.includes(run.status) || !this.runs.includes(run) || !this.alive)) throw new No(401);
+  private demandKnown({ run }: LifeCaller): void {
+    if (run && (FINAL.includes(run.status) || !this.runs.includes(run) || !this.alive)) throw new ModelRefusal(401);
   }
 
-  private demand(caller: Caller, deed: Deed): void {
+  private demand(caller: LifeCaller, deed: Deed): void {
     this.demandKnown(caller);
-    if (!this.alive) throw new No(404);
-    if (!this.may(caller, deed)) throw new No(deed === 'delete by force' ? 403 : 404);
+    if (!this.alive) throw new ModelRefusal(404);
+    if (!this.may(caller, deed)) throw new ModelRefusal(deed === 'delete by force' ? 403 : 404);
   }
 
-  private demandRun(caller: Caller, deed: Deed, run: Run): void {
+  private demandRun(caller: LifeCaller, deed: Deed, run: ModelRun): void {
     this.demand(caller, deed);
-    if (!this.runs.includes(run)) throw new No(404);
+    if (!this.runs.includes(run)) throw new ModelRefusal(404);
   }
 
-  private take(holder: Person, reason: string): void {
+  private take(holder: ModelUser, reason: string): void {
     this.lock = { holder, reason, since: this.now };
     this.locks.unshift({ ...this.lock, until: null, by: null, forced: null });
     this.happened('WorkspaceLocked');
@@ -422,7 +427,8 @@ export class WorkspaceLife<C extends StateContent = StateContent> {
 
   /** With the lock goes what was uploaded: it becomes the current state. */
   private giveUp(forced: boolean): void {
-    if (this.latest?.status === 'pending' && !forced) throw new No(503, 'latest state version is still pending');
+    if (this.latest?.status === 'pending' && !forced)
+      throw new ModelRefusal(503, 'latest state version is still pending');
     this.discardPending();
     if (this.finalized !== this.current) {
       this.current = this.finalized;
@@ -435,7 +441,7 @@ export class WorkspaceLife<C extends StateContent = StateContent> {
   }
 
   /** Where it has been taken from the run before, the run has none to give. */
-  private giveBack(run: Run, forced: boolean): void {
+  private giveBack(run: ModelRun, forced: boolean): void {
     if (this.lock?.holder.id === run.id) this.giveUp(forced);
   }
 
@@ -446,20 +452,20 @@ export class WorkspaceLife<C extends StateContent = StateContent> {
     this.happened('StateVersionDiscarded');
   }
 
-  private finalize(version: Version<C>): void {
+  private finalize(version: ModelStateVersion<C>): void {
     if (version.status !== 'pending') return;
     version.status = 'finalized';
     this.finalized = version;
     this.happened('StateVersionFinalized');
   }
 
-  private afterPlan(run: Run, hasChanges: boolean): readonly Status[] {
+  private afterPlan(run: ModelRun, hasChanges: boolean): readonly Status[] {
     if (run.cancelRequested) return ['canceled'];
     if (run.planOnly || !hasChanges) return ['planned_and_finished'];
     return run.autoApply ? ['apply_queued'] : [];
   }
 
-  private become(run: Run, ...statuses: readonly Status[]): void {
+  private become(run: ModelRun, ...statuses: readonly Status[]): void {
     for (const status of statuses) {
       run.status = status;
       this.happened(STATUS[status], ['plan_queued', 'confirmed'].includes(status) && this.comesTo(run));
@@ -467,7 +473,7 @@ export class WorkspaceLife<C extends StateContent = StateContent> {
   }
 
   /** Whether the workspace comes to another run by it; it comes to none that is only planned. */
-  private comesTo(run: Run): boolean {
+  private comesTo(run: ModelRun): boolean {
     if (run.planOnly || this.currentRun === run) return false;
     this.currentRun = run;
     return true;

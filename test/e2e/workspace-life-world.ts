@@ -1,10 +1,10 @@
 import { expect } from '@jest/globals';
 import { sql } from '#kernel';
-import { followed } from '../support/log.js';
-import { StandingClock } from '../support/clocks.js';
+import { waitForFollowers } from '../support/log.js';
+import { FixedClock } from '../support/clocks.js';
 import {
-  answered,
-  giveWorkspace,
+  expectStatus,
+  grantWorkspaceAccess,
   makeRemotePool,
   makeAgentToken,
   makeConfigurationVersion,
@@ -14,22 +14,22 @@ import {
   makeTeam,
   makeToken,
 } from '../support/seeds.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../support/server.js';
-import { pathOf, stateFile, type StateFile } from '../support/state-file.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../support/server.js';
+import { pathOf, stateFile, type TestStateFile } from '../support/state-file.js';
 import {
-  No,
-  WorkspaceLife,
-  type Caller,
-  type Person,
-  type Role,
-  type Run,
-  type Version,
+  ModelRefusal,
+  WorkspaceModel,
+  type LifeCaller,
+  type ModelUser,
+  type ModelRole,
+  type ModelRun,
+  type ModelStateVersion,
 } from './workspace-life-model.js';
 
-export type File = StateFile & { readonly resources: number };
-export type Life = WorkspaceLife<File>;
-export type Acting = Caller & { readonly api: Api };
-export type Who = Role | 'holder';
+export type ModelFile = TestStateFile & { readonly resources: number };
+export type ModelledWorkspace = WorkspaceModel<ModelFile>;
+export type ActingCaller = LifeCaller & { readonly api: ApiTestClient };
+export type CallerName = ModelRole | 'holder';
 
 /** As the trail names who reports of runs: by what their token is for (makeAgentToken). */
 export const EXECUTOR = 'for an agent';
@@ -38,20 +38,20 @@ export const EXECUTOR = 'for an agent';
 export class Acme {
   private constructor(
     readonly server: TestServer,
-    readonly clock: StandingClock,
-    private readonly people: ReadonlyMap<Role, Acting>,
+    readonly clock: FixedClock,
+    private readonly people: ReadonlyMap<ModelRole, ActingCaller>,
     private readonly grants: readonly (readonly [team: string, level: string])[],
-    readonly agents: Api,
-    private readonly auditor: Api,
+    readonly agents: ApiTestClient,
+    private readonly auditor: ApiTestClient,
   ) {}
 
   static async founded(): Promise<Acme> {
-    const clock = new StandingClock();
+    const clock = new FixedClock();
     const server = await startTestServer({ followers: true, clock });
     const { ownersTeam } = await makeOrganization(server, 'acme');
-    const people = new Map<Role, Acting>();
+    const people = new Map<ModelRole, ActingCaller>();
     const grants: [string, string][] = [];
-    const admit = async (role: Role, team: string): Promise<void> => {
+    const admit = async (role: ModelRole, team: string): Promise<void> => {
       const { id, username, token } = await makeMember(server, 'acme', role, [team]);
       people.set(role, { role, person: { type: 'users', id, name: username }, api: server.as(token) });
     };
@@ -75,18 +75,18 @@ export class Acme {
     return new Acme(server, clock, people, grants, agents, auditor);
   }
 
-  person(role: Role): Acting {
+  person(role: ModelRole): ActingCaller {
     const found = this.people.get(role);
     if (!found) throw new Error(`nobody is ${role}`);
     return found;
   }
 
-  roleOf(person: Person): Role {
+  roleOf(person: ModelUser): ModelRole {
     return [...this.people.values()].find(({ person: { id } }) => id === person.id)?.role ?? 'run';
   }
 
   async giveAccess(workspace: string): Promise<void> {
-    for (const [team, level] of this.grants) await giveWorkspace(this.server, team, workspace, level);
+    for (const [team, level] of this.grants) await grantWorkspaceAccess(this.server, team, workspace, level);
   }
 
   /** Nothing else happens at the time at which the clock stands. */
@@ -99,7 +99,7 @@ export class Acme {
 
   async trailNow(): Promise<string[]> {
     const before = new Date(this.clock.now().getTime() - 1).toISOString();
-    const { body } = answered(await this.auditor.get(`/api/v2/organization/audit-trail?since=${before}`), 200);
+    const { body } = expectStatus(await this.auditor.get(`/api/v2/organization/audit-trail?since=${before}`), 200);
     return (body.data as any[])
       .toReversed()
       .map(({ resource: { type, action }, auth }) => `${type} ${action} by ${auth.description}`);
@@ -107,7 +107,7 @@ export class Acme {
 }
 
 /** How the workspace was shown to its owner at a time; null where there was none. */
-export type Shown = {
+export type ReturnedWorkspace = {
   readonly at: string;
   readonly id: string;
   readonly name: string;
@@ -130,27 +130,33 @@ const expectSame = (told: unknown, expected: unknown): void => expect(told).toEq
 
 const expectAtLeast = (told: object, expected: object): void => expect(told).toMatchObject(expected);
 
-const expectAnswer = ({ status, text }: Answer, expected: { readonly status: number; readonly says: string }): void =>
-  expect({ status, text }).toEqual({ status: expected.status, text: expect.stringContaining(expected.says) });
+const expectAnswer = (
+  { status, text }: ApiResponse,
+  expected: { readonly status: number; readonly says: string },
+): void => expect({ status, text }).toEqual({ status: expected.status, text: expect.stringContaining(expected.says) });
 
 /** Where the file of a version is wanted. Its workspace may be gone by then, and another one there under the name. */
-type Announced = { readonly version: Version<File>; readonly link: string; readonly life: Life };
+type Announced = {
+  readonly version: ModelStateVersion<ModelFile>;
+  readonly link: string;
+  readonly life: ModelledWorkspace;
+};
 
 /** A workspace on the server, beside what the model says of it. When it is gone another one may come under its name. */
-export class World {
-  readonly shown: Shown[] = [];
-  private readonly tokens = new Map<Run, string>();
+export class WorkspaceTestWorld {
+  readonly shown: ReturnedWorkspace[] = [];
+  private readonly tokens = new Map<ModelRun, string>();
   /** Where versions are to be uploaded to that came without their files. */
-  private readonly links = new Map<Version<File>, Announced>();
+  private readonly links = new Map<ModelStateVersion<ModelFile>, Announced>();
   private serial = 0;
 
   private constructor(
     readonly acme: Acme,
-    public life: Life,
+    public life: ModelledWorkspace,
   ) {}
 
-  static named(acme: Acme, name: string): World {
-    return new World(acme, new WorkspaceLife<File>('', name));
+  static named(acme: Acme, name: string): WorkspaceTestWorld {
+    return new WorkspaceTestWorld(acme, new WorkspaceModel<ModelFile>('', name));
   }
 
   path(rest = ''): string {
@@ -158,7 +164,7 @@ export class World {
   }
 
   /** Null where it would be a run, and there has been none. */
-  acting(who: Who): Acting | null {
+  acting(who: CallerName): ActingCaller | null {
     const { lock, runs } = this.life;
     const role = who === 'holder' ? (lock ? this.acme.roleOf(lock.holder) : 'writer') : who;
     if (role !== 'run') return this.acme.person(role);
@@ -168,7 +174,7 @@ export class World {
     return { role, run, person: { type: 'runs', id: run.id, name: run.id }, api: this.acme.server.as(token) };
   }
 
-  file(kind: 'next' | 'stale' | 'again' | 'foreign', resources: number): File {
+  file(kind: 'next' | 'stale' | 'again' | 'foreign', resources: number): ModelFile {
     const { latest, finalized } = this.life;
     if (kind === 'again' && latest) return latest.content;
     const serial = kind === 'stale' ? (finalized?.content.serial ?? 1) : (this.serial += 1);
@@ -177,7 +183,7 @@ export class World {
     return { ...stateFile({ serial, lineage, names }), resources };
   }
 
-  announce(version: Version<File>, { body }: Answer): void {
+  announce(version: ModelStateVersion<ModelFile>, { body }: ApiResponse): void {
     const link = body.data.attributes['hosted-state-upload-url'] as string | null;
     if (link) this.links.set(version, { version, link: pathOf(link), life: this.life });
   }
@@ -188,7 +194,12 @@ export class World {
   }
 
   /** Something is done: what the server answers, and all that it tells afterwards, is what the model says. */
-  async done(by: string, status: number, ask: () => Promise<Answer>, rule: (answer: Answer) => void): Promise<void> {
+  async done(
+    by: string,
+    status: number,
+    ask: () => Promise<ApiResponse>,
+    rule: (answer: ApiResponse) => void,
+  ): Promise<void> {
     const at = this.acme.clock.pass({ minutes: 1 });
     const before = this.life;
     const known = before.runs.length;
@@ -203,7 +214,7 @@ export class World {
   }
 
   /** The executor gets a run's token for it. */
-  private async equip(run: Run): Promise<void> {
+  private async equip(run: ModelRun): Promise<void> {
     this.acme.clock.pass({ seconds: 1 });
     this.tokens.set(run, await makeToken(this.acme.agents, `/api/v2/runs/${run.id}/authentication-tokens`));
   }
@@ -220,7 +231,7 @@ export class World {
   private async compare(): Promise<void> {
     const { life, acme } = this;
     // It starts runs of its own accord: by now it has.
-    await followed(acme.server.store, 'run_queue');
+    await waitForFollowers(acme.server.store, 'run_queue');
     const [events, trail, history, locks] = await Promise.all([
       acme.eventsNow(),
       acme.trailNow(),
@@ -244,7 +255,7 @@ export class World {
 
   private async list(path: string): Promise<any[]> {
     const { api } = this.acme.person('owner');
-    const { data } = answered(await api.get(`${this.path(path)}?page%5Bsize%5D=100`), 200).body;
+    const { data } = expectStatus(await api.get(`${this.path(path)}?page%5Bsize%5D=100`), 200).body;
     return data.map(({ attributes }: any) => attributes);
   }
 
@@ -271,12 +282,12 @@ export class World {
   }
 }
 
-const refusalBy = (rule: () => void): No | null => {
+const refusalBy = (rule: () => void): ModelRefusal | null => {
   try {
     rule();
     return null;
   } catch (error) {
-    if (error instanceof No) return error;
+    if (error instanceof ModelRefusal) return error;
     throw error;
   }
 };

@@ -1,12 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { slices } from '../../apps/slices.js';
+import { moduleDefinitions } from '../../apps/slices.js';
 import { reportBody, resource, runBody } from '../support/seeds.js';
-import type { Answer } from '../support/server.js';
+import type { ApiResponse } from '../support/server.js';
 import { newStateVersion } from '../support/state-file.js';
-import { expectTrueToTheLog } from '../support/true-to-the-log.js';
-import type { Run, Status } from './workspace-life-model.js';
-import { Acme, EXECUTOR, plain, World, type Acting, type Life, type Shown, type Who } from './workspace-life-world.js';
+import { expectViewsMatchLog } from '../support/true-to-the-log.js';
+import type { ModelRun, Status } from './workspace-life-model.js';
+import {
+  Acme,
+  EXECUTOR,
+  plain,
+  WorkspaceTestWorld,
+  type ActingCaller,
+  type ModelledWorkspace,
+  type ReturnedWorkspace,
+  type CallerName,
+} from './workspace-life-world.js';
 
 let acme: Acme;
 
@@ -17,16 +26,16 @@ beforeAll(async () => {
 afterAll(() => acme.server.close());
 
 /** What happens: over HTTP, and to the model. What makes no sense as things stand is left out. */
-type Step = { readonly what: string; readonly run: (world: World) => Promise<void> };
+type Step = { readonly what: string; readonly run: (world: WorkspaceTestWorld) => Promise<void> };
 
 type Deed = {
   /** Where it is not refused. */
   readonly status: number;
-  readonly ask: (caller: Acting, world: World) => Promise<Answer>;
-  readonly rule: (life: Life, caller: Acting, answer: Answer) => void;
+  readonly ask: (caller: ActingCaller, world: WorkspaceTestWorld) => Promise<ApiResponse>;
+  readonly rule: (life: ModelledWorkspace, caller: ActingCaller, answer: ApiResponse) => void;
 };
 
-const doing = (who: Who, what: string, { status, ask, rule }: Deed): Step => ({
+const doing = (who: CallerName, what: string, { status, ask, rule }: Deed): Step => ({
   what: `${who} ${what}`,
   run: async (world) => {
     const caller = world.acting(who);
@@ -40,7 +49,7 @@ const doing = (who: Who, what: string, { status, ask, rule }: Deed): Step => ({
   },
 });
 
-const creating = (who: Who): Step => ({
+const creating = (who: CallerName): Step => ({
   what: `${who} creates it anew`,
   run: async (world) => {
     const caller = world.acting(who);
@@ -55,21 +64,21 @@ const creating = (who: Who): Step => ({
   },
 });
 
-const locking = (who: Who, reason: string): Step =>
+const locking = (who: CallerName, reason: string): Step =>
   doing(who, 'locks', {
     status: 200,
     ask: ({ api }, world) => api.post(world.path('/actions/lock'), { reason }),
     rule: (life, caller) => life.lockIt(caller, reason),
   });
 
-const unlocking = (who: Who): Step =>
+const unlocking = (who: CallerName): Step =>
   doing(who, 'unlocks', {
     status: 200,
     ask: ({ api }, world) => api.post(world.path('/actions/unlock')),
     rule: (life, caller) => life.unlockIt(caller),
   });
 
-const forcing = (who: Who): Step =>
+const forcing = (who: CallerName): Step =>
   doing(who, 'unlocks by force', {
     status: 200,
     ask: ({ api }, world) => api.post(world.path('/actions/force-unlock')),
@@ -78,7 +87,7 @@ const forcing = (who: Who): Step =>
 
 type Changes = { readonly name?: string; readonly description?: string | null; readonly autoApply?: boolean };
 
-const updating = (who: Who, { name: suffix, description, autoApply }: Changes): Step => ({
+const updating = (who: CallerName, { name: suffix, description, autoApply }: Changes): Step => ({
   what: `${who} updates ${JSON.stringify({ suffix, description, autoApply })}`,
   run: (world) => {
     // Names are the organization's: another life must not have it already.
@@ -95,21 +104,21 @@ const updating = (who: Who, { name: suffix, description, autoApply }: Changes): 
 
 const flat = (name: string): object => ({ data: [{ type: 'tags', attributes: { name } }] });
 
-const tagging = (who: Who, key: string): Step =>
+const tagging = (who: CallerName, key: string): Step =>
   doing(who, `tags ${key}`, {
     status: 204,
     ask: ({ api }, world) => api.post(world.path('/relationships/tags'), flat(key)),
     rule: (life, caller) => life.tag(caller, key),
   });
 
-const untagging = (who: Who, key: string): Step =>
+const untagging = (who: CallerName, key: string): Step =>
   doing(who, `takes away the tag ${key}`, {
     status: 204,
     ask: ({ api }, world) => api.delete(world.path('/relationships/tags'), flat(key)),
     rule: (life, caller) => life.untag(caller, key),
   });
 
-const binding = (who: Who, key: string, value: string): Step =>
+const binding = (who: CallerName, key: string, value: string): Step =>
   doing(who, `binds ${key} to ${value}`, {
     status: 200,
     ask: ({ api }, world) =>
@@ -117,9 +126,9 @@ const binding = (who: Who, key: string, value: string): Step =>
     rule: (life, caller) => life.bind(caller, key, value),
   });
 
-type Upload = Parameters<World['file']>[0];
+type Upload = Parameters<WorkspaceTestWorld['file']>[0];
 
-const uploading = (who: Who, kind: Upload, resources: number, inline: boolean): Step => ({
+const uploading = (who: CallerName, kind: Upload, resources: number, inline: boolean): Step => ({
   what: `${who} ${inline ? 'uploads' : 'announces'} ${kind === 'again' ? 'a state again' : `a ${kind} state`}`,
   run: (world) => {
     const file = world.file(kind, resources);
@@ -152,7 +161,7 @@ const putting = (right: boolean): Step => ({
   },
 });
 
-const queuing = (who: Who, planOnly: boolean): Step =>
+const queuing = (who: CallerName, planOnly: boolean): Step =>
   doing(who, `queues a run${planOnly ? ' that is only planned' : ''}`, {
     status: 201,
     ask: ({ api }, world) => api.post('/api/v2/runs', runBody(world.life.id, { 'plan-only': planOnly })),
@@ -161,7 +170,7 @@ const queuing = (who: Who, planOnly: boolean): Step =>
 
 type Which = 'current' | 'newest' | 'pending' | 'planned';
 
-const runOf = ({ currentRun, runs }: Life, which: Which): Run | null | undefined => {
+const runOf = ({ currentRun, runs }: ModelledWorkspace, which: Which): ModelRun | null | undefined => {
   if (which === 'current') return currentRun;
   return which === 'newest' ? runs.at(-1) : runs.findLast(({ status }) => status === which);
 };
@@ -175,7 +184,7 @@ const ACTIONS = {
 } as const;
 type Action = keyof typeof ACTIONS;
 
-const acting = (who: Who, action: Action, which: Which): Step => ({
+const acting = (who: CallerName, action: Action, which: Which): Step => ({
   what: `${who} says ${action} to the ${which} run`,
   run: async (world) => {
     const run = runOf(world.life, which);
@@ -210,20 +219,20 @@ const reporting = (said: Status | 'next', which: Which, changes: boolean): Step 
   },
 });
 
-const removing = (who: Who, forced: boolean): Step =>
+const removing = (who: CallerName, forced: boolean): Step =>
   doing(who, forced ? 'deletes it by force' : 'deletes it', {
     status: 204,
     ask: ({ api }, world) => (forced ? api.delete(world.path()) : api.post(world.path('/actions/safe-delete'))),
     rule: (life, caller) => life.remove(caller, forced),
   });
 
-const taking = (step: Step, world: World): Promise<void> =>
+const taking = (step: Step, world: WorkspaceTestWorld): Promise<void> =>
   step.run(world).catch((cause: unknown) => {
     throw new Error(`when ${step.what}`, { cause });
   });
 
 /** What who works with a workspace would do next. */
-const goodIdeas = ({ life }: World): readonly Step[] => {
+const goodIdeas = ({ life }: WorkspaceTestWorld): readonly Step[] => {
   if (!life.alive) return [creating('owner')];
   const { lock, latest, runs } = life;
   if (latest?.status === 'pending') return [putting(true)];
@@ -251,7 +260,7 @@ const goingOn = (idea: number): Step => ({
 
 const one = <T>(...values: readonly T[]): fc.Arbitrary<T> => fc.constantFrom(...values);
 
-const who = one<Who>('holder', 'holder', 'owner', 'admin', 'writer', 'reader', 'team', 'run');
+const who = one<CallerName>('holder', 'holder', 'owner', 'admin', 'writer', 'reader', 'team', 'run');
 const which = one<Which>('current', 'newest', 'pending', 'planned');
 const action = one(...(Object.keys(ACTIONS) as Action[]));
 const status = one<Status | 'next'>('next', 'next', 'planned', 'applied', 'errored', 'canceled');
@@ -290,8 +299,8 @@ const STEPS: readonly (readonly [weight: number, step: fc.Arbitrary<Step>])[] = 
   [1, fc.tuple(who, key).map((step) => tagging(...step))],
   [1, fc.tuple(who, key).map((step) => untagging(...step))],
   [1, fc.tuple(who, key, one('a', 'b')).map((step) => binding(...step))],
-  [1, fc.tuple(one<Who>('owner', 'admin', 'writer', 'run'), fc.boolean()).map((step) => removing(...step))],
-  [1, one<Who>('owner', 'admin', 'team', 'run').map(creating)],
+  [1, fc.tuple(one<CallerName>('owner', 'admin', 'writer', 'run'), fc.boolean()).map((step) => removing(...step))],
+  [1, one<CallerName>('owner', 'admin', 'team', 'run').map(creating)],
 ];
 /** Failures name the steps. */
 const anyStep = fc
@@ -301,14 +310,14 @@ const anyStep = fc
 const justBefore = (at: string): string => new Date(Date.parse(at) - 1).toISOString();
 
 /** It is found as it was, by its id and by its name of then, from each moment on until the next; and not at any other. */
-const expectThePast = async ({ shown }: World): Promise<void> => {
+const expectThePast = async ({ shown }: WorkspaceTestWorld): Promise<void> => {
   const { api } = acme.person('owner');
   const asOf = async (path: string, at: string): Promise<object | null> => {
     const { status, body } = await api.get(`/api/v2/${path}?as-of=${at}`);
     expect([200, 404]).toContain(status);
     return status === 404 ? null : plain(body.data);
   };
-  const then = ({ id, at }: Pick<Shown, 'id' | 'at'>): object | null =>
+  const then = ({ id, at }: Pick<ReturnedWorkspace, 'id' | 'at'>): object | null =>
     shown.findLast((one) => one.id === id && one.at <= at)?.document ?? null;
   const moments = shown.flatMap(({ id, at }) => [at, justBefore(at)].map((moment) => ({ id, at: moment })));
   const told = moments.map(async (moment) => ({
@@ -326,7 +335,7 @@ describe('the life of a workspace, whatever is done to it by whom', () => {
   it('is what a plain model says, step by step and as of each of them', async () => {
     await fc.assert(
       fc.asyncProperty(fc.noBias(fc.array(anyStep, { minLength: 15, maxLength: 25, size: 'max' })), async (steps) => {
-        const world = World.named(acme, `life-${(lives += 1)}-one`);
+        const world = WorkspaceTestWorld.named(acme, `life-${(lives += 1)}-one`);
         for (const step of [creating('owner'), ...steps]) await taking(step, world);
         await expectThePast(world);
       }),
@@ -335,6 +344,6 @@ describe('the life of a workspace, whatever is done to it by whom', () => {
   }, 300_000);
 
   it('leaves views, followers and snapshots that the log makes again', async () => {
-    await expectTrueToTheLog(acme.server, slices);
+    await expectViewsMatchLog(acme.server, moduleDefinitions);
   });
 });

@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 // attacker's work never delays the victim's clock. It reads one JSON object from its environment and prints one when it ends.
 
 /** The data that neighbours.spec.ts prepares for the attackers. */
-export type Target = {
+export type AttackTarget = {
   readonly host: string;
   readonly port: number;
   /** Milliseconds until no new request is sent. */
@@ -24,7 +24,7 @@ export type Target = {
 };
 
 /** How many answers came with each status; a connection that broke counts under its error code. */
-export type Report = { readonly statuses: Readonly<Record<string, number>> };
+export type AttackReport = { readonly statuses: Readonly<Record<string, number>> };
 
 type Request = {
   readonly method: string;
@@ -34,7 +34,7 @@ type Request = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-const target = JSON.parse(process.env['ATTACK_TARGET'] ?? '{}') as Target;
+const target = JSON.parse(process.env['ATTACK_TARGET'] ?? '{}') as AttackTarget;
 const statuses: Record<string, number> = {};
 const count = (result: string): void => void (statuses[result] = (statuses[result] ?? 0) + 1);
 
@@ -216,5 +216,5 @@ const attack = attacks[process.env['ATTACK'] ?? ''];
 if (!attack) throw new Error(`ATTACK must be one of ${Object.keys(attacks).join(', ')}`);
 await attack();
 agent.destroy();
-process.stdout.write(JSON.stringify({ statuses } satisfies Report));
+process.stdout.write(JSON.stringify({ statuses } satisfies AttackReport));
 process.exit(0);

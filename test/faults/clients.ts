@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { resource, tagBindings } from '../support/seeds.js';
 import { newStateVersion, pathOf, stateFile } from '../support/state-file.js';
-import { Ledger, type Outcome } from './ledger.js';
+import { RequestLedger, type RequestOutcome } from './ledger.js';
 
 type Asked = { readonly method: string; readonly path: string; readonly body?: unknown };
-type Told = { readonly outcome: Outcome; readonly status: number | null; readonly body: any };
+type RequestResult = { readonly outcome: RequestOutcome; readonly status: number | null; readonly body: any };
 
 /** Where the product answers, and whether there is any sense in asking. */
-export type Target = { readonly url: string; readonly token: string; up(): Promise<void> };
+export type ClientTarget = { readonly url: string; readonly token: string; up(): Promise<void> };
 
 const PATIENCE_MS = 30_000;
 const JSON_API = 'application/vnd.api+json';
@@ -20,7 +20,7 @@ const isJsonApiError = (body: any, status: number): boolean =>
  * answered is never sent again as it was: what became of it is for the log to say.
  */
 export class Clients {
-  readonly ledger = new Ledger();
+  readonly ledger = new RequestLedger();
   /** How often each status was answered. */
   readonly statuses = new Map<number, number>();
   /** The states that were acknowledged, byte for byte. */
@@ -30,7 +30,7 @@ export class Clients {
   private failure: Promise<never> = new Promise(() => undefined);
 
   constructor(
-    private readonly target: Target,
+    private readonly target: ClientTarget,
     private readonly organization: string,
   ) {}
 
@@ -88,7 +88,7 @@ export class Clients {
     if (outcome === 'acknowledged') this.uploads.push({ stateVersion: born.body.data.id as string, bytes: file.bytes });
   }
 
-  private async tell(event: string, stream: string | null, asked: Asked): Promise<Told> {
+  private async tell(event: string, stream: string | null, asked: Asked): Promise<RequestResult> {
     const request = randomUUID();
     await this.target.up();
     const told = await this.ask(request, asked);
@@ -97,7 +97,7 @@ export class Clients {
     return told;
   }
 
-  private async ask(request: string, asked: Asked): Promise<Told> {
+  private async ask(request: string, asked: Asked): Promise<RequestResult> {
     const answer = await this.send(request, asked).catch(() => null);
     if (!answer) return { outcome: 'unknown', status: null, body: null };
     const { status, text } = answer;

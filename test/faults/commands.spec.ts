@@ -2,17 +2,17 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { makeProduct, type Product } from '../support/product.js';
+import { launchProduct, type Product } from '../support/product.js';
 import { makeOrganization } from '../support/seeds.js';
-import { apiOf, type Api } from '../support/server.js';
+import { createApiTestClient, type ApiTestClient } from '../support/server.js';
 
 let product: Product;
-let api: Api;
+let api: ApiTestClient;
 
 beforeAll(async () => {
-  product = await makeProduct();
+  product = await launchProduct();
   await product.start();
-  api = apiOf(product.url, product.adminToken);
+  api = createApiTestClient(product.url, product.adminToken);
   await makeOrganization(api, 'acme');
 });
 afterAll(() => product?.remove());

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { contentOf, makeProduct, type Product } from '../support/product.js';
+import { contentOf, launchProduct, type Product } from '../support/product.js';
 import { makeOrganization } from '../support/seeds.js';
-import { apiOf } from '../support/server.js';
+import { createApiTestClient } from '../support/server.js';
 
 const another = { CADASTRE_ENCRYPTION_KEY: randomBytes(32).toString('base64') };
 const REFUSED =
@@ -14,9 +14,9 @@ const REFUSED =
 let product: Product;
 
 beforeAll(async () => {
-  product = await makeProduct();
+  product = await launchProduct();
   await product.start();
-  await makeOrganization(apiOf(product.url, product.adminToken), 'acme');
+  await makeOrganization(createApiTestClient(product.url, product.adminToken), 'acme');
 });
 afterAll(() => product?.remove());
 

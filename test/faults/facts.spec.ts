@@ -1,12 +1,12 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Message } from 'kafkajs';
-import { factOf, registerSource } from '../../libs/facts/spec.js';
+import { createFact, registerSource } from '../../libs/facts/spec.js';
 import { readTopic, sendToTopic, startKafka, type TestKafka } from '../support/kafka/index.js';
-import { untilTheyExist } from '../support/kafka/topics-read.js';
-import { makeProduct, until, type Product } from '../support/product.js';
-import { answered, makeOrganization, makeOrganizationToken } from '../support/seeds.js';
-import { apiOf } from '../support/server.js';
+import { waitForTopics } from '../support/kafka/topics-read.js';
+import { launchProduct, waitUntil, type Product } from '../support/product.js';
+import { expectStatus, makeOrganization, makeOrganizationToken } from '../support/seeds.js';
+import { createApiTestClient } from '../support/server.js';
 import { expectTopicsToHave, expectTrailToHave, readLog, readTrail } from './record.js';
 
 const LONG = 240_000;
@@ -27,7 +27,7 @@ afterEach(() => product?.remove());
 const isPoisoned = (n: number): boolean => n % POISONED_EVERY === 0;
 
 const messageOf = (n: number): Message => {
-  const { source, id, time, ...data } = factOf(String(n));
+  const { source, id, time, ...data } = createFact(String(n));
   const attributes = { specversion: '1.0', type: 'cadastre.AuditFact.v1', source, id, time, organization: 'acme' };
   const text = JSON.stringify(data);
   return {
@@ -43,13 +43,13 @@ describe('facts of other services', () => {
     async () => {
       const prefix = `site-${randomUUID()}`;
       const topic = `${prefix}.facts`;
-      product = await makeProduct({ KAFKA_BROKERS: kafka.brokers.join(','), CADASTRE_TOPIC_PREFIX: prefix });
+      product = await launchProduct({ KAFKA_BROKERS: kafka.brokers.join(','), CADASTRE_TOPIC_PREFIX: prefix });
       await product.start();
-      const api = apiOf(product.url, product.adminToken);
+      const api = createApiTestClient(product.url, product.adminToken);
       const organization = await makeOrganization(api, 'acme');
       await registerSource(api, 'acme');
       const token = await makeOrganizationToken(api, 'acme');
-      await untilTheyExist(kafka.brokers, [topic]);
+      await waitForTopics(kafka.brokers, [topic]);
       const numbers = Array.from({ length: FACTS }, (_, n) => n);
       const recorded = async (): Promise<number> =>
         (await readLog(await product.databaseUrl())).filter(({ type }) => type === 'AuditFactReported').length;
@@ -59,18 +59,21 @@ describe('facts of other services', () => {
         const before = await recorded();
         const sent = sendToTopic(kafka.brokers, topic, some.map(messageOf));
         // Some of them are told twice, the other way.
-        const facts = some.filter((n) => n % 3 === 0 && !isPoisoned(n)).map((n) => factOf(String(n)));
-        answered(await apiOf(product.url, token).post('/api/v2/organizations/acme/audit-facts', { facts }), 201);
+        const facts = some.filter((n) => n % 3 === 0 && !isPoisoned(n)).map((n) => createFact(String(n)));
+        expectStatus(
+          await createApiTestClient(product.url, token).post('/api/v2/organizations/acme/audit-facts', { facts }),
+          201,
+        );
         await sent;
         // The moment is chance: when a part of it is there.
         const more = randomInt(1, 300);
-        await until(async () => (await recorded()) >= before + more, 'facts come in');
+        await waitUntil(async () => (await recorded()) >= before + more, 'facts come in');
         await (round % 3 === 0 ? product.killWithPostgres() : product.kill());
         await product.start();
       }
 
       const wanted = numbers.filter((n) => !isPoisoned(n)).map((n) => `thing-${n}`);
-      await until(async () => (await recorded()) >= wanted.length, 'all facts have been recorded');
+      await waitUntil(async () => (await recorded()) >= wanted.length, 'all facts have been recorded');
       const log = await readLog(await product.databaseUrl());
       const trail = await readTrail(product.url, token);
       expectTrailToHave(trail, log, organization.id);

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { settle, type Arrived, type World } from '../matrix/land.js';
+import { setUpSharedWorld, type MatrixCallerInWorld, type MatrixWorld } from '../matrix/land.js';
 import { routes, type DocumentedRoute } from '../docs/routes.js';
 import { makeAgentToken, makeMember, makeOrganizationToken, makeToken } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
@@ -18,7 +18,7 @@ const LARGEST_ANSWER = 4 * 1024 * 1024;
 type Reply = { readonly status: number; readonly type: string; readonly text: string };
 
 let server: TestServer;
-let world: World;
+let world: MatrixWorld;
 let tokens: ReadonlyMap<string, string | null>;
 
 /** Uses raw HTTP, because `fetch` would correct half of the mistakes. */
@@ -60,7 +60,7 @@ const faultOf = ({ status, type, text }: Reply): string | null => {
 const SITE_ADMIN = { comes: 'user', standing: ['owner'] } as const;
 
 const validCall = (route: DocumentedRoute): ValidCall => {
-  const [owner] = world.callers as readonly [Arrived];
+  const [owner] = world.callers as readonly [MatrixCallerInWorld];
   const params = Object.assign({}, ...route.rows.map((row) => row.about.standing(owner, world)));
   return { route, params, bodies: route.rows.flatMap(({ body }) => (body === undefined ? [] : [body])) };
 };
@@ -71,13 +71,13 @@ const endsLast = (a: DocumentedRoute, b: DocumentedRoute): number =>
 
 beforeAll(async () => {
   server = await startTestServer({ followers: true });
-  const land = await settle(server);
+  const land = await setUpSharedWorld(server);
   const { acme, pool } = land;
   const outsider = await makeMember(server, 'rival', 'outsider');
   const member = await makeMember(server, acme.name, 'member');
   // The targets of the access matrix refer to callers by these names.
   const callers = ['member of a team without access', 'owner', 'invited, not accepted', 'token of an agent'].map(
-    (name): Arrived => ({
+    (name): MatrixCallerInWorld => ({
       ...SITE_ADMIN,
       name,
       api: member,

@@ -1,9 +1,9 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startKafka, type TestKafka } from '../support/kafka/index.js';
-import { makeProduct, type Product } from '../support/product.js';
+import { launchProduct, type Product } from '../support/product.js';
 import { expectTopicsToHave } from './record.js';
-import { expectNothingLost, startWork } from './work.js';
+import { expectNothingLost, startBackgroundLoad } from './work.js';
 
 const LONG = 240_000;
 
@@ -20,7 +20,7 @@ afterEach(() => product?.remove());
 
 const startProduct = async (): Promise<void> => {
   prefix = `site-${randomUUID()}`;
-  product = await makeProduct({ KAFKA_BROKERS: kafka.brokers.join(','), CADASTRE_TOPIC_PREFIX: prefix });
+  product = await launchProduct({ KAFKA_BROKERS: kafka.brokers.join(','), CADASTRE_TOPIC_PREFIX: prefix });
   await product.start();
 };
 
@@ -31,7 +31,7 @@ describe('kill -9', () => {
       await startProduct();
       let gate = Promise.withResolvers<void>();
       gate.resolve();
-      const work = await startWork(
+      const work = await startBackgroundLoad(
         product,
         () => product.databaseUrl(),
         () => gate.promise,
@@ -61,7 +61,7 @@ describe('a broker that is killed', () => {
     'and comes back is brought up to date; REST has not noticed',
     async () => {
       await startProduct();
-      const work = await startWork(product, () => product.databaseUrl());
+      const work = await startBackgroundLoad(product, () => product.databaseUrl());
       await work.clients.acknowledged(50);
       await kafka.kill();
       await work.clients.acknowledged(200);

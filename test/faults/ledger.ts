@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import type { Recorded } from '#kernel';
+import type { RecordedEvent } from '#kernel';
 
 /**
  * What clients know of what they asked for. Each request has an id of its own, which the log keeps with the event: so
@@ -9,27 +9,27 @@ import type { Recorded } from '#kernel';
  * - **refused**: answered with a no. There is no event of it.
  * - **unknown**: no answer, or one that says that the database was away. Its event is there once or not at all.
  */
-export type Outcome = 'acknowledged' | 'refused' | 'unknown';
+export type RequestOutcome = 'acknowledged' | 'refused' | 'unknown';
 
-export type Line = {
+export type LedgerLine = {
   readonly request: string;
   readonly event: string;
   readonly stream: string | null;
-  readonly outcome: Outcome;
+  readonly outcome: RequestOutcome;
 };
 
-export class Ledger {
-  readonly lines: Line[] = [];
+export class RequestLedger {
+  readonly lines: LedgerLine[] = [];
   private waiting: { readonly count: number; readonly resolve: () => void }[] = [];
 
-  note(line: Line): void {
+  note(line: LedgerLine): void {
     this.lines.push(line);
     const count = this.count('acknowledged');
     for (const one of this.waiting.filter((each) => each.count <= count)) one.resolve();
     this.waiting = this.waiting.filter((each) => each.count > count);
   }
 
-  count(outcome: Outcome): number {
+  count(outcome: RequestOutcome): number {
     return this.lines.filter((line) => line.outcome === outcome).length;
   }
 
@@ -41,7 +41,7 @@ export class Ledger {
 }
 
 /** Every answer that was given is true of the log, and nothing is in it that nobody asked for. */
-export const expectToAgree = ({ lines }: Ledger, log: readonly Recorded[]): void => {
+export const expectToAgree = ({ lines }: RequestLedger, log: readonly RecordedEvent[]): void => {
   const byRequest = Map.groupBy(log, ({ context }) => context.request.id ?? '');
   const untrue = lines.flatMap((line) => {
     const events = byRequest.get(line.request) ?? [];
@@ -58,7 +58,7 @@ export const expectToAgree = ({ lines }: Ledger, log: readonly Recorded[]): void
 };
 
 /** Each stream has its versions from 1 on, without a gap and none twice, and each event has an id of its own. */
-export const expectGaplessStreams = (log: readonly Recorded[]): void => {
+export const expectGaplessStreams = (log: readonly RecordedEvent[]): void => {
   const broken = [...Map.groupBy(log, ({ stream }) => stream)]
     .map(([stream, events]) => ({ stream, versions: events.map(({ version }) => version) }))
     .filter(({ versions }) => versions.some((version, index) => version !== index + 1));

@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { makeProduct, type Product } from '../support/product.js';
-import { answered, makeOrganization, makeWorkspace, resource } from '../support/seeds.js';
-import { apiOf, type Api } from '../support/server.js';
+import { launchProduct, type Product } from '../support/product.js';
+import { expectStatus, makeOrganization, makeWorkspace, resource } from '../support/seeds.js';
+import { createApiTestClient, type ApiTestClient } from '../support/server.js';
 import { newStateVersion, pathOf, stateFile } from '../support/state-file.js';
-import type { Report, Target } from './attacker.js';
-import { p99, Victim, type Experience } from './victim.js';
+import type { AttackReport, AttackTarget } from './attacker.js';
+import { p99, WellBehavedClient, type LatencyReport } from './victim.js';
 
 // The promise of DESIGN §4: while a hostile caller attacks, another caller sees no error, and 99 % of its requests take at most
 // ten times as long as without the attack. The ratio is taken within one run, so it holds on slow machines too.
@@ -49,9 +49,9 @@ const ATTACKS = [
 ] as const;
 
 let product: Product;
-let victim: Victim;
-let target: Target;
-let baseline: Experience;
+let victim: WellBehavedClient;
+let target: AttackTarget;
+let baseline: LatencyReport;
 
 const tokenOf = async (user: string): Promise<string> => {
   const { stdout, code } = await product.run('token', 'create', '--user', user);
@@ -63,7 +63,7 @@ const VARIABLES = 200;
 const LONG_VALUE = 'x'.repeat(100_000);
 
 /** What the attacker owns: a locked workspace with many long variables and a state of 10 MB. */
-const prepare = async (api: Api): Promise<Pick<Target, 'workspace' | 'stateVersion'>> => {
+const prepare = async (api: ApiTestClient): Promise<Pick<AttackTarget, 'workspace' | 'stateVersion'>> => {
   await makeOrganization(api, 'attacker');
   const workspace = await makeWorkspace(api, 'attacker', 'base');
   for (let n = 0; n < VARIABLES; n += 1) {
@@ -71,9 +71,9 @@ const prepare = async (api: Api): Promise<Pick<Target, 'workspace' | 'stateVersi
     const answer = await api.post(`/api/v2/workspaces/${workspace}/vars`, resource('vars', attributes));
     // The workspace has as much as it may have.
     if (answer.status === 422) break;
-    answered(answer, 201);
+    expectStatus(answer, 201);
   }
-  answered(await api.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
+  expectStatus(await api.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
   const outputs = Object.fromEntries(
     Array.from({ length: 1_000 }, (_, n) => [`output_${n}`, { type: 'string', value: 'y'.repeat(10_000) }]),
   );
@@ -82,7 +82,7 @@ const prepare = async (api: Api): Promise<Pick<Target, 'workspace' | 'stateVersi
     `/api/v2/workspaces/${workspace}/state-versions`,
     newStateVersion(file, { inline: false }),
   );
-  const { id, attributes } = answered(announced, 201).body.data;
+  const { id, attributes } = expectStatus(announced, 201).body.data;
   const upload = await fetch(`${product.url}${pathOf(attributes['hosted-state-upload-url'])}`, {
     method: 'PUT',
     body: file.bytes,
@@ -91,7 +91,7 @@ const prepare = async (api: Api): Promise<Pick<Target, 'workspace' | 'stateVersi
   return { workspace, stateVersion: id };
 };
 
-const launch = async (attack: string): Promise<Report> => {
+const launch = async (attack: string): Promise<AttackReport> => {
   const env = { ...process.env, ATTACK: attack, ATTACK_TARGET: JSON.stringify(target) };
   const child = spawn(process.execPath, [join(import.meta.dirname, 'attacker.js')], {
     env,
@@ -101,7 +101,7 @@ const launch = async (attack: string): Promise<Report> => {
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const code = await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve));
   expect(code).toBe(0);
-  return JSON.parse(output) as Report;
+  return JSON.parse(output) as AttackReport;
 };
 
 /** The most memory that the server has had in hand since it started, in MB. */
@@ -113,14 +113,14 @@ const peakMemory = async (): Promise<number> => {
 
 beforeAll(async () => {
   // With the limits that an installation has by default: an empty setting counts as absent.
-  product = await makeProduct(Object.fromEntries(LIMITS.map((name) => [name, ''])));
+  product = await launchProduct(Object.fromEntries(LIMITS.map((name) => [name, ''])));
   await product.start();
   const owner = await tokenOf('attacker');
   const outsider = await tokenOf('outsider');
   const { hostname, port } = new URL(product.url);
-  const prepared = await prepare(apiOf(product.url, owner));
+  const prepared = await prepare(createApiTestClient(product.url, owner));
   target = { host: hostname, port: Number(port), durationMs: ATTACK_MS, outsider, owner, ...prepared };
-  victim = await Victim.settle(apiOf(product.url, await tokenOf('victim')), 'victim');
+  victim = await WellBehavedClient.settle(createApiTestClient(product.url, await tokenOf('victim')), 'victim');
   // The first requests compile statements and code, so the baseline begins after them.
   await victim.workDuring(wait(2_000));
   baseline = await victim.workDuring(wait(ATTACK_MS));

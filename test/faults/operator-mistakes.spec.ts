@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
-import { makeProduct, type Product } from '../support/product.js';
+import { launchProduct, type Product } from '../support/product.js';
 
 let product: Product;
 let database: TestDatabase;
 const role = `weak_${randomBytes(4).toString('hex')}`;
 
 beforeAll(async () => {
-  product = await makeProduct();
+  product = await launchProduct();
   database = await freshDatabase();
 });
 afterAll(async () => {

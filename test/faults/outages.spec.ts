@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '#host';
-import { contentOf, makeProduct, until, type Product } from '../support/product.js';
+import { contentOf, launchProduct, waitUntil, type Product } from '../support/product.js';
 import { quiet } from '../support/quiet.js';
-import { expectNothingLost, startWork } from './work.js';
+import { expectNothingLost, startBackgroundLoad } from './work.js';
 
 const LONG = 180_000;
 
@@ -21,7 +21,7 @@ beforeEach(async () => {
   // As a Postgres of the operator's, elsewhere: cadastre knows its address and nothing else of it.
   folder = await mkdtemp(join(tmpdir(), 'cadastre-postgres-'));
   postgres = await startEmbeddedPostgres({ folder, logger: quiet });
-  product = await makeProduct({
+  product = await launchProduct({
     DATABASE_URL: postgres.url,
     CADASTRE_ENCRYPTION_KEY: ENCRYPTION_KEY,
   });
@@ -44,14 +44,14 @@ const killPostgres = async (): Promise<void> => {
   const killed = postmaster();
   expect(killed).not.toBeNull();
   process.kill(killed ?? 0, 'SIGKILL');
-  await until(() => ![killed, null].includes(postmaster()), 'another Postgres has been started');
+  await waitUntil(() => ![killed, null].includes(postmaster()), 'another Postgres has been started');
 };
 
 describe('a Postgres that is killed', () => {
   it(
     'five times: clients are told to wait, nothing acknowledged is lost, and nobody restarts anything',
     async () => {
-      const work = await startWork(product, () => Promise.resolve(postgres.url));
+      const work = await startBackgroundLoad(product, () => Promise.resolve(postgres.url));
       for (let kill = 1; kill <= 5; kill += 1) {
         await work.clients.acknowledged(40);
         await killPostgres();
@@ -110,18 +110,18 @@ describe('followers and scheduled jobs during an outage of Postgres', () => {
     'wait as long as they say, and log their first failure and their recovery',
     async () => {
       await product.remove();
-      product = await makeProduct({
+      product = await launchProduct({
         DATABASE_URL: postgres.url,
         CADASTRE_ENCRYPTION_KEY: ENCRYPTION_KEY,
         LOG_LEVEL: 'info',
       });
       await product.start('projector');
-      await until(() => product.output().split('follower leads').length > 6, 'followers lead');
+      await waitUntil(() => product.output().split('follower leads').length > 6, 'followers lead');
       const started = performance.now();
       await postgres.stop();
       // Jobs that rest until their next run notice the outage then.
       const followers = ['audit_trail', 'workspace_history', 'run_queue', 'state_sweeper', 'configuration_sweeper'];
-      await until(async () => {
+      await waitUntil(async () => {
         const failures = await failuresByName();
         return [...followers, 'forgotten_names'].every((name) => (failures.get(name) ?? 0) >= 5);
       }, 'each of them has failed five times');
@@ -133,7 +133,7 @@ describe('followers and scheduled jobs during an outage of Postgres', () => {
       postgres = await startEmbeddedPostgres({ folder, logger: quiet });
       const linesAbout = (name: string): string[] =>
         linesOf(product.output()).filter((line) => line.startsWith(`${name}: `));
-      await until(
+      await waitUntil(
         () => followers.every((name) => linesAbout(name).some((line) => line.endsWith('recovered'))),
         'the followers have recovered',
       );

@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from '#kernel';
 import { Database } from '#event-store';
-import { oneRound } from '../support/chores.js';
-import { pruningChore } from '#audit-trail';
+import { runJobOnce } from '../support/chores.js';
+import { createPruningJob } from '#audit-trail';
 import { SystemClock } from '#host';
-import { POLLS, Shelf } from './pollers.js';
-import { Gone, Unanswered, type Server } from './trail-server.js';
+import { POLLS, PolledEntries } from './pollers.js';
+import { EntriesGoneError, NoResponseError, type StubTrailServer } from './trail-server.js';
 
 /*
  * A trail that is pruned while it is read. Who reads all of it must have all of it, or be told that something has gone:
@@ -23,7 +23,7 @@ const age = (database: Database, organization: string): Promise<unknown> =>
       from audit_trails t where e.organization = ${organization} and t.organization = e.organization`);
 
 /** Keeps it for a day less each time, and removes what is too old by then. `keep` says whether it was told that it counts. */
-export const pruneAway = async (
+export const pruneEntries = async (
   url: string,
   organization: string,
   keep: (days: number) => Promise<boolean>,
@@ -32,10 +32,10 @@ export const pruneAway = async (
   const database = new Database({ url, connections: 1, applicationName: 'cadastre test' });
   try {
     await age(database, organization);
-    const chore = pruningChore(database, new SystemClock());
+    const chore = createPruningJob(database, new SystemClock());
     for (let days = DAYS - 1; days > 0 && goesOn();) {
       if (await keep(days)) days -= 1;
-      await oneRound(chore);
+      await runJobOnce(chore);
       await pause(500);
     }
   } finally {
@@ -44,7 +44,7 @@ export const pruneAway = async (
 };
 
 /** What somebody has got who came to read all of a trail. */
-export type Visit = {
+export type PollResult = {
   readonly name: string;
   readonly ids: readonly string[];
   /** The newest entry when they came. */
@@ -53,22 +53,22 @@ export type Visit = {
   readonly isGone: boolean;
 };
 
-export const visit = async (
+export const pollOnce = async (
   name: 'cursor' | 'export',
-  server: Server,
+  server: StubTrailServer,
   goesOn: () => boolean,
-): Promise<Visit | null> => {
-  const shelf = new Shelf();
+): Promise<PollResult | null> => {
+  const shelf = new PolledEntries();
   let newest: string | undefined;
-  const visited = (isGone: boolean): Visit => ({ name, ids: shelf.entries.map(({ id }) => id), newest, isGone });
+  const visited = (isGone: boolean): PollResult => ({ name, ids: shelf.entries.map(({ id }) => id), newest, isGone });
   while (goesOn()) {
     try {
       newest ??= (await server.page({ 'page[size]': 1 })).data[0]?.id;
       await POLLS[name]?.(server, shelf);
       return visited(false);
     } catch (error) {
-      if (error instanceof Gone) return visited(true);
-      if (!(error instanceof Unanswered)) throw error;
+      if (error instanceof EntriesGoneError) return visited(true);
+      if (!(error instanceof NoResponseError)) throw error;
       await pause(50);
     }
   }
@@ -76,7 +76,7 @@ export const visit = async (
 };
 
 /** Those with a hole in what they have, or without an end, of whom nobody knows it. */
-export const misled = (visits: readonly Visit[], wanted: readonly string[]): readonly Visit[] =>
+export const findMissedEntries = (visits: readonly PollResult[], wanted: readonly string[]): readonly PollResult[] =>
   visits.filter(({ ids, newest, isGone }) => {
     const first = wanted.indexOf(ids[0] ?? '');
     const isUnbroken = isDeepStrictEqual(ids, first < 0 ? [] : wanted.slice(first, first + ids.length));

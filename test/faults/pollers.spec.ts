@@ -3,16 +3,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { factOf } from '../../libs/facts/spec.js';
+import { createFact } from '../../libs/facts/spec.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
-import { makeProduct, type Product } from '../support/product.js';
+import { launchProduct, type Product } from '../support/product.js';
 import { makeOrganization, makeOrganizationToken, resource, type SeededOrganization } from '../support/seeds.js';
-import { apiOf } from '../support/server.js';
+import { createApiTestClient } from '../support/server.js';
 import { Clients } from './clients.js';
-import { POLLS, Shelf, type Poll } from './pollers.js';
-import { misled, pruneAway, visit, type Visit } from './pollers-pruning.js';
+import { POLLS, PolledEntries, type Poll } from './pollers.js';
+import { findMissedEntries, pruneEntries, pollOnce, type PollResult } from './pollers-pruning.js';
 import { auditedOf, readLog } from './record.js';
-import { serverFor, Unanswered } from './trail-server.js';
+import { serverFor, NoResponseError } from './trail-server.js';
 
 const WRITING_MS = 18_000;
 const LONG = 120_000;
@@ -38,7 +38,11 @@ beforeEach(async () => {
     CADASTRE_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
     CADASTRE_ADMIN_TOKEN: ADMIN,
   };
-  const products = [await makeProduct(settings), await makeProduct(settings), await makeProduct(settings)] as const;
+  const products = [
+    await launchProduct(settings),
+    await launchProduct(settings),
+    await launchProduct(settings),
+  ] as const;
   [projector, ...gateways] = products;
   await Promise.all([projector.start('projector'), ...gateways.map((gateway) => gateway.start('gateway'))]);
   up = new Set(gateways);
@@ -73,9 +77,9 @@ type Place = { readonly organization: SeededOrganization; readonly token: string
 
 /** Whether it was told that they are recorded. */
 const report = async ({ organization, token }: Place, numbers: readonly number[]): Promise<boolean> => {
-  const facts = numbers.map((n) => factOf(String(n)));
+  const facts = numbers.map((n) => createFact(String(n)));
   const path = `/api/v2/organizations/${organization.name}/audit-facts`;
-  const answer = await apiOf(url(), token)
+  const answer = await createApiTestClient(url(), token)
     .post(path, { facts })
     .catch(() => null);
   if (!answer || answer.status === 503) return false;
@@ -87,7 +91,7 @@ const report = async ({ organization, token }: Place, numbers: readonly number[]
 const keep = async ({ organization }: Place, days: number): Promise<boolean> => {
   const path = `/api/v2/organizations/${organization.name}/audit-trail-settings`;
   const settings = resource('audit-trail-settings', { 'retention-days': days });
-  const answer = await apiOf(url(), ADMIN)
+  const answer = await createApiTestClient(url(), ADMIN)
     .patch(path, settings)
     .catch(() => null);
   if (!answer || answer.status === 503) return false;
@@ -108,7 +112,7 @@ const serve = async (place: Place, chance: Chance, phase: () => Phase): Promise<
 
 /** Somebody who polls, and is killed in the middle now and then. */
 class Reader {
-  readonly shelf = new Shelf();
+  readonly shelf = new PolledEntries();
   readonly polls = { whole: 0, unanswered: 0, killed: 0 };
 
   constructor(
@@ -142,25 +146,25 @@ class Reader {
       await this.poll(serverFor(this.name, { url: asked, token: this.place.token, signal: killer.signal }), this.shelf);
       return 'whole';
     } catch (error) {
-      if (!(error instanceof Unanswered)) throw error;
+      if (!(error instanceof NoResponseError)) throw error;
       return killer.signal.aborted ? 'killed' : 'unanswered';
     }
   }
 }
 
 /** While a trail is pruned away, others come to read all of it, one after another. */
-const visitPruned = async (place: Place, goesOn: () => boolean): Promise<readonly Visit[]> => {
+const visitPruned = async (place: Place, goesOn: () => boolean): Promise<readonly PollResult[]> => {
   let isPruned = false;
   const isOn = (): boolean => goesOn() && !isPruned;
-  const visits: Visit[] = [];
+  const visits: PollResult[] = [];
   const come = async (name: 'cursor' | 'export'): Promise<void> => {
     const signal = AbortSignal.timeout(LONG);
     while (isOn()) {
-      const made = await visit(name, serverFor(name, { url, token: place.token, signal }), isOn);
+      const made = await pollOnce(name, serverFor(name, { url, token: place.token, signal }), isOn);
       if (made) visits.push(made);
     }
   };
-  const pruning = pruneAway(database.url, place.organization.id, (days) => keep(place, days), goesOn).finally(() => {
+  const pruning = pruneEntries(database.url, place.organization.id, (days) => keep(place, days), goesOn).finally(() => {
     isPruned = true;
   });
   await Promise.all([pruning, come('cursor'), come('export')]);
@@ -219,7 +223,7 @@ describe('those who read trails', () => {
   it(
     'have every entry once, while twenty write, a projector and gateways are killed, and they are themselves',
     async () => {
-      const api = apiOf(url(), ADMIN);
+      const api = createApiTestClient(url(), ADMIN);
       const places: Place[] = [];
       for (const name of ['acme', 'globex', 'pruned']) {
         const organization = await makeOrganization(api, name);
@@ -274,7 +278,7 @@ describe('those who read trails', () => {
       expect(readers.filter(({ polls }) => polls.killed > 0).length).toBeGreaterThan(0);
       const visits = await visiting;
       const told = auditedOf(log, pruned.organization.id).map((event) => event.id);
-      expect(misled(visits, told)).toEqual([]);
+      expect(findMissedEntries(visits, told)).toEqual([]);
       // How many visits fit into the pruning depends on the machine; two were seen beside another test run.
       expect(visits.length).toBeGreaterThan(0);
     },

@@ -1,4 +1,4 @@
-import type { Entry, Page, Query, Server } from './trail-server.js';
+import type { StubTrailEntry, StubTrailPage, StubTrailQuery, StubTrailServer } from './trail-server.js';
 
 /**
  * Those who read audit trails, as they are (clients.md §6), each with its own way of asking and of resuming. Each is one
@@ -6,8 +6,8 @@ import type { Entry, Page, Query, Server } from './trail-server.js';
  */
 
 /** What is left of a reader when it is killed: what it has handed on, and where it was, in a text. */
-export class Shelf {
-  readonly entries: Entry[] = [];
+export class PolledEntries {
+  readonly entries: StubTrailEntry[] = [];
   private readonly ids = new Set<string>();
   private text: string | null = null;
 
@@ -15,12 +15,12 @@ export class Shelf {
     return this.text;
   }
 
-  has({ id }: Entry): boolean {
+  has({ id }: StubTrailEntry): boolean {
     return this.ids.has(id);
   }
 
   /** Both at once: what a reader does that dies between the two is not for the server to mend. */
-  put(entries: readonly Entry[], checkpoint: string | null): void {
+  put(entries: readonly StubTrailEntry[], checkpoint: string | null): void {
     for (const entry of entries) {
       this.entries.push(entry);
       this.ids.add(entry.id);
@@ -29,19 +29,19 @@ export class Shelf {
   }
 }
 
-export type Poll = (server: Server, shelf: Shelf) => Promise<void>;
+export type Poll = (server: StubTrailServer, shelf: PolledEntries) => Promise<void>;
 
 /** What readers ask for who have seen nothing yet. */
 const LONG_AGO = '2020-01-01T00:00:00.000Z';
 
 /** Timestamps have one form, and are in order as texts. */
-const latest = (entries: readonly Entry[]): string | undefined =>
+const latest = (entries: readonly StubTrailEntry[]): string | undefined =>
   entries
     .map(({ timestamp }) => timestamp)
     .toSorted()
     .at(-1);
 
-const remembered = <T>({ checkpoint }: Shelf, otherwise: T): T =>
+const remembered = <T>({ checkpoint }: PolledEntries, otherwise: T): T =>
   checkpoint === null ? otherwise : (JSON.parse(checkpoint) as T);
 
 /** Looks first whether there is a trail, and says `page`. Remembers the largest timestamp, when it is through. */
@@ -50,7 +50,7 @@ const splunk: Poll = async (server, shelf) => {
   if (!included?.some(({ attributes }: any) => attributes['audit-logging']))
     throw new Error('there is no audit logging');
   const since = shelf.checkpoint ?? LONG_AGO;
-  const entries: Entry[] = [];
+  const entries: StubTrailEntry[] = [];
   let page = 1;
   for (let next: number | null = page; next !== null;) {
     const { data, pagination } = await server.page({ since, page });
@@ -88,11 +88,11 @@ type Pointer = { readonly pointer: string; readonly window: Window | null };
  */
 const grove: Poll = async (server, shelf) => {
   const { pointer, window: left } = remembered<Pointer>(shelf, { pointer: LONG_AGO, window: null });
-  const keep = (entries: readonly Entry[], place: Pointer): void => shelf.put(entries, JSON.stringify(place));
+  const keep = (entries: readonly StubTrailEntry[], place: Pointer): void => shelf.put(entries, JSON.stringify(place));
   let window = left;
   let sought = left?.reached ?? null;
   for (let cursor: number | null = 1; cursor;) {
-    const page: Page = await server.page({ since: pointer.replace('Z', ''), 'page[number]': cursor });
+    const page: StubTrailPage = await server.page({ since: pointer.replace('Z', ''), 'page[number]': cursor });
     const place = page.data.findIndex(({ timestamp }) => timestamp === sought);
     if (place >= 0) sought = null;
     const entries = sought === null ? page.data.slice(place + 1) : [];
@@ -125,8 +125,8 @@ const vector: Poll = async (server, shelf) => {
 
 /** What everybody writes who has only the documentation: what is later than the last I saw. */
 const naive: Poll = async (server, shelf) => {
-  const since: Query = shelf.checkpoint ? { since: shelf.checkpoint } : {};
-  const entries: Entry[] = [];
+  const since: StubTrailQuery = shelf.checkpoint ? { since: shelf.checkpoint } : {};
+  const entries: StubTrailEntry[] = [];
   let page = await server.page(since);
   for (;;) {
     entries.push(...page.data);
@@ -148,10 +148,14 @@ const secondBefore = (timestamp: string): string => new Date(Date.parse(timestam
  */
 const goTfe: Poll = async (server, shelf) => {
   const { last, known } = remembered<Seen>(shelf, { last: null, known: [] });
-  const since: Query = last === null ? {} : { since: wholeSecond(secondBefore(last)) };
-  const read: Entry[] = [];
+  const since: StubTrailQuery = last === null ? {} : { since: wholeSecond(secondBefore(last)) };
+  const read: StubTrailEntry[] = [];
   for (let page: number | null = 1; page;) {
-    const { data, pagination }: Page = await server.page({ ...since, 'page[number]': page, 'page[size]': 100 });
+    const { data, pagination }: StubTrailPage = await server.page({
+      ...since,
+      'page[number]': page,
+      'page[size]': 100,
+    });
     read.push(...data);
     page = pagination.next_page;
   }
@@ -173,7 +177,7 @@ const cursor: Poll = async (server, shelf) => {
 /** All there is, as lines; cut off, it goes on behind the last whole one. */
 const lines: Poll = async (server, shelf) => {
   for await (const line of server.lines({ after: shelf.checkpoint ?? '' })) {
-    const entry = JSON.parse(line) as Entry;
+    const entry = JSON.parse(line) as StubTrailEntry;
     shelf.put([entry], entry.id);
   }
 };

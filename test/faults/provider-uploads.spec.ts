@@ -6,23 +6,23 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { FolderBlobs } from '#blob-store';
 import { Database } from '#event-store';
 import { sql } from '#kernel';
-import { abandonedUploads } from '#registry';
-import { oneRound } from '../support/chores.js';
-import { MovedClock } from '../support/clocks.js';
+import { createAbandonedUploadsJob } from '#registry';
+import { runJobOnce } from '../support/chores.js';
+import { AdjustableClock } from '../support/clocks.js';
 import { freshDatabase } from '../support/database.js';
-import { layLine } from '../support/line.js';
-import { makeProduct, until, type Product } from '../support/product.js';
+import { openFlakyConnection } from '../support/line.js';
+import { launchProduct, waitUntil, type Product } from '../support/product.js';
 import {
   addGpgKey,
   checksumsOf,
   makeRelease,
   makeSigner,
-  type Archive,
-  type Release,
+  type TestArchive,
+  type TestRelease,
   type Signer,
 } from '../support/releases.js';
-import { answered, makeOrganization } from '../support/seeds.js';
-import { apiOf, type Api } from '../support/server.js';
+import { expectStatus, makeOrganization } from '../support/seeds.js';
+import { createApiTestClient, type ApiTestClient } from '../support/server.js';
 import { expectGaplessStreams } from './ledger.js';
 import { readLog } from './record.js';
 
@@ -35,7 +35,7 @@ const PIECE = 64 * 1024;
 const PIECES = 16;
 
 let product: Product;
-let api: Api;
+let api: ApiTestClient;
 let signer: Signer;
 /** Open while there is somebody to ask. */
 let up: PromiseWithResolvers<void>;
@@ -51,9 +51,9 @@ beforeEach(() => {
 afterEach(() => product?.remove());
 
 const startProduct = async (settings: Readonly<Record<string, string>> = {}): Promise<void> => {
-  product = await makeProduct(settings);
+  product = await launchProduct(settings);
   await product.start();
-  api = apiOf(product.url, product.adminToken);
+  api = createApiTestClient(product.url, product.adminToken);
   signer = await makeSigner();
   await makeOrganization(api, 'acme');
   await addGpgKey(api, 'acme', signer);
@@ -89,9 +89,9 @@ const deliver = async (link: string, bytes: Buffer): Promise<void> => {
 };
 
 type Work = {
-  readonly release: Release;
-  readonly archives: readonly Archive[];
-  readonly givenUp: readonly Archive[];
+  readonly release: TestRelease;
+  readonly archives: readonly TestArchive[];
+  readonly givenUp: readonly TestArchive[];
   readonly done: Promise<unknown>;
 };
 
@@ -104,7 +104,7 @@ const begin = async (name: string): Promise<Work> => {
   const [givenUp, archives] = [all.slice(0, GIVEN_UP), all.slice(GIVEN_UP)];
   const sums = checksumsOf(...all);
   for (const archive of all) await release.addPlatform(archive);
-  const withLinks = (some: readonly Archive[]) =>
+  const withLinks = (some: readonly TestArchive[]) =>
     Promise.all(
       some.map(async (archive) => {
         return { link: await release.linkOf(archive, 'provider-binary-upload'), bytes: archive.bytes };
@@ -159,7 +159,7 @@ const download = async (link: string): Promise<Buffer> => {
 
 /** Whatever was acknowledged is there, byte for byte; of those that were given up, what their flags say. */
 const expectWhole = async ({ release, archives, givenUp }: Work): Promise<void> => {
-  const isHere = async (archive: Archive): Promise<boolean> =>
+  const isHere = async (archive: TestArchive): Promise<boolean> =>
     (await release.platform(archive)).attributes['provider-binary-uploaded'] as boolean;
   const missing: string[] = [];
   for (const archive of [...givenUp, ...archives]) {
@@ -215,13 +215,13 @@ const notesIn = async (database: Database): Promise<string[]> =>
 
 /** What the sweepers of a process do that is started in three days. */
 const keepHouseInThreeDays = async (database: Database, folder: string): Promise<void> => {
-  const clock = new MovedClock();
+  const clock = new AdjustableClock();
   clock.pass({ days: 3 });
   const blobs = new FolderBlobs(folder, clock);
   // The first to store something clears away what others had begun to write.
   await blobs.put('other', Buffer.alloc(1));
   await blobs.delete('other');
-  await oneRound(abandonedUploads(database, blobs, clock));
+  await runJobOnce(createAbandonedUploadsJob(database, blobs, clock));
 };
 
 describe('kill -9 in the middle of uploads', () => {
@@ -256,8 +256,8 @@ describe('kill -9 in the middle of uploads', () => {
         expect(await notesIn(database)).toEqual([]);
         expect(await filesIn(folder)).toEqual(events.map((id) => `registry/${id}`));
       });
-      for (const { release } of works) answered(await api.delete(release.path), 204);
-      await until(async () => (await filesIn(folder)).length === 0, 'the files of deleted versions are removed');
+      for (const { release } of works) expectStatus(await api.delete(release.path), 204);
+      await waitUntil(async () => (await filesIn(folder)).length === 0, 'the files of deleted versions are removed');
       expect(await told(url)).toEqual([]);
     },
     LONG,
@@ -270,7 +270,7 @@ describe('a database that goes away between the file and its event', () => {
     async () => {
       const database = await freshDatabase();
       const { url } = database;
-      const line = await layLine(url);
+      const line = await openFlakyConnection(url);
       const key = randomBytes(32).toString('base64');
       await startProduct({ DATABASE_URL: line.url, CADASTRE_ENCRYPTION_KEY: key });
       const release = await makeRelease(api, 'acme', 'tool', signer);
@@ -290,13 +290,13 @@ describe('a database that goes away between the file and its event', () => {
           body: Readable.from(body()) as unknown as ReadableStream,
           duplex: 'half',
         });
-        await until(async () => (await notesIn(direct)).length === 1, 'the upload has begun');
+        await waitUntil(async () => (await notesIn(direct)).length === 1, 'the upload has begun');
         await line.cut();
         away.resolve();
         expect((await answer).status).toBe(503);
         expect(await filesIn(folder)).toEqual([`registry/${id}`]);
         await line.mend();
-        await until(async () => (await fetch(`${product.url}/readyz`)).status === 200, 'the database is back');
+        await waitUntil(async () => (await fetch(`${product.url}/readyz`)).status === 200, 'the database is back');
         expect((await release.platform(archive)).attributes['provider-binary-uploaded']).toBe(false);
         expect(await put(link, archive.bytes)).toBe(200);
         expect(await download(await release.linkOf(archive, 'provider-binary-download'))).toEqual(archive.bytes);

@@ -1,18 +1,18 @@
 import { expect } from '@jest/globals';
-import type { Recorded } from '#kernel';
+import type { RecordedEvent } from '#kernel';
 import { Database, EventStore } from '#event-store';
 import { RandomIds, SystemClock } from '#host';
-import { registry } from '../../apps/slices.js';
+import { eventRegistry } from '../../apps/slices.js';
 import { readUntilAll, versionsByKey, withoutRedeliveries } from '../support/kafka/topics-read.js';
-import { wholeLog } from '../support/log.js';
+import { readWholeLog } from '../support/log.js';
 
 /** The log in the database at this address. */
-export const readLog = async (url: string): Promise<readonly Recorded[]> => {
+export const readLog = async (url: string): Promise<readonly RecordedEvent[]> => {
   const database = new Database({ url, connections: 1, applicationName: 'cadastre test' });
   try {
     // It has no key of the product's, and needs none: what people are called is not what it looks at.
-    const store = new EventStore(database, registry, [], new SystemClock(), new RandomIds(), Buffer.alloc(32));
-    return await wholeLog(store, { sealed: true });
+    const store = new EventStore(database, eventRegistry, [], new SystemClock(), new RandomIds(), Buffer.alloc(32));
+    return await readWholeLog(store, { sealed: true });
   } finally {
     await database.close();
   }
@@ -20,15 +20,15 @@ export const readLog = async (url: string): Promise<readonly Recorded[]> => {
 
 const PAGE = 1_000;
 
-type TrailEntry = {
+type RecordedTrailEntry = {
   readonly id: string;
   readonly timestamp: string;
   readonly resource: { readonly type: string; readonly id: string };
 };
 
 /** Every entry of an organization's trail, newest first, as a poller reads it. */
-export const readTrail = async (url: string, token: string): Promise<readonly TrailEntry[]> => {
-  const entries: TrailEntry[] = [];
+export const readTrail = async (url: string, token: string): Promise<readonly RecordedTrailEntry[]> => {
+  const entries: RecordedTrailEntry[] = [];
   for (let page: number | null = 1; page !== null;) {
     const path = `/api/v2/organization/audit-trail?page%5Bsize%5D=${PAGE}&page%5Bnumber%5D=${page}`;
     const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } });
@@ -41,16 +41,16 @@ export const readTrail = async (url: string, token: string): Promise<readonly Tr
 };
 
 /** The events of an organization that the catalogue has a row for. */
-export const auditedOf = (log: readonly Recorded[], organization: string): readonly Recorded[] =>
+export const auditedOf = (log: readonly RecordedEvent[], organization: string): readonly RecordedEvent[] =>
   log.filter(({ organization: owner, type }) => {
-    const kind = registry[type];
+    const kind = eventRegistry[type];
     return owner === organization && kind && !('unaudited' in kind.audit);
   });
 
 /** Each event that the catalogue has a row for is there once, under its own id, and none that is not in the log. */
 export const expectTrailToHave = (
-  trail: readonly TrailEntry[],
-  log: readonly Recorded[],
+  trail: readonly RecordedTrailEntry[],
+  log: readonly RecordedEvent[],
   organization: string,
 ): void => {
   const audited = auditedOf(log, organization);
@@ -63,9 +63,9 @@ export const expectTrailToHave = (
 export const expectTopicsToHave = async (
   brokers: readonly string[],
   prefix: string,
-  log: readonly Recorded[],
+  log: readonly RecordedEvent[],
 ): Promise<void> => {
-  const messages = withoutRedeliveries(await readUntilAll(brokers, registry, prefix, log));
+  const messages = withoutRedeliveries(await readUntilAll(brokers, eventRegistry, prefix, log));
   expect(messages.map(({ headers }) => headers['ce_id']).toSorted()).toEqual(log.map(({ id }) => id).toSorted());
   const outOfOrder = [...versionsByKey(messages)].filter(([, versions]) =>
     versions.some((version, index) => version !== index + 1),

@@ -1,20 +1,20 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { makeProduct, type Product } from '../support/product.js';
+import { launchProduct, type Product } from '../support/product.js';
 import { makeOrganization, makeWorkspace } from '../support/seeds.js';
-import { apiOf, type Api } from '../support/server.js';
-import { expectNothingLost, startWork } from './work.js';
+import { createApiTestClient, type ApiTestClient } from '../support/server.js';
+import { expectNothingLost, startBackgroundLoad } from './work.js';
 
 const LONG = 120_000;
 
 let product: Product;
-let api: Api;
+let api: ApiTestClient;
 
 beforeEach(async () => {
-  product = await makeProduct();
+  product = await launchProduct();
   await product.start();
-  api = apiOf(product.url, product.adminToken);
+  api = createApiTestClient(product.url, product.adminToken);
 });
 
 afterEach(() => product?.remove());
@@ -46,7 +46,7 @@ describe('a process by itself', () => {
         KAFKA_BROKERS: '127.0.0.1:1',
       };
       for (const name of ['gateway', 'projector', 'publisher'] as const) {
-        const part = await makeProduct(settings);
+        const part = await launchProduct(settings);
         try {
           await part.start(name);
           expect({ name, ...(await part.stop()) }).toMatchObject({ name, code: 0, signal: null });
@@ -84,7 +84,7 @@ describe('SIGTERM', () => {
     async () => {
       let gate = Promise.withResolvers<void>();
       gate.resolve();
-      const work = await startWork(
+      const work = await startBackgroundLoad(
         product,
         () => product.databaseUrl(),
         () => gate.promise,

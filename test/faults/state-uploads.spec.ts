@@ -1,10 +1,10 @@
 import { mkdir, watch } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, it } from '@jest/globals';
-import { makeProduct, type Product } from '../support/product.js';
-import { answered, makeOrganization, makeWorkspace } from '../support/seeds.js';
-import { apiOf, type Api } from '../support/server.js';
-import { newStateVersion, pathOf, stateFile, type StateFile } from '../support/state-file.js';
+import { launchProduct, type Product } from '../support/product.js';
+import { expectStatus, makeOrganization, makeWorkspace } from '../support/seeds.js';
+import { createApiTestClient, type ApiTestClient } from '../support/server.js';
+import { newStateVersion, pathOf, stateFile, type TestStateFile } from '../support/state-file.js';
 
 /** How many files of the upload are stored when the process is killed: the state, then its two extracts. */
 const KILLED_AFTER = [1, 2, 3];
@@ -26,17 +26,20 @@ const stored = async (id: string, files: number, listening: () => void): Promise
   }
 };
 
-type Pending = { readonly id: string; readonly upload: string; readonly state: StateFile };
+type Pending = { readonly id: string; readonly upload: string; readonly state: TestStateFile };
 
-const announce = async (api: Api, name: string): Promise<Pending> => {
+const announce = async (api: ApiTestClient, name: string): Promise<Pending> => {
   const workspace = await makeWorkspace(api, 'acme', name);
   const path = `/api/v2/workspaces/${workspace}`;
-  answered(await api.post(`${path}/actions/lock`, {}), 200);
+  expectStatus(await api.post(`${path}/actions/lock`, {}), 200);
   const state = stateFile({
     outputs: { zone: { value: name, type: 'string' } },
     names: Array.from({ length: 200 }, (_, n) => `r${n}`),
   });
-  const { body } = answered(await api.post(`${path}/state-versions`, newStateVersion(state, { inline: false })), 201);
+  const { body } = expectStatus(
+    await api.post(`${path}/state-versions`, newStateVersion(state, { inline: false })),
+    201,
+  );
   return { id: body.data.id, upload: pathOf(body.data.attributes['hosted-state-upload-url']), state };
 };
 
@@ -53,37 +56,37 @@ const put = async ({ upload, state }: Pending): Promise<number | null> => {
   }
 };
 
-const expectWhole = async (api: Api, { id, state }: Pending, name: string): Promise<void> => {
+const expectWhole = async (api: ApiTestClient, { id, state }: Pending, name: string): Promise<void> => {
   const path = `/api/v2/state-versions/${id}`;
-  const shown = answered(await api.get(`${path}?include=outputs`), 200).body;
+  const shown = expectStatus(await api.get(`${path}?include=outputs`), 200).body;
   expect(shown.data.attributes).toMatchObject({ status: 'finalized', 'resources-processed': true });
   expect((await api.get(`${path}/download`)).text).toBe(state.bytes.toString());
-  const outputs = answered(await api.get(`${path}/outputs`), 200).body.data;
+  const outputs = expectStatus(await api.get(`${path}/outputs`), 200).body.data;
   expect(outputs.map(({ attributes }: any) => [attributes.name, attributes.value])).toEqual([['zone', name]]);
 };
 
 /** Unlocks the workspace first: while it is locked, its resources are those of the state before. */
-const expectResources = async (api: Api, { id }: Pending): Promise<void> => {
-  const { data } = answered(await api.get(`/api/v2/state-versions/${id}`), 200).body;
+const expectResources = async (api: ApiTestClient, { id }: Pending): Promise<void> => {
+  const { data } = expectStatus(await api.get(`/api/v2/state-versions/${id}`), 200).body;
   const workspace = data.relationships.workspace.data.id as string;
-  answered(await api.post(`/api/v2/workspaces/${workspace}/actions/unlock`, {}), 200);
-  const resources = answered(await api.get(`/api/v2/workspaces/${workspace}/resources`), 200).body;
+  expectStatus(await api.post(`/api/v2/workspaces/${workspace}/actions/unlock`, {}), 200);
+  const resources = expectStatus(await api.get(`/api/v2/workspaces/${workspace}/resources`), 200).body;
   expect(resources.meta.pagination['total-count']).toBe(200);
 };
 
 /** A version is pending without a download, or whole. */
-const expectNothingHalf = async (api: Api, pending: Pending, name: string): Promise<string> => {
+const expectNothingHalf = async (api: ApiTestClient, pending: Pending, name: string): Promise<string> => {
   const path = `/api/v2/state-versions/${pending.id}`;
-  const { status } = answered(await api.get(path), 200).body.data.attributes;
+  const { status } = expectStatus(await api.get(path), 200).body.data.attributes;
   if (status === 'finalized') await expectWhole(api, pending, name);
   else expect([status, (await api.get(`${path}/download`)).status]).toEqual(['pending', 404]);
   return status as string;
 };
 
 it('keeps each acknowledged state whole when the process is killed between a state, its extracts and the event', async () => {
-  product = await makeProduct();
+  product = await launchProduct();
   await product.start();
-  const api = apiOf(product.url, product.adminToken);
+  const api = createApiTestClient(product.url, product.adminToken);
   await makeOrganization(api, 'acme');
   const uploads: [string, Pending][] = [];
   for (const files of KILLED_AFTER) {

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { signalTo } from '../../libs/host/signals.js';
-import { makeProduct, until, type Product } from '../support/product.js';
+import { sendSignal } from '../../libs/host/signals.js';
+import { launchProduct, waitUntil, type Product } from '../support/product.js';
 
 let product: Product;
 
 beforeEach(async () => {
-  product = await makeProduct({ CADASTRE_SHUTDOWN_DELAY_SECONDS: '3' });
+  product = await launchProduct({ CADASTRE_SHUTDOWN_DELAY_SECONDS: '3' });
 });
 afterEach(() => product?.remove());
 
 const untilServerHasEnded = async (pid: number): Promise<void> => {
-  await until(() => !signalTo(pid, 0), 'the server has ended');
+  await waitUntil(() => !sendSignal(pid, 0), 'the server has ended');
 };
 
 describe('npm start', () => {
@@ -42,7 +42,7 @@ describe('a stop with a delay', () => {
     await product.start();
     const statusOf = async (path: string): Promise<number> => (await fetch(`${product.url}${path}`)).status;
     const ended = product.stop();
-    await until(async () => (await statusOf('/readyz')) === 503, '/readyz fails');
+    await waitUntil(async () => (await statusOf('/readyz')) === 503, '/readyz fails');
     expect(await statusOf('/healthz')).toBe(200);
     expect(await statusOf('/api/v2/ping')).toBe(204);
     expect(await ended).toMatchObject({ code: 0, signal: null, stderr: 'Stopping …\n' });

@@ -1,12 +1,12 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
-import { answered, makeOrganization, makeOrganizationToken, makeWorkspace } from '../support/seeds.js';
-import type { Answer, Api } from '../support/server.js';
+import { expectStatus, makeOrganization, makeOrganizationToken, makeWorkspace } from '../support/seeds.js';
+import type { ApiResponse, ApiTestClient } from '../support/server.js';
 
 /** Between two requests, so that the victim stays far below its own rate limit. */
 const PAUSE_MS = 15;
 
-export type Experience = {
+export type LatencyReport = {
   /** Each answer that was not the expected one, in words. */
   readonly errors: readonly string[];
   /** Milliseconds, of every request that was answered as expected. */
@@ -14,30 +14,30 @@ export type Experience = {
 };
 
 /** The latency that 99 of 100 requests stay below, in milliseconds. */
-export const p99 = ({ latencies }: Experience): number => {
+export const p99 = ({ latencies }: LatencyReport): number => {
   const ordered = latencies.toSorted((a, b) => a - b);
   return ordered[Math.min(ordered.length - 1, Math.floor(ordered.length * 0.99))] ?? Number.POSITIVE_INFINITY;
 };
 
 /** A team at work beside an attacker: it reads and writes its workspace and polls its audit trail, one request at a time. */
-export class Victim {
+export class WellBehavedClient {
   private sent = 0;
 
   private constructor(
-    private readonly api: Api,
-    private readonly trail: Api,
+    private readonly api: ApiTestClient,
+    private readonly trail: ApiTestClient,
     private readonly workspace: string,
   ) {}
 
   /** `api` is the victim's own: the token of an owner of a new organization. */
-  static async settle(api: Api, organization: string): Promise<Victim> {
+  static async settle(api: ApiTestClient, organization: string): Promise<WellBehavedClient> {
     await makeOrganization(api, organization);
     const workspace = await makeWorkspace(api, organization, 'production');
-    return new Victim(api, api.as(await makeOrganizationToken(api, organization)), workspace);
+    return new WellBehavedClient(api, api.as(await makeOrganizationToken(api, organization)), workspace);
   }
 
   /** Works until the promise settles. */
-  async workDuring(attack: Promise<unknown>): Promise<Experience> {
+  async workDuring(attack: Promise<unknown>): Promise<LatencyReport> {
     const latencies: number[] = [];
     const errors: string[] = [];
     let isOver = false;
@@ -47,7 +47,7 @@ export class Victim {
       const [name, request] = this.requests[next] as (typeof this.requests)[number];
       const started = performance.now();
       try {
-        answered(await request(), 200);
+        expectStatus(await request(), 200);
         latencies.push(performance.now() - started);
       } catch (error) {
         errors.push(`${name}: ${(error as Error).message}`);
@@ -58,7 +58,7 @@ export class Victim {
     return { latencies, errors };
   }
 
-  private readonly requests: readonly (readonly [name: string, request: () => Promise<Answer>])[] = [
+  private readonly requests: readonly (readonly [name: string, request: () => Promise<ApiResponse>])[] = [
     ['show', () => this.api.get(`/api/v2/workspaces/${this.workspace}`)],
     ['lock', () => this.api.post(`/api/v2/workspaces/${this.workspace}/actions/lock`, { reason: 'work' })],
     ['account', () => this.api.get('/api/v2/account/details')],

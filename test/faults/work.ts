@@ -1,14 +1,14 @@
 import { expect } from '@jest/globals';
 import type { Product } from '../support/product.js';
 import { makeOrganization, makeOrganizationToken, type SeededOrganization } from '../support/seeds.js';
-import { apiOf } from '../support/server.js';
+import { createApiTestClient } from '../support/server.js';
 import { Clients } from './clients.js';
 import { expectGaplessStreams, expectToAgree } from './ledger.js';
 import { expectTrailToHave, readLog, readTrail } from './record.js';
-import type { Recorded } from '#kernel';
+import type { RecordedEvent } from '#kernel';
 
 /** Clients at work on a product, and what is needed to hold their word against the record. */
-export type Work = {
+export type BackgroundLoad = {
   readonly product: Product;
   readonly databaseUrl: () => Promise<string>;
   readonly clients: Clients;
@@ -18,12 +18,12 @@ export type Work = {
   readonly earlier: ReadonlySet<string>;
 };
 
-export const startWork = async (
+export const startBackgroundLoad = async (
   product: Product,
   databaseUrl: () => Promise<string>,
   up: () => Promise<void> = () => Promise.resolve(),
-): Promise<Work> => {
-  const api = apiOf(product.url, product.adminToken);
+): Promise<BackgroundLoad> => {
+  const api = createApiTestClient(product.url, product.adminToken);
   const organization = await makeOrganization(api, 'acme');
   const trailToken = await makeOrganizationToken(api, 'acme');
   const earlier = new Set((await readLog(await databaseUrl())).map(({ id }) => id));
@@ -33,7 +33,7 @@ export const startWork = async (
 };
 
 /** Whoever was told that a state is stored gets the same bytes back. */
-const expectUploadsToBeKept = async ({ product, clients: { uploads } }: Work): Promise<void> => {
+const expectUploadsToBeKept = async ({ product, clients: { uploads } }: BackgroundLoad): Promise<void> => {
   const headers = { authorization: `Bearer ${product.adminToken}` };
   expect(uploads.length).toBeGreaterThan(0);
   for (const { stateVersion, bytes } of uploads) {
@@ -47,7 +47,7 @@ const expectUploadsToBeKept = async ({ product, clients: { uploads } }: Work): P
  * The promise (DESIGN §4), all but the topics: every acknowledged write is there, none twice, each in the trail, and
  * the views are what the log says. Resolves to the log.
  */
-export const expectNothingLost = async (work: Work): Promise<readonly Recorded[]> => {
+export const expectNothingLost = async (work: BackgroundLoad): Promise<readonly RecordedEvent[]> => {
   const { product, clients, organization, trailToken, earlier } = work;
   const written = await readLog(await work.databaseUrl());
   expectToAgree(

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { PROJECT_FIELDS, WORKSPACE_FIELDS, type CustomProjectAccess, type WorkspaceAccess } from '#access';
-import { attributesOf } from '#json-api';
-import { attributeOf } from '#kernel';
+import { toAttributes } from '#json-api';
+import { toAttributeName } from '#kernel';
 import {
   makeMember,
   makeOrganization,
@@ -11,20 +11,20 @@ import {
   makeToken,
   makeWorkspace,
   resource,
-  type Member,
+  type SeededMember,
 } from '../support/seeds.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../support/server.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../support/server.js';
 import {
   newTeam,
   projectsSeen,
   isShutOut,
   workspacesSeen,
-  type Asker,
+  type ModelCaller,
   type Flag,
-  type Model,
+  type AccessModel,
   type OnProject,
   type OnWorkspace,
-  type Seen,
+  type VisibleResources,
 } from './access-model.js';
 
 let server: TestServer;
@@ -49,7 +49,7 @@ const FLAGS: readonly Flag[] = [
 
 /** One organization on the server, with the ids of everything that the model knows by name. */
 class Organization {
-  readonly model: Model = {
+  readonly model: AccessModel = {
     teams: new Map(TEAMS.map((team) => [team, newTeam()])),
     workspaces: new Map(WORKSPACES.map((workspace) => [workspace, PROJECTS[0]])),
     members: new Set(USERS),
@@ -57,7 +57,7 @@ class Organization {
     owners: new Set(),
     closed: false,
   };
-  readonly people = new Map<string, Member>();
+  readonly people = new Map<string, SeededMember>();
   /** Tokens of users and of teams. */
   readonly tokens = new Map<string, string>();
   readonly ids = new Map<string, string>();
@@ -93,7 +93,7 @@ class Organization {
     return this.ids.get(of) ?? of;
   }
 
-  person(user: string): Member {
+  person(user: string): SeededMember {
     const person = this.people.get(user);
     if (!person) throw new Error(`${user} is not here`);
     return person;
@@ -105,7 +105,7 @@ class Organization {
     return team;
   }
 
-  api(asker: Asker): Api | null {
+  api(asker: ModelCaller): ApiTestClient | null {
     const token = this.tokens.get('user' in asker ? asker.user : asker.team);
     return token === undefined ? null : server.as(token);
   }
@@ -142,7 +142,7 @@ class Organization {
 
 const toOne = (name: string, type: string, id: string): object => ({ [name]: { data: { type, id } } });
 
-const ok = (answer: Answer): Answer => {
+const ok = (answer: ApiResponse): ApiResponse => {
   expect([answer.status, answer.status < 300 ? '' : answer.text]).toEqual([answer.status, '']);
   return answer;
 };
@@ -181,8 +181,8 @@ const take = async (organization: Organization, on: string, team: string, place:
 
 const customOnProject = ({ project, ...inEach }: CustomProjectAccess): object => ({
   access: 'custom',
-  'project-access': attributesOf(project),
-  'workspace-access': attributesOf(inEach),
+  'project-access': toAttributes(project),
+  'workspace-access': toAttributes(inEach),
 });
 
 const one = <T>(values: readonly T[]): fc.Arbitrary<T> => fc.constantFrom(...values);
@@ -251,7 +251,7 @@ const anyStep: fc.Arbitrary<Step> = fc
   .map(told);
 
 function giving(team: string, place: string, given: OnWorkspace): Step {
-  const attributes = 'level' in given ? { access: given.level } : { access: 'custom', ...attributesOf(given.custom) };
+  const attributes = 'level' in given ? { access: given.level } : { access: 'custom', ...toAttributes(given.custom) };
   return {
     what: `${team} gets ${JSON.stringify(given)} on ${place}`,
     run: async (organization) => {
@@ -335,7 +335,7 @@ function turning(team: string, flag: Flag, is: boolean): Step {
   return {
     what: `${team} ${is ? 'gets' : 'loses'} ${flag}`,
     run: async (organization) => {
-      const body = resource('teams', { 'organization-access': { [attributeOf(flag)]: is } });
+      const body = resource('teams', { 'organization-access': { [toAttributeName(flag)]: is } });
       ok(await server.patch(`/api/v2/teams/${organization.id(team)}`, body));
       const { flags } = organization.team(team);
       if (is) flags.add(flag);
@@ -406,7 +406,7 @@ function accepting(user: string): Step {
       const { invited, members } = organization.model;
       if (!invited.has(user)) return;
       const path = `/api/v2/organization-memberships/${organization.person(user).membership}/actions/accept`;
-      ok((await organization.api({ user })?.post(path)) as Answer);
+      ok((await organization.api({ user })?.post(path)) as ApiResponse);
       invited.delete(user);
       members.add(user);
     },
@@ -449,7 +449,7 @@ function replacing(team: string): Step {
   };
 }
 
-const seenIn = ({ status, body }: Answer, known: readonly string[]): Seen | null => {
+const seenIn = ({ status, body }: ApiResponse, known: readonly string[]): VisibleResources | null => {
   if (status === 404 || status === 401) return null;
   expect(status).toBe(200);
   return new Map(
@@ -464,10 +464,15 @@ const seenIn = ({ status, body }: Answer, known: readonly string[]): Seen | null
   );
 };
 
-const askers: readonly Asker[] = [...USERS.map((user) => ({ user })), ...TEAMS.map((team) => ({ team }))];
+const askers: readonly ModelCaller[] = [...USERS.map((user) => ({ user })), ...TEAMS.map((team) => ({ team }))];
 
 /** A question about one place, which comes round: whether it is answered, and whether it should be. */
-const single = (organization: Organization, turn: number, workspaces: Seen | null, projects: Seen | null) => {
+const single = (
+  organization: Organization,
+  turn: number,
+  workspaces: VisibleResources | null,
+  projects: VisibleResources | null,
+) => {
   const workspace = WORKSPACES[turn % WORKSPACES.length] ?? 'one';
   const project = PROJECTS[turn % PROJECTS.length] ?? 'land';
   const here = workspaces?.get(workspace) ?? [];

@@ -8,7 +8,7 @@ export type OnProject =
 
 export type Flag = 'manageWorkspaces' | 'manageProjects' | 'readWorkspaces' | 'readProjects' | 'manageRunTasks';
 
-export type Team = {
+export type ModelTeam = {
   readonly flags: Set<Flag>;
   readonly members: Set<string>;
   readonly onWorkspace: Map<string, OnWorkspace>;
@@ -16,8 +16,8 @@ export type Team = {
 };
 
 /** An organization as nothing but who is what in it. */
-export type Model = {
-  readonly teams: Map<string, Team>;
+export type AccessModel = {
+  readonly teams: Map<string, ModelTeam>;
   /** In which project each workspace stands. */
   readonly workspaces: Map<string, string>;
   readonly members: Set<string>;
@@ -28,7 +28,7 @@ export type Model = {
   closed: boolean;
 };
 
-export const newTeam = (): Team => ({
+export const newTeam = (): ModelTeam => ({
   flags: new Set(),
   members: new Set(),
   onWorkspace: new Map(),
@@ -141,28 +141,28 @@ const BY_FLAG_ON_PROJECTS: Readonly<Record<Flag, readonly string[]>> = {
 };
 
 /** Who asks: a user by name, or a team by its token. */
-export type Asker = { readonly user: string } | { readonly team: string };
+export type ModelCaller = { readonly user: string } | { readonly team: string };
 
-const isOwner = (model: Model, asker: Asker): boolean => 'user' in asker && model.owners.has(asker.user);
+const isOwner = (model: AccessModel, asker: ModelCaller): boolean => 'user' in asker && model.owners.has(asker.user);
 
 /** Whether the organization refuses the caller and gives the reason: only its members get the reason. */
-export const isShutOut = (model: Model, asker: Asker): boolean =>
+export const isShutOut = (model: AccessModel, asker: ModelCaller): boolean =>
   model.closed && 'user' in asker && model.members.has(asker.user);
 
 /** The teams that speak for them; null for who has no part in the organization. */
-const teamsOf = (model: Model, asker: Asker): readonly Team[] | null => {
+const teamsOf = (model: AccessModel, asker: ModelCaller): readonly ModelTeam[] | null => {
   if ('team' in asker) return [model.teams.get(asker.team) ?? newTeam()];
   if (!model.members.has(asker.user)) return null;
   if (model.closed) return null;
   return [...model.teams.values()].filter(({ members }) => members.has(asker.user));
 };
 
-export type Seen = ReadonlyMap<string, readonly string[]>;
+export type VisibleResources = ReadonlyMap<string, readonly string[]>;
 
 const sorted = (words: readonly string[]): string[] => [...new Set(words)].toSorted();
 
 /** Each workspace that they see, with what they may do there; null where the organization is closed to them. */
-export const workspacesSeen = (model: Model, asker: Asker): Seen | null => {
+export const workspacesSeen = (model: AccessModel, asker: ModelCaller): VisibleResources | null => {
   const teams = teamsOf(model, asker);
   if (!teams) return null;
   const seen = new Map<string, readonly string[]>();
@@ -180,7 +180,11 @@ export const workspacesSeen = (model: Model, asker: Asker): Seen | null => {
 };
 
 /** The same for projects: who sees a workspace sees where it stands. */
-export const projectsSeen = (model: Model, asker: Asker, projects: readonly string[]): Seen | null => {
+export const projectsSeen = (
+  model: AccessModel,
+  asker: ModelCaller,
+  projects: readonly string[],
+): VisibleResources | null => {
   const teams = teamsOf(model, asker);
   if (!teams) return null;
   const seen = new Map<string, readonly string[]>();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { AskedAll } from './describe-matrix.js';
+import type { MatrixResults } from './describe-matrix.js';
 import { nameOf } from './matrix.js';
 
 const OWNERS = ['owner', 'site admin', 'token of the owners'] as const;
@@ -174,7 +174,7 @@ export const BY_HAND: Readonly<Record<string, readonly string[]>> = {
 const gotThrough = (answers: ReadonlyMap<string, string> | undefined): string[] =>
   [...(answers ?? [])].filter(([, answer]) => answer.startsWith('2')).map(([caller]) => caller);
 
-export const describeByHand = ({ rows, answers }: AskedAll): void => {
+export const describeByHand = ({ rows, answers }: MatrixResults): void => {
   const names = new Set(rows.map(nameOf));
   describe('who gets through, as the contract has it', () => {
     it.each(Object.entries(BY_HAND).filter(([name]) => names.has(name)))('%s', (name, callers) => {

@@ -7,24 +7,24 @@ import {
   type ProjectAccess,
   type ProjectLevel,
   type ProjectWorkspaceAccess,
-  type Standing,
+  type Role,
   type WorkspaceAccess,
   type WorkspaceLevel,
 } from '#access';
 
 /** What a caller's only team has been given: on the workspace `one`, on the project that it lies in. */
-export type Given = Extract<Grant, { on: 'workspace' | 'project' }>;
+export type CallerSetup = Extract<Grant, { on: 'workspace' | 'project' }>;
 
 /** How somebody comes to the door. Everything that is said of them here is then made so over HTTP (arrive.ts). */
-export type Caller = {
+export type MatrixCaller = {
   readonly name: string;
   /** What their token is, or why it opens nothing. */
   readonly comes:
     Identity['kind'] | 'without a token' | 'with a wrong token' | 'with an expired token' | 'with a revoked token';
   /** What they are in acme. */
-  readonly standing: readonly Standing[];
+  readonly standing: readonly Role[];
   readonly access?: OrganizationAccess;
-  readonly given?: Given;
+  readonly given?: CallerSetup;
   /** Where the run is that their token stands for: in the workspace `one`, in `beside`, which is its consumer, or in `far`. */
   readonly run?: 'own' | 'consumer' | 'stranger';
   readonly siteAdmin?: true;
@@ -57,14 +57,14 @@ const LEAST_IN_PROJECT: ProjectWorkspaceAccess = {
 const LEAST_ON_PROJECT: ProjectAccess = { settings: 'read', teams: 'none', variableSets: 'none' };
 
 /** Somebody of whose teams nothing else is to be known. */
-const member = (name: string, given?: Given): Caller => ({
+const member = (name: string, given?: CallerSetup): MatrixCaller => ({
   name,
   comes: 'user',
   standing: ['member'],
   ...(given ? { given } : {}),
 });
 
-const levels: readonly Caller[] = [
+const levels: readonly MatrixCaller[] = [
   ...(['read', 'plan', 'write', 'admin'] as const satisfies readonly WorkspaceLevel[]).map((level) =>
     member(`${level} on the workspace`, { on: 'workspace', level }),
   ),
@@ -77,7 +77,7 @@ const custom = <T>(field: keyof T & string, values: readonly T[keyof T][]): [str
   values.map((value) => [`${field} ${String(value)}`, { [field]: value } as Partial<T>]);
 
 /** Each field of `custom` by itself, at each of its values. */
-const customOnWorkspace: readonly Caller[] = [
+const customOnWorkspace: readonly MatrixCaller[] = [
   ...custom<WorkspaceAccess>('runs', ['read', 'plan', 'apply']),
   ...custom<WorkspaceAccess>('variables', ['read', 'write']),
   ...custom<WorkspaceAccess>('stateVersions', ['read-outputs', 'read', 'write']),
@@ -92,7 +92,7 @@ const customOnWorkspace: readonly Caller[] = [
   }),
 );
 
-const customInProject: readonly Caller[] = [
+const customInProject: readonly MatrixCaller[] = [
   ...custom<ProjectWorkspaceAccess>('runs', ['read', 'plan', 'apply']),
   ...custom<ProjectWorkspaceAccess>('variables', ['read', 'write']),
   ...custom<ProjectWorkspaceAccess>('stateVersions', ['read-outputs', 'read', 'write']),
@@ -110,7 +110,7 @@ const customInProject: readonly Caller[] = [
   }),
 );
 
-const customOnProject: readonly Caller[] = [
+const customOnProject: readonly MatrixCaller[] = [
   ...custom<ProjectAccess>('settings', ['update', 'delete']),
   ...custom<ProjectAccess>('teams', ['read', 'manage']),
   ...custom<ProjectAccess>('variableSets', ['read', 'write']),
@@ -122,17 +122,17 @@ const customOnProject: readonly Caller[] = [
   }),
 );
 
-const organizationAccess: readonly Caller[] = ORGANIZATION_ACCESS.map((flag) => ({
+const organizationAccess: readonly MatrixCaller[] = ORGANIZATION_ACCESS.map((flag) => ({
   name: `${flag} in the organization`,
   comes: 'user',
   standing: ['member', flag],
   access: { ...NO_ORGANIZATION_ACCESS, [flag]: true },
 }));
 
-const unknown = (comes: Caller['comes']): Caller => ({ name: comes, comes, standing: [] });
+const unknown = (comes: MatrixCaller['comes']): MatrixCaller => ({ name: comes, comes, standing: [] });
 
 /** Everybody who ever asks. Who adds a kind of caller adds a line here. */
-export const CALLERS: readonly Caller[] = [
+export const CALLERS: readonly MatrixCaller[] = [
   unknown('without a token'),
   unknown('with a wrong token'),
   unknown('with an expired token'),

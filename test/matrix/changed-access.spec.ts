@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Authenticator } from '#access';
 import { sql } from '#kernel';
-import { MANY_SUBJECTS, MOST_CHANGED } from '../../libs/access/fresh.js';
+import { MAX_SUMMED_SUBJECTS, MAX_CHANGED_SUBJECTS } from '../../libs/access/fresh.js';
 import {
-  answered,
+  expectStatus,
   makeAgentToken,
   makeConfigurationVersion,
   makeMember,
@@ -16,9 +16,15 @@ import {
   makeWorkspace,
   related,
   resource,
-  type Member,
+  type SeededMember,
 } from '../support/seeds.js';
-import { anotherGateway, startTestServer, type Answer, type Gateway, type TestServer } from '../support/server.js';
+import {
+  startAnotherGateway,
+  startTestServer,
+  type ApiResponse,
+  type TestGateway,
+  type TestServer,
+} from '../support/server.js';
 
 // Gateways keep identities. A change must reach every identity that it affects at the next request, and must not make a
 // gateway read any other identity again. Otherwise the writes of one caller slow down all callers (ADR 32).
@@ -27,12 +33,12 @@ const LONG = 120_000;
 const ROUNDS = 12;
 
 let server: TestServer;
-let second: Gateway;
+let second: TestGateway;
 let number = 0;
 
 beforeAll(async () => {
   server = await startTestServer();
-  second = await anotherGateway(server);
+  second = await startAnotherGateway(server);
 }, LONG);
 
 afterAll(async () => {
@@ -67,9 +73,9 @@ type Site = {
   readonly ownersTeam: string;
   readonly pool: string;
   readonly run: string;
-  readonly ada: Member;
-  readonly cleo: Member;
-  readonly outsider: Member;
+  readonly ada: SeededMember;
+  readonly cleo: SeededMember;
+  readonly outsider: SeededMember;
   readonly invited: { readonly id: string; readonly membership: string; readonly token: string };
   readonly secrets: Readonly<Record<CallerName, string>>;
 };
@@ -78,7 +84,7 @@ const userToken = (user: string): Promise<string> => makeToken(server, `/api/v2/
 
 const namedToken = async (team: string): Promise<string> => {
   const body = resource('authentication-tokens', { description: 'a second one' });
-  const { data } = answered(await server.post(`/api/v2/teams/${team}/authentication-tokens`, body), 201).body;
+  const { data } = expectStatus(await server.post(`/api/v2/teams/${team}/authentication-tokens`, body), 201).body;
   return data.attributes.token as string;
 };
 
@@ -90,9 +96,9 @@ const invite = async (name: string, team: string, token: string, organization = 
     { teams: related('teams', team) },
   );
   const path = `/api/v2/organizations/${organization}/organization-memberships`;
-  const { id: membership } = answered(await server.as(token).post(path, body), 201).body.data;
+  const { id: membership } = expectStatus(await server.as(token).post(path, body), 201).body.data;
   // The inviter does not see the account; an administrator of the site does.
-  const shown = answered(await server.get(`/api/v2/organization-memberships/${membership}`), 200).body.data;
+  const shown = expectStatus(await server.get(`/api/v2/organization-memberships/${membership}`), 200).body.data;
   const id = shown.relationships.user.data.id as string;
   return { id, membership, token: await userToken(id) };
 };
@@ -156,23 +162,27 @@ const CHANGES: readonly Change[] = [
   {
     is: 'a user changes their name',
     make: async ({ ada }) =>
-      answered(await ada.patch('/api/v2/account/update', resource('users', { username: `new-${ada.username}` })), 200),
+      expectStatus(
+        await ada.patch('/api/v2/account/update', resource('users', { username: `new-${ada.username}` })),
+        200,
+      ),
     reads: ADA,
   },
   {
     is: 'a user is deleted',
-    make: async ({ ada }) => answered(await server.delete(`/api/v2/admin/users/${ada.id}`), 204),
+    make: async ({ ada }) => expectStatus(await server.delete(`/api/v2/admin/users/${ada.id}`), 204),
     ends: ADA,
   },
   {
     is: 'a member leaves',
-    make: async ({ ada }) => answered(await server.delete(`/api/v2/organization-memberships/${ada.membership}`), 204),
+    make: async ({ ada }) =>
+      expectStatus(await server.delete(`/api/v2/organization-memberships/${ada.membership}`), 204),
     reads: ADA,
   },
   {
     is: 'an invited user accepts',
     make: async ({ invited }) =>
-      answered(
+      expectStatus(
         await server.as(invited.token).post(`/api/v2/organization-memberships/${invited.membership}/actions/accept`),
         200,
       ),
@@ -181,7 +191,7 @@ const CHANGES: readonly Change[] = [
   {
     is: 'an invitation is withdrawn',
     make: async ({ invited }) =>
-      answered(await server.delete(`/api/v2/organization-memberships/${invited.membership}`), 204),
+      expectStatus(await server.delete(`/api/v2/organization-memberships/${invited.membership}`), 204),
     // They leave the team in the same append, after the invitation is gone.
     reads: ['invited'],
   },
@@ -194,24 +204,24 @@ const CHANGES: readonly Change[] = [
           `/api/v2/organizations/${name}/organization-memberships`,
           resource('organization-memberships', { email: outsider.email }),
         )
-        .then((answer) => answered(answer, 201)),
+        .then((answer) => expectStatus(answer, 201)),
   },
   {
     is: 'a member joins a team',
     make: async ({ otherTeam, ada }) =>
-      answered(await server.post(`/api/v2/teams/${otherTeam}/relationships/users`, users(ada.username)), 204),
+      expectStatus(await server.post(`/api/v2/teams/${otherTeam}/relationships/users`, users(ada.username)), 204),
     reads: ADA,
   },
   {
     is: 'a member leaves a team',
     make: async ({ team, ada }) =>
-      answered(await server.delete(`/api/v2/teams/${team}/relationships/users`, users(ada.username)), 204),
+      expectStatus(await server.delete(`/api/v2/teams/${team}/relationships/users`, users(ada.username)), 204),
     reads: ADA,
   },
   {
     is: 'two members become owners',
     make: async ({ ownersTeam, ada, cleo }) =>
-      answered(
+      expectStatus(
         await server.post(`/api/v2/teams/${ownersTeam}/relationships/users`, users(cleo.username, ada.username)),
         204,
       ),
@@ -220,7 +230,7 @@ const CHANGES: readonly Change[] = [
   {
     is: 'a team gets access to the organization',
     make: async ({ team }) =>
-      answered(
+      expectStatus(
         await server.patch(
           `/api/v2/teams/${team}`,
           resource('teams', { 'organization-access': { 'manage-teams': true } }),
@@ -232,24 +242,24 @@ const CHANGES: readonly Change[] = [
   {
     is: 'a team changes its name',
     make: async ({ team }) =>
-      answered(await server.patch(`/api/v2/teams/${team}`, resource('teams', { name: 'core-2' })), 200),
+      expectStatus(await server.patch(`/api/v2/teams/${team}`, resource('teams', { name: 'core-2' })), 200),
     reads: TEAM,
   },
   {
     is: 'a team changes its visibility',
     make: async ({ team }) =>
-      answered(await server.patch(`/api/v2/teams/${team}`, resource('teams', { visibility: 'organization' })), 200),
+      expectStatus(await server.patch(`/api/v2/teams/${team}`, resource('teams', { visibility: 'organization' })), 200),
   },
   {
     is: 'a team is deleted',
-    make: async ({ team }) => answered(await server.delete(`/api/v2/teams/${team}`), 204),
+    make: async ({ team }) => expectStatus(await server.delete(`/api/v2/teams/${team}`), 204),
     reads: [...ADA, 'cleo'],
     ends: ['team', 'team, second token'],
   },
   {
     is: 'an organization changes its name',
     make: async ({ name }) =>
-      answered(
+      expectStatus(
         await server.patch(`/api/v2/organizations/${name}`, resource('organizations', { name: `new-${name}` })),
         200,
       ),
@@ -258,7 +268,7 @@ const CHANGES: readonly Change[] = [
   {
     is: 'an organization refuses the tokens of users',
     make: async ({ name }) =>
-      answered(
+      expectStatus(
         await server.patch(
           `/api/v2/organizations/${name}`,
           resource('organizations', { 'user-tokens-enabled': false }),
@@ -270,7 +280,7 @@ const CHANGES: readonly Change[] = [
   {
     is: 'an organization limits the life of tokens',
     make: async ({ name }) =>
-      answered(
+      expectStatus(
         await server.patch(`/api/v2/organizations/${name}`, resource('organizations', { 'max-ttl-enabled': true })),
         200,
       ),
@@ -279,7 +289,7 @@ const CHANGES: readonly Change[] = [
   {
     is: 'an organization changes the limit for tokens of users',
     make: async ({ name }) =>
-      answered(
+      expectStatus(
         await server.patch(
           `/api/v2/organizations/${name}/token-ttl-policies`,
           resource('organization-token-ttl-policies', {
@@ -292,7 +302,7 @@ const CHANGES: readonly Change[] = [
   },
   {
     is: 'an organization is deleted',
-    make: async ({ name }) => answered(await server.delete(`/api/v2/organizations/${name}`), 204),
+    make: async ({ name }) => expectStatus(await server.delete(`/api/v2/organizations/${name}`), 204),
     reads: ACTIVE_USERS,
     ends: ['team', 'team, second token', 'other team', 'owners team', 'organization', 'audit trail', 'agent', 'run'],
   },
@@ -300,7 +310,7 @@ const CHANGES: readonly Change[] = [
     is: 'a token of a user is destroyed',
     make: async ({ ada }) => {
       const { data } = (await ada.get(`/api/v2/users/${ada.id}/authentication-tokens`)).body;
-      return answered(await ada.delete(`/api/v2/authentication-tokens/${data[0].id as string}`), 204);
+      return expectStatus(await ada.delete(`/api/v2/authentication-tokens/${data[0].id as string}`), 204);
     },
     ends: ['ada, second token'],
   },
@@ -316,12 +326,12 @@ const CHANGES: readonly Change[] = [
   },
   {
     is: 'an agent pool is deleted',
-    make: async ({ pool }) => answered(await server.delete(`/api/v2/agent-pools/${pool}`), 204),
+    make: async ({ pool }) => expectStatus(await server.delete(`/api/v2/agent-pools/${pool}`), 204),
     ends: ['agent'],
   },
   {
     is: 'a run ends',
-    make: async ({ run }) => answered(await server.post(`/api/v2/runs/${run}/actions/cancel`), 202),
+    make: async ({ run }) => expectStatus(await server.post(`/api/v2/runs/${run}/actions/cancel`), 202),
     ends: ['run'],
   },
 ];
@@ -334,7 +344,7 @@ const pathsOf = ({ name }: Site): readonly string[] => [
 
 type Answers = ReadonlyMap<CallerName, readonly (readonly [status: number, body: unknown])[]>;
 
-const answersOf = async (gateway: Gateway | TestServer, site: Site): Promise<Answers> =>
+const answersOf = async (gateway: TestGateway | TestServer, site: Site): Promise<Answers> =>
   new Map(
     await Promise.all(
       CALLERS.map(async (name) => {
@@ -374,7 +384,7 @@ describe('a change of access', () => {
       const secrets = watchReads(gateways);
       await make(site);
       const answers = await Promise.all(gateways.map((gateway) => answersOf(gateway, site)));
-      const untouched = await anotherGateway(server);
+      const untouched = await startAnotherGateway(server);
       const current = await answersOf(untouched, site);
       await untouched.close();
       for (const each of answers) expect(each).toEqual(current);
@@ -393,7 +403,7 @@ describe('a change of access', () => {
       await makeOrganization(server, name);
       const organization = `/api/v2/organizations/${name}`;
       const gateways = [server, second];
-      const removals: readonly ((team: string, member: Member) => Promise<Answer>)[] = [
+      const removals: readonly ((team: string, member: SeededMember) => Promise<ApiResponse>)[] = [
         (team, { username }) => second.delete(`/api/v2/teams/${team}/relationships/users`, users(username)),
         (team) => server.delete(`/api/v2/teams/${team}`),
         (_, { membership }) => second.delete(`/api/v2/organization-memberships/${membership}`),
@@ -457,12 +467,12 @@ describe('a change of access', () => {
         const reading = (async () => {
           while (!isOver) await api.get(teams);
         })();
-        answered(await accepted, 200);
-        answered(await left, 204);
+        expectStatus(await accepted, 200);
+        expectStatus(await left, 204);
         isOver = true;
         await reading;
         expect((await api.post(teams, resource('teams', { name: `by-${round}` }))).status).toBe(404);
-        answered(await api.get(teams), 200);
+        expectStatus(await api.get(teams), 200);
       }
     },
     LONG,
@@ -474,7 +484,7 @@ describe('a change of access', () => {
       const name = `many-${(number += 1)}`;
       await makeOrganization(server, name);
       const teams: string[] = [];
-      for (let n = 0; n <= MANY_SUBJECTS; n += 1) teams.push(await makeTeam(server, name, `team-${n}`));
+      for (let n = 0; n <= MAX_SUMMED_SUBJECTS; n += 1) teams.push(await makeTeam(server, name, `team-${n}`));
       const [first = '', second = '', third = ''] = teams;
       const { id, token } = await makeMember(server, name, `joiner-${name}`, teams);
       const secrets = watchReads([server]);
@@ -482,7 +492,7 @@ describe('a change of access', () => {
         server.database.rows(sql`select access.raise_epoch(subject) from unnest(${subjects}::text[]) as subject`);
       const isReadAgain = async (): Promise<boolean> => {
         secrets.clear();
-        answered(await server.as(token).get(`/api/v2/organizations/${name}`), 200);
+        expectStatus(await server.as(token).get(`/api/v2/organizations/${name}`), 200);
         return secrets.has(token);
       };
       await isReadAgain();
@@ -501,7 +511,7 @@ describe('a change of access', () => {
       await session.close();
       expect(await isReadAgain()).toBe(true);
 
-      await raise(...Array.from({ length: MOST_CHANGED }, (_, n) => `user-other-${n}`));
+      await raise(...Array.from({ length: MAX_CHANGED_SUBJECTS }, (_, n) => `user-other-${n}`));
       expect(await isReadAgain()).toBe(false);
       await raise(third);
       expect(await isReadAgain()).toBe(true);

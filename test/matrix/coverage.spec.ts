@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { permissions, type Permission } from '#access';
-import { roomsOfTheHouse, routesOf } from '../support/gateway-routes.js';
+import { listEndpointModules, routesOf } from '../support/gateway-routes.js';
 import { BY_HAND } from './by-hand.js';
-import { addressOf, nameOf, type Demand, type Row } from './matrix.js';
+import { addressOf, nameOf, type ExpectedAccess, type MatrixRow } from './matrix.js';
 import { ROWS } from './rows/index.js';
 
-const rows: readonly Row[] = Object.values(ROWS).flat();
+const rows: readonly MatrixRow[] = Object.values(ROWS).flat();
 
 /** Names of parameters are nobody's business. */
 const shape = (method: string, path: string): string => `${method} ${path.replaceAll(/:\w+/g, ':')}`;
@@ -21,14 +21,14 @@ const asked = (): Set<string> =>
   );
 
 const served = async (): Promise<string[]> => {
-  const rooms = await roomsOfTheHouse();
+  const rooms = await listEndpointModules();
   return rooms
     .flatMap(({ controllers }) => controllers.flatMap(routesOf))
     .map(({ method, path }) => shape(method, path))
     .toSorted();
 };
 
-const permissionsOf = (demand: Demand): readonly Permission[] => {
+const permissionsOf = (demand: ExpectedAccess): readonly Permission[] => {
   if (typeof demand === 'string') return [demand];
   return 'anyOf' in demand ? demand.anyOf : [demand[0]];
 };

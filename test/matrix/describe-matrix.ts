@@ -1,25 +1,25 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { MovedClock } from '../support/clocks.js';
+import { AdjustableClock } from '../support/clocks.js';
 import { logLength } from '../support/log.js';
-import { startTestServer, type Answer, type TestServer } from '../support/server.js';
+import { startTestServer, type ApiResponse, type TestServer } from '../support/server.js';
 import {
   addressOf,
   answerOf,
-  ask,
+  sendMatrixRequest,
   differences,
   expectedOf,
   nameOf,
   send,
-  type Answers,
-  type Difference,
+  type MatrixResponses,
+  type MatrixDifference,
   type Params,
-  type Row,
+  type MatrixRow,
 } from './matrix.js';
 import { CALLERS } from './callers.js';
-import { logEnd, shownIn, tracesOf, tracesSince, type Traces } from './trail.js';
-import type { Arrived, World } from './land.js';
-import { inhabit } from './world.js';
+import { logEnd, shownIn, tracesOf, tracesSince, type RecordedTraces } from './trail.js';
+import type { MatrixCallerInWorld, MatrixWorld } from './land.js';
+import { createCallers } from './world.js';
 
 const AT_ONCE = 8;
 
@@ -32,40 +32,45 @@ const each = async <T>(items: readonly T[], work: (item: T) => Promise<void>): P
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
 };
 
-const isRead = ({ route }: Row): boolean => route.startsWith('GET');
+const isRead = ({ route }: MatrixRow): boolean => route.startsWith('GET');
 
 /** Reads come first: what the others make would be in their lists. */
-const inOrder = (rows: readonly Row[]): Row[] => [...rows.filter(isRead), ...rows.filter((row) => !isRead(row))];
+const inOrder = (rows: readonly MatrixRow[]): MatrixRow[] => [
+  ...rows.filter(isRead),
+  ...rows.filter((row) => !isRead(row)),
+];
 
 /** Everybody's answers to one row, and what those who got through with it have left behind. */
 type Outcome = {
-  readonly answers: Answers;
-  readonly traces: ReadonlyMap<string, Traces>;
+  readonly answers: MatrixResponses;
+  readonly traces: ReadonlyMap<string, RecordedTraces>;
   /** What reads have shown of which the trail must tell. */
   readonly shown: ReadonlyMap<string, readonly string[]>;
 };
 
 /** Who is refused asks first, and leaves nothing in the log. */
-const askAll = async (row: Row, world: World): Promise<Outcome> => {
+const askAll = async (row: MatrixRow, world: MatrixWorld): Promise<Outcome> => {
   const answers = new Map<string, string>();
-  const traces = new Map<string, Traces>();
+  const traces = new Map<string, RecordedTraces>();
   const shown = new Map<string, readonly string[]>();
-  const target = (caller: Arrived): Params => row.about.standing(caller, world);
-  const keep = (caller: Arrived, answer: Answer): void => void answers.set(caller.name, answerOf(row, answer));
-  const mayDoIt = (caller: Arrived): boolean => !/^40[134]$/.test(expectedOf(row, caller, world));
+  const target = (caller: MatrixCallerInWorld): Params => row.about.standing(caller, world);
+  const keep = (caller: MatrixCallerInWorld, answer: ApiResponse): void =>
+    void answers.set(caller.name, answerOf(row, answer));
+  const mayDoIt = (caller: MatrixCallerInWorld): boolean => !/^40[134]$/.test(expectedOf(row, caller, world));
   await row.setUp?.(world);
   const before = await logLength(world.server.store);
   await each(
     world.callers.filter((caller) => !mayDoIt(caller)),
-    async (caller) => keep(caller, await ask(row, { world, caller, api: caller.api, params: target(caller) })),
+    async (caller) =>
+      keep(caller, await sendMatrixRequest(row, { world, caller, api: caller.api, params: target(caller) })),
   );
   expect(await logLength(world.server.store)).toBe(before);
-  const doIt = async (caller: Arrived): Promise<void> => {
+  const doIt = async (caller: MatrixCallerInWorld): Promise<void> => {
     const fresh = row.fresh ? await row.about.fresh?.(caller, world) : undefined;
     const cell = { world, caller, api: caller.api, params: target(caller), ...fresh };
     await row.before?.(cell);
     const end = await logEnd(world.server.store);
-    const answer = await ask(row, cell);
+    const answer = await sendMatrixRequest(row, cell);
     keep(caller, answer);
     if (answer.status >= 400) return;
     // Others read at the same time.
@@ -82,7 +87,7 @@ const askAll = async (row: Row, world: World): Promise<Outcome> => {
 };
 
 /** Where the trail tells something else of a success than the row does, or where nothing has happened. */
-const mistold = (row: Row, { traces, shown }: Outcome): string[] => {
+const mistold = (row: MatrixRow, { traces, shown }: Outcome): string[] => {
   const { trail = [], inert } = row;
   const isQuiet = isRead(row) ? trail.length === 0 : (inert ?? false);
   return [...traces].flatMap(([caller, { events, entries }]) => [
@@ -103,31 +108,34 @@ const besides = (params: Params): Params[] =>
   Object.keys(params).map((name) => ({ ...params, [name]: absent(params[name] ?? '') }));
 
 /** What an answer says, but for the names in the question. */
-const said = ({ status, text, headers }: Answer, params: Params): unknown => ({
+const said = ({ status, text, headers }: ApiResponse, params: Params): unknown => ({
   status,
   type: headers.get('content-type'),
   text: Object.values(params).reduce((rest, value) => rest.replaceAll(value, '…'), text),
 });
 
-const hasParameter = ({ route, demands }: Row): boolean => route.includes(':') && demands !== 'anybody';
+const hasParameter = ({ route, demands }: MatrixRow): boolean => route.includes(':') && demands !== 'anybody';
 
 /** Who may not see it, from outside and from inside. */
-const strangersTo = (row: Row, world: World): Arrived[] =>
-  [({ foreign }: Arrived) => foreign === true, ({ standing }: Arrived) => standing.includes('member')].flatMap((is) =>
+const strangersTo = (row: MatrixRow, world: MatrixWorld): MatrixCallerInWorld[] =>
+  [
+    ({ foreign }: MatrixCallerInWorld) => foreign === true,
+    ({ standing }: MatrixCallerInWorld) => standing.includes('member'),
+  ].flatMap((is) =>
     world.callers.filter((caller) => is(caller) && expectedOf(row, caller, world) === '404').slice(0, 1),
   );
 
-type Told = { readonly there: unknown; readonly notThere: unknown };
+type RefusalTexts = { readonly there: unknown; readonly notThere: unknown };
 
 /** What a stranger is told about something, and about what there is not, asked properly and with a senseless body. */
-const toldTo = async (caller: Arrived, row: Row, world: World): Promise<Told[]> => {
+const toldTo = async (caller: MatrixCallerInWorld, row: MatrixRow, world: MatrixWorld): Promise<RefusalTexts[]> => {
   const params = row.about.standing(caller, world);
-  const askFor = (about: Params) => ask(row, { world, caller, api: caller.api, params: about });
+  const askFor = (about: Params) => sendMatrixRequest(row, { world, caller, api: caller.api, params: about });
   const sendTo = (about: Params) => {
     const { method, path } = addressOf(row, about);
     return method === 'GET' ? askFor(about) : send(caller.api, method, path, { data: 7 });
   };
-  const told: Told[] = [];
+  const told: RefusalTexts[] = [];
   for (const other of besides(params)) {
     for (const question of [askFor, sendTo]) {
       told.push({ there: said(await question(params), params), notThere: said(await question(other), other) });
@@ -136,26 +144,30 @@ const toldTo = async (caller: Arrived, row: Row, world: World): Promise<Told[]> 
   return told;
 };
 
-const wasDone = (answers: Answers = new Map()): boolean =>
+const wasDone = (answers: MatrixResponses = new Map()): boolean =>
   [...answers.values()].some((answer) => answer.startsWith('2'));
 
 /** What was asked, and what everybody was answered, by the row's name. */
-export type AskedAll = {
-  readonly rows: readonly Row[];
-  readonly world: () => World;
-  readonly answers: ReadonlyMap<string, Answers>;
+export type MatrixResults = {
+  readonly rows: readonly MatrixRow[];
+  readonly world: () => MatrixWorld;
+  readonly answers: ReadonlyMap<string, MatrixResponses>;
 };
 
 /** Asks everybody everything. `more` is for tests that look at the answers in other ways. */
-export const describeMatrix = (name: string, rows: readonly Row[], more?: (asked: AskedAll) => void): void => {
-  const answers = new Map<string, Answers>();
+export const describeMatrix = (
+  name: string,
+  rows: readonly MatrixRow[],
+  more?: (asked: MatrixResults) => void,
+): void => {
+  const answers = new Map<string, MatrixResponses>();
   let server: TestServer;
-  let world: World;
+  let world: MatrixWorld;
 
   beforeAll(async () => {
-    const clock = new MovedClock();
+    const clock = new AdjustableClock();
     server = await startTestServer({ clock, followers: true });
-    world = await inhabit(server, clock);
+    world = await createCallers(server, clock);
   });
 
   afterAll(async () => {
@@ -190,4 +202,5 @@ export const describeMatrix = (name: string, rows: readonly Row[], more?: (asked
   more?.({ rows, world: () => world, answers });
 };
 
-const inWords = ({ caller, expected, answered }: Difference): string => `${caller}: ${answered}, and not ${expected}`;
+const inWords = ({ caller, expected, answered }: MatrixDifference): string =>
+  `${caller}: ${answered}, and not ${expected}`;

@@ -1,6 +1,6 @@
-import { attributesOf } from '#json-api';
+import { toAttributes } from '#json-api';
 import {
-  answered,
+  expectStatus,
   idOfTag,
   makeAgentPool,
   makeAgentToken,
@@ -18,15 +18,15 @@ import {
   resource,
   type SeededOrganization,
 } from '../support/seeds.js';
-import type { Answer, Api, TestServer } from '../support/server.js';
+import type { ApiResponse, ApiTestClient, TestServer } from '../support/server.js';
 import { addKey, makeProvider, publishVersion } from '../support/registry.js';
 import { makeSigner } from '../support/releases.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
-import type { Caller, Given } from './callers.js';
+import type { MatrixCaller, CallerSetup } from './callers.js';
 
 /** A caller who is here: with a token, and with what callers.ts says of them. */
-export type Arrived = Caller & {
-  readonly api: Api;
+export type MatrixCallerInWorld = MatrixCaller & {
+  readonly api: ApiTestClient;
   /** Of the user, team or organization that the token is; of somebody else where it is none. */
   readonly id: string;
   /** Their username, or their team's name. */
@@ -38,9 +38,9 @@ export type Arrived = Caller & {
 };
 
 /** Two organizations and everybody who may knock. */
-export type World = {
+export type MatrixWorld = {
   readonly server: TestServer;
-  readonly callers: readonly Arrived[];
+  readonly callers: readonly MatrixCallerInWorld[];
   readonly acme: SeededOrganization;
   readonly rival: SeededOrganization;
   /** The project that grants are on, its workspace `one` that grants are on, and one beside it. */
@@ -59,7 +59,7 @@ export type World = {
   readonly otherPool: string;
   /** A pool that an owner has chosen for runs in `remote` mode; no caller speaks for it. */
   readonly remotePool: string;
-  readonly things: Things;
+  readonly things: SharedResources;
   /** Memberships of people who ask nothing; the other one owns acme. */
   readonly guest: string;
   readonly guestOwner: string;
@@ -79,30 +79,35 @@ type Attributes = Readonly<Record<string, unknown>>;
 
 const relation = (type: string, id: string): object => ({ data: { type, id } });
 
-const onWorkspace = (given: Extract<Given, { on: 'workspace' }>): Attributes => ({
+const onWorkspace = (given: Extract<CallerSetup, { on: 'workspace' }>): Attributes => ({
   access: given.level,
-  ...(given.level === 'custom' ? attributesOf(given.custom) : {}),
+  ...(given.level === 'custom' ? toAttributes(given.custom) : {}),
 });
 
-const onProject = (given: Extract<Given, { on: 'project' }>): Attributes => {
+const onProject = (given: Extract<CallerSetup, { on: 'project' }>): Attributes => {
   if (given.level !== 'custom') return { access: given.level };
   const { project, ...inEach } = given.custom;
   return {
     access: 'custom',
-    'project-access': attributesOf(project),
-    'workspace-access': attributesOf(inEach),
+    'project-access': toAttributes(project),
+    'workspace-access': toAttributes(inEach),
   };
 };
 
 /** What callers.ts says that a team is given, given on that workspace or project. */
-export const giveAccess = async (server: TestServer, team: string, given: Given, target: string): Promise<string> => {
+export const grantAccess = async (
+  server: TestServer,
+  team: string,
+  given: CallerSetup,
+  target: string,
+): Promise<string> => {
   const [type, attributes] =
     given.on === 'workspace'
       ? (['team-workspaces', onWorkspace(given)] as const)
       : (['team-projects', onProject(given)] as const);
   const relationships = { team: relation('teams', team), [given.on]: relation(`${given.on}s`, target) };
   const made = await server.post(`/api/v2/${type}`, resource(type, attributes, relationships));
-  return answered(made, 201).body.data.id as string;
+  return expectStatus(made, 201).body.data.id as string;
 };
 
 /** A state version with an output in it; the workspace is unlocked again. */
@@ -114,18 +119,18 @@ export const addState = async (
   const state = stateFile({ outputs: { out: { value: 1, type: 'number' } }, ...parts });
   const { data } = newStateVersion(state, { inline: true }) as { data: { attributes: object } };
   const attributes = { ...data.attributes, 'json-state': Buffer.from('{}').toString('base64') };
-  answered(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
+  expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
   const made = await server.post(
     `/api/v2/workspaces/${workspace}/state-versions`,
     resource('state-versions', attributes),
   );
-  answered(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
-  return answered(made, 201).body.data.id as string;
+  expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
+  return expectStatus(made, 201).body.data.id as string;
 };
 
-export const letConsume = async (server: TestServer, workspace: string, consumer: string): Promise<void> => {
+export const addStateConsumer = async (server: TestServer, workspace: string, consumer: string): Promise<void> => {
   const path = `/api/v2/workspaces/${workspace}/relationships/remote-state-consumers`;
-  answered(await server.post(path, related('workspaces', consumer)), 204);
+  expectStatus(await server.post(path, related('workspaces', consumer)), 204);
 };
 
 const inProject = (id: string): object => ({
@@ -134,7 +139,7 @@ const inProject = (id: string): object => ({
   'tag-bindings': { data: [{ type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } }] },
 });
 
-const idOf = (answer: Answer): string => answered(answer, 201).body.data.id as string;
+const idOf = (answer: ApiResponse): string => expectStatus(answer, 201).body.data.id as string;
 
 /** A set of variables with a variable in it. */
 const makeSet = async (server: TestServer, name: string, relationships: object = {}): Promise<[string, string]> => {
@@ -157,7 +162,10 @@ export const makeSpeculativeRun = async (server: TestServer, workspace: string):
 };
 
 /** With the token that an executor of the run gets. */
-export const speakingFor = async (run: string, { server, pool }: Pick<World, 'server' | 'pool'>): Promise<Api> => {
+export const createCallerFor = async (
+  run: string,
+  { server, pool }: Pick<MatrixWorld, 'server' | 'pool'>,
+): Promise<ApiTestClient> => {
   const agents = server.as(await makeAgentToken(server, pool));
   return server.as(await makeToken(agents, `/api/v2/runs/${run}/authentication-tokens`));
 };
@@ -165,10 +173,10 @@ export const speakingFor = async (run: string, { server, pool }: Pick<World, 'se
 /** A provider with a version that can be installed; `spareKey` is no organization's. */
 const furnishRegistry = async (server: TestServer) => {
   const [signer, spareKey] = [await makeSigner(), await makeSigner()];
-  answered(await addKey(server, 'acme', signer), 201);
+  expectStatus(await addKey(server, 'acme', signer), 201);
   const provider = await makeProvider(server, 'acme', 'aws');
   const path = await publishVersion(server, 'acme', 'aws', '1.0.0', signer);
-  const platform = answered(await server.get(`${path}/platforms/linux/amd64`), 200).body.data;
+  const platform = expectStatus(await server.get(`${path}/platforms/linux/amd64`), 200).body.data;
   return {
     provider,
     gpgKey: signer.keyId,
@@ -181,7 +189,7 @@ const furnishRegistry = async (server: TestServer) => {
 /** What hangs on the workspace, on the project or on the organization: one of each. */
 const furnish = async (
   server: TestServer,
-  { land, one, beside, far }: Pick<World, 'land' | 'one' | 'beside' | 'far'>,
+  { land, one, beside, far }: Pick<MatrixWorld, 'land' | 'one' | 'beside' | 'far'>,
 ) => {
   const sshKey = idOf(await server.post('/api/v2/organizations/acme/ssh-keys', newSshKey('key')));
   const factSource = idOf(
@@ -194,8 +202,8 @@ const furnish = async (
   const configuration = await makeConfigurationVersion(server, one);
   const run = await makeSpeculativeRun(server, one);
   const comment = idOf(await server.post(`/api/v2/runs/${run}/comments`, resource('comments', { body: 'Hm.' })));
-  const events = answered(await server.get(`/api/v2/runs/${run}/run-events`), 200);
-  const { relationships } = answered(await server.get(`/api/v2/runs/${run}`), 200).body.data;
+  const events = expectStatus(await server.get(`/api/v2/runs/${run}/run-events`), 200);
+  const { relationships } = expectStatus(await server.get(`/api/v2/runs/${run}`), 200).body.data;
   return {
     ...(await furnishRegistry(server)),
     sshKey,
@@ -218,12 +226,12 @@ const furnish = async (
   };
 };
 
-export type Things = Awaited<ReturnType<typeof furnish>>;
+export type SharedResources = Awaited<ReturnType<typeof furnish>>;
 
 /** As it is before anybody arrives. */
-export type Land = Omit<World, 'callers' | 'tokens' | 'agent' | 'pass'>;
+export type SharedWorld = Omit<MatrixWorld, 'callers' | 'tokens' | 'agent' | 'pass'>;
 
-export const settle = async (server: TestServer): Promise<Land> => {
+export const setUpSharedWorld = async (server: TestServer): Promise<SharedWorld> => {
   const acme = await makeOrganization(server, 'acme');
   const rival = await makeOrganization(server, 'rival');
   await makeWorkspace(server, 'rival', 'one');
@@ -238,23 +246,23 @@ export const settle = async (server: TestServer): Promise<Land> => {
     { 'default-execution-mode': 'agent' },
     { 'default-agent-pool': relation('agent-pools', pool) },
   );
-  answered(await server.patch('/api/v2/organizations/acme', defaults), 200);
+  expectStatus(await server.patch('/api/v2/organizations/acme', defaults), 200);
   const one = await makeWorkspace(server, 'acme', 'one', {}, inProject(land));
   const beside = await makeWorkspace(server, 'acme', 'beside', {}, inProject(land));
   const far = await makeWorkspace(server, 'acme', 'far', {}, inProject(elsewhere));
-  await letConsume(server, one, beside);
+  await addStateConsumer(server, one, beside);
   const stateVersion = await addState(server, one);
-  const outputs = answered(await server.get(`/api/v2/state-versions/${stateVersion}/outputs`), 200);
+  const outputs = expectStatus(await server.get(`/api/v2/state-versions/${stateVersion}/outputs`), 200);
   const output = outputs.body.data[0].id as string;
   const openTeam = await makeTeam(server, acme.name, 'open', { visibility: 'organization' });
   const secretTeam = await makeTeam(server, acme.name, 'secret');
   const things = await furnish(server, { land, one, beside, far });
   const read = (on: 'workspace' | 'project') => ({ on, level: 'read' }) as const;
   const access = {
-    'open on the workspace': await giveAccess(server, openTeam, read('workspace'), one),
-    'secret on the workspace': await giveAccess(server, secretTeam, read('workspace'), one),
-    'open on the project': await giveAccess(server, openTeam, read('project'), land),
-    'secret on the project': await giveAccess(server, secretTeam, read('project'), land),
+    'open on the workspace': await grantAccess(server, openTeam, read('workspace'), one),
+    'secret on the workspace': await grantAccess(server, secretTeam, read('workspace'), one),
+    'open on the project': await grantAccess(server, openTeam, read('project'), land),
+    'secret on the project': await grantAccess(server, secretTeam, read('project'), land),
   };
   for (const team of [openTeam, secretTeam, acme.ownersTeam])
     await makeToken(server, `/api/v2/teams/${team}/authentication-token`);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { MovedClock } from '../support/clocks.js';
+import { AdjustableClock } from '../support/clocks.js';
 import {
-  answered,
+  expectStatus,
   flatTags,
   idOfTag,
   makeAgentPool,
@@ -16,20 +16,20 @@ import {
   resource,
   runBody,
 } from '../support/seeds.js';
-import { startTestServer, type Answer, type Api, type TestServer } from '../support/server.js';
-import { newSshKey, newVariable, type World } from './land.js';
-import { the } from './targets.js';
-import { inhabit } from './world.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../support/server.js';
+import { newSshKey, newVariable, type MatrixWorld } from './land.js';
+import { getTarget } from './targets.js';
+import { createCallers } from './world.js';
 
 let server: TestServer;
-let world: World;
+let world: MatrixWorld;
 /** Of the other organization: things that are there, and that nobody in acme is to know of. */
 let foreign: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
-  const clock = new MovedClock();
+  const clock = new AdjustableClock();
   server = await startTestServer({ clock, followers: true });
-  world = await inhabit(server, clock);
+  world = await createCallers(server, clock);
   const project = await makeProject(server, 'rival', 'hidden');
   const workspace = await makeWorkspace(
     server,
@@ -39,8 +39,8 @@ beforeAll(async () => {
     { ...toOne('project', 'projects', project), tags: flatTags('hidden') },
   );
   const team = await makeTeam(server, 'rival', 'hidden', { visibility: 'organization' });
-  const key = answered(await server.post('/api/v2/organizations/rival/ssh-keys', newSshKey('hidden')), 201);
-  const variable = answered(await server.post(`/api/v2/workspaces/${workspace}/vars`, newVariable('hidden')), 201);
+  const key = expectStatus(await server.post('/api/v2/organizations/rival/ssh-keys', newSshKey('hidden')), 201);
+  const variable = expectStatus(await server.post(`/api/v2/workspaces/${workspace}/vars`, newVariable('hidden')), 201);
   foreign = {
     project,
     workspace,
@@ -59,14 +59,14 @@ afterAll(() => server.close());
 const toOne = (name: string, type: string, id: string): object => ({ [name]: { data: { type, id } } });
 const toMany = (name: string, type: string, id: string): object => ({ [name]: { data: [{ type, id }] } });
 
-const as = (name: string): Api => the(world.callers, name).api;
+const as = (name: string): ApiTestClient => getTarget(world.callers, name).api;
 
 const absent = (id: string): string => id.replace(/-.*/, `-${'x'.repeat(16)}`);
 
-const said = ({ status, text }: Answer, id: string): unknown => ({ status, text: text.replaceAll(id, '…') });
+const said = ({ status, text }: ApiResponse, id: string): unknown => ({ status, text: text.replaceAll(id, '…') });
 
 describe('an id of another organization, or of what the caller may not see, is as good as none', () => {
-  type Question = (api: Api, id: string, name: string) => Promise<Answer>;
+  type Question = (api: ApiTestClient, id: string, name: string) => Promise<ApiResponse>;
 
   /** Who asks may do what they ask for, with what is theirs. */
   const QUESTIONS: readonly (readonly [string, of: string, who: string, Question])[] = [
@@ -301,7 +301,7 @@ describe('an id of another organization, or of what the caller may not see, is a
   });
 
   it('also where it is a team of their own organization that is secret to them', async () => {
-    const ask = (id: string): Promise<Answer> =>
+    const ask = (id: string): Promise<ApiResponse> =>
       as('admin on the workspace').post(
         '/api/v2/team-workspaces',
         resource(
@@ -315,7 +315,7 @@ describe('an id of another organization, or of what the caller may not see, is a
   });
 
   it('also where it is a project of their own organization that they may not move to', async () => {
-    const ask = (id: string): Promise<Answer> =>
+    const ask = (id: string): Promise<ApiResponse> =>
       as('admin on the project').patch(
         `/api/v2/workspaces/${world.one}`,
         resource('workspaces', {}, toOne('project', 'projects', id)),
@@ -338,7 +338,7 @@ describe('an id of another organization, or of what the caller may not see, is a
 
 type Listed = { readonly names: readonly string[]; readonly total: number };
 
-const listed = ({ status, body }: Answer): Listed => {
+const listed = ({ status, body }: ApiResponse): Listed => {
   expect(status).toBe(200);
   return {
     names: body.data.map(({ attributes }: any) => attributes.name as string).toSorted(),
@@ -358,7 +358,7 @@ describe('lists show, count and page only what the caller may see', () => {
     ['manageTeams in the organization', []],
     ['accessSecretTeams in the organization', []],
   ])('workspaces: %s', async (who, names) => {
-    const { api } = the(world.callers, who);
+    const { api } = getTarget(world.callers, who);
     const all = { names, total: names.length };
     // All of them carry the tag and the binding.
     for (const query of ['', '?search[name]=', '?search[tags]=flat', '?filter[tagged][0][key]=env', '?sort=-name']) {
@@ -379,7 +379,7 @@ describe('lists show, count and page only what the caller may see', () => {
     ['readProjects in the organization', ['Default Project', 'elsewhere', 'land']],
     ['member of a team without access', []],
   ])('projects: %s', async (who, names) => {
-    const { api } = the(world.callers, who);
+    const { api } = getTarget(world.callers, who);
     const path = '/api/v2/organizations/acme/projects';
     expect(listed(await api.get(path))).toEqual({ names, total: names.length });
     expect(listed(await api.get(`${path}?q=elsewhere`)).total).toBe(names.includes('elsewhere') ? 1 : 0);
@@ -397,18 +397,18 @@ describe('lists show, count and page only what the caller may see', () => {
     ['custom on the project, variables write', 2],
     ['readProjects in the organization', 2],
   ])('the workspace-count of a project: %s', async (who, count) => {
-    const { api } = the(world.callers, who);
+    const { api } = getTarget(world.callers, who);
     const path = `/api/v2/projects/${world.land}`;
-    const shown = answered(await api.get(path), 200).body.data;
-    const projects = answered(await api.get('/api/v2/organizations/acme/projects?q=land'), 200).body.data;
-    const { included } = answered(await api.get(`/api/v2/workspaces/${world.one}?include=project`), 200).body;
+    const shown = expectStatus(await api.get(path), 200).body.data;
+    const projects = expectStatus(await api.get('/api/v2/organizations/acme/projects?q=land'), 200).body.data;
+    const { included } = expectStatus(await api.get(`/api/v2/workspaces/${world.one}?include=project`), 200).body;
     const counts = [shown, ...projects, ...included].map(({ attributes }) => attributes['workspace-count'] as number);
     expect(counts).toEqual([count, count, count]);
   });
 });
 
 describe('includes bring along only what the caller may see', () => {
-  const typesIn = ({ body }: Answer): string[] =>
+  const typesIn = ({ body }: ApiResponse): string[] =>
     [...new Set((body.included ?? []).map(({ type }: any) => type as string))].toSorted() as string[];
 
   it.each([
@@ -444,7 +444,7 @@ describe('includes bring along only what the caller may see', () => {
   });
 
   it('with a membership: teams that are secret to the caller are left out', async () => {
-    const { membership, team } = the(world.callers, 'read on the workspace');
+    const { membership, team } = getTarget(world.callers, 'read on the workspace');
     const path = `/api/v2/organization-memberships/${membership}?include=teams`;
     expect(JSON.stringify((await as('plan on the workspace').get(path)).body)).not.toContain(team);
     expect(JSON.stringify((await as('read on the workspace').get(path)).body)).toContain(team);
@@ -470,11 +470,12 @@ describe('an invitation keeps the account from the organization until it is acce
   /** Invites an address to a team, puts the person into another team, and gives a token of the person. */
   const invite = async (email: string, teams: readonly [string, string]) => {
     const body = resource('organization-memberships', { email }, toMany('teams', 'teams', teams[0]));
-    const membership = answered(await as('owner').post(ACME, body), 201).body.data.id as string;
+    const membership = expectStatus(await as('owner').post(ACME, body), 201).body.data.id as string;
     const into = { data: [{ type: 'users', id: email }] };
-    answered(await as('owner').post(`/api/v2/teams/${teams[1]}/relationships/users`, into), 204);
-    answered(await as('owner').delete(`/api/v2/teams/${teams[1]}/relationships/users`, into), 204);
-    const { id } = answered(await server.get(`${MEMBERSHIPS}/${membership}`), 200).body.data.relationships.user.data;
+    expectStatus(await as('owner').post(`/api/v2/teams/${teams[1]}/relationships/users`, into), 204);
+    expectStatus(await as('owner').delete(`/api/v2/teams/${teams[1]}/relationships/users`, into), 204);
+    const { id } = expectStatus(await server.get(`${MEMBERSHIPS}/${membership}`), 200).body.data.relationships.user
+      .data;
     const person = server.as(await makeToken(server, `/api/v2/users/${id}/authentication-tokens`));
     return { membership, id: id as string, person };
   };
@@ -482,7 +483,7 @@ describe('an invitation keeps the account from the organization until it is acce
   /** The newest entries of memberships and teams, oldest first. */
   const entries = async (): Promise<Entry[]> => {
     const path = '/api/v2/organization/audit-trail?page[size]=100&filter[resource-type]=organization_user,team';
-    return (answered(await as('token for the audit trail').get(path), 200).body.data as Entry[]).toReversed();
+    return (expectStatus(await as('token for the audit trail').get(path), 200).body.data as Entry[]).toReversed();
   };
 
   const entriesSince = async (before: readonly Entry[]): Promise<Entry[]> =>
@@ -492,12 +493,12 @@ describe('an invitation keeps the account from the organization until it is acce
     const teams = await twoTeams();
     const known = await makeMember(server, 'rival', world.unique('known'));
     const username = world.unique('secretive');
-    answered(await server.as(known.token).patch('/api/v2/account/update', resource('users', { username })), 200);
+    expectStatus(await server.as(known.token).patch('/api/v2/account/update', resource('users', { username })), 200);
     const trails: unknown[] = [];
     for (const email of [known.email, `${world.unique('fresh')}@people.test`]) {
       const before = await entries();
       const { membership, id, person } = await invite(email, teams);
-      answered(await person.delete(`${MEMBERSHIPS}/${membership}`), 204);
+      expectStatus(await person.delete(`${MEMBERSHIPS}/${membership}`), 204);
       const told = await entriesSince(before);
       const stands = membership.replace(/^ou-/, 'user-');
       expect(told.map(({ resource: { action, meta } }) => [action, meta])).toEqual([
@@ -524,9 +525,9 @@ describe('an invitation keeps the account from the organization until it is acce
     const before = await entries();
     const email = `${world.unique('welcome')}@people.test`;
     const { membership, id, person } = await invite(email, teams);
-    const { username } = answered(await person.get('/api/v2/account/details'), 200).body.data.attributes;
-    answered(await person.post(`${MEMBERSHIPS}/${membership}/actions/accept`), 200);
-    answered(await as('owner').delete(`${MEMBERSHIPS}/${membership}`), 204);
+    const { username } = expectStatus(await person.get('/api/v2/account/details'), 200).body.data.attributes;
+    expectStatus(await person.post(`${MEMBERSHIPS}/${membership}/actions/accept`), 200);
+    expectStatus(await as('owner').delete(`${MEMBERSHIPS}/${membership}`), 204);
     const told = await entriesSince(before);
     expect(told.slice(-3).map(({ resource: { action, meta } }) => [action, meta])).toEqual([
       ['update', { user: username, user_id: id }],

@@ -1,58 +1,64 @@
-import { may, permissions, type Identity, type Permission, type Place } from '#access';
-import type { Caller } from './callers.js';
-import type { Answer, Api } from '../support/server.js';
-import type { Arrived, World } from './land.js';
-import type { TrailEntry } from './trail.js';
+import { can, permissions, type Identity, type Permission, type PermissionScope } from '#access';
+import type { MatrixCaller } from './callers.js';
+import type { ApiResponse, ApiTestClient } from '../support/server.js';
+import type { MatrixCallerInWorld, MatrixWorld } from './land.js';
+import type { MatrixTrailEntry } from './trail.js';
 
 /** What a route is about, and so where its permissions are asked for: which of targets.ts. */
-export type Target = {
+export type MatrixTarget = {
   /** Where the caller's permission for it is asked. */
-  readonly place: (caller: Arrived, world: World) => Place;
+  readonly place: (caller: MatrixCallerInWorld, world: MatrixWorld) => PermissionScope;
   /** For the parameters of the path: one that stays as it is for all callers. */
-  readonly standing: (caller: Arrived, world: World) => Params;
+  readonly standing: (caller: MatrixCallerInWorld, world: MatrixWorld) => Params;
   /** One like it for this caller alone, who may do with it what they want. */
-  readonly fresh?: (caller: Arrived, world: World) => Promise<Fresh>;
+  readonly fresh?: (caller: MatrixCallerInWorld, world: MatrixWorld) => Promise<FreshResource>;
 };
 
 /** With another token of the same kind, where theirs opens nothing there. */
-export type Fresh = { readonly params: Params; readonly api?: Api };
+export type FreshResource = { readonly params: Params; readonly api?: ApiTestClient };
 
 /** Values of the path's parameters, by name. */
 export type Params = Readonly<Record<string, string>>;
 
-export type Cell = { readonly world: World; readonly caller: Arrived; readonly api: Api; readonly params: Params };
+export type Cell = {
+  readonly world: MatrixWorld;
+  readonly caller: MatrixCallerInWorld;
+  readonly api: ApiTestClient;
+  readonly params: Params;
+};
 
-export type Demand = Permission | readonly [Permission, Target] | { readonly anyOf: readonly Permission[] };
+export type ExpectedAccess =
+  Permission | readonly [Permission, MatrixTarget] | { readonly anyOf: readonly Permission[] };
 
-export type Row = Asking & (Reading | Writing);
+export type MatrixRow = MatrixRequestOptions & (Reading | Writing);
 
 /** `route` is as the gateway has it, without `/api/v2`. */
 type Reading = {
   readonly route: `GET ${string}`;
   /** What is told of a success: nothing, but of what the catalogue has reads of (contract §6.1). */
-  readonly trail?: readonly TrailEntry[];
+  readonly trail?: readonly MatrixTrailEntry[];
   readonly inert?: never;
 };
 
 type Writing = {
   readonly route: `${'POST' | 'PATCH' | 'PUT' | 'DELETE'} ${string}`;
   /** What a success leaves in the trail of the organization, in the order of the log, each entry once: `workspace lock`. */
-  readonly trail: readonly TrailEntry[];
+  readonly trail: readonly MatrixTrailEntry[];
   /** Nothing of it is in the log: it is so already, or is kept beside it. Every other success must leave an event. */
   readonly inert?: true;
 };
 
-type Asking = {
+type MatrixRequestOptions = {
   /** What is special, where a route has several rows. */
   readonly when?: string;
-  readonly about: Target;
+  readonly about: MatrixTarget;
   /**
    * Rows of the permission table, all wanted, in this order: the first that is missing says how it is refused. At the
    * target, or at another one. `anybody` needs no token, `any token` no permission.
    */
-  readonly demands: 'anybody' | 'any token' | readonly Demand[];
+  readonly demands: 'anybody' | 'any token' | readonly ExpectedAccess[];
   /** What who may is answered. */
-  readonly status: number | ((asked: Asked) => number);
+  readonly status: number | ((asked: MatrixRequest) => number);
   readonly query?: (cell: Omit<Cell, 'api' | 'params'>) => string;
   readonly body?: unknown;
   /** Where the body is not the same for all. */
@@ -62,31 +68,31 @@ type Asking = {
   /** What who may does with their target before. */
   readonly before?: (cell: Cell) => Promise<unknown>;
   /** Before and after the row as a whole. */
-  readonly setUp?: (world: World) => Promise<unknown>;
-  readonly tearDown?: (world: World) => Promise<unknown>;
+  readonly setUp?: (world: MatrixWorld) => Promise<unknown>;
+  readonly tearDown?: (world: MatrixWorld) => Promise<unknown>;
   /** Names of what a list shows this caller, and counts. */
-  readonly shows?: (asked: Asked) => readonly string[];
+  readonly shows?: (asked: MatrixRequest) => readonly string[];
   /** The name under which an entry of the list is known; its attribute `name` where this is missing. */
   readonly nameOf?: (entry: any) => string;
 };
 
-export type Asked = {
-  readonly caller: Arrived;
-  readonly world: World;
-  readonly may: (permission: Permission, place: Place) => boolean;
+export type MatrixRequest = {
+  readonly caller: MatrixCallerInWorld;
+  readonly world: MatrixWorld;
+  readonly may: (permission: Permission, place: PermissionScope) => boolean;
 };
 
-export type May = (actor: Identity, permission: Permission, place: Place) => boolean;
+export type ExpectedResult = (actor: Identity, permission: Permission, place: PermissionScope) => boolean;
 
 /** By the caller's name, what they were answered, in words: `404`, `200`, `200 [far, one]`. */
-export type Answers = ReadonlyMap<string, string>;
+export type MatrixResponses = ReadonlyMap<string, string>;
 
-export const nameOf = ({ route, when }: Row): string => (when === undefined ? route : `${route}, ${when}`);
+export const nameOf = ({ route, when }: MatrixRow): string => (when === undefined ? route : `${route}, ${when}`);
 
-const KNOWN_KINDS: readonly Caller['comes'][] = ['user', 'team', 'organization', 'audit-trails', 'agent', 'run'];
+const KNOWN_KINDS: readonly MatrixCaller['comes'][] = ['user', 'team', 'organization', 'audit-trails', 'agent', 'run'];
 
 /** Who they are by what callers.ts says of them; nothing of it has been asked of the server. */
-const identityOf = (caller: Arrived, { acme, rival }: World): Identity => ({
+const identityOf = (caller: MatrixCallerInWorld, { acme, rival }: MatrixWorld): Identity => ({
   kind: caller.comes as Identity['kind'],
   id: caller.id,
   name: caller.name,
@@ -107,13 +113,18 @@ const identityOf = (caller: Arrived, { acme, rival }: World): Identity => ({
 const refusalOf = (wanted: readonly Permission[]): string =>
   wanted.every((permission) => 'refusal' in permissions[permission]) ? '403' : '404';
 
-const wantedBy = (demand: Demand, about: Target): readonly [readonly Permission[], Target] => {
+const wantedBy = (demand: ExpectedAccess, about: MatrixTarget): readonly [readonly Permission[], MatrixTarget] => {
   if (typeof demand === 'string') return [[demand], about];
   return 'anyOf' in demand ? [demand.anyOf, about] : [[demand[0]], demand[1]];
 };
 
 /** What the table says that this caller is answered. */
-export const expectedOf = (row: Row, caller: Arrived, world: World, allow: May = may): string => {
+export const expectedOf = (
+  row: MatrixRow,
+  caller: MatrixCallerInWorld,
+  world: MatrixWorld,
+  allow: ExpectedResult = can,
+): string => {
   const { demands, about, status, shows } = row;
   if (demands !== 'anybody') {
     if (!KNOWN_KINDS.includes(caller.comes)) return '401';
@@ -125,14 +136,14 @@ export const expectedOf = (row: Row, caller: Arrived, world: World, allow: May =
     }
   }
   const identity = identityOf(caller, world);
-  const asked: Asked = { caller, world, may: (permission, place) => allow(identity, permission, place) };
+  const asked: MatrixRequest = { caller, world, may: (permission, place) => allow(identity, permission, place) };
   const number = typeof status === 'number' ? status : status(asked);
   return shows ? inWords(number, shows(asked)) : String(number);
 };
 
 const inWords = (status: number, names: readonly string[]): string => `${status} [${names.toSorted().join(', ')}]`;
 
-export const answerOf = ({ shows, nameOf: called = nameIn }: Row, { status, body }: Answer): string => {
+export const answerOf = ({ shows, nameOf: called = nameIn }: MatrixRow, { status, body }: ApiResponse): string => {
   if (!shows || status !== 200) return String(status);
   const { data, meta } = body as { data: unknown[]; meta?: { pagination: { 'total-count': number } } };
   const counted = meta === undefined || meta.pagination['total-count'] === data.length;
@@ -141,7 +152,7 @@ export const answerOf = ({ shows, nameOf: called = nameIn }: Row, { status, body
 
 const nameIn = (entry: any): string => entry.attributes.name as string;
 
-export type Difference = {
+export type MatrixDifference = {
   readonly row: string;
   readonly caller: string;
   readonly expected: string;
@@ -149,7 +160,12 @@ export type Difference = {
 };
 
 /** The cells of a row in which the answer is not what the table says. */
-export const differences = (row: Row, answers: Answers, world: World, allow: May = may): Difference[] =>
+export const differences = (
+  row: MatrixRow,
+  answers: MatrixResponses,
+  world: MatrixWorld,
+  allow: ExpectedResult = can,
+): MatrixDifference[] =>
   world.callers
     .map((caller) => ({
       row: nameOf(row),
@@ -162,7 +178,7 @@ export const differences = (row: Row, answers: Answers, world: World, allow: May
 const PREFIX = /^\/(?:healthz|readyz|metrics|\.well-known|api\/registry)/;
 
 /** The address with its parameters put in. */
-export const addressOf = ({ route }: Row, params: Params): { readonly method: string; readonly path: string } => {
+export const addressOf = ({ route }: MatrixRow, params: Params): { readonly method: string; readonly path: string } => {
   const [method = '', template = ''] = route.split(' ');
   const path = template.replaceAll(/:(\w+)/g, (_, name: string) => {
     const value = params[name];
@@ -174,10 +190,10 @@ export const addressOf = ({ route }: Row, params: Params): { readonly method: st
 
 const VERBS = { GET: 'get', POST: 'post', PATCH: 'patch', PUT: 'put', DELETE: 'delete' } as const;
 
-export const send = (api: Api, method: string, path: string, body?: unknown): Promise<Answer> =>
+export const send = (api: ApiTestClient, method: string, path: string, body?: unknown): Promise<ApiResponse> =>
   api[VERBS[method as keyof typeof VERBS]](path, body);
 
-export const ask = (row: Row, cell: Cell): Promise<Answer> => {
+export const sendMatrixRequest = (row: MatrixRow, cell: Cell): Promise<ApiResponse> => {
   const { method, path } = addressOf(row, cell.params);
   const query = row.query ? `?${row.query(cell)}` : '';
   return send(cell.api, method, `${path}${query}`, row.bodyFor ? row.bodyFor(cell) : row.body);

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Permission } from '#access';
-import { MovedClock } from '../support/clocks.js';
-import { answered, resource } from '../support/seeds.js';
-import { startTestServer, type Answer, type TestServer } from '../support/server.js';
-import type { Arrived, World } from './land.js';
-import { expectedOf, type Target } from './matrix.js';
+import { AdjustableClock } from '../support/clocks.js';
+import { expectStatus, resource } from '../support/seeds.js';
+import { startTestServer, type ApiResponse, type TestServer } from '../support/server.js';
+import type { MatrixCallerInWorld, MatrixWorld } from './land.js';
+import { expectedOf, type MatrixTarget } from './matrix.js';
 import {
   forceDelete,
   OF_ORGANIZATION,
@@ -20,30 +20,30 @@ import {
 import { pathOfProvider } from '../support/registry.js';
 import { registryProvider } from './rows/registry.js';
 import { organization, workspace } from './targets.js';
-import { inhabit } from './world.js';
+import { createCallers } from './world.js';
 
 let server: TestServer;
-let world: World;
+let world: MatrixWorld;
 
 beforeAll(async () => {
-  const clock = new MovedClock();
+  const clock = new AdjustableClock();
   server = await startTestServer({ clock, followers: true });
-  world = await inhabit(server, clock);
+  world = await createCallers(server, clock);
 });
 
 afterAll(() => server.close());
 
 /** Refused for want of a permission; every other refusal is for who may. */
-const isRefused = ({ status }: Answer): boolean => status === 403 || status === 404;
+const isRefused = ({ status }: ApiResponse): boolean => status === 403 || status === 404;
 
 /** A document that tells callers what they may do. */
 type Document = {
   readonly name: string;
   readonly map: PermissionMap;
-  readonly about: Target;
+  readonly about: MatrixTarget;
   /** Who has it sees the document. */
   readonly readWith: Permission;
-  readonly sceneFor: (caller: Arrived) => Promise<Scene>;
+  readonly sceneFor: (caller: MatrixCallerInWorld) => Promise<Scene>;
   readonly path: (scene: Scene) => string;
 };
 
@@ -86,14 +86,14 @@ const DOCUMENTS: readonly Document[] = [
   })),
 ];
 
-const may = (caller: Arrived, permission: Permission, { about }: Document): boolean =>
+const may = (caller: MatrixCallerInWorld, permission: Permission, { about }: Document): boolean =>
   expectedOf({ route: 'GET /', about, demands: [permission], status: 200 }, caller, world) === '200';
 
-const readersOf = (document: Document): Arrived[] =>
+const readersOf = (document: Document): MatrixCallerInWorld[] =>
   world.callers.filter((caller) => may(caller, document.readWith, document));
 
 const told = async (scene: Scene, { path }: Document): Promise<Record<string, boolean>> =>
-  answered(await scene.api.get(path(scene)), 200).body.data.attributes.permissions;
+  expectStatus(await scene.api.get(path(scene)), 200).body.data.attributes.permissions;
 
 /** Who is told something else of a key than what they can do, one after the other: some of it is done to the same things. */
 const untruths = async (document: Document, key: string, probe: Probe): Promise<string[]> => {
@@ -133,7 +133,7 @@ describe('what a setting has a say in', () => {
 
   it('is deletion by force, where the organization lets admins', async () => {
     const letThem = resource('organizations', { 'allow-force-delete-workspaces': true });
-    answered(await server.patch('/api/v2/organizations/acme', letThem), 200);
+    expectStatus(await server.patch('/api/v2/organizations/acme', letThem), 200);
     expect(await untruths(ofWorkspace, 'can-force-delete', forceDelete)).toEqual([]);
   });
 
@@ -141,7 +141,7 @@ describe('what a setting has a say in', () => {
     const keep = resource('workspaces', { 'allow-destroy-plan': false });
     for (const caller of readersOf(ofWorkspace)) {
       const scene = await ofWorkspace.sceneFor(caller);
-      answered(await server.patch(`/api/v2/workspaces/${scene.id}`, keep), 200);
+      expectStatus(await server.patch(`/api/v2/workspaces/${scene.id}`, keep), 200);
       const { status } = await queueDestroy(scene);
       const { 'can-queue-destroy': flag } = await told(scene, ofWorkspace);
       expect([caller.name, flag, status < 300]).toEqual([caller.name, false, false]);

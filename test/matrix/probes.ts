@@ -1,16 +1,21 @@
 import type { Permission } from '#access';
 import { platformAttributes, providerBody, uploadTo, zipOf } from '../support/registry.js';
-import { answered, makeConfigurationVersion, makeRun, reportBody, resource, runBody } from '../support/seeds.js';
-import type { Answer, Api } from '../support/server.js';
+import { expectStatus, makeConfigurationVersion, makeRun, reportBody, resource, runBody } from '../support/seeds.js';
+import type { ApiResponse, ApiTestClient } from '../support/server.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
-import { addState, newVariable, type Arrived, type World } from './land.js';
+import { addState, newVariable, type MatrixCallerInWorld, type MatrixWorld } from './land.js';
 import { organization, theAgent } from './targets.js';
 
 /** A caller, and a workspace of their own, on which they have what they have on `one`. */
-export type Scene = { readonly world: World; readonly caller: Arrived; readonly api: Api; readonly id: string };
+export type Scene = {
+  readonly world: MatrixWorld;
+  readonly caller: MatrixCallerInWorld;
+  readonly api: ApiTestClient;
+  readonly id: string;
+};
 
 /** Does what a key of a map of permissions promises, and before that what it takes. */
-export type Probe = (scene: Scene) => Promise<Answer>;
+export type Probe = (scene: Scene) => Promise<ApiResponse>;
 
 export type PermissionMap = {
   readonly probes: Readonly<Record<string, Probe>>;
@@ -32,7 +37,7 @@ const read =
   ({ api, id }) =>
     api.get(of(id, path));
 
-const lock = (api: Api, id: string): Promise<Answer> => api.post(of(id, '/actions/lock'));
+const lock = (api: ApiTestClient, id: string): Promise<ApiResponse> => api.post(of(id, '/actions/lock'));
 
 const queue =
   (attributes: object): Probe =>
@@ -74,7 +79,7 @@ export const OF_WORKSPACE: PermissionMap = {
       await makeConfigurationVersion(world.server, id);
       const run = await makeRun(world.server, id);
       for (const report of [reportBody('planning'), reportBody('planned', { 'resource-additions': 1 })])
-        answered(await theAgent(world).api.post(`/api/v2/runs/${run}/progress`, report), 200);
+        expectStatus(await theAgent(world).api.post(`/api/v2/runs/${run}/progress`, report), 200);
       return api.post(`/api/v2/runs/${run}/actions/apply`);
     },
     'can-read-variable': read('/vars'),
@@ -170,7 +175,7 @@ export const OF_ORGANIZATION: PermissionMap = {
 };
 
 /** For who is shown no link: there is no other way to upload. */
-const NO_LINK = { status: 404, body: null, text: '', headers: new Headers() } as const satisfies Answer;
+const NO_LINK = { status: 404, body: null, text: '', headers: new Headers() } as const satisfies ApiResponse;
 
 const pathOf = (id: string): string => `${ACME}/registry-providers/private/acme/${id}`;
 const ONE = '/versions/1.0.0';
@@ -179,7 +184,7 @@ const ONE_FOR_LINUX = `${ONE}/platforms/linux/amd64`;
 const uploads =
   (path: string, link: string, content: (name: string) => Buffer): Probe =>
   async ({ api, id }) => {
-    const { links } = answered(await api.get(pathOf(id) + path), 200).body.data;
+    const { links } = expectStatus(await api.get(pathOf(id) + path), 200).body.data;
     return links[link] ? uploadTo(api, links[link] as string, content(id)) : NO_LINK;
   };
 

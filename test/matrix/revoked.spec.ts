@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { MovedClock } from '../support/clocks.js';
+import { AdjustableClock } from '../support/clocks.js';
 import { makeToken } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
-import type { World } from './land.js';
-import { ask, expectedOf, nameOf, type Row } from './matrix.js';
+import type { MatrixWorld } from './land.js';
+import { sendMatrixRequest, expectedOf, nameOf, type MatrixRow } from './matrix.js';
 import { ROWS } from './rows/index.js';
-import { inhabit } from './world.js';
+import { createCallers } from './world.js';
 
 // The gateway remembers who a token is. Each route must notice by itself that it is no longer so (ADR 32): one whose first
 // statement does not ask would go on answering.
@@ -13,12 +13,12 @@ import { inhabit } from './world.js';
 const LONG = 120_000;
 
 let server: TestServer;
-let world: World;
+let world: MatrixWorld;
 
 beforeAll(async () => {
-  const clock = new MovedClock();
+  const clock = new AdjustableClock();
   server = await startTestServer({ clock, followers: true });
-  world = await inhabit(server, clock);
+  world = await createCallers(server, clock);
 }, LONG);
 
 afterAll(() => server.close());
@@ -29,7 +29,7 @@ describe('a token that was used a moment ago and is revoked', () => {
     async (name) => {
       const caller = world.callers.find((one) => one.name === name);
       if (!caller) throw new Error(`nobody is called ${name}`);
-      const rows = (Object.values(ROWS).flat() as readonly Row[]).filter(
+      const rows = (Object.values(ROWS).flat() as readonly MatrixRow[]).filter(
         (row) => row.demands !== 'anybody' && !/^40[34]$/.test(expectedOf(row, caller, world)),
       );
       const open: string[] = [];
@@ -41,7 +41,7 @@ describe('a token that was used a moment ago and is revoked', () => {
         const params = row.about.standing(caller, world);
         const [newest] = (await server.get(`/api/v2/users/${caller.id}/authentication-tokens`)).body.data;
         await server.delete(`/api/v2/authentication-tokens/${newest.id}`);
-        const { status } = await ask(row, { world, caller, api, params });
+        const { status } = await sendMatrixRequest(row, { world, caller, api, params });
         if (status !== 401) open.push(`${nameOf(row)}: ${status}`);
         await row.tearDown?.(world);
       }

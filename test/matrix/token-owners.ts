@@ -1,4 +1,4 @@
-import type { Api } from '../support/server.js';
+import type { ApiTestClient } from '../support/server.js';
 import {
   agentPool,
   inAcme,
@@ -8,22 +8,22 @@ import {
   plainMember,
   remotePool,
   theAgent,
-  thing,
+  createTarget,
 } from './targets.js';
-import type { Demand, Target } from './matrix.js';
-import type { World } from './land.js';
+import type { ExpectedAccess, MatrixTarget } from './matrix.js';
+import type { MatrixWorld } from './land.js';
 
-export type TokenOwner = {
+export type MatrixTokenOwner = {
   readonly when: string;
-  readonly of: Target;
-  readonly path: (world: World) => string;
+  readonly of: MatrixTarget;
+  readonly path: (world: MatrixWorld) => string;
   /** Who has them made; the site's administrator where nobody is named. */
-  readonly by?: (world: World) => Api;
-  readonly demands: readonly Demand[];
+  readonly by?: (world: MatrixWorld) => ApiTestClient;
+  readonly demands: readonly ExpectedAccess[];
 };
 
 /** Whose tokens are asked for by their own ids. */
-export const TOKEN_OWNERS: readonly TokenOwner[] = [
+export const TOKEN_OWNERS: readonly MatrixTokenOwner[] = [
   {
     when: 'of a user',
     of: person,
@@ -56,7 +56,7 @@ export const TOKEN_OWNERS: readonly TokenOwner[] = [
   },
   {
     when: 'of a run',
-    of: thing(inAcme, 'run'),
+    of: createTarget(inAcme, 'run'),
     path: ({ things }) => `runs/${things.run}/authentication-tokens`,
     by: (world) => theAgent(world).api,
     demands: ['manage-agent-tokens'],

@@ -1,9 +1,9 @@
-import { sql, toldBy, type LogPosition, type Recorded } from '#kernel';
+import { sql, describeAuditEvent, type LogPosition, type RecordedEvent } from '#kernel';
 import type { EventStore } from '#event-store';
-import { registry } from '../../apps/slices.js';
+import { eventRegistry } from '../../apps/slices.js';
 
 /** An entry of a trail as readers filter for it: its resource's type and its action. */
-export type TrailEntry = `${string} ${string}`;
+export type MatrixTrailEntry = `${string} ${string}`;
 
 const START: LogPosition = { transaction: '0', position: 0 };
 
@@ -14,14 +14,14 @@ export const logEnd = async ({ database }: EventStore): Promise<LogPosition> =>
   )) ?? START;
 
 /** What a request has left behind: events, and what the trail of the organization tells of them, each entry once. */
-export type Traces = { readonly events: number; readonly entries: readonly string[] };
+export type RecordedTraces = { readonly events: number; readonly entries: readonly string[] };
 
 /** Of the request since then; nobody else asks meanwhile, and what followers do has another event as its cause. */
 export const tracesSince = async (
   { database }: EventStore,
   { transaction, position }: LogPosition,
-): Promise<Traces> => {
-  const events = await database.rows<Recorded>(sql`
+): Promise<RecordedTraces> => {
+  const events = await database.rows<RecordedEvent>(sql`
     select type, data, organization from event_store.events e
      where (e.transaction, e.position) > (${transaction}::xid8, ${position}::bigint)
        and context ->> 'causation' is null
@@ -34,8 +34,8 @@ export const tracesOf = async (
   { database }: EventStore,
   { transaction, position }: LogPosition,
   request: string,
-): Promise<Traces> => {
-  const events = await database.rows<Recorded>(sql`
+): Promise<RecordedTraces> => {
+  const events = await database.rows<RecordedEvent>(sql`
     select type, data, organization from event_store.events e
      where (e.transaction, e.position) > (${transaction}::xid8, ${position}::bigint)
        and context -> 'request' ->> 'id' = ${request}
@@ -56,8 +56,11 @@ const READ: Readonly<Record<string, string>> = {
 /** It has `show` of these, and no `index`. */
 const WITHOUT_INDEX: ReadonlySet<string> = new Set(['authentication-tokens', 'configuration-versions']);
 
-type Told = { readonly type: string };
-type Showing = { readonly data?: Told | readonly Told[] | null; readonly included?: readonly Told[] } | null;
+type ExpectedEntry = { readonly type: string };
+type Showing = {
+  readonly data?: ExpectedEntry | readonly ExpectedEntry[] | null;
+  readonly included?: readonly ExpectedEntry[];
+} | null;
 
 /** What a document shows of which a trail must tell, by the names of the catalogue. */
 export const shownIn = (body: Showing): string[] => {
@@ -69,10 +72,10 @@ export const shownIn = (body: Showing): string[] => {
   return [...new Set(types.flatMap((type) => READ[type] ?? []))];
 };
 
-const told = ({ type, data, organization }: Recorded): string[] => {
-  const audit = registry[type]?.audit;
+const told = ({ type, data, organization }: RecordedEvent): string[] => {
+  const audit = eventRegistry[type]?.audit;
   if (!audit) throw new Error(`no slice knows an event named ${type}`);
   if ('unaudited' in audit || organization === null) return [];
-  const { type: resource, action } = toldBy(audit, data as never);
+  const { type: resource, action } = describeAuditEvent(audit, data as never);
   return [`${resource} ${action}`];
 };

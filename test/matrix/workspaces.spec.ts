@@ -1,18 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
-import { may, standingIn } from '#access';
+import { can, getRolesIn } from '#access';
 import { describeByHand } from './by-hand.js';
 import { CALLERS } from './callers.js';
-import { describeMatrix, type AskedAll } from './describe-matrix.js';
-import { differences, nameOf, type Difference, type May } from './matrix.js';
+import { describeMatrix, type MatrixResults } from './describe-matrix.js';
+import { differences, nameOf, type MatrixDifference, type ExpectedResult } from './matrix.js';
 import { ROWS } from './rows/index.js';
 
 /** As if somebody had written `member` into the row of `update-workspace`. */
-const loosened: May = (actor, permission, place) =>
-  may(actor, permission, place) ||
-  (permission === 'update-workspace' && standingIn(actor, place.organization).has('member'));
+const loosened: ExpectedResult = (actor, permission, place) =>
+  can(actor, permission, place) ||
+  (permission === 'update-workspace' && getRolesIn(actor, place.organization).has('member'));
 
-const describeHole = ({ rows, world, answers }: AskedAll): void => {
-  const against = (allow: May): Difference[] =>
+const describeHole = ({ rows, world, answers }: MatrixResults): void => {
+  const against = (allow: ExpectedResult): MatrixDifference[] =>
     rows.flatMap((row) => differences(row, answers.get(nameOf(row)) ?? new Map(), world(), allow));
 
   describe('a hole in the permission table', () => {
@@ -37,12 +37,13 @@ const describeHole = ({ rows, world, answers }: AskedAll): void => {
           readers.map((caller) => ({ row, caller, expected: seesOne(caller) ? '422' : '204' })),
         ),
       ].map((cell) => ({ ...cell, answered: '404' }));
-      const inOrder = (cells: readonly Difference[]): string[] => cells.map((cell) => JSON.stringify(cell)).toSorted();
+      const inOrder = (cells: readonly MatrixDifference[]): string[] =>
+        cells.map((cell) => JSON.stringify(cell)).toSorted();
       expect(inOrder(against(loosened))).toEqual(inOrder(expected));
     });
 
     it('is not reported where there is none', () => {
-      expect(against(may)).toEqual([]);
+      expect(against(can)).toEqual([]);
     });
   });
 };

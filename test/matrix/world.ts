@@ -1,28 +1,39 @@
 import { ensureUser, issueUserToken } from '#people';
-import { attributesOf } from '#json-api';
-import type { MovedClock } from '../support/clocks.js';
-import { answered, makeAgentToken, makeMember, makeTeam, makeToken, resource } from '../support/seeds.js';
+import { toAttributes } from '#json-api';
+import type { AdjustableClock } from '../support/clocks.js';
+import { expectStatus, makeAgentToken, makeMember, makeTeam, makeToken, resource } from '../support/seeds.js';
 import type { TestServer } from '../support/server.js';
-import { CALLERS, type Caller } from './callers.js';
-import { giveAccess, settle, speakingFor, type Arrived, type Land, type World } from './land.js';
+import { CALLERS, type MatrixCaller } from './callers.js';
+import {
+  grantAccess,
+  setUpSharedWorld,
+  createCallerFor,
+  type MatrixCallerInWorld,
+  type SharedWorld,
+  type MatrixWorld,
+} from './land.js';
 import { registerAgent } from './targets.js';
 import { TOKEN_OWNERS } from './token-owners.js';
 
 /** What a caller gets on arriving. */
-type Arrival = Pick<Arrived, 'api' | 'id' | 'membership' | 'team'>;
+type Arrival = Pick<MatrixCallerInWorld, 'api' | 'id' | 'membership' | 'team'>;
 
 const NOBODY = { membership: '', team: '' };
 
 /** Teams are secret unless they say otherwise: nobody sees the teams of other callers who may not. */
-const teamFor = async (caller: Caller, name: string, { server, acme, one, land }: Land): Promise<string> => {
-  const access = attributesOf(caller.access ?? {});
+const teamFor = async (
+  caller: MatrixCaller,
+  name: string,
+  { server, acme, one, land }: SharedWorld,
+): Promise<string> => {
+  const access = toAttributes(caller.access ?? {});
   const team = await makeTeam(server, acme.name, name, { 'organization-access': access });
-  if (caller.given) await giveAccess(server, team, caller.given, caller.given.on === 'workspace' ? one : land);
+  if (caller.given) await grantAccess(server, team, caller.given, caller.given.on === 'workspace' ? one : land);
   return team;
 };
 
 /** Who is invited by an owner, and not by the site, has to accept. */
-const invite = async (land: Land, name: string, team: string): Promise<Arrival> => {
+const invite = async (land: SharedWorld, name: string, team: string): Promise<Arrival> => {
   const { server, acme } = land;
   const owners = await ownersToken(land);
   const body = resource(
@@ -31,27 +42,27 @@ const invite = async (land: Land, name: string, team: string): Promise<Arrival> 
     { teams: { data: [{ type: 'teams', id: team }] } },
   );
   const path = `/api/v2/organizations/${acme.name}/organization-memberships`;
-  const { id: membership } = answered(await server.as(owners).post(path, body), 201).body.data;
+  const { id: membership } = expectStatus(await server.as(owners).post(path, body), 201).body.data;
   // The inviter does not see the account; an administrator of the site does.
-  const shown = answered(await server.get(`/api/v2/organization-memberships/${membership}`), 200).body.data;
+  const shown = expectStatus(await server.get(`/api/v2/organization-memberships/${membership}`), 200).body.data;
   const id = shown.relationships.user.data.id as string;
   const token = await makeToken(server, `/api/v2/users/${id}/authentication-tokens`);
   return { api: server.as(token), id, membership, team };
 };
 
-const ownersToken = async ({ server, acme, unique }: Land): Promise<string> => {
+const ownersToken = async ({ server, acme, unique }: SharedWorld): Promise<string> => {
   const path = `/api/v2/teams/${acme.ownersTeam}/authentication-tokens`;
   const body = resource('authentication-tokens', { description: unique('token') });
-  return answered(await server.post(path, body), 201).body.data.attributes.token as string;
+  return expectStatus(await server.post(path, body), 201).body.data.attributes.token as string;
 };
 
-const siteAdmin = async (name: string, { server }: Land): Promise<Arrival> => {
+const siteAdmin = async (name: string, { server }: SharedWorld): Promise<Arrival> => {
   const { house, store } = server;
   const { id } = await ensureUser(store, house.ids, name, true);
   return { ...NOBODY, api: server.as(await issueUserToken(store, house.ids, id, 'for the matrix')), id };
 };
 
-const personIn = async (caller: Caller, name: string, land: Land): Promise<Arrival> => {
+const personIn = async (caller: MatrixCaller, name: string, land: SharedWorld): Promise<Arrival> => {
   const { server, acme, rival } = land;
   if (caller.siteAdmin) return siteAdmin(name, land);
   if (caller.invited) return invite(land, name, await teamFor(caller, name, land));
@@ -62,9 +73,9 @@ const personIn = async (caller: Caller, name: string, land: Land): Promise<Arriv
   return { api, id, membership, team };
 };
 
-const isOwner = ({ standing }: Caller): boolean => standing.includes('owner');
+const isOwner = ({ standing }: MatrixCaller): boolean => standing.includes('owner');
 
-const teamIn = async (caller: Caller, name: string, land: Land): Promise<Arrival> => {
+const teamIn = async (caller: MatrixCaller, name: string, land: SharedWorld): Promise<Arrival> => {
   const { server, acme } = land;
   if (isOwner(caller)) {
     return { ...NOBODY, api: server.as(await ownersToken(land)), id: acme.ownersTeam, team: acme.ownersTeam };
@@ -74,13 +85,13 @@ const teamIn = async (caller: Caller, name: string, land: Land): Promise<Arrival
   return { ...NOBODY, api, id: team, team };
 };
 
-const organizationIn = async ({ comes }: Caller, { server, acme }: Land): Promise<Arrival> => {
+const organizationIn = async ({ comes }: MatrixCaller, { server, acme }: SharedWorld): Promise<Arrival> => {
   const kind = comes === 'audit-trails' ? '?token=audit-trails' : '';
   const path = `/api/v2/organizations/${acme.name}/authentication-token${kind}`;
   return { ...NOBODY, api: server.as(await makeToken(server, path)), id: acme.id };
 };
 
-const agentIn = async ({ server, pool }: Land): Promise<Arrival> => ({
+const agentIn = async ({ server, pool }: SharedWorld): Promise<Arrival> => ({
   ...NOBODY,
   api: server.as(await makeAgentToken(server, pool)),
   id: pool,
@@ -88,13 +99,17 @@ const agentIn = async ({ server, pool }: Land): Promise<Arrival> => ({
 
 const RUNS = { own: 'run', consumer: 'runBeside', stranger: 'runFar' } as const;
 
-const runIn = async ({ run = 'stranger' }: Caller, land: Land): Promise<Arrival> => {
+const runIn = async ({ run = 'stranger' }: MatrixCaller, land: SharedWorld): Promise<Arrival> => {
   const id = land.things[RUNS[run]];
-  return { ...NOBODY, api: await speakingFor(id, land), id };
+  return { ...NOBODY, api: await createCallerFor(id, land), id };
 };
 
 /** A user's token that has been good for something. */
-const spoilt = async (comes: Caller['comes'], clock: MovedClock, { server }: Land): Promise<Arrival> => {
+const spoilt = async (
+  comes: MatrixCaller['comes'],
+  clock: AdjustableClock,
+  { server }: SharedWorld,
+): Promise<Arrival> => {
   const { house, store } = server;
   const { id } = await ensureUser(store, house.ids, comes.replaceAll(' ', '-'), true);
   if (comes === 'without a token') return { ...NOBODY, api: server.as(null), id };
@@ -102,15 +117,15 @@ const spoilt = async (comes: Caller['comes'], clock: MovedClock, { server }: Lan
   const end = new Date(clock.now().getTime() + 60_000).toISOString();
   const attributes = comes === 'with an expired token' ? { 'expired-at': end } : {};
   const path = `/api/v2/users/${id}/authentication-tokens`;
-  const made = answered(await server.post(path, resource('authentication-tokens', attributes)), 201).body.data;
+  const made = expectStatus(await server.post(path, resource('authentication-tokens', attributes)), 201).body.data;
   const api = server.as(made.attributes.token as string);
-  answered(await api.get('/api/v2/account/details'), 200);
+  expectStatus(await api.get('/api/v2/account/details'), 200);
   if (comes === 'with a revoked token')
-    answered(await server.delete(`/api/v2/authentication-tokens/${made.id as string}`), 204);
+    expectStatus(await server.delete(`/api/v2/authentication-tokens/${made.id as string}`), 204);
   return { ...NOBODY, api, id };
 };
 
-const arrive = (caller: Caller, name: string, clock: MovedClock, land: Land): Promise<Arrival> => {
+const arrive = (caller: MatrixCaller, name: string, clock: AdjustableClock, land: SharedWorld): Promise<Arrival> => {
   switch (caller.comes) {
     case 'user':
       return personIn(caller, name, land);
@@ -132,18 +147,19 @@ const arrive = (caller: Caller, name: string, clock: MovedClock, land: Land): Pr
 };
 
 /** One token of each kind of owner, which no caller comes with. */
-const standingTokens = async (world: World): Promise<World['tokens']> => {
+const standingTokens = async (world: MatrixWorld): Promise<MatrixWorld['tokens']> => {
   const body = resource('authentication-tokens', { description: 'stays' });
   const made = TOKEN_OWNERS.map(async ({ when, path, by }) => {
-    const { id } = answered(await (by?.(world) ?? world.server).post(`/api/v2/${path(world)}`, body), 201).body.data;
+    const { id } = expectStatus(await (by?.(world) ?? world.server).post(`/api/v2/${path(world)}`, body), 201).body
+      .data;
     return [when, id as string] as const;
   });
   return Object.fromEntries(await Promise.all(made));
 };
 
-export const inhabit = async (server: TestServer, clock: MovedClock): Promise<World> => {
-  const land = await settle(server);
-  const callers: Arrived[] = [];
+export const createCallers = async (server: TestServer, clock: AdjustableClock): Promise<MatrixWorld> => {
+  const land = await setUpSharedWorld(server);
+  const callers: MatrixCallerInWorld[] = [];
   for (const [index, caller] of CALLERS.entries()) {
     const short = `caller-${index}`;
     callers.push({ ...caller, short, ...(await arrive(caller, short, clock, land)) });

@@ -1,14 +1,20 @@
-import { answered, makeOrganization, makeOrganizationToken, makeWorkspace, type SeededOrganization } from './seeds.js';
-import type { Api } from './server.js';
+import {
+  expectStatus,
+  makeOrganization,
+  makeOrganizationToken,
+  makeWorkspace,
+  type SeededOrganization,
+} from './seeds.js';
+import type { ApiTestClient } from './server.js';
 
 /** An organization with a workspace in which things happen, and who reads its trail, with their token. */
-export type Audited = SeededOrganization & {
+export type AuditedOrganization = SeededOrganization & {
   readonly workspace: string;
   readonly token: string;
-  readonly reader: Api;
+  readonly reader: ApiTestClient;
 };
 
-export const makeAudited = async (api: Api, name: string): Promise<Audited> => {
+export const createAuditedOrganization = async (api: ApiTestClient, name: string): Promise<AuditedOrganization> => {
   const organization = await makeOrganization(api, name);
   const workspace = await makeWorkspace(api, name, 'cellar');
   const token = await makeOrganizationToken(api, name);
@@ -16,6 +22,6 @@ export const makeAudited = async (api: Api, name: string): Promise<Audited> => {
 };
 
 /** One entry. */
-export const act = async (api: Api, workspace: string, action: 'lock' | 'unlock'): Promise<void> => {
-  answered(await api.post(`/api/v2/workspaces/${workspace}/actions/${action}`, {}), 200);
+export const act = async (api: ApiTestClient, workspace: string, action: 'lock' | 'unlock'): Promise<void> => {
+  expectStatus(await api.post(`/api/v2/workspaces/${workspace}/actions/${action}`, {}), 200);
 };

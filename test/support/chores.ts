@@ -1,7 +1,7 @@
-import type { Chore } from '#event-store';
+import type { ScheduledJob } from '#event-store';
 
 /** One round, through all that is due; resolves to how much that was. */
-export const oneRound = async (chore: Chore): Promise<number> => {
+export const runJobOnce = async (chore: ScheduledJob): Promise<number> => {
   let count = 0;
   const done = (things = 1): void => void (count += things);
   await chore.run({ signal: new AbortController().signal, done });

@@ -8,7 +8,7 @@ const msOf = ({ days = 0, minutes = 0, seconds = 0, ms = 0 }: Duration): number 
   ((days * 24 * 60 + minutes) * 60 + seconds) * 1_000 + ms;
 
 /** Stands, but where a test puts it on, or back. */
-export class StandingClock extends Clock {
+export class FixedClock extends Clock {
   time = Date.parse('2026-11-21T12:00:00.000Z');
 
   override now(): Date {
@@ -23,7 +23,7 @@ export class StandingClock extends Clock {
 }
 
 /** No two things happen at once: what is ordered by time has one order. */
-export class TickingClock extends StandingClock {
+export class TickingClock extends FixedClock {
   override now(): Date {
     this.time += 1;
     return super.now();
@@ -31,7 +31,7 @@ export class TickingClock extends StandingClock {
 }
 
 /** The machine's, but for what a test puts it ahead: for what it shares with clocks that no test moves, Postgres' own. */
-export class MovedClock extends Clock {
+export class AdjustableClock extends Clock {
   ahead = 0;
 
   override now(): Date {
@@ -44,8 +44,8 @@ export class MovedClock extends Clock {
 }
 
 /** One that begins with a full hour: signed links of files are the same for so long, and so are documents that show them. */
-export const fromTheFullHour = (): MovedClock => {
-  const clock = new MovedClock();
+export const fromTheFullHour = (): AdjustableClock => {
+  const clock = new AdjustableClock();
   clock.pass({ ms: HOUR_MS - (Date.now() % HOUR_MS) });
   return clock;
 };

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { migrate } from '#event-store';
-import { slices } from '../../apps/slices.js';
+import { moduleDefinitions } from '../../apps/slices.js';
 
 export type TestDatabase = { readonly url: string; drop(): Promise<void> };
 
@@ -35,7 +35,7 @@ const makeTemplate = (): Promise<void> =>
     const found = await client.query('select 1 from pg_database where datname = $1', [TEMPLATE]);
     if (found.rowCount !== 0) return;
     await client.query(`create database ${TEMPLATE}_new`);
-    await migrate(urlOf(`${TEMPLATE}_new`), slices);
+    await migrate(urlOf(`${TEMPLATE}_new`), moduleDefinitions);
     await client.query(`alter database ${TEMPLATE}_new rename to ${TEMPLATE}`);
   });
 

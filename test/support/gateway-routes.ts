@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RequestMethod, type DynamicModule, type Type } from '@nestjs/common';
-import { routeOptionsOf } from '#access';
+import { getRouteOptions } from '#access';
 import { ROOT } from './folders.js';
 
 export type Route = {
@@ -16,7 +16,7 @@ export type Route = {
   readonly readsBody: boolean;
 };
 /** A controller's file, called after what it answers with. */
-export type Room = { readonly file: string; readonly name: string; readonly controllers: readonly Type[] };
+export type EndpointModule = { readonly file: string; readonly name: string; readonly controllers: readonly Type[] };
 
 export const LIBS = join(ROOT, 'libs');
 
@@ -45,7 +45,7 @@ export const routesOf = (controller: Type): Route[] =>
     const prefixes = [metadata<string | string[]>('path', controller) ?? ''].flat();
     const method = RequestMethod[metadata<RequestMethod>('method', handler) ?? RequestMethod.GET];
     const status = metadata<number>('__httpCode__', handler) ?? (method === 'POST' ? 201 : 200);
-    const open = routeOptionsOf(handler).isPublic ?? false;
+    const open = getRouteOptions(handler).isPublic ?? false;
     const readsBody = readsBodyIn(controller, name);
     return prefixes.flatMap((prefix) =>
       paths.map((path) => ({ method, path: joined(prefix, path), status, open, readsBody })),
@@ -55,13 +55,13 @@ export const routesOf = (controller: Type): Route[] =>
 export const filesOf = async (suffix: RegExp): Promise<string[]> =>
   (await readdir(LIBS, { recursive: true })).filter((file) => suffix.test(file)).toSorted();
 
-const roomOf = async (file: string): Promise<Room> => {
+const roomOf = async (file: string): Promise<EndpointModule> => {
   const exported = Object.values((await import(`../../libs/${file.replace(/ts$/, 'js')}`)) as object);
   const name = file.replace(/^.*\//, '').replace('.controller.ts', '');
   return { file, name, controllers: exported.filter(isController) };
 };
 
-export const roomsOfTheHouse = async (): Promise<Room[]> =>
+export const listEndpointModules = async (): Promise<EndpointModule[]> =>
   Promise.all((await filesOf(/\.controller\.ts$/)).map(roomOf));
 
 type Listing = { imports?: unknown[]; controllers?: Type[] };

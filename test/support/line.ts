@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 /** A line to a server that a test can cut, and mend. */
-export type Line = {
+export type FlakyConnection = {
   /** The server's address, by way of the line. */
   readonly url: string;
   cut(): Promise<void>;
@@ -10,7 +10,7 @@ export type Line = {
   close(): Promise<void>;
 };
 
-export const layLine = async (to: string): Promise<Line> => {
+export const openFlakyConnection = async (to: string): Promise<FlakyConnection> => {
   const target = new URL(to);
   const open = new Set<Socket>();
   const keep = (socket: Socket): void => {

@@ -1,4 +1,4 @@
-import { sql, type LogPosition, type Recorded } from '#kernel';
+import { sql, type LogPosition, type RecordedEvent } from '#kernel';
 import type { EventStore } from '#event-store';
 
 const START: LogPosition = { transaction: '0', position: 0 };
@@ -6,8 +6,11 @@ const BATCH = 1_000;
 const POLL_MS = 20;
 
 /** What followers may read of the log at this moment, in its order. */
-export const readableLog = async (store: EventStore, { batch = BATCH, sealed = false } = {}): Promise<Recorded[]> => {
-  const log: Recorded[] = [];
+export const readableLog = async (
+  store: EventStore,
+  { batch = BATCH, sealed = false } = {},
+): Promise<RecordedEvent[]> => {
+  const log: RecordedEvent[] = [];
   for (;;) {
     const last = log.at(-1) ?? START;
     const next = await store.read(last, batch, (statement) => store.database.rows(statement), { sealed });
@@ -20,7 +23,7 @@ export const readableLog = async (store: EventStore, { batch = BATCH, sealed = f
  * Every event, in the log's order. What came after a transaction that still runs is not to be read yet, and that
  * transaction may be of another database: transaction ids are those of the whole Postgres.
  */
-export const wholeLog = async (store: EventStore, options = {}): Promise<Recorded[]> => {
+export const readWholeLog = async (store: EventStore, options = {}): Promise<RecordedEvent[]> => {
   const length = await logLength(store);
   for (;;) {
     const log = await readableLog(store, options);
@@ -30,10 +33,10 @@ export const wholeLog = async (store: EventStore, options = {}): Promise<Recorde
 };
 
 /**
- * Resolves when the follower has passed what is in the log by now. The test's time is all that it has: `caughtUp` would
+ * Resolves when the follower has passed what is in the log by now. The test's time is all that it has: `waitForFollower` would
  * give up after what a request may wait for.
  */
-export const followed = async ({ database }: EventStore, follower: string): Promise<void> => {
+export const waitForFollowers = async ({ database }: EventStore, follower: string): Promise<void> => {
   const head = await database.row<LogPosition>(sql`
     select transaction::text as transaction, position from event_store.events
      order by event_store.events.transaction desc, position desc limit 1`);

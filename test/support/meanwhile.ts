@@ -11,7 +11,7 @@ export const meanwhileShown = (store: EventStore, happens: () => Promise<unknown
 };
 
 /** Has something happen between what the next command reads and what it appends. */
-export const meanwhile = (store: EventStore, happens: () => Promise<unknown>): void => {
+export const runBetween = (store: EventStore, happens: () => Promise<unknown>): void => {
   const append = store.append.bind(store);
   store.append = async (...appended) => {
     store.append = append;

@@ -1,6 +1,6 @@
 import type { Actor } from '#access';
-import type { Database, Row } from '#event-store';
-import { compile, Refused, sql, type Sql } from '#kernel';
+import type { Database, DatabaseRow } from '#event-store';
+import { compileStatement, Refusal, sql, type Sql } from '#kernel';
 import { makeOrganization } from './seeds.js';
 import { startTestServer, type TestServer } from './server.js';
 
@@ -19,7 +19,7 @@ type Node = {
 
 const nodesOf = (node: Node): Plan => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 
-const nodesIn = (explained: Row | undefined): Plan => {
+const nodesIn = (explained: DatabaseRow | undefined): Plan => {
   const [top] = (explained?.['QUERY PLAN'] ?? []) as readonly { readonly Plan: Node }[];
   if (!top) throw new Error('Postgres explained nothing');
   return nodesOf(top.Plan);
@@ -31,7 +31,7 @@ export const planFor = async (database: Database, statement: Sql): Promise<Plan>
 
 /** The plan that is kept, whatever the values. */
 export const planForAny = async (database: Database, statement: Sql): Promise<Plan> => {
-  const { text, values } = compile(statement);
+  const { text, values } = compileStatement(statement);
   const literals = values.map((value) => `'${String(value).replaceAll("'", "''")}'`).join(', ');
   const session = await database.session();
   await session.run(sql`set plan_cache_mode = force_generic_plan`);
@@ -42,7 +42,7 @@ export const planForAny = async (database: Database, statement: Sql): Promise<Pl
 };
 
 /** What a question to the database comes to, and by what statement it was asked. */
-export const asked = async <T>(
+export const captureStatement = async <T>(
   database: Database,
   ask: (database: Database) => Promise<T>,
 ): Promise<{ readonly found: T; readonly statement: Sql }> => {
@@ -61,17 +61,17 @@ export const refusedStatement = async (
     () => null,
     (error: unknown) => error,
   );
-  if (!(refusal instanceof Refused)) throw new Error('the question was not refused', { cause: refusal });
+  if (!(refusal instanceof Refusal)) throw new Error('the question was not refused', { cause: refusal });
   return sent();
 };
 
 const watch = (database: Database): { readonly watched: Database; readonly sent: () => Sql } => {
   let last: Sql | null = null;
-  const send = (statement: Sql): Promise<Row[]> => {
+  const send = (statement: Sql): Promise<DatabaseRow[]> => {
     last = statement;
     return database.slowRows({ id: 'plans' }, statement);
   };
-  const watched = { rows: send, slowRows: (_: unknown, statement: Sql): Promise<Row[]> => send(statement) };
+  const watched = { rows: send, slowRows: (_: unknown, statement: Sql): Promise<DatabaseRow[]> => send(statement) };
   const sent = (): Sql => {
     if (!last) throw new Error('no statement was sent');
     return last;
@@ -112,14 +112,14 @@ export const anybody = (known: Known): Actor => {
   return { kind: 'user', id: 'user-x', name: 'x', ...current, expiredAt: null, request, ...known };
 };
 
-export type Crowd = {
+export type PlanSeed = {
   readonly server: TestServer;
   /** Who sees all of it, and a member of it who sees what `team-few` has been given. */
   readonly actors: Readonly<Record<'administrator' | 'member', Actor>>;
 };
 
 /** A server with an organization of that name, and what is put straight into the views beside it. */
-export const startCrowd = async (organization: string, fill: (id: string) => readonly Sql[]): Promise<Crowd> => {
+export const startCrowd = async (organization: string, fill: (id: string) => readonly Sql[]): Promise<PlanSeed> => {
   const server = await startTestServer();
   const { id } = await makeOrganization(server, organization);
   const session = await server.database.session();

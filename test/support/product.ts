@@ -11,7 +11,7 @@ import { BUILD } from './folders.js';
 import { freePorts } from './free-ports.js';
 
 /** How a process of the product ended, and what it said. */
-export type Ended = {
+export type ProcessResult = {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
@@ -31,27 +31,27 @@ export type Product = {
   /** The process of the server itself, also when npm has started it. */
   serverPid(): number;
   /** SIGKILL for npm alone, after `startWithNpm`. */
-  killNpm(): Promise<Ended>;
+  killNpm(): Promise<ProcessResult>;
   /** Closes standard output and error as a closing terminal does, and sends its SIGHUP. */
-  hangUp(): Promise<Ended>;
+  hangUp(): Promise<ProcessResult>;
   /** Starts it, and ends it while its own Postgres is starting; resolves when the process is gone. */
-  endDuringStart(signal: NodeJS.Signals): Promise<Ended>;
+  endDuringStart(signal: NodeJS.Signals): Promise<ProcessResult>;
   /** What it has written to stdout since it was started. */
   output(): string;
   /** Whether its own Postgres has left a process that may still run. */
   postgresIsLeft(): boolean;
   /** SIGKILL; resolves when the process is gone. */
-  kill(): Promise<Ended>;
+  kill(): Promise<ProcessResult>;
   /** SIGKILL for it and for its own Postgres. */
-  killWithPostgres(): Promise<Ended>;
+  killWithPostgres(): Promise<ProcessResult>;
   /** SIGTERM; resolves when the process has ended by itself. */
-  stop(): Promise<Ended>;
+  stop(): Promise<ProcessResult>;
   /** A command beside it or alone, such as `verify`. */
-  run(...args: readonly string[]): Promise<Ended>;
+  run(...args: readonly string[]): Promise<ProcessResult>;
   /** The same with other settings; an empty one counts as absent. */
-  runWith(settings: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Ended>;
+  runWith(settings: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<ProcessResult>;
   /** The same in a terminal, where somebody types this line. What the command writes is all in `stdout`. */
-  runInTerminal(line: string, ...args: readonly string[]): Promise<Ended>;
+  runInTerminal(line: string, ...args: readonly string[]): Promise<ProcessResult>;
   /** Where its own Postgres answers, while it runs. */
   databaseUrl(): Promise<string>;
   /** Ends what still runs, and removes its data. */
@@ -62,7 +62,7 @@ const POLL_MS = 20;
 const START_TIMEOUT_MS = 60_000;
 
 /** Waits for a condition, for as long as a start may take on a busy machine. */
-export const until = async (condition: () => boolean | Promise<boolean>, what: string): Promise<void> => {
+export const waitUntil = async (condition: () => boolean | Promise<boolean>, what: string): Promise<void> => {
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`waited ${START_TIMEOUT_MS} ms in vain until ${what}`);
@@ -95,7 +95,7 @@ const statusOf = (url: string): Promise<number | null> =>
 
 type Running = {
   readonly child: ChildProcessByStdio<Writable | null, Readable, Readable>;
-  readonly ended: Promise<Ended>;
+  readonly ended: Promise<ProcessResult>;
   over(): boolean;
   output(): string;
 };
@@ -128,7 +128,7 @@ const follow = (child: ChildProcessByStdio<Writable | null, Readable, Readable>)
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()));
-  const ended = new Promise<Ended>((resolve, reject) => {
+  const ended = new Promise<ProcessResult>((resolve, reject) => {
     child.once('error', reject);
     // Not `close`: what it has left behind may hold its pipes open for a while.
     child.once('exit', (code, signal) => {
@@ -139,7 +139,7 @@ const follow = (child: ChildProcessByStdio<Writable | null, Readable, Readable>)
   return { child, ended, over: () => over, output: () => output.stdout };
 };
 
-export const makeProduct = async (settings: Readonly<Record<string, string>> = {}): Promise<Product> => {
+export const launchProduct = async (settings: Readonly<Record<string, string>> = {}): Promise<Product> => {
   const dataFolder = settings['CADASTRE_DATA'] ?? (await mkdtemp(join(tmpdir(), 'cadastre-data-')));
   const [port] = await freePorts();
   const adminToken = `test.atlasv1.${randomBytes(24).toString('hex')}`;
@@ -177,7 +177,7 @@ export const makeProduct = async (settings: Readonly<Record<string, string>> = {
     }
     return (await statusOf(`${url}/readyz`)) === 200;
   };
-  const end = async (signal: NodeJS.Signals): Promise<Ended> => {
+  const end = async (signal: NodeJS.Signals): Promise<ProcessResult> => {
     if (!server) throw new Error('cadastre is not running');
     server.child.kill(signal);
     const ended = await server.ended;
@@ -191,11 +191,11 @@ export const makeProduct = async (settings: Readonly<Record<string, string>> = {
     adminToken,
     start: async (name = 'serve') => {
       server = launch(BUILD, [name], env);
-      await until(isReady, `cadastre ${name} is ready`);
+      await waitUntil(isReady, `cadastre ${name} is ready`);
     },
     startWithNpm: async () => {
       server = launchWithNpm(BUILD, env);
-      await until(isReady, 'cadastre is ready under npm');
+      await waitUntil(isReady, 'cadastre is ready under npm');
     },
     serverPid: () => Number.parseInt(contentOf(join(dataFolder, 'pid')), 10),
     killNpm: () => end('SIGKILL'),
@@ -208,7 +208,7 @@ export const makeProduct = async (settings: Readonly<Record<string, string>> = {
       const before = postgres();
       server = launch(BUILD, ['serve'], env);
       // Postgres writes this file before it does anything else: it is about to read its log of the time before.
-      await until(() => ![before, ''].includes(postgres()), 'its Postgres is starting');
+      await waitUntil(() => ![before, ''].includes(postgres()), 'its Postgres is starting');
       return end(signal);
     },
     output: () => server?.output() ?? '',
@@ -225,7 +225,7 @@ export const makeProduct = async (settings: Readonly<Record<string, string>> = {
     databaseUrl: () => readFile(join(dataFolder, 'database-url'), 'utf8'),
     remove: async () => {
       if (server && !server.over()) await end('SIGKILL');
-      await until(() => postgres() === '', 'its Postgres has ended');
+      await waitUntil(() => postgres() === '', 'its Postgres has ended');
       await rm(dataFolder, { recursive: true, force: true });
     },
   };

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { expect } from '@jest/globals';
 import { generateKey } from 'openpgp';
-import { Release, upload, type Signer } from './releases.js';
-import { answered, makeMember, makeOrganization, makeTeam, resource } from './seeds.js';
+import { TestRelease, upload, type Signer } from './releases.js';
+import { expectStatus, makeMember, makeOrganization, makeTeam, resource } from './seeds.js';
 import { pathOf } from './state-file.js';
-import type { Answer, Api, TestServer } from './server.js';
+import type { ApiResponse, ApiTestClient, TestServer } from './server.js';
 
 export const GPG_KEYS = '/api/registry/private/v2/gpg-keys';
 
@@ -30,18 +30,19 @@ export const versionBody = (version: string, attributes: object = {}): object =>
   resource('registry-provider-versions', { version, 'key-id': NO_KEY, protocols: ['5.0'], ...attributes });
 
 /** The id of a new private provider. */
-export const makeProvider = async (api: Api, organization: string, name: string): Promise<string> =>
-  answered(await api.post(pathOfProviders(organization), providerBody(organization, name)), 201).body.data.id as string;
+export const makeProvider = async (api: ApiTestClient, organization: string, name: string): Promise<string> =>
+  expectStatus(await api.post(pathOfProviders(organization), providerBody(organization, name)), 201).body.data
+    .id as string;
 
 /** The document of a new version. */
 export const makeVersion = async (
-  api: Api,
+  api: ApiTestClient,
   organization: string,
   name: string,
   version: string,
   keyId = NO_KEY,
 ): Promise<any> =>
-  answered(await api.post(pathOfVersions(organization, name), versionBody(version, { 'key-id': keyId })), 201).body
+  expectStatus(await api.post(pathOfVersions(organization, name), versionBody(version, { 'key-id': keyId })), 201).body
     .data;
 
 /** What a platform is made of. */
@@ -60,44 +61,44 @@ export const zipOf = (name: string, version: string, os = 'linux', arch = 'amd64
 
 export const platformBody = (attributes: object): object => resource('registry-provider-platforms', attributes);
 
-export const addKey = (api: Api, namespace: string, { armor }: Pick<Signer, 'armor'>): Promise<Answer> =>
+export const addKey = (api: ApiTestClient, namespace: string, { armor }: Pick<Signer, 'armor'>): Promise<ApiResponse> =>
   api.post(GPG_KEYS, resource('gpg-keys', { namespace, 'ascii-armor': armor }));
 
 /** The organization acme with somebody who reads its providers, and one beside it whose owner has no business there. */
 export const settleNeighbours = async (
   server: TestServer,
-): Promise<{ readonly member: Api; readonly stranger: Api }> => {
+): Promise<{ readonly member: ApiTestClient; readonly stranger: ApiTestClient }> => {
   await makeOrganization(server, 'acme');
   const { ownersTeam } = await makeOrganization(server, 'neighbour');
   const member = await makeMember(server, 'acme', 'mia', [await makeTeam(server, 'acme', 'readers')]);
   return { member, stranger: await makeMember(server, 'neighbour', 'nora', [ownersTeam]) };
 };
 
-export const uploadTo = (api: Api, link: string, bytes: Uint8Array): Promise<Answer> =>
+export const uploadTo = (api: ApiTestClient, link: string, bytes: Uint8Array): Promise<ApiResponse> =>
   upload(api, pathOf(link), bytes);
 
-export type System = readonly [os: string, arch: string];
-export const LINUX: System = ['linux', 'amd64'];
-export const DARWIN: System = ['darwin', 'arm64'];
+export type TestSystem = readonly [os: string, arch: string];
+export const LINUX: TestSystem = ['linux', 'amd64'];
+export const DARWIN: TestSystem = ['darwin', 'arm64'];
 
 /** The path of a version that has everything it wants; the provider is there, and so is the key. */
 export const publishVersion = async (
-  api: Api,
+  api: ApiTestClient,
   organization: string,
   name: string,
   version: string,
   signer: Signer,
-  systems: readonly System[] = [LINUX],
+  systems: readonly TestSystem[] = [LINUX],
 ): Promise<string> => {
   const { links } = await makeVersion(api, organization, name, version, signer.keyId);
-  const release = new Release(api, organization, name, version);
+  const release = new TestRelease(api, organization, name, version);
   const archives = systems.map(([os, arch]) => release.archive(os, arch, zipOf(name, version, os, arch)));
   const sums = Buffer.from(archives.map(({ shasum, filename }) => `${shasum}  ${filename}\n`).join(''));
-  answered(await uploadTo(api, links['shasums-upload'], sums), 200);
-  answered(await uploadTo(api, links['shasums-sig-upload'], await signer.sign(sums)), 200);
+  expectStatus(await uploadTo(api, links['shasums-upload'], sums), 200);
+  expectStatus(await uploadTo(api, links['shasums-sig-upload'], await signer.sign(sums)), 200);
   for (const archive of archives) {
     const platform = await release.addPlatform(archive);
-    answered(await uploadTo(api, platform.links['provider-binary-upload'], archive.bytes), 200);
+    expectStatus(await uploadTo(api, platform.links['provider-binary-upload'], archive.bytes), 200);
   }
   return release.path;
 };
@@ -114,5 +115,5 @@ export const newEccKey = async (): Promise<string> => {
 };
 
 /** A text, or one that matches. */
-export const saying = (detail: string | RegExp): unknown =>
+export const matchRefusalText = (detail: string | RegExp): unknown =>
   typeof detail === 'string' ? detail : expect.stringMatching(detail);

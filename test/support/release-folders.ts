@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { ZipFile } from 'yazl';
-import { formatChecksums, nameOfArchive, nameOfChecksums, nameOfSignature } from '#provider-release';
+import { formatChecksums, formatArchiveName, formatChecksumsName, formatSignatureName } from '#provider-release';
 import { sha256Of, type Signer } from './releases.js';
 
 export type Packed = { readonly name: string; readonly version: string };
@@ -41,14 +41,14 @@ export const makeDist = async (): Promise<Dist> => {
     write,
     pack: async (packed, system, more) => {
       const [os = '', arch = ''] = system.split('_');
-      await write(nameOfArchive({ ...packed, os, arch }), await zippedProvider(packed, system, more));
+      await write(formatArchiveName({ ...packed, os, arch }), await zippedProvider(packed, system, more));
     },
     sum: async (packed, signer) => {
       const zips = (await readdir(path)).filter((file) => file.endsWith('.zip'));
       const entries = zips.map(async (file) => [file, sha256Of(await readFile(join(path, file)))] as const);
       const sums = Buffer.from(formatChecksums(Object.fromEntries(await Promise.all(entries))));
-      await write(nameOfChecksums(packed), sums);
-      if (signer) await write(nameOfSignature(packed), await signer.sign(sums));
+      await write(formatChecksumsName(packed), sums);
+      if (signer) await write(formatSignatureName(packed), await signer.sign(sums));
     },
     remove: () => rm(path, { recursive: true, force: true }),
   };

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { generateKey } from 'openpgp';
-import { formatChecksums, nameOfArchive, readPublicKey, signDetached } from '#provider-release';
-import { answered, resource } from './seeds.js';
-import type { Answer, Api } from './server.js';
+import { formatChecksums, formatArchiveName, readPublicKey, signDetached } from '#provider-release';
+import { expectStatus, resource } from './seeds.js';
+import type { ApiResponse, ApiTestClient } from './server.js';
 import { pathOf as pathIn } from './state-file.js';
 
 /** Somebody who signs releases. */
@@ -35,16 +35,16 @@ export const makeSigner = async ({ subkey = false } = {}): Promise<Signer> => {
   };
 };
 
-export const addGpgKey = async (api: Api, namespace: string, { armor }: Signer): Promise<void> => {
+export const addGpgKey = async (api: ApiTestClient, namespace: string, { armor }: Signer): Promise<void> => {
   const body = resource('gpg-keys', { namespace, 'ascii-armor': armor });
-  answered(await api.post('/api/registry/private/v2/gpg-keys', body), 201);
+  expectStatus(await api.post('/api/registry/private/v2/gpg-keys', body), 201);
 };
 
 const pathOf = (organization: string, name: string): string =>
   `/api/v2/organizations/${organization}/registry-providers/private/${organization}/${name}`;
 
 /** A zip of a platform, as far as the server looks: bytes with a name and a checksum. */
-export type Archive = {
+export type TestArchive = {
   readonly os: string;
   readonly arch: string;
   readonly filename: string;
@@ -55,9 +55,9 @@ export type Archive = {
 export const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 /** The version of a provider, on its way to be published. */
-export class Release {
+export class TestRelease {
   constructor(
-    private readonly api: Api,
+    private readonly api: ApiTestClient,
     readonly organization: string,
     readonly name: string,
     readonly version: string,
@@ -68,7 +68,7 @@ export class Release {
   }
 
   async document(): Promise<any> {
-    return answered(await this.api.get(this.path), 200).body.data;
+    return expectStatus(await this.api.get(this.path), 200).body.data;
   }
 
   /** The path of a link of the version's document. */
@@ -77,63 +77,69 @@ export class Release {
   }
 
   /** The same of a platform's. */
-  async linkOf(archive: Pick<Archive, 'os' | 'arch'>, name: string): Promise<string> {
+  async linkOf(archive: Pick<TestArchive, 'os' | 'arch'>, name: string): Promise<string> {
     return pathIn((await this.platform(archive)).links[name] as string);
   }
 
-  archive(os: string, arch = 'amd64', bytes: Buffer = randomBytes(2_000)): Archive {
+  archive(os: string, arch = 'amd64', bytes: Buffer = randomBytes(2_000)): TestArchive {
     const { name, version } = this;
-    return { os, arch, filename: nameOfArchive({ name, version, os, arch }), shasum: sha256Of(bytes), bytes };
+    return { os, arch, filename: formatArchiveName({ name, version, os, arch }), shasum: sha256Of(bytes), bytes };
   }
 
   /** Declares the platform of a zip. */
-  declarePlatform({ os, arch, filename, shasum }: Archive): Promise<Answer> {
+  declarePlatform({ os, arch, filename, shasum }: TestArchive): Promise<ApiResponse> {
     const body = resource('registry-provider-platforms', { os, arch, filename, shasum });
     return this.api.post(`${this.path}/platforms`, body);
   }
 
   /** Its document. */
-  async addPlatform(archive: Archive): Promise<any> {
-    return answered(await this.declarePlatform(archive), 201).body.data;
+  async addPlatform(archive: TestArchive): Promise<any> {
+    return expectStatus(await this.declarePlatform(archive), 201).body.data;
   }
 
-  platformPath({ os, arch }: Pick<Archive, 'os' | 'arch'>): string {
+  platformPath({ os, arch }: Pick<TestArchive, 'os' | 'arch'>): string {
     return `${this.path}/platforms/${os}/${arch}`;
   }
 
-  async platform(archive: Pick<Archive, 'os' | 'arch'>): Promise<any> {
-    return answered(await this.api.get(this.platformPath(archive)), 200).body.data;
+  async platform(archive: Pick<TestArchive, 'os' | 'arch'>): Promise<any> {
+    return expectStatus(await this.api.get(this.platformPath(archive)), 200).body.data;
   }
 }
 
 /** A new provider with one version. */
 export const makeRelease = async (
-  api: Api,
+  api: ApiTestClient,
   organization: string,
   name: string,
   { keyId, version = '1.0.0' }: { readonly keyId: string; readonly version?: string },
-): Promise<Release> => {
+): Promise<TestRelease> => {
   const provider = resource('registry-providers', { name, namespace: organization, 'registry-name': 'private' });
-  answered(await api.post(`/api/v2/organizations/${organization}/registry-providers`, provider), 201);
+  expectStatus(await api.post(`/api/v2/organizations/${organization}/registry-providers`, provider), 201);
   const body = resource('registry-provider-versions', { version, 'key-id': keyId, protocols: ['5.0'] });
-  answered(await api.post(`${pathOf(organization, name)}/versions`, body), 201);
-  return new Release(api, organization, name, version);
+  expectStatus(await api.post(`${pathOf(organization, name)}/versions`, body), 201);
+  return new TestRelease(api, organization, name, version);
 };
 
 /** SHA256SUMS of these zips. */
-export const checksumsOf = (...archives: readonly Archive[]): Buffer =>
+export const checksumsOf = (...archives: readonly TestArchive[]): Buffer =>
   Buffer.from(formatChecksums(Object.fromEntries(archives.map(({ filename, shasum }) => [filename, shasum]))));
 
 /** As clients upload: a bare PUT, without a token. */
-export const upload = (api: Api, link: string, bytes: Uint8Array): Promise<Answer> => api.as(null).put(link, bytes);
+export const upload = (api: ApiTestClient, link: string, bytes: Uint8Array): Promise<ApiResponse> =>
+  api.as(null).put(link, bytes);
 
 /** Uploads all that belongs to a version with these platforms, which it declares; nobody is asked to be quick. */
-export const publish = async (api: Api, release: Release, signer: Signer, ...archives: Archive[]): Promise<void> => {
+export const publish = async (
+  api: ApiTestClient,
+  release: TestRelease,
+  signer: Signer,
+  ...archives: TestArchive[]
+): Promise<void> => {
   const sums = checksumsOf(...archives);
   for (const archive of archives) await release.addPlatform(archive);
-  answered(await upload(api, await release.link('shasums-upload'), sums), 200);
-  answered(await upload(api, await release.link('shasums-sig-upload'), await signer.sign(sums)), 200);
+  expectStatus(await upload(api, await release.link('shasums-upload'), sums), 200);
+  expectStatus(await upload(api, await release.link('shasums-sig-upload'), await signer.sign(sums)), 200);
   for (const archive of archives) {
-    answered(await upload(api, await release.linkOf(archive, 'provider-binary-upload'), archive.bytes), 200);
+    expectStatus(await upload(api, await release.linkOf(archive, 'provider-binary-upload'), archive.bytes), 200);
   }
 };

@@ -1,9 +1,9 @@
-import { verify, viewsOf } from '#event-store';
-import { runsSlice } from '#runs';
-import { followed } from './log.js';
+import { verifyView, listViews } from '#event-store';
+import { runsDefinition } from '#runs';
+import { waitForFollowers } from './log.js';
 import { TickingClock } from './clocks.js';
 import {
-  answered,
+  expectStatus,
   makeRemotePool,
   makeAgentToken,
   makeConfigurationVersion,
@@ -11,10 +11,10 @@ import {
   makeWorkspace,
   reportBody,
 } from './seeds.js';
-import { startTestServer, type Answer, type Api, type TestServer } from './server.js';
+import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from './server.js';
 
 /** A server with the organization `acme`, and an executor of a pool that all its workspaces may use. */
-type Site = { readonly server: TestServer; readonly agents: Api };
+type RunSite = { readonly server: TestServer; readonly agents: ApiTestClient };
 
 /** Runs have one order: no two things happen at once. */
 export const startRunSite = async () => {
@@ -27,14 +27,18 @@ export const startRunSite = async () => {
 };
 
 /** What specs ask of runs; the site is looked at when they ask. */
-export const runRequests = (site: () => Site) => {
+export const runRequests = (site: () => RunSite) => {
   let workspaces = 0;
-  const show = async (id: string, api: Api = site().server) =>
-    answered(await api.get(`/api/v2/runs/${id}`), 200).body.data;
-  const report = (id: string, status: string, attributes: object = {}, api: Api = site().agents): Promise<Answer> =>
-    api.post(`/api/v2/runs/${id}/progress`, reportBody(status, attributes));
+  const show = async (id: string, api: ApiTestClient = site().server) =>
+    expectStatus(await api.get(`/api/v2/runs/${id}`), 200).body.data;
+  const report = (
+    id: string,
+    status: string,
+    attributes: object = {},
+    api: ApiTestClient = site().agents,
+  ): Promise<ApiResponse> => api.post(`/api/v2/runs/${id}/progress`, reportBody(status, attributes));
   const workspaceOf = async (id: string) =>
-    answered(await site().server.get(`/api/v2/workspaces/${id}`), 200).body.data;
+    expectStatus(await site().server.get(`/api/v2/workspaces/${id}`), 200).body.data;
   return {
     /** With a configuration. */
     aWorkspace: async (attributes: object = {}, relationships?: object): Promise<string> => {
@@ -45,19 +49,22 @@ export const runRequests = (site: () => Site) => {
     },
     show,
     statusOf: async (id: string): Promise<string> => (await show(id)).attributes.status as string,
-    act: (id: string, action: string, body?: unknown, api: Api = site().server): Promise<Answer> =>
+    act: (id: string, action: string, body?: unknown, api: ApiTestClient = site().server): Promise<ApiResponse> =>
       api.post(`/api/v2/runs/${id}/actions/${action}`, body),
     report,
     reported: async (id: string, ...statuses: readonly string[]): Promise<void> => {
-      for (const status of statuses) answered(await report(id, status, { 'has-changes': true }), 200);
+      for (const status of statuses) expectStatus(await report(id, status, { 'has-changes': true }), 200);
     },
     workspaceOf,
     holderOf: async (id: string): Promise<unknown> => (await workspaceOf(id)).relationships['locked-by'].data,
-    queueCaughtUp: (): Promise<void> => followed(site().server.store, 'run_queue'),
+    queueCaughtUp: (): Promise<void> => waitForFollowers(site().server.store, 'run_queue'),
     /** By name, with what they hold that the log does not say, and the other way round. */
     differences: async (): Promise<readonly unknown[]> => {
       const { store } = site().server;
-      const compared = viewsOf([runsSlice]).map(async (view) => [view.name, await verify(store, view, new Date())]);
+      const compared = listViews([runsDefinition]).map(async (view) => [
+        view.name,
+        await verifyView(store, view, new Date()),
+      ]);
       return (await Promise.all(compared)).filter(([, found]) => found?.length !== 0);
     },
   };

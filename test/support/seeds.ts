@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { expect } from '@jest/globals';
 import type { Database } from '#event-store';
 import { sql } from '#kernel';
-import type { Answer, Api } from './server.js';
+import type { ApiResponse, ApiTestClient } from './server.js';
 
 /** The body of a JSON:API request. */
 export const resource = (type: string, attributes: object = {}, relationships?: object): object => ({
@@ -10,18 +10,18 @@ export const resource = (type: string, attributes: object = {}, relationships?: 
 });
 
 /** The answer, where it has this status; else what it said instead. */
-export const answered = (answer: Answer, status: number): Answer => {
+export const expectStatus = (answer: ApiResponse, status: number): ApiResponse => {
   expect({ status: answer.status, text: answer.status === status ? '' : answer.text }).toEqual({ status, text: '' });
   return answer;
 };
 
 /** Where a refused request is wrong, and in what words, of its first problem. */
-export const refusalOf = (answer: Answer): readonly [pointer: string, detail: string] => {
-  const [{ detail, source }] = answered(answer, 422).body.errors;
+export const refusalOf = (answer: ApiResponse): readonly [pointer: string, detail: string] => {
+  const [{ detail, source }] = expectStatus(answer, 422).body.errors;
   return [source.pointer, detail];
 };
 
-const created = (answer: Answer): Answer => answered(answer, 201);
+const created = (answer: ApiResponse): ApiResponse => expectStatus(answer, 201);
 
 export type SeededOrganization = {
   readonly name: string;
@@ -31,7 +31,7 @@ export type SeededOrganization = {
   readonly ownersTeam: string;
 };
 
-export const makeOrganization = async (api: Api, name: string): Promise<SeededOrganization> => {
+export const makeOrganization = async (api: ApiTestClient, name: string): Promise<SeededOrganization> => {
   const attributes = { name, email: `ops@${name}.test` };
   const { body } = created(await api.post('/api/v2/organizations', resource('organizations', attributes)));
   const { relationships } = body.data;
@@ -45,7 +45,7 @@ export const makeOrganization = async (api: Api, name: string): Promise<SeededOr
 
 /** The id of a new workspace. */
 export const makeWorkspace = async (
-  api: Api,
+  api: ApiTestClient,
   organization: string,
   name: string,
   attributes: object = {},
@@ -55,19 +55,19 @@ export const makeWorkspace = async (
   return created(await api.post(`/api/v2/organizations/${organization}/workspaces`, body)).body.data.id as string;
 };
 
-export const makeProject = async (api: Api, organization: string, name: string): Promise<string> =>
+export const makeProject = async (api: ApiTestClient, organization: string, name: string): Promise<string> =>
   created(await api.post(`/api/v2/organizations/${organization}/projects`, resource('projects', { name }))).body.data
     .id as string;
 
 /** The secret of a token made at this path, such as `/api/v2/teams/team-…/authentication-token`. */
-export const makeToken = async (api: Api, path: string): Promise<string> =>
+export const makeToken = async (api: ApiTestClient, path: string): Promise<string> =>
   created(await api.post(path)).body.data.attributes.token as string;
 
-export const makeOrganizationToken = (api: Api, organization: string): Promise<string> =>
+export const makeOrganizationToken = (api: ApiTestClient, organization: string): Promise<string> =>
   makeToken(api, `/api/v2/organizations/${organization}/authentication-token`);
 
 export const makeTeam = async (
-  api: Api,
+  api: ApiTestClient,
   organization: string,
   name: string,
   attributes: object = {},
@@ -77,7 +77,7 @@ export const makeTeam = async (
 };
 
 /** Somebody in an organization, with a token of their own. */
-export type Member = Api & {
+export type SeededMember = ApiTestClient & {
   readonly id: string;
   readonly username: string;
   readonly email: string;
@@ -87,11 +87,11 @@ export type Member = Api & {
 
 /** `api` is an administrator of the site: whom they invite need not accept. */
 export const makeMember = async (
-  api: Api,
+  api: ApiTestClient,
   organization: string,
   name: string,
   teams: readonly string[] = [],
-): Promise<Member> => {
+): Promise<SeededMember> => {
   const email = `${name}@people.test`;
   const into = { teams: { data: teams.map((id) => ({ type: 'teams', id })) } };
   const invited = await api.post(
@@ -99,16 +99,16 @@ export const makeMember = async (
     resource('organization-memberships', { email }, into),
   );
   const { id: membership, relationships } = created(invited).body.data;
-  answered(await api.post(`/api/v2/organization-memberships/${membership}/actions/accept`), 200);
+  expectStatus(await api.post(`/api/v2/organization-memberships/${membership}/actions/accept`), 200);
   const id = relationships.user.data.id as string;
   const token = await makeToken(api, `/api/v2/users/${id}/authentication-tokens`);
-  const { username } = answered(await api.as(token).get('/api/v2/account/details'), 200).body.data.attributes;
+  const { username } = expectStatus(await api.as(token).get('/api/v2/account/details'), 200).body.data.attributes;
   return { ...api.as(token), id, username, email, membership, token };
 };
 
 /** The id of a tag key that the organization reserves; workspaces may override it unless it is said otherwise. */
 export const makeReservedTagKey = async (
-  api: Api,
+  api: ApiTestClient,
   organization: string,
   key: string,
   attributes: object = {},
@@ -129,21 +129,28 @@ export const flatTags = (...names: readonly string[]) => ({
 });
 
 /** Of a flat tag that workspaces of the organization carry. */
-export const idOfTag = async (api: Api, organization: string, name: string): Promise<string> => {
-  const { body } = answered(await api.get(`/api/v2/organizations/${organization}/tags?q=${name}&page[size]=100`), 200);
+export const idOfTag = async (api: ApiTestClient, organization: string, name: string): Promise<string> => {
+  const { body } = expectStatus(
+    await api.get(`/api/v2/organizations/${organization}/tags?q=${name}&page[size]=100`),
+    200,
+  );
   return body.data.find(({ attributes }: { attributes: { name: string } }) => attributes.name === name).id as string;
 };
 
 /** Adds key-value tags to what is at this path, such as `workspaces/ws-…`, or overwrites them by key. */
-export const bindTags = async (api: Api, path: string, tags: Readonly<Record<string, string>>): Promise<void> => {
-  answered(await api.patch(`/api/v2/${path}/tag-bindings`, tagBindings(tags)), 200);
+export const bindTags = async (
+  api: ApiTestClient,
+  path: string,
+  tags: Readonly<Record<string, string>>,
+): Promise<void> => {
+  expectStatus(await api.patch(`/api/v2/${path}/tag-bindings`, tagBindings(tags)), 200);
 };
 
 /** A to-many relationship of a request or a document. */
 export const related = (type: string, ...ids: readonly string[]) => ({ data: ids.map((id) => ({ type, id })) });
 
 export const makeAgentPool = async (
-  api: Api,
+  api: ApiTestClient,
   organization: string,
   name: string,
   attributes: object = {},
@@ -157,8 +164,8 @@ export const makeAgentPool = async (
  * Makes the first organization, and the second as it could be made before names were unique without regard to case.
  * Resolves to the second.
  */
-export const makeTwin = async (
-  server: Api & { readonly database: Database },
+export const createSecondOrganization = async (
+  server: ApiTestClient & { readonly database: Database },
   first: string,
   second: string,
 ): Promise<SeededOrganization> => {
@@ -174,10 +181,10 @@ export const makeTwin = async (
 };
 
 /** A pool that an owner has chosen for runs in `remote` mode. */
-export const makeRemotePool = (api: Api, organization: string, name: string): Promise<string> =>
+export const makeRemotePool = (api: ApiTestClient, organization: string, name: string): Promise<string> =>
   makeAgentPool(api, organization, name, { 'remote-runs-enabled': true });
 
-export const makeAgentToken = async (api: Api, pool: string): Promise<string> => {
+export const makeAgentToken = async (api: ApiTestClient, pool: string): Promise<string> => {
   const body = resource('authentication-tokens', { description: 'for an agent' });
   return created(await api.post(`/api/v2/agent-pools/${pool}/authentication-tokens`, body)).body.data.attributes
     .token as string;
@@ -189,8 +196,8 @@ const teamAnd = (team: string, place: 'project' | 'workspace', id: string): obje
 });
 
 /** Gives a team something on a project, and resolves to its id; `attributes` beside the level are for `custom`. */
-export const giveProject = async (
-  api: Api,
+export const grantProjectAccess = async (
+  api: ApiTestClient,
   team: string,
   project: string,
   access: string,
@@ -200,14 +207,19 @@ export const giveProject = async (
   return created(await api.post('/api/v2/team-projects', body)).body.data.id as string;
 };
 
-export const giveWorkspace = async (api: Api, team: string, workspace: string, access: string): Promise<string> => {
+export const grantWorkspaceAccess = async (
+  api: ApiTestClient,
+  team: string,
+  workspace: string,
+  access: string,
+): Promise<string> => {
   const body = resource('team-workspaces', { access }, teamAnd(team, 'workspace', workspace));
   return created(await api.post('/api/v2/team-workspaces', body)).body.data.id as string;
 };
 
 /** An uploaded configuration version; no run begins with it by itself. */
 export const makeConfigurationVersion = async (
-  api: Api,
+  api: ApiTestClient,
   workspace: string,
   attributes: object = {},
 ): Promise<string> => {
@@ -215,7 +227,7 @@ export const makeConfigurationVersion = async (
   const { data } = created(await api.post(`/api/v2/workspaces/${workspace}/configuration-versions`, body)).body;
   // By its path: the server under test is not at its public address.
   const { pathname } = new URL(data.attributes['upload-url'] as string);
-  answered(await api.as(null).put(pathname, gzipSync('main.tf')), 200);
+  expectStatus(await api.as(null).put(pathname, gzipSync('main.tf')), 200);
   return data.id as string;
 };
 
@@ -223,7 +235,7 @@ export const runBody = (workspace: string, attributes: object = {}, relationship
   resource('runs', attributes, { workspace: { data: { type: 'workspaces', id: workspace } }, ...relationships });
 
 /** The id of a new run in a workspace that has a configuration. */
-export const makeRun = async (api: Api, workspace: string, attributes: object = {}): Promise<string> =>
+export const makeRun = async (api: ApiTestClient, workspace: string, attributes: object = {}): Promise<string> =>
   created(await api.post('/api/v2/runs', runBody(workspace, attributes))).body.data.id as string;
 
 /** What an executor says of a run. */

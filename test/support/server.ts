@@ -5,36 +5,41 @@ import { Authenticator } from '#access';
 import { ensureAdmin } from '#people';
 import { FollowerRunner, type Database, type EventStore } from '#event-store';
 import { createLogger, RandomIds, readSettings, SystemClock, type Settings } from '#host';
-import { httpServer, type HttpLimits } from '#edge';
+import { createHttpServer, type HttpLimits } from '#edge';
 import type { Clock, Ids } from '#kernel';
-import { TokenUses } from '../../libs/access/authentication-tokens.uses.js';
-import { httpOptionsOf } from '../../apps/gateway/src/gateway.js';
+import { TokenUsageRecorder } from '../../libs/access/authentication-tokens.uses.js';
+import { buildHttpOptions } from '../../apps/gateway/src/gateway.js';
 import { GatewayModule } from '../../apps/gateway/src/gateway.module.js';
-import { houseOn, type House } from '../../apps/house.js';
-import { slices, sweepers } from '../../apps/slices.js';
+import { createRuntime, type Runtime } from '../../apps/house.js';
+import { moduleDefinitions, createFileSweepers } from '../../apps/slices.js';
 import { freshDatabase } from './database.js';
 
 /** An answer: its JSON is left untyped on purpose, tests say what they expect of it. */
-export type Answer = { readonly status: number; readonly body: any; readonly text: string; readonly headers: Headers };
-
-export type Api = {
-  get(path: string): Promise<Answer>;
-  post(path: string, body?: unknown): Promise<Answer>;
-  patch(path: string, body?: unknown): Promise<Answer>;
-  put(path: string, body?: unknown): Promise<Answer>;
-  delete(path: string, body?: unknown): Promise<Answer>;
-  /** The same server for another caller; null sends no token. */
-  as(token: string | null): Api;
+export type ApiResponse = {
+  readonly status: number;
+  readonly body: any;
+  readonly text: string;
+  readonly headers: Headers;
 };
 
-export type TestServer = Api & {
+export type ApiTestClient = {
+  get(path: string): Promise<ApiResponse>;
+  post(path: string, body?: unknown): Promise<ApiResponse>;
+  patch(path: string, body?: unknown): Promise<ApiResponse>;
+  put(path: string, body?: unknown): Promise<ApiResponse>;
+  delete(path: string, body?: unknown): Promise<ApiResponse>;
+  /** The same server for another caller; null sends no token. */
+  as(token: string | null): ApiTestClient;
+};
+
+export type TestServer = ApiTestClient & {
   readonly url: string;
   readonly adminToken: string;
-  readonly house: House;
+  readonly house: Runtime;
   readonly store: EventStore;
   readonly database: Database;
   readonly authenticator: Authenticator;
-  readonly uses: TokenUses;
+  readonly uses: TokenUsageRecorder;
   close(): Promise<void>;
 };
 
@@ -49,8 +54,8 @@ export type TestServerOptions = {
 
 const ADMIN_TOKEN = 'testadmin00000.atlasv1.secret-of-the-first-administrator';
 
-export const apiOf = (url: string, token: string | null): Api => {
-  const send = async (method: string, path: string, body?: unknown): Promise<Answer> => {
+export const createApiTestClient = (url: string, token: string | null): ApiTestClient => {
+  const send = async (method: string, path: string, body?: unknown): Promise<ApiResponse> => {
     const raw = typeof body === 'string' || body instanceof Uint8Array;
     const response = await fetch(path.startsWith('http') ? path : `${url}${path}`, {
       method,
@@ -73,7 +78,7 @@ export const apiOf = (url: string, token: string | null): Api => {
     patch: (path, body) => send('PATCH', path, body),
     put: (path, body) => send('PUT', path, body),
     delete: (path, body) => send('DELETE', path, body),
-    as: (other) => apiOf(url, other),
+    as: (other) => createApiTestClient(url, other),
   };
 };
 
@@ -113,24 +118,26 @@ export const startTestServer = async (options: TestServerOptions = {}): Promise<
   };
   const clock = options.clock ?? new SystemClock();
   const ids = options.ids ?? new RandomIds();
-  const house = houseOn(foundation, { settings, logger, name: 'test', clock, ids });
+  const house = createRuntime(foundation, { settings, logger, name: 'test', clock, ids });
   await ensureAdmin(house.store, ids, ADMIN_TOKEN);
   const limits = { ...settings.http, ...options.limits };
-  const app = await httpServer(GatewayModule.over(house), { tls: null, ...httpOptionsOf(house), limits });
+  const app = await createHttpServer(GatewayModule.over(house), { tls: null, ...buildHttpOptions(house), limits });
   await app.listen(0, '127.0.0.1');
-  const followers = options.followers ? [...slices.flatMap((slice) => slice.followers), ...sweepers(house.blobs)] : [];
+  const followers = options.followers
+    ? [...moduleDefinitions.flatMap((slice) => slice.followers), ...createFileSweepers(house.blobs)]
+    : [];
   const runners = followers.map((follower) => new FollowerRunner(house.store, follower, logger));
   for (const runner of runners) runner.start();
   const url = (await app.getUrl()).replace('[::1]', '127.0.0.1');
   return {
-    ...apiOf(url, ADMIN_TOKEN),
+    ...createApiTestClient(url, ADMIN_TOKEN),
     url,
     adminToken: ADMIN_TOKEN,
     house,
     store: house.store,
     database: house.store.database,
     authenticator: app.get(Authenticator, { strict: false }),
-    uses: app.get(TokenUses, { strict: false }),
+    uses: app.get(TokenUsageRecorder, { strict: false }),
     close: async () => {
       await app.close();
       await Promise.all(runners.map((runner) => runner.stop()));
@@ -141,13 +148,13 @@ export const startTestServer = async (options: TestServerOptions = {}): Promise<
   };
 };
 
-export type Gateway = Api & { readonly authenticator: Authenticator; close(): Promise<void> };
+export type TestGateway = ApiTestClient & { readonly authenticator: Authenticator; close(): Promise<void> };
 
 /** One more gateway over the same database, as behind a load balancer: what it remembers of callers is its own. */
-export const anotherGateway = async ({ house, adminToken }: TestServer): Promise<Gateway> => {
-  const app = await httpServer(GatewayModule.over(house), { tls: null, ...httpOptionsOf(house) });
+export const startAnotherGateway = async ({ house, adminToken }: TestServer): Promise<TestGateway> => {
+  const app = await createHttpServer(GatewayModule.over(house), { tls: null, ...buildHttpOptions(house) });
   await app.listen(0, '127.0.0.1');
   const url = (await app.getUrl()).replace('[::1]', '127.0.0.1');
   const authenticator = app.get(Authenticator, { strict: false });
-  return { ...apiOf(url, adminToken), authenticator, close: () => app.close() };
+  return { ...createApiTestClient(url, adminToken), authenticator, close: () => app.close() };
 };

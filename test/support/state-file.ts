@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { resource } from './seeds.js';
 
-export type StateFile = {
+export type TestStateFile = {
   readonly serial: number;
   readonly lineage: string;
   readonly bytes: Buffer;
@@ -21,7 +21,7 @@ export const stateFile = ({
   lineage = randomUUID(),
   outputs = {},
   names = ['it'],
-}: Parts = {}): StateFile => {
+}: Parts = {}): TestStateFile => {
   const bytes = Buffer.from(
     JSON.stringify({
       version: 4,
@@ -43,7 +43,10 @@ export const stateFile = ({
 };
 
 /** The body that announces it; `inline` sends the state along. */
-export const newStateVersion = ({ serial, lineage, bytes, md5 }: StateFile, { inline }: { inline: boolean }): object =>
+export const newStateVersion = (
+  { serial, lineage, bytes, md5 }: TestStateFile,
+  { inline }: { inline: boolean },
+): object =>
   resource('state-versions', { serial, lineage, md5, ...(inline ? { state: bytes.toString('base64') } : {}) });
 
 /** Links are told under the public address, which is not where a test server listens. */

@@ -2,10 +2,10 @@ import http, { type ClientRequest, type IncomingMessage, type ServerResponse } f
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-export type Passed = { readonly method: string; readonly path: string; readonly status: number | null };
+export type ForwardedBytes = { readonly method: string; readonly path: string; readonly status: number | null };
 
 /** What befalls a request; `answer` may also change what a server has said. */
-export type Trouble = {
+export type ProxyFault = {
   /** Cuts the connection before the server hears of it. */
   readonly cut?: boolean;
   /** Cuts it when so much of the body has passed. */
@@ -17,13 +17,13 @@ export type Trouble = {
   readonly change?: (body: any) => unknown;
 };
 
-type Found = Trouble | null | undefined;
+type Found = ProxyFault | null | undefined;
 
 /** What lies between a client and a server: everything passes there, and is written down; some of it gets into trouble. */
-export type Way = {
+export type FaultyProxy = {
   readonly url: string;
   /** In the order in which they were answered; the status is null where the connection was cut. */
-  readonly passed: Passed[];
+  readonly passed: ForwardedBytes[];
   /** Where to; it is known later than the way itself, whose address the server tells in its links. */
   lead(to: string): void;
   /** Asked of every request, which goes on when that is answered. */
@@ -51,7 +51,7 @@ const led = async (
   request: IncomingMessage,
   response: ServerResponse,
   to: string,
-  { cutAfter, swallow, change }: Trouble,
+  { cutAfter, swallow, change }: ProxyFault,
 ): Promise<number | null> => {
   const { method = '', headers } = request;
   const on = http.request(to, { method, headers, agent: false });
@@ -76,10 +76,10 @@ const led = async (
   return statusCode;
 };
 
-export const openWay = async (): Promise<Way> => {
+export const startFaultyProxy = async (): Promise<FaultyProxy> => {
   let to = '';
-  let find: Parameters<Way['trouble']>[0] = () => null;
-  const passed: Passed[] = [];
+  let find: Parameters<FaultyProxy['trouble']>[0] = () => null;
+  const passed: ForwardedBytes[] = [];
 
   const pass = async (request: IncomingMessage, response: ServerResponse): Promise<number | null> => {
     const { method = '', url: path = '' } = request;

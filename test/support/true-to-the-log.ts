@@ -1,13 +1,13 @@
 import { expect } from '@jest/globals';
-import { verify, verifySnapshots, viewsOf, type Slice } from '#event-store';
+import { verifyView, verifySnapshots, listViews, type ModuleDefinition } from '#event-store';
 import type { TestServer } from './server.js';
 
 /** The views of these slices, and the kept states of their streams, are those that the log makes. */
-export const expectTrueToTheLog = async (
+export const expectViewsMatchLog = async (
   { store, house }: Pick<TestServer, 'store' | 'house'>,
-  slices: readonly Slice[],
+  slices: readonly ModuleDefinition[],
 ): Promise<void> => {
-  for (const view of viewsOf(slices))
-    expect([view.name, await verify(store, view, house.clock.now())]).toEqual([view.name, []]);
+  for (const view of listViews(slices))
+    expect([view.name, await verifyView(store, view, house.clock.now())]).toEqual([view.name, []]);
   expect(await verifySnapshots(store, slices)).toEqual([]);
 };

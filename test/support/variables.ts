@@ -1,27 +1,27 @@
 import { sql } from '#kernel';
 import { Vault } from '#vault';
-import { answered, makeTeam, makeToken, resource } from './seeds.js';
-import type { Answer, Api, TestServer } from './server.js';
+import { expectStatus, makeTeam, makeToken, resource } from './seeds.js';
+import type { ApiResponse, ApiTestClient, TestServer } from './server.js';
 
 /** The body of a request for a variable. */
-export const aVariable = (attributes: object = {}): object =>
+export const createVariableBody = (attributes: object = {}): object =>
   resource('vars', { key: 'region', value: 'eu', category: 'terraform', ...attributes });
 
-export const changed = (attributes: object): object => resource('vars', attributes);
+export const patchVariableBody = (attributes: object): object => resource('vars', attributes);
 
 /** A new variable at a path such as `/api/v2/workspaces/ws-…/vars`. */
-export const makeVariable = async (api: Api, path: string, attributes: object = {}): Promise<any> =>
-  answered(await api.post(path, aVariable(attributes)), 201).body.data;
+export const makeVariable = async (api: ApiTestClient, path: string, attributes: object = {}): Promise<any> =>
+  expectStatus(await api.post(path, createVariableBody(attributes)), 201).body.data;
 
 export const makeSet = async (
-  api: Api,
+  api: ApiTestClient,
   organization: string,
   name: string,
   attributes: object = {},
   relationships: object = {},
 ): Promise<any> => {
   const body = resource('varsets', { name, ...attributes }, relationships);
-  return answered(await api.post(`/api/v2/organizations/${organization}/varsets`, body), 201).body.data;
+  return expectStatus(await api.post(`/api/v2/organizations/${organization}/varsets`, body), 201).body.data;
 };
 
 export const identifiers = (type: string, ...ids: readonly string[]): { data: object[] } => ({
@@ -30,12 +30,12 @@ export const identifiers = (type: string, ...ids: readonly string[]): { data: ob
 
 /** Whoever holds the token of a new team with this access to a workspace or a project. */
 export const teamWith = async (
-  api: Api,
+  api: ApiTestClient,
   organization: string,
   name: string,
   on: { workspace: string } | { project: string },
   attributes: object,
-): Promise<Api> => {
+): Promise<ApiTestClient> => {
   const team = await makeTeam(api, organization, name);
   const [kind] = Object.keys(on) as ['workspace' | 'project'];
   const id = Object.values(on)[0] as string;
@@ -43,7 +43,7 @@ export const teamWith = async (
     team: { data: { type: 'teams', id: team } },
     [kind]: { data: { type: `${kind}s`, id } },
   });
-  answered(await api.post(`/api/v2/team-${kind}s`, body), 201);
+  expectStatus(await api.post(`/api/v2/team-${kind}s`, body), 201);
   return api.as(await makeToken(api, `/api/v2/teams/${team}/authentication-token`));
 };
 
@@ -67,7 +67,8 @@ export const secretsOf = async ({ database }: TestServer, organization: string):
     )
   ).map(({ id }) => id);
 
-export const keysIn = ({ body }: Answer): string[] => body.data.map(({ attributes }: any) => attributes.key as string);
-export const namesIn = ({ body }: Answer): string[] =>
+export const keysIn = ({ body }: ApiResponse): string[] =>
+  body.data.map(({ attributes }: any) => attributes.key as string);
+export const namesIn = ({ body }: ApiResponse): string[] =>
   body.data.map(({ attributes }: any) => attributes.name as string);
 export const idsIn = (list: { data: { id: string }[] }): string[] => list.data.map(({ id }) => id);

@@ -10,7 +10,7 @@ export type Greeting = {
 };
 
 /** What a first user needs to get from here to `terraform init`, by copy and paste. */
-export const greetingText = ({ settings, caFile, token, tokenFile }: Greeting): string => {
+export const formatGreeting = ({ settings, caFile, token, tokenFile }: Greeting): string => {
   const host = new URL(settings.publicUrl).host;
   const near = (path: string): string => relative(process.cwd(), path) || path;
   const file = near(join(settings.dataFolder, tokenFile));
@@ -24,7 +24,7 @@ export const greetingText = ({ settings, caFile, token, tokenFile }: Greeting): 
     '',
     `Cadastre is ready at ${settings.publicUrl}`,
     '',
-    ...whereTheTokenIs(settings, token, file),
+    ...describeTokenLocation(settings, token, file),
     ...(caFile ? [`  Certificate authority: ${near(caFile)}`] : []),
     `  Kafka: ${settings.kafka ? settings.kafka.brokers.join(', ') : 'not configured (KAFKA_BROKERS)'}`,
     '',
@@ -51,12 +51,12 @@ export const greetingText = ({ settings, caFile, token, tokenFile }: Greeting): 
   return lines.join('\n');
 };
 
-const whereTheTokenIs = ({ adminToken }: Settings, token: string | null, file: string): string[] => {
+const describeTokenLocation = ({ adminToken }: Settings, token: string | null, file: string): string[] => {
   if (adminToken !== null) return ["  Administrator's token: as set in CADASTRE_ADMIN_TOKEN"];
   if (token === null) return [`  Administrator's token: in ${file}`];
   return [`  Administrator's token: ${token}`, `  (shown this once; also kept in ${file})`];
 };
 
 export const greet = (greeting: Greeting): void => {
-  process.stdout.write(`${greetingText(greeting)}\n`);
+  process.stdout.write(`${formatGreeting(greeting)}\n`);
 };

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import { demandNode } from './node-version.js';
-import { beginUnderFlags } from './v8-flags.js';
+import { restartWithFlags } from './v8-flags.js';
 
 demandNode();
-beginUnderFlags();
+restartWithFlags();
 // Not before: it would be loaded twice.
 await import('reflect-metadata');
 const { program } = await import('./program.js');

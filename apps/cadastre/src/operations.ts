@@ -1,46 +1,46 @@
-import { namesDifferingInCase } from '#organizations';
+import { findNamesDifferingInCase } from '#organizations';
 import {
-  endOf,
+  computeExpiry,
   ensureUser,
-  forgetUserNamed,
+  forgetUserByName,
   issueUserToken,
   listTokensOf,
   listUsers,
   makeOwner,
-  previewForgetting,
+  previewForget,
   revokeToken,
   setEmail,
-  type ForgettingPreview,
+  type ForgetPreview,
 } from '#people';
-import { rebuild, verify, verifySnapshots, viewsOf, type Difference } from '#event-store';
-import { StartRefused, type EnvironmentValues, type Settings } from '#host';
+import { rebuildView, verifyView, verifySnapshots, listViews, type ViewDifference } from '#event-store';
+import { StartupError, type EnvironmentValues, type Settings } from '#host';
 import { describeMissingSite, hasEmbeddedSite } from '../../foundation.js';
-import { migrateHouse, openHouse, type House } from '../../house.js';
-import { slices } from '../../slices.js';
-import { examine } from './doctor.js';
+import { migrateDatabase, openRuntime, type Runtime } from '../../house.js';
+import { moduleDefinitions } from '../../slices.js';
+import { runDoctorChecks } from './doctor.js';
 
-const say = (text: string): void => void process.stdout.write(`${text}\n`);
+const printLine = (text: string): void => void process.stdout.write(`${text}\n`);
 
 /** About ten seconds: somebody waits for the command, and a script must not hang. */
 const RETRIES = 4;
 
-type InsideOptions = {
+type WithRuntimeOptions = {
   /** Make a new site where there is none. */
   readonly mayInitialise?: boolean;
 };
 
 /** Runs with the database of the server on the same data folder, or with one started for the time of the command. */
-const inside = async (
+const withRuntime = async (
   settings: Settings,
-  work: (house: House) => Promise<void>,
-  { mayInitialise = false }: InsideOptions = {},
+  work: (house: Runtime) => Promise<void>,
+  { mayInitialise = false }: WithRuntimeOptions = {},
 ): Promise<void> => {
   if (!mayInitialise && settings.database.mode === 'embedded' && !(await hasEmbeddedSite(settings))) {
-    throw new StartRefused(describeMissingSite(settings));
+    throw new StartupError(describeMissingSite(settings));
   }
-  const house = await openHouse(settings, { name: 'command', beside: true, logToStderr: true });
+  const house = await openRuntime(settings, { name: 'command', beside: true, logToStderr: true });
   try {
-    await migrateHouse(house, { retries: RETRIES, mayInitialise });
+    await migrateDatabase(house, { retries: RETRIES, mayInitialise });
     await work(house);
   } finally {
     await house.close();
@@ -48,17 +48,17 @@ const inside = async (
 };
 
 export const runMigrate = (settings: Settings): Promise<void> =>
-  inside(
+  withRuntime(
     settings,
     () => {
-      say('The database is up to date.');
+      printLine('The database is up to date.');
       return Promise.resolve();
     },
     { mayInitialise: true },
   );
 
 /** Counts aloud on a terminal; a log file gets the result only. */
-const progressOf = (things: string): ((view: string, more: number) => void) => {
+const createProgressReporter = (things: string): ((view: string, more: number) => void) => {
   let total = 0;
   return (view, more) => {
     total += more;
@@ -66,27 +66,27 @@ const progressOf = (things: string): ((view: string, more: number) => void) => {
   };
 };
 
-const viewsNamed = (names: readonly string[]) => {
-  const views = viewsOf(slices);
+const selectViews = (names: readonly string[]) => {
+  const views = listViews(moduleDefinitions);
   const unknown = names.find((name) => !views.some((view) => view.name === name));
   if (unknown !== undefined) {
-    throw new StartRefused(`There is no view named ${unknown}; there are ${views.map(({ name }) => name).join(', ')}.`);
+    throw new StartupError(`There is no view named ${unknown}; there are ${views.map(({ name }) => name).join(', ')}.`);
   }
   return names.length === 0 ? views : views.filter((view) => names.includes(view.name));
 };
 
 export const runRebuild = async (settings: Settings, names: readonly string[]): Promise<void> => {
-  const views = viewsNamed(names);
-  await inside(settings, async ({ store }) => {
+  const views = selectViews(names);
+  await withRuntime(settings, async ({ store }) => {
     for (const view of views) {
       const started = performance.now();
-      await rebuild(store, view, progressOf('events'));
-      say(`${view.name}: rebuilt in ${Math.round(performance.now() - started)} ms`);
+      await rebuildView(store, view, createProgressReporter('events'));
+      printLine(`${view.name}: rebuilt in ${Math.round(performance.now() - started)} ms`);
     }
   });
 };
 
-const describe = ({ table, missing, surplus }: Difference): string =>
+const describe = ({ table, missing, surplus }: ViewDifference): string =>
   [
     `  ${table}:`,
     ...missing.map((row) => `    missing: ${JSON.stringify(row)}`),
@@ -96,18 +96,20 @@ const describe = ({ table, missing, surplus }: Difference): string =>
 /** Resolves to false where a view or a snapshot is not what the log says. */
 export const runVerify = async (settings: Settings): Promise<boolean> => {
   let clean = true;
-  await inside(settings, async ({ store, clock }) => {
-    for (const view of viewsOf(slices)) {
-      const differences = await verify(store, view, clock.now(), progressOf('events'));
-      say(`${view.name}: ${differences.length === 0 ? 'as the log says' : 'DIFFERS'}`);
-      for (const difference of differences) say(describe(difference));
+  await withRuntime(settings, async ({ store, clock }) => {
+    for (const view of listViews(moduleDefinitions)) {
+      const differences = await verifyView(store, view, clock.now(), createProgressReporter('events'));
+      printLine(`${view.name}: ${differences.length === 0 ? 'as the log says' : 'DIFFERS'}`);
+      for (const difference of differences) printLine(describe(difference));
       clean &&= differences.length === 0;
     }
-    const wrong = await verifySnapshots(store, slices);
-    say(`snapshots: ${wrong.length === 0 ? 'as the log says' : `DIFFER: ${wrong.join(', ')}`}`);
+    const wrong = await verifySnapshots(store, moduleDefinitions);
+    printLine(`snapshots: ${wrong.length === 0 ? 'as the log says' : `DIFFER: ${wrong.join(', ')}`}`);
     clean &&= wrong.length === 0;
-    for (const names of await namesDifferingInCase(store.database)) {
-      say(`WARNING: names of organizations differ only in case: ${names.join(', ')}. Rename all but one of them.`);
+    for (const names of await findNamesDifferingInCase(store.database)) {
+      printLine(
+        `WARNING: names of organizations differ only in case: ${names.join(', ')}. Rename all but one of them.`,
+      );
     }
   });
   return clean;
@@ -129,21 +131,21 @@ const describeEnd = (end: string | null): string =>
     : `This token expires at ${end}.`;
 
 export const runTokenCreate = async (settings: Settings, options: TokenOptions): Promise<void> => {
-  const work = async ({ store, ids, clock }: House): Promise<void> => {
+  const work = async ({ store, ids, clock }: Runtime): Promise<void> => {
     const user = await ensureUser(store, ids, options.user, options.siteAdmin ?? false);
     const { email, ownerOf } = options;
     if (email !== undefined) await setEmail(store, ids, user.id, email);
     if (ownerOf !== undefined) await makeOwner(store, ids, { id: user.id, username: options.user }, ownerOf);
-    const end = endOf(options.neverExpires ? null : settings.tokenLifetime, clock.now());
+    const end = computeExpiry(options.neverExpires ? null : settings.tokenLifetime, clock.now());
     const secret = await issueUserToken(store, ids, user.id, options.description ?? 'Made at the command line', end);
     process.stderr.write(`${describeEnd(end)}\n`);
-    say(secret);
+    printLine(secret);
   };
   try {
-    await inside(settings, work, { mayInitialise: options.init ?? false });
+    await withRuntime(settings, work, { mayInitialise: options.init ?? false });
   } catch (error) {
-    if (!(error instanceof StartRefused) || error.message !== describeMissingSite(settings)) throw error;
-    throw new StartRefused(`${error.message}; --init makes a new site there`, { cause: error });
+    if (!(error instanceof StartupError) || error.message !== describeMissingSite(settings)) throw error;
+    throw new StartupError(`${error.message}; --init makes a new site there`, { cause: error });
   }
 };
 
@@ -153,9 +155,9 @@ export type ListOptions = { readonly user?: string; readonly json?: boolean };
 
 /** Prints tokens without their secrets, which are stored nowhere. */
 export const runTokenList = (settings: Settings, { user, json }: ListOptions): Promise<void> =>
-  inside(settings, async ({ store }) => {
+  withRuntime(settings, async ({ store }) => {
     const tokens = await listTokensOf(store, user ?? null);
-    if (json) return say(JSON.stringify(tokens, null, 2));
+    if (json) return printLine(JSON.stringify(tokens, null, 2));
     const rows = tokens.map(({ id, owner, kind, description, createdAt, lastUsedAt, expiredAt }) => [
       id,
       owner,
@@ -165,21 +167,21 @@ export const runTokenList = (settings: Settings, { user, json }: ListOptions): P
       lastUsedAt ?? 'never',
       expiredAt ?? 'never',
     ]);
-    say(tableOf(TOKEN_COLUMNS, rows));
+    printLine(formatTable(TOKEN_COLUMNS, rows));
   });
 
 export const runTokenRevoke = (settings: Settings, id: string): Promise<void> =>
-  inside(settings, async ({ store, ids }) => {
+  withRuntime(settings, async ({ store, ids }) => {
     await revokeToken(store, ids, id);
-    say(`${id} is revoked.`);
+    printLine(`${id} is revoked.`);
   });
 
 const USER_COLUMNS = ['ID', 'USERNAME', 'EMAIL', 'SITE ADMIN', 'ORGANIZATIONS', 'TOKENS'] as const;
 
 export const runUserList = (settings: Settings, { json }: Pick<ListOptions, 'json'>): Promise<void> =>
-  inside(settings, async ({ store }) => {
+  withRuntime(settings, async ({ store }) => {
     const users = await listUsers(store);
-    if (json) return say(JSON.stringify(users, null, 2));
+    if (json) return printLine(JSON.stringify(users, null, 2));
     const rows = users.map(({ id, username, email, siteAdmin, organizations, tokens }) => [
       id,
       username,
@@ -188,11 +190,11 @@ export const runUserList = (settings: Settings, { json }: Pick<ListOptions, 'jso
       organizations.join(', ') || '–',
       String(tokens),
     ]);
-    say(tableOf(USER_COLUMNS, rows));
+    printLine(formatTable(USER_COLUMNS, rows));
   });
 
 /** Columns as wide as their longest value. Control characters of names cannot reach the terminal. */
-const tableOf = (header: readonly string[], rows: readonly (readonly string[])[]): string => {
+const formatTable = (header: readonly string[], rows: readonly (readonly string[])[]): string => {
   const lines = [header, ...rows.map((row) => row.map((cell) => cell.replaceAll(/\p{Cc}/gu, '?')))];
   const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   return lines
@@ -215,7 +217,7 @@ export type ForgetOptions = {
   readonly ask: Confirm | null;
 };
 
-const describePreview = (name: string, { id, memberships, teams, tokens }: ForgettingPreview): string =>
+const describePreview = (name: string, { id, memberships, teams, tokens }: ForgetPreview): string =>
   [
     `This forgets the user ${name} (${id}) for good:`,
     `  - ends ${tokens.length} tokens, ${memberships.length} memberships of organizations and ${teams.length} of teams`,
@@ -225,25 +227,25 @@ const describePreview = (name: string, { id, memberships, teams, tokens }: Forge
   ].join('\n');
 
 export const runUserForget = (settings: Settings, name: string, { yes, ask }: ForgetOptions): Promise<void> =>
-  inside(settings, async ({ store, forgetting, ids }) => {
-    const preview = await previewForgetting(store, name);
+  withRuntime(settings, async ({ store, forgetting, ids }) => {
+    const preview = await previewForget(store, name);
     process.stderr.write(`${describePreview(name, preview)}\n`);
     if (!yes) {
-      if (!ask) throw new StartRefused('not confirmed; run this in a terminal, or add --yes. Nothing was changed');
+      if (!ask) throw new StartupError('not confirmed; run this in a terminal, or add --yes. Nothing was changed');
       const answer = await ask(`Type ${name} to confirm: `);
-      if (answer.trim() !== name) throw new StartRefused('not confirmed. Nothing was changed');
+      if (answer.trim() !== name) throw new StartupError('not confirmed. Nothing was changed');
     }
-    const progress = progressOf('rows looked through for the name');
-    await forgetUserNamed({ store, forgetting, seen: (rows, table) => progress(table, rows) }, ids, name);
-    say(`${name} is forgotten.`);
+    const progress = createProgressReporter('rows looked through for the name');
+    await forgetUserByName({ store, forgetting, seen: (rows, table) => progress(table, rows) }, ids, name);
+    printLine(`${name} is forgotten.`);
   });
 
 /** Resolves to whether nothing failed. */
 export const runDoctor = async (env: EnvironmentValues, now: () => Date): Promise<boolean> => {
   let isHealthy = true;
-  await examine(env, now, ({ result, check, detail }) => {
+  await runDoctorChecks(env, now, ({ result, check, detail }) => {
     isHealthy &&= result !== 'FAILED';
-    say(`${result.padEnd(7)}  ${check}: ${detail}`);
+    printLine(`${result.padEnd(7)}  ${check}: ${detail}`);
   });
   return isHealthy;
 };

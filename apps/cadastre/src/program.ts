@@ -3,17 +3,17 @@ import { findPackageJSON } from 'node:module';
 import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
 import {
-  BadSettings,
+  InvalidSettingsError,
   inspectMachine,
   parseSettings,
-  settingsHelp,
-  settingWarnings,
+  formatSettingsHelp,
+  listSettingWarnings,
   SystemClock,
-  takeDataFolder,
+  lockDataFolder,
   type ProcessKind,
   type Settings,
 } from '#host';
-import { providerCommand } from '../../provider/src/program.js';
+import { createProviderCommand } from '../../provider/src/program.js';
 import {
   runDoctor,
   runMigrate,
@@ -35,24 +35,24 @@ import { describeFailure } from './start-errors.js';
 const clock = new SystemClock();
 
 /** The settings, once they have been checked against the machine. Throws with every problem at once. */
-const checkedSettings = async (kind: ProcessKind): Promise<Settings> => {
+const loadCheckedSettings = async (kind: ProcessKind): Promise<Settings> => {
   const { settings, lines, invalid } = parseSettings(process.env);
   const problems = [...lines, ...(await inspectMachine(settings, kind, invalid, clock.now()))];
   if (problems.length > 0) {
     // If the process on the port also uses the data folder, report that to the operator.
     if (problems.every((line) => line.startsWith('PORT:')) && settings.database.mode === 'embedded') {
-      (await takeDataFolder(settings.dataFolder)).release();
+      (await lockDataFolder(settings.dataFolder)).release();
     }
-    throw new BadSettings(problems);
+    throw new InvalidSettingsError(problems);
   }
-  for (const line of settingWarnings(process.env, settings, kind)) process.stderr.write(`Warning: ${line}\n`);
+  for (const line of listSettingWarnings(process.env, settings, kind)) process.stderr.write(`Warning: ${line}\n`);
   return settings;
 };
 
-const commandSettings = (): Promise<Settings> => checkedSettings('command');
+const loadCommandSettings = (): Promise<Settings> => loadCheckedSettings('command');
 
 /** Prints what went wrong and sets the exit code. */
-const guarded =
+const withErrorReport =
   <A extends unknown[]>(action: (...parameters: A) => Promise<void>) =>
   async (...parameters: A): Promise<void> => {
     try {
@@ -75,7 +75,7 @@ const { version, description: summary } = readManifest();
 export const program = new Command('cadastre')
   .description(summary)
   .version(version, '--version', 'print the version')
-  .addHelpText('after', () => `\n${settingsHelp()}`);
+  .addHelpText('after', () => `\n${formatSettingsHelp()}`);
 
 const PROCESSES = [
   ['serve', 'everything in one process: REST, followers, publisher', serve],
@@ -88,25 +88,27 @@ for (const [name, description, start] of PROCESSES) {
   program
     .command(name)
     .description(description)
-    .action(guarded(() => runUntilStopped(async (stopping) => start(await checkedSettings(name), stopping))));
+    .action(
+      withErrorReport(() => runUntilStopped(async (stopping) => start(await loadCheckedSettings(name), stopping))),
+    );
 }
 
 program
   .command('migrate')
   .description('bring the database up to date, and stop')
-  .action(guarded(async () => runMigrate(await commandSettings())));
+  .action(withErrorReport(async () => runMigrate(await loadCommandSettings())));
 
 program
   .command('rebuild [view...]')
   .description('make views anew from the log; all of them when none is named')
-  .action(guarded(async (views: string[]) => runRebuild(await commandSettings(), views)));
+  .action(withErrorReport(async (views: string[]) => runRebuild(await loadCommandSettings(), views)));
 
 program
   .command('verify')
   .description('compare every view with the log; exits with 1 where one differs')
   .action(
-    guarded(async () => {
-      if (!(await runVerify(await commandSettings()))) process.exitCode = 1;
+    withErrorReport(async () => {
+      if (!(await runVerify(await loadCommandSettings()))) process.exitCode = 1;
     }),
   );
 
@@ -114,7 +116,7 @@ program
   .command('doctor')
   .description('check settings, database, key, files, Kafka, clock and followers; exits with 1 if a check fails')
   .action(
-    guarded(async () => {
+    withErrorReport(async () => {
       if (!(await runDoctor(process.env, () => clock.now()))) process.exitCode = 1;
     }),
   );
@@ -131,19 +133,19 @@ token
   .option('--description <text>', 'what the token is for')
   .option('--never-expires', 'create a token without an end, in place of the lifetime of CADASTRE_TOKEN_LIFETIME')
   .option('--init', 'make a new site if there is none')
-  .action(guarded(async (options: TokenOptions) => runTokenCreate(await commandSettings(), options)));
+  .action(withErrorReport(async (options: TokenOptions) => runTokenCreate(await loadCommandSettings(), options)));
 
 token
   .command('list')
   .description('list tokens, never their secrets')
   .option('--user <name>', 'only the tokens of this user')
   .option('--json', 'print JSON')
-  .action(guarded(async (options: ListOptions) => runTokenList(await commandSettings(), options)));
+  .action(withErrorReport(async (options: ListOptions) => runTokenList(await loadCommandSettings(), options)));
 
 token
   .command('revoke <id>')
   .description('end a token of any kind; the id is the one that "token list" shows')
-  .action(guarded(async (id: string) => runTokenRevoke(await commandSettings(), id)));
+  .action(withErrorReport(async (id: string) => runTokenRevoke(await loadCommandSettings(), id)));
 
 const user = program.command('user').description('users: list, forget');
 
@@ -151,10 +153,10 @@ user
   .command('list')
   .description('list the users of the site')
   .option('--json', 'print JSON')
-  .action(guarded(async (options: ListOptions) => runUserList(await commandSettings(), options)));
+  .action(withErrorReport(async (options: ListOptions) => runUserList(await loadCommandSettings(), options)));
 
 /** Null if there is no terminal, because nobody could answer. */
-const askAtTerminal = (): Confirm | null =>
+const promptAtTerminal = (): Confirm | null =>
   process.stdin.isTTY
     ? async (question) => {
         const terminal = createInterface({ input: process.stdin, output: process.stderr });
@@ -171,12 +173,12 @@ user
   .description("end a user's memberships and tokens, and delete the name from the log and audit trails for good")
   .option('--yes', 'do not ask for confirmation')
   .action(
-    guarded(async (name: string, { yes = false }: { yes?: boolean }) =>
-      runUserForget(await commandSettings(), name, { yes, ask: askAtTerminal() }),
+    withErrorReport(async (name: string, { yes = false }: { yes?: boolean }) =>
+      runUserForget(await loadCommandSettings(), name, { yes, ask: promptAtTerminal() }),
     ),
   );
 
-program.addCommand(providerCommand('provider'));
+program.addCommand(createProviderCommand('provider'));
 
 /** An error is one line, and the name of the help, instead of the whole help. */
 const nameHelpAfterError = (command: Command, path: string): void => {

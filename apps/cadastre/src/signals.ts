@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Running } from './serve.js';
+import type { StoppableService } from './serve.js';
 
 /** SIGHUP comes when the terminal closes. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -32,9 +32,9 @@ const isStartedByNpm = (): boolean =>
  */
 const onParentEnd = (ended: () => void): void => {
   const parent = process.ppid;
-  const grandparent = isShell(parent) ? parentOf(parent) : null;
+  const grandparent = isShell(parent) ? readParentPid(parent) : null;
   const timer = setInterval(() => {
-    if (process.ppid === parent && (grandparent === null || parentOf(parent) === grandparent)) return;
+    if (process.ppid === parent && (grandparent === null || readParentPid(parent) === grandparent)) return;
     clearInterval(timer);
     ended();
   }, PARENT_CHECK_MS);
@@ -45,7 +45,7 @@ const onParentEnd = (ended: () => void): void => {
 const isShell = (pid: number): boolean => /^(?:sh|dash|bash|ash|busybox)$/.test(readProc(pid, 'comm').trim());
 
 /** Null where it is unknown. */
-const parentOf = (pid: number): number | null => {
+const readParentPid = (pid: number): number | null => {
   // The name before it is in parentheses and may hold anything.
   const [, parent] = /^.*\) \S (\d+)/s.exec(readProc(pid, 'stat')) ?? [];
   return parent === undefined ? null : Number(parent);
@@ -62,7 +62,7 @@ const readProc = (pid: number, file: string): string => {
 /**
  * Runs until a request to stop, then stops cleanly. A stop during the start ends what waits, such as for the database.
  */
-export const runUntilStopped = async (start: (stopping: AbortSignal) => Promise<Running>): Promise<void> => {
+export const runUntilStopped = async (start: (stopping: AbortSignal) => Promise<StoppableService>): Promise<void> => {
   const stopping = new AbortController();
   const requested = new Promise<void>((resolve) => {
     onStopRequest(() => {
@@ -73,7 +73,7 @@ export const runUntilStopped = async (start: (stopping: AbortSignal) => Promise<
   });
   // The terminal or pipe may close before the process ends.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-  let running: Running;
+  let running: StoppableService;
   try {
     running = await start(stopping.signal);
   } catch (error) {

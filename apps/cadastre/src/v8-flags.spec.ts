@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
-import { flagsBeside } from './v8-flags.js';
+import { selectMissingFlags } from './v8-flags.js';
 
 const MAIN = join(import.meta.dirname, 'main.js');
 const TELL = 'data:text/javascript,console.log(JSON.stringify([process.pid,process.execArgv]))';
@@ -28,7 +28,7 @@ describe('the flags of V8', () => {
     ['--max-semi-space-size 32', OURS.slice(1)],
     ['--max_semi_space_size=32 --heap_growing_percent=10', []],
   ])('are ours where the options %j say nothing of them', (given, expected) => {
-    expect(flagsBeside(given)).toEqual(expected);
+    expect(selectMissingFlags(given)).toEqual(expected);
   });
 
   it('are there from the beginning, in the same process', async () => {

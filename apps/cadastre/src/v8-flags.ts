@@ -6,7 +6,7 @@
 const FLAGS = ['--max-semi-space-size=16', '--heap-growing-percent=50'];
 
 /** Those about which `given`, the options of Node, says nothing: what the operator has set counts. */
-export const flagsBeside = (given: string): readonly string[] => {
+export const selectMissingFlags = (given: string): readonly string[] => {
   const named = given.replaceAll('_', '-');
   return FLAGS.filter((flag) => !named.includes(flag.slice(0, flag.indexOf('='))));
 };
@@ -16,9 +16,9 @@ export const flagsBeside = (given: string): readonly string[] => {
  * however it was started: some 30 ms. Where that cannot be, or somebody has a channel to it that would break, it goes on
  * as it is.
  */
-export const beginUnderFlags = (): void => {
+export const restartWithFlags = (): void => {
   const { execArgv, execPath, argv, env } = process;
-  const flags = flagsBeside([...execArgv, env['NODE_OPTIONS'] ?? ''].join(' '));
+  const flags = selectMissingFlags([...execArgv, env['NODE_OPTIONS'] ?? ''].join(' '));
   if (flags.length === 0 || process.platform === 'win32' || process.connected) return;
   process.execve?.(execPath, [execPath, ...flags, ...execArgv, ...argv.slice(1)], env);
 };

@@ -20,12 +20,12 @@ import { TagsModule } from '#tags';
 import { VariablesModule } from '#variables';
 import { VaultModule } from '#vault';
 import { WorkspacesModule } from '#workspaces';
-import type { House } from '../../house.js';
+import type { Runtime } from '../../house.js';
 
 /** REST: the slices, and what they stand on. */
 @Module({})
 export class GatewayModule {
-  static over(house: House): DynamicModule {
+  static over(house: Runtime): DynamicModule {
     const { blobs, encryptionKey, settings } = house;
     const { publicUrl } = settings;
     const selfHosted = settings.edition === 'self-hosted';

@@ -2,16 +2,16 @@ import { lookup } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { httpServer, type HttpOptions, type RequestObserver } from '#edge';
-import { certificateNames, createRequestLogger, localCertificates, NestLog, VERSION } from '#host';
-import { inspectBlobs, type House } from '../../house.js';
+import { createHttpServer, type HttpServerOptions, type RequestObserver } from '#edge';
+import { listCertificateNames, createRequestLogger, ensureLocalCertificates, NestLoggerAdapter, VERSION } from '#host';
+import { inspectBlobs, type Runtime } from '../../house.js';
 import { GatewayModule } from './gateway.module.js';
 
-export type Gateway = { readonly app: NestFastifyApplication; readonly caFile: string | null };
+export type RunningGateway = { readonly app: NestFastifyApplication; readonly caFile: string | null };
 
 type Tls = { readonly key: string; readonly cert: string; readonly caFile: string | null };
 
-const tlsOf = async ({ settings, clock }: House): Promise<Tls | null> => {
+const loadTlsOptions = async ({ settings, clock }: Runtime): Promise<Tls | null> => {
   const { tls, host, publicUrl, dataFolder } = settings;
   switch (tls.mode) {
     case 'off':
@@ -19,34 +19,34 @@ const tlsOf = async ({ settings, clock }: House): Promise<Tls | null> => {
     case 'files':
       return { key: await readFile(tls.key, 'utf8'), cert: await readFile(tls.cert, 'utf8'), caFile: null };
     case 'auto':
-      return localCertificates(join(dataFolder, 'tls'), certificateNames(host, publicUrl), clock);
+      return ensureLocalCertificates(join(dataFolder, 'tls'), listCertificateNames(host, publicUrl), clock);
   }
 };
 
-const requestLogOf = ({ settings, logger }: House): RequestObserver | null => {
+const createRequestLog = ({ settings, logger }: Runtime): RequestObserver | null => {
   if (!settings.requestLog || !logger.isLevelEnabled('info')) return null;
   const requests = createRequestLogger();
   return { completed: (request) => requests.log(request) };
 };
 
 /** Everything but TLS that the HTTP server takes from settings. */
-export const httpOptionsOf = (house: House): Omit<HttpOptions, 'tls'> => {
+export const buildHttpOptions = (house: Runtime): Omit<HttpServerOptions, 'tls'> => {
   const { settings, clock, logger } = house;
   return {
     trustedProxies: settings.trustedProxies,
     limits: settings.http,
     rateLimits: { limits: settings.limits, clock },
-    requestLog: requestLogOf(house),
+    requestLog: createRequestLog(house),
     version: VERSION,
-    logger: new NestLog(logger),
+    logger: new NestLoggerAdapter(logger),
   };
 };
 
 /** Listens when this resolves. */
-export const openGateway = async (house: House): Promise<Gateway> => {
-  const tls = await tlsOf(house);
+export const openGateway = async (house: Runtime): Promise<RunningGateway> => {
+  const tls = await loadTlsOptions(house);
   const { port, host } = house.settings;
-  const app = await httpServer(GatewayModule.over(house), { tls, ...httpOptionsOf(house) });
+  const app = await createHttpServer(GatewayModule.over(house), { tls, ...buildHttpOptions(house) });
   // One address. For `localhost` with two addresses Fastify opens a second server, which would have none of the limits.
   const { address } = await lookup(host);
   await app.listen(port, address);

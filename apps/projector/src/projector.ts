@@ -1,15 +1,17 @@
-import { ChoreRunner, FollowerRunner } from '#event-store';
-import type { House } from '../../house.js';
-import { chores, slices, sweepers } from '../../slices.js';
+import { ScheduledJobRunner, FollowerRunner } from '#event-store';
+import type { Runtime } from '../../house.js';
+import { createScheduledJobs, moduleDefinitions, createFileSweepers } from '../../slices.js';
 
-export type Running = { stop(): Promise<void> };
+export type RunningProjector = { stop(): Promise<void> };
 
 /** Keeps the followers of all slices going, and does what is due as time goes by. */
-export const openProjector = (house: House): Running => {
+export const openProjector = (house: Runtime): RunningProjector => {
   const { store, blobs, logger, settings } = house;
-  const followers = [...slices.flatMap((slice) => slice.followers), ...sweepers(blobs)];
+  const followers = [...moduleDefinitions.flatMap((slice) => slice.followers), ...createFileSweepers(blobs)];
   const runners = followers.map((follower) => new FollowerRunner(store, follower, logger));
-  const timed = chores(house, settings).map((chore) => new ChoreRunner(store.database, chore, logger));
+  const timed = createScheduledJobs(house, settings).map(
+    (chore) => new ScheduledJobRunner(store.database, chore, logger),
+  );
   for (const running of [...runners, ...timed]) running.start();
   return {
     stop: async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeDist, type Dist } from '../../../test/support/release-folders.js';
-import { serverOf, tokenFor } from './access.js';
+import { parseServerAddress, findToken } from './access.js';
 
 let home: Dist;
 
@@ -23,7 +23,7 @@ describe('the server', () => {
     [undefined, { CADASTRE_URL: 'https://one.test', TFE_ADDRESS: 'https://two.test' }, 'https://one.test/'],
     [undefined, { TFE_ADDRESS: 'https://two.test/some/where' }, 'https://two.test/'],
   ])('given as %s, with %j set, is %s', (given, env, address) => {
-    expect(serverOf(given, env).href).toBe(address);
+    expect(parseServerAddress(given, env).href).toBe(address);
   });
 
   it.each([
@@ -31,7 +31,7 @@ describe('the server', () => {
     ['https://', /no address/],
     ['https://me:secret@tfe.example.com', /no user and no password/],
   ])('given as %s is a wrong word', (given, problem) => {
-    expect(() => serverOf(given, {})).toThrow(
+    expect(() => parseServerAddress(given, {})).toThrow(
       expect.objectContaining({ kind: 'usage', message: expect.stringMatching(problem) }),
     );
   });
@@ -39,7 +39,7 @@ describe('the server', () => {
 
 describe('the token', () => {
   const found = (env: Readonly<Record<string, string>>, host = 'tfe.example.com', file?: string) =>
-    tokenFor(new URL(`https://${host}`), file && join(home.path, file), { HOME: home.path, ...env });
+    findToken(new URL(`https://${host}`), file && join(home.path, file), { HOME: home.path, ...env });
 
   it('is that of the file, where one is named', async () => {
     expect(await found({ TFE_TOKEN: 'of the variable' }, 'tfe.example.com', 'token')).toMatchObject({

@@ -1,16 +1,16 @@
 import type { z } from 'zod';
-import type { Token } from './access.js';
-import { jsonOf, reasonOf, type many } from './documents.js';
-import { refused } from './failure.js';
-import type { Http, Request } from './http.js';
-import type { Answer } from './transport.js';
+import type { ServerToken } from './access.js';
+import { parseJson, describeRefusal, type listDocument } from './documents.js';
+import { createRefusedError } from './failure.js';
+import type { HttpClient, HttpRequest } from './http.js';
+import type { HttpResponse } from './transport.js';
 
 const JSON_API = 'application/vnd.api+json';
 
-export const isGood = ({ status }: Answer): boolean => status >= 200 && status < 300;
+export const isSuccess = ({ status }: HttpResponse): boolean => status >= 200 && status < 300;
 
 /** Something to be made, and how it is found where an attempt that was not answered has made it. */
-export type ToMake<S extends z.ZodType> = {
+export type ResourceCreation<S extends z.ZodType> = {
   readonly what: string;
   readonly url: URL;
   readonly type: string;
@@ -22,11 +22,11 @@ export type ToMake<S extends z.ZodType> = {
 const PAGE = 100;
 
 /** A server of this API, for the holder of one token. */
-export class Api {
+export class ApiClient {
   constructor(
-    readonly http: Http,
+    readonly http: HttpClient,
     readonly server: URL,
-    private readonly token: Token,
+    private readonly token: ServerToken,
   ) {}
 
   /** Who asks, for telling that they may not. */
@@ -34,11 +34,11 @@ export class Api {
     return `the token of ${this.token.source}`;
   }
 
-  async send(url: URL, request: Request = {}): Promise<Answer> {
+  async send(url: URL, request: HttpRequest = {}): Promise<HttpResponse> {
     const authorization = `Bearer ${this.token.secret}`;
     const headers = { authorization, accept: `${JSON_API}, application/json`, ...request.headers };
     const answer = await this.http.ask(url.pathname, url, { ...request, headers });
-    if (answer.status === 401) throw refused(`${this.server.host} does not know ${this.asker}`);
+    if (answer.status === 401) throw createRefusedError(`${this.server.host} does not know ${this.asker}`);
     return answer;
   }
 
@@ -46,12 +46,12 @@ export class Api {
   async get<S extends z.ZodType>(url: URL, schema: S): Promise<z.output<S> | null> {
     const answer = await this.send(url);
     if (answer.status === 404) return null;
-    if (!isGood(answer)) throw refused(`${url.pathname}: ${reasonOf(answer)}`);
+    if (!isSuccess(answer)) throw createRefusedError(`${url.pathname}: ${describeRefusal(answer)}`);
     return read(answer, url, schema);
   }
 
   /** All pages of a list. */
-  async all<S extends z.ZodType>(url: URL, resource: S, listOf: typeof many): Promise<readonly z.output<S>[]> {
+  async all<S extends z.ZodType>(url: URL, resource: S, listOf: typeof listDocument): Promise<readonly z.output<S>[]> {
     const found: z.output<S>[] = [];
     const schema = listOf(resource);
     let page: number | null = 1;
@@ -65,20 +65,27 @@ export class Api {
     return found;
   }
 
-  async make<S extends z.ZodType>({ what, url, type, attributes, schema, find }: ToMake<S>): Promise<z.output<S>> {
+  async make<S extends z.ZodType>({
+    what,
+    url,
+    type,
+    attributes,
+    schema,
+    find,
+  }: ResourceCreation<S>): Promise<z.output<S>> {
     const body = Buffer.from(JSON.stringify({ data: { type, attributes } }));
     const answer = await this.send(url, { method: 'POST', headers: { 'content-type': JSON_API }, body });
-    if (isGood(answer)) return read(answer, url, schema);
+    if (isSuccess(answer)) return read(answer, url, schema);
     const there = [409, 422].includes(answer.status) ? await find() : null;
     if (there !== null) return there;
     const isForbidden = answer.status === 403 || answer.status === 404;
     const who = `${this.asker} must be that of an owner, or of somebody who may manage providers`;
-    throw refused(`${what}: ${reasonOf(answer)}${isForbidden ? `; ${who}` : ''}`);
+    throw createRefusedError(`${what}: ${describeRefusal(answer)}${isForbidden ? `; ${who}` : ''}`);
   }
 }
 
-const read = <S extends z.ZodType>(answer: Answer, url: URL, schema: S): z.output<S> => {
-  const { success, data } = schema.safeParse(jsonOf(answer));
-  if (!success) throw refused(`${url.pathname} answers with something else than this API does`);
+const read = <S extends z.ZodType>(answer: HttpResponse, url: URL, schema: S): z.output<S> => {
+  const { success, data } = schema.safeParse(parseJson(answer));
+  if (!success) throw createRefusedError(`${url.pathname} answers with something else than this API does`);
   return data;
 };

@@ -1,15 +1,19 @@
-import { nameOfPlatform } from '#provider-release/rules';
-import type { PlatformFound, VersionFound } from './documents.js';
-import type { Release } from './prepare.js';
+import { formatPlatform } from '#provider-release/rules';
+import type { PlatformResource, VersionResource } from './documents.js';
+import type { PreparedRelease } from './prepare.js';
 
 /** What the server has of a version already. */
-export type Found = {
-  readonly version: VersionFound | null;
-  readonly platforms: readonly PlatformFound[];
+export type PublishedState = {
+  readonly version: VersionResource | null;
+  readonly platforms: readonly PlatformResource[];
   readonly checksums: Buffer | null;
 };
 
-const ofVersion = ({ attributes }: VersionFound, release: Release, keyId: string): readonly string[] => {
+const listVersionDifferences = (
+  { attributes }: VersionResource,
+  release: PreparedRelease,
+  keyId: string,
+): readonly string[] => {
   const { 'key-id': key, protocols } = attributes;
   const [here, there] = [release.protocols.join(', '), protocols?.toSorted().join(', ')];
   return [
@@ -22,23 +26,26 @@ const ofVersion = ({ attributes }: VersionFound, release: Release, keyId: string
   ];
 };
 
-const ofPlatforms = (platforms: readonly PlatformFound[], { archives }: Release): readonly string[] =>
+const listPlatformDifferences = (
+  platforms: readonly PlatformResource[],
+  { archives }: PreparedRelease,
+): readonly string[] =>
   platforms.flatMap(({ attributes: its }) => {
-    const ours = archives.find((archive) => nameOfPlatform(archive) === nameOfPlatform(its));
-    if (!ours) return [`it has the platform ${nameOfPlatform(its)}, which this release has not`];
+    const ours = archives.find((archive) => formatPlatform(archive) === formatPlatform(its));
+    if (!ours) return [`it has the platform ${formatPlatform(its)}, which this release has not`];
     if (its.filename !== ours.filename)
-      return [`${nameOfPlatform(its)} is there as ${its.filename}, not ${ours.filename}`];
+      return [`${formatPlatform(its)} is there as ${its.filename}, not ${ours.filename}`];
     const isSame = its.shasum.toLowerCase() === ours.sha256;
     return isSame ? [] : [`${its.filename} is there with checksum ${its.shasum}, this one has ${ours.sha256}`];
   });
 
 /** In what a version that is there is another than this release. One that is the same, as far as it has come, is gone on with. */
-export const differencesBetween = (
-  { version, platforms, checksums }: Found,
-  release: Release,
+export const listDifferences = (
+  { version, platforms, checksums }: PublishedState,
+  release: PreparedRelease,
   keyId: string,
 ): readonly string[] => [
-  ...(version ? ofVersion(version, release, keyId) : []),
-  ...ofPlatforms(platforms, release),
+  ...(version ? listVersionDifferences(version, release, keyId) : []),
+  ...listPlatformDifferences(platforms, release),
   ...(checksums && !checksums.equals(release.checksums) ? ['its SHA256SUMS is there, and differs'] : []),
 ];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Answer } from './transport.js';
+import type { HttpResponse } from './transport.js';
 
 // What of the server's documents is looked at. Nothing more is asked of it: it may be any server of this API.
 
@@ -33,24 +33,24 @@ export const keyResource = z.object({ attributes: z.object({ 'key-id': z.string(
 
 const pagination = z.object({ 'next-page': z.number().nullish() });
 
-const one = <S extends z.ZodType>(resource: S) => z.object({ data: resource });
-export const many = <S extends z.ZodType>(resource: S) =>
+const singleDocument = <S extends z.ZodType>(resource: S) => z.object({ data: resource });
+export const listDocument = <S extends z.ZodType>(resource: S) =>
   z.object({ data: z.array(resource), meta: z.object({ pagination: pagination.optional() }).optional() });
 
-export const anything = z.object({ data: z.unknown() });
-export const versionDocument = one(versionResource);
-export const platformDocument = one(platformResource);
-export const keyDocument = one(keyResource);
+export const anyDocument = z.object({ data: z.unknown() });
+export const versionDocument = singleDocument(versionResource);
+export const platformDocument = singleDocument(platformResource);
+export const keyDocument = singleDocument(keyResource);
 
-export type VersionFound = z.infer<typeof versionResource>;
-export type PlatformFound = z.infer<typeof platformResource>;
-export type KeyFound = z.infer<typeof keyResource>['attributes'];
+export type VersionResource = z.infer<typeof versionResource>;
+export type PlatformResource = z.infer<typeof platformResource>;
+export type KeyAttributes = z.infer<typeof keyResource>['attributes'];
 
 /** Where files of this API are sent to and fetched from. */
 export type FileLink =
   'shasums-upload' | 'shasums-download' | 'shasums-sig-upload' | 'shasums-sig-download' | 'provider-binary-upload';
 
-export const linkIn = (found: VersionFound | PlatformFound, name: FileLink): string | undefined => {
+export const findLink = (found: VersionResource | PlatformResource, name: FileLink): string | undefined => {
   const link = found.links?.[name];
   return typeof link === 'string' ? link : undefined;
 };
@@ -72,7 +72,7 @@ export const packageDocument = z.object({
 
 export const services = z.object({ 'tfe.v2': z.string(), 'providers.v1': z.string() });
 
-export const jsonOf = ({ bytes }: Answer): unknown => {
+export const parseJson = ({ bytes }: HttpResponse): unknown => {
   try {
     return JSON.parse(bytes.toString());
   } catch {
@@ -85,8 +85,8 @@ const refusal = z.object({
 });
 
 /** Why the server says no, in its words; its number, where it has none. */
-export const reasonOf = (answer: Answer): string => {
-  const errors = refusal.safeParse(jsonOf(answer)).data?.errors ?? [];
+export const describeRefusal = (answer: HttpResponse): string => {
+  const errors = refusal.safeParse(parseJson(answer)).data?.errors ?? [];
   const texts = errors.map((error) => (typeof error === 'string' ? error : (error.detail ?? error.title ?? '')));
   return texts.filter((text) => text !== '').join('; ') || `the server answers ${answer.status}`;
 };

@@ -1,10 +1,10 @@
-import { Failure, refused } from './failure.js';
+import { CommandError, createRefusedError } from './failure.js';
 
 /**
  * Works on a few at a time. What the server refuses does not keep the others from going on, and is told together at the
  * end; after anything else nothing new is begun.
  */
-export const eachOf = async <T>(
+export const forEachConcurrently = async <T>(
   items: readonly T[],
   atOnce: number,
   work: (item: T) => Promise<void>,
@@ -17,7 +17,7 @@ export const eachOf = async <T>(
       try {
         await work(item);
       } catch (error) {
-        if (!(error instanceof Failure) || error.kind !== 'refused') {
+        if (!(error instanceof CommandError) || error.kind !== 'refused') {
           failures.push(error);
           return;
         }
@@ -28,5 +28,5 @@ export const eachOf = async <T>(
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
   if (failures.length > 0) throw failures[0];
-  if (refusals.length > 0) throw refused(...refusals);
+  if (refusals.length > 0) throw createRefusedError(...refusals);
 };

@@ -4,7 +4,7 @@ export const EXIT_CODES = { refused: 1, usage: 2, unreachable: 3, stopped: 130 }
 export type FailureKind = keyof typeof EXIT_CODES;
 
 /** The end of a command, told in lines that a person can act on. Everything else that is thrown is a fault of ours. */
-export class Failure extends Error {
+export class CommandError extends Error {
   constructor(
     readonly kind: FailureKind,
     readonly problems: readonly string[],
@@ -19,10 +19,11 @@ export class Failure extends Error {
 }
 
 /** The release is not as it must be, or the server says no. */
-export const refused = (...problems: readonly string[]): Failure => new Failure('refused', problems);
+export const createRefusedError = (...problems: readonly string[]): CommandError =>
+  new CommandError('refused', problems);
 
 /** What was asked for, or what is set on this machine, cannot be. */
-export const badUsage = (problem: string): Failure => new Failure('usage', [problem]);
+export const createUsageError = (problem: string): CommandError => new CommandError('usage', [problem]);
 
 /** Nobody answers, or only with faults. */
-export const unreachable = (problem: string): Failure => new Failure('unreachable', [problem]);
+export const createUnreachableError = (problem: string): CommandError => new CommandError('unreachable', [problem]);

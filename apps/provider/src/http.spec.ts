@@ -4,7 +4,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Http } from './http.js';
+import { HttpClient } from './http.js';
 
 let server: Server;
 let silentServer: Server;
@@ -35,7 +35,7 @@ afterAll(async () => {
 
 describe('a server that closes connections before the TLS handshake', () => {
   const attempts: string[] = [];
-  const http = new Http({
+  const http = new HttpClient({
     signal: new AbortController().signal,
     say: (line) => attempts.push(line),
     patience: { retries: 2, minTimeout: 1, maxTimeout: 1 },
@@ -56,7 +56,7 @@ describe('a server that closes connections before the TLS handshake', () => {
 describe('a file that is not there', () => {
   it('is reported at once, without a retry', async () => {
     const attempts: string[] = [];
-    const http = new Http({ signal: new AbortController().signal, say: (line) => attempts.push(line) });
+    const http = new HttpClient({ signal: new AbortController().signal, say: (line) => attempts.push(line) });
     const file = { path: join(folder, 'missing.zip'), size: 5, sent: () => undefined };
     await expect(http.patiently('the file', () => http.put(silentUrl, file))).rejects.toMatchObject({ code: 'ENOENT' });
     expect(attempts).toEqual([]);

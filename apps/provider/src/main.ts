@@ -1,4 +1,4 @@
 #!/usr/bin/env node
-import { providerCommand } from './program.js';
+import { createProviderCommand } from './program.js';
 
-await providerCommand('cadastre-provider').parseAsync();
+await createProviderCommand('cadastre-provider').parseAsync();

@@ -5,7 +5,7 @@ import { generateKey } from 'openpgp';
 import { parseChecksums, verifyDetached } from '#provider-release';
 import { makeDist, type Dist } from '../../../test/support/release-folders.js';
 import { makeSigner, type Signer } from '../../../test/support/releases.js';
-import { prepare, type Release, type ToPrepare } from './prepare.js';
+import { prepareRelease, type PreparedRelease, type PrepareOptions } from './prepare.js';
 
 const DEMO = { name: 'demo', version: '1.0.0' };
 const NOW = new Date();
@@ -29,10 +29,10 @@ afterAll(() => keys.remove());
 
 const keyFile = (name: string): string => join(keys.path, name);
 
-const prepared = (wanted: Partial<ToPrepare> = {}): Promise<Release> =>
-  prepare({ name: 'demo', folder: dist.path, ...wanted }, NOW);
+const prepared = (wanted: Partial<PrepareOptions> = {}): Promise<PreparedRelease> =>
+  prepareRelease({ name: 'demo', folder: dist.path, ...wanted }, NOW);
 
-const problemsOf = async (wanted: Partial<ToPrepare> = {}, kind = 'refused'): Promise<readonly string[]> => {
+const problemsOf = async (wanted: Partial<PrepareOptions> = {}, kind = 'refused'): Promise<readonly string[]> => {
   const failure = await prepared(wanted).then(
     () => null,
     (error: unknown) => error as { kind: string; problems: readonly string[] },

@@ -1,17 +1,17 @@
 import { unprocessable } from '#kernel';
-import { nameOfSignature, verifyDetached, type Protocol } from '#provider-release';
-import { Problems } from './problems.js';
-import { readReleaseFolder, type ReleaseFolder, type Wanted } from './release-folder.js';
+import { formatSignatureName, verifyDetached, type Protocol } from '#provider-release';
+import { ProblemCollector } from './problems.js';
+import { readReleaseFolder, type ReleaseFolder, type ReleaseSelection } from './release-folder.js';
 import { readLocalKey, type KeyFiles, type LocalKey } from './signing.js';
 
 /** A release that is found good, as far as this machine can tell: whole, its own, and signed. */
-export type Release = Omit<ReleaseFolder, 'signature'> & {
+export type PreparedRelease = Omit<ReleaseFolder, 'signature'> & {
   readonly signature: Uint8Array;
   /** Null where the signature can only be proved with a key of the organization. */
   readonly key: LocalKey | null;
 };
 
-export type ToPrepare = Wanted &
+export type PrepareOptions = ReleaseSelection &
   KeyFiles & {
     readonly folder: string;
     readonly keyId?: string | undefined;
@@ -19,12 +19,12 @@ export type ToPrepare = Wanted &
   };
 
 /** The signature that is there, or one that is made now; told where there is neither. Proved, where the key is known. */
-const signatureFor = async (release: ReleaseFolder, key: LocalKey | null, now: Date): Promise<Uint8Array> => {
+const findOrCreateSignature = async (release: ReleaseFolder, key: LocalKey | null, now: Date): Promise<Uint8Array> => {
   const { checksums: content } = release;
   const signature = release.signature ?? (await key?.sign?.(content));
   if (!signature) {
     const how = key ? 'the private key with --key instead of --public-key' : 'a private key with --key FILE';
-    throw unprocessable(`There is no ${nameOfSignature(release)} in the folder. Give ${how}, and it is made`);
+    throw unprocessable(`There is no ${formatSignatureName(release)} in the folder. Give ${how}, and it is made`);
   }
   if (key) await verifyDetached({ armor: key.armor, content, signature, now });
   return signature;
@@ -36,14 +36,14 @@ const checkKeyId = (key: LocalKey | null | undefined, keyId: string | undefined)
 };
 
 /** Reads the folder and the key, and refuses with everything that is wrong. Sends nothing. */
-export const prepare = async (wanted: ToPrepare, now: Date): Promise<Release> => {
-  const problems = new Problems();
+export const prepareRelease = async (wanted: PrepareOptions, now: Date): Promise<PreparedRelease> => {
+  const problems = new ProblemCollector();
   const key = await problems.collect(() => readLocalKey(wanted, now));
   await problems.collect(() => checkKeyId(key, wanted.keyId));
   const folder = await readReleaseFolder(wanted.folder, wanted, problems);
   // With a key that is no good there is nothing to say of signatures.
   const signature =
-    folder && key !== undefined ? await problems.collect(() => signatureFor(folder, key, now)) : undefined;
+    folder && key !== undefined ? await problems.collect(() => findOrCreateSignature(folder, key, now)) : undefined;
   problems.throwIfAny();
   if (!folder || !signature || key === undefined) throw new Error('whatever is missing has been told');
   return { ...folder, signature, key };

@@ -1,8 +1,8 @@
-import { Refused } from '#kernel';
-import { refused } from './failure.js';
+import { Refusal } from '#kernel';
+import { createRefusedError } from './failure.js';
 
 /** Everything that is wrong with a release, to be told at once. */
-export class Problems {
+export class ProblemCollector {
   private readonly found: string[] = [];
 
   add(problem: string): void {
@@ -14,13 +14,13 @@ export class Problems {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof Refused)) throw error;
+      if (!(error instanceof Refusal)) throw error;
       for (const { detail } of error.problems) this.add(detail);
       return undefined;
     }
   }
 
   throwIfAny(): void {
-    if (this.found.length > 0) throw refused(...this.found);
+    if (this.found.length > 0) throw createRefusedError(...this.found);
   }
 }

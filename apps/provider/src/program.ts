@@ -1,16 +1,16 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { checkSourceName, checkVersion, nameOfPlatform, PROTOCOLS, type Protocol } from '#provider-release';
-import { passphraseOf, serverOf, tokenFor } from './access.js';
-import { Api } from './api.js';
-import { EXIT_CODES, Failure } from './failure.js';
-import { Http } from './http.js';
-import { prepare, type Release } from './prepare.js';
-import { barProgress, plainProgress, sizeOf, type Progress } from './progress.js';
-import { publish, type Published } from './publish.js';
-import { Registry } from './registry.js';
-import { trust } from './trust.js';
+import { checkSourceName, checkProviderVersion, formatPlatform, PROTOCOLS, type Protocol } from '#provider-release';
+import { readPassphrase, parseServerAddress, findToken } from './access.js';
+import { ApiClient } from './api.js';
+import { EXIT_CODES, CommandError } from './failure.js';
+import { HttpClient } from './http.js';
+import { prepareRelease, type PreparedRelease } from './prepare.js';
+import { createProgressBar, createPlainProgress, formatSize, type PublishProgress } from './progress.js';
+import { publishRelease, type PublishResult } from './publish.js';
+import { ProviderRegistryClient } from './registry.js';
+import { trustCertificateAuthorities } from './trust.js';
 
-type Options = {
+type PublishOptions = {
   readonly org: string;
   readonly name: string;
   readonly server?: string;
@@ -50,25 +50,25 @@ Example, with a key that never lies in a file:
     TFE_TOKEN=… cadastre-provider publish --server https://tfe.example.com --org acme --name demo --key /dev/stdin dist/
 `;
 
-const protocolsOf = (text: string): readonly Protocol[] => {
+const parseProtocols = (text: string): readonly Protocol[] => {
   const named = text.split(',').map((one) => one.trim());
   const unknown = named.find((one) => !PROTOCOLS.some((known) => known === one));
   if (unknown !== undefined) throw new InvalidArgumentError(`${unknown} is none of ${PROTOCOLS.join(', ')}.`);
   return PROTOCOLS.filter((known) => named.includes(known));
 };
 
-const err = (line: string): void => void process.stderr.write(`${line}\n`);
+const printError = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /** What is about to be published, before anything is sent. */
-const tell = (release: Release, progress: Progress): void => {
+const printSummary = (release: PreparedRelease, progress: PublishProgress): void => {
   const { name, version, archives, protocols, ignored } = release;
-  const size = sizeOf(archives.reduce((sum, archive) => sum + archive.size, 0));
-  const platforms = archives.map(nameOfPlatform).join(', ');
+  const size = formatSize(archives.reduce((sum, archive) => sum + archive.size, 0));
+  const platforms = archives.map(formatPlatform).join(', ');
   progress.say(`Provider ${name} ${version} for ${platforms}: ${size}, protocols ${protocols.join(', ')}`);
   if (ignored.length > 0) progress.say(`Not of this release, and left alone: ${ignored.join(', ')}`);
 };
 
-const block = ({ source, version }: Published, name: string): string => `terraform {
+const formatTerraformBlock = ({ source, version }: PublishResult, name: string): string => `terraform {
   required_providers {
     ${name} = {
       source  = "${source}"
@@ -78,39 +78,39 @@ const block = ({ source, version }: Published, name: string): string => `terrafo
 }
 `;
 
-const runPublish = async (folder: string, options: Options, signal: AbortSignal): Promise<void> => {
+const runPublish = async (folder: string, options: PublishOptions, signal: AbortSignal): Promise<void> => {
   const { org, name } = options;
   const isTerminal = process.stderr.isTTY && !process.env['CI'] && !options.json;
-  const progress = isTerminal ? barProgress(process.stderr) : plainProgress(err);
-  const server = serverOf(options.server, process.env);
-  const token = await tokenFor(server, options.tokenFile, process.env);
-  await trust(options.ca ?? process.env['SSL_CERT_FILE']);
-  const passphrase = await passphraseOf(options, process.env);
+  const progress = isTerminal ? createProgressBar(process.stderr) : createPlainProgress(printError);
+  const server = parseServerAddress(options.server, process.env);
+  const token = await findToken(server, options.tokenFile, process.env);
+  await trustCertificateAuthorities(options.ca ?? process.env['SSL_CERT_FILE']);
+  const passphrase = await readPassphrase(options, process.env);
   const now = (): Date => new Date();
-  const release = await prepare({ ...options, folder, passphrase }, now());
-  tell(release, progress);
-  const api = new Api(new Http({ signal, say: (line) => progress.say(line) }), server, token);
-  const registry = await Registry.find(api, org, name);
-  const published = await publish({ release, registry, keyId: options.keyId, progress, now });
+  const release = await prepareRelease({ ...options, folder, passphrase }, now());
+  printSummary(release, progress);
+  const api = new ApiClient(new HttpClient({ signal, say: (line) => progress.say(line) }), server, token);
+  const registry = await ProviderRegistryClient.find(api, org, name);
+  const published = await publishRelease({ release, registry, keyId: options.keyId, progress, now });
   if (options.json) {
     process.stdout.write(`${JSON.stringify(published, null, 2)}\n`);
     return;
   }
   const isNew = published.uploaded.length > 0;
-  err(
+  printError(
     `${isNew ? 'Published' : 'Was published already'}, read back and proved by the GPG key ${published.keyId}. To use it:\n`,
   );
-  process.stdout.write(block(published, name));
+  process.stdout.write(formatTerraformBlock(published, name));
 };
 
-const STOPPED = 'Stopped. The same command, run again, goes on where this one ended.';
+const STOPPED_MESSAGE = 'Stopped. The same command, run again, goes on where this one ended.';
 
 /** Ends the work at the first signal, and the process at the second. */
-const untilInterrupted = async (work: (signal: AbortSignal) => Promise<void>): Promise<void> => {
+const runUntilInterrupted = async (work: (signal: AbortSignal) => Promise<void>): Promise<void> => {
   const controller = new AbortController();
   const stop = (): void => {
     process.once('SIGINT', () => process.exit(EXIT_CODES.stopped));
-    controller.abort(new Failure('stopped', [STOPPED]));
+    controller.abort(new CommandError('stopped', [STOPPED_MESSAGE]));
   };
   process.once('SIGINT', stop);
   try {
@@ -120,7 +120,7 @@ const untilInterrupted = async (work: (signal: AbortSignal) => Promise<void>): P
   }
 };
 
-const checked = (check: (text: string) => void) => (text: string) => {
+const createOptionParser = (check: (text: string) => void) => (text: string) => {
   try {
     check(text);
     return text;
@@ -129,10 +129,10 @@ const checked = (check: (text: string) => void) => (text: string) => {
   }
 };
 
-const told = (error: unknown, json: boolean): void => {
-  if (!(error instanceof Failure)) throw error;
+const reportFailure = (error: unknown, json: boolean): void => {
+  if (!(error instanceof CommandError)) throw error;
   if (json) process.stdout.write(`${JSON.stringify({ error: error.kind, problems: error.problems }, null, 2)}\n`);
-  for (const problem of error.problems) err(problem);
+  for (const problem of error.problems) printError(problem);
   process.exitCode = error.exitCode;
 };
 
@@ -144,13 +144,17 @@ const publishCommand = (): Command =>
     .requiredOption(
       '--name <name>',
       'the name of the provider, as in terraform-provider-NAME',
-      checked(checkSourceName),
+      createOptionParser(checkSourceName),
     )
     .option('--server <url>', 'the server; else CADASTRE_URL or TFE_ADDRESS')
     .option('--token-file <file>', 'a file with the token')
     .option('--ca <file>', 'the certificate of the authority of the server, PEM; else SSL_CERT_FILE')
-    .option('--version <version>', 'which one, where the folder holds several', checked(checkVersion))
-    .option('--protocols <list>', 'such as 5.0,6.0; else what the manifest says, else 5.0', protocolsOf)
+    .option(
+      '--version <version>',
+      'which one, where the folder holds several',
+      createOptionParser(checkProviderVersion),
+    )
+    .option('--protocols <list>', 'such as 5.0,6.0; else what the manifest says, else 5.0', parseProtocols)
     .option('--key <file>', 'a private GPG key, ASCII-armored, to sign with what is not signed')
     .option('--key-passphrase-file <file>', 'a file with its passphrase')
     .addOption(
@@ -164,20 +168,20 @@ const publishCommand = (): Command =>
     .option('--key-id <id>', 'which GPG key of the organization; else the one that made the signature')
     .option('--json', 'tell the result as JSON')
     .addHelpText('after', HELP)
-    .action((folder: string, options: Options) =>
-      untilInterrupted((signal) => runPublish(folder, options, signal)).catch((error: unknown) =>
-        told(error, options.json ?? false),
+    .action((folder: string, options: PublishOptions) =>
+      runUntilInterrupted((signal) => runPublish(folder, options, signal)).catch((error: unknown) =>
+        reportFailure(error, options.json ?? false),
       ),
     );
 
 /** Wrong options are wrong settings: commander would exit with 1. */
-const exitsAsTold = (command: Command): Command =>
+const setUsageExitCode = (command: Command): Command =>
   command
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : EXIT_CODES.usage))
     .showHelpAfterError('(--help tells what there is)');
 
 /** Stands alone as `cadastre-provider`, and below `cadastre` as `provider`. */
-export const providerCommand = (name: string): Command =>
-  exitsAsTold(new Command(name))
+export const createProviderCommand = (name: string): Command =>
+  setUsageExitCode(new Command(name))
     .description('providers in private registries, from the side of who publishes them')
-    .addCommand(exitsAsTold(publishCommand()));
+    .addCommand(setUsageExitCode(publishCommand()));

@@ -1,9 +1,9 @@
 import cliProgress from 'cli-progress';
 
-type File = { readonly filename: string; readonly size: number };
+type UploadedFile = { readonly filename: string; readonly size: number };
 
 /** The way of files, as it is told while they are on it. */
-export type Uploads = {
+export type UploadProgress = {
   /** How much of it has been sent in this attempt. */
   sent(filename: string, bytes: number): void;
   /** `before`: it was there already. */
@@ -11,30 +11,30 @@ export type Uploads = {
   end(): void;
 };
 
-export type Progress = {
+export type PublishProgress = {
   say(line: string): void;
-  uploads(files: readonly File[]): Uploads;
+  uploads(files: readonly UploadedFile[]): UploadProgress;
 };
 
-export const sizeOf = (bytes: number): string =>
+export const formatSize = (bytes: number): string =>
   bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 
 /** For logs: a line for each file. */
-export const plainProgress = (say: (line: string) => void): Progress => ({
+export const createPlainProgress = (say: (line: string) => void): PublishProgress => ({
   say,
   uploads: (files) => {
     const sizes = new Map(files.map(({ filename, size }) => [filename, size]));
     return {
       sent: () => {},
       done: (filename, before) =>
-        say(`${filename}: ${before ? 'is there already' : `uploaded, ${sizeOf(sizes.get(filename) ?? 0)}`}`),
+        say(`${filename}: ${before ? 'is there already' : `uploaded, ${formatSize(sizes.get(filename) ?? 0)}`}`),
       end: () => {},
     };
   },
 });
 
 /** For people at a terminal: a bar over all files. */
-export const barProgress = (stream: NodeJS.WriteStream): Progress => {
+export const createProgressBar = (stream: NodeJS.WriteStream): PublishProgress => {
   let bars: cliProgress.MultiBar | null = null;
   const say = (line: string): void => {
     if (bars) bars.log(`${line}\n`);
@@ -49,8 +49,8 @@ export const barProgress = (stream: NodeJS.WriteStream): Progress => {
       const format = ' {bar} {percentage}% | {megabytes} of {all} | {files} | {eta_formatted}';
       bars = new cliProgress.MultiBar({ format, stream, hideCursor: true }, cliProgress.Presets.shades_classic);
       const figures = (bytes: number) => ({
-        megabytes: sizeOf(bytes),
-        all: sizeOf(total),
+        megabytes: formatSize(bytes),
+        all: formatSize(total),
         files: `${done.size} of ${files.length} files`,
       });
       const bar = bars.create(Math.max(total, 1), 0, figures(0));

@@ -3,21 +3,21 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { makeDist, type Dist } from '../../../test/support/release-folders.js';
 import { addGpgKey, makeSigner, type Signer } from '../../../test/support/releases.js';
-import { answered, makeMember, makeOrganization, makeTeam } from '../../../test/support/seeds.js';
+import { expectStatus, makeMember, makeOrganization, makeTeam } from '../../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../../test/support/server.js';
-import { openWay, type Way } from '../../../test/support/troubled-way.js';
-import { Api } from './api.js';
-import { Failure } from './failure.js';
-import { Http, type Patience } from './http.js';
-import { prepare, type ToPrepare } from './prepare.js';
-import { publish, type Published } from './publish.js';
-import { Registry } from './registry.js';
+import { startFaultyProxy, type FaultyProxy } from '../../../test/support/troubled-way.js';
+import { ApiClient } from './api.js';
+import { CommandError } from './failure.js';
+import { HttpClient, type RetryPolicy } from './http.js';
+import { prepareRelease, type PrepareOptions } from './prepare.js';
+import { publishRelease, type PublishResult } from './publish.js';
+import { ProviderRegistryClient } from './registry.js';
 
-const PATIENT: Patience = { retries: 5, minTimeout: 1, maxTimeout: 2 };
-const IMPATIENT: Patience = { retries: 0, minTimeout: 1, maxTimeout: 1 };
+const PATIENT: RetryPolicy = { retries: 5, minTimeout: 1, maxTimeout: 2 };
+const IMPATIENT: RetryPolicy = { retries: 0, minTimeout: 1, maxTimeout: 1 };
 const SYSTEMS = ['darwin_arm64', 'linux_amd64', 'windows_amd64'];
 
-let way: Way;
+let way: FaultyProxy;
 let server: TestServer;
 let signer: Signer;
 let dist: Dist;
@@ -25,7 +25,7 @@ let organization: string;
 let organizations = 0;
 
 beforeAll(async () => {
-  way = await openWay();
+  way = await startFaultyProxy();
   server = await startTestServer({ env: { CADASTRE_PUBLIC_URL: way.url } });
   way.lead(server.url);
   signer = await makeSigner();
@@ -56,9 +56,9 @@ const pack = async (): Promise<void> => {
   for (const system of SYSTEMS) await dist.pack(DEMO, system, randomBytes(200_000));
 };
 
-type Attempt = Partial<ToPrepare> & {
+type Attempt = Partial<PrepareOptions> & {
   readonly token?: string;
-  readonly patience?: Patience;
+  readonly patience?: RetryPolicy;
   readonly signal?: AbortSignal;
   readonly to?: string;
   /** Hears how much of a zip has been sent. */
@@ -74,23 +74,26 @@ const published = async ({
   to = organization,
   sent = () => {},
   ...wanted
-}: Attempt = {}): Promise<Published> => {
+}: Attempt = {}): Promise<PublishResult> => {
   said = [];
   const say = (line: string): void => void said.push(line);
-  const release = await prepare(
+  const release = await prepareRelease(
     { name: 'demo', folder: dist.path, key: join(dist.path, 'private.asc'), ...wanted },
     new Date(),
   );
-  const api = new Api(new Http({ signal, say, patience }), new URL(way.url), { secret: token, source: 'the test' });
-  const registry = await Registry.find(api, to, 'demo');
+  const api = new ApiClient(new HttpClient({ signal, say, patience }), new URL(way.url), {
+    secret: token,
+    source: 'the test',
+  });
+  const registry = await ProviderRegistryClient.find(api, to, 'demo');
   const progress = { say, uploads: () => ({ sent, done: () => {}, end: () => {} }) };
-  return publish({ release, registry, keyId: wanted.keyId, progress, now: () => new Date() });
+  return publishRelease({ release, registry, keyId: wanted.keyId, progress, now: () => new Date() });
 };
 
 const failureOf = (attempt: Attempt): Promise<{ kind: string; problems: readonly string[] }> =>
   published(attempt).then(
     () => ({ kind: 'none', problems: [] }),
-    ({ kind, problems }: Failure) => ({ kind, problems }),
+    ({ kind, problems }: CommandError) => ({ kind, problems }),
   );
 
 const writes = (): string[] =>
@@ -101,7 +104,7 @@ const writes = (): string[] =>
 const versionPath = (): string =>
   `/api/v2/organizations/${organization}/registry-providers/private/${organization}/demo/versions/1.0.0`;
 
-const attributesOf = async (): Promise<any> => answered(await server.get(versionPath()), 200).body.data.attributes;
+const attributesOf = async (): Promise<any> => expectStatus(await server.get(versionPath()), 200).body.data.attributes;
 
 const offered = async (): Promise<readonly string[]> => {
   const answer = await server.get(`/api/registry/v1/providers/${organization}/demo/versions`);
@@ -211,7 +214,7 @@ describe('a publication that is cut', () => {
 
   it('by who started it, at any time, is gone on with', async () => {
     const controller = new AbortController();
-    const stopped = new Failure('stopped', ['Stopped']);
+    const stopped = new CommandError('stopped', ['Stopped']);
     const sent = (_: string, bytes: number): void => {
       if (bytes > 0) controller.abort(stopped);
     };
@@ -229,7 +232,7 @@ describe('a publication that is cut', () => {
     });
     await published();
     expect(await offered()).toEqual(SYSTEMS);
-    const platforms = answered(await server.get(`${versionPath()}/platforms`), 200).body.data;
+    const platforms = expectStatus(await server.get(`${versionPath()}/platforms`), 200).body.data;
     expect(platforms).toHaveLength(SYSTEMS.length);
   });
 

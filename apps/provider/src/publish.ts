@@ -1,18 +1,18 @@
-import { nameOfChecksums, nameOfSignature, type Protocol } from '#provider-release';
-import { differencesBetween, type Found } from './differences.js';
-import { linkIn, type FileLink, type PlatformFound, type VersionFound } from './documents.js';
-import { eachOf } from './each-of.js';
-import { refused } from './failure.js';
-import type { Release } from './prepare.js';
-import type { Progress, Uploads } from './progress.js';
-import { prove } from './prove.js';
-import type { Registry, Upload } from './registry.js';
-import type { Archive } from './release-folder.js';
-import { keyOf } from './release-key.js';
+import { formatChecksumsName, formatSignatureName, type Protocol } from '#provider-release';
+import { listDifferences, type PublishedState } from './differences.js';
+import { findLink, type FileLink, type PlatformResource, type VersionResource } from './documents.js';
+import { forEachConcurrently } from './each-of.js';
+import { createRefusedError } from './failure.js';
+import type { PreparedRelease } from './prepare.js';
+import type { PublishProgress, UploadProgress } from './progress.js';
+import { verifyInstallable } from './prove.js';
+import type { ProviderRegistryClient, RegistryUpload } from './registry.js';
+import type { PlatformArchive } from './release-folder.js';
+import { findReleaseKey } from './release-key.js';
 
-const AT_ONCE = 4;
+const MAX_CONCURRENT_UPLOADS = 4;
 
-export type Published = {
+export type PublishResult = {
   /** As configurations name the provider. */
   readonly source: string;
   readonly version: string;
@@ -28,80 +28,84 @@ export type Published = {
   readonly uploaded: readonly string[];
 };
 
-export type Publication = {
-  readonly release: Release;
-  readonly registry: Registry;
+export type PublishTask = {
+  readonly release: PreparedRelease;
+  readonly registry: ProviderRegistryClient;
   readonly keyId?: string | undefined;
-  readonly progress: Progress;
+  readonly progress: PublishProgress;
   readonly now: () => Date;
 };
 
-const findVersion = async (registry: Registry, release: Release): Promise<Found> => {
+const findVersion = async (registry: ProviderRegistryClient, release: PreparedRelease): Promise<PublishedState> => {
   const found = await registry.version(release.version);
   if (!found) return { version: null, platforms: [], checksums: null };
   const platforms = await registry.platforms(release.version);
-  const link = linkIn(found, 'shasums-download');
+  const link = findLink(found, 'shasums-download');
   return {
     version: found,
     platforms,
-    checksums: link === undefined ? null : await registry.download(nameOfChecksums(release), link),
+    checksums: link === undefined ? null : await registry.download(formatChecksumsName(release), link),
   };
 };
 
-const linkFor = (found: VersionFound | PlatformFound | null, link: FileLink, filename: string): string => {
-  const address = found ? linkIn(found, link) : undefined;
+const requireUploadLink = (
+  found: VersionResource | PlatformResource | null,
+  link: FileLink,
+  filename: string,
+): string => {
+  const address = found ? findLink(found, link) : undefined;
   if (address === undefined)
-    throw refused(`${filename}: the server tells no address to upload it to; the token may not`);
+    throw createRefusedError(`${filename}: the server tells no address to upload it to; the token may not`);
   return address;
 };
 
 /** A file of the version itself. Null where it is there. */
-const fileOfVersion = (
-  { registry, release }: Publication,
-  found: VersionFound,
+const toVersionUpload = (
+  { registry, release }: PublishTask,
+  found: VersionResource,
   kind: 'shasums' | 'shasums-sig',
-): Upload | null => {
+): RegistryUpload | null => {
   const [filename, content] =
     kind === 'shasums'
-      ? [nameOfChecksums(release), release.checksums]
-      : [nameOfSignature(release), Buffer.from(release.signature)];
-  const isThere = (of: VersionFound | null): boolean => of?.attributes[`${kind}-uploaded`] ?? false;
+      ? [formatChecksumsName(release), release.checksums]
+      : [formatSignatureName(release), Buffer.from(release.signature)];
+  const isThere = (of: VersionResource | null): boolean => of?.attributes[`${kind}-uploaded`] ?? false;
   if (isThere(found)) return null;
   return {
     filename,
     content: Uint8Array.from(content),
-    link: linkFor(found, `${kind}-upload`, filename),
+    link: requireUploadLink(found, `${kind}-upload`, filename),
     again: async () => {
       const now = await registry.version(release.version);
-      return isThere(now) ? null : linkFor(now, `${kind}-upload`, filename);
+      return isThere(now) ? null : requireUploadLink(now, `${kind}-upload`, filename);
     },
   };
 };
 
 /** The zip of a platform. Null where it is there. */
-const fileOfPlatform = (
-  { registry, release: { version } }: Publication,
-  { path, filename, size, os, arch }: Archive,
-  found: PlatformFound,
-  uploads: Uploads,
-): Upload | null => {
+const toPlatformUpload = (
+  { registry, release: { version } }: PublishTask,
+  { path, filename, size, os, arch }: PlatformArchive,
+  found: PlatformResource,
+  uploads: UploadProgress,
+): RegistryUpload | null => {
   const link = 'provider-binary-upload';
   if (found.attributes['provider-binary-uploaded']) return null;
   return {
     filename,
     content: { path, size, sent: (bytes) => uploads.sent(filename, bytes) },
-    link: linkFor(found, link, filename),
+    link: requireUploadLink(found, link, filename),
     again: async () => {
       const now = await registry.platform(version, { os, arch });
-      return now?.attributes['provider-binary-uploaded'] ? null : linkFor(now, link, filename);
+      return now?.attributes['provider-binary-uploaded'] ? null : requireUploadLink(now, link, filename);
     },
   };
 };
 
-const demandSame = (found: Found, release: Release, keyId: string): void => {
-  const differences = differencesBetween(found, release, keyId);
+const requireSameRelease = (found: PublishedState, release: PreparedRelease, keyId: string): void => {
+  const differences = listDifferences(found, release, keyId);
   if (differences.length === 0) return;
-  throw refused(
+  throw createRefusedError(
     `Version ${release.version} is there already, and is not this one:`,
     ...differences.map((difference) => `  ${difference}`),
     'What is published is not changed: give the release another version, or delete the one that is there',
@@ -109,13 +113,13 @@ const demandSame = (found: Found, release: Release, keyId: string): void => {
 };
 
 /** Makes what the version stands on, and the version. */
-const makeVersion = async (
-  publication: Publication,
-  found: Found,
-): Promise<{ version: VersionFound; keyId: string }> => {
+const createVersion = async (
+  publication: PublishTask,
+  found: PublishedState,
+): Promise<{ version: VersionResource; keyId: string }> => {
   const { registry, release, progress, now } = publication;
-  const key = await keyOf(registry, release, publication.keyId, now);
-  demandSame(found, release, key.keyId);
+  const key = await findReleaseKey(registry, release, publication.keyId, now);
+  requireSameRelease(found, release, key.keyId);
   if (!key.isThere) {
     await registry.addKey(key.keyId, key.armor);
     progress.say(`Added the GPG key ${key.keyId} to ${registry.organization}`);
@@ -135,25 +139,25 @@ const makeVersion = async (
  * command, run again after a cut, goes on where it ended; a version that is there and differs is refused before anything
  * is sent. The signature comes last: until then clients are offered nothing of the version.
  */
-export const publish = async (publication: Publication): Promise<Published> => {
+export const publishRelease = async (publication: PublishTask): Promise<PublishResult> => {
   const { release, registry, progress, now } = publication;
   const found = await findVersion(registry, release);
-  const { version, keyId } = await makeVersion(publication, found);
+  const { version, keyId } = await createVersion(publication, found);
 
   const { archives } = release;
   const uploaded: string[] = [];
   const uploads = progress.uploads(archives);
-  const send = async (upload: Upload | null): Promise<void> => {
+  const send = async (upload: RegistryUpload | null): Promise<void> => {
     if (!upload) return;
     await registry.upload(upload);
     uploaded.push(upload.filename);
   };
   try {
-    await send(fileOfVersion(publication, version, 'shasums'));
-    await eachOf(archives, AT_ONCE, async (archive) => {
+    await send(toVersionUpload(publication, version, 'shasums'));
+    await forEachConcurrently(archives, MAX_CONCURRENT_UPLOADS, async (archive) => {
       const its = found.platforms.find(({ attributes: { os, arch } }) => os === archive.os && arch === archive.arch);
       const facts = { ...archive, shasum: archive.sha256 };
-      const upload = fileOfPlatform(
+      const upload = toPlatformUpload(
         publication,
         archive,
         its ?? (await registry.makePlatform(release.version, facts)),
@@ -162,11 +166,11 @@ export const publish = async (publication: Publication): Promise<Published> => {
       await send(upload);
       uploads.done(archive.filename, upload === null);
     });
-    await send(fileOfVersion(publication, version, 'shasums-sig'));
+    await send(toVersionUpload(publication, version, 'shasums-sig'));
   } finally {
     uploads.end();
   }
-  await prove(registry, release, keyId, now);
+  await verifyInstallable(registry, release, keyId, now);
   return {
     source: registry.source,
     version: release.version,

@@ -3,31 +3,31 @@ import http from 'node:http';
 import https from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import type { Answer } from './transport.js';
+import type { HttpResponse } from './transport.js';
 
-export type FileToPut = {
+export type FileUpload = {
   readonly path: string;
   readonly size: number;
   /** Called with how much has been sent. */
   readonly sent: (bytes: number) => void;
 };
 
-const SILENCE_MOST_MS = 300_000;
+const IDLE_TIMEOUT_MS = 300_000;
 
 /**
  * Sends a file as it is read, so that memory stays flat however large it is. Not with `fetch`: that takes in a body as
  * fast as it can be read, however slowly it goes out.
  */
-export const putFile = (url: URL, { path, size, sent }: FileToPut, signal: AbortSignal): Promise<Answer> =>
+export const uploadFile = (url: URL, { path, size, sent }: FileUpload, signal: AbortSignal): Promise<HttpResponse> =>
   new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/octet-stream', 'content-length': size };
     const { request } = url.protocol === 'https:' ? https : http;
-    const put = request(url, { method: 'PUT', headers, signal, timeout: SILENCE_MOST_MS });
+    const put = request(url, { method: 'PUT', headers, signal, timeout: IDLE_TIMEOUT_MS });
     let isAnswered = false;
     put.once('response', (response) => {
       isAnswered = true;
       const { statusCode: status = 0, headers: told } = response;
-      const answer = (bytes: Buffer): Answer => ({ status, retryAfter: told['retry-after'] ?? null, bytes });
+      const answer = (bytes: Buffer): HttpResponse => ({ status, retryAfter: told['retry-after'] ?? null, bytes });
       buffer(response).then((bytes) => resolve(answer(bytes)), reject);
     });
     put.once('timeout', () => put.destroy(new Error('nothing has moved for five minutes')));

@@ -1,71 +1,75 @@
 import type { z } from 'zod';
-import { nameOfPlatform } from '#provider-release/rules';
-import { Api, isGood } from './api.js';
+import { formatPlatform } from '#provider-release/rules';
+import { ApiClient, isSuccess } from './api.js';
 import {
-  anything,
-  jsonOf,
+  anyDocument,
+  parseJson,
   keyDocument,
   keyResource,
   listing,
-  many,
+  listDocument,
   packageDocument,
   platformDocument,
   platformResource,
-  reasonOf,
+  describeRefusal,
   services,
   versionDocument,
-  type KeyFound,
-  type PlatformFound,
-  type VersionFound,
+  type KeyAttributes,
+  type PlatformResource,
+  type VersionResource,
 } from './documents.js';
-import { badUsage, refused } from './failure.js';
-import type { FileToPut } from './put-file.js';
+import { createUsageError, createRefusedError } from './failure.js';
+import type { FileUpload } from './put-file.js';
 
 /** A file to be uploaded, and where to. */
-export type Upload = {
+export type RegistryUpload = {
   readonly filename: string;
   /** In memory, or on disk. */
-  readonly content: Uint8Array<ArrayBuffer> | FileToPut;
+  readonly content: Uint8Array<ArrayBuffer> | FileUpload;
   readonly link: string;
   /** Asks where to once more; null where the file has arrived. */
   readonly again: () => Promise<string | null>;
 };
 
-export type System = { readonly os: string; readonly arch: string };
-export type PlatformFacts = System & { readonly filename: string; readonly shasum: string };
+export type TargetSystem = { readonly os: string; readonly arch: string };
+export type PlatformInput = TargetSystem & { readonly filename: string; readonly shasum: string };
 
 type Services = { readonly api: URL; readonly providers: URL };
 
 /** Asks the server where its services are (remote service discovery). */
-const servicesOf = async ({ http, server }: Api): Promise<Services> => {
+const discoverServices = async ({ http, server }: ApiClient): Promise<Services> => {
   const discovery = new URL('/.well-known/terraform.json', server);
-  const found = services.safeParse(jsonOf(await http.ask('discovery', discovery))).data;
+  const found = services.safeParse(parseJson(await http.ask('discovery', discovery))).data;
   if (!found) {
-    throw badUsage(`${server.host} has no private registry: ${discovery.href} does not name tfe.v2 and providers.v1`);
+    throw createUsageError(
+      `${server.host} has no private registry: ${discovery.href} does not name tfe.v2 and providers.v1`,
+    );
   }
   return { api: new URL(found['tfe.v2'], server), providers: new URL(found['providers.v1'], server) };
 };
 
-const at = (base: URL, ...segments: readonly string[]): URL =>
+const buildUrl = (base: URL, ...segments: readonly string[]): URL =>
   new URL(segments.map(encodeURIComponent).join('/'), base);
 
 /** One provider in the private registry of one organization. */
-export class Registry {
+export class ProviderRegistryClient {
   private constructor(
-    private readonly api: Api,
+    private readonly api: ApiClient,
     private readonly services: Services,
     readonly organization: string,
     readonly name: string,
   ) {}
 
-  static async find(api: Api, organization: string, name: string): Promise<Registry> {
-    const found = await servicesOf(api);
-    const answer = await api.send(at(found.api, 'organizations', organization));
+  static async find(api: ApiClient, organization: string, name: string): Promise<ProviderRegistryClient> {
+    const found = await discoverServices(api);
+    const answer = await api.send(buildUrl(found.api, 'organizations', organization));
     if (answer.status === 404) {
-      throw refused(`There is no organization ${organization} at ${api.server.host}, or ${api.asker} may not see it`);
+      throw createRefusedError(
+        `There is no organization ${organization} at ${api.server.host}, or ${api.asker} may not see it`,
+      );
     }
-    if (!isGood(answer)) throw refused(`organization ${organization}: ${reasonOf(answer)}`);
-    return new Registry(api, found, organization, name);
+    if (!isSuccess(answer)) throw createRefusedError(`organization ${organization}: ${describeRefusal(answer)}`);
+    return new ProviderRegistryClient(api, found, organization, name);
   }
 
   /** As configurations name it. */
@@ -74,26 +78,26 @@ export class Registry {
   }
 
   async hasProvider(): Promise<boolean> {
-    return (await this.api.get(this.provider(), anything)) !== null;
+    return (await this.api.get(this.provider(), anyDocument)) !== null;
   }
 
   async makeProvider(): Promise<void> {
     const { organization, name } = this;
     await this.api.make({
       what: `provider ${name}`,
-      url: at(this.services.api, 'organizations', organization, 'registry-providers'),
+      url: buildUrl(this.services.api, 'organizations', organization, 'registry-providers'),
       type: 'registry-providers',
       attributes: { name, namespace: organization, 'registry-name': 'private' },
-      schema: anything,
-      find: () => this.api.get(this.provider(), anything),
+      schema: anyDocument,
+      find: () => this.api.get(this.provider(), anyDocument),
     });
   }
 
-  async version(version: string): Promise<VersionFound | null> {
+  async version(version: string): Promise<VersionResource | null> {
     return (await this.api.get(this.provider('versions', version), versionDocument))?.data ?? null;
   }
 
-  async makeVersion(version: string, keyId: string, protocols: readonly string[]): Promise<VersionFound> {
+  async makeVersion(version: string, keyId: string, protocols: readonly string[]): Promise<VersionResource> {
     const made = await this.api.make({
       what: `version ${version}`,
       url: this.provider('versions'),
@@ -105,16 +109,16 @@ export class Registry {
     return made.data;
   }
 
-  platforms(version: string): Promise<readonly PlatformFound[]> {
-    return this.api.all(this.provider('versions', version, 'platforms'), platformResource, many);
+  platforms(version: string): Promise<readonly PlatformResource[]> {
+    return this.api.all(this.provider('versions', version, 'platforms'), platformResource, listDocument);
   }
 
-  async platform(version: string, { os, arch }: System): Promise<PlatformFound | null> {
+  async platform(version: string, { os, arch }: TargetSystem): Promise<PlatformResource | null> {
     const url = this.provider('versions', version, 'platforms', os, arch);
     return (await this.api.get(url, platformDocument))?.data ?? null;
   }
 
-  async makePlatform(version: string, { os, arch, filename, shasum }: PlatformFacts): Promise<PlatformFound> {
+  async makePlatform(version: string, { os, arch, filename, shasum }: PlatformInput): Promise<PlatformResource> {
     const made = await this.api.make({
       what: filename,
       url: this.provider('versions', version, 'platforms'),
@@ -126,13 +130,13 @@ export class Registry {
     return made.data;
   }
 
-  async keys(): Promise<readonly KeyFound[]> {
+  async keys(): Promise<readonly KeyAttributes[]> {
     const url = this.gpgKeys();
     url.searchParams.set('filter[namespace]', this.organization);
-    return (await this.api.all(url, keyResource, many)).map(({ attributes }) => attributes);
+    return (await this.api.all(url, keyResource, listDocument)).map(({ attributes }) => attributes);
   }
 
-  async key(keyId: string): Promise<KeyFound | null> {
+  async key(keyId: string): Promise<KeyAttributes | null> {
     const url = this.gpgKeys(this.organization, keyId);
     return (await this.api.get(url, keyDocument))?.data.attributes ?? null;
   }
@@ -149,7 +153,7 @@ export class Registry {
   }
 
   /** Sends a file until it has arrived, or is refused. The link stands for the token, which is not sent along. */
-  upload({ filename, content, link, again }: Upload): Promise<void> {
+  upload({ filename, content, link, again }: RegistryUpload): Promise<void> {
     const { http, server } = this.api;
     return http.patiently(filename, async (attempt) => {
       const url = attempt === 1 ? link : await again();
@@ -159,15 +163,15 @@ export class Registry {
       const answer = await (content instanceof Uint8Array
         ? http.send(to, { method: 'PUT', headers: { 'content-type': 'application/octet-stream' }, body: content })
         : http.put(to, content));
-      if (isGood(answer) || (answer.status === 409 && (await again()) === null)) return;
-      throw refused(`${filename}: ${reasonOf(answer)}`);
+      if (isSuccess(answer) || (answer.status === 409 && (await again()) === null)) return;
+      throw createRefusedError(`${filename}: ${describeRefusal(answer)}`);
     });
   }
 
   /** A small file of a release. The link stands for the token here as well. */
   async download(filename: string, link: string): Promise<Buffer> {
     const answer = await this.api.http.ask(filename, new URL(link, this.api.server));
-    if (!isGood(answer)) throw refused(`${filename} cannot be fetched: ${reasonOf(answer)}`);
+    if (!isSuccess(answer)) throw createRefusedError(`${filename} cannot be fetched: ${describeRefusal(answer)}`);
     return answer.bytes;
   }
 
@@ -175,11 +179,11 @@ export class Registry {
   async offered(version: string): Promise<readonly string[] | null> {
     const found = await this.api.get(this.protocol('versions'), listing);
     const listed = found?.versions.find((each) => each.version === version);
-    return listed ? (listed.platforms ?? []).map(nameOfPlatform) : null;
+    return listed ? (listed.platforms ?? []).map(formatPlatform) : null;
   }
 
   /** What a client is told to install. */
-  package(version: string, { os, arch }: System): Promise<z.output<typeof packageDocument> | null> {
+  package(version: string, { os, arch }: TargetSystem): Promise<z.output<typeof packageDocument> | null> {
     return this.api.get(this.protocol(version, 'download', os, arch), packageDocument);
   }
 
@@ -191,15 +195,15 @@ export class Registry {
   private provider(...segments: readonly string[]): URL {
     const { organization, name } = this;
     const path = ['organizations', organization, 'registry-providers', 'private', organization, name, ...segments];
-    return at(this.services.api, ...path);
+    return buildUrl(this.services.api, ...path);
   }
 
   private protocol(...segments: readonly string[]): URL {
-    return at(this.services.providers, this.organization, this.name, ...segments);
+    return buildUrl(this.services.providers, this.organization, this.name, ...segments);
   }
 
   /** Discovery does not name this part of the API; clients take it to be beside the other. */
   private gpgKeys(...segments: readonly string[]): URL {
-    return at(new URL('/api/registry/private/v2/', this.services.api), 'gpg-keys', ...segments);
+    return buildUrl(new URL('/api/registry/private/v2/', this.services.api), 'gpg-keys', ...segments);
   }
 }

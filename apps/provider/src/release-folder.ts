@@ -3,31 +3,31 @@ import { basename, join } from 'node:path';
 import {
   checkArchive,
   DEFAULT_PROTOCOLS,
-  factsOfFile,
+  computeFileDigest,
   formatChecksums,
-  nameOfChecksums,
-  nameOfManifest,
-  nameOfSignature,
+  formatChecksumsName,
+  formatManifestName,
+  formatSignatureName,
   parseArchiveName,
   parseChecksums,
   readManifest,
   type ArchiveName,
-  type Checksums,
-  type FileFacts,
+  type ChecksumsByFile,
+  type FileDigest,
   type Protocol,
 } from '#provider-release';
-import { badUsage } from './failure.js';
-import type { Problems } from './problems.js';
+import { createUsageError } from './failure.js';
+import type { ProblemCollector } from './problems.js';
 
 /** A platform's zip on this machine. */
-export type Archive = ArchiveName & FileFacts & { readonly filename: string; readonly path: string };
+export type PlatformArchive = ArchiveName & FileDigest & { readonly filename: string; readonly path: string };
 
 /** What lies in a release folder, whether made by GoReleaser or by hand. */
 export type ReleaseFolder = {
   readonly name: string;
   readonly version: string;
   readonly protocols: readonly Protocol[];
-  readonly archives: readonly Archive[];
+  readonly archives: readonly PlatformArchive[];
   /** SHA256SUMS as it lies there, or as it is made here. */
   readonly checksums: Buffer;
   readonly signature: Buffer | null;
@@ -35,7 +35,7 @@ export type ReleaseFolder = {
   readonly ignored: readonly string[];
 };
 
-export type Wanted = {
+export type ReleaseSelection = {
   readonly name: string;
   /** The only one in the folder, if not given. */
   readonly version?: string | undefined;
@@ -46,12 +46,13 @@ export type Wanted = {
 /** How a manifest is called in a repository, and in releases made by hand. */
 const REPOSITORY_MANIFEST = 'terraform-registry-manifest.json';
 
-const list = (words: Iterable<string>): string => [...words].toSorted().join(', ');
+const joinSorted = (words: Iterable<string>): string => [...words].toSorted().join(', ');
 
-const filesIn = async (folder: string): Promise<readonly string[]> => {
+const listFiles = async (folder: string): Promise<readonly string[]> => {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') throw badUsage(`There is no folder ${folder}`);
-    if (error.code === 'ENOTDIR') throw badUsage(`${folder} is not a folder: name the one that the release lies in`);
+    if (error.code === 'ENOENT') throw createUsageError(`There is no folder ${folder}`);
+    if (error.code === 'ENOTDIR')
+      throw createUsageError(`${folder} is not a folder: name the one that the release lies in`);
     throw error;
   });
   return entries
@@ -63,19 +64,23 @@ const filesIn = async (folder: string): Promise<readonly string[]> => {
 type Zip = ArchiveName & { readonly filename: string };
 
 /** The zips of all releases in the folder. Of names that are none, those that begin like the provider's are told. */
-const zipsAmong = async (files: readonly string[], { name }: Wanted, problems: Problems): Promise<readonly Zip[]> => {
+const findZips = async (
+  files: readonly string[],
+  { name }: ReleaseSelection,
+  problems: ProblemCollector,
+): Promise<readonly Zip[]> => {
   const zips: Zip[] = [];
   for (const filename of files) {
     if (!filename.startsWith(`terraform-provider-`) || !filename.endsWith('.zip')) continue;
     const isMeant = filename.startsWith(`terraform-provider-${name}_`);
     const parse = (): ArchiveName => parseArchiveName(filename);
-    const parsed = await (isMeant ? problems.collect(parse) : silently(parse));
+    const parsed = await (isMeant ? problems.collect(parse) : ignoreErrors(parse));
     if (parsed) zips.push({ ...parsed, filename });
   }
   return zips;
 };
 
-const silently = <T>(work: () => T): T | undefined => {
+const ignoreErrors = <T>(work: () => T): T | undefined => {
   try {
     return work();
   } catch {
@@ -84,16 +89,16 @@ const silently = <T>(work: () => T): T | undefined => {
 };
 
 /** The zips of the one version that is meant; none where there is no such, or several that might be. */
-const chosen = (
+const selectZips = (
   zips: readonly Zip[],
-  { name, version }: Wanted,
+  { name, version }: ReleaseSelection,
   folder: string,
-  problems: Problems,
+  problems: ProblemCollector,
 ): readonly Zip[] => {
   const ours = zips.filter((zip) => zip.name === name);
   if (ours.length === 0) {
     const others = new Set(zips.map((zip) => zip.name));
-    const there = others.size > 0 ? `; there are zips of ${list(others)}` : '';
+    const there = others.size > 0 ? `; there are zips of ${joinSorted(others)}` : '';
     problems.add(`There is no terraform-provider-${name}_VERSION_OS_ARCH.zip in ${folder}${there}`);
     return [];
   }
@@ -101,19 +106,23 @@ const chosen = (
   if (version !== undefined) {
     const meant = ours.filter((zip) => zip.version === version);
     if (meant.length === 0)
-      problems.add(`There is no zip of version ${version} in ${folder}, but of ${list(versions)}`);
+      problems.add(`There is no zip of version ${version} in ${folder}, but of ${joinSorted(versions)}`);
     return meant;
   }
   if (versions.size === 1) return ours;
-  problems.add(`There are zips of several versions in ${folder}: ${list(versions)}. Choose one with --version`);
+  problems.add(`There are zips of several versions in ${folder}: ${joinSorted(versions)}. Choose one with --version`);
   return [];
 };
 
-const archivesOf = async (zips: readonly Zip[], folder: string, problems: Problems): Promise<readonly Archive[]> => {
-  const archives: Archive[] = [];
+const readArchives = async (
+  zips: readonly Zip[],
+  folder: string,
+  problems: ProblemCollector,
+): Promise<readonly PlatformArchive[]> => {
+  const archives: PlatformArchive[] = [];
   for (const zip of zips) {
     const path = join(folder, zip.filename);
-    const facts = await factsOfFile(path);
+    const facts = await computeFileDigest(path);
     if (facts.size === 0) problems.add(`${zip.filename} is empty`);
     else await problems.collect(() => checkArchive(path, zip));
     archives.push({ ...zip, ...facts, path });
@@ -121,7 +130,12 @@ const archivesOf = async (zips: readonly Zip[], folder: string, problems: Proble
   return archives;
 };
 
-const compare = (archives: readonly Archive[], sums: Checksums, release: Wanted, problems: Problems): void => {
+const checkChecksums = (
+  archives: readonly PlatformArchive[],
+  sums: ChecksumsByFile,
+  release: ReleaseSelection,
+  problems: ProblemCollector,
+): void => {
   const zips = new Set(archives.map(({ filename }) => filename));
   for (const { filename, sha256 } of archives) {
     const sum = Object.hasOwn(sums, filename) ? sums[filename] : undefined;
@@ -135,30 +149,30 @@ const compare = (archives: readonly Archive[], sums: Checksums, release: Wanted,
 };
 
 /** Reads a file of the release, where it is there. */
-type Read = (filename: string) => Promise<Buffer | null>;
+type ReadReleaseFile = (filename: string) => Promise<Buffer | null>;
 
-const checksumsOf = async (
+const readChecksums = async (
   { name, version }: Zip,
-  archives: readonly Archive[],
-  read: Read,
-  problems: Problems,
+  archives: readonly PlatformArchive[],
+  read: ReadReleaseFile,
+  problems: ProblemCollector,
 ): Promise<Buffer> => {
-  const filename = nameOfChecksums({ name, version });
+  const filename = formatChecksumsName({ name, version });
   const content = await read(filename);
   if (!content)
     return Buffer.from(formatChecksums(Object.fromEntries(archives.map((one) => [one.filename, one.sha256]))));
   const sums = await problems.collect(() => parseChecksums(content));
-  if (sums) compare(archives, sums, { name }, problems);
+  if (sums) checkChecksums(archives, sums, { name }, problems);
   return content;
 };
 
-const protocolsOf = async (
+const readProtocols = async (
   release: Zip,
-  wanted: Wanted,
-  read: Read,
-  problems: Problems,
+  wanted: ReleaseSelection,
+  read: ReadReleaseFile,
+  problems: ProblemCollector,
 ): Promise<readonly Protocol[]> => {
-  const manifest = (await read(nameOfManifest(release))) ?? (await read(REPOSITORY_MANIFEST));
+  const manifest = (await read(formatManifestName(release))) ?? (await read(REPOSITORY_MANIFEST));
   if (wanted.protocols) return wanted.protocols;
   const named = manifest && (await problems.collect(() => readManifest(manifest.toString())));
   return named ?? DEFAULT_PROTOCOLS;
@@ -167,33 +181,35 @@ const protocolsOf = async (
 /** Reads a release, and notes all that is wrong with it; null where it cannot even be told which one is meant. */
 export const readReleaseFolder = async (
   folder: string,
-  wanted: Wanted,
-  problems: Problems,
+  wanted: ReleaseSelection,
+  problems: ProblemCollector,
 ): Promise<ReleaseFolder | null> => {
-  const files = await filesIn(folder);
-  const zips = chosen(await zipsAmong(files, wanted, problems), wanted, folder, problems);
+  const files = await listFiles(folder);
+  const zips = selectZips(await findZips(files, wanted, problems), wanted, folder, problems);
   const [first] = zips;
   if (!first) return null;
   const { name, version } = first;
   const used = new Set(zips.map(({ filename }) => filename));
-  const read: Read = async (filename) => {
+  const read: ReadReleaseFile = async (filename) => {
     if (!files.includes(filename)) return null;
     used.add(filename);
     return readFile(join(folder, filename));
   };
-  const archives = await archivesOf(zips, folder, problems);
-  const signature = await read(nameOfSignature(first));
-  const hasChecksums = files.includes(nameOfChecksums(first));
+  const archives = await readArchives(zips, folder, problems);
+  const signature = await read(formatSignatureName(first));
+  const hasChecksums = files.includes(formatChecksumsName(first));
   if (signature && !hasChecksums) {
-    problems.add(`${nameOfSignature(first)} is there, but not ${nameOfChecksums(first)}, which it is a signature of`);
+    problems.add(
+      `${formatSignatureName(first)} is there, but not ${formatChecksumsName(first)}, which it is a signature of`,
+    );
   }
   return {
     name,
     version,
     archives,
-    checksums: await checksumsOf(first, archives, read, problems),
+    checksums: await readChecksums(first, archives, read, problems),
     signature,
-    protocols: await protocolsOf(first, wanted, read, problems),
+    protocols: await readProtocols(first, wanted, read, problems),
     ignored: files.filter((file) => !used.has(basename(file))),
   };
 };

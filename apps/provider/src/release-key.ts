@@ -1,8 +1,8 @@
-import { Refused } from '#kernel';
+import { Refusal } from '#kernel';
 import { verifyDetached } from '#provider-release';
-import { refused } from './failure.js';
-import type { Release } from './prepare.js';
-import type { Registry } from './registry.js';
+import { createRefusedError } from './failure.js';
+import type { PreparedRelease } from './prepare.js';
+import type { ProviderRegistryClient } from './registry.js';
 
 /** The key as clients are given it to prove the release with. */
 export type ReleaseKey = {
@@ -13,12 +13,16 @@ export type ReleaseKey = {
 };
 
 /** Why the signature is not this key's; null where it is. */
-const flawUnder = async (armor: string, { checksums, signature }: Release, now: () => Date): Promise<string | null> => {
+const findSignatureFlaw = async (
+  armor: string,
+  { checksums, signature }: PreparedRelease,
+  now: () => Date,
+): Promise<string | null> => {
   try {
     await verifyDetached({ armor, content: checksums, signature, now: now() });
     return null;
   } catch (error) {
-    if (error instanceof Refused) return error.message;
+    if (error instanceof Refusal) return error.message;
     throw error;
   }
 };
@@ -29,9 +33,9 @@ const EXPORT = 'gpg --armor --export prints it';
  * The key given, and the organization's own copy of it where there is one: that is what clients get. Without one, the
  * key of the organization that the signature was made by.
  */
-export const keyOf = async (
-  registry: Registry,
-  release: Release,
+export const findReleaseKey = async (
+  registry: ProviderRegistryClient,
+  release: PreparedRelease,
   keyId: string | undefined,
   now: () => Date,
 ): Promise<ReleaseKey> => {
@@ -40,18 +44,20 @@ export const keyOf = async (
     const found = await registry.key(release.key.keyId);
     if (!found) return { ...release.key, isThere: false };
     const armor = found['ascii-armor'];
-    const flaw = await flawUnder(armor, release, now);
+    const flaw = await findSignatureFlaw(armor, release, now);
     if (flaw === null) return { keyId: release.key.keyId, armor, isThere: true };
-    throw refused(`${organization} has an older copy of the GPG key ${release.key.keyId}; replace it. ${flaw}`);
+    throw createRefusedError(
+      `${organization} has an older copy of the GPG key ${release.key.keyId}; replace it. ${flaw}`,
+    );
   }
   const keys = (await registry.keys()).filter((key) => keyId === undefined || key['key-id'] === keyId.toUpperCase());
   const flaws: string[] = [];
   for (const { 'key-id': id, 'ascii-armor': armor } of keys) {
-    const flaw = await flawUnder(armor, release, now);
+    const flaw = await findSignatureFlaw(armor, release, now);
     if (flaw === null) return { keyId: id, armor, isThere: true };
     flaws.push(flaw);
   }
   const lacking = `${organization} has no GPG key${keyId === undefined ? '' : ` ${keyId}`}`;
   const why = flaws.length > 0 ? `No GPG key of ${organization} fits: ${flaws.join('; ')}` : lacking;
-  throw refused(`${why}. Give the one that the release is signed with: --public-key FILE (${EXPORT})`);
+  throw createRefusedError(`${why}. Give the one that the release is signed with: --public-key FILE (${EXPORT})`);
 };

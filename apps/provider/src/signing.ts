@@ -1,6 +1,6 @@
 import { unprocessable } from '#kernel';
 import { readPublicKey, signDetached } from '#provider-release';
-import { fileNamed } from './file-named.js';
+import { readOptionFile } from './file-named.js';
 
 /** The key that a release is signed with, as far as it is on this machine. */
 export type LocalKey = {
@@ -18,7 +18,7 @@ export type KeyFiles = {
   readonly passphrase?: string | undefined;
 };
 
-const publicHalfOf = async (armoredKeys: string): Promise<string> => {
+const extractPublicKey = async (armoredKeys: string): Promise<string> => {
   const { readPrivateKeys } = await import('openpgp');
   const [key] = await readPrivateKeys({ armoredKeys }).catch(() => []);
   // What is wrong with it otherwise, signing tells in better words.
@@ -30,14 +30,14 @@ const publicHalfOf = async (armoredKeys: string): Promise<string> => {
 /** Null where no key is given: then it must be one that the organization has, and the release must be signed already. */
 export const readLocalKey = async (files: KeyFiles, now: Date): Promise<LocalKey | null> => {
   if (files.key !== undefined) {
-    const privateKey = await fileNamed(files.key, '--key');
-    const armor = await publicHalfOf(privateKey);
+    const privateKey = await readOptionFile(files.key, '--key');
+    const armor = await extractPublicKey(privateKey);
     const { keyId } = await readPublicKey(armor, now);
     const { passphrase } = files;
     return { armor, keyId, sign: (content) => signDetached({ content, armor: privateKey, passphrase, now }) };
   }
   if (files.publicKey === undefined) return null;
-  const armor = await fileNamed(files.publicKey, '--public-key');
+  const armor = await readOptionFile(files.publicKey, '--public-key');
   const { keyId } = await readPublicKey(armor, now);
   return { armor, keyId, sign: null };
 };

@@ -1,5 +1,5 @@
 /** The answer of a server. */
-export type Answer = {
+export type HttpResponse = {
   readonly status: number;
   /** The header `Retry-After`. */
   readonly retryAfter: string | null;
@@ -7,4 +7,4 @@ export type Answer = {
 };
 
 /** What Node throws where the network fails. */
-export type Fault = { readonly message: string; readonly code?: string; readonly path?: string | null };
+export type NetworkError = { readonly message: string; readonly code?: string; readonly path?: string | null };

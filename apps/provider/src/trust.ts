@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import tls from 'node:tls';
-import { fileNamed } from './file-named.js';
-import type { Fault } from './transport.js';
+import { readOptionFile } from './file-named.js';
+import type { NetworkError } from './transport.js';
 
 /** What OpenSSL says of certificates that it cannot follow to an authority that it knows. */
 const UNKNOWN_AUTHORITY = new Set([
@@ -14,21 +14,21 @@ const UNKNOWN_AUTHORITY = new Set([
 ]);
 
 /** Where `cadastre serve` keeps the certificate of its own authority (libs/host/local-ca.ts). */
-const localAuthority = (): string | null => {
+const findLocalAuthority = (): string | null => {
   const file = join(process.env['CADASTRE_DATA'] ?? '.cadastre', 'tls/ca.pem');
   return existsSync(file) ? file : null;
 };
 
 /** Trusts whom this machine trusts, as terraform does, and the authority in the file. For the whole process. */
-export const trust = async (caFile: string | undefined): Promise<void> => {
-  const given = caFile === undefined ? [] : [await fileNamed(caFile, '--ca')];
+export const trustCertificateAuthorities = async (caFile: string | undefined): Promise<void> => {
+  const given = caFile === undefined ? [] : [await readOptionFile(caFile, '--ca')];
   tls.setDefaultCACertificates([...tls.getCACertificates('default'), ...tls.getCACertificates('system'), ...given]);
 };
 
 /** Why a server is not believed, where that is it; else null. Trying again is in vain then. */
-export const trustProblemOf = ({ code = '', message }: Fault, { host }: URL): string | null => {
+export const describeTrustFailure = ({ code = '', message }: NetworkError, { host }: URL): string | null => {
   if (UNKNOWN_AUTHORITY.has(code)) {
-    const local = localAuthority();
+    const local = findLocalAuthority();
     const how = local ? `If this is the Cadastre of this folder: --ca ${local}` : 'Name its certificate with --ca FILE';
     return `${host}: its certificate is from an authority that this machine does not trust. ${how}`;
   }

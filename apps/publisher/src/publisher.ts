@@ -1,21 +1,21 @@
 import { FollowerRunner } from '#event-store';
-import { factsTaker, FACTS_TOPIC } from '#facts';
+import { createFactMessageHandler, FACTS_TOPIC } from '#facts';
 import {
-  Inbox,
-  KafkaLog,
-  publisherFollower,
-  securityOptions,
-  topicOf,
-  topicsOf,
+  TopicConsumer,
+  KafkaPublisher,
+  createPublisherFollower,
+  buildSecurityOptions,
+  toTopicName,
+  listTopics,
   type KafkaConnection,
 } from '#message-log';
-import type { House } from '../../house.js';
-import { registry } from '../../slices.js';
+import type { Runtime } from '../../house.js';
+import { eventRegistry } from '../../slices.js';
 
-export type Running = { stop(): Promise<void> };
+export type RunningPublisher = { stop(): Promise<void> };
 
 /** Publishes the log and records facts of other services, while brokers are configured; null where none are. */
-export const openPublisher = (house: House): Running | null => {
+export const openPublisher = (house: Runtime): RunningPublisher | null => {
   const { store, settings, logger } = house;
   if (!settings.kafka) return null;
   const { brokers, topicPrefix } = settings.kafka;
@@ -24,11 +24,20 @@ export const openPublisher = (house: House): Running | null => {
     const { mechanism } = sasl;
     logger.warn({ mechanism }, 'the Kafka credentials are sent without encryption; set KAFKA_TLS=on');
   }
-  const connection = { brokers, clientId: 'cadastre-publisher', ...securityOptions(settings.kafka) };
-  const kafka = new KafkaLog(connection, registry, { source: settings.publicUrl, prefix: topicPrefix }, logger);
-  const runner = new FollowerRunner(store, publisherFollower(kafka, topicsOf(registry, topicPrefix)), logger);
+  const connection = { brokers, clientId: 'cadastre-publisher', ...buildSecurityOptions(settings.kafka) };
+  const kafka = new KafkaPublisher(
+    connection,
+    eventRegistry,
+    { source: settings.publicUrl, prefix: topicPrefix },
+    logger,
+  );
+  const runner = new FollowerRunner(
+    store,
+    createPublisherFollower(kafka, listTopics(eventRegistry, topicPrefix)),
+    logger,
+  );
   runner.start();
-  const inbox = openFactsInbox(house, { ...connection, clientId: 'cadastre-facts' }, topicPrefix);
+  const inbox = openFactConsumer(house, { ...connection, clientId: 'cadastre-facts' }, topicPrefix);
   return {
     stop: async () => {
       await Promise.all([runner.stop(), inbox?.stop()]);
@@ -38,10 +47,15 @@ export const openPublisher = (house: House): Running | null => {
 };
 
 /** The self-hosted edition has no audit trail, and so nothing to tell in one: facts stay in their topic. */
-const openFactsInbox = ({ store, settings, logger }: House, connection: KafkaConnection, prefix: string) => {
+const openFactConsumer = ({ store, settings, logger }: Runtime, connection: KafkaConnection, prefix: string) => {
   if (settings.edition === 'self-hosted') return null;
-  const topic = topicOf({ topic: FACTS_TOPIC }, prefix);
-  const inbox = new Inbox(connection, topic, factsTaker(store, topic, settings.factsLimit), logger);
+  const topic = toTopicName({ topic: FACTS_TOPIC }, prefix);
+  const inbox = new TopicConsumer(
+    connection,
+    topic,
+    createFactMessageHandler(store, topic, settings.factsLimit),
+    logger,
+  );
   inbox.start();
   return inbox;
 };

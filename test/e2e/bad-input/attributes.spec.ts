@@ -1,13 +1,13 @@
 import { describe, it } from '@jest/globals';
 import { resource } from '../../support/seeds.js';
-import { refusing, workspace, WORKSPACES, type Bad } from './refusing.js';
+import { describeRefusals, workspace, WORKSPACES, type BadRequestCase } from './refusing.js';
 
-const { expectRefusal } = refusing();
+const { expectRefusal } = describeRefusals();
 
 const NAME = '/data/attributes/name';
 
 describe('attributes that are wrong', () => {
-  it.each<Bad>([
+  it.each<BadRequestCase>([
     { what: 'no body', send: `POST ${WORKSPACES}`, status: 422, problems: [['/data', /can't be blank/]] },
     { what: 'an empty object', send: `POST ${WORKSPACES}`, body: {}, status: 422, problems: [['/data']] },
     { what: 'null', send: `POST ${WORKSPACES}`, body: 'null', status: 422, problems: [['/data']] },
@@ -59,7 +59,7 @@ describe('attributes that are wrong', () => {
       problems: [[NAME]],
     },
     ...['with space', 'slash/ed', 'dot.ted', 'ümlaut', 'line\nbreak', '../up', '工作', '%00', "quote'd", 'x;--'].map(
-      (name): Bad => ({
+      (name): BadRequestCase => ({
         what: `the name ${JSON.stringify(name)}`,
         send: `POST ${WORKSPACES}`,
         body: workspace({ name }),
@@ -191,7 +191,7 @@ describe('attributes that are wrong', () => {
       status: 422,
       problems: [['/data/attributes/auto-destroy-at']],
     },
-    ...['9999-12-31T23:59:59-23:00', '0000-01-01T00:00:00+23:00'].map((time): Bad => ({
+    ...['9999-12-31T23:59:59-23:00', '0000-01-01T00:00:00+23:00'].map((time): BadRequestCase => ({
       what: `the time ${time}, of which clients cannot read what it is in UTC`,
       send: 'PATCH /api/v2/workspaces/{workspace}',
       body: workspace({ 'auto-destroy-at': time }),
@@ -207,7 +207,7 @@ describe('attributes that are wrong', () => {
       `1.0.0-${'1'.repeat(249)}`,
       '',
       ' ',
-    ].map((version): Bad => ({
+    ].map((version): BadRequestCase => ({
       what: `the version ${JSON.stringify(version.slice(0, 30))} of the tool`,
       send: 'PATCH /api/v2/workspaces/{workspace}',
       body: workspace({ 'terraform-version': version }),
@@ -361,7 +361,7 @@ const ATTRIBUTE = '/data/attributes';
 const READ_ONLY = /is read-only when access level is 'read'/;
 
 describe('several faults in one body, each reported', () => {
-  it.each<Bad>([
+  it.each<BadRequestCase>([
     {
       what: 'a wrong type, and values of a workspace that its rules refuse',
       send: `POST ${WORKSPACES}`,

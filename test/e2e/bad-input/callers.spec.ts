@@ -1,11 +1,11 @@
 import { describe, it } from '@jest/globals';
 import { resource } from '../../support/seeds.js';
-import { refusing, WORKSPACES, type Bad } from './refusing.js';
+import { describeRefusals, WORKSPACES, type BadRequestCase } from './refusing.js';
 
-const { expectRefusal } = refusing();
+const { expectRefusal } = describeRefusals();
 
 describe('callers who may not', () => {
-  const routes: readonly Bad['send'][] = [
+  const routes: readonly BadRequestCase['send'][] = [
     'GET /api/v2/organizations/acme',
     `GET ${WORKSPACES}`,
     `POST ${WORKSPACES}`,
@@ -30,7 +30,7 @@ describe('callers who may not', () => {
     line.startsWith('GET') ? {} : { body: resource(line.includes('projects') ? 'projects' : '', { name: 'mine' }) };
 
   it.each(
-    routes.map((line): Bad => ({
+    routes.map((line): BadRequestCase => ({
       what: 'another organization’s',
       send: line,
       ...body(line),
@@ -41,14 +41,13 @@ describe('callers who may not', () => {
     await expectRefusal(bad);
   });
 
-  it.each(routes.map((line): Bad => ({ what: 'no token', send: line, ...body(line), as: null, status: 401 })))(
-    'are told that they have no token: $send',
-    async (bad) => {
-      await expectRefusal(bad);
-    },
-  );
+  it.each(
+    routes.map((line): BadRequestCase => ({ what: 'no token', send: line, ...body(line), as: null, status: 401 })),
+  )('are told that they have no token: $send', async (bad) => {
+    await expectRefusal(bad);
+  });
 
-  it.each<Bad>([
+  it.each<BadRequestCase>([
     { what: 'a token that nobody issued', send: 'GET /api/v2/account/details', as: 'x.atlasv1.y', status: 401 },
     { what: 'half a header', send: 'GET /api/v2/account/details', as: '', status: 401 },
     {
@@ -70,7 +69,7 @@ describe('callers who may not', () => {
 });
 
 describe('what stands in the way', () => {
-  it.each<Bad>([
+  it.each<BadRequestCase>([
     {
       what: 'a lock that is held',
       send: 'POST /api/v2/workspaces/{locked}/actions/lock',

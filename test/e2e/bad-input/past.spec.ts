@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { refusing, WORKSPACES, type Bad } from './refusing.js';
+import { describeRefusals, WORKSPACES, type BadRequestCase } from './refusing.js';
 
 // What is asked of the past waits for the follower that writes it down.
-const { expectRefusal, get } = refusing({ followers: true });
+const { expectRefusal, get } = describeRefusals({ followers: true });
 
 const TOLD_AS_OF = ['/api/v2/workspaces/{workspace}', `${WORKSPACES}/one`, WORKSPACES] as const;
 const BOUND_AS_OF = [
@@ -42,9 +42,9 @@ describe('a time that is none', () => {
     '2026-01-01&as-of=x',
   ];
 
-  it.each<Bad>(
+  it.each<BadRequestCase>(
     TOLD_AS_OF.flatMap((path) =>
-      times.map((time): Bad => ({
+      times.map((time): BadRequestCase => ({
         what: decodeURIComponent(time.replace('%FF', '�')),
         send: `GET ${path}?as-of=${time}`,
         status: 400,
@@ -100,7 +100,7 @@ describe('a time after everything', () => {
 });
 
 describe('pages and filters of what was', () => {
-  it.each<Bad>(
+  it.each<BadRequestCase>(
     PAGED.flatMap((path) =>
       [
         'page[number]=0',
@@ -109,7 +109,7 @@ describe('pages and filters of what was', () => {
         'page[number]=1000000000',
         'page[size]=0',
         'page[size]=x',
-      ].map((query): Bad => ({ what: 'a page that is none', send: `GET ${path}?${query}`, status: 400 })),
+      ].map((query): BadRequestCase => ({ what: 'a page that is none', send: `GET ${path}?${query}`, status: 400 })),
     ),
   )('$what: $send', async (bad) => {
     await expectRefusal(bad);
@@ -127,7 +127,7 @@ describe('pages and filters of what was', () => {
     expect(await get(path)).toMatchObject({ status: 200, body: { data: [] } });
   });
 
-  it.each<Bad>([
+  it.each<BadRequestCase>([
     {
       what: 'more values than a list may have',
       send: `GET /api/v2/workspaces/{workspace}/history?filter[field]=${'a,'.repeat(4_000)}`,

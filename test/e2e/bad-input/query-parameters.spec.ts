@@ -1,7 +1,7 @@
 import { describe, it } from '@jest/globals';
-import { refusing, WORKSPACES } from './refusing.js';
+import { describeRefusals, WORKSPACES } from './refusing.js';
 
-const { expectRefusal } = refusing();
+const { expectRefusal } = describeRefusals();
 
 const PROJECTS = '/api/v2/organizations/acme/projects';
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect } from '@jest/globals';
 import { sql } from '#kernel';
 import { logLength } from '../../support/log.js';
 import {
-  answered,
+  expectStatus,
   makeOrganization,
   makeOrganizationToken,
   makeProject,
@@ -12,9 +12,9 @@ import {
 import { startTestServer, type TestServer, type TestServerOptions } from '../../support/server.js';
 
 /** What is put in for `{name}` in a path or a body. */
-export type Known = Readonly<Record<string, string>>;
+export type Fixture = Readonly<Record<string, string>>;
 
-export type Bad = {
+export type BadRequestCase = {
   readonly what: string;
   readonly send: `${'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'} ${string}`;
   readonly body?: unknown;
@@ -41,12 +41,12 @@ const TITLES: Readonly<Record<number, string>> = {
 
 const asText = (body: unknown): string => (typeof body === 'string' ? body : JSON.stringify(body));
 
-const settle = async (server: TestServer): Promise<Known> => {
+const settle = async (server: TestServer): Promise<Fixture> => {
   const acme = await makeOrganization(server, 'acme');
   const other = await makeOrganization(server, 'other');
   const workspace = await makeWorkspace(server, 'acme', 'one');
   const locked = await makeWorkspace(server, 'acme', 'locked');
-  answered(await server.post(`/api/v2/workspaces/${locked}/actions/lock`), 200);
+  expectStatus(await server.post(`/api/v2/workspaces/${locked}/actions/lock`), 200);
   const token = await server.post('/api/v2/organizations/other/authentication-token');
   const full = await makeProject(server, 'acme', 'full');
   await makeWorkspace(server, 'acme', 'inside', {}, { project: { data: { type: 'projects', id: full } } });
@@ -81,12 +81,12 @@ const viewsAsText = async (server: TestServer): Promise<string> =>
   );
 
 /** A server for the cases of one file, in which little is: `more` is what these cases want besides. */
-export const refusing = (
+export const describeRefusals = (
   options: TestServerOptions = {},
-  more: (server: TestServer, known: Known) => Promise<Known> = () => Promise.resolve({}),
+  more: (server: TestServer, known: Fixture) => Promise<Fixture> = () => Promise.resolve({}),
 ) => {
   let server: TestServer;
-  let known: Known;
+  let known: Fixture;
 
   beforeAll(async () => {
     server = await startTestServer(options);
@@ -98,7 +98,12 @@ export const refusing = (
 
   const filled = (text: string): string => text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => known[name] ?? whole);
 
-  const send = async ({ send: line, body, headers, as }: Bad): Promise<{ response: Response; text: string }> => {
+  const send = async ({
+    send: line,
+    body,
+    headers,
+    as,
+  }: BadRequestCase): Promise<{ response: Response; text: string }> => {
     const [method = '', path = ''] = filled(line).split(' ');
     const token = as === undefined ? server.adminToken : as && filled(as);
     const content = body === undefined || body instanceof Uint8Array ? body : filled(asText(body));
@@ -115,7 +120,7 @@ export const refusing = (
   };
 
   /** The whole of it: the right status and title, every problem in its place, and nothing that has changed. */
-  const expectRefusal = async (bad: Bad): Promise<void> => {
+  const expectRefusal = async (bad: BadRequestCase): Promise<void> => {
     const before = { length: await logLength(server.store), views: await viewsAsText(server) };
     const { response, text } = await send(bad);
     expect({ status: response.status, text: response.status === bad.status ? '' : text }).toEqual({

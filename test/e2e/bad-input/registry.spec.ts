@@ -12,21 +12,22 @@ import {
   versionBody,
 } from '../../support/registry.js';
 import { makeSigner } from '../../support/releases.js';
-import { answered, resource } from '../../support/seeds.js';
+import { expectStatus, resource } from '../../support/seeds.js';
 import { pathOf } from '../../support/state-file.js';
 import type { TestServer } from '../../support/server.js';
-import { refusing, type Bad, type Known } from './refusing.js';
+import { describeRefusals, type BadRequestCase, type Fixture } from './refusing.js';
 
 /** A provider with a version and a platform in each organization, and a key. */
-const withProviders = async (server: TestServer): Promise<Known> => {
+const withProviders = async (server: TestServer): Promise<Fixture> => {
   const signer = await makeSigner();
-  answered(await addKey(server, 'acme', signer), 201);
+  expectStatus(await addKey(server, 'acme', signer), 201);
   for (const organization of ['acme', 'other']) {
     await makeProvider(server, organization, 'aws');
     await makeVersion(server, organization, 'aws', '1.0.0');
   }
   const platforms = `${VERSION}/platforms`;
-  const made = answered(await server.post(platforms, platformBody(platformAttributes('aws', '1.0.0'))), 201).body.data;
+  const made = expectStatus(await server.post(platforms, platformBody(platformAttributes('aws', '1.0.0'))), 201).body
+    .data;
   const link = pathOf(made.links['provider-binary-upload'] as string);
   const [, path = '', payload = '', signature = ''] = /^(.*\/)([^/.]+)\.([^/.]+)$/.exec(link) ?? [];
   const [subject, expires] = JSON.parse(Buffer.from(payload, 'base64url').toString()) as [string, number];
@@ -47,12 +48,12 @@ const VERSIONS = pathOfVersions('acme', 'aws');
 const VERSION = pathOfVersion('acme', 'aws', '1.0.0');
 const PROVIDERS = pathOfProviders('acme');
 
-const { expectRefusal } = refusing({}, withProviders);
+const { expectRefusal } = describeRefusals({}, withProviders);
 
 const at = (name: string): string => `/data/attributes/${name}`;
 
 /** What is no resource at all, for whichever route. */
-const nonsense = (send: Bad['send']): readonly Bad[] => [
+const nonsense = (send: BadRequestCase['send']): readonly BadRequestCase[] => [
   { what: 'nothing', send, status: 422, problems: [['/data']] },
   { what: 'no JSON', send, body: '{', status: 400 },
   { what: 'a list', send, body: [], status: 422 },
@@ -64,7 +65,7 @@ const nonsense = (send: Bad['send']): readonly Bad[] => [
 ];
 
 describe('what is no provider, version, platform or key', () => {
-  it.each<Bad>(
+  it.each<BadRequestCase>(
     (
       [
         `POST ${PROVIDERS}`,
@@ -85,7 +86,7 @@ describe('providers, versions, platforms and keys that are wrong', () => {
   const platform = (attributes: object) =>
     platformBody({ ...platformAttributes('aws', '1.0.0', 'darwin', 'arm64'), ...attributes });
 
-  it.each<Bad>([
+  it.each<BadRequestCase>([
     {
       what: 'a name that is there',
       send: `POST ${PROVIDERS}`,
@@ -268,7 +269,7 @@ describe('providers, versions, platforms and keys that are wrong', () => {
     await expectRefusal(bad);
   });
 
-  it.each<Bad>([
+  it.each<BadRequestCase>([
     { what: 'that nobody signed', send: 'PUT /api/registry/private/v2/uploads/nonsense', status: 403 },
     { what: 'for another file', send: 'PUT {otherFile}', status: 403 },
     { what: 'that lasts longer', send: 'PUT {otherTime}', status: 403 },

@@ -1,15 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import { makeAgentPool } from '../../support/seeds.js';
-import { refusing, workspace, WORKSPACES, type Bad } from './refusing.js';
+import { describeRefusals, workspace, WORKSPACES, type BadRequestCase } from './refusing.js';
 
-const { expectRefusal, get } = refusing({}, async (server) => ({ pool: await makeAgentPool(server, 'acme', 'edge') }));
+const { expectRefusal, get } = describeRefusals({}, async (server) => ({
+  pool: await makeAgentPool(server, 'acme', 'edge'),
+}));
 
 const STATES = 'POST /api/v2/workspaces/{workspace}/state-versions';
 
 const big = `{"data":{"attributes":{"name":"${'x'.repeat(10_000_000)}"}}}`;
 
 describe('a body that cannot be read', () => {
-  it.each<Bad>([
+  it.each<BadRequestCase>([
     { what: 'broken JSON', send: `POST ${WORKSPACES}`, body: '{"data":', status: 400 },
     { what: 'no JSON at all', send: `POST ${WORKSPACES}`, body: 'name=one', status: 400 },
     {
@@ -19,12 +21,14 @@ describe('a body that cannot be read', () => {
       status: 400,
     },
     { what: 'a poisoned prototype', send: `POST ${WORKSPACES}`, body: '{"__proto__":{"x":1}}', status: 400 },
-    ...['{"__proto__":{"x":1}}', '{"data":{"attributes":{"constructor":{"prototype":{"x":1}}}}}'].map((body): Bad => ({
-      what: `a poisoned prototype in ${body}`,
-      send: STATES,
-      body,
-      status: 400,
-    })),
+    ...['{"__proto__":{"x":1}}', '{"data":{"attributes":{"constructor":{"prototype":{"x":1}}}}}'].map(
+      (body): BadRequestCase => ({
+        what: `a poisoned prototype in ${body}`,
+        send: STATES,
+        body,
+        status: 400,
+      }),
+    ),
     {
       what: 'JSON that is nested a hundred thousand deep',
       send: `POST ${WORKSPACES}`,
@@ -76,8 +80,12 @@ describe('a body that cannot be read', () => {
 describe('ids and names that lead nowhere', () => {
   const ids = ['ws-nowhere', '{project}', 'null', '%20', '..%2F..', "'%20or%201=1", 'x'.repeat(400)];
 
-  it.each<Bad>([
-    ...ids.map((id): Bad => ({ what: 'no such workspace', send: `GET /api/v2/workspaces/${id}`, status: 404 })),
+  it.each<BadRequestCase>([
+    ...ids.map((id): BadRequestCase => ({
+      what: 'no such workspace',
+      send: `GET /api/v2/workspaces/${id}`,
+      status: 404,
+    })),
     { what: 'an id longer than any', send: `GET /api/v2/workspaces/${'x'.repeat(1_000)}`, status: 404 },
     { what: 'half an escape', send: 'GET /api/v2/workspaces/%', status: 400 },
     { what: 'an escape that is no UTF-8', send: 'GET /api/v2/workspaces/%FF', status: 400 },
@@ -95,18 +103,20 @@ describe('ids and names that lead nowhere', () => {
     },
     { what: 'no such project', send: 'DELETE /api/v2/projects/prj-nowhere', status: 404 },
     { what: 'no such token', send: 'DELETE /api/v2/authentication-tokens/at-nowhere', status: 404 },
-    ...['POST /api/v2/workspaces/ws-nowhere/actions/lock', 'DELETE /api/v2/workspaces/ws-nowhere'].map((line): Bad => ({
-      what: 'nothing to act on',
-      send: line as Bad['send'],
-      status: 404,
-    })),
+    ...['POST /api/v2/workspaces/ws-nowhere/actions/lock', 'DELETE /api/v2/workspaces/ws-nowhere'].map(
+      (line): BadRequestCase => ({
+        what: 'nothing to act on',
+        send: line as BadRequestCase['send'],
+        status: 404,
+      }),
+    ),
   ])('$what: $send', async (bad) => {
     await expectRefusal(bad);
   });
 });
 
 describe('parameters that are wrong', () => {
-  it.each<Bad>([
+  it.each<BadRequestCase>([
     {
       what: 'an unknown include',
       send: 'GET /api/v2/workspaces/{workspace}?include=moon',

@@ -1,8 +1,8 @@
 import { describe, it } from '@jest/globals';
-import { answered, makeWorkspace, related, resource } from '../../support/seeds.js';
-import { refusing, type Bad } from './refusing.js';
+import { expectStatus, makeWorkspace, related, resource } from '../../support/seeds.js';
+import { describeRefusals, type BadRequestCase } from './refusing.js';
 
-const { expectRefusal } = refusing({}, async (server) => {
+const { expectRefusal } = describeRefusals({}, async (server) => {
   const key = await server.post(
     '/api/v2/organizations/other/ssh-keys',
     resource('ssh-keys', { name: 'k', value: 'x' }),
@@ -11,7 +11,7 @@ const { expectRefusal } = refusing({}, async (server) => {
     other: await makeWorkspace(server, 'acme', 'other'),
     foreign: await makeWorkspace(server, 'other', 'foreign'),
     global: await makeWorkspace(server, 'acme', 'global', { 'global-remote-state': true }),
-    foreignKey: answered(key, 201).body.data.id as string,
+    foreignKey: expectStatus(key, 201).body.data.id as string,
   };
 });
 
@@ -29,23 +29,28 @@ const NONSENSE: readonly (readonly [what: string, body: unknown])[] = [
   ['data as deep as a well', `{"data":${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
 ];
 
-const nonsense = (send: Bad['send']): readonly Bad[] =>
-  NONSENSE.map(([what, body]): Bad => ({ what, send, ...(body === undefined ? {} : { body }), status: 422 }));
+const nonsense = (send: BadRequestCase['send']): readonly BadRequestCase[] =>
+  NONSENSE.map(([what, body]): BadRequestCase => ({
+    what,
+    send,
+    ...(body === undefined ? {} : { body }),
+    status: 422,
+  }));
 
 const CONSUMERS = '/api/v2/workspaces/{workspace}/relationships/remote-state-consumers';
 const WRITES = [`POST ${CONSUMERS}`, `PATCH ${CONSUMERS}`, `DELETE ${CONSUMERS}`] as const;
 
 describe('consumers that are wrong', () => {
-  const wrong = (send: Bad['send']): readonly Bad[] => [
+  const wrong = (send: BadRequestCase['send']): readonly BadRequestCase[] => [
     ...nonsense(send),
     { what: 'one where a list is wanted', send, body: { data: { type: 'workspaces', id: '{other}' } }, status: 422 },
-    ...[null, [], 7, 'x'].map((entry): Bad => ({
+    ...[null, [], 7, 'x'].map((entry): BadRequestCase => ({
       what: `an entry that is ${JSON.stringify(entry)}`,
       send,
       body: { data: [entry] },
       status: 422,
     })),
-    ...[undefined, null, 7, {}, ['{other}']].map((id): Bad => ({
+    ...[undefined, null, 7, {}, ['{other}']].map((id): BadRequestCase => ({
       what: `an id that is ${JSON.stringify(id) ?? 'missing'}`,
       send,
       body: { data: [{ type: 'workspaces', id }] },
@@ -118,22 +123,22 @@ describe('consumers that are wrong', () => {
     },
     {
       what: 'any, where all are consumers',
-      send: send.replace('{workspace}', '{global}') as Bad['send'],
+      send: send.replace('{workspace}', '{global}') as BadRequestCase['send'],
       body: related('workspaces', '{other}'),
       status: 422,
       problems: [['/data', /global remote state sharing is enabled/]],
     },
     {
       what: 'any, for no workspace',
-      send: send.replace('{workspace}', 'ws-nowhere') as Bad['send'],
+      send: send.replace('{workspace}', 'ws-nowhere') as BadRequestCase['send'],
       body: related('workspaces', '{other}'),
       status: 404,
     },
   ];
 
-  it.each<Bad>([
+  it.each<BadRequestCase>([
     ...WRITES.flatMap(wrong),
-    ...[`POST ${CONSUMERS}` as const, `PATCH ${CONSUMERS}` as const].map((send): Bad => ({
+    ...[`POST ${CONSUMERS}` as const, `PATCH ${CONSUMERS}` as const].map((send): BadRequestCase => ({
       what: 'the workspace itself',
       send,
       body: related('workspaces', '{other}', '{workspace}'),
@@ -150,7 +155,7 @@ describe('an SSH key that is wrong', () => {
   const ID = '/data/attributes/id';
   const named = (id: unknown) => resource('workspaces', { id });
 
-  it.each<Bad>([
+  it.each<BadRequestCase>([
     ...nonsense(send),
     { what: 'no attributes', send, body: { data: {} }, status: 422, problems: [['/data/attributes']] },
     { what: 'no id', send, body: resource('workspaces'), status: 422, problems: [[ID, "Id can't be blank"]] },
@@ -181,14 +186,14 @@ describe('an SSH key that is wrong', () => {
 describe('a data retention policy that is wrong', () => {
   const OLDERS = 'data-retention-policy-delete-olders';
   const DAYS = '/data/attributes/delete-older-than-n-days';
-  const wrong = (send: Bad['send']): readonly Bad[] => [
+  const wrong = (send: BadRequestCase['send']): readonly BadRequestCase[] => [
     ...nonsense(send),
     { what: 'no days', send, body: resource(OLDERS), status: 422, problems: [[DAYS, /can't be blank/]] },
     { what: 'attributes that are a list', send, body: { data: { attributes: [] } }, status: 422 },
     { what: 'another type', send, body: resource('policies', { 'delete-older-than-n-days': 1 }), status: 422 },
     { what: 'a type that is a list', send, body: { data: { type: [OLDERS], attributes: {} } }, status: 422 },
     ...['"7"', '[7]', '{}', 'true', '1e400', '-0', '-1', '0', '1.5', '36501', '9007199254740993', '1e300'].map(
-      (days): Bad => ({
+      (days): BadRequestCase => ({
         what: `${days} days`,
         send,
         body: `{"data":{"type":"${OLDERS}","attributes":{"delete-older-than-n-days":${days}}}}`,
@@ -198,7 +203,7 @@ describe('a data retention policy that is wrong', () => {
     ),
   ];
 
-  it.each<Bad>(
+  it.each<BadRequestCase>(
     ['workspaces/{workspace}', 'organizations/acme'].flatMap((owner) =>
       (['POST', 'PATCH'] as const).flatMap((method) =>
         wrong(`${method} /api/v2/${owner}/relationships/data-retention-policy`),

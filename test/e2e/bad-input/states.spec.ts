@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
 import { describe, it } from '@jest/globals';
-import { answered, resource } from '../../support/seeds.js';
+import { expectStatus, resource } from '../../support/seeds.js';
 import { newStateVersion, pathOf, stateFile } from '../../support/state-file.js';
 import type { TestServer } from '../../support/server.js';
-import { refusing, type Bad, type Known } from './refusing.js';
+import { describeRefusals, type BadRequestCase, type Fixture } from './refusing.js';
 
 const STORED = stateFile({ serial: 4 });
 const PENDING = stateFile({ serial: 5, lineage: STORED.lineage });
 
 /** In the locked workspace: a state, and one that is announced, with the link that it is to come by. */
-const withStates = async (server: TestServer, { locked = '' }: Known): Promise<Known> => {
+const withStates = async (server: TestServer, { locked = '' }: Fixture): Promise<Fixture> => {
   const versions = `/api/v2/workspaces/${locked}/state-versions`;
-  answered(await server.post(versions, newStateVersion(STORED, { inline: true })), 201);
+  expectStatus(await server.post(versions, newStateVersion(STORED, { inline: true })), 201);
   const announced = await server.post(versions, newStateVersion(PENDING, { inline: false }));
-  answered(announced, 201);
+  expectStatus(announced, 201);
   const link = pathOf(announced.body.data.attributes['hosted-state-upload-url'] as string);
   const [, path = '', payload = '', signature = ''] = /^(.*\/)([^/.]+)\.([^/.]+)$/.exec(link) ?? [];
   const [subject, expires] = JSON.parse(Buffer.from(payload, 'base64url').toString()) as [string, number];
@@ -33,16 +33,16 @@ const withStates = async (server: TestServer, { locked = '' }: Known): Promise<K
   };
 };
 
-const { expectRefusal } = refusing({}, withStates);
+const { expectRefusal } = describeRefusals({}, withStates);
 
 describe('states that are wrong', () => {
-  const versions: Bad['send'] = 'POST /api/v2/workspaces/{locked}/state-versions';
+  const versions: BadRequestCase['send'] = 'POST /api/v2/workspaces/{locked}/state-versions';
   const next = (overrides: object = {}): object => {
     const { serial, lineage, bytes, md5 } = stateFile({ serial: 6, lineage: PENDING.lineage });
     return resource('state-versions', { serial, lineage, md5, state: bytes.toString('base64'), ...overrides });
   };
 
-  it.each<Bad>([
+  it.each<BadRequestCase>([
     { what: 'no attributes', send: versions, body: { data: {} }, status: 422, problems: [['/data/attributes']] },
     {
       what: 'nothing of what is needed',
@@ -140,7 +140,7 @@ describe('states that are wrong', () => {
     await expectRefusal(bad);
   });
 
-  it.each<Bad>([
+  it.each<BadRequestCase>([
     { what: 'that nobody signed', send: 'PUT /api/v2/state-versions/upload/nonsense', status: 403 },
     { what: 'for another file', send: 'PUT {otherFile}', status: 403 },
     { what: 'for another version', send: 'PUT {otherVersion}', status: 403 },

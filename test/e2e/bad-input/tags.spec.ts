@@ -1,13 +1,13 @@
 import { describe, it } from '@jest/globals';
-import { refusing, workspace, WORKSPACES, type Bad } from './refusing.js';
+import { describeRefusals, workspace, WORKSPACES, type BadRequestCase } from './refusing.js';
 
-const { expectRefusal } = refusing();
+const { expectRefusal } = describeRefusals();
 
 const tag = (key: unknown, value: unknown = 'v') => ({ type: 'tag-bindings', attributes: { key, value } });
 const flat = (name: unknown) => ({ type: 'tags', attributes: { name } });
 
 describe('tags that are wrong', () => {
-  it.each<Bad>([
+  it.each<BadRequestCase>([
     {
       what: 'a tag to remove whose id is a name that every object has',
       send: 'DELETE /api/v2/organizations/acme/tags',

@@ -1,12 +1,12 @@
-import { SITE } from '#access';
+import { SITE_SCOPE } from '#access';
 import { resource } from '../../support/seeds.js';
-import type { Row, Target } from '../matrix.js';
-import { agent, agentPool, inAcme, organization, remotePool, theAgent, thing } from '../targets.js';
+import type { MatrixRow, MatrixTarget } from '../matrix.js';
+import { agent, agentPool, inAcme, organization, remotePool, theAgent, createTarget } from '../targets.js';
 import { newSshKey } from '../land.js';
 
 const POOLS = '/organizations/:organization/agent-pools';
 
-const reads: readonly Row[] = [
+const reads: readonly MatrixRow[] = [
   {
     route: `GET ${POOLS}`,
     about: organization,
@@ -19,7 +19,7 @@ const reads: readonly Row[] = [
   { route: 'GET /agents/:id', about: agent, demands: ['read-agent-pools'], status: 200 },
 ];
 
-const changes: readonly Row[] = [
+const changes: readonly MatrixRow[] = [
   {
     route: `POST ${POOLS}`,
     about: organization,
@@ -61,7 +61,7 @@ const changes: readonly Row[] = [
 const remoteRuns = (enabled: boolean): object => resource('agent-pools', { 'remote-runs-enabled': enabled });
 
 /** Only owners choose pools for runs in `remote` mode, and only owners change those. */
-const remotePools: readonly Row[] = [
+const remotePools: readonly MatrixRow[] = [
   {
     route: `POST ${POOLS}`,
     when: 'for remote runs',
@@ -113,13 +113,13 @@ const remotePools: readonly Row[] = [
 ];
 
 /** A pool of the same organization that is not the agent's: nobody speaks for it. */
-const otherPool: Target = {
-  place: () => SITE,
+const otherPool: MatrixTarget = {
+  place: () => SITE_SCOPE,
   standing: (_, { otherPool: id }) => ({ id, pool: id }),
 };
 
 /** What agents do, with their own pool's token. */
-const executing: readonly Row[] = [
+const executing: readonly MatrixRow[] = [
   {
     route: 'POST /agent-pools/:pool/agents',
     about: agentPool,
@@ -157,15 +157,15 @@ const executing: readonly Row[] = [
 
 const KEYS = '/organizations/:organization/ssh-keys';
 
-const sshKey: Target = {
-  ...thing(inAcme, 'sshKey'),
+const sshKey: MatrixTarget = {
+  ...createTarget(inAcme, 'sshKey'),
   fresh: async (_, { server, acme, unique }) => {
     const made = await server.post(`/api/v2/organizations/${acme.name}/ssh-keys`, newSshKey(unique('key')));
     return { params: { id: made.body.data.id as string } };
   },
 };
 
-const sshKeys: readonly Row[] = [
+const sshKeys: readonly MatrixRow[] = [
   {
     route: `GET ${KEYS}`,
     about: organization,
@@ -202,4 +202,4 @@ const sshKeys: readonly Row[] = [
   },
 ];
 
-export const agentsAndKeys: readonly Row[] = [...reads, ...changes, ...remotePools, ...executing, ...sshKeys];
+export const agentsAndKeys: readonly MatrixRow[] = [...reads, ...changes, ...remotePools, ...executing, ...sshKeys];

@@ -1,9 +1,9 @@
-import type { Row } from '../matrix.js';
+import type { MatrixRow } from '../matrix.js';
 import { resource } from '../../support/seeds.js';
 import { inAcme, organization, site } from '../targets.js';
 
 /** Open to everybody: what tells clients where the service is, and orchestrators how it fares. */
-const open: readonly Row[] = (
+const open: readonly MatrixRow[] = (
   [
     ['/.well-known/terraform.json', 200],
     ['/healthz', 200],
@@ -13,7 +13,7 @@ const open: readonly Row[] = (
   ] as const
 ).map(([path, status]) => ({ route: `GET ${path}`, about: site, demands: 'anybody', status }));
 
-export const edge: readonly Row[] = [
+export const edge: readonly MatrixRow[] = [
   ...open,
   {
     route: 'GET /organization/audit-trail',

@@ -1,12 +1,12 @@
-import { factOf } from '../../../libs/facts/spec.js';
+import { createFact } from '../../../libs/facts/spec.js';
 import { newFactSource } from '../land.js';
-import type { Row, Target } from '../matrix.js';
-import { inAcme, organization, site, thing } from '../targets.js';
+import type { MatrixRow, MatrixTarget } from '../matrix.js';
+import { inAcme, organization, site, createTarget } from '../targets.js';
 
 const SOURCES = '/organizations/:organization/audit-fact-sources';
 
-const factSource: Target = {
-  ...thing(inAcme, 'factSource'),
+const factSource: MatrixTarget = {
+  ...createTarget(inAcme, 'factSource'),
   fresh: async (_, { server, acme, unique }) => {
     const made = await server.post(
       `/api/v2/organizations/${acme.name}/audit-fact-sources`,
@@ -16,7 +16,7 @@ const factSource: Target = {
   },
 };
 
-const sources: readonly Row[] = [
+const sources: readonly MatrixRow[] = [
   {
     route: `GET ${SOURCES}`,
     about: organization,
@@ -44,7 +44,7 @@ const sources: readonly Row[] = [
   },
 ];
 
-export const facts: readonly Row[] = [
+export const facts: readonly MatrixRow[] = [
   ...sources,
   {
     route: 'POST /organizations/:organization/audit-facts',
@@ -52,7 +52,7 @@ export const facts: readonly Row[] = [
     demands: ['report-facts'],
     status: 201,
     trail: ['policy update'],
-    bodyFor: ({ world }) => factOf(world.unique('fact')),
+    bodyFor: ({ world }) => createFact(world.unique('fact')),
   },
   { route: 'GET /audit-facts/schemas', about: site, demands: 'any token', status: 200 },
   {

@@ -1,5 +1,5 @@
 import { flatTags, idOfTag, makeWorkspace, related } from '../../support/seeds.js';
-import type { Row, Target } from '../matrix.js';
+import type { MatrixRow, MatrixTarget } from '../matrix.js';
 import { inAcme, onTheWorkspace, organization, workspace } from '../targets.js';
 import { seenWorkspaces } from './workspaces.js';
 
@@ -9,7 +9,7 @@ const OF_ORGANIZATION = '/organizations/:organization/tags';
 /** What the workspaces of the land carry. */
 const flat = flatTags('flat');
 
-const reads: readonly Row[] = [
+const reads: readonly MatrixRow[] = [
   {
     route: `GET ${OF_ORGANIZATION}`,
     about: organization,
@@ -20,7 +20,7 @@ const reads: readonly Row[] = [
   { route: `GET ${OF_WORKSPACE}`, about: workspace, demands: ['read-workspace'], status: 200, shows: () => ['flat'] },
 ];
 
-const ofOne: readonly Row[] = (['POST', 'DELETE'] as const).map((method) => ({
+const ofOne: readonly MatrixRow[] = (['POST', 'DELETE'] as const).map((method) => ({
   route: `${method} ${OF_WORKSPACE}`,
   about: workspace,
   demands: ['read-workspace', 'tag-workspace'],
@@ -34,7 +34,7 @@ const ofOne: readonly Row[] = (['POST', 'DELETE'] as const).map((method) => ({
 }));
 
 /** One that a workspace carries which no team has been given. */
-const doomedTag: Target = {
+const doomedTag: MatrixTarget = {
   place: inAcme,
   standing: (_, { acme }) => ({ organization: acme.name }),
   fresh: async (_, { server, acme, unique }) => {
@@ -44,7 +44,7 @@ const doomedTag: Target = {
   },
 };
 
-const ofAll: readonly Row[] = [
+const ofAll: readonly MatrixRow[] = [
   {
     route: `DELETE ${OF_ORGANIZATION}`,
     about: doomedTag,
@@ -57,7 +57,7 @@ const ofAll: readonly Row[] = [
 ];
 
 /** The tag of the land; with the workspace that is to have it. */
-const tagged: Target = {
+const tagged: MatrixTarget = {
   place: onTheWorkspace,
   standing: (_, { things, one }) => ({ id: things.tag, workspace: one }),
   fresh: async (caller, world) => {
@@ -66,7 +66,7 @@ const tagged: Target = {
   },
 };
 
-const addsWorkspaces: readonly Row[] = [
+const addsWorkspaces: readonly MatrixRow[] = [
   {
     route: 'POST /tags/:id/relationships/workspaces',
     about: tagged,
@@ -79,4 +79,4 @@ const addsWorkspaces: readonly Row[] = [
 ];
 
 /** Flat tags, of one workspace and of all. */
-export const flatTagRows: readonly Row[] = [...reads, ...ofOne, ...ofAll, ...addsWorkspaces];
+export const flatTagRows: readonly MatrixRow[] = [...reads, ...ofOne, ...ofAll, ...addsWorkspaces];

@@ -1,28 +1,28 @@
-import type { Row } from '../matrix.js';
-import type { World } from '../land.js';
+import type { MatrixRow } from '../matrix.js';
+import type { MatrixWorld } from '../land.js';
 import { organization, project, workspace } from '../targets.js';
 import { seenWorkspaces } from './workspaces.js';
 
 const all =
-  (action: string): NonNullable<Row['setUp']> =>
-  async (world: World) => {
+  (action: string): NonNullable<MatrixRow['setUp']> =>
+  async (world: MatrixWorld) => {
     for (const id of [world.one, world.beside, world.far]) {
       await world.server.post(`/api/v2/workspaces/${id}/actions/${action}`);
     }
   };
 
 /** Later than all that happens here: everything is then as it is. */
-const asOf = (): string => 'as-of=2100-01-01';
+const buildAsOfParameter = (): string => 'as-of=2100-01-01';
 
 /** What was, to who may read what is. */
-export const history: readonly Row[] = [
-  ...['/workspaces/:id', '/organizations/:organization/workspaces/:name'].map((path): Row => ({
+export const history: readonly MatrixRow[] = [
+  ...['/workspaces/:id', '/organizations/:organization/workspaces/:name'].map((path): MatrixRow => ({
     route: `GET ${path}`,
     when: 'as of a time',
     about: workspace,
     demands: ['read-workspace-history'],
     status: 200,
-    query: asOf,
+    query: buildAsOfParameter,
   })),
   {
     route: 'GET /organizations/:organization/workspaces',
@@ -30,26 +30,26 @@ export const history: readonly Row[] = [
     about: organization,
     demands: ['read-organization'],
     status: 200,
-    query: asOf,
+    query: buildAsOfParameter,
     shows: seenWorkspaces,
   },
-  ...['tag-bindings', 'effective-tag-bindings', 'relationships/tags'].map((path): Row => ({
+  ...['tag-bindings', 'effective-tag-bindings', 'relationships/tags'].map((path): MatrixRow => ({
     route: `GET /workspaces/:id/${path}`,
     when: 'as of a time',
     about: workspace,
     demands: ['read-workspace-history'],
     status: 200,
-    query: asOf,
+    query: buildAsOfParameter,
   })),
-  ...['tag-bindings', 'effective-tag-bindings'].map((path): Row => ({
+  ...['tag-bindings', 'effective-tag-bindings'].map((path): MatrixRow => ({
     route: `GET /projects/:id/${path}`,
     when: 'as of a time',
     about: project,
     demands: ['read-project'],
     status: 200,
-    query: asOf,
+    query: buildAsOfParameter,
   })),
-  ...['history', 'lock-history'].map((path): Row => ({
+  ...['history', 'lock-history'].map((path): MatrixRow => ({
     route: `GET /workspaces/:id/${path}`,
     about: workspace,
     demands: ['read-workspace-history'],

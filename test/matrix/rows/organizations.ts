@@ -1,9 +1,9 @@
-import { SITE } from '#access';
+import { SITE_SCOPE } from '#access';
 import { resource } from '../../support/seeds.js';
-import type { Row } from '../matrix.js';
+import type { MatrixRow } from '../matrix.js';
 import { inAcme, onTheProject, organization, project, site } from '../targets.js';
 
-const founding: readonly Row[] = [
+const founding: readonly MatrixRow[] = [
   {
     route: 'GET /organizations',
     about: site,
@@ -25,7 +25,7 @@ const founding: readonly Row[] = [
 
 const ORGANIZATION = '/organizations/:organization';
 
-const one: readonly Row[] = [
+const one: readonly MatrixRow[] = [
   { route: `GET ${ORGANIZATION}`, about: organization, demands: ['read-organization'], status: 200 },
   {
     route: `PATCH ${ORGANIZATION}`,
@@ -68,12 +68,12 @@ const one: readonly Row[] = [
 const featureSet = (id: string): object =>
   resource('subscriptions', {}, { 'feature-set': { data: { type: 'feature-sets', id } } });
 
-const administration: readonly Row[] = [
+const administration: readonly MatrixRow[] = [
   { route: 'GET /feature-sets', about: site, demands: 'any token', status: 200 },
   { route: 'GET /admin/feature-sets', about: site, demands: ['manage-site'], status: 200 },
   {
     route: `POST /admin${ORGANIZATION}/subscription`,
-    about: { ...organization, place: () => SITE },
+    about: { ...organization, place: () => SITE_SCOPE },
     demands: ['manage-subscription'],
     status: 200,
     trail: ['organization update'],
@@ -83,7 +83,7 @@ const administration: readonly Row[] = [
   },
 ];
 
-const projects: readonly Row[] = [
+const projects: readonly MatrixRow[] = [
   {
     route: `GET ${ORGANIZATION}/projects`,
     about: organization,
@@ -131,4 +131,4 @@ const projects: readonly Row[] = [
   },
 ];
 
-export const organizations: readonly Row[] = [...founding, ...one, ...administration, ...projects];
+export const organizations: readonly MatrixRow[] = [...founding, ...one, ...administration, ...projects];

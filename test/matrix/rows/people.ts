@@ -1,14 +1,14 @@
-import { SITE } from '#access';
+import { SITE_SCOPE } from '#access';
 import { makeToken, resource } from '../../support/seeds.js';
-import type { Row, Target } from '../matrix.js';
-import { anOwner, inAcme, me, member, organization, plainMember, site, the } from '../targets.js';
-import type { Arrived, World } from '../land.js';
+import type { MatrixRow, MatrixTarget } from '../matrix.js';
+import { anOwner, inAcme, currentUser, member, organization, plainMember, site, getTarget } from '../targets.js';
+import type { MatrixCallerInWorld, MatrixWorld } from '../land.js';
 
-const users: readonly Row[] = [
+const users: readonly MatrixRow[] = [
   { route: 'GET /account/details', about: site, demands: 'any token', status: 200 },
-  ...['/account/details', '/account/update'].map((path): Row => ({
+  ...['/account/details', '/account/update'].map((path): MatrixRow => ({
     route: `PATCH ${path}`,
-    about: me,
+    about: currentUser,
     demands: ['update-account'],
     status: 200,
     // A user belongs to no organization.
@@ -22,7 +22,7 @@ const users: readonly Row[] = [
   {
     route: 'PATCH /account/details',
     when: 'their address',
-    about: me,
+    about: currentUser,
     demands: ['update-account'],
     status: 200,
     trail: [],
@@ -33,7 +33,7 @@ const users: readonly Row[] = [
   {
     route: 'DELETE /admin/users/:id',
     about: {
-      place: () => SITE,
+      place: () => SITE_SCOPE,
       standing: (_, world) => ({ id: plainMember(world).id }),
       // Who is in the organization, and so leaves it.
       fresh: async (_, { server, acme, unique }) => {
@@ -49,7 +49,7 @@ const users: readonly Row[] = [
   },
 ];
 
-const membership: Target = {
+const membership: MatrixTarget = {
   ...member,
   standing: (_, world) => ({ id: plainMember(world).membership }),
   fresh: async (_, { server, acme, unique }) => {
@@ -59,7 +59,7 @@ const membership: Target = {
   },
 };
 /** An invitation that waits to be accepted. */
-const invitation: Target = {
+const invitation: MatrixTarget = {
   place: (_, world) => ({ organization: world.acme.id, user: invited(world).id }),
   standing: (_, world) => ({ id: invited(world).membership }),
   // Whom the site invites need not accept; whom an owner invites has to.
@@ -75,19 +75,19 @@ const invitation: Target = {
     return { params: { id }, api: server.as(await makeToken(server, `/api/v2/users/${user}/authentication-tokens`)) };
   },
 };
-const invited = ({ callers }: World): Arrived => the(callers, 'invited, not accepted');
+const invited = ({ callers }: MatrixWorld): MatrixCallerInWorld => getTarget(callers, 'invited, not accepted');
 
 /** Their own; a plain member's for who has none in acme. */
-const ownMembership: Target = {
+const ownMembership: MatrixTarget = {
   place: (caller, world) => ({
     organization: world.acme.id,
     user: hasOwn(caller) ? caller.id : plainMember(world).id,
   }),
   standing: (caller, world) => ({ id: hasOwn(caller) ? caller.membership : plainMember(world).membership }),
 };
-const hasOwn = ({ membership: id, foreign }: Arrived): boolean => id !== '' && !foreign;
+const hasOwn = ({ membership: id, foreign }: MatrixCallerInWorld): boolean => id !== '' && !foreign;
 
-const ownersMembership: Target = {
+const ownersMembership: MatrixTarget = {
   place: (_, world) => ({ organization: world.acme.id, user: anOwner(world).id }),
   standing: (_, world) => ({ id: anOwner(world).membership }),
   fresh: async (_, { server, acme, unique }) => {
@@ -103,7 +103,7 @@ const ownersMembership: Target = {
 
 const MEMBERSHIPS = '/organizations/:organization/organization-memberships';
 
-const memberships: readonly Row[] = [
+const memberships: readonly MatrixRow[] = [
   {
     route: 'GET /organization-memberships',
     about: site,
@@ -172,4 +172,4 @@ const memberships: readonly Row[] = [
   },
 ];
 
-export const people: readonly Row[] = [...users, ...memberships];
+export const people: readonly MatrixRow[] = [...users, ...memberships];

@@ -11,9 +11,9 @@ import {
   zipOf,
 } from '../../support/registry.js';
 import { makeSigner } from '../../support/releases.js';
-import { answered, resource, tagBindings } from '../../support/seeds.js';
-import type { World } from '../land.js';
-import type { Params, Row, Target } from '../matrix.js';
+import { expectStatus, resource, tagBindings } from '../../support/seeds.js';
+import type { MatrixWorld } from '../land.js';
+import type { Params, MatrixRow, MatrixTarget } from '../matrix.js';
 import { inAcme, organization, site, tokenOf } from '../targets.js';
 
 const PROVIDERS = '/organizations/:organization/registry-providers';
@@ -26,29 +26,29 @@ const theVersion = { ...inPrivate, name: 'aws', version: '1.0.0' };
 const thePlatform = { ...theVersion, os: 'linux', arch: 'amd64' };
 
 /** A provider with a version that has a platform, and none of the files. */
-const makeDraft = async ({ server, unique }: World): Promise<Params> => {
+const makeDraft = async ({ server, unique }: MatrixWorld): Promise<Params> => {
   const name = unique('provider');
   await makeProvider(server, 'acme', name);
   await makeVersion(server, 'acme', name, '1.0.0');
   const platforms = `${pathOfVersion('acme', name, '1.0.0')}/platforms`;
-  answered(await server.post(platforms, platformBody(platformAttributes(name, '1.0.0'))), 201);
+  expectStatus(await server.post(platforms, platformBody(platformAttributes(name, '1.0.0'))), 201);
   return { ...thePlatform, name };
 };
 
 /** Each with all that a path below it may want. */
-export const registryProvider: Target = {
+export const registryProvider: MatrixTarget = {
   place: inAcme,
   standing: (_, { things }) => ({ ...thePlatform, id: things.provider }),
   fresh: async (_, world) => ({ params: await makeDraft(world) }),
 };
 
 /** Callers that see the organization get 403, whether or not it lists the provider. */
-const ofThePublicRegistry: Target = {
+const ofThePublicRegistry: MatrixTarget = {
   place: inAcme,
   standing: () => ({ ...thePlatform, registryName: 'public', namespace: 'hashicorp' }),
 };
 
-const reads: readonly Row[] = [
+const reads: readonly MatrixRow[] = [
   {
     route: `GET ${PROVIDERS}`,
     about: organization,
@@ -56,7 +56,7 @@ const reads: readonly Row[] = [
     status: 200,
     shows: () => ['aws'],
   },
-  ...[PROVIDER, '/registry-providers/:id', `${VERSIONS}/:version`, `${PLATFORMS}/:os/:arch`].map((path): Row => ({
+  ...[PROVIDER, '/registry-providers/:id', `${VERSIONS}/:version`, `${PLATFORMS}/:os/:arch`].map((path): MatrixRow => ({
     route: `GET ${path}`,
     about: registryProvider,
     demands: ['read-providers'],
@@ -80,7 +80,7 @@ const reads: readonly Row[] = [
   },
 ];
 
-const changes: readonly Row[] = [
+const changes: readonly MatrixRow[] = [
   {
     route: `POST ${PROVIDERS}`,
     about: organization,
@@ -137,17 +137,17 @@ const publicBody = (name: string): object =>
   resource('registry-providers', { name, namespace: 'hashicorp', 'registry-name': 'public' });
 
 /** A provider of the public registry that the organization lists. */
-const publicProvider: Target = {
+const publicProvider: MatrixTarget = {
   place: inAcme,
   standing: () => ({ organization: 'acme', registryName: 'public', namespace: 'hashicorp', name: 'random' }),
   fresh: async (_, { server, unique }) => {
     const name = unique('listed');
-    answered(await server.post('/api/v2/organizations/acme/registry-providers', publicBody(name)), 201);
+    expectStatus(await server.post('/api/v2/organizations/acme/registry-providers', publicBody(name)), 201);
     return { params: { organization: 'acme', registryName: 'public', namespace: 'hashicorp', name } };
   },
 };
 
-const tagged: readonly Row[] = [
+const tagged: readonly MatrixRow[] = [
   {
     route: 'GET /registry-providers/:id/tag-bindings',
     about: registryProvider,
@@ -165,7 +165,7 @@ const tagged: readonly Row[] = [
   },
 ];
 
-const publicOnes: readonly Row[] = [
+const publicOnes: readonly MatrixRow[] = [
   {
     route: `GET ${PROVIDER}`,
     when: 'public',
@@ -196,15 +196,15 @@ const publicOnes: readonly Row[] = [
 ];
 
 /** The contract has 403 for versions and platforms of public providers. */
-const ofPublicOnes: readonly Row[] = [
-  ...[VERSIONS, `${VERSIONS}/:version`, PLATFORMS, `${PLATFORMS}/:os/:arch`].map((path): Row => ({
+const ofPublicOnes: readonly MatrixRow[] = [
+  ...[VERSIONS, `${VERSIONS}/:version`, PLATFORMS, `${PLATFORMS}/:os/:arch`].map((path): MatrixRow => ({
     route: `GET ${path}`,
     when: 'public',
     about: ofThePublicRegistry,
     demands: ['read-providers'],
     status: 403,
   })),
-  ...[`${VERSIONS}/:version`, `${PLATFORMS}/:os/:arch`].map((path): Row => ({
+  ...[`${VERSIONS}/:version`, `${PLATFORMS}/:os/:arch`].map((path): MatrixRow => ({
     route: `DELETE ${path}`,
     when: 'public',
     about: ofThePublicRegistry,
@@ -233,18 +233,18 @@ const ofPublicOnes: readonly Row[] = [
 ];
 
 /** One that the organization has, and another new one of it for this caller alone. */
-const gpgKey: Target = {
+const gpgKey: MatrixTarget = {
   place: inAcme,
   standing: (_, { things }) => ({ namespace: 'acme', keyId: things.gpgKey }),
   fresh: async (_, { server }) => {
     const signer = await makeSigner();
-    answered(await addKey(server, 'acme', signer), 201);
+    expectStatus(await addKey(server, 'acme', signer), 201);
     return { params: { namespace: 'acme', keyId: signer.keyId } };
   },
 };
-const inRival: Target['place'] = (_, { rival }) => ({ organization: rival.id });
+const inRival: MatrixTarget['place'] = (_, { rival }) => ({ organization: rival.id });
 
-const keys: readonly Row[] = [
+const keys: readonly MatrixRow[] = [
   {
     route: `GET ${GPG_KEYS}`,
     about: { ...site, place: inAcme },
@@ -296,23 +296,25 @@ const keys: readonly Row[] = [
 
 const CLI = '/api/registry/v1/providers/:namespace/:name';
 
-const installing: readonly Row[] = [`${CLI}/versions`, `${CLI}/:version/download/:os/:arch`].map((path): Row => ({
-  route: `GET ${path}`,
-  about: {
-    place: inAcme,
-    standing: () => ({ namespace: 'acme', name: 'aws', version: '1.0.0', os: 'linux', arch: 'amd64' }),
-  },
-  demands: ['read-providers'],
-  status: 200,
-}));
+const installing: readonly MatrixRow[] = [`${CLI}/versions`, `${CLI}/:version/download/:os/:arch`].map(
+  (path): MatrixRow => ({
+    route: `GET ${path}`,
+    about: {
+      place: inAcme,
+      standing: () => ({ namespace: 'acme', name: 'aws', version: '1.0.0', os: 'linux', arch: 'amd64' }),
+    },
+    demands: ['read-providers'],
+    status: 200,
+  }),
+);
 
 const UPLOAD = '/api/registry/private/v2/uploads/:token';
 const DOWNLOAD = '/api/registry/private/v2/files/:token/:filename';
 
-const unsigned: Target = { ...site, standing: () => ({ token: 'not.signed', filename: 'not.zip' }) };
+const unsigned: MatrixTarget = { ...site, standing: () => ({ token: 'not.signed', filename: 'not.zip' }) };
 
 /** Something to upload to, for everybody: the link stands for the permission. */
-const awaited: Target = {
+const awaited: MatrixTarget = {
   ...unsigned,
   fresh: async (_, { server, unique }) => {
     const name = unique('provider');
@@ -322,11 +324,11 @@ const awaited: Target = {
     const { filename, ...facts } = platformAttributes('aws', '1.0.0');
     const platform = platformBody({ ...facts, filename: filename.replace('aws', name) });
     const made = await server.post(`${pathOfVersion('acme', name, '1.0.0')}/platforms`, platform);
-    return { params: { token: tokenOf(answered(made, 201).body.data.links['provider-binary-upload'] as string) } };
+    return { params: { token: tokenOf(expectStatus(made, 201).body.data.links['provider-binary-upload'] as string) } };
   },
 };
 
-const stored: Target = {
+const stored: MatrixTarget = {
   ...site,
   standing: (_, { things }) => {
     const [token = '', filename = ''] = new URL(things.archive).pathname.split('/').slice(-2);
@@ -334,7 +336,7 @@ const stored: Target = {
   },
 };
 
-const files: readonly Row[] = [
+const files: readonly MatrixRow[] = [
   {
     route: `PUT ${UPLOAD}`,
     about: awaited,
@@ -357,7 +359,7 @@ const files: readonly Row[] = [
   { route: `GET ${DOWNLOAD}`, when: 'that is not ours', about: unsigned, demands: 'anybody', status: 403 },
 ];
 
-export const registry: readonly Row[] = [
+export const registry: readonly MatrixRow[] = [
   ...reads,
   ...changes,
   ...tagged,

@@ -1,30 +1,30 @@
 import { resource } from '../../support/seeds.js';
-import type { Row } from '../matrix.js';
+import type { MatrixRow } from '../matrix.js';
 import { organization, workspace } from '../targets.js';
 
 const POLICY = 'relationships/data-retention-policy';
 const policy = resource('data-retention-policy-delete-olders', { 'delete-older-than-n-days': 30 });
 
-type Owner = Pick<Row, 'about'> & {
+type RetentionOwner = Pick<MatrixRow, 'about'> & {
   readonly path: string;
-  readonly reads: Row['demands'];
-  readonly writes: Row['demands'];
+  readonly reads: MatrixRow['demands'];
+  readonly writes: MatrixRow['demands'];
 };
 
-const OF_WORKSPACE: Owner = {
+const OF_WORKSPACE: RetentionOwner = {
   path: `/workspaces/:id/${POLICY}`,
   about: workspace,
   reads: ['read-workspace'],
   writes: ['manage-data-retention'],
 };
-const OF_ORGANIZATION: Owner = {
+const OF_ORGANIZATION: RetentionOwner = {
   path: `/organizations/:organization/${POLICY}`,
   about: organization,
   reads: ['read-organization'],
   writes: ['update-organization'],
 };
 
-const rowsOf = ({ path, about, reads, writes }: Owner): readonly Row[] => [
+const rowsOf = ({ path, about, reads, writes }: RetentionOwner): readonly MatrixRow[] => [
   {
     route: `GET ${path}`,
     about,
@@ -34,7 +34,7 @@ const rowsOf = ({ path, about, reads, writes }: Owner): readonly Row[] => [
     setUp: ({ server }) => server.post(`/api/v2/organizations/acme/${POLICY}`, policy),
     tearDown: ({ server }) => server.delete(`/api/v2/organizations/acme/${POLICY}`),
   },
-  ...(['POST', 'PATCH'] as const).map((method): Row => ({
+  ...(['POST', 'PATCH'] as const).map((method): MatrixRow => ({
     route: `${method} ${path}`,
     about,
     demands: writes,

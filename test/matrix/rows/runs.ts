@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { makeConfigurationVersion, makeRun, reportBody, resource, runBody } from '../../support/seeds.js';
-import type { Arrived, World } from '../land.js';
-import type { Row, Target } from '../matrix.js';
-import type { TrailEntry } from '../trail.js';
+import type { MatrixCallerInWorld, MatrixWorld } from '../land.js';
+import type { MatrixRow, MatrixTarget } from '../matrix.js';
+import type { MatrixTrailEntry } from '../trail.js';
 import {
   besideTheWorkspace,
   freshWorkspace,
@@ -11,24 +11,27 @@ import {
   organization,
   site,
   theAgent,
-  thing,
+  createTarget,
   tokenOf,
   workspace,
 } from '../targets.js';
 
-const freshConfiguration = async (caller: Arrived, world: World): Promise<{ id: string; workspace: string }> => {
+const freshConfiguration = async (
+  caller: MatrixCallerInWorld,
+  world: MatrixWorld,
+): Promise<{ id: string; workspace: string }> => {
   const { id } = await freshWorkspace(caller, world);
   return { id: await makeConfigurationVersion(world.server, id), workspace: id };
 };
 
-const configuration: Target = {
-  ...thing(onTheWorkspace, 'configuration'),
+const configuration: MatrixTarget = {
+  ...createTarget(onTheWorkspace, 'configuration'),
   fresh: async (caller, world) => ({ params: await freshConfiguration(caller, world) }),
 };
 
 /** A run in a workspace of the caller's own, which waits to be planned. */
-const run: Target = {
-  ...thing(onTheWorkspace, 'run'),
+const run: MatrixTarget = {
+  ...createTarget(onTheWorkspace, 'run'),
   fresh: async (caller, world) => {
     const { workspace: id } = await freshConfiguration(caller, world);
     return { params: { id: await makeRun(world.server, id) } };
@@ -36,7 +39,7 @@ const run: Target = {
 };
 
 /** A run that waits behind another, which waits for somebody to confirm it. */
-const overtaking: Target = {
+const overtaking: MatrixTarget = {
   ...run,
   fresh: async (caller, world) => {
     const { workspace: id } = await freshConfiguration(caller, world);
@@ -45,14 +48,14 @@ const overtaking: Target = {
   },
 };
 
-const read = (path: string, about: Target, status = 200): Row => ({
+const read = (path: string, about: MatrixTarget, status = 200): MatrixRow => ({
   route: `GET ${path}`,
   about,
   demands: ['read-runs'],
   status,
 });
 
-const reads: readonly Row[] = [
+const reads: readonly MatrixRow[] = [
   read('/runs/:id', run),
   read('/runs/:id/plan', run),
   read('/runs/:id/apply', run),
@@ -60,12 +63,12 @@ const reads: readonly Row[] = [
   read('/runs/:id/run-events', run),
   read('/runs/:id/task-stages', run),
   read('/workspaces/:id/runs', workspace),
-  read('/plans/:id', thing(onTheWorkspace, 'plan')),
+  read('/plans/:id', createTarget(onTheWorkspace, 'plan')),
   // Nobody has it: executors keep it to themselves.
-  read('/plans/:id/json-output', thing(onTheWorkspace, 'plan'), 404),
-  read('/applies/:id', thing(onTheWorkspace, 'apply')),
-  read('/comments/:id', thing(onTheWorkspace, 'comment')),
-  read('/run-events/:id', thing(onTheWorkspace, 'runEvent')),
+  read('/plans/:id/json-output', createTarget(onTheWorkspace, 'plan'), 404),
+  read('/applies/:id', createTarget(onTheWorkspace, 'apply')),
+  read('/comments/:id', createTarget(onTheWorkspace, 'comment')),
+  read('/run-events/:id', createTarget(onTheWorkspace, 'runEvent')),
   {
     route: 'GET /organizations/:organization/runs',
     about: organization,
@@ -92,12 +95,12 @@ const reads: readonly Row[] = [
   },
 ];
 
-const planned = async (world: World, id: string): Promise<void> => {
+const planned = async (world: MatrixWorld, id: string): Promise<void> => {
   for (const report of [reportBody('planning'), reportBody('planned', { 'resource-additions': 1 })])
     await theAgent(world).api.post(`/api/v2/runs/${id}/progress`, report);
 };
 
-const actions: readonly Row[] = [
+const actions: readonly MatrixRow[] = [
   {
     route: 'POST /runs',
     about: { ...site, place: onTheWorkspace },
@@ -184,7 +187,12 @@ const actions: readonly Row[] = [
 ];
 
 const VERSION = '/configuration-versions/:id';
-const readVersion = (path: string, about: Target, status = 200, ...trail: readonly TrailEntry[]): Row => ({
+const readVersion = (
+  path: string,
+  about: MatrixTarget,
+  status = 200,
+  ...trail: readonly MatrixTrailEntry[]
+): MatrixRow => ({
   route: `GET ${path}`,
   about,
   demands: ['read-configuration-version'],
@@ -192,7 +200,7 @@ const readVersion = (path: string, about: Target, status = 200, ...trail: readon
   trail,
 });
 
-const configurations: readonly Row[] = [
+const configurations: readonly MatrixRow[] = [
   readVersion(VERSION, configuration, 200, 'configuration_version show'),
   readVersion(`${VERSION}/download`, configuration, 302, 'configuration_version download'),
   // Uploaded ones were made of no commit.
@@ -219,26 +227,28 @@ const configurations: readonly Row[] = [
       await makeConfigurationVersion(world.server, params['workspace'] ?? '');
     },
   },
-  ...['soft_delete_backing_data', 'restore_backing_data', 'permanently_delete_backing_data'].map((action): Row => ({
-    route: `POST ${VERSION}/actions/${action}`,
-    about: configuration,
-    demands: ['read-configuration-version', 'delete-configuration-data'],
-    status: 200,
-    trail: [`configuration_version ${action}`],
-    fresh: true,
-    before: async ({ world, params }) => {
-      // The current one is kept: another takes its place.
-      await makeConfigurationVersion(world.server, params['workspace'] ?? '');
-      if (action === 'soft_delete_backing_data') return;
-      await world.server.post(`/api/v2/configuration-versions/${params['id']}/actions/soft_delete_backing_data`);
-    },
-  })),
+  ...['soft_delete_backing_data', 'restore_backing_data', 'permanently_delete_backing_data'].map(
+    (action): MatrixRow => ({
+      route: `POST ${VERSION}/actions/${action}`,
+      about: configuration,
+      demands: ['read-configuration-version', 'delete-configuration-data'],
+      status: 200,
+      trail: [`configuration_version ${action}`],
+      fresh: true,
+      before: async ({ world, params }) => {
+        // The current one is kept: another takes its place.
+        await makeConfigurationVersion(world.server, params['workspace'] ?? '');
+        if (action === 'soft_delete_backing_data') return;
+        await world.server.post(`/api/v2/configuration-versions/${params['id']}/actions/soft_delete_backing_data`);
+      },
+    }),
+  ),
 ];
 
-const unsigned: Target = { ...site, standing: () => ({ token: 'not.signed' }) };
+const unsigned: MatrixTarget = { ...site, standing: () => ({ token: 'not.signed' }) };
 
 /** Signed links stand for the permission. */
-const links: readonly Row[] = [
+const links: readonly MatrixRow[] = [
   {
     route: 'PUT /configuration-versions/upload/:token',
     about: {
@@ -269,4 +279,4 @@ const links: readonly Row[] = [
   { route: 'GET /configuration-versions/download/:token', about: unsigned, demands: 'anybody', status: 403 },
 ];
 
-export const runs: readonly Row[] = [...reads, ...actions, ...configurations, ...links];
+export const runs: readonly MatrixRow[] = [...reads, ...actions, ...configurations, ...links];

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { makeWorkspace, resource } from '../../support/seeds.js';
 import { newStateVersion, stateFile } from '../../support/state-file.js';
 import { addState } from '../land.js';
-import type { Row, Target } from '../matrix.js';
+import type { MatrixRow, MatrixTarget } from '../matrix.js';
 import {
   freshWorkspace,
   onTheWorkspace,
@@ -14,7 +14,7 @@ import {
   workspace,
 } from '../targets.js';
 
-const ofVersions = ['', '/download', '/json-download'].map((path): Row => ({
+const ofVersions = ['', '/download', '/json-download'].map((path): MatrixRow => ({
   route: `GET /state-versions/:id${path}`,
   about: stateVersion,
   demands: ['read-state'],
@@ -26,9 +26,9 @@ const ofVersions = ['', '/download', '/json-download'].map((path): Row => ({
 const underLock = {
   status: ({ caller, world, may }) => (may('lock-workspace', onTheWorkspace(caller, world)) ? 201 : 409),
   before: ({ api, params }) => api.post(`/api/v2/workspaces/${params['id']}/actions/lock`),
-} as const satisfies Partial<Row>;
+} as const satisfies Partial<MatrixRow>;
 
-const rolledBack: Target = {
+const rolledBack: MatrixTarget = {
   place: onTheWorkspace,
   standing: (_, { one, stateVersion: version }) => ({ id: one, version }),
   fresh: async (caller, world) => {
@@ -38,8 +38,8 @@ const rolledBack: Target = {
   },
 };
 
-const ofWorkspaces: readonly Row[] = [
-  ...['current-state-version', 'resources'].map((path): Row => ({
+const ofWorkspaces: readonly MatrixRow[] = [
+  ...['current-state-version', 'resources'].map((path): MatrixRow => ({
     route: `GET /workspaces/:id/${path}`,
     about: workspace,
     demands: ['read-state'],
@@ -89,7 +89,7 @@ const ofWorkspaces: readonly Row[] = [
 ];
 
 /** One that is not current: that one is kept as it is. */
-const superseded: Target = {
+const superseded: MatrixTarget = {
   ...stateVersion,
   fresh: async (caller, world) => {
     const { id } = await freshWorkspace(caller, world);
@@ -101,7 +101,7 @@ const superseded: Target = {
 };
 
 const backingData = ['soft_delete_backing_data', 'restore_backing_data', 'permanently_delete_backing_data'].map(
-  (action): Row => ({
+  (action): MatrixRow => ({
     route: `POST /state-versions/:id/actions/${action}`,
     about: superseded,
     demands: ['read-state', 'delete-state-data'],
@@ -115,7 +115,7 @@ const backingData = ['soft_delete_backing_data', 'restore_backing_data', 'perman
   }),
 );
 
-const outputs: readonly Row[] = [
+const outputs: readonly MatrixRow[] = [
   {
     route: 'GET /state-versions/:id/outputs',
     about: stateVersion,
@@ -139,11 +139,11 @@ const outputs: readonly Row[] = [
   },
 ];
 
-const unsigned: Target = { ...site, standing: () => ({ token: 'not.signed' }) };
+const unsigned: MatrixTarget = { ...site, standing: () => ({ token: 'not.signed' }) };
 const uploaded = stateFile();
 
 /** The signed link stands for the permission: without one that is ours, nobody gets further. */
-const uploads: readonly Row[] = [
+const uploads: readonly MatrixRow[] = [
   {
     route: 'PUT /state-versions/upload/:token',
     about: {
@@ -174,4 +174,4 @@ const uploads: readonly Row[] = [
   },
 ];
 
-export const state: readonly Row[] = [...ofVersions, ...ofWorkspaces, ...backingData, ...outputs, ...uploads];
+export const state: readonly MatrixRow[] = [...ofVersions, ...ofWorkspaces, ...backingData, ...outputs, ...uploads];

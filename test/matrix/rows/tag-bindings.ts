@@ -1,17 +1,17 @@
 import { tagBindings } from '../../support/seeds.js';
-import type { Row, Target } from '../matrix.js';
-import type { TrailEntry } from '../trail.js';
+import type { MatrixRow, MatrixTarget } from '../matrix.js';
+import type { MatrixTrailEntry } from '../trail.js';
 import { project, workspace } from '../targets.js';
 
-type Owner = {
+type BindingOwner = {
   readonly path: string;
-  readonly about: Target;
-  readonly read: Row['demands'];
-  readonly bind: Row['demands'];
-  readonly entry: TrailEntry;
+  readonly about: MatrixTarget;
+  readonly read: MatrixRow['demands'];
+  readonly bind: MatrixRow['demands'];
+  readonly entry: MatrixTrailEntry;
 };
 
-const OWNERS: readonly Owner[] = [
+const OWNERS: readonly BindingOwner[] = [
   {
     path: '/workspaces/:id',
     about: workspace,
@@ -36,9 +36,9 @@ const WRITES = [
   ['POST', 'relationships/tag-bindings', 204],
 ] as const;
 
-export const tagBindingRows: readonly Row[] = OWNERS.flatMap(({ path, about, read, bind, entry }) => [
-  ...READS.map((rest): Row => ({ route: `GET ${path}/${rest}`, about, demands: read, status: 200 })),
-  ...WRITES.map(([method, rest, status]): Row => ({
+export const tagBindingRows: readonly MatrixRow[] = OWNERS.flatMap(({ path, about, read, bind, entry }) => [
+  ...READS.map((rest): MatrixRow => ({ route: `GET ${path}/${rest}`, about, demands: read, status: 200 })),
+  ...WRITES.map(([method, rest, status]): MatrixRow => ({
     route: `${method} ${path}/${rest}`,
     about,
     demands: bind,

@@ -1,13 +1,13 @@
 import { bindTags, makeReservedTagKey, resource, tagBindings } from '../../support/seeds.js';
-import type { World } from '../land.js';
-import type { Row, Target } from '../matrix.js';
-import { inAcme, organization, thing } from '../targets.js';
+import type { MatrixWorld } from '../land.js';
+import type { MatrixRow, MatrixTarget } from '../matrix.js';
+import { inAcme, organization, createTarget } from '../targets.js';
 import { seenWorkspaces } from './workspaces.js';
 
 const KEYS = '/organizations/:organization/reserved-tag-keys';
 
-const reservedTagKey: Target = {
-  ...thing(inAcme, 'reservedTagKey'),
+const reservedTagKey: MatrixTarget = {
+  ...createTarget(inAcme, 'reservedTagKey'),
   fresh: async (_, { server, acme, unique }) => ({
     params: { id: await makeReservedTagKey(server, acme.name, unique('key')) },
   }),
@@ -17,7 +17,7 @@ const reserved = (attributes: object): object => resource('reserved-tag-keys', a
 
 const ofWorkspace = ({ attributes }: any): string => attributes['workspace-name'] as string;
 
-const reads: readonly Row[] = [
+const reads: readonly MatrixRow[] = [
   {
     route: `GET ${KEYS}`,
     about: organization,
@@ -39,16 +39,16 @@ const reads: readonly Row[] = [
 ];
 
 /** All workspaces bind it themselves. */
-const bindToProjects = async ({ server, land, elsewhere }: World): Promise<void> => {
+const bindToProjects = async ({ server, land, elsewhere }: MatrixWorld): Promise<void> => {
   for (const id of [land, elsewhere]) await bindTags(server, `projects/${id}`, { env: 'prod' });
 };
 
-const unbindFromProjects = async ({ server, land, elsewhere }: World): Promise<void> => {
+const unbindFromProjects = async ({ server, land, elsewhere }: MatrixWorld): Promise<void> => {
   const none = resource('projects', {}, { 'tag-bindings': tagBindings({}) });
   for (const id of [land, elsewhere]) await server.patch(`/api/v2/projects/${id}`, none);
 };
 
-const questions: readonly Row[] = [
+const questions: readonly MatrixRow[] = [
   {
     route: `POST ${KEYS}/actions/preview`,
     about: organization,
@@ -65,7 +65,7 @@ const questions: readonly Row[] = [
   },
 ];
 
-const changes: readonly Row[] = [
+const changes: readonly MatrixRow[] = [
   {
     route: `POST ${KEYS}`,
     about: organization,
@@ -74,7 +74,7 @@ const changes: readonly Row[] = [
     trail: ['reserved_tag_key create'],
     bodyFor: ({ world }) => reserved({ key: world.unique('made') }),
   },
-  ...['/reserved-tags/:id', '/reserved-tag-keys/:id'].flatMap((path): Row[] => [
+  ...['/reserved-tags/:id', '/reserved-tag-keys/:id'].flatMap((path): MatrixRow[] => [
     {
       route: `PATCH ${path}`,
       about: reservedTagKey,
@@ -95,4 +95,4 @@ const changes: readonly Row[] = [
   ]),
 ];
 
-export const reservedTagKeys: readonly Row[] = [...reads, ...questions, ...changes];
+export const reservedTagKeys: readonly MatrixRow[] = [...reads, ...questions, ...changes];

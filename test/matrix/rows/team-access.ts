@@ -1,5 +1,5 @@
 import { resource } from '../../support/seeds.js';
-import type { Asked, Row, Target } from '../matrix.js';
+import type { MatrixRequest, MatrixRow, MatrixTarget } from '../matrix.js';
 import { inAcme, onTheProject, onTheWorkspace, project, site, workspace } from '../targets.js';
 
 const given = (on: 'workspace' | 'project') =>
@@ -9,11 +9,11 @@ const given = (on: 'workspace' | 'project') =>
     manage: `manage-${on}-access`,
   }) as const;
 
-export const teamAccess: readonly Row[] = (['workspace', 'project'] as const).flatMap((on): Row[] => {
+export const teamAccess: readonly MatrixRow[] = (['workspace', 'project'] as const).flatMap((on): MatrixRow[] => {
   const { place, read, manage } = given(on);
   const at = on === 'workspace' ? workspace : project;
   const path = `/team-${on}s`;
-  const of = (team: 'open' | 'secret'): Target => ({
+  const of = (team: 'open' | 'secret'): MatrixTarget => ({
     place,
     standing: (_, { access }) => ({ id: access[`${team} on the ${on}`] ?? '' }),
     fresh: async (caller, world) => {
@@ -87,7 +87,7 @@ const gives = (on: 'workspace' | 'project', team: string, id: string): object =>
 /** Who manages a place sees every team there, others the teams that they may know of. */
 const teamsGiven = (
   on: 'workspace' | 'project',
-  { caller, world, may }: Asked,
+  { caller, world, may }: MatrixRequest,
   manage: 'manage-workspace-access' | 'manage-project-access',
 ): string[] => {
   const place = on === 'workspace' ? onTheWorkspace(caller, world) : onTheProject(caller, world);

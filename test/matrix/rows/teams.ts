@@ -1,7 +1,7 @@
 import { makeMember, resource } from '../../support/seeds.js';
-import type { Cell, Row, Target } from '../matrix.js';
+import type { Cell, MatrixRow, MatrixTarget } from '../matrix.js';
 import { anOwner, inAcme, isInTeam, openTeam, organization, ownersTeam, ownTeam, secretTeam } from '../targets.js';
-import type { Arrived } from '../land.js';
+import type { MatrixCallerInWorld } from '../land.js';
 
 const TEAMS = [
   { when: 'an open one', about: openTeam, sees: ['read-teams'] },
@@ -9,16 +9,17 @@ const TEAMS = [
   { when: 'their own', about: ownTeam, sees: ['read-teams', 'read-secret-teams'] },
 ] as const;
 
-const hasTeam = ({ team, standing, foreign }: Arrived): boolean =>
+const hasTeam = ({ team, standing, foreign }: MatrixCallerInWorld): boolean =>
   team !== '' && !standing.includes('owner') && !foreign;
 
-const changed: NonNullable<Row['bodyFor']> = ({ world }) => resource('teams', { 'sso-team-id': world.unique('sso') });
+const changed: NonNullable<MatrixRow['bodyFor']> = ({ world }) =>
+  resource('teams', { 'sso-team-id': world.unique('sso') });
 
 /** How a team's members are named in each of the two ways. */
 const NAMED = { users: 'short', 'organization-memberships': 'membership' } as const;
 
 /** The team, and somebody who is in it, or is not yet. */
-const withGuest = (team: Target, isIn: boolean): Target => ({
+const withGuest = (team: MatrixTarget, isIn: boolean): MatrixTarget => ({
   ...team,
   fresh: async (caller, world) => {
     const { id = '' } = (await team.fresh?.(caller, world))?.params ?? team.standing(caller, world);
@@ -27,7 +28,7 @@ const withGuest = (team: Target, isIn: boolean): Target => ({
   },
 });
 
-export const teams: readonly Row[] = [
+export const teams: readonly MatrixRow[] = [
   {
     route: 'GET /organizations/:organization/teams',
     about: organization,
@@ -62,7 +63,7 @@ export const teams: readonly Row[] = [
     bodyFor: ({ world }) =>
       resource('teams', { name: world.unique('made'), 'organization-access': { 'manage-teams': true } }),
   },
-  ...TEAMS.flatMap(({ when, about, sees }): Row[] => [
+  ...TEAMS.flatMap(({ when, about, sees }): MatrixRow[] => [
     { route: 'GET /teams/:id', when, about, demands: sees, status: 200 },
     {
       route: 'GET /teams/:id/relationships/organization-memberships',
@@ -110,8 +111,8 @@ export const teams: readonly Row[] = [
     trail: ['team destroy'],
     fresh: true,
   },
-  ...(['POST', 'DELETE'] as const).flatMap((method): Row[] =>
-    (['users', 'organization-memberships'] as const).flatMap((by): Row[] => {
+  ...(['POST', 'DELETE'] as const).flatMap((method): MatrixRow[] =>
+    (['users', 'organization-memberships'] as const).flatMap((by): MatrixRow[] => {
       const isIn = method === 'DELETE';
       const row = {
         route: `${method} /teams/:id/relationships/${by}`,

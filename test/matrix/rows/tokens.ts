@@ -1,10 +1,10 @@
-import { SITE } from '#access';
+import { SITE_SCOPE } from '#access';
 import { makeWorkspace, resource } from '../../support/seeds.js';
-import type { Row, Target } from '../matrix.js';
+import type { MatrixRow, MatrixTarget } from '../matrix.js';
 import {
   agentPool,
   inAcme,
-  me,
+  currentUser,
   openTeam,
   organization,
   ownersTeam,
@@ -12,10 +12,10 @@ import {
   person,
   remotePool,
   secretTeam,
-  thing,
+  createTarget,
   tokensOfOwnTeam,
 } from '../targets.js';
-import { makeSpeculativeRun, type World } from '../land.js';
+import { makeSpeculativeRun, type MatrixWorld } from '../land.js';
 import { TOKEN_OWNERS } from '../token-owners.js';
 
 const TEAMS = [
@@ -24,19 +24,19 @@ const TEAMS = [
   { when: 'their own', about: ownTeam, sees: ['read-teams', 'read-secret-teams'], tokens: tokensOfOwnTeam },
 ] as const;
 
-const named = (world: World): object => resource('authentication-tokens', { description: world.unique('token') });
+const named = (world: MatrixWorld): object => resource('authentication-tokens', { description: world.unique('token') });
 
 const makesToken =
-  (path: (id: string) => string): NonNullable<Row['before']> =>
+  (path: (id: string) => string): NonNullable<MatrixRow['before']> =>
   ({ world, params }) =>
     world.server.post(`/api/v2/${path(params['id'] ?? '')}`);
 const makesOnlyToken = makesToken((id) => `teams/${id}/authentication-token`);
 
 const ofTeam = (
-  about: Target,
+  about: MatrixTarget,
   when: string,
-  demands: NonNullable<Extract<Row['demands'], readonly unknown[]>>,
-): Row[] => [
+  demands: NonNullable<Extract<MatrixRow['demands'], readonly unknown[]>>,
+): MatrixRow[] => [
   { route: 'GET /teams/:id/authentication-tokens', when, about, demands, status: 200 },
   {
     route: 'POST /teams/:id/authentication-tokens',
@@ -77,7 +77,7 @@ const ofTeam = (
   },
 ];
 
-const teamTokens: readonly Row[] = [
+const teamTokens: readonly MatrixRow[] = [
   {
     route: 'GET /organizations/:organization/team-tokens',
     about: organization,
@@ -103,14 +103,14 @@ const teamTokens: readonly Row[] = [
   ...ofTeam(ownersTeam, 'the owners', ['read-teams', 'manage-owners']),
 ];
 
-const freshlyFounded = (kind: string): Pick<Row, 'fresh' | 'before'> => ({
+const freshlyFounded = (kind: string): Pick<MatrixRow, 'fresh' | 'before'> => ({
   fresh: true,
   before: ({ world, params }) =>
     world.server.post(`/api/v2/organizations/${params['organization']}/authentication-token${kind}`),
 });
 
-const otherTokens: readonly Row[] = [
-  ...['', '?token=audit-trails'].flatMap((kind): Row[] => {
+const otherTokens: readonly MatrixRow[] = [
+  ...['', '?token=audit-trails'].flatMap((kind): MatrixRow[] => {
     const row = {
       about: organization,
       demands: ['manage-organization-tokens'],
@@ -130,9 +130,9 @@ const otherTokens: readonly Row[] = [
     ];
   }),
   ...[
-    { when: 'their own', about: me },
+    { when: 'their own', about: currentUser },
     { when: 'a member’s', about: person },
-  ].flatMap(({ when, about }): Row[] => [
+  ].flatMap(({ when, about }): MatrixRow[] => [
     { route: 'GET /users/:id/authentication-tokens', when, about, demands: ['manage-user-tokens'], status: 200 },
     {
       route: 'POST /users/:id/authentication-tokens',
@@ -161,7 +161,7 @@ const otherTokens: readonly Row[] = [
 ];
 
 /** The holder of such a token reads and writes the state of every workspace in `remote` mode. */
-const remotePoolTokens: readonly Row[] = [
+const remotePoolTokens: readonly MatrixRow[] = [
   {
     route: 'GET /agent-pools/:id/authentication-tokens',
     when: 'of a pool for remote runs',
@@ -183,11 +183,11 @@ const remotePoolTokens: readonly Row[] = [
 /** The run that waits in a workspace in `remote` mode, while its row is asked. */
 const remoteRun = { workspace: '', id: '' };
 
-const runTokens: readonly Row[] = [
+const runTokens: readonly MatrixRow[] = [
   {
     route: 'POST /runs/:id/authentication-tokens',
     when: 'in remote mode, by agents of a pool that no owner has chosen',
-    about: { place: () => SITE, standing: () => ({ id: remoteRun.id }) },
+    about: { place: () => SITE_SCOPE, standing: () => ({ id: remoteRun.id }) },
     demands: ['execute-run'],
     status: 201,
     trail: ['authentication_token create'],
@@ -199,7 +199,7 @@ const runTokens: readonly Row[] = [
   },
   {
     route: 'POST /runs/:id/authentication-tokens',
-    about: thing(inAcme, 'run'),
+    about: createTarget(inAcme, 'run'),
     demands: ['execute-run'],
     status: 201,
     trail: ['authentication_token create'],
@@ -207,12 +207,12 @@ const runTokens: readonly Row[] = [
 ];
 
 /** By the token's id: whose it is decides. */
-const tokensById: readonly Row[] = TOKEN_OWNERS.flatMap(({ when, of, path, by, demands }): Row[] => {
-  const fresh: Target['fresh'] = async (_, world) => {
+const tokensById: readonly MatrixRow[] = TOKEN_OWNERS.flatMap(({ when, of, path, by, demands }): MatrixRow[] => {
+  const fresh: MatrixTarget['fresh'] = async (_, world) => {
     const made = await (by?.(world) ?? world.server).post(`/api/v2/${path(world)}`, named(world));
     return { params: { id: made.body.data.id as string } };
   };
-  const about: Target = { place: of.place, standing: (_, { tokens }) => ({ id: tokens[when] ?? '' }), fresh };
+  const about: MatrixTarget = { place: of.place, standing: (_, { tokens }) => ({ id: tokens[when] ?? '' }), fresh };
   return [
     {
       route: 'GET /authentication-tokens/:id',
@@ -234,4 +234,10 @@ const tokensById: readonly Row[] = TOKEN_OWNERS.flatMap(({ when, of, path, by, d
   ];
 });
 
-export const tokens: readonly Row[] = [...teamTokens, ...otherTokens, ...remotePoolTokens, ...runTokens, ...tokensById];
+export const tokens: readonly MatrixRow[] = [
+  ...teamTokens,
+  ...otherTokens,
+  ...remotePoolTokens,
+  ...runTokens,
+  ...tokensById,
+];

@@ -1,6 +1,6 @@
 import { resource } from '../../support/seeds.js';
-import { newVariable, type Arrived, type World } from '../land.js';
-import type { Params, Row, Target } from '../matrix.js';
+import { newVariable, type MatrixCallerInWorld, type MatrixWorld } from '../land.js';
+import type { Params, MatrixRow, MatrixTarget } from '../matrix.js';
 import {
   freshWorkspace,
   inAcme,
@@ -12,10 +12,10 @@ import {
   workspace,
 } from '../targets.js';
 
-const changed: NonNullable<Row['bodyFor']> = ({ world }) =>
+const changed: NonNullable<MatrixRow['bodyFor']> = ({ world }) =>
   resource('vars', { description: world.unique('described') });
 
-const variable: Target = {
+const variable: MatrixTarget = {
   place: onTheWorkspace,
   standing: (_, { one, things }) => ({ id: one, variable: things.variable }),
   fresh: async (caller, world) => {
@@ -25,7 +25,7 @@ const variable: Target = {
   },
 };
 /** The same, by its own id alone. */
-const variableAlone: Target = {
+const variableAlone: MatrixTarget = {
   place: onTheWorkspace,
   standing: (_, { things }) => ({ id: things.variable }),
   fresh: async (caller, world) => {
@@ -36,7 +36,7 @@ const variableAlone: Target = {
 
 const OF_WORKSPACE = '/workspaces/:id/vars';
 
-const ofWorkspaces: readonly Row[] = [
+const ofWorkspaces: readonly MatrixRow[] = [
   { route: `GET ${OF_WORKSPACE}`, about: workspace, demands: ['read-variables'], status: 200, trail: ['var index'] },
   {
     route: 'GET /workspaces/:id/all-vars',
@@ -86,7 +86,7 @@ const ofWorkspaces: readonly Row[] = [
   ...[
     { path: `${OF_WORKSPACE}/:variable`, about: variable },
     { path: '/vars/:id', about: variableAlone },
-  ].flatMap(({ path, about }): Row[] => {
+  ].flatMap(({ path, about }): MatrixRow[] => {
     const demands = ['read-variables', 'update-variables'] as const;
     return [
       { route: `PATCH ${path}`, about, demands, status: 200, trail: ['var update'], bodyFor: changed },
@@ -97,10 +97,10 @@ const ofWorkspaces: readonly Row[] = [
 
 type SetKind = {
   readonly when: string;
-  readonly place: Target['place'];
-  readonly ids: (world: World) => readonly [string, string];
+  readonly place: MatrixTarget['place'];
+  readonly ids: (world: MatrixWorld) => readonly [string, string];
   /** Of a new one, for this caller. */
-  readonly parent: (caller: Arrived, world: World) => object;
+  readonly parent: (caller: MatrixCallerInWorld, world: MatrixWorld) => object;
 };
 
 /** Sets of the organization are for who manages all workspaces; those of a project for who may there. */
@@ -119,7 +119,7 @@ const SETS: readonly SetKind[] = [
   },
 ];
 
-const setOf = ({ place, ids, parent }: SetKind): Target => ({
+const setOf = ({ place, ids, parent }: SetKind): MatrixTarget => ({
   place,
   standing: (_, world) => {
     const [id, inside] = ids(world);
@@ -135,7 +135,7 @@ const setOf = ({ place, ids, parent }: SetKind): Target => ({
   },
 });
 
-const placesOf = (kind: 'workspaces' | 'projects', { one, land }: World): object => ({
+const placesOf = (kind: 'workspaces' | 'projects', { one, land }: MatrixWorld): object => ({
   data: [{ type: kind, id: kind === 'workspaces' ? one : land }],
 });
 
@@ -143,7 +143,7 @@ const SET = '/varsets/:id';
 const reads = ['read-variable-sets'] as const;
 const manages = ['read-variable-sets', 'manage-variable-sets'] as const;
 
-const ofSets = SETS.flatMap((kind): Row[] => {
+const ofSets = SETS.flatMap((kind): MatrixRow[] => {
   const about = setOf(kind);
   const { when } = kind;
   return [
@@ -159,7 +159,7 @@ const ofSets = SETS.flatMap((kind): Row[] => {
     },
     { route: `GET ${SET}/relationships/vars`, when, about, demands: reads, status: 200, trail: ['var index'] },
     { route: `GET ${SET}/relationships/vars/:variable`, when, about, demands: reads, status: 200, trail: ['var show'] },
-    ...(['PATCH', 'PUT'] as const).map((method): Row => ({
+    ...(['PATCH', 'PUT'] as const).map((method): MatrixRow => ({
       route: `${method} ${SET}`,
       when,
       about,
@@ -205,7 +205,7 @@ const ofSets = SETS.flatMap((kind): Row[] => {
       fresh: true,
     },
     ...(['POST', 'DELETE'] as const).flatMap((method) =>
-      (['workspaces', 'projects'] as const).map((kind): Row => ({
+      (['workspaces', 'projects'] as const).map((kind): MatrixRow => ({
         route: `${method} ${SET}/relationships/${kind}`,
         when,
         about,
@@ -232,7 +232,7 @@ const ofSets = SETS.flatMap((kind): Row[] => {
   ];
 });
 
-const lists: readonly Row[] = [
+const lists: readonly MatrixRow[] = [
   {
     route: 'GET /organizations/:organization/varsets',
     about: organization,
@@ -246,4 +246,4 @@ const lists: readonly Row[] = [
   { route: 'GET /projects/:id/varsets', about: project, demands: reads, status: 200 },
 ];
 
-export const variables: readonly Row[] = [...lists, ...ofWorkspaces, ...ofSets];
+export const variables: readonly MatrixRow[] = [...lists, ...ofWorkspaces, ...ofSets];

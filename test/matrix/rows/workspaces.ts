@@ -1,6 +1,6 @@
 import { related, resource } from '../../support/seeds.js';
-import { letConsume } from '../land.js';
-import type { Asked, Row, Target } from '../matrix.js';
+import { addStateConsumer } from '../land.js';
+import type { MatrixRequest, MatrixRow, MatrixTarget } from '../matrix.js';
 import {
   besideTheWorkspace,
   freshWorkspace,
@@ -16,13 +16,13 @@ const byId = '/workspaces/:id';
 const byName = '/organizations/:organization/workspaces/:name';
 
 /** Names of those that the caller may read. */
-export const seenWorkspaces = ({ caller, world, may }: Asked): readonly string[] => [
+export const seenWorkspaces = ({ caller, world, may }: MatrixRequest): readonly string[] => [
   ...(may('read-workspace', onTheWorkspace(caller, world)) ? ['one'] : []),
   ...(may('read-workspace', besideTheWorkspace(caller, world)) ? ['beside'] : []),
   ...(may('read-workspace', inAcme(caller, world)) ? ['far'] : []),
 ];
 
-const lists: readonly Row[] = [
+const lists: readonly MatrixRow[] = [
   {
     route: 'GET /organizations/:organization/workspaces',
     about: organization,
@@ -32,7 +32,7 @@ const lists: readonly Row[] = [
   },
 ];
 
-const reads: readonly Row[] = [byId, byName].map((path) => ({
+const reads: readonly MatrixRow[] = [byId, byName].map((path) => ({
   route: `GET ${path}`,
   about: workspace,
   demands: ['read-workspace'],
@@ -41,7 +41,7 @@ const reads: readonly Row[] = [byId, byName].map((path) => ({
 
 const toOne = (type: string, id: string): object => ({ data: { type, id } });
 
-const creates: readonly Row[] = [
+const creates: readonly MatrixRow[] = [
   {
     route: 'POST /organizations/:organization/workspaces',
     when: 'in the project',
@@ -63,8 +63,8 @@ const creates: readonly Row[] = [
   },
 ];
 
-const updates: readonly Row[] = [
-  ...[byId, byName].map((path): Row => ({
+const updates: readonly MatrixRow[] = [
+  ...[byId, byName].map((path): MatrixRow => ({
     route: `PATCH ${path}`,
     about: workspace,
     demands: ['read-workspace', 'update-workspace'],
@@ -105,7 +105,7 @@ const updates: readonly Row[] = [
 ];
 
 /** Into `elsewhere`, by the project. */
-const moved: Target = {
+const moved: MatrixTarget = {
   place: onTheWorkspace,
   standing: (_, { elsewhere, one }) => ({ project: elsewhere, id: one }),
   fresh: async (caller, world) => ({
@@ -113,7 +113,7 @@ const moved: Target = {
   }),
 };
 
-const moves: readonly Row[] = [
+const moves: readonly MatrixRow[] = [
   {
     route: 'POST /projects/:project/relationships/workspaces',
     about: moved,
@@ -134,9 +134,9 @@ const namingBeside = {
   trail: ['workspace update'],
   fresh: true,
   bodyFor: ({ world }) => related('workspaces', world.beside),
-} as const satisfies Partial<Row>;
+} as const satisfies Partial<MatrixRow>;
 
-const consumers: readonly Row[] = [
+const consumers: readonly MatrixRow[] = [
   {
     route: `GET ${CONSUMERS}`,
     about: workspace,
@@ -149,12 +149,12 @@ const consumers: readonly Row[] = [
     route: `DELETE ${CONSUMERS}`,
     ...namingBeside,
     demands: ['read-workspace', 'update-workspace'],
-    before: ({ world, params }) => letConsume(world.server, params['id'] ?? '', world.beside),
+    before: ({ world, params }) => addStateConsumer(world.server, params['id'] ?? '', world.beside),
   },
   { route: `PATCH ${CONSUMERS}`, ...namingBeside, demands: ['read-workspace', 'replace-remote-state-consumers'] },
 ];
 
-const actions: readonly Row[] = [
+const actions: readonly MatrixRow[] = [
   {
     route: `POST ${byId}/actions/lock`,
     about: workspace,
@@ -184,14 +184,14 @@ const actions: readonly Row[] = [
 ];
 
 const letAdminsForce =
-  (allowed: boolean): NonNullable<Row['setUp']> =>
+  (allowed: boolean): NonNullable<MatrixRow['setUp']> =>
   (world) =>
     world.server.patch(
       '/api/v2/organizations/acme',
       resource('organizations', { 'allow-force-delete-workspaces': allowed }),
     );
 
-const deletes: readonly Row[] = [byId, byName].flatMap((path): Row[] => [
+const deletes: readonly MatrixRow[] = [byId, byName].flatMap((path): MatrixRow[] => [
   {
     route: `POST ${path}/actions/safe-delete`,
     about: workspace,
@@ -221,7 +221,7 @@ const deletes: readonly Row[] = [byId, byName].flatMap((path): Row[] => [
   },
 ]);
 
-export const workspaces: readonly Row[] = [
+export const workspaces: readonly MatrixRow[] = [
   ...lists,
   ...reads,
   ...creates,

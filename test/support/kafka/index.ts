@@ -1,4 +1,4 @@
 export { startKafka, type TestKafka } from '../servers/index.js';
 export { readTopic, type TopicMessage } from './read-topic.js';
-export { house, houseKinds, recorded, type HouseEvent } from './sample-events.js';
+export { sampleModule, sampleEventKinds, createRecordedEvent, type SampleEvent } from './sample-events.js';
 export { sendToTopic } from './send-to-topic.js';

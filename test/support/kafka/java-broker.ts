@@ -8,7 +8,7 @@ import { freePorts } from '../free-ports.js';
 import { cached, fetchJars, isCached, runJava, type RunningJava } from '../java.js';
 import { serverProperties, type BrokerProperties } from './server-properties.js';
 import type { TestKafka } from '../servers/servers.js';
-import { untilItAnswers } from './until-it-answers.js';
+import { waitForBroker } from './until-it-answers.js';
 
 const run = promisify(execFile);
 
@@ -54,7 +54,7 @@ const startIn = async (folder: string, properties: BrokerProperties): Promise<Te
   };
   const answer = async (): Promise<void> => {
     try {
-      await untilItAnswers(brokers, () => failureOf(broker));
+      await waitForBroker(brokers, () => failureOf(broker));
     } catch (error) {
       await stop();
       throw error;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IHeaders } from 'kafkajs';
-import { kafkaClient } from '#message-log';
+import { createKafkaClient } from '#message-log';
 import { quiet } from '../quiet.js';
 
 export type TopicMessage = {
@@ -23,7 +23,7 @@ export const readTopic = async (
   done: (messages: readonly TopicMessage[]) => boolean,
   timeoutMs = 30_000,
 ): Promise<readonly TopicMessage[]> => {
-  const consumer = kafkaClient({ brokers, clientId: 'test-reader' }, quiet).consumer({
+  const consumer = createKafkaClient({ brokers, clientId: 'test-reader' }, quiet).consumer({
     groupId: randomUUID(),
     sessionTimeout: 6_000,
     heartbeatInterval: 1_000,

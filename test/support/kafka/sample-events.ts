@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import type { EventKinds, EventRegistry, Message, Recorded } from '#kernel';
+import type { EventKinds, EventRegistry, Message, RecordedEvent } from '#kernel';
 
 /** Events of a house, so that base libraries can be tested without knowing a slice. */
-export type HouseEvent =
+export type SampleEvent =
   | Message<'LampLit', { room: string; watts: number }>
   | Message<'LampBroken', { room: string }>
   | Message<'DoorOpened', { by: string | null }>;
 
-const kinds: EventKinds<HouseEvent> = {
+const kinds: EventKinds<SampleEvent> = {
   LampLit: {
     schemaVersion: 1,
     schema: z.strictObject({ room: z.string(), watts: z.int().min(1) }),
@@ -28,12 +28,17 @@ const kinds: EventKinds<HouseEvent> = {
   },
 };
 
-export const houseKinds = kinds as unknown as EventRegistry;
+export const sampleEventKinds = kinds as unknown as EventRegistry;
 
 const FIRST_TIME = Date.UTC(2025, 0, 1);
 
 /** The event at one place of a log, with ids and times that follow from the place. */
-export const recorded = (position: number, stream: string, version: number, event?: HouseEvent): Recorded => ({
+export const createRecordedEvent = (
+  position: number,
+  stream: string,
+  version: number,
+  event?: SampleEvent,
+): RecordedEvent => ({
   ...(event ?? { type: 'LampLit', data: { room: stream, watts: 40 } }),
   id: `0190f3a0-0000-7000-8000-${position.toString(16).padStart(12, '0')}`,
   stream,
@@ -54,7 +59,7 @@ export const recorded = (position: number, stream: string, version: number, even
 });
 
 /** A log of this many events, dealt out to the streams in turn. */
-export const house = (events: number, streams: number): readonly Recorded[] =>
+export const sampleModule = (events: number, streams: number): readonly RecordedEvent[] =>
   Array.from({ length: events }, (_, index) =>
-    recorded(index + 1, `lamp-${index % streams}`, Math.floor(index / streams) + 1),
+    createRecordedEvent(index + 1, `lamp-${index % streams}`, Math.floor(index / streams) + 1),
   );

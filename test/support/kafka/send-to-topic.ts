@@ -1,5 +1,5 @@
 import kafkajs, { type Message } from 'kafkajs';
-import { kafkaClient } from '#message-log';
+import { createKafkaClient } from '#message-log';
 import { quiet } from '../quiet.js';
 
 /** As another service would: all of them are acknowledged when it resolves. */
@@ -8,7 +8,7 @@ export const sendToTopic = async (
   topic: string,
   messages: readonly Message[],
 ): Promise<void> => {
-  const producer = kafkaClient({ brokers, clientId: 'test-service' }, quiet).producer({
+  const producer = createKafkaClient({ brokers, clientId: 'test-service' }, quiet).producer({
     allowAutoTopicCreation: false,
     createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
   });

@@ -1,5 +1,5 @@
-import type { EventRegistry, Recorded } from '#kernel';
-import { kafkaClient, topicsOf } from '#message-log';
+import type { EventRegistry, RecordedEvent } from '#kernel';
+import { createKafkaClient, listTopics } from '#message-log';
 import { quiet } from '../quiet.js';
 import { readTopic, type TopicMessage } from './read-topic.js';
 
@@ -9,8 +9,8 @@ const PATIENCE_MS = 30_000;
 const POLL_MS = 50;
 
 /** The publisher makes the topics when it has something to publish: a consumer that comes earlier is turned away. */
-export const untilTheyExist = async (brokers: readonly string[], topics: readonly string[]): Promise<void> => {
-  const admin = kafkaClient({ brokers, clientId: 'test-reader' }, quiet).admin({ retry: { retries: 0 } });
+export const waitForTopics = async (brokers: readonly string[], topics: readonly string[]): Promise<void> => {
+  const admin = createKafkaClient({ brokers, clientId: 'test-reader' }, quiet).admin({ retry: { retries: 0 } });
   const deadline = Date.now() + PATIENCE_MS;
   await admin.connect();
   try {
@@ -34,10 +34,10 @@ export const readUntilAll = async (
   brokers: readonly string[],
   registry: EventRegistry,
   prefix: string,
-  events: readonly Pick<Recorded, 'id'>[],
+  events: readonly Pick<RecordedEvent, 'id'>[],
 ): Promise<readonly TopicMessage[]> => {
-  const topics = topicsOf(registry, prefix);
-  await untilTheyExist(brokers, topics);
+  const topics = listTopics(registry, prefix);
+  await waitForTopics(brokers, topics);
   const missing = new Set(events.map(({ id }) => id));
   let seen = 0;
   return readTopic(brokers, topics, (messages) => {

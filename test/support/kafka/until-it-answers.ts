@@ -1,4 +1,4 @@
-import { kafkaClient } from '#message-log';
+import { createKafkaClient } from '#message-log';
 import { quiet } from '../quiet.js';
 
 /** 2.5 s on an idle machine; 14 s were seen under load. */
@@ -9,7 +9,7 @@ const POLL_MS = 100;
  * Resolves when an admin client sees the broker and it keeps groups of consumers; rejects with what `failure` tells as
  * soon as it tells something.
  */
-export const untilItAnswers = async (
+export const waitForBroker = async (
   brokers: readonly string[],
   failure: () => string | null = () => null,
 ): Promise<void> => {
@@ -26,7 +26,7 @@ export const untilItAnswers = async (
 
 /** What is in the way of an answer; null where there is one. */
 const ask = async (brokers: readonly string[]): Promise<unknown> => {
-  const admin = kafkaClient({ brokers, clientId: 'test-support' }, quiet).admin({ retry: { retries: 1 } });
+  const admin = createKafkaClient({ brokers, clientId: 'test-support' }, quiet).admin({ retry: { retries: 1 } });
   try {
     await admin.connect();
     // The first who asks for a group has the broker make the topic that groups are kept in. Where that takes more than

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { KafkaContainer } from '@testcontainers/kafka';
 import { PostgreSqlContainer } from '@testcontainers/postgresql';
 import { freePorts } from '../free-ports.js';
-import { untilItAnswers } from '../kafka/until-it-answers.js';
+import { waitForBroker } from '../kafka/until-it-answers.js';
 import type { Servers, TestKafka } from './servers.js';
 
 const POSTGRES_IMAGE = 'postgres:18';
@@ -45,7 +45,7 @@ const startKafka = async (): Promise<TestKafka> => {
   const [port] = await freePorts();
   const container = await inDocker(() => new FixedPortKafka(port).start());
   const brokers = [`${container.getHost()}:${port}`];
-  await untilItAnswers(brokers);
+  await waitForBroker(brokers);
   return {
     brokers,
     kill: async () => {
@@ -54,7 +54,7 @@ const startKafka = async (): Promise<TestKafka> => {
     },
     restart: async () => {
       docker(container.getId(), 'start');
-      await untilItAnswers(brokers);
+      await waitForBroker(brokers);
     },
     stop: async () => {
       await container.stop();
