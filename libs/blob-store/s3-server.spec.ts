@@ -63,7 +63,7 @@ describe('a server whose files lie in S3', () => {
     });
     const { id, upload } = await announce(state);
     expect((await put(upload, state.bytes)).status).toBe(200);
-    const keys = ['outputs', 'resources', 'state'].map((file) => `${PREFIX}/state-versions/${id}/${file}`);
+    const keys = ['blocks', 'outputs', 'resources', 'state'].map((file) => `${PREFIX}/state-versions/${id}/${file}`);
     expect(await s3.left(PREFIX)).toEqual(keys);
     for (const key of keys) expect((await objectOf(key)).includes('hunter2')).toBe(false);
     expect((await server.get(`/api/v2/state-versions/${id}/download`)).text).toBe(state.bytes.toString());
