@@ -124,4 +124,13 @@ describe('the page of the architecture', () => {
     }
     expect(layers.map((layer) => layer.toSorted())).toEqual((await readLayers()).map((layer) => layer.toSorted()));
   });
+
+  it('explains only endings that files have', async () => {
+    const page = await readFile(join(ROOT, 'docs/explanation/architecture.md'), 'utf8');
+    const rows = [...page.matchAll(/^\| ((?:`\.[a-z-]+`(?:, )?)+) +\|/gm)].map(([, cell = '']) => cell);
+    const endings = rows.flatMap((cell) => [...cell.matchAll(/\.[a-z-]+/g)].map(([ending]) => ending));
+    const files = await readdir(join(ROOT, 'libs'), { recursive: true });
+    expect(endings.length).toBeGreaterThan(10);
+    expect(endings.filter((ending) => !files.some((file) => file.endsWith(`${ending}.ts`)))).toEqual([]);
+  });
 });

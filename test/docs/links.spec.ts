@@ -1,5 +1,5 @@
 import { glob, readFile } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ROOT } from '../support/folders.js';
 
@@ -75,11 +75,16 @@ describe('the documents', () => {
     expect(missing).toEqual([]);
   });
 
-  it('name only sources that exist', async () => {
+  it('name only sources that exist, by path or by name', async () => {
+    const sources = new Set((await read(SOURCES)).keys());
+    const names = new Set([...sources].map((path) => basename(path)));
     const missing: string[] = [];
-    for (const [from, page] of markdown)
-      for (const [path] of page.matchAll(/(?<![\w./-])(?:apps|libs|test|deploy)\/[\w/.-]+\.(?:ts|js|sql|yml|json)\b/g))
-        if (from !== 'CHANGELOG.md' && !path.includes('NNN') && !(await exists(path))) missing.push(`${from}: ${path}`);
+    for (const [from, page] of markdown) {
+      if (from === 'CHANGELOG.md') continue;
+      for (const [, name = ''] of page.matchAll(/`([\w/.-]+\.(?:ts|sql))`/g))
+        if (!name.includes('NNN') && !(name.includes('/') ? sources : names).has(name))
+          missing.push(`${from}: ${name}`);
+    }
     expect(missing).toEqual([]);
   });
 
