@@ -159,8 +159,8 @@ export const migrateDatabase = async (house: Runtime, options: MigrationOptions)
   }
   if (await isAheadOfCluster(store.database)) {
     logger.error(
-      'the log is ahead of this cluster’s transaction counter, as after restoring a dump: followers stand still. ' +
-        'Run deploy/after-restore.sql (docs/how-to/operations.md)',
+      'the log is ahead of this cluster’s transaction counter, as after restoring a dump: audit trails, ' +
+        'history and Kafka get no new events. Run deploy/after-restore.sql (docs/how-to/operations.md)',
     );
   }
 };

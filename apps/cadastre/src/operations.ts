@@ -99,12 +99,12 @@ export const runVerify = async (settings: Settings): Promise<boolean> => {
   await withRuntime(settings, async ({ store, clock }) => {
     for (const view of listViews(moduleDefinitions)) {
       const differences = await verifyView(store, view, clock.now(), createProgressReporter('events'));
-      printLine(`${view.name}: ${differences.length === 0 ? 'as the log says' : 'DIFFERS'}`);
+      printLine(`${view.name}: ${differences.length === 0 ? 'matches the log' : 'DIFFERS'}`);
       for (const difference of differences) printLine(describe(difference));
       clean &&= differences.length === 0;
     }
     const wrong = await verifySnapshots(store, moduleDefinitions);
-    printLine(`snapshots: ${wrong.length === 0 ? 'as the log says' : `DIFFER: ${wrong.join(', ')}`}`);
+    printLine(`snapshots: ${wrong.length === 0 ? 'match the log' : `DIFFER: ${wrong.join(', ')}`}`);
     clean &&= wrong.length === 0;
     for (const names of await findNamesDifferingInCase(store.database)) {
       printLine(
