@@ -3,7 +3,7 @@ import { factSchemas, formatRowName, CATALOGUE_ROWS } from '#facts';
 import { buildEventSchemas } from '#message-log';
 import { eventRegistry } from '../../apps/slices.js';
 
-/** What a trail can tell: by which event, of which resource, and with what under `meta`; null where there is nothing. */
+/** A kind of audit entry: its event, its resource and the fields of `meta`, or null. */
 export type AuditedEventRow = {
   readonly type: string;
   readonly action: string;
@@ -13,7 +13,7 @@ export type AuditedEventRow = {
   readonly meta: readonly string[] | null;
 };
 
-/** An event that no trail tells of, and why. */
+/** An event without an audit entry, and the reason. */
 export type UnauditedEventRow = { readonly event: string; readonly why: string };
 
 type Schema = {
@@ -25,7 +25,7 @@ type Schema = {
   readonly properties?: Readonly<Record<string, Schema>>;
 };
 
-/** How a sample is: with everything or as little as may be, with `true` or `false` in it. */
+/** Whether a sample has all optional values or none, and the value of its flags. */
 type SampleFill = { readonly full: boolean; readonly flag: boolean };
 
 const FILLS: readonly SampleFill[] = [
@@ -52,7 +52,7 @@ const OF_TYPE: Readonly<Record<string, Sampler>> = {
   string: (_schema, _fill, name) => name,
 };
 
-/** Data as a schema wants it. Its texts are their own names, so that what is made of them says where it comes from. */
+/** Returns data that matches the schema. Each string is the name of its field, so that results show their origin. */
 const sampleOf: Sampler = (schema, fill, name) => {
   const choices = schema.anyOf ?? [];
   const chosen = fill.full ? choices[0] : choices.at(-1);
@@ -64,16 +64,16 @@ const sampleOf: Sampler = (schema, fill, name) => {
   return OF_TYPE[type ?? 'string']?.(schema, fill, name);
 };
 
-/** Data of an event with everything in it that may be. */
+/** Returns data of an event with all optional values. */
 export const fullSample = (event: string, kind: EventKind<never>): unknown =>
   sampleOf(buildEventSchemas({ [event]: kind })[event] as Schema, { full: true, flag: true }, '');
 
 const STREAM = 'the stream';
 const ORGANIZATION = 'the organization';
 
-const tellings = (event: string, kind: EventKind<never>, row: AuditMapping<never>): AuditedEventRow[] => {
+const listEntries = (event: string, kind: EventKind<never>, row: AuditMapping<never>): AuditedEventRow[] => {
   const schema = buildEventSchemas({ [event]: kind })[event] as Schema;
-  const told = FILLS.map((fill) => {
+  const entries = FILLS.map((fill) => {
     const data = sampleOf(schema, fill, '') as never;
     const recorded = { type: event, data, stream: STREAM, organization: ORGANIZATION } as unknown as RecordedEvent;
     return {
@@ -82,7 +82,7 @@ const tellings = (event: string, kind: EventKind<never>, row: AuditMapping<never
       meta: row.meta?.(data, recorded) ?? null,
     };
   });
-  return [...Map.groupBy(told, ({ type, action }) => `${type} ${action}`).values()].map((same) => {
+  return [...Map.groupBy(entries, ({ type, action }) => `${type} ${action}`).values()].map((same) => {
     const [{ type, action }] = same as [(typeof same)[number]];
     const meta = [...new Set(same.flatMap((one) => Object.keys(one.meta ?? {})))];
     return {
@@ -113,10 +113,10 @@ const facts = (): AuditedEventRow[] =>
 
 const kinds = Object.entries(eventRegistry);
 
-/** Everything that a trail can tell, by the resource's type. */
+/** All kinds of audit entries, by type of resource. */
 export const auditedEvents: readonly AuditedEventRow[] = [
   ...kinds.flatMap(([event, kind]) =>
-    'unaudited' in kind.audit || event === FACT ? [] : tellings(event, kind, kind.audit),
+    'unaudited' in kind.audit || event === FACT ? [] : listEntries(event, kind, kind.audit),
   ),
   ...facts(),
 ].toSorted((a, b) => (a.type === b.type ? 0 : a.type < b.type ? -1 : 1));

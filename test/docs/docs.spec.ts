@@ -32,7 +32,7 @@ const committed = async (path: string): Promise<string | null> => {
 const schemaFiles = async (): Promise<string[]> =>
   (await readdir(SCHEMAS).catch(() => [])).map((file) => `schemas/${file}`);
 
-/** With UPDATE_DOCS=1 the files are written first, so that what follows looks at what was written. */
+/** Writes the pages. With UPDATE_DOCS=1 this happens before the tests, so that they check the new pages. */
 const update = async (): Promise<void> => {
   for (const file of await schemaFiles()) if (!wanted.has(file)) await rm(join(DOCS, file));
   for (const [path, text] of wanted) {
@@ -49,13 +49,13 @@ beforeAll(async () => {
 });
 
 describe('the generated pages of docs/reference', () => {
-  it(`are what the code says (else: ${REMEDY})`, async () => {
+  it(`match the code (if not, ${REMEDY})`, async () => {
     const outdated: string[] = [];
     for (const [path, text] of wanted) if ((await committed(path)) !== text) outdated.push(path);
     expect(outdated).toEqual([]);
   });
 
-  it('hold no schema of an event that is gone', async () => {
+  it('contain a schema of each event and no others', async () => {
     expect((await schemaFiles()).toSorted()).toEqual(
       Object.keys(eventRegistry)
         .map((type) => `schemas/${type}.json`)
@@ -63,19 +63,19 @@ describe('the generated pages of docs/reference', () => {
     );
   });
 
-  it('tell of each route what the matrix asks of its callers', async () => {
+  it('list the permissions of each route as the matrix has them', async () => {
     const found = new Map((await routes()).map((route) => [`${route.method} ${route.path}`, route]));
-    const told = (route: string): string | undefined => {
+    const permissionsAt = (route: string): string | undefined => {
       const known = found.get(route);
       return known && permissionsOf(known);
     };
-    expect(told('POST /api/v2/workspaces/:id/actions/lock')).toBe('`read-workspace`, `lock-workspace`');
-    expect(told('GET /healthz')).toBe('none, no token');
+    expect(permissionsAt('POST /api/v2/workspaces/:id/actions/lock')).toBe('`read-workspace`, `lock-workspace`');
+    expect(permissionsAt('GET /healthz')).toBe('none, no token');
     expect([...found.values()].filter(({ rows }) => rows.length === 0).map(({ path }) => path)).toEqual([]);
     expect(found.get('POST /api/v2/workspaces/:id/actions/lock')).toMatchObject({ type: 'workspaces', status: 200 });
   });
 
-  it('tell of each route what the trail tells', async () => {
+  it('list the audit entries of each route as the matrix has them', async () => {
     const found = new Map((await routes()).map((route) => [`${route.method} ${route.path}`, trailOf(route)]));
     expect(found.get('POST /api/v2/workspaces/:id/actions/lock')).toBe('`workspace lock`');
     expect(found.get('POST /api/v2/runs')).toBe(
@@ -85,21 +85,21 @@ describe('the generated pages of docs/reference', () => {
     expect(found.get('GET /api/v2/ssh-keys/:id')).toBe('`ssh_key show`');
   });
 
-  it('tell where each room is tested, and none is tested nowhere', async () => {
+  it('list the tests of each controller, at least one', async () => {
     const [all, tests] = [await routes(), await testsOf()];
-    const rooms = [...Map.groupBy(all, ({ type }) => type)];
-    const told = new Map(
-      await Promise.all(rooms.map(async ([type, members]) => [type, await tests(members)] as const)),
+    const controllers = [...Map.groupBy(all, ({ type }) => type)];
+    const testsByType = new Map(
+      await Promise.all(controllers.map(async ([type, members]) => [type, await tests(members)] as const)),
     );
-    expect([...told].filter(([, files]) => files.length === 0)).toEqual([]);
-    expect(told.get('workspaces')).toEqual(
+    expect([...testsByType].filter(([, files]) => files.length === 0)).toEqual([]);
+    expect(testsByType.get('workspaces')).toEqual(
       expect.arrayContaining([
         'libs/workspaces/workspaces.controller.spec.ts',
         'test/matrix/rows/workspaces.ts',
         'test/e2e/lock.spec.ts',
       ]),
     );
-    expect(told.get('workspaces')).not.toContain('libs/runs/runs.controller.spec.ts');
+    expect(testsByType.get('workspaces')).not.toContain('libs/runs/runs.controller.spec.ts');
   });
 });
 

@@ -17,10 +17,10 @@ const PREFIX = 'cadastre';
 
 const code = (text: string): string => `\`${text}\``;
 
-const byRoom = async (all: readonly DocumentedRoute[]): Promise<string[]> => {
+const renderEndpointSections = async (all: readonly DocumentedRoute[]): Promise<string[]> => {
   const tests = await testsOf();
-  const rooms = [...Map.groupBy(all, ({ type }) => type)].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  const sections = rooms.map(async ([type, members]) => [
+  const controllers = [...Map.groupBy(all, ({ type }) => type)].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const sections = controllers.map(async ([type, members]) => [
     `## ${type}`,
     '',
     `${code(members[0]?.file ?? '')}. Tests: ${(await tests(members)).map(code).join(', ')}.`,
@@ -74,7 +74,7 @@ export const endpointsPage = async (): Promise<string> => {
     '- **Tests** are the specs of the controller, the rows of the matrix for its routes, and all specs in the same folder and in',
     '  `test/matrix`, `test/cli`, `test/e2e` and `test/faults` that contain one of its paths.',
     '',
-    ...(await byRoom(all)),
+    ...(await renderEndpointSections(all)),
     '## Who has which permission',
     '',
     'This table shows `libs/access/permissions.ts`. A site administrator has the roles `owner` and `member` in every',
@@ -96,8 +96,8 @@ const streamsOf = (type: string): string =>
 
 const auditCell = ({ audit }: EventKind<never>): string => {
   if ('unaudited' in audit) return `none: ${audit.unaudited}`;
-  const cell = (told: string | ((data: never) => string)): string =>
-    typeof told === 'string' ? code(told) : 'depends on the data';
+  const cell = (value: string | ((data: never) => string)): string =>
+    typeof value === 'string' ? code(value) : 'depends on the data';
   return `${cell(audit.resource)}, ${cell(audit.action)}`;
 };
 

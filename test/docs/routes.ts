@@ -2,17 +2,17 @@ import { listEndpointModules, routesOf, type Route } from '../support/gateway-ro
 import { addressOf, type ExpectedAccess, type MatrixRow } from '../matrix/matrix.js';
 import { ROWS } from '../matrix/rows/index.js';
 
-/** One route of the gateway, with where it stands and what it wants. */
+/** A route of the gateway with its controller and its rows of the matrix. */
 export type DocumentedRoute = Route & {
-  /** The room: the controller's file is named after the type that it answers with. */
+  /** The name of the controller's file, which is the JSON:API type of the response. */
   readonly type: string;
-  /** From the root of the repository. */
+  /** The controller, from the root of the repository. */
   readonly file: string;
-  /** Rows of the matrix, which tests ask of every kind of caller. */
+  /** Rows of the matrix. Tests call each row as every kind of caller. */
   readonly rows: readonly MatrixRow[];
 };
 
-/** Names of parameters are nobody's business. */
+/** Returns method and path without the names of parameters. */
 const shape = ({ method, path }: Pick<Route, 'method' | 'path'>): string =>
   `${method} ${path.replaceAll(/:\w+/g, ':')}`;
 
@@ -21,7 +21,7 @@ const anyParams: Readonly<Record<string, string>> = new Proxy({}, { get: () => '
 const rowsByRoute = (): ReadonlyMap<string, readonly MatrixRow[]> =>
   Map.groupBy(Object.values(ROWS).flat() as readonly MatrixRow[], (row) => shape(addressOf(row, anyParams)));
 
-/** Every route, by room. That each has a row is for test/matrix to see to. */
+/** Returns every route, by controller. A test of the matrix checks that each has a row. */
 export const routes = async (): Promise<DocumentedRoute[]> => {
   const rows = rowsByRoute();
   return (await listEndpointModules()).flatMap(({ file, name, controllers }) =>
@@ -42,7 +42,7 @@ const wanted = ({ demands }: MatrixRow): string => {
   return demands === 'any token' ? demands : [...new Set(demands.map(wordOf))].join(', ');
 };
 
-/** What rows say, and where they do not say the same, of what. */
+/** Describes the rows. If they differ, the result names the case of each (`when`). */
 const inWords = (rows: readonly MatrixRow[], wordsOf: (row: MatrixRow) => string): string =>
   [...Map.groupBy(rows, wordsOf)]
     .map(([words, of], _, all) => {
@@ -51,10 +51,10 @@ const inWords = (rows: readonly MatrixRow[], wordsOf: (row: MatrixRow) => string
     })
     .join('; ');
 
-/** What the route wants of its caller, and where that depends on something, on what. */
+/** Returns the permissions that the route needs, by case if they depend on the case. */
 export const permissionsOf = ({ rows }: DocumentedRoute): string => inWords(rows, wanted);
 
-const told = ({ trail = [] }: MatrixRow): string => trail.map((entry) => `\`${entry}\``).join(', ') || '–';
+const describeEntries = ({ trail = [] }: MatrixRow): string => trail.map((entry) => `\`${entry}\``).join(', ') || '–';
 
-/** What the trail tells where the route has done something. */
-export const trailOf = ({ rows }: DocumentedRoute): string => inWords(rows, told);
+/** Returns the audit entries that a success of the route adds, by case if they depend on the case. */
+export const trailOf = ({ rows }: DocumentedRoute): string => inWords(rows, describeEntries);

@@ -5,8 +5,8 @@ import { ROOT } from '../support/folders.js';
 
 const MATRIX_ROWS = 'test/matrix/rows';
 
-/** Of the house as a whole: what these specs ask is written in the files beside them as well. */
-const THROUGH_THE_HOUSE = ['test/cli', 'test/e2e', 'test/faults'];
+/** Folders with specs of the whole product. Files beside the specs contain paths of requests too. */
+const PRODUCT_TESTS = ['test/cli', 'test/e2e', 'test/faults'];
 
 const filesIn = async (folder: string): Promise<string[]> =>
   (await readdir(join(ROOT, folder), { withFileTypes: true }))
@@ -17,7 +17,7 @@ const filesIn = async (folder: string): Promise<string[]> =>
 const PATH =
   /\/api\/v2(?:\/(?:\$?\{[^{}]*\}|[\w.%-])+)+|\/(?:healthz|readyz|metrics|\.well-known\/terraform\.json)(?![\w./-])/g;
 
-/** Whether what is written in a test is this path: a value may stand for a parameter, nothing for a word of ours. */
+/** Whether a text in a test is this path. A value may replace a parameter, but no other segment. */
 const isPath = (written: string, path: string): boolean => {
   const [words, segments] = [written.split('/'), path.split('/')];
   return (
@@ -28,7 +28,7 @@ const isPath = (written: string, path: string): boolean => {
 
 type Naming = { readonly file: string; readonly written: readonly string[] };
 
-/** What of the API's paths is written in the files of these folders. */
+/** Returns the paths of the API that the files of these folders contain. */
 const namingsIn = async (folders: readonly string[]): Promise<Naming[]> => {
   const files = (await Promise.all(folders.map(filesIn))).flat();
   return Promise.all(
@@ -55,13 +55,9 @@ const rowFiles = async (): Promise<ReadonlyMap<MatrixRow, string>> => {
 
 type Tested = { readonly file: string; readonly path: string; readonly rows: readonly MatrixRow[] };
 
-/** The files in which the routes of one room are tested: see the words at the head of docs/reference/endpoints.md. */
+/** Returns a function that finds the test files of a controller's routes, by the rules at the begin of docs/reference/endpoints.md. */
 export const testsOf = async (): Promise<(routes: readonly Tested[]) => Promise<string[]>> => {
-  const [rows, matrixSpecs, others] = await Promise.all([
-    rowFiles(),
-    specsIn('test/matrix'),
-    namingsIn(THROUGH_THE_HOUSE),
-  ]);
+  const [rows, matrixSpecs, others] = await Promise.all([rowFiles(), specsIn('test/matrix'), namingsIn(PRODUCT_TESTS)]);
   return async (routes) => {
     const file = routes[0]?.file ?? '';
     const specs = await specsIn(dirname(file));
