@@ -79,7 +79,7 @@ describe('the generated pages of docs/reference', () => {
     const found = new Map((await routes()).map((route) => [`${route.method} ${route.path}`, trailOf(route)]));
     expect(found.get('POST /api/v2/workspaces/:id/actions/lock')).toBe('`workspace lock`');
     expect(found.get('POST /api/v2/runs')).toBe(
-      '`run create`; whose turn it is at once: `workspace lock`, `run create`',
+      '`run create`; a run that starts at once: `workspace lock`, `run create`',
     );
     expect(found.get('GET /api/v2/workspaces/:id')).toBe('–');
     expect(found.get('GET /api/v2/ssh-keys/:id')).toBe('`ssh_key show`');

@@ -83,7 +83,7 @@ const remotePools: readonly MatrixRow[] = [
   },
   {
     route: 'PATCH /agent-pools/:id',
-    when: 'to execute no more remote runs',
+    when: 'to stop executing remote runs',
     about: remotePool,
     demands: ['manage-agent-pools', 'manage-remote-agent-pools'],
     status: 200,
@@ -93,7 +93,7 @@ const remotePools: readonly MatrixRow[] = [
   },
   {
     route: 'PATCH /agent-pools/:id',
-    when: 'the scope of one for remote runs',
+    when: 'the scope of a pool for remote runs',
     about: remotePool,
     demands: ['manage-agent-pools', 'manage-remote-agent-pools'],
     status: 200,
@@ -103,7 +103,7 @@ const remotePools: readonly MatrixRow[] = [
   },
   {
     route: 'DELETE /agent-pools/:id',
-    when: 'one for remote runs',
+    when: 'a pool for remote runs',
     about: remotePool,
     demands: ['manage-agent-pools', 'manage-remote-agent-pools'],
     status: 204,
@@ -129,7 +129,7 @@ const executing: readonly MatrixRow[] = [
   },
   {
     route: 'POST /agent-pools/:pool/agents',
-    when: 'not their pool',
+    when: 'another pool',
     about: otherPool,
     demands: ['execute-run'],
     status: 201,
@@ -148,7 +148,7 @@ const executing: readonly MatrixRow[] = [
   { route: 'GET /agent-pools/:id/runs', about: agentPool, demands: ['execute-run'], status: 200 },
   {
     route: 'GET /agent-pools/:id/runs',
-    when: 'not their pool',
+    when: 'another pool',
     about: otherPool,
     demands: ['execute-run'],
     status: 200,

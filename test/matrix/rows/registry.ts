@@ -266,7 +266,7 @@ const keys: readonly MatrixRow[] = [
   },
   {
     route: `PATCH ${GPG_KEYS}/:namespace/:keyId`,
-    when: 'to where it is',
+    when: 'to its own project',
     about: gpgKey,
     demands: ['manage-providers'],
     status: 200,
@@ -348,7 +348,7 @@ const files: readonly MatrixRow[] = [
   },
   {
     route: `PUT ${UPLOAD}`,
-    when: 'that is not ours',
+    when: 'with an invalid signature',
     about: unsigned,
     demands: 'anybody',
     status: 403,
@@ -356,7 +356,7 @@ const files: readonly MatrixRow[] = [
     body: 'bytes',
   },
   { route: `GET ${DOWNLOAD}`, about: stored, demands: 'anybody', status: 200 },
-  { route: `GET ${DOWNLOAD}`, when: 'that is not ours', about: unsigned, demands: 'anybody', status: 403 },
+  { route: `GET ${DOWNLOAD}`, when: 'with an invalid signature', about: unsigned, demands: 'anybody', status: 403 },
 ];
 
 export const registry: readonly MatrixRow[] = [

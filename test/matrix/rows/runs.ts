@@ -111,7 +111,7 @@ const actions: readonly MatrixRow[] = [
   },
   {
     route: 'POST /runs',
-    when: 'whose turn it is at once',
+    when: 'a run that starts at once',
     about: { ...configuration, standing: (_, { one }) => ({ workspace: one }) },
     demands: ['read-runs', 'queue-run'],
     status: 201,
@@ -269,7 +269,7 @@ const links: readonly MatrixRow[] = [
   },
   {
     route: 'PUT /configuration-versions/upload/:token',
-    when: 'that is not ours',
+    when: 'with an invalid signature',
     about: unsigned,
     demands: 'anybody',
     status: 403,

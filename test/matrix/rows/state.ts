@@ -165,7 +165,7 @@ const uploads: readonly MatrixRow[] = [
   },
   {
     route: 'PUT /state-versions/upload/:token',
-    when: 'that is not ours',
+    when: 'with an invalid signature',
     about: unsigned,
     demands: 'anybody',
     status: 403,

@@ -4,8 +4,8 @@ import { anOwner, inAcme, isInTeam, openTeam, organization, ownersTeam, ownTeam,
 import type { MatrixCallerInWorld } from '../land.js';
 
 const TEAMS = [
-  { when: 'an open one', about: openTeam, sees: ['read-teams'] },
-  { when: 'a secret one', about: secretTeam, sees: ['read-teams', 'read-secret-teams'] },
+  { when: 'a visible team', about: openTeam, sees: ['read-teams'] },
+  { when: 'a secret team', about: secretTeam, sees: ['read-teams', 'read-secret-teams'] },
   { when: 'their own', about: ownTeam, sees: ['read-teams', 'read-secret-teams'] },
 ] as const;
 
@@ -83,10 +83,10 @@ export const teams: readonly MatrixRow[] = [
       bodyFor: changed,
     },
   ]),
-  { route: 'GET /teams/:id', when: 'the owners', about: ownersTeam, demands: ['read-teams'], status: 200 },
+  { route: 'GET /teams/:id', when: 'the team of owners', about: ownersTeam, demands: ['read-teams'], status: 200 },
   {
     route: 'PATCH /teams/:id',
-    when: 'the owners',
+    when: 'the team of owners',
     about: ownersTeam,
     demands: ['read-teams', 'manage-owners'],
     status: 200,
@@ -125,7 +125,7 @@ export const teams: readonly MatrixRow[] = [
         { ...row, about: withGuest(openTeam, isIn), demands: ['read-teams', 'manage-team-membership'] },
         {
           ...row,
-          when: 'the owners',
+          when: 'the team of owners',
           about: withGuest(ownersTeam, isIn),
           demands: ['read-teams', 'manage-owners'],
         },

@@ -19,8 +19,8 @@ import { makeSpeculativeRun, type MatrixWorld } from '../land.js';
 import { TOKEN_OWNERS } from '../token-owners.js';
 
 const TEAMS = [
-  { when: 'an open one', about: openTeam, sees: ['read-teams'], tokens: openTeam },
-  { when: 'a secret one', about: secretTeam, sees: ['read-teams', 'read-secret-teams'], tokens: secretTeam },
+  { when: 'a visible team', about: openTeam, sees: ['read-teams'], tokens: openTeam },
+  { when: 'a secret team', about: secretTeam, sees: ['read-teams', 'read-secret-teams'], tokens: secretTeam },
   { when: 'their own', about: ownTeam, sees: ['read-teams', 'read-secret-teams'], tokens: tokensOfOwnTeam },
 ] as const;
 

@@ -210,7 +210,7 @@ const deletes: readonly MatrixRow[] = [byId, byName].flatMap((path): MatrixRow[]
   },
   {
     route: `DELETE ${path}`,
-    when: 'where admins may',
+    when: 'if admins may do so',
     about: workspace,
     demands: ['read-workspace', 'force-delete-own-workspace'],
     status: 204,
