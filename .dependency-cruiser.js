@@ -40,7 +40,8 @@ const downwards = (layer, index) => ({
   to: { path: `^libs/(?:${LAYERS.slice(index).flat().join('|')})/`, pathNot: '^libs/$1/' },
 });
 
-const pureAccess = '^libs/access/(?:actor|grants|organization-access|permissions|rules)\\.ts$';
+const pureAccess =
+  '^libs/access/(?:rules|authentication/actor|permissions/(?:grants|organization-access|permissions))\\.ts$';
 const pureRelease = '^libs/provider-release/(?:archive-names|rules)\\.ts$';
 
 export default {

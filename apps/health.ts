@@ -2,7 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { HealthController, createHttpServer, Readiness } from '#edge';
 import { EventStoreModule } from '#event-store';
 import { NestLoggerAdapter, VERSION } from '#host';
-import type { Runtime } from './house.js';
+import type { Runtime } from './runtime.js';
 import { stopServing } from './stop-serving.js';
 
 /** What processes without REST show to orchestrators and Prometheus: /healthz, /readyz, /metrics. */

@@ -1,7 +1,7 @@
 import { createKafkaClient, buildSecurityOptions, toTopicName, listTopics } from '#message-log';
 import type { Settings } from '#host';
 import type { EventRegistry } from '#kernel';
-import type { ProcessLogger } from './house.js';
+import type { ProcessLogger } from './runtime.js';
 
 export type TopicInventory = { readonly existing: ReadonlySet<string>; readonly expected: readonly string[] };
 

@@ -1,10 +1,10 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
-import { AuthenticateGuard } from './authenticate.guard.js';
-import { AuthenticationFailureLog } from './refused-authentication.js';
-import { TokenUsageRecorder } from './authentication-tokens.uses.js';
-import { Authenticator } from './authenticator.js';
-import { INVALID_TOKENS_PER_MINUTE, InvalidTokenLimiter } from './wrong-tokens.js';
+import { AuthenticateGuard } from './authentication/authenticate.guard.js';
+import { AuthenticationFailureLog } from './authentication/authentication-failures.log.js';
+import { TokenUsageRecorder } from './authentication/token-usage.recorder.js';
+import { Authenticator } from './authentication/authenticator.js';
+import { INVALID_TOKENS_PER_MINUTE, InvalidTokenLimiter } from './authentication/invalid-tokens.limiter.js';
 
 @Module({
   providers: [

@@ -1,20 +1,20 @@
-export { loadParentOrganization, type ParentOrganization } from './access.queries.js';
-export { OutdatedAccessFilter } from './access.filter.js';
+export { loadParentOrganization, type ParentOrganization } from './permissions/parent-organization.queries.js';
+export { OutdatedAccessFilter } from './epochs/outdated-access.filter.js';
 export * from './access.module.js';
-export * from './authenticate.guard.js';
-export { Authenticator, hashSecret } from './authenticator.js';
-export { LimitAccessChanges } from './changes-access.js';
-export { countRateLimited, type RateLimit } from './metrics.js';
+export * from './authentication/authenticate.guard.js';
+export { Authenticator, hashSecret } from './authentication/authenticator.js';
+export { LimitAccessChanges } from './routes/access-change.decorator.js';
+export { countRateLimited, type RateLimit } from './access.metrics.js';
 export {
   verifyCurrentAccess,
   requireCurrentAccess,
   isOutdatedAccessError,
   selectMembersSubject,
   raiseEpoch,
-} from './fresh.js';
-export { findCurrentIdentity } from './identity.queries.js';
-export * from './grants.queries.js';
-export { listInOrganization, type OrganizationList } from './organization-lists.queries.js';
-export { selectPermittedScopes } from './permitted.queries.js';
+} from './epochs/access-epochs.queries.js';
+export { findCurrentIdentity } from './authentication/identity.queries.js';
+export * from './permissions/grants.queries.js';
+export { listInOrganization, type OrganizationList } from './permissions/organization-lists.queries.js';
+export { selectPermittedScopes } from './permissions/permitted-scopes.queries.js';
 export * from './rules.js';
-export * from './route-options.js';
+export * from './routes/route-options.js';

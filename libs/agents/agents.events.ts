@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { describeChangedAttributes, type EventKinds } from '#kernel';
-import type { AgentEvent } from './agent.js';
-import type { AgentPoolChanges, AgentPoolEvent, AgentPoolSettings } from './agent-pool.js';
+import type { AgentEvent } from './agents/agent.js';
+import type { AgentPoolChanges, AgentPoolEvent, AgentPoolSettings } from './agent-pools/agent-pool.js';
 
 const ids = z.array(z.string());
 

@@ -1,9 +1,9 @@
 import { Module } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
-import { AgentPoolsController } from './agent-pools.controller.js';
-import { AgentPoolsHandler, CreateAgentPoolHandler } from './agent-pools.handler.js';
-import { AgentsController } from './agents.controller.js';
-import { DeregisterAgentHandler, RegisterAgentHandler } from './agents.handler.js';
+import { AgentPoolsController } from './agent-pools/agent-pools.controller.js';
+import { AgentPoolsHandler, CreateAgentPoolHandler } from './agent-pools/agent-pools.handler.js';
+import { AgentsController } from './agents/agents.controller.js';
+import { DeregisterAgentHandler, RegisterAgentHandler } from './agents/agents.handler.js';
 
 @Module({
   imports: [CqrsModule],

@@ -6,8 +6,8 @@ import {
   type ProjectDeleted,
   type WorkspaceDeleted,
 } from '#kernel';
-import type { AgentEvent } from './agent.js';
-import { SCOPES, type AgentPoolEvent, type PoolScopes } from './agent-pool.js';
+import type { AgentEvent } from './agents/agent.js';
+import { SCOPES, type AgentPoolEvent, type PoolScopes } from './agent-pools/agent-pool.js';
 
 type AgentPoolDeleted = Extract<AgentPoolEvent, { type: 'AgentPoolDeleted' }>;
 type TargetDeleted = WorkspaceDeleted | ProjectDeleted;

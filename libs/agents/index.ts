@@ -1,4 +1,4 @@
-export { AgentPoolWorkspaces } from './agent-pool-workspaces.port.js';
+export { AgentPoolWorkspaces } from './agent-pools/agent-pool-workspaces.port.js';
 export { AgentsModule } from './agents.module.js';
-export { agentsDefinition } from './agents.slice.js';
-export { expectPoolVersion, isPoolUsableBy, selectUsablePoolVersion } from './usable-pools.queries.js';
+export { agentsDefinition } from './agents.definition.js';
+export { expectPoolVersion, isPoolUsableBy, selectUsablePoolVersion } from './agent-pools/usable-pools.queries.js';

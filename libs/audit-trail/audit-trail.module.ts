@@ -1,13 +1,13 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
-import { AuditConfigurationsController } from './audit-configurations.controller.js';
-import { SwitchAuditTrailHandler, TestAuditTrailHandler } from './audit-configurations.handler.js';
-import { AuditTrailController } from './audit-trail.controller.js';
-import { TrailExporter } from './audit-trail.exports.js';
-import { TrailPageReader } from './audit-trail.pages.js';
-import { AuditTrailSettingsController } from './audit-trail-settings.controller.js';
-import { ENTRY_VISIBILITY, type EntryVisibility } from './entry.js';
-import { ChangeTrailSettingsHandler } from './audit-trail-settings.handler.js';
+import { AuditConfigurationsController } from './configuration/audit-configurations.controller.js';
+import { SwitchAuditTrailHandler, TestAuditTrailHandler } from './configuration/audit-configurations.handler.js';
+import { AuditTrailController } from './reading/audit-trail.controller.js';
+import { TrailExporter } from './reading/trail.exporter.js';
+import { TrailPageReader } from './reading/trail-pages.reader.js';
+import { AuditTrailSettingsController } from './settings/audit-trail-settings.controller.js';
+import { ENTRY_VISIBILITY, type EntryVisibility } from './writing/trail-entry.js';
+import { ChangeTrailSettingsHandler } from './settings/audit-trail-settings.handler.js';
 
 @Module({})
 export class AuditTrailModule {

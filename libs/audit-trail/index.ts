@@ -1,4 +1,4 @@
-export { createPruningJob } from './audit-trail.chore.js';
+export { createPruningJob } from './retention/pruning.job.js';
 export { AuditTrailModule } from './audit-trail.module.js';
-export type { TrailEntry } from './entry.js';
-export { auditTrailSettingsDefinition, createAuditTrailDefinition } from './audit-trail.slice.js';
+export type { TrailEntry } from './writing/trail-entry.js';
+export { auditTrailSettingsDefinition, createAuditTrailDefinition } from './audit-trail.definition.js';

@@ -1,6 +1,6 @@
 import { sql, type Sql } from '#kernel';
-import type { TrailEntry } from './entry.js';
-import type { TrailPagination } from './walk.js';
+import type { TrailEntry } from './writing/trail-entry.js';
+import type { TrailPagination } from './reading/pagination.js';
 
 export const DAY_MS = 24 * 60 * 60 * 1_000;
 

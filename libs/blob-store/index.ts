@@ -4,7 +4,7 @@ export { computeDigest, hashWhileReading } from './digest.js';
 export { EncryptedBlobs } from './encrypted-blobs.js';
 export { createFileSweeper, type FileSweeperOptions } from './file-sweeper.follower.js';
 export { FolderBlobs } from './folder-blobs.js';
-export { checkContentLength, MIB, limitUpload } from './received.js';
+export { checkContentLength, MIB, limitUpload } from './upload-limit.js';
 export { S3Blobs } from './s3-blobs.js';
 export type { S3Location } from './s3-client.js';
 export { LINK_LIFETIME_MS, SignedLinks } from './signed-links.js';

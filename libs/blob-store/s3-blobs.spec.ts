@@ -7,7 +7,7 @@ import { waitUntil } from '../../test/support/product.js';
 import { startS3, type TestS3 } from '../../test/support/s3/index.js';
 import { SystemClock } from '#host';
 import { BlobExistsError, readBytes, S3Blobs, type S3Location } from './index.js';
-import { inspectBucket } from './s3-inspection.js';
+import { inspectBucket } from './bucket-inspection.js';
 import { readContent, iterateChunks, createS3Location } from './spec.js';
 
 const clock = new SystemClock();

@@ -11,7 +11,7 @@ import {
   createStoreUnavailableRefusal,
   toStoreError,
 } from './s3-errors.js';
-import { abortAbandoned, inspectBucket } from './s3-inspection.js';
+import { abortAbandoned, inspectBucket } from './bucket-inspection.js';
 
 /*
  * A blob of up to one part is sent as one request, a larger one in parts. One part is collected while another is sent, so

@@ -6,7 +6,7 @@ import { notFound, requireActive, unprocessable, type Decider, type Message } fr
  *
  *   absent ──set──► active (set again: changed) ──remove──► removed
  *
- * It deletes nothing itself: see retention.chore.ts.
+ * It deletes nothing itself: see retention.job.ts.
  */
 export type DataRetentionPolicyEvent =
   | Message<'DataRetentionPolicySet', RetentionData & { target: RetentionTarget }>

@@ -4,5 +4,5 @@ export {
   type DataRetentionPolicyEvent,
   type RetentionTarget,
 } from './data-retention-policy.js';
-export { retentionDefinition } from './data-retention-policies.slice.js';
+export { retentionDefinition } from './data-retention-policies.definition.js';
 export { DELETE_OLDERS, DONT_DELETES, selectOwnPolicy, type PolicyIdentifier } from './own-policy.queries.js';

@@ -1,7 +1,7 @@
 import { register } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
-import { quiet } from '../../test/support/quiet.js';
+import { quiet } from '../../test/support/silent-logger.js';
 import { sql } from '#kernel';
 import { FollowerRunner } from './follower-runner.js';
 import { waitForFollower, type Follower } from './follower.js';

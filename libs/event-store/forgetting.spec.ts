@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
-import { quiet } from '../../test/support/quiet.js';
+import { quiet } from '../../test/support/silent-logger.js';
 import { sql, type EventContext, type EventKinds, type Message, type NameColumn, type Projection } from '#kernel';
 import { EventStore } from './event-store.js';
 import { FollowerRunner } from './follower-runner.js';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
-import { quiet } from '../../test/support/quiet.js';
+import { quiet } from '../../test/support/silent-logger.js';
 import { sql, type EventContext, type EventKinds, type LogPosition, type Message, type RecordedEvent } from '#kernel';
 import { EventStore } from './event-store.js';
 import { FollowerRunner } from './follower-runner.js';

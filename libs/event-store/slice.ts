@@ -7,7 +7,7 @@ export type Aggregate = { readonly prefix: string; readonly decider: Decider<unk
 
 /**
  * What a slice brings to the log: its events, the rules that fold them, the views made of them, and the SQL that makes
- * the tables. apps/slices.ts lists them all; nothing registers itself.
+ * the tables. apps/modules.ts lists them all; nothing registers itself.
  */
 export type ModuleDefinition = {
   readonly name: string;

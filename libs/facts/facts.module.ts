@@ -1,10 +1,10 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import type { Settings } from '#host';
-import { AuditFactsController } from './audit-facts.controller.js';
-import { AuditFactSourcesController } from './audit-fact-sources.controller.js';
-import { RegisterAuditFactSourceHandler, RemoveAuditFactSourceHandler } from './audit-fact-sources.handler.js';
-import { FACTS_LIMIT, ReportFactsHandler } from './facts.handler.js';
+import { AuditFactsController } from './facts/audit-facts.controller.js';
+import { AuditFactSourcesController } from './sources/audit-fact-sources.controller.js';
+import { RegisterAuditFactSourceHandler, RemoveAuditFactSourceHandler } from './sources/audit-fact-sources.handler.js';
+import { FACTS_LIMIT, ReportFactsHandler } from './facts/facts.handler.js';
 
 @Module({})
 export class FactsModule {

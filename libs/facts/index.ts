@@ -1,6 +1,6 @@
 export { FactsModule } from './facts.module.js';
-export { factsDefinition } from './facts.slice.js';
-export { factsChannel } from './facts.channel.js';
-export { FACTS_TOPIC, createFactMessageHandler } from './facts.taker.js';
-export { CATALOGUE, formatRowName, OWN_RESOURCE_TYPES, CATALOGUE_ROWS } from './facts.catalogue.js';
-export { factSchemas } from './facts.body.js';
+export { factsDefinition } from './facts.definition.js';
+export { factsChannel } from './facts/facts.channel.js';
+export { FACTS_TOPIC, createFactMessageHandler } from './facts/facts.message-handler.js';
+export { CATALOGUE, formatRowName, OWN_RESOURCE_TYPES, CATALOGUE_ROWS } from './facts/facts.catalogue.js';
+export { factSchemas } from './facts/facts.body.js';

@@ -1,8 +1,8 @@
 import { Global, Module } from '@nestjs/common';
 import { HistoryReader } from '#json-api';
-import { WorkspaceHistoryReader } from './history.reader.js';
-import { WorkspaceChangesController } from './workspace-changes.controller.js';
-import { WorkspaceLocksController } from './workspace-locks.controller.js';
+import { WorkspaceHistoryReader } from './as-of/history.reader.js';
+import { WorkspaceChangesController } from './workspace-changes/workspace-changes.controller.js';
+import { WorkspaceLocksController } from './workspace-locks/workspace-locks.controller.js';
 
 @Global()
 @Module({

@@ -1,5 +1,5 @@
 import type { Timestamp } from '#kernel';
-import type { OrganizationRecordedEvent } from './sentences.js';
+import type { OrganizationRecordedEvent } from './writing/history-handlers.js';
 
 /** As documents are to who asks for them; of `any` as the body of an answer is (test/support/server.ts). */
 export type TestHistoryResource = {

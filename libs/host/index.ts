@@ -1,13 +1,23 @@
-export { readFileOrNull } from './atomic-file.js';
-export { startEmbeddedPostgres, type EmbeddedPostgres, type EmbeddedPostgresOptions } from './embedded-postgres.js';
-export { DataFolderInUseError, readOrCreateSecret, lockDataFolder, type DataFolder } from './data-folder.js';
-export { listCertificateNames, ensureLocalCertificates, type LocalCertificates } from './local-ca.js';
-export { createLogger, NestLoggerAdapter, redactSecrets, type LogLevel, type PlainLogger } from './logger.js';
-export { createRequestLogger, type RequestLogger } from './request-logger.js';
-export { VERSION } from './version.js';
-export { RandomIds, SystemClock } from './machine.js';
-export { InvalidSettingsError, parseSettings, readSettings, formatSettingsHelp, type Settings } from './settings.js';
-export { StartupError } from './start-refused.js';
-export { inspectMachine, describePortInUse, type ProcessKind } from './inspect-machine.js';
-export { listSettingWarnings } from './setting-warnings.js';
-export type { EnvironmentValues } from './secret-files.js';
+export { readFileOrNull } from './machine/atomic-file.js';
+export {
+  startEmbeddedPostgres,
+  type EmbeddedPostgres,
+  type EmbeddedPostgresOptions,
+} from './embedded-postgres/embedded-postgres.js';
+export { DataFolderInUseError, readOrCreateSecret, lockDataFolder, type DataFolder } from './machine/data-folder.js';
+export { listCertificateNames, ensureLocalCertificates, type LocalCertificates } from './certificates/local-ca.js';
+export { createLogger, NestLoggerAdapter, redactSecrets, type LogLevel, type PlainLogger } from './logging/logger.js';
+export { createRequestLogger, type RequestLogger } from './logging/request-logger.js';
+export { VERSION } from './machine/version.js';
+export { RandomIds, SystemClock } from './machine/clock-and-ids.js';
+export {
+  InvalidSettingsError,
+  parseSettings,
+  readSettings,
+  formatSettingsHelp,
+  type Settings,
+} from './settings/settings.js';
+export { StartupError } from './machine/startup-error.js';
+export { inspectMachine, describePortInUse, type ProcessKind } from './machine/inspect-machine.js';
+export { listSettingWarnings } from './settings/setting-warnings.js';
+export type { EnvironmentValues } from './settings/secret-files.js';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
-import type { PlainLogger } from './logger.js';
+import type { PlainLogger } from './logging/logger.js';
 
 export const createTemporaryFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'cadastre-host-'));
 

@@ -13,8 +13,8 @@ import {
   toOneInput,
   parseToOne,
   fromAttributes,
-} from './inputs.js';
-import { ignoredMember, unsupportedMember } from './treatments.js';
+} from './body-schemas.js';
+import { ignoredMember, unsupportedMember } from './member-treatments.js';
 
 const lampBody = resourceBody(
   'lamps',

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { toLabel, Refusal, collectRefusals, type Problem } from '#kernel';
-import { ACCEPTED_MEMBERS } from './inputs.js';
-import { CONTINUES_NAME } from './treatments.js';
+import { ACCEPTED_MEMBERS } from './body-schemas.js';
+import { CONTINUES_NAME } from './member-treatments.js';
 
 type Issue = z.core.$ZodIssue;
 

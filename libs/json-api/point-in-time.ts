@@ -1,6 +1,6 @@
 import { badRequest, parseTimestamp, sql, formatTimestamp, type Sql, type Timestamp } from '#kernel';
 import { getParameter, type QueryParameters } from './paging.js';
-import type { RelatedResources } from './related.js';
+import type { RelatedResources } from './related-resources.js';
 
 /** The query parameter with the time as of which a read answers. */
 export const AS_OF = 'as-of';

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
-import { decide, fold, type Decider } from './decider.js';
-import type { Message } from './message.js';
-import { Refusal, type RefusalKind } from './refused.js';
+import { decide, fold, type Decider } from './events/decider.js';
+import type { Message } from './events/message.js';
+import { Refusal, type RefusalKind } from './errors/refusal.js';
 
 /**
  * Rules told as given / when / yields. It is `yields` and not `then`: an object with `then` is a thenable, and a stray

@@ -1,16 +1,21 @@
-export { buildAsyncApiDocument, type InboundChannel } from './async-api.js';
+export { buildAsyncApiDocument, type InboundChannel } from './schemas/async-api.js';
 export {
   toCloudEventType,
   toKafkaMessage,
   toTopicName,
   type OutboundMessage,
   type CloudEventSource,
-} from './cloud-event.js';
-export { parseInboundEvent, type InboundEvent } from './inbound-cloud-event.js';
-export { TopicConsumer, type ConsumedMessage, type MessageHandler, type MessageResult } from './inbox.js';
-export { createKafkaClient, type KafkaConnection } from './kafka-connection.js';
-export { KafkaPublisher } from './kafka-log.js';
-export { buildSecurityOptions, type KafkaSecurity } from './kafka-security.js';
-export { buildEventSchemas, type JsonSchema } from './schemas.js';
-export { listTopics } from './topics.js';
-export { createPublisherFollower } from './publisher.follower.js';
+} from './publishing/cloud-event.js';
+export { parseInboundEvent, type InboundEvent } from './consuming/inbound-cloud-event.js';
+export {
+  TopicConsumer,
+  type ConsumedMessage,
+  type MessageHandler,
+  type MessageResult,
+} from './consuming/topic-consumer.js';
+export { createKafkaClient, type KafkaConnection } from './connection/kafka-connection.js';
+export { KafkaPublisher } from './publishing/kafka-publisher.js';
+export { buildSecurityOptions, type KafkaSecurity } from './connection/kafka-security.js';
+export { buildEventSchemas, type JsonSchema } from './schemas/schemas.js';
+export { listTopics } from './connection/topics.js';
+export { createPublisherFollower } from './publishing/publisher.follower.js';

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { describeChangedAttributes, type EventKinds } from '#kernel';
-import { EXECUTION_MODES } from './default-pool.js';
+import { EXECUTION_MODES } from './organizations/execution-defaults.js';
 import {
   FEATURE_SETS,
   TRAIL_STARTS,
   type OrganizationChanges,
   type OrganizationEvent,
   type OrganizationSettings,
-} from './organization.js';
-import { LIMITED_TOKENS, type MaxTokenTtls } from './token-ttl-policy.js';
-import type { ProjectChanges, ProjectEvent, ProjectSettings } from './project.js';
+} from './organizations/organization.js';
+import { LIMITED_TOKENS, type MaxTokenTtls } from './token-ttl-policies/token-ttl-policy.js';
+import type { ProjectChanges, ProjectEvent, ProjectSettings } from './projects/project.js';
 
 const executionMode = z.enum(EXECUTION_MODES);
 

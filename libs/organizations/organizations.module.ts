@@ -1,15 +1,15 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { Quotas } from '#kernel';
-import { EntitlementSetsController } from './entitlement-sets.controller.js';
-import { FeatureSetsController } from './feature-sets.controller.js';
-import type { FeatureSet } from './organization.js';
-import { INITIAL_FEATURE_SET, OrganizationsController } from './organizations.controller.js';
-import { OrganizationTokenTtlPoliciesController } from './organization-token-ttl-policies.controller.js';
-import { CreateOrganizationHandler, OrganizationsHandler } from './organizations.handler.js';
-import { ProjectsController } from './projects.controller.js';
-import { BindProjectTagsHandler, CreateProjectHandler, ProjectsHandler } from './projects.handler.js';
-import { SubscriptionsController } from './subscriptions.controller.js';
+import { EntitlementSetsController } from './entitlements/entitlement-sets.controller.js';
+import { FeatureSetsController } from './entitlements/feature-sets.controller.js';
+import type { FeatureSet } from './organizations/organization.js';
+import { INITIAL_FEATURE_SET, OrganizationsController } from './organizations/organizations.controller.js';
+import { OrganizationTokenTtlPoliciesController } from './token-ttl-policies/organization-token-ttl-policies.controller.js';
+import { CreateOrganizationHandler, OrganizationsHandler } from './organizations/organizations.handler.js';
+import { ProjectsController } from './projects/projects.controller.js';
+import { BindProjectTagsHandler, CreateProjectHandler, ProjectsHandler } from './projects/projects.handler.js';
+import { SubscriptionsController } from './entitlements/subscriptions.controller.js';
 
 @Module({})
 export class OrganizationsModule {

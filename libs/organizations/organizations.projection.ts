@@ -1,9 +1,9 @@
 import { sql, type Projection, type Sql, type Timestamp, type OrganizationDeleted } from '#kernel';
 import { selectMembersSubject, raiseEpoch } from '#access';
-import type { OrganizationEvent } from './organization.js';
-import type { TokenTtlPoliciesByType } from './organizations.queries.js';
-import type { ProjectEvent } from './project.js';
-import { DEFAULT_MAX_TTLS, type MaxTokenTtls } from './token-ttl-policy.js';
+import type { OrganizationEvent } from './organizations/organization.js';
+import type { TokenTtlPoliciesByType } from './organizations/organizations.queries.js';
+import type { ProjectEvent } from './projects/project.js';
+import { DEFAULT_MAX_TTLS, type MaxTokenTtls } from './token-ttl-policies/token-ttl-policy.js';
 
 const buildPolicies = (maxTtls: Partial<MaxTokenTtls>, updatedAt: Timestamp | null): Partial<TokenTtlPoliciesByType> =>
   Object.fromEntries(Object.entries(maxTtls).map(([type, maxTtlMs]) => [type, { maxTtlMs, updatedAt }]));

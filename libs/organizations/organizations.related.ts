@@ -1,10 +1,10 @@
 import type { Sql } from '#kernel';
 import { can, type Actor } from '#access';
 import { defineRelated, type RelatedResources } from '#json-api';
-import { renderOrganization } from './organizations.document.js';
-import { selectOrganizationsByIds, type OrganizationRow } from './organizations.queries.js';
-import { renderProject } from './projects.document.js';
-import { selectProjectsByIds, type ProjectRow } from './projects.queries.js';
+import { renderOrganization } from './organizations/organizations.document.js';
+import { selectOrganizationsByIds, type OrganizationRow } from './organizations/organizations.queries.js';
+import { renderProject } from './projects/projects.document.js';
+import { selectProjectsByIds, type ProjectRow } from './projects/projects.queries.js';
 
 /** Organizations for documents that bring them along, where the caller may read them. */
 export const selectRelatedOrganizations = (ids: Sql, actor: Actor): RelatedResources =>

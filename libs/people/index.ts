@@ -6,7 +6,7 @@ export {
   type ForgetPreview,
   type TokenOverview,
   type UserOverview,
-} from './accounts.operator.js';
+} from './operator/accounts.operator.js';
 export { PeopleModule } from './people.module.js';
 export {
   ADMIN_USERNAME,
@@ -17,11 +17,11 @@ export {
   issueUserToken,
   makeOwner,
   setEmail,
-} from './people.operator.js';
-export { peopleDefinition } from './people.slice.js';
-export { computeExpiry, type TokenLifetime } from './token-lifetime.js';
-export type { UserForgotten } from './user.js';
-export { renderAuthenticationToken } from './authentication-tokens.document.js';
+} from './operator/people.operator.js';
+export { peopleDefinition } from './people.definition.js';
+export { computeExpiry, type TokenLifetime } from './authentication-tokens/token-lifetime.js';
+export type { UserForgotten } from './users/user.js';
+export { renderAuthenticationToken } from './authentication-tokens/authentication-tokens.document.js';
 export {
   prepareTokenDestruction,
   buildTokenHashDeletion,
@@ -30,7 +30,7 @@ export {
   type IssuedToken,
   type OwnedToken,
   type TokenDestruction,
-} from './authentication-tokens.writes.js';
-export { prepareOwnersTeam } from './owners-team.writes.js';
+} from './authentication-tokens/authentication-tokens.writes.js';
+export { prepareOwnersTeam } from './teams/owners-team.writes.js';
 export { selectRelatedTeams, selectRelatedUsers } from './people.related.js';
-export { isHiddenTeam, isVisibleTeam, selectVisiblePrincipal } from './teams.queries.js';
+export { isHiddenTeam, isVisibleTeam, selectVisiblePrincipal } from './teams/teams.queries.js';

@@ -7,10 +7,15 @@ import {
   type RecordedEvent,
 } from '#kernel';
 import { NO_ORGANIZATION_ACCESS, ORGANIZATION_ACCESS, TOKEN_KINDS, type OrganizationAccess } from '#access';
-import type { AuthenticationTokenEvent } from './authentication-token.js';
-import { deriveHiddenAccountId, MEMBERSHIP_STATUSES, type Invitation, type MembershipEvent } from './membership.js';
-import { VISIBILITIES, type TeamChanges, type TeamEvent } from './team.js';
-import type { UserChanges, UserEvent } from './user.js';
+import type { AuthenticationTokenEvent } from './authentication-tokens/authentication-token.js';
+import {
+  deriveHiddenAccountId,
+  MEMBERSHIP_STATUSES,
+  type Invitation,
+  type MembershipEvent,
+} from './memberships/membership.js';
+import { VISIBILITIES, type TeamChanges, type TeamEvent } from './teams/team.js';
+import type { UserChanges, UserEvent } from './users/user.js';
 
 const flags = z.strictObject(Object.fromEntries(ORGANIZATION_ACCESS.map((access) => [access, z.boolean()])));
 const organizationAccess = flags as unknown as z.ZodType<OrganizationAccess>;

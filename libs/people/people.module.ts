@@ -2,28 +2,32 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { Quotas } from '#kernel';
 import { NameEraser } from '#event-store';
-import { AuthenticationTokensController } from './authentication-tokens.controller.js';
-import { DestroyTokenHandler, IssueTokenHandler, TOKEN_LIFETIME } from './authentication-tokens.handler.js';
-import { AvatarsController } from './avatars.controller.js';
+import { AuthenticationTokensController } from './authentication-tokens/authentication-tokens.controller.js';
+import {
+  DestroyTokenHandler,
+  IssueTokenHandler,
+  TOKEN_LIFETIME,
+} from './authentication-tokens/authentication-tokens.handler.js';
+import { AvatarsController } from './users/avatars.controller.js';
 import {
   AddTeamProjectHandler,
   AddTeamWorkspaceHandler,
   ChangeTeamProjectHandler,
   ChangeTeamWorkspaceHandler,
-} from './team-access.handler.js';
-import { TeamProjectsController } from './team-projects.controller.js';
-import { TeamWorkspacesController } from './team-workspaces.controller.js';
-import { OrganizationMembershipsController } from './organization-memberships.controller.js';
+} from './team-access/team-access.handler.js';
+import { TeamProjectsController } from './team-access/team-projects.controller.js';
+import { TeamWorkspacesController } from './team-access/team-workspaces.controller.js';
+import { OrganizationMembershipsController } from './memberships/organization-memberships.controller.js';
 import {
   AcceptMembershipHandler,
   InviteMemberHandler,
   RemoveMembershipHandler,
-} from './organization-memberships.handler.js';
-import { TeamsController } from './teams.controller.js';
-import { ChangeTeamMembersHandler, CreateTeamHandler, TeamsHandler } from './teams.handler.js';
-import type { TokenLifetime } from './token-lifetime.js';
-import { UsersController } from './users.controller.js';
-import { ForgetUserHandler, UsersHandler } from './users.handler.js';
+} from './memberships/organization-memberships.handler.js';
+import { TeamsController } from './teams/teams.controller.js';
+import { ChangeTeamMembersHandler, CreateTeamHandler, TeamsHandler } from './teams/teams.handler.js';
+import type { TokenLifetime } from './authentication-tokens/token-lifetime.js';
+import { UsersController } from './users/users.controller.js';
+import { ForgetUserHandler, UsersHandler } from './users/users.handler.js';
 
 export type PeopleOptions = {
   readonly forgetting: NameEraser;

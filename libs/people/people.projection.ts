@@ -1,8 +1,8 @@
 import { sql, type Projection, type OrganizationDeleted } from '#kernel';
-import type { AuthenticationTokenEvent } from './authentication-token.js';
-import type { MembershipEvent } from './membership.js';
-import type { TeamEvent } from './team.js';
-import type { UserEvent } from './user.js';
+import type { AuthenticationTokenEvent } from './authentication-tokens/authentication-token.js';
+import type { MembershipEvent } from './memberships/membership.js';
+import type { TeamEvent } from './teams/team.js';
+import type { UserEvent } from './users/user.js';
 
 type PeopleEvent = UserEvent | MembershipEvent | TeamEvent | AuthenticationTokenEvent | OrganizationDeleted;
 

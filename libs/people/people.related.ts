@@ -1,10 +1,10 @@
 import { sql, type Sql } from '#kernel';
 import { defineRelated, type RelatedResources } from '#json-api';
 import type { Identity } from '#access';
-import { renderTeam } from './teams.document.js';
-import { isVisibleTeam, selectVisibleTeams, type TeamDetailsRow } from './teams.queries.js';
-import { renderUser } from './users.document.js';
-import { isVisibleUser, ORGANIZATIONS, type VisibleUserRow } from './users.queries.js';
+import { renderTeam } from './teams/teams.document.js';
+import { isVisibleTeam, selectVisibleTeams, type TeamDetailsRow } from './teams/teams.queries.js';
+import { renderUser } from './users/users.document.js';
+import { isVisibleUser, ORGANIZATIONS, type VisibleUserRow } from './users/users.queries.js';
 
 /** Teams, organizations and agent pools, whose tokens clients know as service accounts; those that the caller sees. */
 const account = (actor: Identity): Sql => sql`

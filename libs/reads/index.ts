@@ -1,2 +1,2 @@
-export { ReadRecorder, releaseOnceRecorded } from './reads.js';
+export { ReadRecorder, releaseOnceRecorded } from './read-recorder.js';
 export { ReadsModule } from './reads.module.js';

@@ -1,7 +1,7 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { Ids } from '#kernel';
 import { EventStore } from '#event-store';
-import { ReadRecorder } from './reads.js';
+import { ReadRecorder } from './read-recorder.js';
 
 /** Lets every slice say what it is about to show. */
 @Global()

@@ -1,5 +1,5 @@
-export { createAbandonedUploadsJob } from './abandoned-uploads.chore.js';
-export { createDeletedProvidersJob } from './deleted-providers.chore.js';
+export { createAbandonedUploadsJob } from './release-files/abandoned-uploads.job.js';
+export { createDeletedProvidersJob } from './providers/deleted-providers.job.js';
 export { RegistryModule } from './registry.module.js';
-export { registryDefinition } from './registry.slice.js';
-export { createReleaseSweeper } from './release-sweeper.follower.js';
+export { registryDefinition } from './registry.definition.js';
+export { createReleaseSweeper } from './release-files/release-sweeper.follower.js';

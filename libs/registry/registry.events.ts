@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { EventKinds } from '#kernel';
 import { formatChecksumsName, formatSignatureName, PROTOCOLS } from '#provider-release';
-import type { GpgKeyEvent } from './gpg-key.js';
-import type { ProviderNames, RegistryProviderEvent } from './registry-provider.js';
-import type { RegistryProviderVersionEvent } from './registry-provider-version.js';
+import type { GpgKeyEvent } from './gpg-keys/gpg-key.js';
+import type { ProviderNames, RegistryProviderEvent } from './providers/registry-provider.js';
+import type { RegistryProviderVersionEvent } from './versions/registry-provider-version.js';
 
 const topic = 'registry';
 const tags = z.array(z.strictObject({ key: z.string(), value: z.string().nullable() }));

@@ -2,27 +2,27 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { Clock } from '#kernel';
 import { SignedLinks, type BlobStore } from '#blob-store';
-import { GpgKeysController } from './gpg-keys.controller.js';
-import { AddGpgKeyHandler, MoveGpgKeyHandler, RemoveGpgKeyHandler } from './gpg-keys.handler.js';
-import { ProviderProtocolController } from './provider-protocol.controller.js';
-import { RegistryProviderPlatformsController } from './registry-provider-platforms.controller.js';
-import { RegistryProviderVersionsController } from './registry-provider-versions.controller.js';
+import { GpgKeysController } from './gpg-keys/gpg-keys.controller.js';
+import { AddGpgKeyHandler, MoveGpgKeyHandler, RemoveGpgKeyHandler } from './gpg-keys/gpg-keys.handler.js';
+import { ProviderProtocolController } from './provider-protocol/provider-protocol.controller.js';
+import { RegistryProviderPlatformsController } from './platforms/registry-provider-platforms.controller.js';
+import { RegistryProviderVersionsController } from './versions/registry-provider-versions.controller.js';
 import {
   CreateRegistryProviderPlatformHandler,
   CreateRegistryProviderVersionHandler,
   DeleteFromRegistryHandler,
-} from './registry-provider-versions.handler.js';
-import { RegistryProvidersController } from './registry-providers.controller.js';
+} from './versions/registry-provider-versions.handler.js';
+import { RegistryProvidersController } from './providers/registry-providers.controller.js';
 import {
   CreateRegistryProviderHandler,
   DeleteRegistryProviderHandler,
   TagRegistryProviderHandler,
-} from './registry-providers.handler.js';
-import { ReleaseFilesController } from './release-files.controller.js';
-import { ReceiveReleaseFileHandler, ReleaseLimits } from './release-files.handler.js';
-import { ReleaseFiles } from './release.files.js';
-import { ReleaseLinks } from './release.links.js';
-import { ReleaseUploads } from './release.uploads.js';
+} from './providers/registry-providers.handler.js';
+import { ReleaseFilesController } from './release-files/release-files.controller.js';
+import { ReceiveReleaseFileHandler, ReleaseLimits } from './release-files/release-files.handler.js';
+import { ReleaseFiles } from './release-files/release.files.js';
+import { ReleaseLinks } from './release-files/release.links.js';
+import { ReleaseUploads } from './release-files/release.uploads.js';
 
 export type RegistryOptions = {
   /** Where files lie, as they are: what is published is no secret. */

@@ -1,8 +1,8 @@
 import { sql, type Projection, type OrganizationDeleted } from '#kernel';
 import { stripBuildMetadata } from '#provider-release/rules';
-import type { GpgKeyEvent } from './gpg-key.js';
-import type { RegistryProviderEvent } from './registry-provider.js';
-import type { RegistryProviderVersionEvent } from './registry-provider-version.js';
+import type { GpgKeyEvent } from './gpg-keys/gpg-key.js';
+import type { RegistryProviderEvent } from './providers/registry-provider.js';
+import type { RegistryProviderVersionEvent } from './versions/registry-provider-version.js';
 
 export const registryProviders: Projection<RegistryProviderEvent | OrganizationDeleted> = {
   name: 'registry_providers',

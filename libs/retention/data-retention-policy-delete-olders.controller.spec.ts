@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
-import { waitForFollowers, logLength } from '../../test/support/log.js';
-import { runBetween } from '../../test/support/meanwhile.js';
+import { waitForFollowers, logLength } from '../../test/support/event-log.js';
+import { runBetween } from '../../test/support/interleaving.js';
 import {
   expectStatus,
   grantWorkspaceAccess,
@@ -14,7 +14,7 @@ import {
   type SeededOrganization,
 } from '../../test/support/seeds.js';
 import { startTestServer, type ApiResponse, type TestServer } from '../../test/support/server.js';
-import { expectViewsMatchLog } from '../../test/support/true-to-the-log.js';
+import { expectViewsMatchLog } from '../../test/support/views-match-log.js';
 import { retentionDefinition } from '#data-retention-policies';
 import { deleteOlders, dontDeletes } from './spec.js';
 

@@ -1,2 +1,2 @@
-export { createExpiryJob, createRetentionJob } from './retention.chore.js';
+export { createExpiryJob, createRetentionJob } from './retention.job.js';
 export { RetentionModule } from './retention.module.js';

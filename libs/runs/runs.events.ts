@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { describePersonalName, type DataOf, type EventKind, type EventKinds, type Principal } from '#kernel';
-import type { RunOptions } from './run-options.js';
-import { RUN_STATUSES } from './run-status.js';
-import { RUN_SOURCES, type PlannedCounts, type RunEvent, type RunStage } from './run-event.js';
+import type { RunOptions } from './runs/run-options.js';
+import { RUN_STATUSES } from './runs/run-status.js';
+import { RUN_SOURCES, type PlannedCounts, type RunEvent, type RunStage } from './runs/run-event.js';
 
 const person = z.strictObject({ type: z.string(), id: z.string(), name: z.string() }) satisfies z.ZodType<Principal>;
 

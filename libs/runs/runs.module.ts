@@ -3,30 +3,30 @@ import { CqrsModule } from '@nestjs/cqrs';
 import { Clock } from '#kernel';
 import { EncryptedBlobs, SignedLinks, type BlobStore } from '#blob-store';
 import { CurrentRuns } from '#workspaces';
-import { AppliesController } from './applies.controller.js';
-import { CommentsController } from './comments.controller.js';
-import { ConfigurationFiles } from './configuration-version.files.js';
-import { ConfigurationFilesController } from './configuration-files.controller.js';
-import { ConfigurationLinks } from './configuration-version.links.js';
-import { ConfigurationUploads } from './configuration-version.uploads.js';
-import { ConfigurationVersionsController } from './configuration-versions.controller.js';
+import { AppliesController } from './phases/applies.controller.js';
+import { CommentsController } from './comments/comments.controller.js';
+import { ConfigurationFiles } from './configuration-versions/configuration-version.files.js';
+import { ConfigurationFilesController } from './configuration-versions/configuration-files.controller.js';
+import { ConfigurationLinks } from './configuration-versions/configuration-version.links.js';
+import { ConfigurationUploads } from './configuration-versions/configuration-version.uploads.js';
+import { ConfigurationVersionsController } from './configuration-versions/configuration-versions.controller.js';
 import {
   ConfigurationVersionsHandler,
   CreateConfigurationVersionHandler,
   ReceiveConfigurationHandler,
-} from './configuration-versions.handler.js';
-import { OrganizationCapacityController } from './organization-capacity.controller.js';
-import { PlansController } from './plans.controller.js';
-import { RunEventsController } from './run-events.controller.js';
-import { RunTokensController } from './run-tokens.controller.js';
-import { IssueRunTokenHandler } from './run-tokens.handler.js';
-import { RunRenderer } from './runs.renderer.js';
-import { RunVariables } from './runs.variables.js';
-import { RunsController } from './runs.controller.js';
-import { CommentOnRunHandler } from './comments.handler.js';
-import { CreateRunHandler } from './new-run.handler.js';
-import { RunsHandler } from './runs.handler.js';
-import { TaskStagesController } from './task-stages.controller.js';
+} from './configuration-versions/configuration-versions.handler.js';
+import { OrganizationCapacityController } from './queue/organization-capacity.controller.js';
+import { PlansController } from './phases/plans.controller.js';
+import { RunEventsController } from './run-events/run-events.controller.js';
+import { RunTokensController } from './run-tokens/run-tokens.controller.js';
+import { IssueRunTokenHandler } from './run-tokens/run-tokens.handler.js';
+import { RunRenderer } from './runs/runs.renderer.js';
+import { RunVariables } from './runs/runs.variables.js';
+import { RunsController } from './runs/runs.controller.js';
+import { CommentOnRunHandler } from './comments/comments.handler.js';
+import { CreateRunHandler } from './runs/new-run.handler.js';
+import { RunsHandler } from './runs/runs.handler.js';
+import { TaskStagesController } from './phases/task-stages.controller.js';
 
 export type RunsOptions = {
   /** Where archives of configuration versions lie. */

@@ -8,11 +8,11 @@ import {
   type WorkspaceDeleted,
 } from '#kernel';
 import { buildSecretDeletion } from '#vault';
-import { getOperation } from './run-options.js';
-import { FINAL_STATUSES, type RunStatus } from './run-status.js';
-import { STATUS_AFTER, waitsForWorkspace } from './run-state.js';
-import type { RunEvent } from './run-event.js';
-import { METRIC_TABLES, buildMetricUpdates } from './runs.metrics.js';
+import { getOperation } from './runs/run-options.js';
+import { FINAL_STATUSES, type RunStatus } from './runs/run-status.js';
+import { STATUS_AFTER, waitsForWorkspace } from './runs/run-state.js';
+import type { RunEvent } from './runs/run-event.js';
+import { METRIC_TABLES, buildMetricUpdates } from './runs/runs.metrics.js';
 
 type RunOwnerDeleted = OrganizationDeleted | WorkspaceDeleted;
 

@@ -9,9 +9,9 @@ import {
   makeTeam,
   resource,
 } from '../../test/support/seeds.js';
-import { runBetween } from '../../test/support/meanwhile.js';
+import { runBetween } from '../../test/support/interleaving.js';
 import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../../test/support/server.js';
-import { expectViewsMatchLog } from '../../test/support/true-to-the-log.js';
+import { expectViewsMatchLog } from '../../test/support/views-match-log.js';
 import { sshKeysDefinition } from './index.js';
 
 const PATH = '/api/v2/organizations/acme/ssh-keys';

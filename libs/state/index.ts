@@ -1,10 +1,10 @@
-export { StateFiles } from './state.files.js';
+export { StateFiles } from './files/state.files.js';
 export { StateModule, type StateOptions } from './state.module.js';
-export { createStateSweeper } from './state-sweeper.follower.js';
-export { stateDefinition } from './state.slice.js';
+export { createStateSweeper } from './files/state-sweeper.follower.js';
+export { stateDefinition } from './state.definition.js';
 export {
   IS_STATE_NEEDED,
   preparePermanentDeletion,
   prepareSoftDeletion,
   type DispensableStateVersion,
-} from './backing-data.writes.js';
+} from './backing-data/backing-data.writes.js';

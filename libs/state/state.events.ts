@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { EventKind, EventKinds } from '#kernel';
-import type { BackingDataEvent } from './backing-data.js';
+import type { BackingDataEvent } from './backing-data/backing-data.js';
 
 const defineAuditedEvent = (action: string): EventKind<{ workspace: string }> => ({
   schemaVersion: 1,

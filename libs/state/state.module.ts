@@ -3,20 +3,24 @@ import { CqrsModule } from '@nestjs/cqrs';
 import { Clock } from '#kernel';
 import { EncryptedBlobs, SignedLinks, type BlobStore } from '#blob-store';
 import { CurrentStates } from '#workspaces';
-import { BackingDataHandler } from './backing-data.handler.js';
-import { InlineStateLimit } from './inline-state.limit.js';
-import { ResourcesController } from './resources.controller.js';
-import { StateFilesController } from './state-files.controller.js';
-import { StateVersionOutputsController } from './state-version-outputs.controller.js';
-import { StateVersionsController } from './state-versions.controller.js';
-import { StateVersionRenderer } from './state-versions.renderer.js';
-import { AddStateVersionHandler, ReceiveStateFileHandler, RollBackStateHandler } from './state-versions.handler.js';
-import { StateVersionCreator } from './state.births.js';
-import { StateExtracts } from './state.extracts.js';
-import { StateFiles } from './state.files.js';
-import { StateLinks } from './state.links.js';
-import { StateReaders } from './state.readers.js';
-import { StateUploads } from './state.uploads.js';
+import { BackingDataHandler } from './backing-data/backing-data.handler.js';
+import { InlineStateLimit } from './uploads/inline-state.limit.js';
+import { ResourcesController } from './outputs/resources.controller.js';
+import { StateFilesController } from './files/state-files.controller.js';
+import { StateVersionOutputsController } from './outputs/state-version-outputs.controller.js';
+import { StateVersionsController } from './state-versions/state-versions.controller.js';
+import { StateVersionRenderer } from './state-versions/state-versions.renderer.js';
+import {
+  AddStateVersionHandler,
+  ReceiveStateFileHandler,
+  RollBackStateHandler,
+} from './state-versions/state-versions.handler.js';
+import { StateVersionCreator } from './uploads/state-versions.creator.js';
+import { StateExtracts } from './files/state.extracts.js';
+import { StateFiles } from './files/state.files.js';
+import { StateLinks } from './files/state.links.js';
+import { StateReaders } from './reading/state-reader.threads.js';
+import { StateUploads } from './uploads/state.uploads.js';
 
 export type StateOptions = {
   /** Where files lie; they are encrypted here, on their way in. */

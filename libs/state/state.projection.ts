@@ -1,7 +1,7 @@
 import { sql, type Projection, type Sql, type OrganizationDeleted, type WorkspaceDeleted } from '#kernel';
 import type { WorkspaceEvent } from '#workspaces';
-import type { BackingDataEvent } from './backing-data.js';
-import type { StateVersionStatus } from './state-versions.queries.js';
+import type { BackingDataEvent } from './backing-data/backing-data.js';
+import type { StateVersionStatus } from './state-versions/state-versions.queries.js';
 
 type StateOwnerDeleted = OrganizationDeleted | WorkspaceDeleted;
 type VersionEvent = Extract<
@@ -14,7 +14,7 @@ const withStatus = (id: string, status: StateVersionStatus): Sql =>
 type OutputEvent = Extract<WorkspaceEvent, { type: 'StateVersionFinalized' }>;
 
 /**
- * Most events are the workspace's (libs/workspaces/state-head.ts): its stream holds the head of its state. What becomes
+ * Most events are the workspace's (libs/workspaces/workspaces/state-head.ts): its stream holds the head of its state. What becomes
  * of the files behind a version is in a stream of its own (backing-data.ts).
  */
 export const stateVersions: Projection<VersionEvent | BackingDataEvent | StateOwnerDeleted> = {

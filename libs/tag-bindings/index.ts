@@ -4,13 +4,13 @@ export {
   selectTagNames,
   selectTagOrganization,
   selectVisibleTags,
-} from './carried-tags.queries.js';
+} from './flat-tags.queries.js';
 export {
   selectFixedKeys,
   raiseConflictWhenFixedKeysChanged,
   PROJECT_TAGS,
   type TagBindingColumns,
-} from './inheritance.queries.js';
+} from './tag-inheritance.queries.js';
 export {
   renderEffectiveTagBinding,
   deriveTagBindingId,
@@ -30,7 +30,7 @@ export {
   selectRelatedTagBindings,
 } from './tag-bindings.related.js';
 export { listTagIds, resolveTagNames, type TagNames, type TagReference } from './tag-references.js';
-export { parseTagFilter, type TagFilterTerm } from './tagged.filter.js';
+export { parseTagFilter, type TagFilterTerm } from './tag.filter.js';
 export {
   parseBindings,
   toBindings,

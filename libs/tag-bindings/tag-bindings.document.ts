@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Resource } from '#json-api';
-import type { TagBindingColumns } from './inheritance.queries.js';
+import type { TagBindingColumns } from './tag-inheritance.queries.js';
 import type { BindingRow } from './tag-bindings.queries.js';
 
 /**

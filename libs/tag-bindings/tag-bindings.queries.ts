@@ -11,7 +11,7 @@ import {
 } from '#access';
 import { buildViewsAt, type PointInTime } from '#json-api';
 import { selectVisiblePrincipal } from '#people';
-import { IS_INHERITED, type TagBindingColumns } from './inheritance.queries.js';
+import { IS_INHERITED, type TagBindingColumns } from './tag-inheritance.queries.js';
 
 /** A binding as its owner, a workspace or a project, has it: of its own, or inherited. */
 export type BindingRow = TagBindingColumns & {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { EventKinds } from '#kernel';
-import type { ReservedTagKeyEvent, ReservedTagKeyAttributes } from './reserved-tag-key.js';
+import type { ReservedTagKeyEvent, ReservedTagKeyAttributes } from './reserved-tag-keys/reserved-tag-key.js';
 
 const facts = z.strictObject({
   key: z.string(),

@@ -1,3 +1,3 @@
-export type { VariableEvent } from './variable.js';
+export type { VariableEvent } from './variables/variable.js';
 export { VariablesModule } from './variables.module.js';
-export { variablesDefinition } from './variables.slice.js';
+export { variablesDefinition } from './variables.definition.js';

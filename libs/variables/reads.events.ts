@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { EventKinds, Message } from '#kernel';
-import type { VariableOwner } from './variable.js';
+import type { VariableOwner } from './variables/variable.js';
 
 /** What is only looked at, and told all the same (contract §6.1): of workspaces and of sets. */
 export type VariableRead =

@@ -1,9 +1,9 @@
 import { Module } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
-import { CreateVariableSetHandler, VariableSetsHandler } from './variable-sets.handler.js';
-import { CreateVariableHandler, VariablesHandler } from './variables.handler.js';
-import { VarsController } from './vars.controller.js';
-import { VarsetsController } from './varsets.controller.js';
+import { CreateVariableSetHandler, VariableSetsHandler } from './variable-sets/variable-sets.handler.js';
+import { CreateVariableHandler, VariablesHandler } from './variables/variables.handler.js';
+import { VarsController } from './variables/vars.controller.js';
+import { VarsetsController } from './variable-sets/varsets.controller.js';
 
 @Module({
   imports: [CqrsModule],

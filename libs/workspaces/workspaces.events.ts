@@ -1,9 +1,9 @@
 import type { ActingPrincipal } from '#access';
 import { z } from 'zod';
 import { describeChangedAttributes, describePersonalName, type EventKinds } from '#kernel';
-import type { VcsRepo, WorkspaceChanges, WorkspaceSettings } from './workspace-settings.js';
-import type { StateSummary } from './state-head.js';
-import type { WorkspaceEvent } from './workspace.js';
+import type { VcsRepo, WorkspaceChanges, WorkspaceSettings } from './settings/workspace-settings.js';
+import type { StateSummary } from './workspaces/state-head.js';
+import type { WorkspaceEvent } from './workspaces/workspace.js';
 
 const executionMode = z.enum(['remote', 'local', 'agent']);
 

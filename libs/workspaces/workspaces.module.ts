@@ -1,20 +1,20 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { AgentPoolWorkspaces } from '#agents';
-import { BindWorkspaceTagsHandler } from './bind-to-workspace.handler.js';
-import { DeleteTagsHandler, TagWorkspacesHandler } from './flat-tags.handler.js';
-import { MoveWorkspacesHandler } from './moves.handler.js';
-import { RemoteStateConsumersController } from './remote-state-consumers.controller.js';
-import { ChangeRemoteStateConsumersHandler } from './remote-state-consumers.handler.js';
-import { ToolReleases } from './tool-releases.catalogue.js';
-import { selectRelatedWorkspaces } from './workspaces.related.js';
-import { WorkspacesController } from './workspaces.controller.js';
+import { BindWorkspaceTagsHandler } from './tags/bind-workspace-tags.handler.js';
+import { DeleteTagsHandler, TagWorkspacesHandler } from './tags/flat-tags.handler.js';
+import { MoveWorkspacesHandler } from './moves/moves.handler.js';
+import { RemoteStateConsumersController } from './remote-state-consumers/remote-state-consumers.controller.js';
+import { ChangeRemoteStateConsumersHandler } from './remote-state-consumers/remote-state-consumers.handler.js';
+import { ToolReleases } from './tool-versions/tool-releases.catalogue.js';
+import { selectRelatedWorkspaces } from './workspaces/workspaces.related.js';
+import { WorkspacesController } from './workspaces/workspaces.controller.js';
 import {
   CreateWorkspaceHandler,
   FinalizeUploadHandler,
   GLOBAL_REMOTE_STATE,
   WorkspacesHandler,
-} from './workspaces.handler.js';
+} from './workspaces/workspaces.handler.js';
 
 export type WorkspacesOptions = {
   /** Releases of the tool that workspaces may choose besides those that come with the product. */

@@ -1,7 +1,7 @@
 import { sql, type Projection, type RecordedEvent, type Sql, type Tag, type OrganizationDeleted } from '#kernel';
 import type { SshKeyEvent } from '#ssh-keys';
-import type { TagEvent } from './tags.js';
-import type { WorkspaceEvent } from './workspace.js';
+import type { TagEvent } from './tags/tags.js';
+import type { WorkspaceEvent } from './workspaces/workspace.js';
 
 type SshKeyDeleted = Extract<SshKeyEvent, { type: 'SshKeyDeleted' }>;
 

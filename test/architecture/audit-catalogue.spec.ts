@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { formatRowName, OWN_RESOURCE_TYPES, CATALOGUE_ROWS } from '#facts';
-import { eventRegistry } from '../../apps/slices.js';
+import { eventRegistry } from '../../apps/modules.js';
 import { auditedEvents as tellings, unauditedEvents } from '../docs/catalogue.js';
 
 /** The contract's catalogue, §6.1 and §6.2, as far as it tells the identifiers. */

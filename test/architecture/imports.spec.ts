@@ -16,8 +16,8 @@ const SMALL_PROJECT: Readonly<Record<string, string>> = {
   'libs/message-log/log.ts': `import { Kafka } from 'kafkajs'; export const log = Kafka;`,
   'libs/json-api/index.ts': `export const document = 1;`,
   'libs/access/index.ts': `export * from './rules.js'; export const guard = 1;`,
-  'libs/access/rules.ts': `export * from './actor.js';`,
-  'libs/access/actor.ts': `import { message } from '#kernel'; export const actor = message;`,
+  'libs/access/rules.ts': `export * from './authentication/actor.js';`,
+  'libs/access/authentication/actor.ts': `import { message } from '#kernel'; export const actor = message;`,
   'libs/host/index.ts': `export const settings = 1;`,
   'libs/provider-release/index.ts': `export * from './rules.js'; export { key } from './signing-key.js';`,
   'libs/provider-release/rules.ts': `
@@ -32,9 +32,9 @@ const SMALL_PROJECT: Readonly<Record<string, string>> = {
   'libs/workspaces/workspaces.commands.ts': `export class LockWorkspace {}`,
   'libs/state/index.ts': `export const stateSlice = 1; export type State = string;`,
   'libs/history/index.ts': `export const historySlice = 1; export type History = string;`,
-  'apps/slices.ts': `import { stateSlice } from '#state'; export const slices = [stateSlice];`,
-  'apps/gateway/src/gateway.ts': `import { slices } from '../../slices.js'; export const gateway = slices;`,
-  'test/support/server.ts': `import { slices } from '../../apps/slices.js'; export const server = slices;`,
+  'apps/modules.ts': `import { stateSlice } from '#state'; export const slices = [stateSlice];`,
+  'apps/gateway/src/gateway.ts': `import { slices } from '../../modules.js'; export const gateway = slices;`,
+  'test/support/server.ts': `import { slices } from '../../apps/modules.js'; export const server = slices;`,
 };
 
 type Planted = { readonly rule: string; readonly file: string; readonly content: string };
@@ -89,12 +89,12 @@ const VIOLATIONS: readonly Planted[] = [
   },
   {
     rule: 'access-rules-are-pure',
-    file: 'libs/access/permissions.ts',
-    content: `import { guard } from './index.js'; export const permissions = guard;`,
+    file: 'libs/access/permissions/permissions.ts',
+    content: `import { guard } from '../index.js'; export const permissions = guard;`,
   },
   {
     rule: 'access-rules-are-pure',
-    file: 'libs/access/grants.ts',
+    file: 'libs/access/permissions/grants.ts',
     content: `import type { Store } from '#event-store'; export type Grant = Store;`,
   },
   {
@@ -135,12 +135,12 @@ const VIOLATIONS: readonly Planted[] = [
   {
     rule: 'libs-below-apps',
     file: 'libs/runs/runs.apps.ts',
-    content: `import { slices } from '../../apps/slices.js'; export const all = slices;`,
+    content: `import { slices } from '../../apps/modules.js'; export const all = slices;`,
   },
   {
     rule: 'libs-below-apps',
     file: 'libs/runs/runs.apps.spec.ts',
-    content: `import { slices } from '../../apps/slices.js'; export const all = slices;`,
+    content: `import { slices } from '../../apps/modules.js'; export const all = slices;`,
   },
   {
     rule: 'only-specs-use-test-support',

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Aggregate } from '#event-store';
-import { eventRegistry, moduleDefinitions } from '../../apps/slices.js';
+import { eventRegistry, moduleDefinitions } from '../../apps/modules.js';
 import { context } from '../../libs/event-store/spec.js';
 import { fullSample } from '../docs/catalogue.js';
-import { listUserPrincipals, type JsonObjectTree } from './somebody.js';
+import { listUserPrincipals, type JsonObjectTree } from './principals.js';
 
 // States of streams are kept. Whose name is in one is held while it is written, or they could be forgotten behind its back: so
 // a decider says whom its states name. Here they are made of events that name somebody wherever an event can.

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { PersonalText } from '#kernel';
-import { eventRegistry } from '../../apps/slices.js';
+import { eventRegistry } from '../../apps/modules.js';
 import { context } from '../../libs/event-store/spec.js';
 import { fullSample } from '../docs/catalogue.js';
-import { isPrincipal, isTree, listUserPrincipals } from './somebody.js';
+import { isPrincipal, isTree, listUserPrincipals } from './principals.js';
 
 /** These are nobody's, by the event and where they stand in it. */
 const NOBODYS: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import { describeAuditEvent, type AuditMapping, type EventKind, type RecordedEvent } from '#kernel';
 import { factSchemas, formatRowName, CATALOGUE_ROWS } from '#facts';
 import { buildEventSchemas } from '#message-log';
-import { eventRegistry } from '../../apps/slices.js';
+import { eventRegistry } from '../../apps/modules.js';
 
 /** A kind of audit entry: its event, its resource and the fields of `meta`, or null. */
 export type AuditedEventRow = {

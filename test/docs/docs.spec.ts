@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import prettier from 'prettier';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { eventRegistry } from '../../apps/slices.js';
+import { eventRegistry } from '../../apps/modules.js';
 import { ROOT } from '../support/folders.js';
 import { gaps, misplacedRequests, unlistedBodies } from './compatibility.js';
 import { readLayers } from './modules.js';
@@ -94,12 +94,12 @@ describe('the generated pages of docs/reference', () => {
     expect([...testsByType].filter(([, files]) => files.length === 0)).toEqual([]);
     expect(testsByType.get('workspaces')).toEqual(
       expect.arrayContaining([
-        'libs/workspaces/workspaces.controller.spec.ts',
+        'libs/workspaces/workspaces/workspaces.controller.spec.ts',
         'test/matrix/rows/workspaces.ts',
         'test/e2e/lock.spec.ts',
       ]),
     );
-    expect(testsByType.get('workspaces')).not.toContain('libs/runs/runs.controller.spec.ts');
+    expect(testsByType.get('workspaces')).not.toContain('libs/runs/runs/runs.controller.spec.ts');
   });
 });
 

@@ -2,9 +2,9 @@ import { permissions } from '#access';
 import type { EventKind } from '#kernel';
 import { factsChannel, factSchemas, formatRowName, OWN_RESOURCE_TYPES, CATALOGUE_ROWS } from '#facts';
 import { buildAsyncApiDocument, toCloudEventType, buildEventSchemas, toTopicName } from '#message-log';
-import { eventRegistry, moduleDefinitions } from '../../apps/slices.js';
-import { SECRET_FILES } from '../../libs/host/settings.js';
-import { settingVariables } from '../../libs/host/variables.js';
+import { eventRegistry, moduleDefinitions } from '../../apps/modules.js';
+import { SECRET_FILES } from '../../libs/host/settings/settings.js';
+import { settingVariables } from '../../libs/host/settings/variables.js';
 import { auditedEvents, unauditedEvents, type AuditedEventRow } from './catalogue.js';
 import { compatibilityPage } from './compatibility.js';
 import { architecturePage } from './modules.js';
@@ -77,7 +77,7 @@ export const endpointsPage = async (): Promise<string> => {
     ...(await renderEndpointSections(all)),
     '## Who has which permission',
     '',
-    'This table shows `libs/access/permissions.ts`. A site administrator has the roles `owner` and `member` in every',
+    'This table shows `libs/access/permissions/permissions.ts`. A site administrator has the roles `owner` and `member` in every',
     'organization. [Permissions](permissions.md#levels) shows the permissions of each access level on workspaces',
     'and projects.',
     '',

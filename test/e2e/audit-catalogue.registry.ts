@@ -15,7 +15,7 @@ import {
 } from '../support/registry.js';
 import { makeSigner } from '../support/releases.js';
 import { expectStatus, resource, tagBindings } from '../support/seeds.js';
-import type { AuditedAction, CatalogueWorld } from './audit-catalogue.deeds.js';
+import type { AuditedAction, CatalogueWorld } from './audit-catalogue.actions.js';
 
 const VERSION = '1.0.0';
 
@@ -85,8 +85,8 @@ export const REGISTRY_ACTIONS: Readonly<Record<string, AuditedAction>> = {
 };
 
 /**
- * Uploads by signed links, whose caller is unknown. They are tested in libs/registry/release-files.controller.spec.ts and
- * libs/runs/configuration-versions.controller.spec.ts.
+ * Uploads by signed links, whose caller is unknown. They are tested in libs/registry/release-files/release-files.controller.spec.ts and
+ * libs/runs/configuration-versions/configuration-versions.controller.spec.ts.
  */
 export const SIGNED_LINK_ACTIONS = [
   'configuration_version.replace_archive',

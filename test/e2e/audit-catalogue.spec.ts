@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
-import type { TrailEntry } from '../../libs/audit-trail/entry.js';
+import type { TrailEntry } from '../../libs/audit-trail/writing/trail-entry.js';
 import { readLines, readTrail } from '../../libs/audit-trail/spec.js';
 import { auditedEvents } from '../docs/catalogue.js';
 import { AdjustableClock } from '../support/clocks.js';
@@ -12,7 +12,7 @@ import {
   makeWorkspace,
   resource,
 } from '../support/seeds.js';
-import { waitForFollowers } from '../support/log.js';
+import { waitForFollowers } from '../support/event-log.js';
 import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../support/server.js';
 import { newStateVersion, pathOf, stateFile } from '../support/state-file.js';
 import {
@@ -21,7 +21,7 @@ import {
   setUpCatalogue,
   type ActionResult,
   type CatalogueWorld,
-} from './audit-catalogue.deeds.js';
+} from './audit-catalogue.actions.js';
 import { SIGNED_LINK_ACTIONS, REGISTRY_ACTIONS } from './audit-catalogue.registry.js';
 
 // Each row of the catalogue that is ours, from a real request to the trail, in two organizations side by side.

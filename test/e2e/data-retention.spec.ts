@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createSystemContext } from '#access';
 import { sql } from '#kernel';
 import { openProjector } from '../../apps/projector/src/projector.js';
-import { createScheduledJobs } from '../../apps/slices.js';
+import { createScheduledJobs } from '../../apps/modules.js';
 import { AdjustableClock } from '../support/clocks.js';
 import { expectStatus, makeOrganization, makeWorkspace, resource } from '../support/seeds.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';

@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql, type LogPosition, type RecordedEvent } from '#kernel';
-import { eventRegistry } from '../../apps/slices.js';
+import { eventRegistry } from '../../apps/modules.js';
 import { openPublisher, type RunningPublisher } from '../../apps/publisher/src/publisher.js';
 import { costOf } from '../support/cost.js';
 import { ROOT } from '../support/folders.js';
 import { startKafka, type TestKafka } from '../support/kafka/index.js';
-import { readUntilAll, versionsByKey, withoutRedeliveries } from '../support/kafka/topics-read.js';
-import { logLength, readWholeLog } from '../support/log.js';
+import { readUntilAll, versionsByKey, withoutRedeliveries } from '../support/kafka/topic-reader.js';
+import { logLength, readWholeLog } from '../support/event-log.js';
 import { makeOrganization, makeOrganizationToken, makeWorkspace } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
 import { rebuildView, verifyView, listViews, type DatabaseSession } from '#event-store';
-import { moduleDefinitions } from '../../apps/slices.js';
+import { moduleDefinitions } from '../../apps/modules.js';
 import { makeOrganization, makeWorkspace } from '../support/seeds.js';
-import { readableLog, readWholeLog } from '../support/log.js';
+import { readableLog, readWholeLog } from '../support/event-log.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
 let server: TestServer;

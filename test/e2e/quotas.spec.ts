@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { logLength } from '../support/log.js';
+import { logLength } from '../support/event-log.js';
 import {
   expectStatus,
   makeAgentPool,

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
-import { moduleDefinitions } from '../../apps/slices.js';
-import { waitForFollowers } from '../support/log.js';
+import { moduleDefinitions } from '../../apps/modules.js';
+import { waitForFollowers } from '../support/event-log.js';
 import { makeOrganization, makeProject, makeToken, makeWorkspace, resource } from '../support/seeds.js';
 import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../support/server.js';
-import { expectViewsMatchLog } from '../support/true-to-the-log.js';
+import { expectViewsMatchLog } from '../support/views-match-log.js';
 
 let server: TestServer;
 /** Three who may all do everything here, each under a name of their own. */

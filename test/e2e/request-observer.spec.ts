@@ -7,7 +7,7 @@ import { NestLoggerAdapter } from '#host';
 import { waitUntil } from '../support/product.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 import { createHttpServer } from '#edge';
-import type { CompletedRequest } from '../../libs/edge/request-observer.http.js';
+import type { CompletedRequest } from '../../libs/edge/server/request-observer.http.js';
 
 let server: TestServer;
 let url: string;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { moduleDefinitions } from '../../apps/slices.js';
+import { moduleDefinitions } from '../../apps/modules.js';
 import { deriveTagId } from '../../libs/tag-bindings/tag-bindings.document.js';
 import { expectStatus, flatTags, makeOrganization, makeProject, related, resource } from '../support/seeds.js';
 import { startTestServer, type ApiResponse, type TestServer } from '../support/server.js';
-import { expectViewsMatchLog } from '../support/true-to-the-log.js';
+import { expectViewsMatchLog } from '../support/views-match-log.js';
 
 let server: TestServer;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql, type RecordedEvent } from '#kernel';
-import { moduleDefinitions } from '../../apps/slices.js';
-import { readWholeLog } from '../support/log.js';
+import { moduleDefinitions } from '../../apps/modules.js';
+import { readWholeLog } from '../support/event-log.js';
 import {
   expectStatus,
   flatTags,
@@ -15,7 +15,7 @@ import {
   tagBindings,
 } from '../support/seeds.js';
 import { startTestServer, type ApiResponse, type TestServer } from '../support/server.js';
-import { expectViewsMatchLog } from '../support/true-to-the-log.js';
+import { expectViewsMatchLog } from '../support/views-match-log.js';
 
 let server: TestServer;
 let projects: readonly string[];

@@ -4,10 +4,10 @@ import { connect } from 'node:net';
 import { setPriority } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 
-// A process of its own, started by neighbours.spec.ts with Node itself: it imports nothing but Node's own modules, so that an
+// A process of its own, started by noisy-neighbours.spec.ts with Node itself: it imports nothing but Node's own modules, so that an
 // attacker's work never delays the victim's clock. It reads one JSON object from its environment and prints one when it ends.
 
-/** The data that neighbours.spec.ts prepares for the attackers. */
+/** The data that noisy-neighbours.spec.ts prepares for the attackers. */
 export type AttackTarget = {
   readonly host: string;
   readonly port: number;

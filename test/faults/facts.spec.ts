@@ -3,11 +3,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { Message } from 'kafkajs';
 import { createFact, registerSource } from '../../libs/facts/spec.js';
 import { readTopic, sendToTopic, startKafka, type TestKafka } from '../support/kafka/index.js';
-import { waitForTopics } from '../support/kafka/topics-read.js';
+import { waitForTopics } from '../support/kafka/topic-reader.js';
 import { launchProduct, waitUntil, type Product } from '../support/product.js';
 import { expectStatus, makeOrganization, makeOrganizationToken } from '../support/seeds.js';
 import { createApiTestClient } from '../support/server.js';
-import { expectTopicsToHave, expectTrailToHave, readLog, readTrail } from './record.js';
+import { expectTopicsToHave, expectTrailToHave, readLog, readTrail } from './recorded-log.js';
 
 const LONG = 240_000;
 const FACTS = 2_000;

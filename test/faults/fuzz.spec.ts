@@ -1,7 +1,7 @@
 import http from 'node:http';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { setUpSharedWorld, type MatrixCallerInWorld, type MatrixWorld } from '../matrix/land.js';
+import { setUpSharedWorld, type MatrixCallerInWorld, type MatrixWorld } from '../matrix/shared-world.js';
 import { routes, type DocumentedRoute } from '../docs/routes.js';
 import { makeAgentToken, makeMember, makeOrganizationToken, makeToken } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';

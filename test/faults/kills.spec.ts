@@ -2,8 +2,8 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startKafka, type TestKafka } from '../support/kafka/index.js';
 import { launchProduct, type Product } from '../support/product.js';
-import { expectTopicsToHave } from './record.js';
-import { expectNothingLost, startBackgroundLoad } from './work.js';
+import { expectTopicsToHave } from './recorded-log.js';
+import { expectNothingLost, startBackgroundLoad } from './background-load.js';
 
 const LONG = 240_000;
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '#host';
 import { contentOf, launchProduct, waitUntil, type Product } from '../support/product.js';
-import { quiet } from '../support/quiet.js';
-import { expectNothingLost, startBackgroundLoad } from './work.js';
+import { quiet } from '../support/silent-logger.js';
+import { expectNothingLost, startBackgroundLoad } from './background-load.js';
 
 const LONG = 180_000;
 

@@ -11,7 +11,7 @@ import { createApiTestClient } from '../support/server.js';
 import { Clients } from './clients.js';
 import { POLLS, PolledEntries, type Poll } from './pollers.js';
 import { findMissedEntries, pruneEntries, pollOnce, type PollResult } from './pollers-pruning.js';
-import { auditedOf, readLog } from './record.js';
+import { auditedOf, readLog } from './recorded-log.js';
 import { serverFor, NoResponseError } from './trail-server.js';
 
 const WRITING_MS = 18_000;

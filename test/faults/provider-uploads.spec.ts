@@ -7,10 +7,10 @@ import { FolderBlobs } from '#blob-store';
 import { Database } from '#event-store';
 import { sql } from '#kernel';
 import { createAbandonedUploadsJob } from '#registry';
-import { runJobOnce } from '../support/chores.js';
+import { runJobOnce } from '../support/scheduled-jobs.js';
 import { AdjustableClock } from '../support/clocks.js';
 import { freshDatabase } from '../support/database.js';
-import { openFlakyConnection } from '../support/line.js';
+import { openFlakyConnection } from '../support/flaky-connection.js';
 import { launchProduct, waitUntil, type Product } from '../support/product.js';
 import {
   addGpgKey,
@@ -24,7 +24,7 @@ import {
 import { expectStatus, makeOrganization } from '../support/seeds.js';
 import { createApiTestClient, type ApiTestClient } from '../support/server.js';
 import { expectGaplessStreams } from './ledger.js';
-import { readLog } from './record.js';
+import { readLog } from './recorded-log.js';
 
 const LONG = 300_000;
 const KILLS = 6;

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { launchProduct, type Product } from '../support/product.js';
 import { makeOrganization, makeWorkspace } from '../support/seeds.js';
 import { createApiTestClient, type ApiTestClient } from '../support/server.js';
-import { expectNothingLost, startBackgroundLoad } from './work.js';
+import { expectNothingLost, startBackgroundLoad } from './background-load.js';
 
 const LONG = 120_000;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { permissions, type Permission } from '#access';
 import { listEndpointModules, routesOf } from '../support/gateway-routes.js';
-import { BY_HAND } from './by-hand.js';
+import { BY_HAND } from './manual-rows.js';
 import { addressOf, nameOf, type ExpectedAccess, type MatrixRow } from './matrix.js';
 import { ROWS } from './rows/index.js';
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AdjustableClock } from '../support/clocks.js';
-import { logLength } from '../support/log.js';
+import { logLength } from '../support/event-log.js';
 import { startTestServer, type ApiResponse, type TestServer } from '../support/server.js';
 import {
   addressOf,
@@ -18,7 +18,7 @@ import {
 } from './matrix.js';
 import { CALLERS } from './callers.js';
 import { logEnd, shownIn, tracesOf, tracesSince, type RecordedTraces } from './trail.js';
-import type { MatrixCallerInWorld, MatrixWorld } from './land.js';
+import type { MatrixCallerInWorld, MatrixWorld } from './shared-world.js';
 import { createCallers } from './world.js';
 
 const AT_ONCE = 8;

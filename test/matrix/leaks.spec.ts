@@ -17,7 +17,7 @@ import {
   runBody,
 } from '../support/seeds.js';
 import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../support/server.js';
-import { newSshKey, newVariable, type MatrixWorld } from './land.js';
+import { newSshKey, newVariable, type MatrixWorld } from './shared-world.js';
 import { getTarget } from './targets.js';
 import { createCallers } from './world.js';
 

@@ -1,7 +1,7 @@
 import { can, permissions, type Identity, type Permission, type PermissionScope } from '#access';
 import type { MatrixCaller } from './callers.js';
 import type { ApiResponse, ApiTestClient } from '../support/server.js';
-import type { MatrixCallerInWorld, MatrixWorld } from './land.js';
+import type { MatrixCallerInWorld, MatrixWorld } from './shared-world.js';
 import type { MatrixTrailEntry } from './trail.js';
 
 /** What a route is about, and so where its permissions are asked for: which of targets.ts. */

@@ -3,7 +3,7 @@ import type { Permission } from '#access';
 import { AdjustableClock } from '../support/clocks.js';
 import { expectStatus, resource } from '../support/seeds.js';
 import { startTestServer, type ApiResponse, type TestServer } from '../support/server.js';
-import type { MatrixCallerInWorld, MatrixWorld } from './land.js';
+import type { MatrixCallerInWorld, MatrixWorld } from './shared-world.js';
 import { expectedOf, type MatrixTarget } from './matrix.js';
 import {
   forceDelete,

@@ -3,7 +3,7 @@ import { platformAttributes, providerBody, uploadTo, zipOf } from '../support/re
 import { expectStatus, makeConfigurationVersion, makeRun, reportBody, resource, runBody } from '../support/seeds.js';
 import type { ApiResponse, ApiTestClient } from '../support/server.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
-import { addState, newVariable, type MatrixCallerInWorld, type MatrixWorld } from './land.js';
+import { addState, newVariable, type MatrixCallerInWorld, type MatrixWorld } from './shared-world.js';
 import { organization, theAgent } from './targets.js';
 
 /** A caller, and a workspace of their own, on which they have what they have on `one`. */

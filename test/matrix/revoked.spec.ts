@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AdjustableClock } from '../support/clocks.js';
 import { makeToken } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
-import type { MatrixWorld } from './land.js';
+import type { MatrixWorld } from './shared-world.js';
 import { sendMatrixRequest, expectedOf, nameOf, type MatrixRow } from './matrix.js';
 import { ROWS } from './rows/index.js';
 import { createCallers } from './world.js';

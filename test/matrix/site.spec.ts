@@ -1,4 +1,4 @@
-import { describeByHand } from './by-hand.js';
+import { describeByHand } from './manual-rows.js';
 import { describeMatrix } from './describe-matrix.js';
 import { ROWS } from './rows/index.js';
 

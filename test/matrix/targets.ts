@@ -18,7 +18,7 @@ import {
   type MatrixCallerInWorld,
   type SharedResources,
   type MatrixWorld,
-} from './land.js';
+} from './shared-world.js';
 
 // Where a caller's grants lie: on the workspace `one`, or on the project `land` that it stands in.
 

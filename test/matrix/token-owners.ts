@@ -11,7 +11,7 @@ import {
   createTarget,
 } from './targets.js';
 import type { ExpectedAccess, MatrixTarget } from './matrix.js';
-import type { MatrixWorld } from './land.js';
+import type { MatrixWorld } from './shared-world.js';
 
 export type MatrixTokenOwner = {
   readonly when: string;

@@ -1,6 +1,6 @@
 import { sql, describeAuditEvent, type LogPosition, type RecordedEvent } from '#kernel';
 import type { EventStore } from '#event-store';
-import { eventRegistry } from '../../apps/slices.js';
+import { eventRegistry } from '../../apps/modules.js';
 
 /** An entry of a trail as readers filter for it: its resource's type and its action. */
 export type MatrixTrailEntry = `${string} ${string}`;

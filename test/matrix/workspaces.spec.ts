@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { can, getRolesIn } from '#access';
-import { describeByHand } from './by-hand.js';
+import { describeByHand } from './manual-rows.js';
 import { CALLERS } from './callers.js';
 import { describeMatrix, type MatrixResults } from './describe-matrix.js';
 import { differences, nameOf, type MatrixDifference, type ExpectedResult } from './matrix.js';

@@ -11,7 +11,7 @@ import {
   type MatrixCallerInWorld,
   type SharedWorld,
   type MatrixWorld,
-} from './land.js';
+} from './shared-world.js';
 import { registerAgent } from './targets.js';
 import { TOKEN_OWNERS } from './token-owners.js';
 

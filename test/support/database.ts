@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { migrate } from '#event-store';
-import { moduleDefinitions } from '../../apps/slices.js';
+import { moduleDefinitions } from '../../apps/modules.js';
 
 export type TestDatabase = { readonly url: string; drop(): Promise<void> };
 

@@ -1,6 +1,6 @@
 import { verifyView, listViews } from '#event-store';
 import { runsDefinition } from '#runs';
-import { waitForFollowers } from './log.js';
+import { waitForFollowers } from './event-log.js';
 import { TickingClock } from './clocks.js';
 import {
   expectStatus,

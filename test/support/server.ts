@@ -7,11 +7,11 @@ import { FollowerRunner, type Database, type EventStore } from '#event-store';
 import { createLogger, RandomIds, readSettings, SystemClock, type Settings } from '#host';
 import { createHttpServer, type HttpLimits } from '#edge';
 import type { Clock, Ids } from '#kernel';
-import { TokenUsageRecorder } from '../../libs/access/authentication-tokens.uses.js';
+import { TokenUsageRecorder } from '../../libs/access/authentication/token-usage.recorder.js';
 import { buildHttpOptions } from '../../apps/gateway/src/gateway.js';
 import { GatewayModule } from '../../apps/gateway/src/gateway.module.js';
-import { createRuntime, type Runtime } from '../../apps/house.js';
-import { moduleDefinitions, createFileSweepers } from '../../apps/slices.js';
+import { createRuntime, type Runtime } from '../../apps/runtime.js';
+import { moduleDefinitions, createFileSweepers } from '../../apps/modules.js';
 import { freshDatabase } from './database.js';
 
 /** An answer: its JSON is left untyped on purpose, tests say what they expect of it. */

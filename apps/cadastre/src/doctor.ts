@@ -18,10 +18,10 @@ import {
   type Settings,
 } from '#host';
 import { describeDatabaseError } from '../../database-errors.js';
-import { describeWrongKey, hasEmbeddedSite } from '../../foundation.js';
-import { openRuntime, type Runtime } from '../../house.js';
+import { describeWrongKey, hasEmbeddedSite } from '../../database-resources.js';
+import { openRuntime, type Runtime } from '../../runtime.js';
 import { listKafkaTopics } from '../../kafka-topics.js';
-import { eventRegistry, moduleDefinitions, createFileSweepers } from '../../slices.js';
+import { eventRegistry, moduleDefinitions, createFileSweepers } from '../../modules.js';
 import { describeFailure } from './start-errors.js';
 
 type FindingResult = 'ok' | 'warning' | 'FAILED';

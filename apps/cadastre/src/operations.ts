@@ -14,9 +14,9 @@ import {
 } from '#people';
 import { rebuildView, verifyView, verifySnapshots, listViews, type ViewDifference } from '#event-store';
 import { StartupError, type EnvironmentValues, type Settings } from '#host';
-import { describeMissingSite, hasEmbeddedSite } from '../../foundation.js';
-import { migrateDatabase, openRuntime, type Runtime } from '../../house.js';
-import { moduleDefinitions } from '../../slices.js';
+import { describeMissingSite, hasEmbeddedSite } from '../../database-resources.js';
+import { migrateDatabase, openRuntime, type Runtime } from '../../runtime.js';
+import { moduleDefinitions } from '../../modules.js';
 import { runDoctorChecks } from './doctor.js';
 
 const printLine = (text: string): void => void process.stdout.write(`${text}\n`);

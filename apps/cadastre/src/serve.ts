@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { ensureAdmin, hasAdmin } from '#people';
 import { InvalidSettingsError, readOrCreateSecret, type Settings } from '#host';
 import { openGateway } from '../../gateway/src/gateway.js';
-import { migrateDatabase, openRuntime, type Runtime } from '../../house.js';
+import { migrateDatabase, openRuntime, type Runtime } from '../../runtime.js';
 import { openProjector } from '../../projector/src/projector.js';
 import { openPublisher } from '../../publisher/src/publisher.js';
 import { openHealth } from '../../health.js';

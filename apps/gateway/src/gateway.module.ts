@@ -20,7 +20,7 @@ import { TagsModule } from '#tags';
 import { VariablesModule } from '#variables';
 import { VaultModule } from '#vault';
 import { WorkspacesModule } from '#workspaces';
-import type { Runtime } from '../../house.js';
+import type { Runtime } from '../../runtime.js';
 
 /** REST: the slices, and what they stand on. */
 @Module({})

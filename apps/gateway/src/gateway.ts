@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createHttpServer, type HttpServerOptions, type RequestObserver } from '#edge';
 import { listCertificateNames, createRequestLogger, ensureLocalCertificates, NestLoggerAdapter, VERSION } from '#host';
-import { inspectBlobs, type Runtime } from '../../house.js';
+import { inspectBlobs, type Runtime } from '../../runtime.js';
 import { GatewayModule } from './gateway.module.js';
 
 export type RunningGateway = { readonly app: NestFastifyApplication; readonly caFile: string | null };

@@ -1,6 +1,6 @@
 import { ScheduledJobRunner, FollowerRunner } from '#event-store';
-import type { Runtime } from '../../house.js';
-import { createScheduledJobs, moduleDefinitions, createFileSweepers } from '../../slices.js';
+import type { Runtime } from '../../runtime.js';
+import { createScheduledJobs, moduleDefinitions, createFileSweepers } from '../../modules.js';
 
 export type RunningProjector = { stop(): Promise<void> };
 

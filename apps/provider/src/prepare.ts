@@ -1,6 +1,6 @@
 import { unprocessable } from '#kernel';
 import { formatSignatureName, verifyDetached, type Protocol } from '#provider-release';
-import { ProblemCollector } from './problems.js';
+import { ProblemCollector } from './problem-collector.js';
 import { readReleaseFolder, type ReleaseFolder, type ReleaseSelection } from './release-folder.js';
 import { readLocalKey, type KeyFiles, type LocalKey } from './signing.js';
 

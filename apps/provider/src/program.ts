@@ -1,14 +1,14 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { checkSourceName, checkProviderVersion, formatPlatform, PROTOCOLS, type Protocol } from '#provider-release';
-import { readPassphrase, parseServerAddress, findToken } from './access.js';
-import { ApiClient } from './api.js';
-import { EXIT_CODES, CommandError } from './failure.js';
-import { HttpClient } from './http.js';
+import { readPassphrase, parseServerAddress, findToken } from './credentials.js';
+import { ApiClient } from './api-client.js';
+import { EXIT_CODES, CommandError } from './command-error.js';
+import { HttpClient } from './http-client.js';
 import { prepareRelease, type PreparedRelease } from './prepare.js';
 import { createProgressBar, createPlainProgress, formatSize, type PublishProgress } from './progress.js';
 import { publishRelease, type PublishResult } from './publish.js';
-import { ProviderRegistryClient } from './registry.js';
-import { trustCertificateAuthorities } from './trust.js';
+import { ProviderRegistryClient } from './registry-client.js';
+import { trustCertificateAuthorities } from './tls-trust.js';
 
 type PublishOptions = {
   readonly org: string;

@@ -5,13 +5,13 @@ import { makeDist, type Dist } from '../../../test/support/release-folders.js';
 import { addGpgKey, makeSigner, type Signer } from '../../../test/support/releases.js';
 import { expectStatus, makeMember, makeOrganization, makeTeam } from '../../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../../test/support/server.js';
-import { startFaultyProxy, type FaultyProxy } from '../../../test/support/troubled-way.js';
-import { ApiClient } from './api.js';
-import { CommandError } from './failure.js';
-import { HttpClient, type RetryPolicy } from './http.js';
+import { startFaultyProxy, type FaultyProxy } from '../../../test/support/faulty-proxy.js';
+import { ApiClient } from './api-client.js';
+import { CommandError } from './command-error.js';
+import { HttpClient, type RetryPolicy } from './http-client.js';
 import { prepareRelease, type PrepareOptions } from './prepare.js';
 import { publishRelease, type PublishResult } from './publish.js';
-import { ProviderRegistryClient } from './registry.js';
+import { ProviderRegistryClient } from './registry-client.js';
 
 const PATIENT: RetryPolicy = { retries: 5, minTimeout: 1, maxTimeout: 2 };
 const IMPATIENT: RetryPolicy = { retries: 0, minTimeout: 1, maxTimeout: 1 };

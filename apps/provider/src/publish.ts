@@ -1,12 +1,12 @@
 import { formatChecksumsName, formatSignatureName, type Protocol } from '#provider-release';
 import { listDifferences, type PublishedState } from './differences.js';
 import { findLink, type FileLink, type PlatformResource, type VersionResource } from './documents.js';
-import { forEachConcurrently } from './each-of.js';
-import { createRefusedError } from './failure.js';
+import { forEachConcurrently } from './concurrency.js';
+import { createRefusedError } from './command-error.js';
 import type { PreparedRelease } from './prepare.js';
 import type { PublishProgress, UploadProgress } from './progress.js';
-import { verifyInstallable } from './prove.js';
-import type { ProviderRegistryClient, RegistryUpload } from './registry.js';
+import { verifyInstallable } from './installation-check.js';
+import type { ProviderRegistryClient, RegistryUpload } from './registry-client.js';
 import type { PlatformArchive } from './release-folder.js';
 import { findReleaseKey } from './release-key.js';
 

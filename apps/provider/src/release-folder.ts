@@ -16,8 +16,8 @@ import {
   type FileDigest,
   type Protocol,
 } from '#provider-release';
-import { createUsageError } from './failure.js';
-import type { ProblemCollector } from './problems.js';
+import { createUsageError } from './command-error.js';
+import type { ProblemCollector } from './problem-collector.js';
 
 /** A platform's zip on this machine. */
 export type PlatformArchive = ArchiveName & FileDigest & { readonly filename: string; readonly path: string };

@@ -1,8 +1,8 @@
 import { Refusal } from '#kernel';
 import { verifyDetached } from '#provider-release';
-import { createRefusedError } from './failure.js';
+import { createRefusedError } from './command-error.js';
 import type { PreparedRelease } from './prepare.js';
-import type { ProviderRegistryClient } from './registry.js';
+import type { ProviderRegistryClient } from './registry-client.js';
 
 /** The key as clients are given it to prove the release with. */
 export type ReleaseKey = {

@@ -1,6 +1,6 @@
 import { unprocessable } from '#kernel';
 import { readPublicKey, signDetached } from '#provider-release';
-import { readOptionFile } from './file-named.js';
+import { readOptionFile } from './option-file.js';
 
 /** The key that a release is signed with, as far as it is on this machine. */
 export type LocalKey = {

@@ -9,8 +9,8 @@ import {
   listTopics,
   type KafkaConnection,
 } from '#message-log';
-import type { Runtime } from '../../house.js';
-import { eventRegistry } from '../../slices.js';
+import type { Runtime } from '../../runtime.js';
+import { eventRegistry } from '../../modules.js';
 
 export type RunningPublisher = { stop(): Promise<void> };
 

@@ -14,13 +14,13 @@ create table views.audit_trails (
   organization text primary key,
   -- Whether the organization has the audit entitlement.
   open boolean not null,
-  -- The last entry's timestamp, kept although entries are pruned: see libs/audit-trail/trail.ts.
+  -- The last entry's timestamp, kept although entries are pruned: see libs/audit-trail/writing/trail.ts.
   last timestamptz
 ) with (fillfactor = 60);
 
 create schema audit_trail;
 
--- Where readers are who go through the pages (libs/audit-trail/walk.ts). No view: it comes from requests, not from the
+-- Where readers are who go through the pages (libs/audit-trail/reading/pagination.ts). No view: it comes from requests, not from the
 -- log, and losing it costs a reader at most a page that has shifted.
 create table audit_trail.walks (
   -- Hash of who reads what.

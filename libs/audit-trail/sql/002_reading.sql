@@ -63,7 +63,7 @@ update views.audit_trails t
    set length = coalesce((select max(ordinal) from views.audit_trail_entries e where e.organization = t.organization), 0);
 alter table views.audit_trails alter column length drop default;
 
--- Only of organizations that have ever changed something; the others keep to libs/audit-trail/audit-trail-settings.ts.
+-- Only of organizations that have ever changed something; the others keep to libs/audit-trail/settings/audit-trail-settings.ts.
 create table views.audit_trail_settings (
   organization text primary key,
   -- Null: for ever

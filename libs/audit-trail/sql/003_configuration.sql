@@ -1,4 +1,4 @@
--- Whether owners want entries to be recorded while the organization has the entitlement (libs/audit-trail/trail.ts).
+-- Whether owners want entries to be recorded while the organization has the entitlement (libs/audit-trail/writing/trail.ts).
 alter table views.audit_trails add column enabled boolean not null default true;
 alter table views.audit_trails alter column enabled drop default;
 

@@ -1,5 +1,5 @@
 -- Counts the changes of whatever an identity depends on: a user, a team, an organization. A gateway keeps an identity together
--- with the sum of these counts, and the first statement of every request compares the sum (libs/access/fresh.ts). Rows are
+-- with the sum of these counts, and the first statement of every request compares the sum (libs/access/epochs/access-epochs.queries.ts). Rows are
 -- never deleted, or sums could return to an earlier value. No view: the counts only have to grow, and no event holds them.
 create table access.epochs (
   subject text primary key,

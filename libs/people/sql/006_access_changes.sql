@@ -1,5 +1,5 @@
 -- In which transaction a subject was changed last: a caller with many subjects is checked against the few subjects that changed
--- since the caller was read (libs/access/fresh.ts).
+-- since the caller was read (libs/access/epochs/access-epochs.queries.ts).
 alter table access.epochs add column changed xid8 not null default '0';
 create index epochs_by_change on access.epochs (changed);
 

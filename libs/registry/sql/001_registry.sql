@@ -66,7 +66,7 @@ create index kept_files_by_owner on registry.kept_files (owner);
 create index kept_files_by_organization on registry.kept_files (organization);
 
 -- What may lie there and no event tells of yet. Written before a file, gone with its event: what a killed process leaves
--- behind is found here (libs/registry/abandoned-uploads.chore.ts). No view: it comes from requests, not from the log.
+-- behind is found here (libs/registry/release-files/abandoned-uploads.job.ts). No view: it comes from requests, not from the log.
 create table registry.open_uploads (
   id text not null,
   attempt uuid not null,

@@ -1,6 +1,6 @@
 import { describe, it } from '@jest/globals';
 import { resource } from '../../support/seeds.js';
-import { describeRefusals, WORKSPACES, type BadRequestCase } from './refusing.js';
+import { describeRefusals, WORKSPACES, type BadRequestCase } from './bad-requests.js';
 
 const { expectRefusal } = describeRefusals();
 

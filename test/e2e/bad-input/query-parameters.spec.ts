@@ -1,5 +1,5 @@
 import { describe, it } from '@jest/globals';
-import { describeRefusals, WORKSPACES } from './refusing.js';
+import { describeRefusals, WORKSPACES } from './bad-requests.js';
 
 const { expectRefusal } = describeRefusals();
 

@@ -15,7 +15,7 @@ import { makeSigner } from '../../support/releases.js';
 import { expectStatus, resource } from '../../support/seeds.js';
 import { pathOf } from '../../support/state-file.js';
 import type { TestServer } from '../../support/server.js';
-import { describeRefusals, type BadRequestCase, type Fixture } from './refusing.js';
+import { describeRefusals, type BadRequestCase, type Fixture } from './bad-requests.js';
 
 /** A provider with a version and a platform in each organization, and a key. */
 const withProviders = async (server: TestServer): Promise<Fixture> => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { makeAgentPool } from '../../support/seeds.js';
-import { describeRefusals, workspace, WORKSPACES, type BadRequestCase } from './refusing.js';
+import { describeRefusals, workspace, WORKSPACES, type BadRequestCase } from './bad-requests.js';
 
 const { expectRefusal, get } = describeRefusals({}, async (server) => ({
   pool: await makeAgentPool(server, 'acme', 'edge'),

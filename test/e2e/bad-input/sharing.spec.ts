@@ -1,6 +1,6 @@
 import { describe, it } from '@jest/globals';
 import { expectStatus, makeWorkspace, related, resource } from '../../support/seeds.js';
-import { describeRefusals, type BadRequestCase } from './refusing.js';
+import { describeRefusals, type BadRequestCase } from './bad-requests.js';
 
 const { expectRefusal } = describeRefusals({}, async (server) => {
   const key = await server.post(

@@ -3,7 +3,7 @@ import { describe, it } from '@jest/globals';
 import { expectStatus, resource } from '../../support/seeds.js';
 import { newStateVersion, pathOf, stateFile } from '../../support/state-file.js';
 import type { TestServer } from '../../support/server.js';
-import { describeRefusals, type BadRequestCase, type Fixture } from './refusing.js';
+import { describeRefusals, type BadRequestCase, type Fixture } from './bad-requests.js';
 
 const STORED = stateFile({ serial: 4 });
 const PENDING = stateFile({ serial: 5, lineage: STORED.lineage });

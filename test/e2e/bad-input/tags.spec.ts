@@ -1,5 +1,5 @@
 import { describe, it } from '@jest/globals';
-import { describeRefusals, workspace, WORKSPACES, type BadRequestCase } from './refusing.js';
+import { describeRefusals, workspace, WORKSPACES, type BadRequestCase } from './bad-requests.js';
 
 const { expectRefusal } = describeRefusals();
 

@@ -2,7 +2,7 @@ import { SITE_SCOPE } from '#access';
 import { resource } from '../../support/seeds.js';
 import type { MatrixRow, MatrixTarget } from '../matrix.js';
 import { agent, agentPool, inAcme, organization, remotePool, theAgent, createTarget } from '../targets.js';
-import { newSshKey } from '../land.js';
+import { newSshKey } from '../shared-world.js';
 
 const POOLS = '/organizations/:organization/agent-pools';
 

@@ -1,5 +1,5 @@
 import { createFact } from '../../../libs/facts/spec.js';
-import { newFactSource } from '../land.js';
+import { newFactSource } from '../shared-world.js';
 import type { MatrixRow, MatrixTarget } from '../matrix.js';
 import { inAcme, organization, site, createTarget } from '../targets.js';
 

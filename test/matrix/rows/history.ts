@@ -1,5 +1,5 @@
 import type { MatrixRow } from '../matrix.js';
-import type { MatrixWorld } from '../land.js';
+import type { MatrixWorld } from '../shared-world.js';
 import { organization, project, workspace } from '../targets.js';
 import { seenWorkspaces } from './workspaces.js';
 

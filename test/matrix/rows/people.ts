@@ -2,7 +2,7 @@ import { SITE_SCOPE } from '#access';
 import { makeToken, resource } from '../../support/seeds.js';
 import type { MatrixRow, MatrixTarget } from '../matrix.js';
 import { anOwner, inAcme, currentUser, member, organization, plainMember, site, getTarget } from '../targets.js';
-import type { MatrixCallerInWorld, MatrixWorld } from '../land.js';
+import type { MatrixCallerInWorld, MatrixWorld } from '../shared-world.js';
 
 const users: readonly MatrixRow[] = [
   { route: 'GET /account/details', about: site, demands: 'any token', status: 200 },

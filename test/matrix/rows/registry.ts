@@ -12,7 +12,7 @@ import {
 } from '../../support/registry.js';
 import { makeSigner } from '../../support/releases.js';
 import { expectStatus, resource, tagBindings } from '../../support/seeds.js';
-import type { MatrixWorld } from '../land.js';
+import type { MatrixWorld } from '../shared-world.js';
 import type { Params, MatrixRow, MatrixTarget } from '../matrix.js';
 import { inAcme, organization, site, tokenOf } from '../targets.js';
 

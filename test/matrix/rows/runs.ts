@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { makeConfigurationVersion, makeRun, reportBody, resource, runBody } from '../../support/seeds.js';
-import type { MatrixCallerInWorld, MatrixWorld } from '../land.js';
+import type { MatrixCallerInWorld, MatrixWorld } from '../shared-world.js';
 import type { MatrixRow, MatrixTarget } from '../matrix.js';
 import type { MatrixTrailEntry } from '../trail.js';
 import {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { makeWorkspace, resource } from '../../support/seeds.js';
 import { newStateVersion, stateFile } from '../../support/state-file.js';
-import { addState } from '../land.js';
+import { addState } from '../shared-world.js';
 import type { MatrixRow, MatrixTarget } from '../matrix.js';
 import {
   freshWorkspace,

@@ -1,5 +1,5 @@
 import { bindTags, makeReservedTagKey, resource, tagBindings } from '../../support/seeds.js';
-import type { MatrixWorld } from '../land.js';
+import type { MatrixWorld } from '../shared-world.js';
 import type { MatrixRow, MatrixTarget } from '../matrix.js';
 import { inAcme, organization, createTarget } from '../targets.js';
 import { seenWorkspaces } from './workspaces.js';

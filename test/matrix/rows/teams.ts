@@ -1,7 +1,7 @@
 import { makeMember, resource } from '../../support/seeds.js';
 import type { Cell, MatrixRow, MatrixTarget } from '../matrix.js';
 import { anOwner, inAcme, isInTeam, openTeam, organization, ownersTeam, ownTeam, secretTeam } from '../targets.js';
-import type { MatrixCallerInWorld } from '../land.js';
+import type { MatrixCallerInWorld } from '../shared-world.js';
 
 const TEAMS = [
   { when: 'a visible team', about: openTeam, sees: ['read-teams'] },

@@ -15,7 +15,7 @@ import {
   createTarget,
   tokensOfOwnTeam,
 } from '../targets.js';
-import { makeSpeculativeRun, type MatrixWorld } from '../land.js';
+import { makeSpeculativeRun, type MatrixWorld } from '../shared-world.js';
 import { TOKEN_OWNERS } from '../token-owners.js';
 
 const TEAMS = [

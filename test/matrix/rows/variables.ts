@@ -1,5 +1,5 @@
 import { resource } from '../../support/seeds.js';
-import { newVariable, type MatrixCallerInWorld, type MatrixWorld } from '../land.js';
+import { newVariable, type MatrixCallerInWorld, type MatrixWorld } from '../shared-world.js';
 import type { Params, MatrixRow, MatrixTarget } from '../matrix.js';
 import {
   freshWorkspace,

@@ -1,5 +1,5 @@
 import { related, resource } from '../../support/seeds.js';
-import { addStateConsumer } from '../land.js';
+import { addStateConsumer } from '../shared-world.js';
 import type { MatrixRequest, MatrixRow, MatrixTarget } from '../matrix.js';
 import {
   besideTheWorkspace,

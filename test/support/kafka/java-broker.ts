@@ -8,7 +8,7 @@ import { freePorts } from '../free-ports.js';
 import { cached, fetchJars, isCached, runJava, type RunningJava } from '../java.js';
 import { serverProperties, type BrokerProperties } from './server-properties.js';
 import type { TestKafka } from '../servers/servers.js';
-import { waitForBroker } from './until-it-answers.js';
+import { waitForBroker } from './wait-for-broker.js';
 
 const run = promisify(execFile);
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IHeaders } from 'kafkajs';
 import { createKafkaClient } from '#message-log';
-import { quiet } from '../quiet.js';
+import { quiet } from '../silent-logger.js';
 
 export type TopicMessage = {
   readonly topic: string;

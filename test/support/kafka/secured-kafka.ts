@@ -1,7 +1,11 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { issueCa, issueServerCertificate, type KeyAndCertificate } from '../../../libs/host/certificates.js';
+import {
+  issueCa,
+  issueServerCertificate,
+  type KeyAndCertificate,
+} from '../../../libs/host/certificates/certificates.js';
 import { freePorts } from '../free-ports.js';
 import { issueClientCertificate } from './client-certificate.js';
 import { startWithUsers } from './java-broker.js';

@@ -1,6 +1,6 @@
 import kafkajs, { type Message } from 'kafkajs';
 import { createKafkaClient } from '#message-log';
-import { quiet } from '../quiet.js';
+import { quiet } from '../silent-logger.js';
 
 /** As another service would: all of them are acknowledged when it resolves. */
 export const sendToTopic = async (

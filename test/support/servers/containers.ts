@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { KafkaContainer } from '@testcontainers/kafka';
 import { PostgreSqlContainer } from '@testcontainers/postgresql';
 import { freePorts } from '../free-ports.js';
-import { waitForBroker } from '../kafka/until-it-answers.js';
+import { waitForBroker } from '../kafka/wait-for-broker.js';
 import type { Servers, TestKafka } from './servers.js';
 
 const POSTGRES_IMAGE = 'postgres:18';

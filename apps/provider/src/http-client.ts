@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pRetry from 'p-retry';
+import { createUnreachableError } from './command-error.js';
+import { uploadFile, type FileUpload } from './file-upload.js';
+import type { HttpResponse, NetworkError } from './transport.js';
+import { describeTrustFailure } from './tls-trust.js';
+
+/** How long a server that is away, or busy, is waited for. */
+export type RetryPolicy = { readonly retries: number; readonly minTimeout: number; readonly maxTimeout: number };
+
+/** A restart, or a minute without a network. */
+export const DEFAULT_RETRY_POLICY: RetryPolicy = { retries: 8, minTimeout: 500, maxTimeout: 15_000 };
+
+/** A server that wants us to stay away for longer is not waited for. */
+const MAX_RETRY_AFTER_MS = 120_000;
+
+/** What may be over in a while: nobody answers, a fault, too much at once. */
+export class TransientError extends Error {
+  constructor(
+    message: string,
+    readonly retryAfterMs = 0,
+  ) {
+    super(message);
+  }
+}
+
+const parseRetryAfter = (retryAfter: string | null): number => {
+  const text = retryAfter ?? '';
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+  return Number.isFinite(ms) ? Math.max(ms, 0) : 0;
+};
+
+const throwIfTransient = ({ status, retryAfter }: HttpResponse): void => {
+  if (status === 429)
+    throw new TransientError('the server is asked too much at the moment', parseRetryAfter(retryAfter));
+  if (status >= 500) throw new TransientError(`the server answers ${status}`, parseRetryAfter(retryAfter));
+};
+
+type ErrorWithCause = NetworkError & { readonly cause?: unknown; readonly errors?: readonly unknown[] };
+
+/** Where it went wrong is in the causes: `fetch failed` says nothing. Of several addresses that fail the first counts. */
+const findRootCause = (error: unknown): NetworkError => {
+  const { cause, errors, ...fault } = error as ErrorWithCause;
+  if (cause !== undefined) return findRootCause(cause);
+  return errors?.[0] === undefined
+    ? { ...fault, message: (error as ErrorWithCause).message }
+    : findRootCause(errors[0]);
+};
+
+export type HttpClientOptions = {
+  readonly signal: AbortSignal;
+  /** Tells what is tried again. */
+  readonly say: (line: string) => void;
+  readonly patience?: RetryPolicy;
+};
+
+export type HttpRequest = {
+  readonly method?: 'GET' | 'POST' | 'PUT';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array<ArrayBuffer> | null;
+};
+
+/** Requests that are repeated, with growing pauses, until somebody answers them. */
+export class HttpClient {
+  private readonly patience: RetryPolicy;
+
+  constructor(private readonly options: HttpClientOptions) {
+    this.patience = options.patience ?? DEFAULT_RETRY_POLICY;
+  }
+
+  /** What the server says in the end: yes, or no. `what` it is about is told where it does not; not the address, which may be a signed one. */
+  ask(what: string, url: URL, request: HttpRequest = {}): Promise<HttpResponse> {
+    return this.patiently(`${url.host}: ${what}`, () => this.send(url, request));
+  }
+
+  /** Repeats the whole of the work for as long as it fails of something that passes. */
+  async patiently<T>(what: string, work: (attempt: number) => Promise<T>): Promise<T> {
+    const { signal, say } = this.options;
+    try {
+      return await pRetry(work, {
+        ...this.patience,
+        randomize: true,
+        signal,
+        shouldRetry: ({ error }) => error instanceof TransientError && error.retryAfterMs <= MAX_RETRY_AFTER_MS,
+        onFailedAttempt: async ({ error, retriesLeft, retryDelay }) => {
+          if (!(error instanceof TransientError) || retriesLeft === 0 || error.retryAfterMs > MAX_RETRY_AFTER_MS)
+            return;
+          say(`${what}: ${error.message}; trying again`);
+          const more = error.retryAfterMs - retryDelay;
+          if (more > 0) await sleep(more, undefined, { signal });
+        },
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof TransientError) throw createUnreachableError(`${what}: ${error.message}`);
+      throw error;
+    }
+  }
+
+  /** Once. Throws what `patiently` repeats. */
+  send(url: URL, { method = 'GET', headers = {}, body = null }: HttpRequest): Promise<HttpResponse> {
+    return this.once(url, async (signal) => {
+      const response = await fetch(url, { method, headers, signal, body });
+      const bytes = Buffer.from(await response.arrayBuffer());
+      return { status: response.status, retryAfter: response.headers.get('retry-after'), bytes };
+    });
+  }
+
+  /** Once, a file. */
+  put(url: URL, file: FileUpload): Promise<HttpResponse> {
+    return this.once(url, (signal) => uploadFile(url, file, signal));
+  }
+
+  private async once(url: URL, request: (signal: AbortSignal) => Promise<HttpResponse>): Promise<HttpResponse> {
+    const { signal } = this.options;
+    try {
+      const answer = await request(signal);
+      throwIfTransient(answer);
+      return answer;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof TransientError) throw error;
+      const root = findRootCause(error);
+      // Only errors of local files have a path. A TLS socket that ends early has `path: null`.
+      if (typeof root.path === 'string') throw error;
+      const distrust = describeTrustFailure(root, url);
+      if (distrust !== null) throw createUnreachableError(distrust);
+      // Rather a wrong word than a name that is not known for a moment: that is EAI_AGAIN.
+      if (root.code === 'ENOTFOUND') throw createUnreachableError(`${url.host}: there is no host of this name`);
+      throw new TransientError(root.message || 'nobody answers');
+    }
+  }
+}

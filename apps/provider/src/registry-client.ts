@@ -1,0 +1,209 @@
+import type { z } from 'zod';
+import { formatPlatform } from '#provider-release/rules';
+import { ApiClient, isSuccess } from './api-client.js';
+import {
+  anyDocument,
+  parseJson,
+  keyDocument,
+  keyResource,
+  listing,
+  listDocument,
+  packageDocument,
+  platformDocument,
+  platformResource,
+  describeRefusal,
+  services,
+  versionDocument,
+  type KeyAttributes,
+  type PlatformResource,
+  type VersionResource,
+} from './documents.js';
+import { createUsageError, createRefusedError } from './command-error.js';
+import type { FileUpload } from './file-upload.js';
+
+/** A file to be uploaded, and where to. */
+export type RegistryUpload = {
+  readonly filename: string;
+  /** In memory, or on disk. */
+  readonly content: Uint8Array<ArrayBuffer> | FileUpload;
+  readonly link: string;
+  /** Asks where to once more; null where the file has arrived. */
+  readonly again: () => Promise<string | null>;
+};
+
+export type TargetSystem = { readonly os: string; readonly arch: string };
+export type PlatformInput = TargetSystem & { readonly filename: string; readonly shasum: string };
+
+type Services = { readonly api: URL; readonly providers: URL };
+
+/** Asks the server where its services are (remote service discovery). */
+const discoverServices = async ({ http, server }: ApiClient): Promise<Services> => {
+  const discovery = new URL('/.well-known/terraform.json', server);
+  const found = services.safeParse(parseJson(await http.ask('discovery', discovery))).data;
+  if (!found) {
+    throw createUsageError(
+      `${server.host} has no private registry: ${discovery.href} does not name tfe.v2 and providers.v1`,
+    );
+  }
+  return { api: new URL(found['tfe.v2'], server), providers: new URL(found['providers.v1'], server) };
+};
+
+const buildUrl = (base: URL, ...segments: readonly string[]): URL =>
+  new URL(segments.map(encodeURIComponent).join('/'), base);
+
+/** One provider in the private registry of one organization. */
+export class ProviderRegistryClient {
+  private constructor(
+    private readonly api: ApiClient,
+    private readonly services: Services,
+    readonly organization: string,
+    readonly name: string,
+  ) {}
+
+  static async find(api: ApiClient, organization: string, name: string): Promise<ProviderRegistryClient> {
+    const found = await discoverServices(api);
+    const answer = await api.send(buildUrl(found.api, 'organizations', organization));
+    if (answer.status === 404) {
+      throw createRefusedError(
+        `There is no organization ${organization} at ${api.server.host}, or ${api.asker} may not see it`,
+      );
+    }
+    if (!isSuccess(answer)) throw createRefusedError(`organization ${organization}: ${describeRefusal(answer)}`);
+    return new ProviderRegistryClient(api, found, organization, name);
+  }
+
+  /** As configurations name it. */
+  get source(): string {
+    return `${this.api.server.host}/${this.organization}/${this.name}`;
+  }
+
+  async hasProvider(): Promise<boolean> {
+    return (await this.api.get(this.provider(), anyDocument)) !== null;
+  }
+
+  async makeProvider(): Promise<void> {
+    const { organization, name } = this;
+    await this.api.make({
+      what: `provider ${name}`,
+      url: buildUrl(this.services.api, 'organizations', organization, 'registry-providers'),
+      type: 'registry-providers',
+      attributes: { name, namespace: organization, 'registry-name': 'private' },
+      schema: anyDocument,
+      find: () => this.api.get(this.provider(), anyDocument),
+    });
+  }
+
+  async version(version: string): Promise<VersionResource | null> {
+    return (await this.api.get(this.provider('versions', version), versionDocument))?.data ?? null;
+  }
+
+  async makeVersion(version: string, keyId: string, protocols: readonly string[]): Promise<VersionResource> {
+    const made = await this.api.make({
+      what: `version ${version}`,
+      url: this.provider('versions'),
+      type: 'registry-provider-versions',
+      attributes: { version, 'key-id': keyId, protocols },
+      schema: versionDocument,
+      find: () => this.api.get(this.provider('versions', version), versionDocument),
+    });
+    return made.data;
+  }
+
+  platforms(version: string): Promise<readonly PlatformResource[]> {
+    return this.api.all(this.provider('versions', version, 'platforms'), platformResource, listDocument);
+  }
+
+  async platform(version: string, { os, arch }: TargetSystem): Promise<PlatformResource | null> {
+    const url = this.provider('versions', version, 'platforms', os, arch);
+    return (await this.api.get(url, platformDocument))?.data ?? null;
+  }
+
+  async makePlatform(version: string, { os, arch, filename, shasum }: PlatformInput): Promise<PlatformResource> {
+    const made = await this.api.make({
+      what: filename,
+      url: this.provider('versions', version, 'platforms'),
+      type: 'registry-provider-version-platforms',
+      attributes: { os, arch, filename, shasum },
+      schema: platformDocument,
+      find: () => this.api.get(this.provider('versions', version, 'platforms', os, arch), platformDocument),
+    });
+    return made.data;
+  }
+
+  async keys(): Promise<readonly KeyAttributes[]> {
+    const url = this.gpgKeys();
+    url.searchParams.set('filter[namespace]', this.organization);
+    return (await this.api.all(url, keyResource, listDocument)).map(({ attributes }) => attributes);
+  }
+
+  async key(keyId: string): Promise<KeyAttributes | null> {
+    const url = this.gpgKeys(this.organization, keyId);
+    return (await this.api.get(url, keyDocument))?.data.attributes ?? null;
+  }
+
+  async addKey(keyId: string, armor: string): Promise<void> {
+    await this.api.make({
+      what: `GPG key ${keyId}`,
+      url: this.gpgKeys(),
+      type: 'gpg-keys',
+      attributes: { namespace: this.organization, 'ascii-armor': armor },
+      schema: keyDocument,
+      find: () => this.api.get(this.gpgKeys(this.organization, keyId), keyDocument),
+    });
+  }
+
+  /** Sends a file until it has arrived, or is refused. The link stands for the token, which is not sent along. */
+  upload({ filename, content, link, again }: RegistryUpload): Promise<void> {
+    const { http, server } = this.api;
+    return http.patiently(filename, async (attempt) => {
+      const url = attempt === 1 ? link : await again();
+      // The attempt before has succeeded, though its answer did not come.
+      if (url === null) return;
+      const to = new URL(url, server);
+      const answer = await (content instanceof Uint8Array
+        ? http.send(to, { method: 'PUT', headers: { 'content-type': 'application/octet-stream' }, body: content })
+        : http.put(to, content));
+      if (isSuccess(answer) || (answer.status === 409 && (await again()) === null)) return;
+      throw createRefusedError(`${filename}: ${describeRefusal(answer)}`);
+    });
+  }
+
+  /** A small file of a release. The link stands for the token here as well. */
+  async download(filename: string, link: string): Promise<Buffer> {
+    const answer = await this.api.http.ask(filename, new URL(link, this.api.server));
+    if (!isSuccess(answer)) throw createRefusedError(`${filename} cannot be fetched: ${describeRefusal(answer)}`);
+    return answer.bytes;
+  }
+
+  /** The systems that clients are offered of a version; null where they are not offered it. */
+  async offered(version: string): Promise<readonly string[] | null> {
+    const found = await this.api.get(this.protocol('versions'), listing);
+    const listed = found?.versions.find((each) => each.version === version);
+    return listed ? (listed.platforms ?? []).map(formatPlatform) : null;
+  }
+
+  /** What a client is told to install. */
+  package(version: string, { os, arch }: TargetSystem): Promise<z.output<typeof packageDocument> | null> {
+    return this.api.get(this.protocol(version, 'download', os, arch), packageDocument);
+  }
+
+  /** Asks for something until it is there, of servers that need a moment. */
+  patiently<T>(work: () => Promise<T>): Promise<T> {
+    return this.api.http.patiently(this.source, work);
+  }
+
+  private provider(...segments: readonly string[]): URL {
+    const { organization, name } = this;
+    const path = ['organizations', organization, 'registry-providers', 'private', organization, name, ...segments];
+    return buildUrl(this.services.api, ...path);
+  }
+
+  private protocol(...segments: readonly string[]): URL {
+    return buildUrl(this.services.providers, this.organization, this.name, ...segments);
+  }
+
+  /** Discovery does not name this part of the API; clients take it to be beside the other. */
+  private gpgKeys(...segments: readonly string[]): URL {
+    return buildUrl(new URL('/api/registry/private/v2/', this.services.api), 'gpg-keys', ...segments);
+  }
+}

@@ -1,0 +1,37 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import tls from 'node:tls';
+import { readOptionFile } from './option-file.js';
+import type { NetworkError } from './transport.js';
+
+/** What OpenSSL says of certificates that it cannot follow to an authority that it knows. */
+const UNKNOWN_AUTHORITY = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+/** Where `cadastre serve` keeps the certificate of its own authority (libs/host/certificates/local-ca.ts). */
+const findLocalAuthority = (): string | null => {
+  const file = join(process.env['CADASTRE_DATA'] ?? '.cadastre', 'tls/ca.pem');
+  return existsSync(file) ? file : null;
+};
+
+/** Trusts whom this machine trusts, as terraform does, and the authority in the file. For the whole process. */
+export const trustCertificateAuthorities = async (caFile: string | undefined): Promise<void> => {
+  const given = caFile === undefined ? [] : [await readOptionFile(caFile, '--ca')];
+  tls.setDefaultCACertificates([...tls.getCACertificates('default'), ...tls.getCACertificates('system'), ...given]);
+};
+
+/** Why a server is not believed, where that is it; else null. Trying again is in vain then. */
+export const describeTrustFailure = ({ code = '', message }: NetworkError, { host }: URL): string | null => {
+  if (UNKNOWN_AUTHORITY.has(code)) {
+    const local = findLocalAuthority();
+    const how = local ? `If this is the Cadastre of this folder: --ca ${local}` : 'Name its certificate with --ca FILE';
+    return `${host}: its certificate is from an authority that this machine does not trust. ${how}`;
+  }
+  const isCertificate = code.startsWith('ERR_TLS_') || code.startsWith('CERT_') || code.startsWith('ERR_SSL_');
+  return isCertificate ? `${host}: there is no secure connection: ${message}` : null;
+};

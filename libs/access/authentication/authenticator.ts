@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Clock, Refusal } from '#kernel';
+import { Database } from '#event-store';
+import type { Identity } from './actor.js';
+import { TokenUsageRecorder } from './token-usage.recorder.js';
+import { findIdentityByHash, type IdentityOfToken } from './identity.queries.js';
+import { AuthenticationFailureLog, type AuthenticationFailure } from './authentication-failures.log.js';
+import { InvalidTokenLimiter } from './invalid-tokens.limiter.js';
+
+type CachedIdentity = IdentityOfToken & { readonly readAt: number };
+
+const MAX_CACHED_IDENTITIES = 10_000;
+// Statements check the epochs; the age is for the case that a restored backup has set them back.
+const MAX_AGE_MS = 60_000;
+
+const isCurrent = ({ readAt, closesAt }: CachedIdentity, now: number): boolean =>
+  now - readAt < MAX_AGE_MS && (closesAt === null || now < Date.parse(closesAt));
+
+/** SHA-256 is enough for secrets of 350 random bits: there is nothing to guess, so nothing to slow down. */
+export const hashSecret = (secret: string): Buffer => createHash('sha256').update(secret).digest();
+
+const createInvalidTokenRefusal = (): Refusal =>
+  new Refusal('unauthorized', [{ detail: 'Unauthorized: missing or invalid token' }]);
+
+/** Tells who a bearer token speaks for. What it knows is remembered, and checked by the statements that follow. */
+@Injectable()
+export class Authenticator {
+  private readonly known = new Map<string, CachedIdentity>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly uses: TokenUsageRecorder,
+    private readonly wrongTokens: InvalidTokenLimiter,
+    private readonly refused: AuthenticationFailureLog,
+  ) {}
+
+  /**
+   * Throws `unauthorized` for a token that is missing, unknown, revoked or expired, and `too-many` for an unknown token
+   * from an address that has sent too many wrong ones.
+   */
+  async identify(secret: string | undefined, address: string): Promise<Identity> {
+    if (!secret) throw this.refusalFor('missing', address);
+    const now = this.clock.now();
+    const remembered = this.known.get(secret);
+    const isUsable = remembered && isCurrent(remembered, now.getTime());
+    const { identity } = isUsable ? remembered : await this.read(secret, address);
+    if (identity.expiredAt !== null && Date.parse(identity.expiredAt) <= now.getTime()) {
+      throw this.refusalFor('expired', address);
+    }
+    this.uses.note(identity.token, now);
+    return identity;
+  }
+
+  /** Reads the token's identity again at the next request, because access has changed since. */
+  forget(secret: string): void {
+    const known = this.known.get(secret);
+    // It stays a token that was valid here: limits for unknown tokens do not apply to it.
+    if (known) this.known.set(secret, { ...known, readAt: Number.NEGATIVE_INFINITY });
+  }
+
+  /** The id of a token that was valid at its last lookup by this process; undefined for any other text. */
+  knownTokenId(secret: string): string | undefined {
+    return this.known.get(secret)?.identity.token;
+  }
+
+  private async read(secret: string, address: string): Promise<CachedIdentity> {
+    const hash = hashSecret(secret);
+    const isUnknown = !this.known.has(secret);
+    if (isUnknown && this.wrongTokens.admit(hash, address) === 'wrong') throw this.refusalFor('unknown', address);
+    const now = this.clock.now();
+    const found = await findIdentityByHash(this.database, hash, now);
+    if (!found) {
+      this.known.delete(secret);
+      this.wrongTokens.record(hash, address);
+      throw this.refusalFor('unknown', address);
+    }
+    const known = { ...found, readAt: now.getTime() };
+    const [oldest] = this.known.keys();
+    if (oldest !== undefined && this.known.size >= MAX_CACHED_IDENTITIES) this.known.delete(oldest);
+    this.known.set(secret, known);
+    return known;
+  }
+
+  private refusalFor(reason: AuthenticationFailure, address: string): Refusal {
+    this.refused.record(reason, address);
+    return createInvalidTokenRefusal();
+  }
+}

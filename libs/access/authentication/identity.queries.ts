@@ -1,0 +1,150 @@
+import { sql, type Sql, type Timestamp } from '#kernel';
+import type { Database } from '#event-store';
+import { computeRoles, type Identity, type Role, type TeamRow, type TokenKind } from './actor.js';
+import { MAX_SUMMED_SUBJECTS, selectMembersSubject } from '../epochs/access-epochs.queries.js';
+
+type IdentityRow = {
+  readonly token: string | null;
+  readonly kind: TokenKind;
+  readonly owner: string;
+  readonly name: string;
+  readonly siteAdmin: boolean | null;
+  readonly organization: string | null;
+  readonly expiredAt: string | null;
+  readonly subjects: string;
+  readonly epoch: number;
+  readonly snapshot: string | null;
+  readonly teams: readonly TeamRow[];
+  readonly memberOf: readonly string[];
+  readonly closedTo: readonly string[];
+  readonly closesAt: Timestamp | null;
+};
+
+/**
+ * When an organization `o` closes to the token `t` of a user because the token is older than the organization's limit; null
+ * without a limit.
+ */
+const CLOSES_AT = sql.raw(`case when (o.settings ->> 'maxTtlEnabled')::boolean then
+  t.created_at + (o.token_ttl_policies -> 'user' ->> 'maxTtlMs')::bigint * interval '1 millisecond' end`);
+
+/**
+ * Reads an identity in one row, and in one snapshot with the epochs of what it depends on. `t` has the columns of a token.
+ * Invited users are in their teams already, which gives them nothing until they accept.
+ *
+ * `now`: the time that the age of the token is compared with.
+ *
+ * Every table that is read here needs an event that raises the epoch of its subject (libs/people/users/access-epochs.projection.ts).
+ */
+const selectIdentity = (t: Sql, now: Date): Sql => sql`
+  select t.id as token, t.kind, t.owner, t.organization, t.expired_at as "expiredAt", u.site_admin as "siteAdmin",
+         coalesce(u.username, team.name, o.name, t.description, t.owner) as name,
+         depends.on_subjects::text as subjects,
+         (select coalesce(sum(epoch), 0)::bigint from access.epochs where subject = any (depends.on_subjects)) as epoch,
+         case when cardinality(depends.on_subjects) > ${MAX_SUMMED_SUBJECTS} then pg_current_snapshot()::text end as snapshot,
+         teams.list as teams, memberships.organizations as "memberOf",
+         closing.organizations as "closedTo", closing.next as "closesAt"
+    from (${t}) t
+    left join users u on t.kind = 'user' and u.id = t.owner
+    left join teams team on t.kind = 'team' and team.id = t.owner
+    left join organizations o on t.kind in ('organization', 'audit-trails') and o.id = t.owner
+    cross join lateral (
+      select coalesce(jsonb_agg(jsonb_build_object('id', m.id, 'organization', m.organization,
+                                                   'access', m.organization_access, 'owners', mo.owners_team = m.id)),
+                      '[]') as list,
+             coalesce(array_agg(m.id), '{}') as ids, coalesce(array_agg(m.organization), '{}') as organizations
+        from teams m join organizations mo on mo.id = m.organization
+       where m.id = t.owner
+          or m.id in (select team from team_members where user_id = t.owner)
+             and not exists (select 1 from organization_memberships invited
+                              where invited.user_id = t.owner and invited.organization = m.organization
+                                and invited.status = 'invited')) teams
+    cross join lateral (
+      select array(select organization from organization_memberships
+                    where user_id = t.owner and status = 'active') as organizations) memberships
+    cross join lateral (
+      select coalesce(array_agg(id) filter (where not accepts or at <= ${now}), '{}') as organizations,
+             min(at) filter (where at > ${now}) as next
+        from (select o.id, (o.settings ->> 'userTokensEnabled')::boolean as accepts, ${CLOSES_AT} as at
+                from organizations o
+               where t.kind = 'user' and o.id = any (memberships.organizations || teams.organizations)) o) closing
+    cross join lateral (
+      select array(select t.owner where t.kind in ('user', 'organization', 'audit-trails')
+                   union select unnest(teams.ids)
+                   union select ${selectMembersSubject(sql`organization`)}
+                           from unnest(memberships.organizations || teams.organizations) as organization
+                          where t.kind = 'user') as on_subjects) depends`;
+
+/** An identity, and when it changes without any event because an organization closes to the token. */
+export type IdentityOfToken = {
+  readonly identity: Identity & { readonly token: string };
+  readonly closesAt: Timestamp | null;
+};
+
+/** Returns the identity of the token with this hash at this time, or null. */
+export const findIdentityByHash = async (
+  database: Database,
+  hash: Buffer,
+  now: Date,
+): Promise<IdentityOfToken | null> => {
+  const row = await database.row<IdentityRow & { readonly token: string }>(
+    selectIdentity(
+      sql`select t.* from access.token_hashes h join authentication_tokens t on t.id = h.token where h.hash = ${hash}`,
+      now,
+    ),
+  );
+  return row ? { identity: { ...toIdentity(row), token: row.token }, closesAt: row.closesAt } : null;
+};
+
+/** What a user or a team is now, of whom no request is heard: who has begun what a signed link ends. */
+export const findCurrentIdentity = async (
+  database: Database,
+  { type, id }: { readonly type: string; readonly id: string },
+): Promise<Identity> => {
+  const kind: TokenKind = type === 'teams' ? 'team' : 'user';
+  const row = await database.row<IdentityRow>(
+    selectIdentity(
+      // Without a token there is no age.
+      sql`select null::text as id, ${kind}::text as kind, ${id}::text as owner, null::text as organization,
+                 null::text as description, null::timestamptz as expired_at, null::timestamptz as created_at`,
+      new Date(0),
+    ),
+  );
+  // There is one whether there is anybody or not.
+  return toIdentity(row as IdentityRow);
+};
+
+const toIdentity = (row: IdentityRow): Identity => ({
+  kind: row.kind,
+  id: row.owner,
+  name: row.name,
+  siteAdmin: row.siteAdmin ?? false,
+  teams: listOpenTeams(row),
+  standings: computeRolesByOrganization(row),
+  closedTo: new Set(row.siteAdmin ? [] : row.closedTo),
+  expiredAt: row.expiredAt,
+  token: row.token,
+  subjects: row.subjects,
+  epoch: row.epoch,
+  snapshot: row.snapshot,
+});
+
+const BY_KIND = {
+  organization: 'organization-token',
+  'audit-trails': 'audit-token',
+  agent: 'agent',
+  run: 'run',
+} as const;
+
+const computeRolesByOrganization = (row: IdentityRow): ReadonlyMap<string, ReadonlySet<Role>> => {
+  if (row.kind === 'user' || row.kind === 'team') {
+    const all = computeRoles(row.teams, row.memberOf);
+    // Owners open it again with the token of their team, or an administrator of the site does.
+    for (const closed of row.closedTo) all.delete(closed);
+    return all;
+  }
+  return new Map(row.organization === null ? [] : [[row.organization, new Set([BY_KIND[row.kind]])]]);
+};
+
+/** Grants are asked for by team: where an organization is closed to the caller, its teams must not count either. */
+const listOpenTeams = ({ teams, closedTo }: IdentityRow): string[] =>
+  teams.filter(({ organization }) => !closedTo.includes(organization)).map(({ id }) => id);

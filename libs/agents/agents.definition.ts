@@ -1,0 +1,19 @@
+import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
+import { agent } from './agents/agent.js';
+import { agentPool } from './agent-pools/agent-pool.js';
+import { agentEvents } from './agents.events.js';
+import { agentPings, agentPools, agentPoolScopes, agents } from './agents.projection.js';
+
+export const agentsDefinition: ModuleDefinition = {
+  name: 'agents',
+  kinds: toEventRegistry(agentEvents),
+  aggregates: [defineAggregate('apool', agentPool), defineAggregate('agent', agent)],
+  projections: [
+    toProjection(agentPools),
+    toProjection(agentPoolScopes),
+    toProjection(agents),
+    toProjection(agentPings),
+  ],
+  followers: [],
+  migrations: new URL('./sql/', import.meta.url),
+};

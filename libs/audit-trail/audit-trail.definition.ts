@@ -1,0 +1,28 @@
+import type { EventRegistry } from '#kernel';
+import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
+import { auditConfigurations } from './configuration/audit-configurations.projection.js';
+import { createAuditTrailFollower } from './writing/audit-trail.follower.js';
+import { trailSettings } from './settings/audit-trail-settings.js';
+import { trailSettingsEvents } from './settings/audit-trail-settings.events.js';
+import { auditTrailSettings } from './settings/audit-trail-settings.projection.js';
+
+/** How organizations want their trails. Its events are told as others are, so it comes before the trail itself. */
+export const auditTrailSettingsDefinition: ModuleDefinition = {
+  name: 'audit-trail-settings',
+  kinds: toEventRegistry(trailSettingsEvents),
+  aggregates: [defineAggregate('atrail', trailSettings)],
+  projections: [toProjection(auditTrailSettings), toProjection(auditConfigurations)],
+  followers: [],
+  // Its tables are made with the trail's.
+  migrations: null,
+};
+
+/** It has no events of its own; it tells those of the slices that the registry is made of. */
+export const createAuditTrailDefinition = (registry: EventRegistry): ModuleDefinition => ({
+  name: 'audit-trail',
+  kinds: {},
+  aggregates: [],
+  projections: [],
+  followers: [createAuditTrailFollower(registry)],
+  migrations: new URL('./sql/', import.meta.url),
+});

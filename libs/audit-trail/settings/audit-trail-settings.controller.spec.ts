@@ -1,0 +1,339 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from '#kernel';
+import { rebuildView, verifyView, verifySnapshots, listViews, type RebuildableView } from '#event-store';
+import { waitForFollowers } from '../../../test/support/event-log.js';
+import {
+  act,
+  createAuditedOrganization,
+  type AuditedOrganization,
+} from '../../../test/support/audited-organization.js';
+import { AdjustableClock } from '../../../test/support/clocks.js';
+import {
+  expectStatus,
+  makeMember,
+  makeOrganization,
+  makeOrganizationToken,
+  makeTeam,
+  refusalOf,
+  resource,
+  type SeededOrganization,
+} from '../../../test/support/seeds.js';
+import { runJobOnce } from '../../../test/support/scheduled-jobs.js';
+import { startTestServer, type ApiTestClient, type TestServer } from '../../../test/support/server.js';
+import { runBetween } from '../../../test/support/interleaving.js';
+import { createPruningJob } from '../retention/pruning.job.js';
+import { auditTrailSettingsDefinition, createAuditTrailDefinition } from '../audit-trail.definition.js';
+import { listActions, DAY_MS, readTrail } from '../spec.js';
+
+let server: TestServer;
+// It only goes ahead: what has been pruned once was too old ever after.
+const clock = new AdjustableClock();
+let number = 0;
+
+beforeAll(async () => {
+  // Some entries are read after years, with tokens from the first day.
+  server = await startTestServer({ followers: true, clock, env: { CADASTRE_TOKEN_LIFETIME: 'off' } });
+});
+afterAll(() => server.close());
+
+const newName = (): string => `kept-${(number += 1)}`;
+const newOrganization = (): Promise<SeededOrganization> => makeOrganization(server, newName());
+
+const path = (organization: string): string => `/api/v2/organizations/${organization}/audit-trail-settings`;
+const keep = (days: unknown): object => resource('audit-trail-settings', { 'retention-days': days });
+
+const set = async (organization: string, days: number | null, by: ApiTestClient = server): Promise<void> => {
+  const { body } = expectStatus(await by.patch(path(organization), keep(days)), 200);
+  expect(body.data.attributes).toEqual({ 'retention-days': days });
+};
+
+const prune = () => runJobOnce(createPruningJob(server.database, clock));
+
+const views = (): readonly RebuildableView[] =>
+  listViews([auditTrailSettingsDefinition, createAuditTrailDefinition(server.store.kinds)]);
+
+/** The live views are those that the log makes. */
+const expectTrue = async (): Promise<void> => {
+  await waitForFollowers(server.store, 'audit_trail');
+  for (const view of views()) expect(await verifyView(server.store, view, clock.now())).toEqual([]);
+};
+
+describe('the settings of a trail', () => {
+  it('are fourteen days until an owner says otherwise', async () => {
+    const { name, id } = await newOrganization();
+    const settings = (days: number | null) => ({
+      data: {
+        id: id.replace('org-', 'atrail-'),
+        type: 'audit-trail-settings',
+        attributes: { 'retention-days': days },
+        relationships: { organization: { data: { type: 'organizations', id: name } } },
+      },
+    });
+    expect(expectStatus(await server.get(path(name)), 200).body).toEqual(settings(14));
+    for (const days of [30, null, 1]) {
+      expect(expectStatus(await server.patch(path(name), keep(days)), 200).body).toEqual(settings(days));
+      expect(expectStatus(await server.get(path(name)), 200).body).toEqual(settings(days));
+    }
+    expect(expectStatus(await server.patch(path(name), resource('audit-trail-settings')), 200).body).toEqual(
+      settings(1),
+    );
+  });
+
+  it.each([
+    [0, 'Retention days must be greater than 0'],
+    [2.5, 'Retention days must be a whole number'],
+    [36_501, 'Retention days must be at most 36500, or null'],
+    ['14', 'Retention days must be a number'],
+  ])('are never %j days', async (days, detail) => {
+    const { name } = await newOrganization();
+    expect(refusalOf(await server.patch(path(name), keep(days)))).toEqual(['/data/attributes/retention-days', detail]);
+  });
+
+  it('are told in the trail, where they change', async () => {
+    const { name, id } = await newOrganization();
+    const reader = server.as(await makeOrganizationToken(server, name));
+    await set(name, 30);
+    await set(name, 30);
+    const [entry, before] = (await readTrail(reader)).data;
+    expect(entry?.resource).toEqual({
+      id,
+      type: 'organization',
+      action: 'update',
+      meta: { audit_trail_retention_days: 30 },
+    });
+    expect(before?.resource.action).not.toBe('update');
+  });
+
+  it('are for owners: nobody else sees them, nor learns what would be wrong with theirs', async () => {
+    const { name, ownersTeam } = await newOrganization();
+    const owner = await makeMember(server, name, `olga-${number}`, [ownersTeam]);
+    const member = await makeMember(server, name, `mia-${number}`, [await makeTeam(server, name, 'plain')]);
+    const machine = server.as(await makeOrganizationToken(server, name));
+    await set(name, 30, owner);
+    const answers = [];
+    for (const api of [member, machine]) answers.push(await api.get(path(name)), await api.patch(path(name), keep(0)));
+    answers.push(await server.get(path('nowhere')), await server.patch(path('nowhere'), keep(30)));
+    expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(404));
+    expectStatus(await server.as(null).get(path(name)), 401);
+  });
+
+  it('are not made for an organization that is going', async () => {
+    const { name, id } = await newOrganization();
+    runBetween(server.store, () => server.delete(`/api/v2/organizations/${name}`));
+    expectStatus(await server.patch(path(name), keep(30)), 404);
+    expect(await server.database.rows(sql`select 1 from audit_trail_settings where organization = ${id}`)).toEqual([]);
+  });
+
+  it('of two that are written at once both count, one after the other', async () => {
+    const { name } = await newOrganization();
+    const answers = await Promise.all([20, 30, 40].map((days) => server.patch(path(name), keep(days))));
+    for (const answer of answers) expectStatus(answer, 200);
+    expect([20, 30, 40]).toContain(
+      expectStatus(await server.get(path(name)), 200).body.data.attributes['retention-days'],
+    );
+    expect(await verifySnapshots(server.store, [auditTrailSettingsDefinition])).toEqual([]);
+  });
+});
+
+describe('the audit configuration', () => {
+  const at = (organization: string, rest = ''): string =>
+    `/api/v2/organizations/${organization}/audit-configuration${rest}`;
+  const configuration = (attributes: object): object => resource('audit-configurations', attributes);
+  const enable = (name: string, enabled: boolean, by: ApiTestClient = server) =>
+    by.patch(at(name), configuration({ 'audit-trails': { enabled } }));
+  const streaming = 'hcp-audit-log-streaming';
+  const off = { enabled: false, 'organization-id': '', 'use-default-organization': false };
+
+  it('has its trail on until an owner disables it, and shows when that was', async () => {
+    const { name, id } = await newOrganization();
+    await waitForFollowers(server.store, 'audit_trail');
+    const { data } = expectStatus(await server.get(at(name)), 200).body;
+    expect(data).toEqual({
+      id: id.replace('org-', 'atrail-'),
+      type: 'audit-configurations',
+      attributes: {
+        'audit-trails': { enabled: true },
+        [streaming]: { enabled: false, 'organization-id': null, 'use-default-organization': false },
+        permissions: {
+          'can-enable-hcp-audit-log-streaming': false,
+          'can-set-hcp-audit-log-streaming-organization-id': false,
+          'can-use-default-audit-log-streaming-organization': false,
+        },
+        timestamps: {
+          'audit-trails-enabled-at': null,
+          'audit-trails-disabled-at': null,
+          'audit-trails-last-success': expect.stringMatching(/Z$/),
+          'audit-trails-last-failure': null,
+          [`${streaming}-enabled-at`]: null,
+          [`${streaming}-disabled-at`]: null,
+          [`${streaming}-last-success`]: null,
+          [`${streaming}-last-failure`]: null,
+        },
+        'updated-at': expect.stringMatching(/Z$/),
+      },
+      relationships: { organization: { data: { type: 'organizations', id: name } } },
+    });
+    const disabled = expectStatus(await enable(name, false), 200).body.data.attributes;
+    expect(disabled['audit-trails']).toEqual({ enabled: false });
+    expect(disabled.timestamps['audit-trails-disabled-at']).toBe(disabled['updated-at']);
+    const enabled = expectStatus(await enable(name, true), 200).body.data.attributes;
+    expect(enabled.timestamps['audit-trails-enabled-at']).toBe(enabled['updated-at']);
+    const nothing = { 'audit-trails': null, [streaming]: off };
+    expect(expectStatus(await server.patch(at(name), configuration(nothing)), 200).body.data.attributes).toMatchObject({
+      'audit-trails': { enabled: true },
+      'updated-at': enabled['updated-at'],
+    });
+  });
+
+  it('stops the trail, which keeps its entries and records each change of its settings', async () => {
+    const { name, workspace, reader } = await createAuditedOrganization(server, newName());
+    const before = listActions(await readTrail(reader));
+    expectStatus(await enable(name, false), 200);
+    await act(server, workspace, 'lock');
+    await set(name, 30);
+    expect((await readTrail(reader)).data.map(({ resource: { meta } }) => meta).slice(0, 2)).toEqual([
+      { audit_trail_retention_days: 30 },
+      { audit_trails_enabled: false },
+    ]);
+    expectStatus(await enable(name, true), 200);
+    await act(server, workspace, 'unlock');
+    expect(listActions(await readTrail(reader))).toEqual([
+      'workspace unlock',
+      'organization update',
+      'organization update',
+      'organization update',
+      ...before,
+    ]);
+    await expectTrue();
+  });
+
+  it('is tested by an entry, whose request is the answer', async () => {
+    const { name, id, reader } = await createAuditedOrganization(server, newName());
+    const answer = expectStatus(await server.post(at(name, '/test')), 200);
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    const [entry] = (await readTrail(reader)).data;
+    expect(entry).toMatchObject({
+      request: { id: answer.body['request-id'] },
+      resource: { id: id.replace('org-', 'atrail-'), type: 'audit_configuration', action: 'test', meta: null },
+    });
+    expectStatus(await enable(name, false), 200);
+    expect(expectStatus(await server.post(at(name, '/test')), 409).body.errors[0].detail).toContain('is disabled');
+    expectStatus(await enable(name, true), 200);
+    const free = resource('subscriptions', {}, { 'feature-set': { data: { type: 'feature-sets', id: 'fs-free' } } });
+    expectStatus(await server.post(`/api/v2/admin/organizations/${name}/subscription`, free), 200);
+    expect(expectStatus(await server.post(at(name, '/test')), 409).body.errors[0].detail).toContain('not entitled');
+  });
+
+  it.each([
+    [{ 'audit-trails': { enabled: 'no' } }, '/audit-trails/enabled', /must be/],
+    [{ [streaming]: { enabled: true } }, `/${streaming}/enabled`, /is not supported: HCP is a service of the vendor/],
+    [
+      { [streaming]: { 'organization-id': 'hcp-1' } },
+      `/${streaming}/organization-id`,
+      /is not supported: HCP is a service of the vendor/,
+    ],
+    [
+      { [streaming]: { 'use-default-organization': true } },
+      `/${streaming}/use-default-organization`,
+      /is not supported: HCP is a service of the vendor/,
+    ],
+  ])('is never %j', async (attributes, pointer, detail) => {
+    const { name } = await newOrganization();
+    const refused = await server.patch(at(name), configuration({ 'audit-trails': { enabled: false }, ...attributes }));
+    expect(refusalOf(refused)).toEqual([`/data/attributes${pointer}`, expect.stringMatching(detail)]);
+    expect((await server.get(at(name))).body.data.attributes['audit-trails']).toEqual({ enabled: true });
+  });
+
+  it('is for owners only', async () => {
+    const { name, ownersTeam } = await newOrganization();
+    const owner = await makeMember(server, name, `otto-${number}`, [ownersTeam]);
+    const member = await makeMember(server, name, `mona-${number}`, [await makeTeam(server, name, 'plain')]);
+    const machine = server.as(await makeOrganizationToken(server, name));
+    expectStatus(await owner.get(at(name)), 200);
+    for (const api of [member, machine]) {
+      const answers = [await api.get(at(name)), await enable(name, false, api), await api.post(at(name, '/test'))];
+      expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
+    }
+  });
+});
+
+describe('entries are kept', () => {
+  const makePlace = (): Promise<AuditedOrganization> => createAuditedOrganization(server, newName());
+  const count = async (reader: ApiTestClient): Promise<number> => (await readTrail(reader)).pagination.total_count;
+
+  it('for longer, or for ever, pruned or not', async () => {
+    const { name, reader } = await makePlace();
+    await set(name, 30);
+    const all = await count(reader);
+    for (const [days, expected] of [
+      [29, all],
+      [2, 0],
+    ] as const) {
+      clock.ahead += days * DAY_MS;
+      expect(await count(reader)).toBe(expected);
+      await prune();
+      expect(await count(reader)).toBe(expected);
+      await expectTrue();
+    }
+    const other = await makePlace();
+    await set(other.name, null);
+    const whole = await count(other.reader);
+    clock.ahead += 4_000 * DAY_MS;
+    await prune();
+    expect(await count(other.reader)).toBe(whole);
+    await expectTrue();
+  });
+
+  it('for a shorter time, from the next question on', async () => {
+    const { name, workspace, reader } = await makePlace();
+    clock.ahead += 2 * DAY_MS;
+    await act(server, workspace, 'lock');
+    expect(await count(reader)).toBeGreaterThan(1);
+    await set(name, 1);
+    expect(listActions(await readTrail(reader))).toEqual(['organization update', 'workspace lock']);
+    await prune();
+    expect(listActions(await readTrail(reader))).toEqual(['organization update', 'workspace lock']);
+    await expectTrue();
+  });
+
+  it('for longer only where they still were kept: what was too old once does not come back, not by a rebuild either', async () => {
+    const { name, workspace, reader } = await makePlace();
+    clock.ahead += 20 * DAY_MS;
+    await act(server, workspace, 'lock');
+    await set(name, null);
+    const left = ['organization update', 'workspace lock'];
+    expect(listActions(await readTrail(reader))).toEqual(left);
+    await prune();
+    await expectTrue();
+    for (const view of views()) await rebuildView(server.store, view);
+    expect(listActions(await readTrail(reader))).toEqual(left);
+    await prune();
+    await expectTrue();
+  });
+
+  it('for fourteen days after their organization is gone, whatever it wanted', async () => {
+    const { name, id } = await newOrganization();
+    await set(name, null);
+    expectStatus(await server.delete(`/api/v2/organizations/${name}`), 204);
+    await waitForFollowers(server.store, 'audit_trail');
+    const kept = async () =>
+      (await server.database.rows(sql`select 1 from audit_trail_entries where organization = ${id}`)).length;
+    clock.ahead += 13 * DAY_MS;
+    await prune();
+    expect(await kept()).toBeGreaterThan(3);
+    clock.ahead += 2 * DAY_MS;
+    await prune();
+    expect(await kept()).toBe(1);
+    await expectTrue();
+  });
+
+  it('by each organization for as long as it wants', async () => {
+    const [long, short] = [await makePlace(), await makePlace()];
+    await set(long.name, 90);
+    await set(short.name, 2);
+    const all = await count(long.reader);
+    clock.ahead += 30 * DAY_MS;
+    await prune();
+    expect([await count(long.reader), await count(short.reader)]).toEqual([all, 0]);
+  });
+});

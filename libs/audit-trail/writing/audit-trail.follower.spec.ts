@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql, type Message } from '#kernel';
+import { rebuildView, verifyView, listViews, type RebuildableView } from '#event-store';
+import { waitForFollowers } from '../../../test/support/event-log.js';
+import { act, createAuditedOrganization } from '../../../test/support/audited-organization.js';
+import { AdjustableClock } from '../../../test/support/clocks.js';
+import { makeOrganization } from '../../../test/support/seeds.js';
+import { runJobOnce } from '../../../test/support/scheduled-jobs.js';
+import { startTestServer, type TestServer } from '../../../test/support/server.js';
+import { createPruningJob } from '../retention/pruning.job.js';
+import { createAuditTrailDefinition } from '../audit-trail.definition.js';
+import { listActions, DAY_MS, listIds, readTrail } from '../spec.js';
+
+let server: TestServer;
+let view: RebuildableView;
+const clock = new AdjustableClock();
+
+beforeAll(async () => {
+  server = await startTestServer({ followers: true, clock });
+  const [found] = listViews([createAuditTrailDefinition(server.store.kinds)]);
+  if (!found) throw new Error('the audit trail is no view');
+  view = found;
+});
+afterAll(() => server.close());
+
+/** How many entries a round of the chore removes. */
+const prune = () => runJobOnce(createPruningJob(server.database, clock));
+
+const stored = () => server.database.rows(sql`select * from audit_trail_entries order by organization, timestamp`);
+const context = {
+  accessor: { id: 'user-1', type: 'users', name: 'ada' },
+  auth: 'Client',
+  impersonator: null,
+  request: { id: null, address: null, userAgent: null },
+  correlation: '',
+  causation: null,
+} as const;
+
+/** Far more than a batch, all of one moment. */
+const tagOften = async (organization: string, workspace: string): Promise<void> => {
+  const events: Message[] = Array.from({ length: 1_200 }, () => ({
+    type: 'WorkspaceUntagged',
+    data: { keys: ['no'] },
+  }));
+  await server.store.append([{ stream: workspace, organization, expected: 'any', events }], context);
+};
+
+describe('the audit trail’s view', () => {
+  it('has each event of the log once, and rebuilt it is the same, timestamps and all', async () => {
+    const { id, workspace } = await createAuditedOrganization(server, 'mill');
+    await tagOften(id, workspace);
+    await makeOrganization(server, 'barn');
+    await waitForFollowers(server.store, 'audit_trail');
+    const before = await stored();
+    const logged = await server.database.rows(sql`select id from event_store.events where organization is not null`);
+    expect(before.map((row) => row['id']).toSorted()).toEqual(logged.map((row) => row['id']).toSorted());
+    expect(await verifyView(server.store, view, clock.now())).toEqual([]);
+    await rebuildView(server.store, view);
+    expect(await stored()).toEqual(before);
+    expect(await verifyView(server.store, view, clock.now())).toEqual([]);
+  });
+
+  it('knows the names of who has acted, where these are not their ids', async () => {
+    const { id, workspace, reader } = await createAuditedOrganization(server, 'kiln');
+    for (const accessor of [
+      { id: 'run-1', type: 'runs', name: 'run-1' },
+      { id: 'team-1', type: 'teams', name: 'core' },
+    ]) {
+      const events = [{ type: 'WorkspaceUntagged', data: { keys: ['no'] } }];
+      await server.store.append([{ stream: workspace, organization: id, expected: 'any', events }], {
+        ...context,
+        accessor,
+      });
+    }
+    await waitForFollowers(server.store, 'audit_trail');
+    const actors = await server.database.rows<{ name: string; accessor: string }>(
+      sql`select name, accessor from audit_trail_actors where organization = ${id}`,
+    );
+    expect(actors.filter(({ accessor }) => !accessor.startsWith('user-'))).toEqual([
+      { name: 'core', accessor: 'team-1' },
+    ]);
+    for (const actor of ['run-1', 'core'])
+      expect((await readTrail(reader, { 'filter[actor]': actor })).data).toHaveLength(1);
+  });
+
+  it('goes on after a rebuild where it was', async () => {
+    const { workspace, reader } = await createAuditedOrganization(server, 'forge');
+    const before = listIds(await readTrail(reader));
+    await rebuildView(server.store, view);
+    await act(server, workspace, 'lock');
+    expect(listIds(await readTrail(reader)).slice(1)).toEqual(before);
+  });
+
+  it('is found out when somebody changes an entry', async () => {
+    await waitForFollowers(server.store, 'audit_trail');
+    const where = sql`where entry -> 'resource' ->> 'type' = 'organization'`;
+    await server.database.rows(sql`update audit_trail_entries set entry = entry - 'auth' ${where}`);
+    const [difference] = await verifyView(server.store, view, clock.now());
+    expect(difference?.table).toBe('audit_trail_entries');
+    await rebuildView(server.store, view);
+    expect(await verifyView(server.store, view, clock.now())).toEqual([]);
+  });
+
+  it('loses what is too old to the pruner, and only that; the log keeps it, the trail’s time goes on', async () => {
+    const { workspace, reader } = await createAuditedOrganization(server, 'dairy');
+    await readTrail(reader);
+    expect(await prune()).toBe(0);
+    const old = (await stored()).length;
+    const trails = (await server.database.rows(sql`select 1 from audit_trails`)).length;
+    clock.ahead = 14.5 * DAY_MS;
+    await act(server, workspace, 'lock');
+    await readTrail(reader);
+    expect(await verifyView(server.store, view, clock.now())).toEqual([]);
+    // The last of each trail that is too old stays, unseen: a cursor may stand there.
+    expect(await prune()).toBe(old - trails);
+    expect(listActions(await readTrail(reader))).toEqual(['workspace lock']);
+    expect(await stored()).toHaveLength(trails + 1);
+    expect(await verifyView(server.store, view, clock.now())).toEqual([]);
+    // Even a clock that is set back does not set the trail back.
+    clock.ahead = 0;
+    await act(server, workspace, 'unlock');
+    clock.ahead = 14.5 * DAY_MS;
+    const [unlocked, locked] = (await readTrail(reader)).data;
+    const next = Date.parse(locked?.timestamp ?? '') + 1;
+    // No entry is of a whole second.
+    expect(Date.parse(unlocked?.timestamp ?? '')).toBe(next % 1_000 === 0 ? next + 1 : next);
+  });
+
+  it('is pruned by a chore, which forgets the walks of readers who have gone, too', async () => {
+    const { reader } = await createAuditedOrganization(server, 'orchard');
+    await readTrail(reader, { 'page[size]': '1' });
+    const walks = () => server.database.rows(sql`select 1 from audit_trail.walks`);
+    expect(await walks()).not.toEqual([]);
+    clock.ahead += 15 * DAY_MS;
+    await prune();
+    expect(await walks()).toEqual([]);
+    expect(await prune()).toBe(0);
+  });
+});

@@ -1,0 +1,103 @@
+import { sql, type EventRegistry, type RecordedEvent, type Sql, type HandlersByType } from '#kernel';
+import type { Follower } from '#event-store';
+import type { OrganizationEvent } from '#organizations';
+import type { TrailSettingsEvent } from '../settings/audit-trail-settings.js';
+import { hasTrail } from '../settings/audit-trail.entitlement.js';
+import type { TrailEntry } from './trail-entry.js';
+import {
+  computeTrailUpdate,
+  type NumberedEntry,
+  type TrailState,
+  type TrailUpdate,
+  type TrailTransition,
+} from './trail.js';
+import { removeExpired } from '../retention/entry-retention.queries.js';
+
+export const AUDIT_TRAIL_FOLLOWER = 'audit_trail';
+
+const TRAIL_TRANSITIONS: HandlersByType<OrganizationEvent | TrailSettingsEvent, [], TrailTransition | null> = {
+  OrganizationCreated: ({ featureSet }) => (hasTrail(featureSet) ? 'begin' : null),
+  OrganizationUpdated: () => null,
+  OrganizationFeatureSetChanged: ({ featureSet, trailBegins }) => {
+    if (!hasTrail(featureSet)) return 'close';
+    return trailBegins === 'with_change' ? 'begin' : 'open';
+  },
+  OrganizationTokenTtlPoliciesChanged: () => null,
+  // Its tokens go with it, so nobody reads its entries any more; they stay until they are too old, the one that tells
+  // who deleted it among them. Its row in audit_trails stays for good: a trail never begins its time anew.
+  OrganizationDeleted: () => 'close',
+  AuditTrailEnabled: () => 'enable',
+  AuditTrailDisabled: () => 'disable',
+  AuditTrailRetentionChanged: () => 'configure',
+  AuditTrailTested: () => null,
+};
+
+const getTrailTransition = ({ type, data }: RecordedEvent): TrailTransition | null => {
+  const turn = (TRAIL_TRANSITIONS as Readonly<Record<string, ((data: unknown) => TrailTransition | null) | undefined>>)[
+    type
+  ];
+  return turn?.(data) ?? null;
+};
+
+type TrailRow = TrailState & { readonly organization: string };
+
+/** Turns the events of entitled organizations into entries. Four statements a batch, however many events it has. */
+export const createAuditTrailFollower = (registry: EventRegistry): Follower => ({
+  name: AUDIT_TRAIL_FOLLOWER,
+  batch: 500,
+  // Who forgets a person empties their entries with it; readers open what is left (trail-pages.reader.ts, trail.exporter.ts).
+  sealed: true,
+  tables: ['audit_trail_entries', 'audit_trail_actors', 'audit_trails'],
+  growing: ['audit_trail_entries'],
+  follow: async (events, session) => {
+    const organizations = new Set(events.flatMap(({ organization }) => organization ?? []));
+    if (organizations.size === 0) return [];
+    const rows = await session.run<TrailRow>(
+      sql`select organization, open, enabled, last, length from audit_trails where organization = any (${[...organizations]}::text[])`,
+    );
+    const before = new Map(rows.map((row) => [row.organization, row]));
+    return buildStatements(computeTrailUpdate(registry, getTrailTransition, before, events));
+  },
+  prune: removeExpired,
+});
+
+const buildStatements = ({ entries, trails }: TrailUpdate): readonly Sql[] => [
+  ...(entries.length > 0 ? [insertEntries(entries), insertActors(entries)] : []),
+  ...(trails.size > 0 ? [upsertTrails([...trails].map(([organization, trail]) => ({ organization, ...trail })))] : []),
+];
+
+const insertEntries = (entries: readonly NumberedEntry[]): Sql => sql`
+  insert into audit_trail_entries
+         (organization, timestamp, id, entry, ordinal, resource_type, action, accessor, resource_id)
+  select auth ->> 'organization_id', (entry ->> 'timestamp')::timestamptz, (entry ->> 'id')::uuid, entry, ordinal,
+         resource ->> 'type', resource ->> 'action', auth ->> 'accessor_id', resource ->> 'id'
+    from jsonb_to_recordset(${sql.json(entries)}::jsonb) as list (ordinal bigint, entry jsonb),
+         lateral (select entry -> 'auth' as auth, entry -> 'resource' as resource) parts`;
+
+/**
+ * Who has acted under a name of their own, not their id, as tokens of runs do: these are found by it. They are few, and
+ * nearly all of them known; then nothing is written.
+ */
+const insertActors = (entries: readonly NumberedEntry[]): Sql => {
+  const named = entries.map(({ entry }) => toActorRow(entry)).filter(({ name, accessor }) => name !== accessor);
+  const actors = new Map(named.map((actor) => [sql.json(actor), actor]));
+  return sql`
+    insert into audit_trail_actors (organization, name, accessor)
+    select organization, name, accessor
+      from jsonb_to_recordset(${sql.json([...actors.values()])}::jsonb) as list (organization text, name text, accessor text)
+    on conflict do nothing`;
+};
+
+const toActorRow = ({ auth }: TrailEntry) => ({
+  organization: auth.organization_id,
+  name: auth.description,
+  accessor: auth.accessor_id,
+});
+
+const upsertTrails = (trails: readonly TrailRow[]): Sql => sql`
+  insert into audit_trails (organization, open, enabled, last, length)
+  select organization, open, enabled, last, length
+    from jsonb_to_recordset(${sql.json(trails)}::jsonb)
+         as list (organization text, open boolean, enabled boolean, last timestamptz, length bigint)
+  on conflict (organization) do update
+    set open = excluded.open, enabled = excluded.enabled, last = excluded.last, length = excluded.length`;

@@ -1,0 +1,149 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { AuthenticatedRequest, RouteOptions } from '#access';
+import { JSON_API } from '#json-api';
+import { badRequest, Refusal } from '#kernel';
+import { BodyMemory, type BodyMemoryLimits, type UnfinishedBody } from './body-memory.js';
+import { BudgetedBody } from './budgeted-body.http.js';
+import { requireUploadRate, type UploadLimits } from './upload-rate.http.js';
+
+export type BodyLimits = {
+  /** Bytes of a JSON body, unless the route's options say otherwise. */
+  readonly bodyBytes: number;
+  /** Time for a JSON body to arrive. */
+  readonly bodyMs: number;
+  readonly bodyMemory: BodyMemoryLimits;
+} & UploadLimits;
+
+const KIB = 1024;
+
+/** Returns the size of a request's body in bytes: 0 if it has none, Infinity if its headers do not say (RFC 9112 §6.3). */
+export const getContentLength = (headers: IncomingHttpHeaders): number =>
+  headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : Infinity;
+
+/** Fastify never reads the bodies of other requests. */
+export const canHaveBody = (method: string | readonly string[]): boolean =>
+  ![method].flat().every((name) => ['GET', 'HEAD', 'OPTIONS'].includes(name));
+
+const BYTES = 'application/octet-stream';
+const JSON_TYPE = /^application\/(?:vnd\.api\+json|json)\s*(?:;|$)/i;
+
+const formatSize = (bytes: number): string =>
+  bytes < KIB * KIB ? `${Math.floor(bytes / KIB)} KiB` : `${Math.floor(bytes / KIB / KIB)} MiB`;
+
+const createTooLargeRefusal = (limit: number): Refusal =>
+  new Refusal('too-large', [{ detail: `The body is too large. This request accepts at most ${formatSize(limit)}.` }]);
+
+const createTooSlowRefusal = (milliseconds: number): Refusal => {
+  const detail = `The body did not arrive within ${milliseconds / 1_000} seconds.`;
+  return new Refusal('request-timeout', [{ detail }]);
+};
+
+const createMediaTypeRefusal = (type: string): Refusal =>
+  new Refusal('unsupported-media-type', [
+    { detail: `The media type "${type.slice(0, 100)}" is not supported. Send ${JSON_API}, or application/json.` },
+  ]);
+
+/** Sends `100 Continue` to clients that wait for it. They send nothing if the server refuses their headers. */
+const sendContinue = ({ headers }: FastifyRequest, { raw }: FastifyReply): void => {
+  if (headers.expect?.toLowerCase() === '100-continue') raw.writeContinue();
+};
+
+/** Checks what the headers say about a JSON body. A request without a body may have any media type. */
+const checkJsonHeaders = ({ headers }: FastifyRequest, limit: number): void => {
+  const length = getContentLength(headers);
+  if (length === 0) {
+    delete headers['content-type'];
+    return;
+  }
+  headers['content-type'] ??= JSON_API;
+  if (!JSON_TYPE.test(headers['content-type'])) throw createMediaTypeRefusal(headers['content-type']);
+  if (length !== Infinity && length > limit) throw createTooLargeRefusal(limit);
+};
+
+const getCallerId = ({ actor, ip }: AuthenticatedRequest): string => actor?.id ?? ip;
+
+/** Reads a JSON body, within the limits of its size, its time and the memory of unfinished bodies. */
+const readBody = (
+  request: FastifyRequest,
+  content: Readable,
+  limit: number,
+  { bodyMs }: BodyLimits,
+  memory: BodyMemory,
+): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    const stop = (): void => {
+      clearTimeout(timer);
+      memory.remove(body);
+      content.off('data', take).off('end', finish).off('error', fail).off('close', cutShort);
+      // Without a listener the rest is read and dropped, as far as the connection's limits allow.
+      content.on('error', () => undefined).resume();
+    };
+    const refuse = (error: Refusal): void => {
+      stop();
+      reject(error);
+    };
+    const take = (piece: Buffer): void => {
+      if (body.bytes + piece.length > limit) return refuse(createTooLargeRefusal(limit));
+      pieces.push(piece);
+      memory.add(body, piece.length);
+    };
+    const finish = (): void => {
+      stop();
+      resolve(Buffer.concat(pieces));
+    };
+    const cutShort = (): void => refuse(badRequest('The body was cut short'));
+    const fail = cutShort;
+    const body: UnfinishedBody = { caller: getCallerId(request), bytes: 0, refuse };
+    const timer = setTimeout(() => refuse(createTooSlowRefusal(bodyMs)), bodyMs);
+    content.on('data', take).once('end', finish).once('error', fail).once('close', cutShort);
+  });
+
+/** Reads bodies as the options of their routes say: JSON, or a stream of bytes. */
+export const readBodies = (fastify: FastifyInstance, limits: BodyLimits): void => {
+  const memory = new BodyMemory(limits.bodyMemory);
+  const parse = fastify.getDefaultJsonParser('error', 'error');
+  const optionsOf = (request: FastifyRequest): RouteOptions => request.routeOptions.config as RouteOptions;
+  const limitOf = ({ bodyLimit = limits.bodyBytes }: RouteOptions): number => bodyLimit;
+
+  fastify.addHook('onRoute', (route) => {
+    const options = (route.config ?? {}) as RouteOptions;
+    if (!canHaveBody(route.method)) return;
+    const limit = limitOf(options);
+    route.preParsing = (request, reply, payload, next) => {
+      try {
+        if (options.rawBody) {
+          if (options.rawBody === 'json') checkJsonHeaders(request, Infinity);
+          request.headers['content-type'] = BYTES;
+          requireUploadRate(request.raw, reply.raw, limits);
+        } else {
+          checkJsonHeaders(request, limit);
+        }
+        sendContinue(request, reply);
+        next(null, payload);
+      } catch (error) {
+        next(error as Error);
+      }
+    };
+  });
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser(BYTES, (request, payload, done) => {
+    if (optionsOf(request).rawBody !== 'json') return done(null, payload);
+    const counted = new BudgetedBody(payload, getCallerId(request), memory);
+    request.raw.once('close', () => counted.release());
+    done(null, counted);
+  });
+  fastify.addContentTypeParser([JSON_API, 'application/json'], async (request: FastifyRequest, payload: Readable) => {
+    const bytes = await readBody(request, payload, limitOf(optionsOf(request)), limits, memory);
+    // An empty body is no body: clients send `Transfer-Encoding: chunked` with nothing in it.
+    if (bytes.length === 0) return undefined;
+    return new Promise((resolve, reject) => {
+      void parse(request, bytes.toString('utf8'), (error, parsed) => {
+        if (error) reject(badRequest('The body is not valid JSON'));
+        else resolve(parsed);
+      });
+    });
+  });
+};

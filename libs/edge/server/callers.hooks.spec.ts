@@ -1,0 +1,128 @@
+import { Controller, Module, Post, type Type } from '@nestjs/common';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { AccessModule, ConfigureRoute, CurrentActor, Public, type Actor } from '#access';
+import { EventStoreModule } from '#event-store';
+import { NestLoggerAdapter } from '#host';
+import { RawConnection, type RawAnswer } from '../../../test/support/raw-connection.js';
+import { makeMember, makeOrganization, makeWorkspace } from '../../../test/support/seeds.js';
+import {
+  createApiTestClient,
+  startTestServer,
+  type ApiTestClient,
+  type TestServer,
+} from '../../../test/support/server.js';
+import { createHttpServer } from './http.server.js';
+
+const LARGE = 100 * 1024 * 1024;
+
+let server: TestServer;
+const open: RawConnection[] = [];
+
+beforeAll(async () => {
+  server = await startTestServer();
+  await makeOrganization(server, 'acme');
+});
+
+afterEach(() => open.splice(0).forEach((connection) => connection.destroy()));
+afterAll(() => server.close());
+
+/** Sends the head of a request, no byte of its body, and returns the answer. */
+const answerToHead = (
+  line: string,
+  token: string | null,
+  headers: Readonly<Record<string, string | number>> = { 'content-length': LARGE },
+): Promise<RawAnswer> => {
+  const connection = new RawConnection(server.url);
+  open.push(connection);
+  const authorization = token === null ? {} : { authorization: `Bearer ${token}` };
+  return connection.request(line, { 'content-type': 'application/json', ...authorization, ...headers }).answer();
+};
+
+describe('before it reads a body, the server', () => {
+  const routes = [
+    'POST /api/v2/organizations',
+    'PATCH /api/v2/organizations/acme',
+    'POST /api/v2/workspaces/ws-none/state-versions',
+    'DELETE /api/v2/workspaces/ws-none/relationships/tags',
+    'PUT /api/v2/varsets/varset-none',
+  ];
+
+  it.each(routes)('refuses a caller without a token: %s', async (line) => {
+    for (const headers of [{ 'content-length': 10 }, { 'content-length': LARGE }, { 'transfer-encoding': 'chunked' }]) {
+      const { status, body } = await answerToHead(line, null, headers);
+      expect([status, JSON.parse(body)]).toEqual([
+        401,
+        { errors: [{ status: '401', title: 'unauthorized', detail: expect.any(String) }] },
+      ]);
+    }
+  });
+
+  it.each(routes)('refuses an unknown token: %s', async (line) => {
+    expect((await answerToHead(line, 'nobody.atlasv1.token')).status).toBe(401);
+  });
+
+  it('answers 404 to a large state if the caller has no permission', async () => {
+    const workspace = await makeWorkspace(server, 'acme', 'vault');
+    const { token } = await makeMember(server, 'acme', 'reader');
+    for (const id of [workspace, 'ws-none']) {
+      const { status } = await answerToHead(`POST /api/v2/workspaces/${id}/state-versions`, token);
+      expect({ id, status }).toEqual({ id, status: 404 });
+    }
+  });
+});
+
+describe('a route', () => {
+  let api: ApiTestClient;
+  let close: () => Promise<void>;
+
+  @Controller()
+  class Routes {
+    @Post('silent')
+    silent(@CurrentActor() { id }: Actor): object {
+      return { id };
+    }
+
+    @Post('open')
+    @Public()
+    @ConfigureRoute({ bodyLimit: 1_000 })
+    public(): object {
+      return {};
+    }
+  }
+
+  @Controller('all')
+  @Public()
+  class OpenRoutes {
+    @Post()
+    open(): object {
+      return {};
+    }
+  }
+
+  @Module({})
+  class Gateway {}
+
+  beforeAll(async () => {
+    const { logger } = server.house;
+    const controllers: Type[] = [Routes, OpenRoutes];
+    const root = { module: Gateway, imports: [EventStoreModule.with(server.house), AccessModule], controllers };
+    const app = await createHttpServer(root, { tls: null, logger: new NestLoggerAdapter(logger) });
+    await app.listen(0, '127.0.0.1');
+    api = createApiTestClient(await app.getUrl(), server.adminToken);
+    close = () => app.close();
+  });
+
+  afterAll(() => close());
+
+  it('that sets no option needs a token', async () => {
+    expect((await api.as(null).post('/silent', {})).status).toBe(401);
+    expect((await api.as(null).post('/silent')).status).toBe(401);
+    expect((await api.post('/silent', {})).status).toBe(201);
+  });
+
+  it('needs none if it or its controller is public', async () => {
+    for (const path of ['/open', '/all']) {
+      for (const body of [undefined, {}]) expect((await api.as(null).post(path, body)).status).toBe(201);
+    }
+  });
+});

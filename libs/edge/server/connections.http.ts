@@ -1,0 +1,165 @@
+import { BlockList, isIP, type Socket } from 'node:net';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { badRequest, Refusal, unavailable } from '#kernel';
+import { serializeRequests } from './pipelining.http.js';
+import { refuseConnection } from './raw-responses.http.js';
+import { getContentLength } from '../bodies/request-bodies.hooks.js';
+
+export type ConnectionLimits = {
+  readonly connections: number;
+  /** Connections from one address. Trusted proxies are not limited. */
+  readonly connectionsPerAddress: number;
+  /** Time for the TLS handshake, and again for the headers of a request. */
+  readonly headersMs: number;
+  /** Time without a byte in either direction. */
+  readonly idleMs: number;
+  /** What the server reads and drops of a body after it has answered, before it closes the connection. */
+  readonly drainBytes: number;
+  readonly drainMs: number;
+};
+
+/** Connections above the limit that still get a refusal instead of a reset. */
+const MAX_CONCURRENT_REFUSALS = 100;
+
+/** Returns options of Node's HTTP server; those of TLS are harmless without it. */
+export const buildServerOptions = ({ headersMs }: ConnectionLimits): object => ({
+  headersTimeout: headersMs,
+  handshakeTimeout: headersMs,
+  // Node looks for expired requests this often.
+  connectionsCheckingInterval: Math.min(headersMs, 1_000),
+});
+
+const clientErrors: Readonly<Record<string, () => Refusal>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: () =>
+    new Refusal('request-timeout', [{ detail: 'The headers of the request did not arrive in time.' }]),
+  HPE_HEADER_OVERFLOW: () => badRequest('The headers of the request are too large. At most 16 KiB are accepted.'),
+};
+
+/**
+ * Answers requests that Node's HTTP parser refuses: incomplete headers, headers that are too large, and bytes that are not HTTP.
+ */
+export const refuseBrokenRequest = (error: { readonly code?: string }, socket: Socket): void => {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return;
+  if (error.code === 'ERR_TLS_HANDSHAKE_TIMEOUT') {
+    // An answer would wait for the handshake, and the connection with it.
+    socket.destroy();
+    return;
+  }
+  refuseConnection(socket, (clientErrors[error.code ?? ''] ?? (() => badRequest('The request is not valid HTTP.')))());
+};
+
+const toBlockList = (addresses: readonly string[]): BlockList => {
+  const list = new BlockList();
+  for (const entry of addresses) {
+    const [address = '', bits] = entry.split('/');
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    if (bits === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(bits), family);
+  }
+  return list;
+};
+
+const isIn = (list: BlockList, address: string): boolean => list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+
+const isSecure = (server: Server): boolean => 'setSecureContext' in server;
+
+/**
+ * Limits the number of connections. The first request of a connection above a limit gets 503 with `Retry-After`, and the
+ * connection closes; far above the limit, Node closes connections at once.
+ */
+const limitConnections = (
+  fastify: FastifyInstance,
+  server: Server,
+  trustedProxies: readonly string[],
+  limits: ConnectionLimits,
+): void => {
+  const proxies = toBlockList(trustedProxies);
+  const perAddress = new Map<string, number>();
+  const refused = new WeakSet<Socket>();
+  let total = 0;
+
+  const count = (address: string, change: 1 | -1): number => {
+    const now = (perAddress.get(address) ?? 0) + change;
+    if (now === 0) perAddress.delete(address);
+    else perAddress.set(address, now);
+    total += change;
+    return now;
+  };
+
+  server.maxConnections = limits.connections + MAX_CONCURRENT_REFUSALS;
+  const admit = (socket: Socket): void => {
+    const address = socket.remoteAddress ?? '';
+    const fromAddress = count(address, 1);
+    socket.once('close', () => count(address, -1));
+    const isProxy = address !== '' && isIn(proxies, address);
+    const isTooMany = total > limits.connections || (!isProxy && fromAddress > limits.connectionsPerAddress);
+    if (!isTooMany) return;
+    refused.add(socket);
+    const timer = setTimeout(() => socket.destroy(), limits.headersMs).unref();
+    socket.once('close', () => clearTimeout(timer));
+  };
+  server.on(isSecure(server) ? 'secureConnection' : 'connection', admit);
+
+  fastify.addHook('onRequest', (request: FastifyRequest, reply, next) => {
+    if (!refused.has(request.raw.socket)) return next();
+    void reply.header('connection', 'close');
+    next(unavailable('The server has too many connections. Please try again.', 1));
+  });
+};
+
+/** Reads and drops the rest of a body that was answered early, up to the limits, and then closes the connection. */
+const drain = (request: IncomingMessage, { drainBytes, drainMs }: ConnectionLimits): void => {
+  const { socket } = request;
+  let dropped = 0;
+  const drop = (piece: Buffer): void => {
+    dropped += piece.length;
+    if (dropped > drainBytes) socket.destroy();
+  };
+  const timer = setTimeout(() => socket.destroy(), drainMs).unref();
+  const stop = (): void => {
+    clearTimeout(timer);
+    socket.off('data', drop);
+    // Half closed already: the answer said that the connection closes.
+    if (socket.writableEnded) socket.destroy();
+  };
+  socket.on('data', drop);
+  request.once('end', stop).once('close', stop).resume();
+};
+
+/**
+ * Lets clients that send all of a body before they read see an answer that comes earlier. Node would destroy the
+ * connection with the answer, or read the rest for ever (RFC 9112 §9.6).
+ */
+const closeAfterUnreadBodies = (server: Server, limits: ConnectionLimits): void => {
+  const latest = new WeakMap<Socket, IncomingMessage>();
+  const closeGently = (socket: Socket): void => {
+    const destroySoon = socket.destroySoon.bind(socket);
+    socket.destroySoon = () => {
+      if (latest.get(socket)?.complete === false) socket.end();
+      else destroySoon();
+    };
+  };
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (getContentLength(request.headers) === 0) return;
+    if (!latest.has(request.socket)) closeGently(request.socket);
+    latest.set(request.socket, request);
+    response.once('finish', () => {
+      if (!request.complete) drain(request, limits);
+    });
+  });
+};
+
+/** Applies the limits of connections and of requests that are slow, unfinished or refused. */
+export const guardConnections = (
+  fastify: FastifyInstance,
+  trustedProxies: readonly string[],
+  limits: ConnectionLimits,
+): void => {
+  const server = fastify.server as Server;
+  limitConnections(fastify, server, trustedProxies, limits);
+  closeAfterUnreadBodies(server, limits);
+  serializeRequests(server);
+  // The body's reader sends `100 Continue`, after the server has accepted the headers.
+  server.on('checkContinue', (request, response) => server.emit('request', request, response));
+};

@@ -1,0 +1,224 @@
+import { Module } from '@nestjs/common';
+import { CqrsModule } from '@nestjs/cqrs';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { AccessModule } from '#access';
+import { EventStoreModule } from '#event-store';
+import { NestLoggerAdapter } from '#host';
+import { OrganizationsModule } from '#organizations';
+import { ensureUser, issueUserToken, makeOwner, PeopleModule } from '#people';
+import { ReadsModule } from '#reads';
+import {
+  expectStatus,
+  makeMember,
+  makeOrganization,
+  makeTeam,
+  makeToken,
+  resource,
+  type SeededMember,
+} from '../../../test/support/seeds.js';
+import {
+  createApiTestClient,
+  startTestServer,
+  type ApiTestClient,
+  type TestServer,
+} from '../../../test/support/server.js';
+import { EdgeModule } from '../edge.module.js';
+import { createHttpServer } from './http.server.js';
+
+// What one gateway remembers of a caller must not outlive what another one takes away: every request is sent to the
+// first until it knows the caller, then access changes through the second, and the very next request is looked at.
+
+@Module({})
+class OtherGateway {}
+
+let first: TestServer;
+let second: ApiTestClient;
+let close: () => Promise<void>;
+
+beforeAll(async () => {
+  first = await startTestServer();
+  const { store, forgetting, clock, ids, logger, settings } = first.house;
+  const imports = [
+    CqrsModule.forRoot(),
+    EventStoreModule.with({ store, clock, ids }),
+    EdgeModule,
+    AccessModule,
+    ReadsModule.with({ recorded: true }),
+    PeopleModule.with({ forgetting, tokenLifetime: null, quotas: settings.quotas }),
+    OrganizationsModule.with(settings),
+  ];
+  const app = await createHttpServer(
+    { module: OtherGateway, imports },
+    { tls: null, logger: new NestLoggerAdapter(logger) },
+  );
+  await app.listen(0, '127.0.0.1');
+  second = createApiTestClient(await app.getUrl(), first.adminToken);
+  close = () => app.close();
+});
+
+afterAll(async () => {
+  await close();
+  await first.close();
+});
+
+const person = async (username: string): Promise<{ readonly id: string; readonly token: string }> => {
+  const { store, house } = first;
+  const { id } = await ensureUser(store, house.ids, username, false);
+  return { id, token: await issueUserToken(store, house.ids, id, 'for a test') };
+};
+
+describe('two gateways over one database', () => {
+  it('show what was written through either', async () => {
+    await makeOrganization(second, 'shared');
+    const one = expectStatus(await first.get('/api/v2/organizations/shared'), 200);
+    expect((await second.get('/api/v2/organizations/shared')).body).toEqual(one.body);
+  });
+
+  it('turn a token away as soon as the other has revoked it, whatever is asked', async () => {
+    const { ownersTeam } = await makeOrganization(first, 'revoking');
+    const { id } = (await first.get('/api/v2/account/details')).body.data;
+    const asks: readonly ((api: ApiTestClient) => ReturnType<ApiTestClient['get']>)[] = [
+      (api) => api.get('/api/v2/account/details'),
+      (api) => api.get('/api/v2/organizations'),
+      (api) => api.get('/api/v2/organizations/revoking'),
+      (api) => api.patch('/api/v2/organizations/revoking', resource('organizations', { 'session-timeout': 5 })),
+      (api) => api.post('/api/v2/organizations/revoking/projects', resource('projects', { name: 'Late' })),
+      (api) => api.post('/api/v2/organizations/revoking/workspaces', resource('workspaces', { name: 'late' })),
+      (api) => api.get('/api/v2/organizations/revoking/workspaces'),
+      (api) => api.get(`/api/v2/teams/${ownersTeam}`),
+      (api) => api.get(`/api/v2/users/${id}/authentication-tokens`),
+      (api) => api.post('/api/v2/organizations/revoking/authentication-token'),
+      (api) => api.delete('/api/v2/organizations/revoking'),
+    ];
+    const path = `/api/v2/teams/${ownersTeam}/authentication-token`;
+    for (const [index, ask] of asks.entries()) {
+      const holder = first.as(await makeToken(second, path));
+      expectStatus(await holder.get('/api/v2/account/details'), 200);
+      expectStatus(await second.delete(path), 204);
+      expect([index, (await ask(holder)).status]).toEqual([index, 401]);
+    }
+    const left = expectStatus(await first.get('/api/v2/organizations/revoking/projects'), 200).body;
+    expect(left.data).toHaveLength(1);
+  });
+
+  it('turn away who has nothing, as well: finding nothing is no answer for them', async () => {
+    const { id, token } = await person('nobody');
+    const path = `/api/v2/users/${id}/authentication-tokens`;
+    const holder = first.as(token);
+    expect(expectStatus(await holder.get('/api/v2/organizations'), 200).body.data).toEqual([]);
+    const [own] = expectStatus(await holder.get(path), 200).body.data as readonly { readonly id: string }[];
+    expectStatus(await second.delete(`/api/v2/authentication-tokens/${own?.id}`), 204);
+    for (const asked of ['/api/v2/organizations', '/api/v2/organizations/nowhere', '/api/v2/workspaces/ws-nowhere']) {
+      expect([asked, (await holder.get(asked)).status]).toEqual([asked, 401]);
+    }
+  });
+
+  it('turn a token away when its successor comes, and when its organization goes', async () => {
+    await makeOrganization(first, 'going');
+    const path = '/api/v2/organizations/going/authentication-token';
+    const old = first.as(await makeToken(second, path));
+    expectStatus(await old.get('/api/v2/organizations/going'), 200);
+    const young = first.as(await makeToken(second, path));
+    expectStatus(await old.get('/api/v2/organizations/going'), 401);
+    expectStatus(await young.get('/api/v2/organizations/going'), 200);
+    expectStatus(await second.delete('/api/v2/organizations/going'), 204);
+    expect((await young.get('/api/v2/organizations/going')).status).toBe(401);
+  });
+
+  it('let somebody in as soon as they are given access', async () => {
+    const { store, house } = first;
+    const { id, token } = await person('newcomer');
+    const newcomers = [first.as(token), second.as(token)];
+    await makeOrganization(first, 'welcoming');
+    for (const api of newcomers) expectStatus(await api.get('/api/v2/organizations/welcoming'), 404);
+    await makeOwner(store, house.ids, { id, username: 'newcomer' }, 'welcoming');
+    for (const api of newcomers) expect((await api.get('/api/v2/organizations/welcoming')).status).toBe(200);
+  });
+
+  it('let nobody do what they may no longer do, from the next request on', async () => {
+    const { ownersTeam } = await makeOrganization(second, 'leaving');
+    const team = await makeTeam(second, 'leaving', 'openers', { 'organization-access': { 'manage-projects': true } });
+    const flags = resource('teams', { 'organization-access': { 'manage-projects': false } });
+    const members = (name: string) => ({ data: [{ type: 'users', id: name }] });
+    const endings: Readonly<Record<string, (of: SeededMember) => ReturnType<ApiTestClient['delete']>>> = {
+      'out-of-the-team': (of) => second.delete(`/api/v2/teams/${team}/relationships/users`, members(of.username)),
+      'no-more-flags': () => second.patch(`/api/v2/teams/${team}`, flags),
+      'out-of-the-organization': (of) => second.delete(`/api/v2/organization-memberships/${of.membership}`),
+      'no-more-team': () => second.delete(`/api/v2/teams/${team}`),
+    };
+    for (const [name, end] of Object.entries(endings)) {
+      const leaver = await makeMember(second, 'leaving', name, [team]);
+      expectStatus(
+        await second.patch(
+          `/api/v2/teams/${team}`,
+          resource('teams', { 'organization-access': { 'manage-projects': true } }),
+        ),
+        200,
+      );
+      const doors = [first.as(leaver.token), second.as(leaver.token)];
+      const path = '/api/v2/organizations/leaving/projects';
+      for (const [n, api] of doors.entries()) {
+        expectStatus(await api.post(path, resource('projects', { name: `${name} ${n}` })), 201);
+      }
+      expect([name, [200, 204]]).toEqual([name, expect.arrayContaining([(await end(leaver)).status])]);
+      for (const api of doors) {
+        expectStatus(await api.post(path, resource('projects', { name: 'Mine' })), 404);
+        expect((await api.get('/api/v2/account/details')).status).toBe(200);
+      }
+    }
+    const owner = await makeMember(second, 'leaving', 'owner', [ownersTeam]);
+    const doors = [first.as(owner.token), second.as(owner.token)];
+    for (const api of doors) expectStatus(await api.get('/api/v2/organizations/leaving'), 200);
+    expectStatus(await second.delete(`/api/v2/organization-memberships/${owner.membership}`), 204);
+    for (const api of doors) {
+      expectStatus(await api.patch('/api/v2/organizations/leaving', resource('organizations', { name: 'mine' })), 404);
+      expectStatus(await api.post('/api/v2/organizations/leaving/authentication-token'), 404);
+      expectStatus(await api.get('/api/v2/organizations/leaving'), 404);
+    }
+  });
+
+  it('close an organization to tokens of users as soon as its owners say so', async () => {
+    await makeOrganization(second, 'closing');
+    const member = await makeMember(second, 'closing', 'shut-out');
+    const doors = [first.as(member.token), second.as(member.token)];
+    for (const api of doors) expectStatus(await api.get('/api/v2/organizations/closing'), 200);
+    const closed = (is: boolean) => resource('organizations', { 'user-tokens-enabled': !is });
+    expectStatus(await second.patch('/api/v2/organizations/closing', closed(true)), 200);
+    for (const api of doors) expectStatus(await api.get('/api/v2/organizations/closing'), 401);
+    expectStatus(await second.patch('/api/v2/organizations/closing', closed(false)), 200);
+    for (const api of doors) expect((await api.get('/api/v2/organizations/closing')).status).toBe(200);
+  });
+
+  it('let in at both doors who has accepted at one', async () => {
+    const { ownersTeam } = await makeOrganization(second, 'hosting');
+    const host = await makeMember(second, 'hosting', 'host', [ownersTeam]);
+    const body = resource('organization-memberships', { email: 'visitor@people.test' });
+    const path = '/api/v2/organizations/hosting/organization-memberships';
+    const { id } = expectStatus(await host.post(path, body), 201).body.data;
+    // The inviter sees no account before the invitation is accepted; site administrators do.
+    const { relationships } = expectStatus(await second.get(`/api/v2/organization-memberships/${id}`), 200).body.data;
+    const token = await makeToken(second, `/api/v2/users/${relationships.user.data.id}/authentication-tokens`);
+    const doors = [first.as(token), second.as(token)];
+    for (const api of doors) expectStatus(await api.get('/api/v2/organizations/hosting'), 404);
+    expectStatus(await second.as(token).post(`/api/v2/organization-memberships/${id}/actions/accept`), 200);
+    for (const api of doors) expect((await api.get('/api/v2/organizations/hosting')).status).toBe(200);
+  });
+
+  it('call people by their new names at once', async () => {
+    await makeOrganization(second, 'naming');
+    const member = await makeMember(second, 'naming', 'old-name');
+    const names = async () => {
+      const lists = [first, second].map(async (api) => {
+        const { body } = await api.as(member.token).get('/api/v2/account/details');
+        return body.data.attributes.username as string;
+      });
+      return Promise.all(lists);
+    };
+    expect(await names()).toEqual(['old-name', 'old-name']);
+    expectStatus(
+      await second.as(member.token).patch('/api/v2/account/update', resource('users', { username: 'new-name' })),
+      200,
+    );
+    expect(await names()).toEqual(['new-name', 'new-name']);
+  });
+});

@@ -1,0 +1,15 @@
+import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
+import { auditFactSource } from './sources/audit-fact-source.js';
+import { auditFactSourceEvents } from './sources/audit-fact-sources.events.js';
+import { auditFactSources } from './sources/audit-fact-sources.projection.js';
+import { factEvents } from './facts/facts.events.js';
+
+/** Facts have no view of their own: they are in the log and in the audit trail. Their registered sources have one. */
+export const factsDefinition: ModuleDefinition = {
+  name: 'facts',
+  kinds: { ...toEventRegistry(factEvents), ...toEventRegistry(auditFactSourceEvents) },
+  aggregates: [defineAggregate('afs', auditFactSource)],
+  projections: [toProjection(auditFactSources)],
+  followers: [],
+  migrations: new URL('./sql/', import.meta.url),
+};

@@ -1,0 +1,46 @@
+import { Controller, Get, Param, Query, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { CurrentActor, can, type Actor } from '#access';
+import { Database } from '#event-store';
+import { getListParameter, renderPage, parsePage, type Document, type QueryParameters as QueryOf } from '#json-api';
+import { toHistoryField, HIDDEN_FIELDS } from '../writing/history-fields.js';
+import { waitForHistory } from '../writing/history.follower.js';
+import type { WorkspaceScope } from './workspace-scope.queries.js';
+import { renderWorkspaceChange } from './workspace-changes.document.js';
+import { listChanges, findWorkspaceScope } from './workspace-changes.queries.js';
+
+/** An agent token's description, which names its pool's agents in the history, has at most so many. */
+const MAX_ACTOR_LENGTH = 1_000;
+
+/** Who changed what of a workspace. */
+@Controller('api/v2')
+export class WorkspaceChangesController {
+  constructor(private readonly database: Database) {}
+
+  @Get('workspaces/:id/history')
+  async list(
+    @Param('id') id: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const page = parsePage(query);
+    const filter = {
+      fields: getListParameter(query, 'filter[field]').map(toHistoryField),
+      actors: getListParameter(query, 'filter[actor]', { mostCharacters: MAX_ACTOR_LENGTH }),
+    };
+    await waitForHistory(this.database, { workspace: id });
+    const hidden = listHiddenFields(actor, await findWorkspaceScope(this.database, actor, id));
+    const { rows, total, pageSize } = await listChanges(this.database, actor, id, page, filter, hidden);
+    const data = rows.map((row) => renderWorkspaceChange(id, row, hidden));
+    return renderPage(data, { ...page, size: pageSize }, total, request.url);
+  }
+}
+
+/** What the caller is not shown of the workspace as it is now either. */
+const listHiddenFields = (actor: Actor, place: WorkspaceScope): readonly string[] => [
+  ...HIDDEN_FIELDS,
+  ...(can(actor, 'read-variables', place) ? [] : ['vars']),
+  // Others are workspaces, which who reads this one need not see.
+  ...(can(actor, 'read-workspace', { organization: place.organization }) ? [] : ['remote-state-consumers']),
+];

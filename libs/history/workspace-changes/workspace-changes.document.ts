@@ -1,0 +1,45 @@
+import type { Principal } from '#kernel';
+import { toPrincipalType } from '#access';
+import { toOne, type Relationship, type Resource } from '#json-api';
+import { listFieldChanges, type FieldChange } from '../writing/history-fields.js';
+import type { WorkspaceChangeRow } from './workspace-changes.queries.js';
+
+const listVisibleChanges = (
+  { before, after, changed }: WorkspaceChangeRow,
+  hidden: readonly string[],
+): readonly FieldChange[] =>
+  after === null
+    ? []
+    : listFieldChanges(
+        before,
+        after,
+        changed.filter((field) => !hidden.includes(field)),
+      );
+
+/** Whoever it was, as clients know them; of Cadastre itself there is no document. */
+export const toActor = ({ type, id }: Omit<Principal, 'name'>): Relationship => {
+  if (type === 'system') return { data: null };
+  const known = toPrincipalType(type);
+  return toOne(known, id, `/api/v2/${known}/${id}`);
+};
+
+export const renderWorkspaceChange = (
+  workspace: string,
+  row: WorkspaceChangeRow,
+  hidden: readonly string[],
+): Resource => ({
+  id: row.id,
+  type: 'workspace-changes',
+  attributes: {
+    event: row.event,
+    version: row.version,
+    'created-at': row.createdAt,
+    'request-id': row.request,
+    'actor-name': row.actor.name,
+    changes: listVisibleChanges(row, hidden),
+  },
+  relationships: {
+    actor: toActor(row.actor),
+    workspace: toOne('workspaces', workspace, `/api/v2/workspaces/${workspace}`),
+  },
+});

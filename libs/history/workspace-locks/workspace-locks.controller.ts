@@ -1,0 +1,62 @@
+import { Controller, Get, Param, Query, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { CurrentActor, type Actor } from '#access';
+import { Database } from '#event-store';
+import {
+  renderPage,
+  parsePage,
+  type Document,
+  type ListPage,
+  type PageRequest,
+  type PresentSubject,
+  type QueryParameters as QueryOf,
+} from '#json-api';
+import { Clock } from '#kernel';
+import { waitForHistory } from '../writing/history.follower.js';
+import { renderWorkspaceLock } from './workspace-locks.document.js';
+import { listCurrentLocks, listLocksOf, type WorkspaceLockRow } from './workspace-locks.queries.js';
+
+/** Who holds the locks of workspaces, and who held them. */
+@Controller('api/v2')
+export class WorkspaceLocksController {
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {}
+
+  @Get('organizations/:organization/locks')
+  listHeld(
+    @Param('organization') organization: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    return this.page(query, request, { organization }, (page) =>
+      listCurrentLocks(this.database, actor, organization, page),
+    );
+  }
+
+  @Get('workspaces/:id/lock-history')
+  listOf(
+    @Param('id') id: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    return this.page(query, request, { workspace: id }, (page) => listLocksOf(this.database, actor, id, page));
+  }
+
+  private async page(
+    query: QueryOf,
+    { url }: FastifyRequest,
+    subject: PresentSubject,
+    list: (page: PageRequest) => Promise<ListPage<WorkspaceLockRow>>,
+  ): Promise<Document> {
+    const page = parsePage(query);
+    await waitForHistory(this.database, subject);
+    const { rows, total } = await list(page);
+    const now = this.clock.now();
+    const data = rows.map((row) => renderWorkspaceLock(row, now));
+    return renderPage(data, page, total, url);
+  }
+}

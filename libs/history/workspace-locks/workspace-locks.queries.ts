@@ -1,0 +1,85 @@
+import { notFound, sql, type VisiblePrincipal, type Sql, type Timestamp } from '#kernel';
+import type { Database } from '#event-store';
+import {
+  requirePermission,
+  selectGrantedWorkspaces,
+  selectPermittedOrganization,
+  isPermittedByRole,
+  selectPermittedScopes,
+  type Actor,
+} from '#access';
+import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
+import { selectVisiblePrincipal } from '#people';
+import { selectWorkspaceScope, type WorkspaceScope } from '../workspace-changes/workspace-scope.queries.js';
+
+/** Of one holder, from when to when. */
+export type WorkspaceLockRow = {
+  readonly id: string;
+  readonly workspace: string;
+  /** Null where the workspace has been deleted. */
+  readonly workspaceName: string | null;
+  readonly holder: VisiblePrincipal;
+  readonly reason: string;
+  readonly lockedAt: Timestamp;
+  /** All three null while it is held. */
+  readonly unlockedAt: Timestamp | null;
+  readonly unlockedBy: VisiblePrincipal | null;
+  readonly forced: boolean | null;
+};
+
+const selectVisibleHolder = (actor: Actor, somebody: string): Sql =>
+  selectVisiblePrincipal(actor, sql.raw(somebody), sql.raw('l.organization'));
+
+const selectColumns = (actor: Actor): Sql => sql`
+  l.id, l.workspace, w.name as "workspaceName", ${selectVisibleHolder(actor, 'l.holder')} as holder, l.reason,
+  l.locked_at as "lockedAt", l.unlocked_at as "unlockedAt", ${selectVisibleHolder(actor, 'l.unlocked_by')} as "unlockedBy",
+  l.forced`;
+
+/** Locks that are held now, the oldest first: one page of those that the caller sees and the count of all, in one statement. */
+export const listCurrentLocks = async (
+  database: Database,
+  actor: Actor,
+  organizationName: string,
+  page: PageRequest,
+): Promise<ListPage<WorkspaceLockRow>> => {
+  const seen = sql`l.organization = owner.id and l.unlocked_at is null
+    and (owner.whole or l.workspace in (${selectGrantedWorkspaces(actor)}))`;
+  const found = await database.slowRows<WorkspaceLockRow & { total: number; owner: string }>(
+    actor,
+    sql`
+    select owner.id as owner, (select count(*) from history_locks l where ${seen}) as total, page.*
+      from (select id, ${isPermittedByRole(actor, 'read-workspace')} as whole
+              from ${selectPermittedOrganization(actor, 'read-organization', organizationName)} offset 0) owner
+      left join lateral (
+        select ${selectColumns(actor)} from history_locks l left join workspaces w on w.id = l.workspace
+         where ${seen} order by l.locked_at, l.id ${buildLimit(page)}) page on true
+     order by page."lockedAt", page.id`,
+  );
+  const [first] = found;
+  if (!first) throw notFound();
+  requirePermission(actor, 'read-organization', { organization: first.owner });
+  return toListPage(found);
+};
+
+/** All that there ever were of a workspace, the newest first; also of one that has been deleted. */
+export const listLocksOf = async (
+  database: Database,
+  actor: Actor,
+  workspace: string,
+  page: PageRequest,
+): Promise<ListPage<WorkspaceLockRow>> => {
+  const found = await database.slowRows<WorkspaceLockRow & WorkspaceScope & { total: number }>(
+    actor,
+    sql`
+    select place.*, (select count(*) from history_locks where workspace = ${workspace}) as total, page.*
+      from ${selectPermittedScopes(actor, 'read-workspace-history', selectWorkspaceScope(actor, workspace))} place
+      left join lateral (
+        select ${selectColumns(actor)} from history_locks l left join workspaces w on w.id = l.workspace
+         where l.workspace = ${workspace} order by l.locked_at desc, l.id desc ${buildLimit(page)}) page on true
+     order by page."lockedAt" desc, page.id desc`,
+  );
+  const [first] = found;
+  if (!first) throw notFound();
+  requirePermission(actor, 'read-workspace-history', first);
+  return toListPage(found);
+};

@@ -1,0 +1,15 @@
+import type { DataOf, Message, RecordedEvent } from '#kernel';
+import type { HistoryChange, HistoryLookup } from './history-writer.js';
+import type { SubjectData } from './history-fields.js';
+
+/** An event of an organization: all others have no place in a history. */
+export type OrganizationRecordedEvent = RecordedEvent & { readonly organization: string };
+
+export type HistoryHandlers<E extends Message> = {
+  readonly [T in E['type']]:
+    ((data: DataOf<E, T>, event: OrganizationRecordedEvent, known: HistoryLookup) => readonly HistoryChange[]) | null;
+};
+
+export const createSubject = (subject: string, birth: SubjectData): readonly HistoryChange[] => [{ subject, birth }];
+export const updateSubject = (subject: string, patch: SubjectData): readonly HistoryChange[] => [{ subject, patch }];
+export const endSubject = (subject: string): readonly HistoryChange[] => [{ subject, patch: null }];

@@ -1,0 +1,108 @@
+import type { RecordedEvent, Principal, Timestamp } from '#kernel';
+import { createNextVersion, type NewSubjectVersion, type LatestSubjectVersion } from './subject-versions.js';
+import type { SubjectData } from './history-fields.js';
+
+/** A run, as far as the history of its workspace depends on it. */
+export type RunHistory = {
+  readonly run: string;
+  readonly workspace: string;
+  readonly organization: string;
+  readonly queues: boolean;
+  readonly createdAt: Timestamp;
+  readonly status: string;
+  readonly reached: Readonly<Record<string, Timestamp>>;
+  readonly finishedAt: Timestamp | null;
+};
+
+/** Somebody took the lock of a workspace. */
+type LockPeriodStart = {
+  /** The event's. */
+  readonly id: string;
+  readonly workspace: string;
+  readonly organization: string;
+  readonly holder: Principal;
+  readonly reason: string;
+  readonly lockedAt: Timestamp;
+};
+
+export type LockPeriodEnd = {
+  /** Of the event that locked it. */
+  readonly id: string;
+  readonly unlockedAt: Timestamp;
+  readonly unlockedBy: Principal;
+  readonly forced: boolean;
+};
+
+/** What one event means. */
+export type HistoryChange =
+  | { readonly subject: string; readonly birth: SubjectData }
+  /** Null ends the subject. */
+  | { readonly subject: string; readonly patch: SubjectData | null }
+  | { readonly run: RunHistory }
+  | { readonly locking: LockPeriodStart }
+  | { readonly unlocking: LockPeriodEnd }
+  | { readonly forgotten: string };
+
+/** What is known before an event. */
+export type HistoryLookup = {
+  of(subject: string): SubjectData | null;
+  run(id: string): RunHistory | null;
+  /** Workspaces that use an SSH key. */
+  usersOf(sshKey: string): readonly string[];
+};
+
+/** The history as far as a batch of events needs it, and what they add to it. */
+export class HistoryWriter implements HistoryLookup {
+  readonly versions: NewSubjectVersion[] = [];
+  readonly lockings: LockPeriodStart[] = [];
+  readonly unlockings: LockPeriodEnd[] = [];
+  /** Organizations that are gone, with all that was in them. */
+  readonly forgotten: string[] = [];
+  private readonly standing: Map<string, LatestSubjectVersion>;
+  private readonly runs: Map<string, RunHistory>;
+  private readonly touched = new Set<string>();
+
+  constructor(standing: readonly LatestSubjectVersion[], runs: readonly RunHistory[]) {
+    this.standing = new Map(standing.map((one) => [one.subject, one]));
+    this.runs = new Map(runs.map((one) => [one.run, one]));
+  }
+
+  of(subject: string): SubjectData | null {
+    return this.standing.get(subject)?.whole ?? null;
+  }
+
+  run(id: string): RunHistory | null {
+    return this.runs.get(id) ?? null;
+  }
+
+  usersOf(sshKey: string): readonly string[] {
+    return [...this.standing.values()].flatMap(({ subject, whole }) => (whole?.['sshKey'] === sshKey ? [subject] : []));
+  }
+
+  get changedRuns(): readonly RunHistory[] {
+    return [...this.touched].flatMap((id) => this.runs.get(id) ?? []);
+  }
+
+  add(change: HistoryChange, event: RecordedEvent & { readonly organization: string }): void {
+    // A lock does not wait for the organization's deletion: it may come after it, and leaves no row.
+    if (this.forgotten.includes(event.organization)) return;
+    if ('birth' in change) this.become({ subject: change.subject, patch: change.birth }, event);
+    else if ('patch' in change) {
+      if (this.of(change.subject)) this.become(change, event);
+    } else if ('run' in change) {
+      this.runs.set(change.run.run, change.run);
+      this.touched.add(change.run.run);
+    } else if ('locking' in change) this.lockings.push(change.locking);
+    else if ('unlocking' in change) this.unlockings.push(change.unlocking);
+    else this.forgotten.push(change.forgotten);
+  }
+
+  private become(
+    change: { readonly subject: string; readonly patch: SubjectData | null },
+    event: RecordedEvent & { readonly organization: string },
+  ): void {
+    const next = createNextVersion(this.standing.get(change.subject), change, event);
+    this.standing.set(change.subject, next);
+    this.versions.push(next);
+  }
+}

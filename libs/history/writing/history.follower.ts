@@ -1,0 +1,169 @@
+import { sql, type Sql } from '#kernel';
+import { waitForFollower, type Database, type Follower, type DatabaseSession } from '#event-store';
+import type { PresentSubject } from '#json-api';
+import { HistoryWriter, type RunHistory } from './history-writer.js';
+import { toHistoryChanges, HISTORY_EVENT_TYPES, listSubjects } from './workspace-history.handlers.js';
+import type { OrganizationRecordedEvent } from './history-handlers.js';
+import type { NewSubjectVersion, LatestSubjectVersion } from './subject-versions.js';
+
+const FOLLOWER_NAME = 'workspace_history';
+
+/** In characters. An index has the name, and no room for one like that of an agent's token: what its maker says of it. */
+export const MAX_ACTOR_NAME_LENGTH = 100;
+
+type QueryRunner = Pick<DatabaseSession, 'run'>['run'];
+
+/** Writes down how everything was. It costs a batch the same few statements, however many events that has. */
+export const historyFollower: Follower = {
+  name: FOLLOWER_NAME,
+  batch: 500,
+  only: HISTORY_EVENT_TYPES,
+  tables: ['history_versions', 'history_runs', 'history_locks'],
+  names: [
+    { table: 'history_versions', column: 'actor_name', id: 'actor_id' },
+    { table: 'history_versions', column: 'data', at: ['lock', 'holder'] },
+    { table: 'history_locks', column: 'holder' },
+    { table: 'history_locks', column: 'unlocked_by' },
+  ],
+  follow: async (events, session) => {
+    const told = events.filter(
+      (event): event is OrganizationRecordedEvent =>
+        HISTORY_EVENT_TYPES.includes(event.type) && event.organization !== null,
+    );
+    if (told.length === 0) return [];
+    const chronicle = await loadHistoryWriter(told, (statement) => session.run(statement));
+    for (const event of told) for (const change of toHistoryChanges(event, chronicle)) chronicle.add(change, event);
+    return buildStatements(chronicle);
+  },
+};
+
+const selectOrganization = (subject: PresentSubject): Sql => {
+  if ('workspace' in subject) return sql`(select organization from workspaces where id = ${subject.workspace})`;
+  if ('project' in subject) return sql`(select organization from projects where id = ${subject.project})`;
+  return sql`(select id from organizations where name = ${subject.organization})`;
+};
+
+/**
+ * Resolves when the history has all that was written before the call: of the subject's organization, or of all
+ * organizations if the subject does not exist any more.
+ */
+export const waitForHistory = (database: Database, subject: PresentSubject): Promise<void> =>
+  waitForFollower(database, FOLLOWER_NAME, { only: HISTORY_EVENT_TYPES, organization: selectOrganization(subject) });
+
+const KEY_DELETED = 'SshKeyDeleted';
+
+/**
+ * Reads what is known of everything that the events name, and of what that names in turn: the workspace of a run, the
+ * owner of a policy, the current run of a workspace.
+ */
+const loadHistoryWriter = async (
+  events: readonly OrganizationRecordedEvent[],
+  run: QueryRunner,
+): Promise<HistoryWriter> => {
+  const keys = events.filter(({ type }) => type === KEY_DELETED).map(({ stream }) => stream);
+  const users = keys.length > 0 ? await run<{ subject: string }>(selectWorkspacesEverUsing(keys)) : [];
+  const found = { standing: new Map<string, LatestSubjectVersion>(), runs: new Map<string, RunHistory>() };
+  const asked = new Set<string>();
+  let wanted = [...events.flatMap(listSubjects), ...users.map(({ subject }) => subject)];
+  while (wanted.length > 0) {
+    for (const id of wanted) asked.add(id);
+    const isRun = (id: string): boolean => id.startsWith('run-');
+    const [standing, runs] = await Promise.all([
+      run<LatestSubjectVersion>(selectLatestVersions(wanted.filter((id) => !isRun(id)))),
+      run<RunHistory>(selectRuns(wanted.filter(isRun))),
+    ]);
+    for (const one of standing) found.standing.set(one.subject, one);
+    for (const one of runs) found.runs.set(one.run, one);
+    const named = [
+      ...standing.flatMap(({ whole }) => [whole?.['workspace'], whole?.['owner'], whole?.['currentRun']]),
+      ...runs.map(({ workspace }) => workspace),
+    ];
+    wanted = [...new Set(named)].filter((id): id is string => typeof id === 'string' && !asked.has(id));
+  }
+  return new HistoryWriter([...found.standing.values()], [...found.runs.values()]);
+};
+
+/** Whoever used one of these keys once may do so still. */
+const selectWorkspacesEverUsing = (keys: readonly string[]): Sql => sql`
+  select distinct subject from history_versions
+   where data ->> 'sshKey' = any (${keys}::text[]) and 'ssh-key' = any (changed)`;
+
+const selectLatestVersions = (subjects: readonly string[]): Sql => sql`
+  select h.subject, h.ordinal, h.since, h.frame, h.data, f.data || h.data as whole
+    from (select distinct id from unnest(${subjects}::text[]) as id) named
+    cross join lateral (select * from history_versions where subject = named.id order by ordinal desc limit 1) h
+    join history_versions f on f.subject = h.subject and f.ordinal = h.frame`;
+
+const selectRuns = (runs: readonly string[]): Sql => sql`
+  select run, workspace, organization, queues, created_at as "createdAt", status, reached, finished_at as "finishedAt"
+    from history_runs where run = any (${runs}::text[])`;
+
+/** The first is there whether or not there is anything to write: what has been read is noted with it, and may be waited for. */
+const buildStatements = ({ versions, changedRuns, lockings, unlockings, forgotten }: HistoryWriter): readonly Sql[] => [
+  insertVersions(versions),
+  ...(changedRuns.length > 0 ? [upsertRuns(changedRuns)] : []),
+  ...(lockings.length > 0 ? [insertLocks(lockings)] : []),
+  ...(unlockings.length > 0 ? [updateEndedLocks(unlockings)] : []),
+  ...(forgotten.length > 0 ? deleteHistory(forgotten) : []),
+];
+
+const insertVersions = (versions: readonly NewSubjectVersion[]): Sql => {
+  const rows = versions.map(({ subject, ordinal, since, frame, data, changed, organization, event }) => ({
+    subject,
+    ordinal,
+    organization,
+    since,
+    frame,
+    data,
+    changed,
+    event: event.id,
+    type: event.type,
+    version: event.version,
+    actor: event.context.accessor,
+    request: event.context.request.id,
+  }));
+  return sql`
+    insert into history_versions (subject, ordinal, organization, since, frame, data, changed, event, type, version,
+                                  actor_type, actor_id, actor_name, request)
+    select subject, ordinal, organization, since, frame, data, changed, event, type, version, actor ->> 'type',
+           actor ->> 'id', left(actor ->> 'name', ${MAX_ACTOR_NAME_LENGTH}), request
+      from jsonb_to_recordset(${sql.json(rows)}::jsonb) as list (
+        subject text, ordinal bigint, organization text, since timestamptz, frame bigint, data jsonb, changed text[],
+        event uuid, type text, version bigint, actor jsonb, request text)`;
+};
+
+const upsertRuns = (runs: readonly RunHistory[]): Sql => sql`
+  insert into history_runs (run, workspace, organization, queues, created_at, status, reached, finished_at)
+  select run, workspace, organization, queues, "createdAt", status, reached, "finishedAt"
+    from jsonb_to_recordset(${sql.json(runs)}::jsonb) as list (
+      run text, workspace text, organization text, queues boolean, "createdAt" timestamptz, status text, reached jsonb,
+      "finishedAt" timestamptz)
+  on conflict (run) do update
+    set status = excluded.status, reached = excluded.reached, finished_at = excluded.finished_at`;
+
+const insertLocks = (lockings: HistoryWriter['lockings']): Sql => sql`
+  insert into history_locks (id, workspace, organization, holder, reason, locked_at)
+  select id, workspace, organization, holder, reason, "lockedAt"
+    from jsonb_to_recordset(${sql.json(lockings)}::jsonb) as list (
+      id uuid, workspace text, organization text, holder jsonb, reason text, "lockedAt" timestamptz)`;
+
+const updateEndedLocks = (unlockings: HistoryWriter['unlockings']): Sql => sql`
+  update history_locks l
+     set unlocked_at = greatest(list."unlockedAt", l.locked_at), unlocked_by = list."unlockedBy", forced = list.forced
+    from jsonb_to_recordset(${sql.json(unlockings)}::jsonb) as list (
+      id uuid, "unlockedAt" timestamptz, "unlockedBy" jsonb, forced boolean)
+   where l.id = list.id`;
+
+/** Last: what a batch tells of an organization before its end goes as well. */
+const deleteHistory = (organizations: readonly string[]): readonly Sql[] => {
+  const workspaces = sql`
+    select subject from history_versions
+     where organization = any (${organizations}::text[]) and ordinal = 1 and type = 'WorkspaceCreated'`;
+  return [
+    sql`delete from history_runs where workspace in (${workspaces})`,
+    sql`delete from history_locks where workspace in (${workspaces})`,
+    sql`
+    delete from history_versions where subject in (
+      select subject from history_versions where organization = any (${organizations}::text[]) and ordinal = 1)`,
+  ];
+};

@@ -1,0 +1,220 @@
+import { mergeTags, removeTags, type DataOf, type RecordedEvent, type Tag } from '#kernel';
+import type { OrganizationEvent, ProjectEvent } from '#organizations';
+import { DELETE_OLDERS, DONT_DELETES, type DataRetentionPolicyEvent } from '#data-retention-policies';
+import type { SshKeyEvent } from '#ssh-keys';
+import type { ReservedTagKeyEvent } from '#tags';
+import type { VariableEvent } from '#variables';
+import type { WorkspaceEvent } from '#workspaces';
+import type { HistoryChange, HistoryLookup } from './history-writer.js';
+import { configurations, runs } from './run-history.handlers.js';
+import {
+  updateSubject,
+  createSubject,
+  endSubject,
+  type HistoryHandlers,
+  type OrganizationRecordedEvent,
+} from './history-handlers.js';
+import type { SubjectData } from './history-fields.js';
+
+const organizations: HistoryHandlers<OrganizationEvent> = {
+  OrganizationCreated: ({ name, email, featureSet, settings }, { stream }) =>
+    createSubject(stream, { ...settings, name, email, featureSet }),
+  OrganizationUpdated: ({ changes }, { stream }) => updateSubject(stream, changes),
+  OrganizationFeatureSetChanged: ({ featureSet }, { stream }) => updateSubject(stream, { featureSet }),
+  OrganizationTokenTtlPoliciesChanged: null,
+  OrganizationDeleted: (_, { stream }) => [{ forgotten: stream }],
+};
+
+const projects: HistoryHandlers<ProjectEvent> = {
+  ProjectCreated: ({ name, description, settings }, { stream }) =>
+    createSubject(stream, { ...settings, name, description }),
+  ProjectUpdated: ({ changes }, { stream }) => updateSubject(stream, changes),
+  ProjectTagBound: ({ key, to }, { stream }, known) =>
+    updateSubject(stream, { tags: mergeTags(getTags(known, stream), [{ key, value: to }]) }),
+  ProjectTagUnbound: ({ key }, { stream }, known) =>
+    updateSubject(stream, { tags: removeTags(getTags(known, stream), [key]) }),
+  ProjectDeleted: (_, { stream }) => endSubject(stream),
+};
+
+/** Of each workspace; the keys are those of its settings and of its row. */
+const NEW_WORKSPACE_DATA = {
+  lock: null,
+  sshKey: null,
+  dataRetentionPolicy: null,
+  remoteStateConsumers: [],
+  currentStateVersion: null,
+  resourceCount: 0,
+  currentRun: null,
+  currentConfigurationVersion: null,
+  currentConfigurationSince: null,
+  variables: [],
+} as const;
+
+const getTags = (known: HistoryLookup, workspace: string): readonly Tag[] =>
+  (known.of(workspace)?.['tags'] ?? []) as readonly Tag[];
+const getIds = (
+  known: HistoryLookup,
+  workspace: string,
+  key: 'variables' | 'remoteStateConsumers',
+): readonly string[] => (known.of(workspace)?.[key] ?? []) as readonly string[];
+
+/** The lock that is held, as data knows it: with the id that its row has. */
+const getLock = (known: HistoryLookup, workspace: string): { readonly id: string } | null =>
+  (known.of(workspace)?.['lock'] ?? null) as { readonly id: string } | null;
+
+/** By force it is somebody else who ends it. */
+const toUnlockChanges = (
+  known: HistoryLookup,
+  { stream, time, context, data }: OrganizationRecordedEvent,
+  forced: boolean,
+): readonly HistoryChange[] => {
+  const lock = getLock(known, stream);
+  if (!lock) return [];
+  const unlockedBy = forced ? context.accessor : (data as DataOf<WorkspaceEvent, 'WorkspaceUnlocked'>).holder;
+  return [{ unlocking: { id: lock.id, unlockedAt: time, unlockedBy, forced } }];
+};
+
+const toTagChanges = ({ stream, time }: OrganizationRecordedEvent, tags: readonly Tag[]): readonly HistoryChange[] =>
+  updateSubject(stream, { tags, updatedAt: time });
+
+const workspaces: HistoryHandlers<WorkspaceEvent> = {
+  WorkspaceCreated: ({ project, name, settings, tags }, { stream, time }) =>
+    createSubject(stream, {
+      ...settings,
+      ...NEW_WORKSPACE_DATA,
+      name,
+      project,
+      tags,
+      createdAt: time,
+      updatedAt: time,
+      latestChangeAt: time,
+    }),
+  WorkspaceUpdated: ({ changes }, { stream, time }) => updateSubject(stream, { ...changes, updatedAt: time }),
+  WorkspaceMoved: ({ to }, { stream, time }) => updateSubject(stream, { project: to, updatedAt: time }),
+  WorkspaceDeleted: (_, event, known) => [...toUnlockChanges(known, event, true), ...endSubject(event.stream)],
+  WorkspaceSshKeyAssigned: ({ key }, { stream, time }) => updateSubject(stream, { sshKey: key, updatedAt: time }),
+  WorkspaceSshKeyUnassigned: (_, { stream, time }) => updateSubject(stream, { sshKey: null, updatedAt: time }),
+  WorkspaceLocked: ({ holder, reason }, { id, stream, organization, time }, known) => {
+    if (!known.of(stream)) return [];
+    return [
+      ...updateSubject(stream, { lock: { id, holder, reason, at: time }, updatedAt: time }),
+      { locking: { id, workspace: stream, organization, holder, reason, lockedAt: time } },
+    ];
+  },
+  WorkspaceUnlocked: ({ forced }, event, known) => [
+    ...toUnlockChanges(known, event, forced),
+    ...updateSubject(event.stream, { lock: null, updatedAt: event.time }),
+  ],
+  WorkspaceTagAdded: ({ name }, event, known) =>
+    toTagChanges(event, mergeTags(getTags(known, event.stream), [{ key: name, value: null }])),
+  WorkspaceTagRemoved: ({ name }, event, known) =>
+    toTagChanges(event, removeTags(getTags(known, event.stream), [name])),
+  WorkspaceTagBound: ({ key, to }, event, known) =>
+    toTagChanges(event, mergeTags(getTags(known, event.stream), [{ key, value: to }])),
+  WorkspaceTagUnbound: ({ key }, event, known) => toTagChanges(event, removeTags(getTags(known, event.stream), [key])),
+  WorkspaceTagged: ({ tags }, event, known) => toTagChanges(event, mergeTags(getTags(known, event.stream), tags)),
+  WorkspaceUntagged: ({ keys }, event, known) => toTagChanges(event, removeTags(getTags(known, event.stream), keys)),
+  RemoteStateConsumersAdded: ({ workspaces: added }, { stream, time }, known) => {
+    const all = new Set([...getIds(known, stream, 'remoteStateConsumers'), ...added]);
+    return updateSubject(stream, { remoteStateConsumers: [...all], updatedAt: time });
+  },
+  RemoteStateConsumersRemoved: ({ workspaces: removed }, { stream, time }, known) => {
+    const left = getIds(known, stream, 'remoteStateConsumers').filter((id) => !removed.includes(id));
+    return updateSubject(stream, { remoteStateConsumers: left, updatedAt: time });
+  },
+  StateVersionCreated: (_, { stream, time }) => updateSubject(stream, { latestChangeAt: time }),
+  StateVersionFinalized: ({ id, outputs }) =>
+    createSubject(id, { outputs: outputs.map((output) => ({ id: output.id, name: output.name })) }),
+  StateVersionDiscarded: null,
+  StateVersionPromoted: ({ id, resources }, { stream, time }) =>
+    updateSubject(stream, { currentStateVersion: id, resourceCount: resources, updatedAt: time }),
+};
+
+const variables: HistoryHandlers<VariableEvent> = {
+  VariableCreated: ({ owner, key, category }, { stream }, known) => {
+    if (owner.type !== 'workspaces') return [];
+    return [
+      ...createSubject(stream, { workspace: owner.id, key, category }),
+      ...updateSubject(owner.id, { variables: [...getIds(known, owner.id, 'variables'), stream] }),
+    ];
+  },
+  // What it is called and what it is for says where it stands in the list; its value is nobody's business here.
+  VariableUpdated: ({ changes: { key, category } }, { stream }, known) => {
+    if (!known.of(stream) || (key === undefined && category === undefined)) return [];
+    return updateSubject(stream, {
+      ...(key === undefined ? {} : { key }),
+      ...(category === undefined ? {} : { category }),
+    });
+  },
+  VariableDeleted: (_, { stream }, known) => {
+    const workspace = known.of(stream)?.['workspace'] as string | undefined;
+    if (workspace === undefined) return [];
+    const left = getIds(known, workspace, 'variables').filter((id) => id !== stream);
+    return [...endSubject(stream), ...updateSubject(workspace, { variables: left })];
+  },
+};
+
+const toPolicyData = (id: string, days: number | null): SubjectData => ({
+  dataRetentionPolicy: { type: days === null ? DONT_DELETES : DELETE_OLDERS, id, days },
+});
+
+const policies: HistoryHandlers<DataRetentionPolicyEvent> = {
+  DataRetentionPolicySet: ({ target: { id }, deleteOlderThanDays }, { stream }) => [
+    ...createSubject(stream, { owner: id }),
+    ...updateSubject(id, toPolicyData(stream, deleteOlderThanDays)),
+  ],
+  DataRetentionPolicyChanged: ({ deleteOlderThanDays }, { stream }, known) => {
+    const owner = known.of(stream)?.['owner'] as string | undefined;
+    return owner === undefined ? [] : updateSubject(owner, toPolicyData(stream, deleteOlderThanDays));
+  },
+  DataRetentionPolicyRemoved: (_, { stream }, known) => {
+    const owner = known.of(stream)?.['owner'] as string | undefined;
+    return owner === undefined ? [] : [...endSubject(stream), ...updateSubject(owner, { dataRetentionPolicy: null })];
+  },
+};
+
+const sshKeys: HistoryHandlers<SshKeyEvent> = {
+  SshKeyCreated: null,
+  SshKeyRenamed: null,
+  SshKeyReplaced: null,
+  SshKeyDeleted: (_, { stream }, known) => known.usersOf(stream).flatMap((id) => updateSubject(id, { sshKey: null })),
+};
+
+/** Reserved tag keys decide which bindings of workspaces are shown as forbidden. */
+const reservedTagKeys: HistoryHandlers<ReservedTagKeyEvent> = {
+  ReservedTagKeyCreated: (facts, { stream }) => createSubject(stream, facts),
+  ReservedTagKeyUpdated: ({ to }, { stream }) => updateSubject(stream, to),
+  ReservedTagKeyDeleted: (_, { stream }) => endSubject(stream),
+};
+
+/** What every event means for the history. */
+const HISTORY_HANDLERS: Readonly<
+  Record<
+    string,
+    ((data: never, event: OrganizationRecordedEvent, known: HistoryLookup) => readonly HistoryChange[]) | null
+  >
+> = {
+  ...organizations,
+  ...projects,
+  ...workspaces,
+  ...variables,
+  ...runs,
+  ...configurations,
+  ...policies,
+  ...sshKeys,
+  ...reservedTagKeys,
+};
+
+/** Types of the events that mean something. */
+export const HISTORY_EVENT_TYPES: readonly string[] = Object.keys(HISTORY_HANDLERS).filter(
+  (type) => HISTORY_HANDLERS[type] !== null,
+);
+
+export const toHistoryChanges = (event: OrganizationRecordedEvent, known: HistoryLookup): readonly HistoryChange[] =>
+  HISTORY_HANDLERS[event.type]?.(event.data as never, event, known) ?? [];
+
+/** The subjects that an event is about, by name. */
+export const listSubjects = ({ stream, data }: RecordedEvent): readonly string[] => {
+  const { workspace, owner, target } = data as { workspace?: string; owner?: { id: string }; target?: { id: string } };
+  return [stream, workspace, owner?.id, target?.id].filter((id) => id !== undefined);
+};

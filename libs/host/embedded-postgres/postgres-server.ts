@@ -1,0 +1,123 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { PlainLogger } from '../logging/logger.js';
+import { toPathForPostgres, runClusterProgram, type PostgresCluster } from './postgres-cluster.js';
+
+export type ProcessExit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
+
+/** One running Postgres. */
+export type PostgresServerProcess = {
+  readonly process: ChildProcess;
+  /** Fulfilled when it accepts connections; rejected, with its last words, when it ends before that. */
+  readonly ready: Promise<void>;
+  readonly exited: Promise<ProcessExit>;
+};
+
+/** Postgres would not start because somebody else listens on that port. */
+export class PortTakenError extends Error {}
+
+const buildServerSettings = (cluster: PostgresCluster, port: number): Readonly<Record<string, string>> => ({
+  cluster_name: cluster.name,
+  listen_addresses: '127.0.0.1',
+  port: String(port),
+  // Relative to its data folder: so the name always fits the 107 bytes that it may have, however deep the folder lies.
+  unix_socket_directories: '.',
+  max_connections: '100',
+  shared_buffers: '128MB',
+  // An acknowledged write survives a power cut. These are Postgres' defaults, said here so that no file turns them off.
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+  wal_compression: 'on',
+  // Fewer, longer checkpoints write fewer full pages; recovery of 1 GB of WAL still takes seconds.
+  checkpoint_timeout: '10min',
+  checkpoint_completion_target: '0.9',
+  min_wal_size: '80MB',
+  max_wal_size: '1GB',
+  // Our statements are short: compiling one costs more than running it.
+  jit: 'off',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  log_min_messages: 'warning',
+  log_line_prefix: '',
+  log_checkpoints: 'off',
+  lc_messages: 'C',
+  // Neither statements nor row values in the log: both may hold what the log must not.
+  log_error_verbosity: 'terse',
+  log_min_error_statement: 'panic',
+});
+
+export const startServer = (cluster: PostgresCluster, port: number, logger: PlainLogger): PostgresServerProcess => {
+  const flags = Object.entries(buildServerSettings(cluster, port)).map(([name, value]) => `--${name}=${value}`);
+  const child = runClusterProgram(
+    cluster,
+    cluster.binaries.postgres,
+    ['-D', toPathForPostgres(cluster), ...flags],
+    ['ignore', 'ignore', 'pipe'],
+  );
+  const endWatch = stopServerWithParent(child, logger);
+  const exited = new Promise<ProcessExit>((resolve) => {
+    child.on('exit', (code, signal) => {
+      endWatch();
+      resolve({ code, signal });
+    });
+  });
+  return { process: child, exited, ready: waitUntilReady(child, exited, logger) };
+};
+
+const waitUntilReady = (child: ChildProcess, exited: Promise<ProcessExit>, logger: PlainLogger): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const lastWords: string[] = [];
+    child.on('error', (error) => reject(new Error('Postgres could not be run', { cause: error })));
+    const lines = child.stderr ? createInterface({ input: child.stderr }) : null;
+    lines?.on('line', (line) => {
+      forwardLogLine(line, logger);
+      lastWords.push(line);
+      if (lastWords.length > 20) lastWords.shift();
+      // Said on the level LOG, which is never filtered, and in English: the messages' locale is C.
+      if (line.includes('database system is ready to accept connections')) resolve();
+    });
+    // Its last lines may come after its end: wait for both.
+    const closed = new Promise<void>((done) => {
+      if (lines) lines.on('close', done);
+      else done();
+    });
+    void Promise.all([exited, closed]).then(([{ code, signal }]) => {
+      const words = lastWords.join('\n');
+      const message = `Postgres ended before it was ready (${signal ?? `exit code ${code}`}):\n${words}`;
+      reject(words.includes('Address already in use') ? new PortTakenError(message) : new Error(message));
+    });
+  });
+
+const levels: Readonly<Record<string, keyof PlainLogger>> = {
+  WARNING: 'warn',
+  FATAL: 'warn',
+  PANIC: 'error',
+};
+
+// ERROR stays at debug: whoever sent the statement is told, and a lost race for a unique name is no fault.
+const forwardLogLine = (line: string, logger: PlainLogger): void => {
+  const level = levels[/^([A-Z]+):/.exec(line)?.[1] ?? ''] ?? 'debug';
+  logger[level](`postgres: ${line}`);
+};
+
+/**
+ * A shell that does nothing but wait for our end: the kernel closes our side of its input, however we end, and it tells
+ * Postgres to shut down. Should it fail, the next start finds the leftovers (postgres-leftovers.ts).
+ */
+const stopServerWithParent = (server: ChildProcess, logger: PlainLogger): (() => void) => {
+  if (server.pid === undefined) return () => undefined;
+  const watch = spawn('/bin/sh', ['-c', 'read -r _; kill -INT "$1"', 'cadastre-watch', String(server.pid)], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+    env: {},
+  });
+  // Only the quick end of an orphan is lost with it.
+  watch.on('error', (error) =>
+    logger.warn(`nothing will stop Postgres should this process be killed: ${error.message}`),
+  );
+  watch.unref();
+  return () => {
+    watch.kill('SIGKILL');
+  };
+};

@@ -1,0 +1,122 @@
+import { once } from 'node:events';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { issueCa, issueServerCertificate } from '../certificates/certificates.js';
+import { inspectMachine, type ProcessKind } from './inspect-machine.js';
+import { listSettingWarnings } from '../settings/setting-warnings.js';
+import { parseSettings } from '../settings/settings.js';
+import { removeFolder, createTemporaryFolder } from '../spec.js';
+
+const NOW = new Date('2026-11-23T00:00:00Z');
+const YEARS_LATER = new Date('2036-11-23T00:00:00Z');
+
+let folder: string;
+let file: string;
+beforeAll(async () => {
+  folder = await createTemporaryFolder();
+  file = join(folder, 'file');
+  await writeFile(file, 'content');
+});
+afterAll(() => removeFolder(folder));
+
+const inspect = (env: Readonly<Record<string, string>>, kind: ProcessKind = 'command', now = NOW) => {
+  const { settings, invalid } = parseSettings({ CADASTRE_DATA: join(folder, 'data'), ...env });
+  return inspectMachine(settings, kind, invalid, now);
+};
+
+describe('the inspection of the machine', () => {
+  it('finds nothing wrong with the defaults, and leaves nothing behind', async () => {
+    const before = await readdir(folder);
+    expect(await inspect({})).toEqual([]);
+    await mkdir(join(folder, 'existing'));
+    expect(await inspect({ CADASTRE_DATA: join(folder, 'existing') })).toEqual([]);
+    expect(await readdir(join(folder, 'existing'))).toEqual([]);
+    expect(await readdir(folder)).toEqual([...before, 'existing'].toSorted());
+  });
+
+  it('refuses a data folder that is a file or lies in one, in one line', async () => {
+    expect(await inspect({ CADASTRE_DATA: file })).toEqual([
+      `CADASTRE_DATA: ${file} is a file; name a folder that this user can write to`,
+    ]);
+    expect(await inspect({ CADASTRE_DATA: join(file, 'data') })).toEqual([
+      `CADASTRE_DATA: ${file}/data cannot be created, because ${file} is a file; ` +
+        'name a folder that this user can write to',
+    ]);
+  });
+
+  it('refuses a folder for blobs that cannot be written to, unless there is a bucket', async () => {
+    const blobs = '/sys/kernel/cadastre';
+    expect(await inspect({ CADASTRE_BLOBS: blobs })).toEqual([
+      expect.stringMatching(`^CADASTRE_BLOBS: ${blobs} cannot be written to \\(\\w+\\); name a folder `),
+    ]);
+    expect(await inspect({ CADASTRE_S3_BUCKET: 'acme' })).toEqual([]);
+  });
+
+  it('refuses a certificate that is unreadable, no certificate, expired or of another key', async () => {
+    const ca = await issueCa(NOW);
+    const pairs = await Promise.all([1, 2].map(() => issueServerCertificate(ca, ['localhost'], NOW)));
+    const [cert, key, otherKey] = ['cert.pem', 'key.pem', 'other-key.pem'].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ];
+    await writeFile(cert, pairs[0]?.certificate ?? '');
+    await writeFile(key, pairs[0]?.key ?? '');
+    await writeFile(otherKey, pairs[1]?.key ?? '');
+    const tls = (CADASTRE_TLS_CERT: string, CADASTRE_TLS_KEY: string, now = NOW) =>
+      inspect({ CADASTRE_TLS_CERT, CADASTRE_TLS_KEY }, 'command', now);
+    expect(await tls(cert, key)).toEqual([]);
+    expect(await tls(join(folder, 'absent'), file)).toEqual([
+      `CADASTRE_TLS_CERT: ${folder}/absent cannot be read (ENOENT); name a PEM file that this user can read`,
+      `CADASTRE_TLS_KEY: ${file} does not hold a private key without a passphrase in PEM format`,
+    ]);
+    expect(await tls(cert, otherKey)).toEqual([
+      `CADASTRE_TLS_KEY: ${otherKey} is not the key of the certificate in ${cert}; name a pair`,
+    ]);
+    expect(await tls(cert, key, YEARS_LATER)).toEqual([
+      expect.stringMatching(`^CADASTRE_TLS_CERT: the certificate in ${cert} expired on 20.*Z; renew it$`),
+    ]);
+  });
+
+  it('refuses an address of another machine, and a port in use', async () => {
+    // RFC 5737: for documentation, no machine has it.
+    expect(await inspect({ HOST: '203.0.113.9' }, 'gateway')).toEqual([
+      'HOST: 203.0.113.9 is no address of this machine; use one of its addresses, 127.0.0.1, or 0.0.0.0 for all',
+    ]);
+    const server = createServer();
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    expect(await inspect({ PORT: String(port) }, 'gateway')).toEqual([
+      `PORT: ${port} on 127.0.0.1 is in use by another process; stop that process or use another port`,
+    ]);
+    expect(await inspect({ PORT: String(port) }, 'command')).toEqual([]);
+    server.close();
+  });
+
+  it('skips what depends on an invalid setting', async () => {
+    expect(await inspect({ HOST: '203.0.113.9', PORT: 'http' }, 'gateway')).toEqual([]);
+  });
+});
+
+describe('warnings', () => {
+  const warnings = (env: Readonly<Record<string, string>>, kind: ProcessKind = 'serve') =>
+    listSettingWarnings(env, parseSettings(env).settings, kind);
+
+  it('name the closest setting for one that does not exist', () => {
+    expect(warnings({ CADASTRE_ENCRYPTON_KEY: 'x', CADASTRE_ADMIN_TOKEN_FILES: 'x', OTHER: 'x' })).toEqual([
+      'CADASTRE_ENCRYPTON_KEY: there is no such setting, it is ignored; did you mean CADASTRE_ENCRYPTION_KEY?',
+      'CADASTRE_ADMIN_TOKEN_FILES: there is no such setting, it is ignored; did you mean CADASTRE_ADMIN_TOKEN_FILE?',
+    ]);
+    expect(warnings({ CADASTRE_EDITION: 'all', CADASTRE_URL: 'x', CADASTRE_KEY_PASSPHRASE: 'x' })).toEqual([]);
+  });
+
+  it('point out plain HTTP that other machines can reach, unless a proxy speaks TLS', () => {
+    const plain = { CADASTRE_TLS: 'off', HOST: '0.0.0.0' };
+    expect(warnings(plain)).toEqual([expect.stringContaining('HOST 0.0.0.0 is reachable from other machines')]);
+    expect(warnings({ ...plain, CADASTRE_PUBLIC_URL: 'https://tf.example.com' })).toEqual([]);
+    expect(warnings({ ...plain, HOST: '127.0.0.1' })).toEqual([]);
+    expect(warnings(plain, 'projector')).toEqual([]);
+  });
+});

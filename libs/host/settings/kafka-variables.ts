@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { isHostOrAddress, isLoopback } from '../certificates/host-names.js';
+import {
+  isEndpoint,
+  isPort,
+  listSchema,
+  matchingSchema,
+  onOffSchema,
+  defineSecretVariable,
+  parseUrl,
+} from './variable-schemas.js';
+import { defineVariable } from './variable.js';
+
+/** The client's secret goes there, so that plain HTTP must not leave the machine. */
+const isTokenUrl = (text: string): boolean => {
+  const url = parseUrl(text);
+  return isEndpoint(text) && !!url && (url.protocol === 'https:' || isLoopback(url.hostname.replace(/^\[|\]$/g, '')));
+};
+
+const SASL_MECHANISMS = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512', 'OAUTHBEARER'] as const;
+
+const isBroker = (text: string): boolean => {
+  const [, host = '', port = ''] = /^(?:\[?)(.+?)(?:\]?):(\d+)$/.exec(text) ?? [];
+  return isHostOrAddress(host) && isPort(port);
+};
+
+const brokers = listSchema(isBroker, 'host:port');
+
+/** How Cadastre reaches Kafka, and what it calls its topics. */
+export const kafkaVariables = {
+  KAFKA_BROKERS: defineVariable(
+    '–',
+    'comma-separated list of host:port; without it nothing is published',
+    brokers.exactOptional(),
+  ),
+  KAFKA_TLS: defineVariable('off', 'on: connections to the brokers use TLS', onOffSchema('off')),
+  KAFKA_TLS_CA: defineVariable(
+    'authorities that Node trusts',
+    'file with the certificates of the authorities that sign certificates of the brokers (PEM)',
+    z.string().exactOptional(),
+  ),
+  KAFKA_TLS_CERT: defineVariable(
+    '–',
+    'file with the client certificate for the brokers, and its chain (PEM)',
+    z.string().exactOptional(),
+  ),
+  KAFKA_TLS_KEY: defineVariable(
+    '–',
+    'file with the key of that certificate (PEM, without a passphrase)',
+    z.string().exactOptional(),
+  ),
+  KAFKA_SASL_MECHANISM: defineVariable(
+    '–',
+    'PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER; without it connections do not authenticate',
+    z.enum(SASL_MECHANISMS, `must be one of ${SASL_MECHANISMS.join(', ')}`).exactOptional(),
+  ),
+  KAFKA_SASL_USERNAME: defineVariable('–', 'user of PLAIN and SCRAM', z.string().exactOptional()),
+  KAFKA_SASL_PASSWORD: defineSecretVariable('–', 'password of PLAIN and SCRAM', z.string().exactOptional()),
+  KAFKA_SASL_TOKEN_URL: defineVariable(
+    '–',
+    'address of the OAuth 2.0 token endpoint for OAUTHBEARER',
+    matchingSchema(
+      isTokenUrl,
+      'must be https:// with a host, without user, password or query; http:// only for a loopback address',
+    ).exactOptional(),
+  ),
+  KAFKA_SASL_CLIENT_ID: defineVariable(
+    '–',
+    'client for the token endpoint (client credentials)',
+    z.string().exactOptional(),
+  ),
+  KAFKA_SASL_CLIENT_SECRET: defineSecretVariable('–', 'secret of that client', z.string().exactOptional()),
+  KAFKA_SASL_SCOPE: defineVariable('–', 'scopes of the token, separated by spaces', z.string().exactOptional()),
+  CADASTRE_TOPIC_PREFIX: defineVariable(
+    'cadastre',
+    'prefix of the names of all Kafka topics',
+    z
+      .string()
+      // Kafka allows 249 characters in all, and a suffix is to come.
+      .regex(/^(?!\.{1,2}$)[A-Za-z0-9._-]{1,200}$/, 'must be letters, digits, dots, underscores and hyphens')
+      .default('cadastre'),
+  ),
+} as const;

@@ -1,0 +1,105 @@
+import { defineCountVariable, limitSchema, wholeNumberSchema } from './variable-schemas.js';
+import { defineVariable } from './variable.js';
+
+/** Limits of what reads may use of Postgres. */
+export const readLimitVariables = {
+  CADASTRE_READ_TIMEOUT_SECONDS: defineVariable(
+    '5',
+    'time after which Postgres cancels an ordinary read, in seconds; its request gets 503',
+    wholeNumberSchema(1, 600, 5),
+  ),
+  CADASTRE_SLOW_READ_TIMEOUT_SECONDS: defineVariable(
+    '15',
+    'the same for slow reads: lists, searches, exports, reads of the past',
+    wholeNumberSchema(1, 600, 15),
+  ),
+  CADASTRE_SLOW_CONNECTIONS: defineVariable(
+    '4',
+    'connections of each process to Postgres for slow reads; each runs one at a time',
+    wholeNumberSchema(2, 100, 4),
+  ),
+  CADASTRE_SLOW_READS_PER_CALLER: defineVariable(
+    '2',
+    'slow reads of one caller that run at the same time; fewer than CADASTRE_SLOW_CONNECTIONS',
+    wholeNumberSchema(1, 99, 2),
+  ),
+} as const;
+
+/** Limits of what requests may use of a gateway: connections, time, memory. */
+export const requestVariables = {
+  CADASTRE_INLINE_STATE_MAX_MIB: defineVariable(
+    '10',
+    'largest state within a request that creates a state version, in MiB; larger states use the signed upload',
+    wholeNumberSchema(1, 100, 10),
+  ),
+  CADASTRE_PROVIDER_MAX_MIB: defineVariable(
+    '1024',
+    'largest zip of a provider, in MiB',
+    wholeNumberSchema(1, 65_536, 1_024),
+  ),
+  CADASTRE_MAX_CONNECTIONS: defineCountVariable(1_000, 'most connections of one gateway; more get 503'),
+  CADASTRE_MAX_CONNECTIONS_PER_ADDRESS: defineCountVariable(
+    500,
+    'most connections from one address; CADASTRE_TRUSTED_PROXIES are not limited',
+  ),
+  CADASTRE_REQUEST_TIMEOUT_SECONDS: defineCountVariable(
+    30,
+    'time for the body of a request to arrive; uploads have a rate instead',
+  ),
+  CADASTRE_UPLOAD_MIN_RATE: defineCountVariable(
+    1_024,
+    'slowest upload of a file, in bytes a second, on average over 30 seconds',
+  ),
+  CADASTRE_BODY_MEMORY_MIB: defineCountVariable(
+    64,
+    'most memory of all JSON bodies that are being received, in MiB; at least one request with the largest states',
+    2,
+  ),
+  CADASTRE_BODY_MEMORY_PER_CALLER_MIB: defineCountVariable(32, 'the same for one caller, in MiB', 2),
+  CADASTRE_FACTS_LIMIT: defineVariable(
+    '2000',
+    'facts that an organization can report in ten seconds, by REST and Kafka together, at least 1000; or off',
+    // One request can have 1000 facts; a lower limit would never accept it.
+    limitSchema(1_000, 1_000_000, 2_000),
+  ),
+} as const;
+
+/** Limits of what callers may use of the server. */
+export const limitVariables = {
+  CADASTRE_RATE_LIMIT: defineVariable(
+    '100',
+    'requests per second for each token, with bursts of twice that; or off',
+    // go-tfe allows itself bursts of a third of this number, and fails on every request if that is less than one.
+    limitSchema(4, 100_000, 100),
+  ),
+  CADASTRE_ADDRESS_RATE_LIMIT: defineVariable(
+    '500',
+    'requests per second from each address without a valid token, with bursts of twice that; or off',
+    limitSchema(4, 100_000, 500),
+  ),
+  CADASTRE_WRONG_TOKEN_LIMIT: defineVariable(
+    '60',
+    'requests with a wrong token that each address may send per minute; or off',
+    limitSchema(1, 100_000, 60),
+  ),
+  CADASTRE_ACCESS_CHANGE_LIMIT: defineVariable(
+    '20',
+    'tokens that each caller may create per second, and changes of their own account, with bursts of twice that; or off',
+    limitSchema(1, 100_000, 20),
+  ),
+  CADASTRE_MAX_ORGANIZATIONS_PER_USER: defineVariable(
+    '100',
+    'organizations that a user can own and still create another one; administrators of the site have no limit; or off',
+    limitSchema(1, 1_000_000, 100),
+  ),
+  CADASTRE_MAX_USERS: defineVariable(
+    '10000',
+    'users of the site; at that number, invitations create no more, only the command line does; or off',
+    limitSchema(1, 100_000_000, 10_000),
+  ),
+  CADASTRE_MAX_TOKENS_PER_OWNER: defineVariable(
+    '500',
+    'tokens of each user, team, organization and agent pool; or off',
+    limitSchema(1, 1_000_000, 500),
+  ),
+} as const;

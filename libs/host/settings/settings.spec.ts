@@ -1,0 +1,479 @@
+import { writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { issueCa, issueServerCertificate } from '../certificates/certificates.js';
+import { InvalidSettingsError, readSettings, formatSettingsHelp } from './settings.js';
+import { removeFolder, createTemporaryFolder } from '../spec.js';
+
+const key = Buffer.alloc(32, 7).toString('base64');
+
+const linesOf = (env: Readonly<Record<string, string>>): readonly string[] => {
+  try {
+    readSettings(env);
+  } catch (error) {
+    if (error instanceof InvalidSettingsError) return error.lines;
+    throw error;
+  }
+  return [];
+};
+
+describe('settings', () => {
+  let folder: string;
+  let cert: string;
+  let certKey: string;
+  beforeAll(async () => {
+    folder = await createTemporaryFolder();
+    cert = join(folder, 'cert.pem');
+    certKey = join(folder, 'key.pem');
+    await writeFile(cert, '');
+    await writeFile(certKey, '');
+  });
+  afterAll(() => removeFolder(folder));
+
+  it('need none at all', () => {
+    expect(readSettings({})).toEqual({
+      host: '127.0.0.1',
+      port: 8443,
+      dataFolder: resolve('.cadastre'),
+      tls: { mode: 'auto' },
+      publicUrl: 'https://localhost:8443',
+      trustedProxies: [],
+      adminToken: null,
+      database: { mode: 'embedded' },
+      kafka: null,
+      blobsFolder: resolve('.cadastre/blobs'),
+      s3: null,
+      encryptionKey: null,
+      edition: 'all',
+      featureSet: 'everything',
+      toolReleases: [],
+      globalRemoteState: false,
+      tokenLifetime: { years: 2, days: 0 },
+      retentionCheckMs: 3_600_000,
+      softDeletedDays: 30,
+      inlineStateLimit: 10 * 1024 * 1024,
+      readTimeoutMs: 5_000,
+      slowReadTimeoutMs: 15_000,
+      slowConnections: 4,
+      slowReadsPerCaller: 2,
+      providerArchiveLimit: 1024 * 1024 * 1024,
+      http: {
+        connections: 1_000,
+        connectionsPerAddress: 500,
+        bodyMs: 30_000,
+        uploadBytesPerSecond: 1_024,
+        bodyMemory: { total: 64 * 1_024 * 1_024, perCaller: 32 * 1_024 * 1_024 },
+      },
+      factsLimit: 2000,
+      auditClientDetails: true,
+      requestLog: true,
+      limits: { perToken: 100, perAddress: 500, wrongTokens: 60, accessChanges: 20 },
+      quotas: { organizationsPerUser: 100, users: 10_000, tokensPerOwner: 500 },
+      shutdownDelayMs: null,
+      logLevel: 'info',
+    });
+  });
+
+  it('are read', () => {
+    const settings = readSettings({
+      HOST: '10.0.0.7',
+      PORT: '443',
+      CADASTRE_DATA: '/var/lib/cadastre',
+      CADASTRE_TLS_CERT: cert,
+      CADASTRE_TLS_KEY: certKey,
+      CADASTRE_PUBLIC_URL: 'https://tf.example.com/',
+      CADASTRE_TRUSTED_PROXIES: '10.0.0.0/8, ::1',
+      CADASTRE_ADMIN_TOKEN: 'a'.repeat(20),
+      DATABASE_URL: 'postgres://u:p@db/cadastre',
+      KAFKA_BROKERS: 'one:9092, [::1]:9093',
+      CADASTRE_TOPIC_PREFIX: 'prod.tf',
+      CADASTRE_BLOBS: '/blobs',
+      CADASTRE_ENCRYPTION_KEY: key,
+      CADASTRE_EDITION: 'self-hosted',
+      CADASTRE_FEATURE_SET: 'free',
+      CADASTRE_TOOL_RELEASES: '1.16.6, 1.17.0-rc1',
+      CADASTRE_GLOBAL_REMOTE_STATE: 'true',
+      CADASTRE_RETENTION_CHECK_MINUTES: '5',
+      CADASTRE_MAX_CONNECTIONS: '50',
+      CADASTRE_MAX_CONNECTIONS_PER_ADDRESS: '10',
+      CADASTRE_REQUEST_TIMEOUT_SECONDS: '5',
+      CADASTRE_UPLOAD_MIN_RATE: '100',
+      CADASTRE_BODY_MEMORY_MIB: '8',
+      CADASTRE_BODY_MEMORY_PER_CALLER_MIB: '4',
+      CADASTRE_FACTS_LIMIT: 'off',
+      CADASTRE_TOKEN_LIFETIME: '90d',
+      CADASTRE_AUDIT_CLIENT_DETAILS: 'off',
+      CADASTRE_REQUEST_LOG: 'off',
+      CADASTRE_RATE_LIMIT: '30',
+      CADASTRE_ADDRESS_RATE_LIMIT: '1000',
+      CADASTRE_WRONG_TOKEN_LIMIT: 'off',
+      CADASTRE_ACCESS_CHANGE_LIMIT: '1',
+      CADASTRE_MAX_ORGANIZATIONS_PER_USER: '7',
+      CADASTRE_MAX_USERS: 'off',
+      CADASTRE_MAX_TOKENS_PER_OWNER: '1',
+      CADASTRE_SHUTDOWN_DELAY_SECONDS: '20',
+      LOG_LEVEL: 'silent',
+    });
+    expect(settings).toEqual({
+      host: '10.0.0.7',
+      port: 443,
+      dataFolder: '/var/lib/cadastre',
+      tls: { mode: 'files', cert, key: certKey },
+      publicUrl: 'https://tf.example.com',
+      trustedProxies: ['10.0.0.0/8', '::1'],
+      adminToken: 'a'.repeat(20),
+      database: { mode: 'url', url: 'postgres://u:p@db/cadastre' },
+      kafka: { brokers: ['one:9092', '[::1]:9093'], topicPrefix: 'prod.tf', tls: null, sasl: null },
+      blobsFolder: '/blobs',
+      s3: null,
+      encryptionKey: Buffer.alloc(32, 7),
+      edition: 'self-hosted',
+      featureSet: 'free',
+      toolReleases: ['1.16.6', '1.17.0-rc1'],
+      globalRemoteState: true,
+      tokenLifetime: { years: 0, days: 90 },
+      retentionCheckMs: 300_000,
+      softDeletedDays: 30,
+      inlineStateLimit: 10 * 1024 * 1024,
+      readTimeoutMs: 5_000,
+      slowReadTimeoutMs: 15_000,
+      slowConnections: 4,
+      slowReadsPerCaller: 2,
+      providerArchiveLimit: 1024 * 1024 * 1024,
+      http: {
+        connections: 50,
+        connectionsPerAddress: 10,
+        bodyMs: 5_000,
+        uploadBytesPerSecond: 100,
+        // The largest request with states fits in, whatever the settings say.
+        bodyMemory: { total: 31 * 1_024 * 1_024, perCaller: 31 * 1_024 * 1_024 },
+      },
+      factsLimit: null,
+      auditClientDetails: false,
+      requestLog: false,
+      limits: { perToken: 30, perAddress: 1_000, wrongTokens: null, accessChanges: 1 },
+      quotas: { organizationsPerUser: 7, users: null, tokensPerOwner: 1 },
+      shutdownDelayMs: 20_000,
+      logLevel: 'silent',
+    });
+  });
+
+  it('name a bucket in place of a folder', () => {
+    expect(readSettings({ CADASTRE_S3_BUCKET: 'acme-states' }).s3).toEqual({
+      bucket: 'acme-states',
+      endpoint: null,
+      region: null,
+      prefix: '',
+      pathStyle: false,
+    });
+    const env = {
+      CADASTRE_S3_BUCKET: 'states',
+      CADASTRE_S3_ENDPOINT: 'https://s3.example.com:9000/store',
+      CADASTRE_S3_REGION: 'eu-central-1',
+      CADASTRE_S3_PREFIX: 'team/cadastre/',
+      CADASTRE_S3_PATH_STYLE: 'true',
+    };
+    expect(readSettings(env).s3).toEqual({
+      bucket: 'states',
+      endpoint: 'https://s3.example.com:9000/store',
+      region: 'eu-central-1',
+      prefix: 'team/cadastre',
+      pathStyle: true,
+    });
+  });
+
+  it('count as absent when empty', () => {
+    const empty = Object.fromEntries(
+      ['HOST', 'PORT', 'DATABASE_URL', 'KAFKA_BROKERS', 'LOG_LEVEL'].map((n) => [n, '']),
+    );
+    expect(readSettings(empty)).toEqual(readSettings({}));
+  });
+
+  it.each([
+    [{ CADASTRE_TLS: 'off' }, 'http://localhost:8443'],
+    [{ HOST: '0.0.0.0', PORT: '9000' }, 'https://localhost:9000'],
+    [{ HOST: '::' }, 'https://localhost:8443'],
+    [{ HOST: 'tf.internal', PORT: '443' }, 'https://tf.internal'],
+    [{ HOST: '2001:db8::7' }, 'https://[2001:db8::7]:8443'],
+  ])('%j are reached under %s', (env, url) => {
+    expect(readSettings(env).publicUrl).toBe(url);
+  });
+
+  it.each([
+    ['HOST', 'not a host', 'HOST: must be an IP address or a host name'],
+    ['PORT', '70000', 'PORT: must be a whole number from 1 to 65535'],
+    ['PORT', '0', 'PORT: must be a whole number from 1 to 65535'],
+    ...['2', '0y', '101y', '36501d', '6m'].map((text) => [
+      'CADASTRE_TOKEN_LIFETIME',
+      text,
+      'CADASTRE_TOKEN_LIFETIME: must be calendar years from 1y to 100y, days from 1d to 36500d, or off',
+    ]),
+    ['CADASTRE_TLS', 'on', 'CADASTRE_TLS: must be one of auto, off'],
+    [
+      'CADASTRE_PUBLIC_URL',
+      'tf.example.com',
+      'CADASTRE_PUBLIC_URL: must be http:// or https:// with a host and perhaps a port, nothing after',
+    ],
+    [
+      'CADASTRE_PUBLIC_URL',
+      'https://a.b/c',
+      'CADASTRE_PUBLIC_URL: must be http:// or https:// with a host and perhaps a port, nothing after',
+    ],
+    ['CADASTRE_ADMIN_TOKEN', 'hunter2', 'CADASTRE_ADMIN_TOKEN: must have at least 20 characters'],
+    [
+      'KAFKA_BROKERS',
+      'one:9092,hunter2',
+      'KAFKA_BROKERS: must be a comma-separated list of host:port; number 2 is not one',
+    ],
+    ['CADASTRE_TOPIC_PREFIX', 'a/b', 'CADASTRE_TOPIC_PREFIX: must be letters, digits, dots, underscores and hyphens'],
+    [
+      'CADASTRE_ENCRYPTION_KEY',
+      'hunter2',
+      'CADASTRE_ENCRYPTION_KEY: must be 32 bytes in base64 (openssl rand -base64 32)',
+    ],
+    [
+      'CADASTRE_S3_BUCKET',
+      's3://acme',
+      'CADASTRE_S3_BUCKET: must be 3 to 63 letters, digits, dots, hyphens and underscores',
+    ],
+    ['CADASTRE_EDITION', 'hunter2', 'CADASTRE_EDITION: must be one of all, hosted, self-hosted'],
+    ['CADASTRE_FEATURE_SET', 'paid', 'CADASTRE_FEATURE_SET: must be one of everything, free'],
+    [
+      'CADASTRE_TOOL_RELEASES',
+      '1.16.6,v1.17',
+      'CADASTRE_TOOL_RELEASES: must be a comma-separated list of versions such as 1.2.3; number 2 is not one',
+    ],
+    ...['10.0.0.5, proxy.test', '10.0.0.5,10.0.0.0/33', '10.0.0.5,::/129', '::1,10.0.0.0/8/8', '::1,'].map((list) => [
+      'CADASTRE_TRUSTED_PROXIES',
+      list,
+      'CADASTRE_TRUSTED_PROXIES: must be a comma-separated list of addresses, or blocks of them such as 10.0.0.0/8; ' +
+        'number 2 is not one',
+    ]),
+    ['CADASTRE_GLOBAL_REMOTE_STATE', 'yes', 'CADASTRE_GLOBAL_REMOTE_STATE: must be one of true, false'],
+    [
+      'CADASTRE_RETENTION_CHECK_MINUTES',
+      '0',
+      'CADASTRE_RETENTION_CHECK_MINUTES: must be a whole number from 1 to 1440',
+    ],
+    ['CADASTRE_FACTS_LIMIT', '999', 'CADASTRE_FACTS_LIMIT: must be a whole number from 1000 to 1000000, or off'],
+    ['CADASTRE_SHUTDOWN_DELAY_SECONDS', '301', 'CADASTRE_SHUTDOWN_DELAY_SECONDS: must be a whole number from 0 to 300'],
+    ['LOG_LEVEL', 'loud', 'LOG_LEVEL: must be one of trace, debug, info, warn, error, fatal, silent'],
+  ])('%s=%s gets its one line, with the value unless it is a secret', (name, value, line) => {
+    const shown = ['CADASTRE_ADMIN_TOKEN', 'CADASTRE_ENCRYPTION_KEY'].includes(name) ? '' : `, got "${value}"`;
+    expect(linesOf({ [name]: value })).toEqual([`${line}${shown}`]);
+  });
+
+  it('shows no credentials that an address contains, and only the beginning of a long value', () => {
+    expect(linesOf({ KAFKA_BROKERS: 'user:hunter2@one', CADASTRE_PUBLIC_URL: 'https://me:hunter2@a.b/' })).toEqual([
+      expect.stringMatching(/^CADASTRE_PUBLIC_URL: .*, got "https:\/\/\[redacted\]@a.b\/"$/),
+      expect.stringMatching(/^KAFKA_BROKERS: .*, got "\[redacted\]@one"$/),
+    ]);
+    expect(linesOf({ HOST: '_'.repeat(101) })).toEqual([expect.stringMatching(/, got "_{100}…"$/)]);
+  });
+
+  describe('from files', () => {
+    const secretFile = async (content: string): Promise<string> => {
+      const file = join(folder, 'secret');
+      await writeFile(file, content);
+      return file;
+    };
+
+    it('are read for every secret, without the newline at the end', async () => {
+      expect(readSettings({ CADASTRE_ENCRYPTION_KEY_FILE: await secretFile(`${key}\n`) }).encryptionKey).toEqual(
+        Buffer.alloc(32, 7),
+      );
+      expect(readSettings({ CADASTRE_ADMIN_TOKEN_FILE: await secretFile('t'.repeat(20)) }).adminToken).toBe(
+        't'.repeat(20),
+      );
+      const url = 'postgres://u:p@db/cadastre';
+      expect(
+        readSettings({ CADASTRE_ENCRYPTION_KEY: key, DATABASE_URL_FILE: await secretFile(`${url}\r\n`) }).database,
+      ).toEqual({ mode: 'url', url });
+    });
+
+    it('are refused beside the variable itself', async () => {
+      expect(
+        linesOf({ CADASTRE_ADMIN_TOKEN: 'a'.repeat(20), CADASTRE_ADMIN_TOKEN_FILE: await secretFile('b'.repeat(20)) }),
+      ).toEqual(['CADASTRE_ADMIN_TOKEN_FILE: CADASTRE_ADMIN_TOKEN is set too; remove one of the two']);
+    });
+
+    it('are refused when the file is missing, empty or holds no such secret, without the content', async () => {
+      expect(linesOf({ CADASTRE_ENCRYPTION_KEY_FILE: join(folder, 'absent') })).toEqual([
+        'CADASTRE_ENCRYPTION_KEY_FILE: the file cannot be read (ENOENT); name a file that this user can read',
+      ]);
+      expect(linesOf({ CADASTRE_ENCRYPTION_KEY_FILE: await secretFile('\n') })).toEqual([
+        'CADASTRE_ENCRYPTION_KEY_FILE: the file is empty; write the secret into it',
+      ]);
+      expect(linesOf({ CADASTRE_ENCRYPTION_KEY_FILE: await secretFile('hunter2') })).toEqual([
+        'CADASTRE_ENCRYPTION_KEY_FILE: must be 32 bytes in base64 (openssl rand -base64 32)',
+      ]);
+    });
+
+    it('satisfy the settings that need them', async () => {
+      expect(linesOf({ DATABASE_URL_FILE: await secretFile('postgres://db/cadastre') })).toEqual([
+        expect.stringContaining('CADASTRE_ENCRYPTION_KEY: missing'),
+      ]);
+    });
+  });
+
+  it('that contradict one another get a line each', () => {
+    expect(linesOf({ CADASTRE_TLS_CERT: cert })).toEqual(['CADASTRE_TLS_KEY: missing, CADASTRE_TLS_CERT needs it']);
+    expect(linesOf({ CADASTRE_TLS_KEY: certKey })).toEqual(['CADASTRE_TLS_CERT: missing, CADASTRE_TLS_KEY needs it']);
+    expect(linesOf({ CADASTRE_TLS: 'off', CADASTRE_TLS_CERT: cert, CADASTRE_TLS_KEY: certKey })).toEqual([
+      'CADASTRE_TLS: off, yet CADASTRE_TLS_CERT or CADASTRE_TLS_KEY is given; remove one or the other',
+    ]);
+    expect(linesOf({ DATABASE_URL: 'postgres://db/cadastre' })).toEqual([
+      expect.stringContaining('CADASTRE_ENCRYPTION_KEY: missing'),
+    ]);
+  });
+
+  describe('of Kafka', () => {
+    const password = { KAFKA_SASL_MECHANISM: 'PLAIN', KAFKA_SASL_USERNAME: 'ada', KAFKA_SASL_PASSWORD: 'hunter2' };
+    const client = {
+      KAFKA_SASL_MECHANISM: 'OAUTHBEARER',
+      KAFKA_SASL_TOKEN_URL: 'https://login.example/token',
+      KAFKA_SASL_CLIENT_ID: 'cadastre',
+      KAFKA_SASL_CLIENT_SECRET: 'hunter2',
+    };
+    const linesBeside = (env: Readonly<Record<string, string>>) => linesOf({ KAFKA_BROKERS: 'one:9092', ...env });
+    const pem = async (name: string, content: string): Promise<string> => {
+      const file = join(folder, name);
+      await writeFile(file, content);
+      return file;
+    };
+
+    it('are read with a user and with a client', () => {
+      const { tls, sasl } = readSettings({ KAFKA_BROKERS: 'one:9092', ...password }).kafka ?? {};
+      expect({ tls, sasl }).toEqual({
+        tls: null,
+        sasl: { mechanism: 'PLAIN', username: 'ada', password: 'hunter2' },
+      });
+      expect(readSettings({ KAFKA_BROKERS: 'one:9092', KAFKA_TLS: 'on', ...client }).kafka).toMatchObject({
+        tls: { ca: null, certificate: null, key: null },
+        sasl: { mechanism: 'OAUTHBEARER', tokenUrl: 'https://login.example/token', clientId: 'cadastre', scope: null },
+      });
+    });
+
+    it('are refused without brokers, and those of TLS while it is off', () => {
+      expect(linesOf({ KAFKA_TLS: 'on', ...password })).toEqual([
+        'KAFKA_TLS: set, but KAFKA_BROKERS is missing',
+        'KAFKA_SASL_MECHANISM: set, but KAFKA_BROKERS is missing',
+        'KAFKA_SASL_USERNAME: set, but KAFKA_BROKERS is missing',
+        'KAFKA_SASL_PASSWORD: set, but KAFKA_BROKERS is missing',
+      ]);
+      expect(linesBeside({ KAFKA_TLS_CA: '/ca.pem' })).toEqual(['KAFKA_TLS_CA: set, but KAFKA_TLS is not on']);
+    });
+
+    it('are refused if the mechanism lacks one of them or does not use it', () => {
+      expect(linesBeside({ KAFKA_SASL_MECHANISM: 'SCRAM-SHA-512', KAFKA_SASL_CLIENT_ID: 'x' })).toEqual([
+        'KAFKA_SASL_USERNAME: missing, KAFKA_SASL_MECHANISM=SCRAM-SHA-512 needs it',
+        'KAFKA_SASL_PASSWORD: missing, KAFKA_SASL_MECHANISM=SCRAM-SHA-512 needs it',
+        'KAFKA_SASL_CLIENT_ID: set, but KAFKA_SASL_MECHANISM=SCRAM-SHA-512 does not use it',
+      ]);
+      expect(linesBeside({ ...client, ...password, KAFKA_SASL_MECHANISM: 'OAUTHBEARER' })).toEqual([
+        'KAFKA_SASL_USERNAME: set, but KAFKA_SASL_MECHANISM=OAUTHBEARER does not use it',
+        'KAFKA_SASL_PASSWORD: set, but KAFKA_SASL_MECHANISM=OAUTHBEARER does not use it',
+      ]);
+      expect(linesBeside({ KAFKA_SASL_USERNAME: 'ada' })).toEqual([
+        'KAFKA_SASL_USERNAME: set, but KAFKA_SASL_MECHANISM is missing',
+      ]);
+      expect(linesBeside({ ...password, KAFKA_SASL_MECHANISM: 'GSSAPI' })).toEqual([
+        'KAFKA_SASL_MECHANISM: must be one of PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER, got "GSSAPI"',
+      ]);
+    });
+
+    it('send the secret of a client over plain HTTP to the machine itself only', () => {
+      expect(linesBeside({ ...client, KAFKA_SASL_TOKEN_URL: 'http://[::1]:8080/token' })).toEqual([]);
+      expect(linesBeside({ ...client, KAFKA_SASL_TOKEN_URL: 'http://login.example/token' })).toEqual([
+        expect.stringMatching(/^KAFKA_SASL_TOKEN_URL: must be https:\/\/ .* got "http:\/\/login.example\/token"$/),
+      ]);
+    });
+
+    it('are refused if a file is missing, holds something else or does not fit the certificate', async () => {
+      const now = new Date();
+      const ca = await issueCa(now);
+      const [one, other] = await Promise.all([1, 2].map(() => issueServerCertificate(ca, ['localhost'], now)));
+      const KAFKA_TLS_CERT = await pem('kafka.pem', one?.certificate ?? '');
+      const on = { KAFKA_TLS: 'on', KAFKA_TLS_CERT };
+      expect(linesBeside({ ...on, KAFKA_TLS_KEY: await pem('kafka.key', one?.key ?? '') })).toEqual([]);
+      expect(linesBeside({ ...on, KAFKA_TLS_KEY: await pem('other.key', other?.key ?? '') })).toEqual([
+        'KAFKA_TLS_KEY: this is not the key of the certificate in KAFKA_TLS_CERT',
+      ]);
+      expect(linesBeside({ ...on, KAFKA_TLS_CA: join(folder, 'absent') })).toEqual([
+        'KAFKA_TLS_KEY: missing, KAFKA_TLS_CERT needs it',
+        'KAFKA_TLS_CA: the file cannot be read (ENOENT)',
+      ]);
+      expect(linesBeside({ KAFKA_TLS: 'on', KAFKA_TLS_CA: await pem('ca.txt', 'none') })).toEqual([
+        'KAFKA_TLS_CA: the file must contain PEM certificates',
+      ]);
+    });
+  });
+
+  it.each([
+    [
+      'CADASTRE_S3_ENDPOINT',
+      'https://key:secret@s3.example.com',
+      'must be http:// or https:// with a host, without user, password or query',
+    ],
+    ['CADASTRE_S3_REGION', 'eu central', 'must be letters, digits and hyphens'],
+    [
+      'CADASTRE_S3_PREFIX',
+      '/cadastre',
+      'must be names of letters, digits, dots, underscores and hyphens, joined by slashes',
+    ],
+    ['CADASTRE_S3_PATH_STYLE', 'yes', 'must be one of true, false'],
+  ])('%s=%s of a bucket gets its one line', (name, value, meaning) => {
+    expect(linesOf({ CADASTRE_S3_BUCKET: 'acme', [name]: value })).toEqual([
+      `${name}: ${meaning}, got "${value.replace('key:secret@', '[redacted]@')}"`,
+    ]);
+  });
+
+  it.each(['3', '0', '-1', '1.5', 'none', '100001'])('refuses %s as a rate limit', (value) => {
+    expect(linesOf({ CADASTRE_RATE_LIMIT: value })).toEqual([
+      `CADASTRE_RATE_LIMIT: must be a whole number from 4 to 100000, or off, got "${value}"`,
+    ]);
+  });
+
+  it('place blobs in a folder or in a bucket', () => {
+    expect(linesOf({ CADASTRE_S3_BUCKET: 'acme', CADASTRE_BLOBS: '/blobs' })).toEqual([
+      'CADASTRE_BLOBS: a folder is given, and a bucket in CADASTRE_S3_BUCKET; remove one or the other',
+    ]);
+    expect(linesOf({ CADASTRE_S3_ENDPOINT: 'http://s3:9000', CADASTRE_S3_PATH_STYLE: 'true' })).toEqual([
+      'CADASTRE_S3_ENDPOINT: given, yet CADASTRE_S3_BUCKET is missing',
+      'CADASTRE_S3_PATH_STYLE: given, yet CADASTRE_S3_BUCKET is missing',
+    ]);
+  });
+
+  it('that are invalid are reported all at once, without the values of secrets', () => {
+    const secret = 'hunter2:swordfish';
+    const lines = linesOf({
+      PORT: 'http',
+      CADASTRE_ADMIN_TOKEN: secret,
+      CADASTRE_ENCRYPTION_KEY: secret,
+      DATABASE_URL: `mysql://root:${secret}@db`,
+      CADASTRE_TLS: 'on',
+      KAFKA_BROKERS: 'one',
+      CADASTRE_TLS_CERT: cert,
+    });
+    expect(lines.map((line) => line.split(':')[0])).toEqual([
+      'PORT',
+      'CADASTRE_TLS',
+      'CADASTRE_ADMIN_TOKEN',
+      'DATABASE_URL',
+      'KAFKA_BROKERS',
+      'CADASTRE_ENCRYPTION_KEY',
+      'CADASTRE_TLS_KEY',
+    ]);
+    expect(lines.join('\n')).not.toMatch(/hunter2|swordfish/);
+  });
+
+  it('are all in the help', () => {
+    const help = formatSettingsHelp();
+    for (const name of ['HOST', 'PORT', 'CADASTRE_DATA', 'DATABASE_URL', 'CADASTRE_ENCRYPTION_KEY', 'LOG_LEVEL']) {
+      expect(help).toMatch(new RegExp(`^  ${name} +\\S`, 'm'));
+    }
+    for (const name of ['CADASTRE_ADMIN_TOKEN', 'DATABASE_URL', 'KAFKA_SASL_PASSWORD', 'CADASTRE_ENCRYPTION_KEY']) {
+      expect(help).toContain(`${name}_FILE`);
+    }
+  });
+});

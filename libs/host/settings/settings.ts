@@ -1,0 +1,316 @@
+import { isIPv6 } from 'node:net';
+import { join, resolve } from 'node:path';
+import type { z } from 'zod';
+import type { Quotas } from '#kernel';
+import { isLoopback, isWildcard } from '../certificates/host-names.js';
+import { findKafkaContradictions, toKafkaSettings, type KafkaSettings } from './kafka-settings.js';
+import { redactSecrets } from '../logging/logger.js';
+import { toFileVariable, resolveSecretFiles, type EnvironmentValues } from './secret-files.js';
+import { environment, secretNames, settingVariables } from './variables.js';
+
+type ParsedEnvironment = z.output<typeof environment>;
+
+export type Settings = {
+  readonly host: string;
+  readonly port: number;
+  /** Absolute. */
+  readonly dataFolder: string;
+  readonly tls:
+    | { readonly mode: 'auto' }
+    | { readonly mode: 'off' }
+    /** Absolute paths of PEM files. */
+    | { readonly mode: 'files'; readonly cert: string; readonly key: string };
+  /** An origin: scheme, host and, unless it is the scheme's own, port; no trailing slash. */
+  readonly publicUrl: string;
+  /** Addresses and blocks of them; what others say in `X-Forwarded-For` is not believed. */
+  readonly trustedProxies: readonly string[];
+  readonly adminToken: string | null;
+  readonly database: { readonly mode: 'embedded' } | { readonly mode: 'url'; readonly url: string };
+  /** Milliseconds after which Postgres cancels an ordinary read of a request, and a slow one. */
+  readonly readTimeoutMs: number;
+  readonly slowReadTimeoutMs: number;
+  readonly slowConnections: number;
+  readonly slowReadsPerCaller: number;
+  /** Null: nothing is published, and the log keeps everything for the day when it is. */
+  readonly kafka: KafkaSettings | null;
+  /** Absolute. Not used where there is a bucket. */
+  readonly blobsFolder: string;
+  /** Null: blobs lie in the folder. */
+  readonly s3: {
+    readonly bucket: string;
+    /** Null: Amazon's. */
+    readonly endpoint: string | null;
+    /** Null: the one that AWS's own settings name. */
+    readonly region: string | null;
+    /** Without a slash at its end. */
+    readonly prefix: string;
+    readonly pathStyle: boolean;
+  } | null;
+  /** 32 bytes. Null, only when the database is embedded: one is made and kept in the data folder. */
+  readonly encryptionKey: Buffer | null;
+  readonly edition: ParsedEnvironment['CADASTRE_EDITION'];
+  readonly featureSet: ParsedEnvironment['CADASTRE_FEATURE_SET'];
+  /** Versions of the tool that workspaces may choose, besides those that come with the product. */
+  readonly toolReleases: readonly string[];
+  /** What new workspaces have where the request does not say. */
+  readonly globalRemoteState: boolean;
+  /** Lifetime of tokens whose request names no expiry time. Null: they do not expire. */
+  readonly tokenLifetime: { readonly years: number; readonly days: number } | null;
+  /** How often data retention policies are kept to. */
+  readonly retentionCheckMs: number;
+  /** Days after which soft-deleted files are deleted for good. */
+  readonly softDeletedDays: number;
+  /** Bytes of the largest state that may come within a request. */
+  readonly inlineStateLimit: number;
+  /** Bytes of the largest zip of a provider that is taken. */
+  readonly providerArchiveLimit: number;
+  /** Limits of the HTTP server; it has defaults for others. */
+  readonly http: {
+    readonly connections: number;
+    readonly connectionsPerAddress: number;
+    readonly bodyMs: number;
+    readonly uploadBytesPerSecond: number;
+    /** Bytes. */
+    readonly bodyMemory: { readonly total: number; readonly perCaller: number };
+  };
+  /** Facts that an organization can report in ten seconds; null for any number. */
+  readonly factsLimit: number | null;
+  /** Whether entries of the trail show the address and the program that a request came from. */
+  readonly auditClientDetails: boolean;
+  /** Null: no limit. */
+  readonly limits: {
+    /** Requests per second. */
+    readonly perToken: number | null;
+    /** Requests per second without a valid token. */
+    readonly perAddress: number | null;
+    /** Requests with a wrong token per minute and address. */
+    readonly wrongTokens: number | null;
+    /** Creations of tokens, and changes of a user's own account, per second and caller. */
+    readonly accessChanges: number | null;
+  };
+  readonly quotas: Quotas;
+  /** Whether each request is logged at level `info`. */
+  readonly requestLog: boolean;
+  /** How long requests are still served after the request to stop; null: the process's own default. */
+  readonly shutdownDelayMs: number | null;
+  readonly logLevel: ParsedEnvironment['LOG_LEVEL'];
+};
+
+/** Every invalid setting, one line each. The lines repeat no value of a secret. */
+export class InvalidSettingsError extends Error {
+  constructor(readonly lines: readonly string[]) {
+    super(lines.join('\n'));
+    this.name = 'BadSettings';
+  }
+}
+
+export type ParsedSettings = {
+  /** Settings that are invalid have their default here. */
+  readonly settings: Settings;
+  readonly lines: readonly string[];
+  /** Names of the variables that are invalid by themselves. */
+  readonly invalid: ReadonlySet<string>;
+};
+
+/** Parses the environment without looking at the machine; `inspectMachine` does that. */
+export const parseSettings = (env: EnvironmentValues): ParsedSettings => {
+  // Compose files and charts pass `${VAR:-}`: set but empty means absent.
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
+  const { values, lines: fileLines } = resolveSecretFiles(present);
+  const { success, data, error } = environment.safeParse(values);
+  const issues = error?.issues ?? [];
+  const invalid = new Set(issues.map(({ path }) => String(path[0])));
+  const valid = success
+    ? data
+    : environment.parse(Object.fromEntries(Object.entries(values).filter(([name]) => !invalid.has(name))));
+  return {
+    settings: toSettings(valid),
+    lines: [
+      ...fileLines,
+      ...issues.map(({ path, message }) => describeIssue(String(path[0]), message, present)),
+      ...findContradictions(values),
+    ],
+    invalid,
+  };
+};
+
+/** Throws InvalidSettingsError with every invalid setting. */
+export const readSettings = (env: EnvironmentValues): Settings => {
+  const { settings, lines } = parseSettings(env);
+  if (lines.length > 0) throw new InvalidSettingsError(lines);
+  return settings;
+};
+
+const MAX_VALUE_LENGTH = 100;
+
+/** What is accepted and, unless the variable is a secret, the value that was given. */
+const describeIssue = (name: string, accepted: string, present: EnvironmentValues): string => {
+  if (secretNames.includes(name)) {
+    const source = present[name] === undefined ? toFileVariable(name) : name;
+    return `${source}: ${accepted}`;
+  }
+  const value = withoutCredentials(present[name] ?? '');
+  const shown = value.length > MAX_VALUE_LENGTH ? `${value.slice(0, MAX_VALUE_LENGTH)}…` : value;
+  return `${name}: ${accepted}, got ${JSON.stringify(shown)}`;
+};
+
+/** Addresses are no secrets, but some operators write a user and password into them. */
+const withoutCredentials = (value: string): string => redactSecrets(value).replaceAll(/[^\s,/@]+@/g, '[redacted]@');
+
+/** What is wrong with several at once; looked for even when one alone is wrong, so that nobody starts five times. */
+const findContradictions = (env: EnvironmentValues): readonly string[] => {
+  const lines = [
+    ...findTlsContradictions(env['CADASTRE_TLS'], env['CADASTRE_TLS_CERT'], env['CADASTRE_TLS_KEY']),
+    ...findKafkaContradictions(env),
+    ...findBlobContradictions(env),
+    ...findSlowReadContradictions(env),
+  ];
+  if (!env['DATABASE_URL'] || env['CADASTRE_ENCRYPTION_KEY']) return lines;
+  const missing = 'missing; with DATABASE_URL every process needs the same one (openssl rand -base64 32)';
+  return [...lines, `CADASTRE_ENCRYPTION_KEY: ${missing}`];
+};
+
+const findTlsContradictions = (mode?: string, cert?: string, key?: string): readonly string[] => {
+  const lines: string[] = [];
+  if (cert && !key) lines.push('CADASTRE_TLS_KEY: missing, CADASTRE_TLS_CERT needs it');
+  if (key && !cert) lines.push('CADASTRE_TLS_CERT: missing, CADASTRE_TLS_KEY needs it');
+  if (mode === 'off' && (cert || key)) {
+    lines.push('CADASTRE_TLS: off, yet CADASTRE_TLS_CERT or CADASTRE_TLS_KEY is given; remove one or the other');
+  }
+  return lines;
+};
+
+const BUCKET_VARIABLES = [
+  'CADASTRE_S3_ENDPOINT',
+  'CADASTRE_S3_REGION',
+  'CADASTRE_S3_PREFIX',
+  'CADASTRE_S3_PATH_STYLE',
+] as const satisfies readonly (keyof ParsedEnvironment)[];
+
+const findBlobContradictions = (env: EnvironmentValues): readonly string[] => {
+  if (!env['CADASTRE_S3_BUCKET']) {
+    return BUCKET_VARIABLES.filter((name) => env[name]).map(
+      (name) => `${name}: given, yet CADASTRE_S3_BUCKET is missing`,
+    );
+  }
+  return env['CADASTRE_BLOBS']
+    ? ['CADASTRE_BLOBS: a folder is given, and a bucket in CADASTRE_S3_BUCKET; remove one or the other']
+    : [];
+};
+
+const findSlowReadContradictions = (env: Readonly<Record<string, string | undefined>>): readonly string[] => {
+  const connections = Number(env['CADASTRE_SLOW_CONNECTIONS'] ?? settingVariables.CADASTRE_SLOW_CONNECTIONS.otherwise);
+  const perCaller = Number(
+    env['CADASTRE_SLOW_READS_PER_CALLER'] ?? settingVariables.CADASTRE_SLOW_READS_PER_CALLER.otherwise,
+  );
+  return perCaller < connections || connections < 2
+    ? []
+    : ['CADASTRE_SLOW_READS_PER_CALLER: must be less than CADASTRE_SLOW_CONNECTIONS, or one caller delays all others'];
+};
+
+/** More than a request with both files of the largest state has, in Base64 with line breaks. It must fit into the memory. */
+const computeMaxJsonMib = (env: ParsedEnvironment): number => 3 * env.CADASTRE_INLINE_STATE_MAX_MIB + 1;
+
+const toSettings = (env: ParsedEnvironment): Settings => {
+  const dataFolder = resolve(env.CADASTRE_DATA);
+  const tls = toTlsSettings(env);
+  return {
+    host: env.HOST,
+    port: env.PORT,
+    dataFolder,
+    tls,
+    publicUrl: env.CADASTRE_PUBLIC_URL ?? buildDefaultPublicUrl(env, tls.mode === 'off' ? 'http' : 'https'),
+    trustedProxies: env.CADASTRE_TRUSTED_PROXIES,
+    adminToken: env.CADASTRE_ADMIN_TOKEN ?? null,
+    database: env.DATABASE_URL === undefined ? { mode: 'embedded' } : { mode: 'url', url: env.DATABASE_URL },
+    readTimeoutMs: env.CADASTRE_READ_TIMEOUT_SECONDS * 1_000,
+    slowReadTimeoutMs: env.CADASTRE_SLOW_READ_TIMEOUT_SECONDS * 1_000,
+    slowConnections: env.CADASTRE_SLOW_CONNECTIONS,
+    slowReadsPerCaller: env.CADASTRE_SLOW_READS_PER_CALLER,
+    kafka: toKafkaSettings(env),
+    blobsFolder: env.CADASTRE_BLOBS === undefined ? join(dataFolder, 'blobs') : resolve(env.CADASTRE_BLOBS),
+    s3: toS3Settings(env),
+    encryptionKey: env.CADASTRE_ENCRYPTION_KEY ?? null,
+    edition: env.CADASTRE_EDITION,
+    featureSet: env.CADASTRE_FEATURE_SET,
+    toolReleases: env.CADASTRE_TOOL_RELEASES,
+    globalRemoteState: env.CADASTRE_GLOBAL_REMOTE_STATE,
+    tokenLifetime: env.CADASTRE_TOKEN_LIFETIME,
+    softDeletedDays: env.CADASTRE_SOFT_DELETED_DAYS,
+    retentionCheckMs: env.CADASTRE_RETENTION_CHECK_MINUTES * 60 * 1_000,
+    inlineStateLimit: env.CADASTRE_INLINE_STATE_MAX_MIB * 1_024 * 1_024,
+    providerArchiveLimit: env.CADASTRE_PROVIDER_MAX_MIB * 1_024 * 1_024,
+    http: {
+      connections: env.CADASTRE_MAX_CONNECTIONS,
+      connectionsPerAddress: env.CADASTRE_MAX_CONNECTIONS_PER_ADDRESS,
+      bodyMs: env.CADASTRE_REQUEST_TIMEOUT_SECONDS * 1_000,
+      uploadBytesPerSecond: env.CADASTRE_UPLOAD_MIN_RATE,
+      bodyMemory: {
+        total: Math.max(env.CADASTRE_BODY_MEMORY_MIB, computeMaxJsonMib(env)) * 1_024 * 1_024,
+        perCaller: Math.max(env.CADASTRE_BODY_MEMORY_PER_CALLER_MIB, computeMaxJsonMib(env)) * 1_024 * 1_024,
+      },
+    },
+    factsLimit: env.CADASTRE_FACTS_LIMIT,
+    auditClientDetails: env.CADASTRE_AUDIT_CLIENT_DETAILS,
+    limits: {
+      perToken: env.CADASTRE_RATE_LIMIT,
+      perAddress: env.CADASTRE_ADDRESS_RATE_LIMIT,
+      wrongTokens: env.CADASTRE_WRONG_TOKEN_LIMIT,
+      accessChanges: env.CADASTRE_ACCESS_CHANGE_LIMIT,
+    },
+    quotas: {
+      organizationsPerUser: env.CADASTRE_MAX_ORGANIZATIONS_PER_USER,
+      users: env.CADASTRE_MAX_USERS,
+      tokensPerOwner: env.CADASTRE_MAX_TOKENS_PER_OWNER,
+    },
+    requestLog: env.CADASTRE_REQUEST_LOG,
+    shutdownDelayMs:
+      env.CADASTRE_SHUTDOWN_DELAY_SECONDS === undefined ? null : env.CADASTRE_SHUTDOWN_DELAY_SECONDS * 1_000,
+    logLevel: env.LOG_LEVEL,
+  };
+};
+
+const toTlsSettings = ({
+  CADASTRE_TLS: mode,
+  CADASTRE_TLS_CERT: cert,
+  CADASTRE_TLS_KEY: key,
+}: ParsedEnvironment): Settings['tls'] =>
+  cert !== undefined && key !== undefined ? { mode: 'files', cert: resolve(cert), key: resolve(key) } : { mode };
+
+const toS3Settings = (env: ParsedEnvironment): Settings['s3'] =>
+  env.CADASTRE_S3_BUCKET === undefined
+    ? null
+    : {
+        bucket: env.CADASTRE_S3_BUCKET,
+        endpoint: env.CADASTRE_S3_ENDPOINT ?? null,
+        region: env.CADASTRE_S3_REGION ?? null,
+        prefix: env.CADASTRE_S3_PREFIX ?? '',
+        pathStyle: env.CADASTRE_S3_PATH_STYLE,
+      };
+
+// localhost and not 127.0.0.1: terraform's `hostname` arguments and credentials blocks take names.
+const buildDefaultPublicUrl = ({ HOST, PORT }: ParsedEnvironment, scheme: string): string => {
+  const name = isLoopback(HOST) || isWildcard(HOST) ? 'localhost' : HOST;
+  return new URL(`${scheme}://${isIPv6(name) ? `[${name}]` : name}:${PORT}`).origin;
+};
+
+/** How secrets are read from files, for `--help` and the documentation. */
+export const SECRET_FILES =
+  `A secret can also be in a file. Set the variable with _FILE at its end to the path of the file, instead of the ` +
+  `variable itself: ${secretNames.map(toFileVariable).join(', ')}.`;
+
+/** For `--help`: each variable, its default, its meaning. */
+export const formatSettingsHelp = (): string => {
+  const rows = Object.entries(settingVariables).map(([name, { otherwise, meaning }]) => ({ name, otherwise, meaning }));
+  const width = (column: 'name' | 'otherwise'): number => Math.max(...rows.map((row) => row[column].length));
+  const line = (name: string, otherwise: string, meaning: string): string =>
+    `  ${name.padEnd(width('name'))}  ${otherwise.padEnd(width('otherwise'))}  ${meaning}`;
+  return [
+    'Settings (environment variables; an empty one counts as absent):',
+    '',
+    line('VARIABLE', 'DEFAULT', 'MEANING'),
+    ...rows.map(({ name, otherwise, meaning }) => line(name, otherwise, meaning)),
+    '',
+    SECRET_FILES,
+  ].join('\n');
+};

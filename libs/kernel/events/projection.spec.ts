@@ -1,0 +1,73 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Message } from './message.js';
+import { projectEvent, type Projection } from './projection.js';
+import type { RecordedEvent } from './recorded-event.js';
+import { compileStatement, sql } from '../runtime/sql.js';
+
+type LampEvent =
+  | Message<'LampHung', { room: string }>
+  | Message<'LampMoved', { from: string; to: string }>
+  | Message<'LampDusted', Record<never, never>>
+  | Message<'LampLit', { secretly: boolean }>;
+
+const lamps = {
+  name: 'lamps',
+  tables: ['lamps'],
+  on: {
+    LampHung: ({ room }, { stream }) => sql`insert into lamps (id, room) values (${stream}, ${room})`,
+    LampMoved: ({ from, to }) => [sql`update rooms set lamps = lamps - 1 where id = ${from}`, sql`select ${to}`],
+    LampDusted: null,
+    LampLit: ({ secretly }, { stream }) => (secretly ? null : sql`update lamps set lit = true where id = ${stream}`),
+  },
+} satisfies Projection<LampEvent> as unknown as Projection;
+
+const recorded = (type: string, data: unknown): RecordedEvent => ({
+  type,
+  data,
+  id: '0190f3a0-0000-7000-8000-000000000001',
+  stream: 'lamp-1',
+  version: 1,
+  schemaVersion: 1,
+  organization: 'org-1',
+  time: '2026-11-21T12:00:00.000Z',
+  context: {
+    accessor: { id: 'user-1', type: 'users', name: 'ada' },
+    auth: 'Client',
+    impersonator: null,
+    request: { id: null, address: null, userAgent: null },
+    correlation: '',
+    causation: null,
+  },
+  transaction: '1',
+  position: 1,
+});
+
+const statements = (type: string, data: unknown) => projectEvent(lamps, recorded(type, data)).map(compileStatement);
+
+describe('a projection', () => {
+  it('turns an event and what is known of it into a statement', () => {
+    expect(statements('LampHung', { room: 'hall' })).toEqual([
+      { text: 'insert into lamps (id, room) values ($1, $2)', values: ['lamp-1', 'hall'] },
+    ]);
+  });
+
+  it('may need several, in order', () => {
+    expect(statements('LampMoved', { from: 'hall', to: 'attic' }).map(({ values }) => values)).toEqual([
+      ['hall'],
+      ['attic'],
+    ]);
+  });
+
+  it('sees an event and ignores it', () => {
+    expect(statements('LampDusted', {})).toEqual([]);
+  });
+
+  it('may ignore an event for what it says', () => {
+    expect(statements('LampLit', { secretly: true })).toEqual([]);
+    expect(statements('LampLit', { secretly: false })).toHaveLength(1);
+  });
+
+  it('has no opinion on what is not its own', () => {
+    expect(statements('DoorOpened', {})).toEqual([]);
+  });
+});

@@ -1,0 +1,40 @@
+import { unprocessable } from '../errors/refusal.js';
+
+/** The largest numbers that callers may reach; null: no limit. They are settings of the site, injected under this class. */
+export abstract class Quotas {
+  /** Organizations that one user owns. */
+  abstract readonly organizationsPerUser: number | null;
+  /** Users of the site. */
+  abstract readonly users: number | null;
+  /** Tokens of one user, team, organization or agent pool. */
+  abstract readonly tokensPerOwner: number | null;
+}
+
+const QUOTA_RULES = {
+  organizationsPerUser: {
+    describe: (most) => `A user can own at most ${most} organizations (CADASTRE_MAX_ORGANIZATIONS_PER_USER)`,
+    remedy: 'Delete one, or ask the operator of the site for a higher quota',
+  },
+  users: {
+    describe: (most) => `The site can have at most ${most} users (CADASTRE_MAX_USERS)`,
+    remedy: 'Ask the operator of the site for a higher quota',
+  },
+  tokensPerOwner: {
+    describe: (most) =>
+      `A user, team, organization or agent pool can have at most ${most} tokens (CADASTRE_MAX_TOKENS_PER_OWNER)`,
+    remedy: 'Delete one, or ask the operator of the site for a higher quota',
+  },
+} as const satisfies Record<keyof Quotas, { describe: (most: number) => string; remedy: string }>;
+
+/**
+ * Throws `unprocessable` if `existing` leaves no room for one more; null is no limit.
+ *
+ * Requests that run at the same time all see the count from before them and can exceed a quota together. That is
+ * harmless: the excess is at most the number of such requests, the next request is refused, and nothing relies on the
+ * exact number. An exact count would make callers of different organizations wait for one another.
+ */
+export const checkQuota = (name: keyof Quotas, most: number | null, existing: number): void => {
+  if (most === null || existing < most) return;
+  const { describe, remedy } = QUOTA_RULES[name];
+  throw unprocessable(`${describe(most)}. ${remedy}`);
+};

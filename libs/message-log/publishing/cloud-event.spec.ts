@@ -1,0 +1,97 @@
+import { describe, expect, it } from '@jest/globals';
+import type { EventContext, EventKind, RecordedEvent } from '#kernel';
+import { sampleEventKinds, createRecordedEvent } from '../../../test/support/kafka/index.js';
+import { toKafkaMessage } from './cloud-event.js';
+
+const origin = { source: 'https://cadastre.example', prefix: 'cadastre' };
+
+const messageOf = (event: RecordedEvent) =>
+  toKafkaMessage(event, sampleEventKinds[event.type] as EventKind<never>, origin);
+
+const event = createRecordedEvent(4_000_000_000, 'lamp-1', 3, { type: 'LampBroken', data: { room: 'Küche' } });
+
+const withContext = (context: Partial<EventContext>): RecordedEvent => ({
+  ...event,
+  context: { ...event.context, ...context },
+});
+
+describe('an event as a Kafka message', () => {
+  it('spells out every header', () => {
+    expect(messageOf(event)).toEqual({
+      topic: 'cadastre.lamps',
+      key: 'lamp-1',
+      value: '{"room":"Küche"}',
+      headers: {
+        'content-type': 'application/json',
+        ce_specversion: '1.0',
+        ce_id: event.id,
+        ce_type: 'cadastre.LampBroken.v2',
+        ce_source: 'https://cadastre.example',
+        ce_subject: 'lamp-1',
+        ce_time: event.time,
+        ce_organization: 'org-4nZ8vKq2RtYw5xBc',
+        ce_stream: 'lamp-1',
+        ce_version: '3',
+        ce_position: '4000000000',
+        ce_authtype: 'user',
+        ce_authid: 'user-7hGt3KmPq9RsVw2X',
+        ce_request: 'b7f4c1de-5a43-4b1e-9c55-2f6d3c1a0e77',
+        ce_correlationid: 'b7f4c1de-5a43-4b1e-9c55-2f6d3c1a0e77',
+      },
+      timestamp: String(Date.parse(event.time)),
+    });
+  });
+
+  it('names the impersonator, the cause, and what the site did of its own accord', () => {
+    const auth = 'Impersonated';
+    expect(messageOf(withContext({ auth, impersonator: 'user-root', causation: 'e-1' })).headers).toMatchObject({
+      ce_authtype: 'user',
+      ce_impersonator: 'user-root',
+      ce_causationid: 'e-1',
+    });
+    const accessor = { id: 'system', type: 'system', name: 'retention' };
+    expect(messageOf(withContext({ auth: 'System', accessor })).headers).toMatchObject({ ce_authtype: 'system' });
+    const team = { id: 'team-1', type: 'teams', name: 'owners' };
+    expect(messageOf(withContext({ accessor: team })).headers).toMatchObject({ ce_authtype: 'service_account' });
+  });
+
+  it('tells neither names nor addresses', () => {
+    expect(JSON.stringify(messageOf(event))).not.toMatch(/Ada|192\.0\.2\.7|go-tfe/);
+  });
+});
+
+// The rules as the specification has them, read apart from the code: spec.md v1.0.2 and kafka-protocol-binding.md.
+describe('the rules of CloudEvents 1.0', () => {
+  const request = { id: null, address: null, userAgent: null };
+  const bare = { ...withContext({ request, correlation: '' }), organization: null };
+  const cases: readonly (readonly [string, RecordedEvent])[] = [
+    ['a full event', withContext({ impersonator: 'user-2', causation: event.id })],
+    ['an event of the site without a request', bare],
+  ];
+
+  it.each(cases)('hold for %s', (_, each) => {
+    const { headers, value } = messageOf(each);
+    const attributes = Object.entries(headers).filter(([name]) => name !== 'content-type');
+
+    // Binding §3.2.3.1: all attributes have the prefix. spec.md "Naming Conventions": a-z and 0-9, at most 20 of them.
+    for (const [name] of attributes) expect(name).toMatch(/^ce_[a-z0-9]{1,20}$/);
+    // "Type System": a string has no control characters. "REQUIRED attributes": non-empty strings.
+    // oxlint-disable-next-line no-control-regex
+    for (const [, text] of attributes) expect(text).toMatch(/^[^\u0000-\u001F\u007F-\u009F]+$/);
+    expect(Object.keys(headers)).toEqual(expect.arrayContaining(['ce_id', 'ce_source', 'ce_specversion', 'ce_type']));
+    expect(headers['ce_specversion']).toBe('1.0');
+    // `source` is a URI-reference, absolute as recommended; `time` is RFC 3339.
+    expect(URL.canParse(headers['ce_source'] ?? '')).toBe(true);
+    expect(headers['ce_time']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/);
+    // Binding §3: a content type that begins with application/cloudevents would mean structured mode.
+    expect(headers['content-type']).toBe('application/json');
+    expect(JSON.parse(value)).toEqual(each.data);
+  });
+
+  it('leave no trace of what has no value', () => {
+    const { headers } = messageOf(bare);
+    for (const name of ['ce_organization', 'ce_impersonator', 'ce_request', 'ce_correlationid', 'ce_causationid']) {
+      expect(headers).not.toHaveProperty(name);
+    }
+  });
+});

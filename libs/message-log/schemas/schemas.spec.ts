@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import { describe, expect, it } from '@jest/globals';
+import type { EventKind, EventRegistry } from '#kernel';
+import { sampleEventKinds, createRecordedEvent } from '../../../test/support/kafka/index.js';
+import { buildAsyncApiDocument } from './async-api.js';
+import { toKafkaMessage } from '../publishing/cloud-event.js';
+import { buildEventSchemas } from './schemas.js';
+
+describe('the schemas', () => {
+  it('are one for each kind of event, under its outside name', () => {
+    expect(buildEventSchemas(sampleEventKinds)).toMatchObject({
+      LampLit: {
+        $schema: 'http://json-schema.org/draft-07/schema#',
+        $id: 'urn:cadastre:event:LampLit:v1',
+        title: 'cadastre.LampLit.v1',
+        type: 'object',
+        properties: {
+          room: { type: 'string' },
+          watts: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+        },
+        required: ['room', 'watts'],
+        additionalProperties: false,
+      },
+      LampBroken: { $id: 'urn:cadastre:event:LampBroken:v2', title: 'cadastre.LampBroken.v2' },
+      DoorOpened: { properties: { by: { type: ['string', 'null'] } } },
+    });
+  });
+
+  it('refuse what only looks like zod, and what JSON Schema cannot say', () => {
+    const withSchema = (schema: unknown) => ({ LampLit: { ...sampleEventKinds['LampLit'], schema } }) as EventRegistry;
+    expect(() => buildEventSchemas(withSchema({ parse: (data: unknown) => data }))).toThrow(
+      'LampLit is not a zod schema',
+    );
+    expect(() => buildEventSchemas(withSchema(z.strictObject({ since: z.date() })))).toThrow('cannot be represented');
+  });
+});
+
+describe('the AsyncAPI document', () => {
+  const document = buildAsyncApiDocument(sampleEventKinds, 'acme');
+
+  it('has a channel for each topic, with the messages that go there', () => {
+    expect(document).toMatchObject({
+      asyncapi: '3.0.0',
+      channels: {
+        lamps: {
+          address: 'acme.lamps',
+          messages: {
+            LampLit: { $ref: '#/components/messages/LampLit' },
+            LampBroken: { $ref: '#/components/messages/LampBroken' },
+          },
+        },
+        doors: { address: 'acme.doors', messages: { DoorOpened: { $ref: '#/components/messages/DoorOpened' } } },
+      },
+      operations: { 'publish-doors': { action: 'send', channel: { $ref: '#/channels/doors' } } },
+    });
+  });
+
+  it('has a channel for what is read, too', () => {
+    const headers = { type: 'object' };
+    const payload = { type: 'object', title: 'a letter' };
+    const inbound = [{ topic: 'letters', type: 'acme.Letter', description: 'Letters.', headers, payload }];
+    expect(buildAsyncApiDocument(sampleEventKinds, 'acme', inbound)).toMatchObject({
+      channels: {
+        doors: { address: 'acme.doors' },
+        letters: {
+          address: 'acme.letters',
+          messages: { 'acme.Letter': { $ref: '#/components/messages/acme.Letter' } },
+        },
+      },
+      operations: {
+        'publish-doors': { action: 'send' },
+        'receive-letters': { action: 'receive', channel: { $ref: '#/channels/letters' } },
+      },
+      components: { messages: { 'acme.Letter': { headers, payload } } },
+    });
+  });
+
+  it('leads nowhere that is not there', () => {
+    const targets = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) => path ?? '');
+    expect(targets.length).toBeGreaterThan(10);
+    for (const path of targets) expect(document).toHaveProperty(path.split('/'));
+  });
+
+  it('documents exactly the headers that a message has', () => {
+    const headers = document.components.schemas['CloudEventHeaders'] as {
+      required: string[];
+      properties: Record<string, unknown>;
+    };
+    const event = createRecordedEvent(1, 'lamp-1', 1);
+    const { context } = event;
+    const fullest = { ...event, context: { ...context, impersonator: 'user-2', causation: 'e-1' } };
+    const request = { id: null, address: null, userAgent: null };
+    const barest = { ...event, organization: null, context: { ...context, request, correlation: '' } };
+    const namesOf = (each: typeof event) =>
+      Object.keys(
+        toKafkaMessage(each, sampleEventKinds['LampLit'] as EventKind<never>, { source: '/', prefix: 'acme' }).headers,
+      );
+    expect(Object.keys(headers.properties).toSorted()).toEqual(namesOf(fullest).toSorted());
+    expect(headers.required.toSorted()).toEqual(namesOf(barest).toSorted());
+  });
+});

@@ -1,0 +1,41 @@
+import type { FeatureSet } from '../organizations/organization.js';
+
+/**
+ * What each feature set switches on. `operations` is false because Cadastre executes nothing: clients then plan and
+ * apply on the machine they run on, whatever a workspace's execution mode says (clients.md §7).
+ */
+const EVERYTHING = {
+  agents: true,
+  'audit-logging': true,
+  'configuration-designer': false,
+  'cost-estimation': false,
+  'global-run-tasks': false,
+  'module-tests-generation': false,
+  operations: false,
+  'policy-enforcement': false,
+  'policy-limit': null,
+  'policy-mandatory-enforcement-limit': null,
+  'policy-set-limit': null,
+  'private-module-registry': false,
+  'private-policy-agents': false,
+  'private-run-tasks': false,
+  'private-vcs': false,
+  'run-task-limit': null,
+  'run-task-mandatory-enforcement-limit': null,
+  'run-task-workspace-limit': null,
+  'run-tasks': false,
+  'self-serve-billing': false,
+  sentinel: false,
+  sso: false,
+  'state-storage': true,
+  teams: true,
+  'usage-reporting': false,
+  'user-limit': null,
+  'vcs-integrations': false,
+  'versioned-policy-set-limit': null,
+} as const;
+
+export const ENTITLEMENTS: Readonly<Record<FeatureSet, Readonly<Record<keyof typeof EVERYTHING, boolean | null>>>> = {
+  everything: EVERYTHING,
+  free: { ...EVERYTHING, 'audit-logging': false },
+};

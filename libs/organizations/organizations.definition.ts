@@ -1,0 +1,19 @@
+import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
+import { organization } from './organizations/organization.js';
+import { organizationEvents } from './organizations.events.js';
+import { organizationEpochs, organizations, projects, reservedNames } from './organizations.projection.js';
+import { project } from './projects/project.js';
+
+export const organizationsDefinition: ModuleDefinition = {
+  name: 'organizations',
+  kinds: toEventRegistry(organizationEvents),
+  aggregates: [defineAggregate('org', organization), defineAggregate('prj', project)],
+  projections: [
+    toProjection(organizations),
+    toProjection(reservedNames),
+    toProjection(organizationEpochs),
+    toProjection(projects),
+  ],
+  followers: [],
+  migrations: new URL('./sql/', import.meta.url),
+};

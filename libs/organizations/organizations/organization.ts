@@ -1,0 +1,218 @@
+import {
+  runAllChecks,
+  checkName,
+  conflict,
+  pickChanged,
+  PATH_NAME_RULE,
+  hasNoChanges,
+  requireActive,
+  unprocessable,
+  type Decider,
+  type Message,
+  type OrganizationDeleted,
+} from '#kernel';
+import { checkExecutionDefaults, resolveDefaultPool, type ExecutionMode } from './execution-defaults.js';
+import { DEFAULT_MAX_TTLS, type MaxTokenTtls } from '../token-ttl-policies/token-ttl-policy.js';
+
+/** What an organization starts on and may be moved to (clients.md §3). `free` has no audit entitlement. */
+export const FEATURE_SETS = ['everything', 'free'] as const;
+export type FeatureSet = (typeof FEATURE_SETS)[number];
+
+export const TRAIL_STARTS = ['with_change', 'after_change'] as const;
+export type TrailStart = (typeof TRAIL_STARTS)[number];
+
+/** The settings that owners change, as they read back. */
+export type OrganizationSettings = {
+  readonly collaboratorAuthPolicy: 'password' | 'two_factor_mandatory';
+  readonly costEstimationEnabled: boolean;
+  readonly assessmentsEnforced: boolean;
+  readonly allowForceDeleteWorkspaces: boolean;
+  readonly sendPassingStatusesForUntriggeredSpeculativePlans: boolean;
+  readonly aggregatedCommitStatusEnabled: boolean;
+  readonly speculativePlanManagementEnabled: boolean;
+  readonly ownersTeamSamlRoleId: string | null;
+  readonly sessionTimeout: number | null;
+  readonly sessionRemember: number | null;
+  readonly defaultExecutionMode: ExecutionMode;
+  readonly defaultAgentPool: string | null;
+  readonly userTokensEnabled: boolean;
+  /** Whether managers of providers may list providers of the public registry beside those of the organization. */
+  readonly publicProviderCurationEnabled: boolean;
+  /** Whether the limits for the life of tokens count: for new tokens, and for the age of tokens of users. */
+  readonly maxTtlEnabled: boolean;
+};
+
+export const DEFAULT_SETTINGS: OrganizationSettings = {
+  collaboratorAuthPolicy: 'password',
+  costEstimationEnabled: false,
+  assessmentsEnforced: false,
+  allowForceDeleteWorkspaces: false,
+  sendPassingStatusesForUntriggeredSpeculativePlans: false,
+  aggregatedCommitStatusEnabled: true,
+  speculativePlanManagementEnabled: true,
+  ownersTeamSamlRoleId: null,
+  sessionTimeout: null,
+  sessionRemember: null,
+  defaultExecutionMode: 'remote',
+  defaultAgentPool: null,
+  userTokensEnabled: true,
+  publicProviderCurationEnabled: true,
+  maxTtlEnabled: false,
+};
+
+export type OrganizationChanges = Partial<OrganizationSettings & { readonly name: string; readonly email: string }>;
+
+export type OrganizationEvent =
+  | Message<
+      'OrganizationCreated',
+      {
+        name: string;
+        email: string;
+        featureSet: FeatureSet;
+        settings: OrganizationSettings;
+        defaultProject: string;
+        ownersTeam: string;
+      }
+    >
+  | Message<'OrganizationUpdated', { changes: OrganizationChanges }>
+  /** `trailBegins`: whether the change is the first entry of the audit trail that it opens. */
+  | Message<'OrganizationFeatureSetChanged', { featureSet: FeatureSet; trailBegins: TrailStart }>
+  /** In milliseconds, of the types that changed. */
+  | Message<'OrganizationTokenTtlPoliciesChanged', { maxTtls: Partial<MaxTokenTtls> }>
+  /** Takes everything in it along: projects, workspaces, state, teams and their tokens. */
+  | OrganizationDeleted;
+
+export type OrganizationCommand =
+  | Message<
+      'CreateOrganization',
+      {
+        name: string;
+        email: string;
+        featureSet: FeatureSet;
+        settings: Partial<OrganizationSettings>;
+        defaultProject: string;
+        ownersTeam: string;
+      }
+    >
+  | Message<'UpdateOrganization', { changes: OrganizationChanges }>
+  | Message<'ChangeFeatureSet', { featureSet: FeatureSet }>
+  | Message<'ChangeTokenTtlPolicies', { maxTtls: Partial<MaxTokenTtls> }>
+  | Message<'DeleteOrganization', Record<never, never>>;
+
+type ActiveOrganization = {
+  readonly status: 'active';
+  readonly name: string;
+  readonly email: string;
+  readonly featureSet: FeatureSet;
+  readonly settings: OrganizationSettings;
+  readonly maxTtls: MaxTokenTtls;
+};
+export type OrganizationState = { readonly status: 'absent' | 'deleted' } | ActiveOrganization;
+
+/** Where requests name the default pool. */
+export const ORGANIZATION_POOL_POINTER = '/data/relationships/default-agent-pool';
+
+const NAME_RULE = { ...PATH_NAME_RULE, least: 3, most: 40 };
+
+const checkEmail = (email: string): void => {
+  if (email.trim() === '') throw unprocessable("Email can't be blank", 'email');
+};
+
+/** The two ways of telling a pull request about its plans exclude one another: turning one on turns the other off. */
+const resolvePullRequestStatuses = ({
+  aggregatedCommitStatusEnabled: aggregated,
+  sendPassingStatusesForUntriggeredSpeculativePlans: passing,
+}: OrganizationChanges): OrganizationChanges => {
+  if (aggregated && passing) {
+    throw unprocessable(
+      'Aggregated commit status cannot be enabled while passing statuses are sent for untriggered speculative plans',
+      'aggregated-commit-status-enabled',
+    );
+  }
+  if (passing) return { aggregatedCommitStatusEnabled: false };
+  return aggregated ? { sendPassingStatusesForUntriggeredSpeculativePlans: false } : {};
+};
+
+/** What a request changes, with what follows from it. */
+const resolveChanges = (given: OrganizationChanges): OrganizationChanges => {
+  const defaultAgentPool = resolveDefaultPool({ mode: given.defaultExecutionMode, pool: given.defaultAgentPool });
+  return {
+    ...resolvePullRequestStatuses(given),
+    ...given,
+    ...(defaultAgentPool === undefined ? {} : { defaultAgentPool }),
+  };
+};
+
+const checkSettings = (
+  { defaultExecutionMode: mode, defaultAgentPool: pool }: OrganizationSettings,
+  changed: OrganizationChanges,
+): void => {
+  if (changed.defaultExecutionMode === undefined && changed.defaultAgentPool === undefined) return;
+  checkExecutionDefaults({ mode, pool }, ORGANIZATION_POOL_POINTER);
+};
+
+export const organization: Decider<OrganizationState, OrganizationCommand, OrganizationEvent> = {
+  version: 3,
+  initial: { status: 'absent' },
+  decide: {
+    CreateOrganization: ({ name, email, featureSet, settings, defaultProject, ownersTeam }, state) => {
+      if (state.status !== 'absent') throw conflict('Organization exists already');
+      const given = resolveChanges(settings);
+      const all = { ...DEFAULT_SETTINGS, ...given };
+      runAllChecks(
+        () => checkName(name, NAME_RULE),
+        () => checkEmail(email),
+        () => checkSettings(all, given),
+      );
+      return [
+        {
+          type: 'OrganizationCreated',
+          data: { name, email, featureSet, settings: all, defaultProject, ownersTeam },
+        },
+      ];
+    },
+    UpdateOrganization: ({ changes }, state) => {
+      const { settings, name, email } = requireActive(state);
+      const changed = pickChanged({ ...settings, name, email }, resolveChanges(changes));
+      runAllChecks(
+        () => changed.name !== undefined && checkName(changed.name, NAME_RULE),
+        () => changed.email !== undefined && checkEmail(changed.email),
+        () => checkSettings({ ...settings, ...changed }, changed),
+      );
+      return hasNoChanges(changed) ? [] : [{ type: 'OrganizationUpdated', data: { changes: changed } }];
+    },
+    ChangeFeatureSet: ({ featureSet }, state) =>
+      requireActive(state).featureSet === featureSet
+        ? []
+        : [{ type: 'OrganizationFeatureSetChanged', data: { featureSet, trailBegins: 'after_change' } }],
+    ChangeTokenTtlPolicies: ({ maxTtls }, state) => {
+      const changed = pickChanged(requireActive(state).maxTtls, maxTtls);
+      return hasNoChanges(changed) ? [] : [{ type: 'OrganizationTokenTtlPoliciesChanged', data: { maxTtls: changed } }];
+    },
+    DeleteOrganization: (_, state) => [{ type: 'OrganizationDeleted', data: { name: requireActive(state).name } }],
+  },
+  evolve: {
+    OrganizationCreated: ({ name, email, featureSet, settings }) => ({
+      status: 'active',
+      name,
+      email,
+      featureSet,
+      settings,
+      maxTtls: DEFAULT_MAX_TTLS,
+    }),
+    OrganizationUpdated: ({ changes: { name, email, ...settings } }, state) =>
+      state.status === 'active'
+        ? {
+            ...state,
+            name: name ?? state.name,
+            email: email ?? state.email,
+            settings: { ...state.settings, ...settings },
+          }
+        : state,
+    OrganizationFeatureSetChanged: ({ featureSet }, state) =>
+      state.status === 'active' ? { ...state, featureSet } : state,
+    OrganizationTokenTtlPoliciesChanged: ({ maxTtls }, state) =>
+      state.status === 'active' ? { ...state, maxTtls: { ...state.maxTtls, ...maxTtls } } : state,
+    OrganizationDeleted: () => ({ status: 'deleted' }),
+  },
+};

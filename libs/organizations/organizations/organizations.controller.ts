@@ -1,0 +1,119 @@
+import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Query, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyRequest } from 'fastify';
+import { CurrentActor, type Actor } from '#access';
+import { Database } from '#event-store';
+import { notFound, sql } from '#kernel';
+import {
+  renderDocument,
+  parseInclude,
+  renderPage,
+  parsePage,
+  getParameter,
+  parseBody,
+  readRelated,
+  getSlowReadCaller,
+  type Document,
+  type QueryParameters as QueryOf,
+  type Resource,
+} from '#json-api';
+import { renderEntitlementSet } from '../entitlements/entitlement-sets.controller.js';
+import type { FeatureSet } from './organization.js';
+import { toOrganizationChanges, createBody, updateBody } from './organizations.body.js';
+import { renderOrganization } from './organizations.document.js';
+import { CreateOrganization, ChangeOrganization } from './organizations.handler.js';
+import { listOrganizations, findOrganization, type OrganizationRow } from './organizations.queries.js';
+import { selectRelatedProjects } from '../organizations.related.js';
+
+/** The feature set that a new organization starts on; a setting of the site. */
+export const INITIAL_FEATURE_SET = 'cadastre:initial-feature-set';
+
+const INCLUDES = ['entitlement_set', 'default_project'] as const;
+
+@Controller('api/v2')
+export class OrganizationsController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+    @Inject(INITIAL_FEATURE_SET) private readonly featureSet: FeatureSet,
+  ) {}
+
+  @Get('organizations')
+  async list(@Query() query: QueryOf, @Req() request: FastifyRequest, @CurrentActor() actor: Actor): Promise<Document> {
+    const includes = parseInclude(query, INCLUDES);
+    const page = parsePage(query);
+    const { rows, total } = await listOrganizations(this.database, actor, page, {
+      search: getParameter(query, 'q'),
+      name: getParameter(query, 'q[name]'),
+      email: getParameter(query, 'q[email]'),
+    });
+    const data = rows.map((row) => renderOrganization(row, actor));
+    return renderPage(data, page, total, request.url, await this.included(rows, includes, actor));
+  }
+
+  @Post('organizations')
+  async create(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const {
+      attributes: { name, email, ...attributes },
+      relationships,
+    } = parseBody(createBody, body).data;
+    const settings = toOrganizationChanges({ attributes, relationships });
+    const data = { name, email, featureSet: this.featureSet, settings };
+    return this.render(await this.bus.execute(new CreateOrganization(data, actor)), actor);
+  }
+
+  @Get('organizations/:organization')
+  async show(
+    @Param('organization') name: string,
+    @Query() query: QueryOf,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const includes = parseInclude(query, INCLUDES);
+    const row = await findOrganization(this.database, actor, 'read-organization', name);
+    return renderDocument(renderOrganization(row, actor), await this.included([row], includes, actor));
+  }
+
+  @Patch('organizations/:organization')
+  async update(
+    @Param('organization') name: string,
+    @Body() body: unknown,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const changes = toOrganizationChanges(parseBody(updateBody, body).data);
+    const command = { type: 'UpdateOrganization', data: { changes } } as const;
+    const row = await this.bus.execute(new ChangeOrganization(name, command, actor));
+    return this.render(row, actor);
+  }
+
+  @Delete('organizations/:organization')
+  @HttpCode(204)
+  async destroy(@Param('organization') name: string, @CurrentActor() actor: Actor): Promise<void> {
+    const command = { type: 'DeleteOrganization', data: {} } as const;
+    await this.bus.execute(new ChangeOrganization(name, command, actor));
+  }
+
+  /** The resources that the includes ask for, in one more statement at the most. */
+  private async included(
+    rows: readonly OrganizationRow[],
+    includes: ReadonlySet<(typeof INCLUDES)[number]> | null,
+    actor: Actor,
+  ): Promise<Resource[] | undefined> {
+    if (!includes) return undefined;
+    const sets = includes.has('entitlement_set') ? rows.map(renderEntitlementSet) : [];
+    if (!includes.has('default_project')) return sets;
+    const ids = rows.map(({ defaultProject }) => defaultProject);
+    return [
+      ...sets,
+      ...(await readRelated(
+        this.database,
+        [selectRelatedProjects(sql`${ids}::text[]`, actor)],
+        getSlowReadCaller(actor, rows),
+      )),
+    ];
+  }
+
+  private render(row: OrganizationRow | null, actor: Actor): Document {
+    if (!row) throw notFound();
+    return renderDocument(renderOrganization(row, actor));
+  }
+}

@@ -1,0 +1,119 @@
+import { notFound, sql, type Sql, type Timestamp } from '#kernel';
+import { buildSnapshotJson, type Database, type StreamSnapshot } from '#event-store';
+import { requirePermission, requireCurrentAccess, isPermittedByRole, type Actor, type Permission } from '#access';
+import { selectUsablePoolVersion } from '#agents';
+import { selectOwnPolicy, type PolicyIdentifier } from '#data-retention-policies';
+import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
+import type { FeatureSet, OrganizationSettings } from './organization.js';
+import type { LimitedToken } from '../token-ttl-policies/token-ttl-policy.js';
+
+/** `updatedAt` is null where nobody has changed the default. */
+type TokenTtlPolicy = { readonly maxTtlMs: number; readonly updatedAt: Timestamp | null };
+export type TokenTtlPoliciesByType = Readonly<Record<LimitedToken, TokenTtlPolicy>>;
+
+export type OrganizationRow = {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+  readonly featureSet: FeatureSet;
+  readonly defaultProject: string;
+  readonly ownersTeam: string;
+  readonly settings: OrganizationSettings;
+  readonly tokenTtlPolicies: TokenTtlPoliciesByType;
+  readonly dataRetentionPolicy: PolicyIdentifier | null;
+  readonly createdAt: Timestamp;
+};
+
+const COLUMNS = sql`o.id, o.name, o.email, o.feature_set as "featureSet", o.default_project as "defaultProject",
+  o.owners_team as "ownersTeam", o.settings, o.token_ttl_policies as "tokenTtlPolicies", ${selectOwnPolicy(sql.raw('o.id'))} as "dataRetentionPolicy",
+  o.created_at as "createdAt"`;
+
+export const selectOrganizationById = (id: string): Sql =>
+  sql`select ${COLUMNS} from organizations o where o.id = ${id}`;
+
+export const selectOrganizationsByIds = (ids: Sql): Sql =>
+  sql`select ${COLUMNS} from organizations o where o.id = any (${ids}) order by o.name`;
+
+/** The organization of that name, where the caller may do that in it; else the refusal of the permission table. */
+export const findOrganization = async (
+  database: Database,
+  actor: Actor,
+  permission: Permission,
+  name: string,
+): Promise<OrganizationRow> => {
+  const row = await database.row<OrganizationRow>(
+    sql`select ${COLUMNS} from organizations o where o.name = ${name} and ${requireCurrentAccess(actor)}`,
+  );
+  if (!row) throw notFound();
+  requirePermission(actor, permission, { organization: row.id });
+  return row;
+};
+
+export type OrganizationForCommand = OrganizationRow & {
+  /** Version of the agent pool that the command names; null where it is none for the whole organization. */
+  readonly poolVersion: number | null;
+  readonly snapshot: StreamSnapshot;
+};
+
+/** As above, with the state that a decision needs. */
+export const loadOrganizationForCommand = async (
+  database: Database,
+  actor: Actor,
+  permission: Permission,
+  name: string,
+  pool: string | null = null,
+): Promise<OrganizationForCommand> => {
+  const row = await database.row<OrganizationForCommand>(sql`
+    select ${COLUMNS}, ${selectUsablePoolVersion({ pool, organization: sql.raw('o.id') })} as "poolVersion",
+           ${buildSnapshotJson('s')} as snapshot
+      from organizations o join event_store.streams s on s.stream = o.id
+     where o.name = ${name} and ${requireCurrentAccess(actor)}`);
+  if (!row) throw notFound();
+  requirePermission(actor, permission, { organization: row.id });
+  return row;
+};
+
+/** Names of organizations that differ only in case, given before names were unique without regard to case. */
+export const findNamesDifferingInCase = async (database: Database): Promise<readonly (readonly string[])[]> => {
+  const rows = await database.rows<{ names: string[] }>(sql`
+    select array_agg(name order by name) as names from organizations
+     group by lower(name) having count(*) > 1 order by lower(name)`);
+  return rows.map(({ names }) => names);
+};
+
+export type OrganizationFilter = {
+  /** In the name or the address; it takes precedence over the other two. */
+  readonly search: string | undefined;
+  readonly name: string | undefined;
+  readonly email: string | undefined;
+};
+
+const contains = (column: 'o.name' | 'o.email', text: string): Sql =>
+  sql`position(lower(${text}) in lower(${sql.raw(column)})) > 0`;
+
+const buildConditions = ({ search, name, email }: OrganizationFilter): readonly Sql[] => {
+  if (search) return [sql`(${contains('o.name', search)} or ${contains('o.email', search)})`];
+  return [...(name ? [contains('o.name', name)] : []), ...(email ? [contains('o.email', email)] : [])];
+};
+
+export const listOrganizations = async (
+  database: Database,
+  actor: Actor,
+  page: PageRequest,
+  filter: OrganizationFilter,
+): Promise<ListPage<OrganizationRow>> => {
+  const where = sql.and([
+    isPermittedByRole(actor, 'list-organization'),
+    ...buildConditions(filter),
+    requireCurrentAccess(actor),
+  ]);
+  const found = await database.slowRows<OrganizationRow & { total: number }>(
+    actor,
+    sql`
+    with matched as materialized (select ${COLUMNS} from organizations o where ${where})
+    select total.n as total, page.* from (select count(*) as n from matched) total
+      left join lateral (select * from matched order by name ${buildLimit(page)}) page on true
+     order by page.name`,
+  );
+  return toListPage(found);
+};

@@ -1,0 +1,194 @@
+import {
+  computeBindingChanges,
+  runAllChecks,
+  checkAutoDestroyDuration,
+  checkName,
+  conflict,
+  pickChanged,
+  BINDING_POINTERS,
+  hasNoChanges,
+  MAX_BINDINGS,
+  requireActive,
+  unprocessable,
+  applyBindingChanges,
+  type BindingChange,
+  type BindingMode,
+  type Decider,
+  type Message,
+  type ProjectDeleted,
+  type Tag,
+} from '#kernel';
+import { checkExecutionDefaults, resolveDefaultPool, type ExecutionMode } from '../organizations/execution-defaults.js';
+
+/** The project that every organization is born with, where workspaces go that name none. */
+export const DEFAULT_PROJECT = 'Default Project';
+
+/** `null` follows the organization. */
+export type ProjectSettings = {
+  readonly autoDestroyActivityDuration: string | null;
+  readonly defaultExecutionMode: ExecutionMode | null;
+  readonly defaultAgentPoolId: string | null;
+};
+
+export const DEFAULT_PROJECT_SETTINGS: ProjectSettings = {
+  autoDestroyActivityDuration: null,
+  defaultExecutionMode: null,
+  defaultAgentPoolId: null,
+};
+
+export type ProjectChanges = Partial<ProjectSettings & { readonly name: string; readonly description: string | null }>;
+
+/** `follows`: whether the defaults are to be the organization's; false asks for some of its own. */
+export type ProjectInput = ProjectChanges & { readonly follows?: boolean };
+
+export type ProjectEvent =
+  | Message<'ProjectCreated', { name: string; description: string | null; settings: ProjectSettings }>
+  | Message<'ProjectUpdated', { changes: ProjectChanges }>
+  | ProjectTagEvent
+  | ProjectDeleted;
+
+/** Tags that workspaces in it inherit, one event for each. Values are empty for a tag without a value. */
+type ProjectTagEvent =
+  | Message<'ProjectTagBound', { key: string; from: string | null; to: string }>
+  | Message<'ProjectTagUnbound', { key: string; from: string }>;
+
+export type ProjectCommand =
+  | Message<'CreateProject', ProjectInput & { readonly name: string; readonly bindings?: readonly Tag[] }>
+  /** `bindings` stand for all that it has. */
+  | Message<'UpdateProject', { changes: ProjectInput; bindings?: readonly Tag[] | undefined }>
+  | Message<'BindProjectTags', { bindings: readonly Tag[]; how: BindingMode }>
+  | Message<'DeleteProject', { isDefault: boolean; workspaces: number }>;
+
+type ActiveProject = {
+  readonly status: 'active';
+  readonly name: string;
+  readonly description: string | null;
+  readonly settings: ProjectSettings;
+  readonly tags: readonly Tag[];
+};
+export type ProjectState = { readonly status: 'absent' | 'deleted' } | ActiveProject;
+
+/** Where requests name the default pool. */
+export const PROJECT_POOL_POINTER = 'default-agent-pool-id';
+
+const NAME_RULE = {
+  pattern: /^[A-Za-z0-9_-](?:[A-Za-z0-9 _-]*[A-Za-z0-9_-])?$/,
+  allowed: 'letters, numbers, dashes, underscores and, between them, spaces',
+  most: 90,
+};
+
+/** A mode and its pool are the project's own, or both the organization's. */
+const toProjectChanges = ({ follows, ...given }: ProjectInput): ProjectChanges => {
+  if (follows) return { ...given, defaultExecutionMode: null, defaultAgentPoolId: null };
+  const defaultAgentPoolId = resolveDefaultPool({ mode: given.defaultExecutionMode, pool: given.defaultAgentPoolId });
+  return defaultAgentPoolId === undefined ? given : { ...given, defaultAgentPoolId };
+};
+
+const checkSettings = (
+  { autoDestroyActivityDuration, defaultExecutionMode: mode, defaultAgentPoolId: pool }: ProjectSettings,
+  changed: ProjectChanges,
+  { follows }: ProjectInput,
+): void => {
+  if (changed.autoDestroyActivityDuration !== undefined) checkAutoDestroyDuration(autoDestroyActivityDuration);
+  if (follows === false && mode === null) {
+    throw unprocessable(
+      'Default execution mode must be given when setting overwrites names it',
+      'default-execution-mode',
+    );
+  }
+  if (changed.defaultExecutionMode === undefined && changed.defaultAgentPoolId === undefined) return;
+  checkExecutionDefaults({ mode, pool }, PROJECT_POOL_POINTER);
+};
+
+const toProjectTagEvent = ({ key, from, to }: BindingChange): ProjectTagEvent =>
+  to === null
+    ? { type: 'ProjectTagUnbound', data: { key, from: from ?? '' } }
+    : { type: 'ProjectTagBound', data: { key, from, to } };
+
+/** `at`: where the bindings stand in the body of the request. */
+const decideBindings = (
+  tags: readonly Tag[],
+  { bindings, how, at }: { readonly bindings: readonly Tag[]; readonly how: BindingMode; readonly at: string },
+): readonly ProjectTagEvent[] => {
+  const changes = computeBindingChanges(tags, bindings, how);
+  checkTagLimit(applyBindingChanges(tags, changes), at);
+  return changes.map(toProjectTagEvent);
+};
+
+const decideInitialBindings = (
+  tags: readonly Tag[],
+  bindings: readonly Tag[] | undefined,
+): readonly ProjectTagEvent[] =>
+  bindings ? decideBindings(tags, { bindings, how: 'replacing', at: BINDING_POINTERS.bindings }) : [];
+
+/** Each workspace of the project inherits all of its tags, at most ten of them (clients.md §3). */
+const checkTagLimit = (tags: readonly Tag[], at: string): void => {
+  if (tags.length > MAX_BINDINGS) throw unprocessable('cannot exceed 10 bindings per resource', at);
+};
+
+const withTag = (state: ProjectState, change: BindingChange): ProjectState =>
+  state.status === 'active' ? { ...state, tags: applyBindingChanges(state.tags, [change]) } : state;
+
+export const project: Decider<ProjectState, ProjectCommand, ProjectEvent> = {
+  version: 4,
+  initial: { status: 'absent' },
+  decide: {
+    CreateProject: ({ bindings, ...input }, state) => {
+      if (state.status !== 'absent') throw conflict('Project exists already');
+      const { name = '', description = null, ...given } = toProjectChanges(input);
+      const settings = { ...DEFAULT_PROJECT_SETTINGS, ...given };
+      runAllChecks(
+        () => checkName(name, NAME_RULE),
+        () => checkSettings(settings, given, input),
+      );
+      return [
+        { type: 'ProjectCreated', data: { name, description, settings } },
+        ...decideInitialBindings([], bindings),
+      ];
+    },
+    UpdateProject: ({ changes, bindings }, state) => {
+      const { settings, name, description, tags } = requireActive(state);
+      const changed = pickChanged({ ...settings, name, description }, toProjectChanges(changes));
+      runAllChecks(
+        () => changed.name !== undefined && checkName(changed.name, NAME_RULE),
+        () => checkSettings({ ...settings, ...changed }, changed, changes),
+      );
+      return [
+        ...(hasNoChanges(changed) ? [] : [{ type: 'ProjectUpdated', data: { changes: changed } } as const]),
+        ...decideInitialBindings(tags, bindings),
+      ];
+    },
+    BindProjectTags: ({ bindings, how }, state) =>
+      decideBindings(requireActive(state).tags, { bindings, how, at: '/data' }),
+    DeleteProject: ({ isDefault, workspaces }, state) => {
+      const { name } = requireActive(state);
+      if (isDefault) throw unprocessable('The default project cannot be deleted');
+      if (workspaces > 0) {
+        const held = workspaces === 1 ? '1 workspace' : `${workspaces} workspaces`;
+        throw unprocessable(`The project still holds ${held}: move or delete what is in it first`);
+      }
+      return [{ type: 'ProjectDeleted', data: { name } }];
+    },
+  },
+  evolve: {
+    ProjectCreated: ({ name, description, settings }) => ({
+      status: 'active',
+      name,
+      description,
+      settings,
+      tags: [],
+    }),
+    ProjectUpdated: ({ changes: { name, description, ...settings } }, state) =>
+      state.status === 'active'
+        ? {
+            ...state,
+            name: name ?? state.name,
+            description: description === undefined ? state.description : description,
+            settings: { ...state.settings, ...settings },
+          }
+        : state,
+    ProjectTagBound: (change, state) => withTag(state, change),
+    ProjectTagUnbound: (change, state) => withTag(state, { ...change, to: null }),
+    ProjectDeleted: () => ({ status: 'deleted' }),
+  },
+};

@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { unprocessable, type Tag } from '#kernel';
+import {
+  strictObject,
+  omitUndefined,
+  ignoredMember,
+  storedOnly,
+  unsupportedMember,
+  resourceBody,
+  text,
+  toOneInput,
+  parseToOne,
+  fromAttributes,
+} from '#json-api';
+import { toBindings, tagBindingsInput } from '#tag-bindings';
+import { EXECUTION_MODES } from '../organizations/execution-defaults.js';
+import type { ProjectInput } from './project.js';
+
+const NO_STACKS = 'stacks are not built';
+
+/** Clients know the flags by two names, with `default-` and without it. */
+const overwrites = strictObject({
+  'default-execution-mode': z.boolean().nullish(),
+  'execution-mode': z.boolean().nullish(),
+  'default-agent-pool': z.boolean().nullish(),
+  'agent-pool': z.boolean().nullish(),
+  'stacks-default-execution-mode': ignoredMember(NO_STACKS),
+  'stacks-default-agent-pool': ignoredMember(NO_STACKS),
+});
+
+const settings = {
+  description: text(10_000).nullish(),
+  'auto-destroy-activity-duration': storedOnly(text(255).nullish()),
+  'default-execution-mode': z.enum(EXECUTION_MODES).nullish(),
+  'default-agent-pool-id': text(255).nullish(),
+  'setting-overwrites': overwrites.nullish(),
+  'stacks-default-execution-mode': unsupportedMember(NO_STACKS),
+};
+const relationships = z
+  .object({
+    'default-agent-pool': toOneInput,
+    'stacks-default-agent-pool': unsupportedMember(NO_STACKS),
+    'tag-bindings': tagBindingsInput,
+  })
+  .optional();
+
+export const createBody = resourceBody('projects', z.object({ name: z.string(), ...settings }), relationships);
+export const updateBody = resourceBody(
+  'projects',
+  z.object({ name: z.string().optional(), ...settings }).default({}),
+  relationships,
+);
+
+type ProjectUpdateData = z.infer<typeof updateBody>['data'];
+
+/** The agent pool goes with the mode: their flags say the same, or one of them nothing. */
+const toFollows = (input: z.infer<typeof overwrites> | null | undefined): boolean | undefined => {
+  const mode = input?.['default-execution-mode'] ?? input?.['execution-mode'];
+  const pool = input?.['default-agent-pool'] ?? input?.['agent-pool'];
+  if (typeof mode === 'boolean' && typeof pool === 'boolean' && mode !== pool) {
+    // The vendor's text.
+    throw unprocessable(
+      'If agent-pool and execution-mode are both included in setting-overwrites, their values must be the same.',
+      'setting-overwrites',
+    );
+  }
+  return typeof mode === 'boolean' ? !mode : undefined;
+};
+
+/** What is to be bound instead of all that is; absent leaves that as it is. */
+export const toProjectBindings = ({
+  relationships: related,
+}: ProjectUpdateData): { readonly bindings?: readonly Tag[] } => {
+  const bindings = toBindings(related?.['tag-bindings']);
+  return bindings ? { bindings } : {};
+};
+
+/** What a request says, in our names. */
+export const toProjectInput = ({ attributes, relationships: related }: ProjectUpdateData): ProjectInput => {
+  const { 'default-agent-pool-id': id, 'setting-overwrites': said, ...values } = attributes;
+  const pool = parseToOne(related?.['default-agent-pool'], id);
+  return { ...fromAttributes(values), ...omitUndefined({ defaultAgentPoolId: pool, follows: toFollows(said) }) };
+};

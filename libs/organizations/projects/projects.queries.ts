@@ -1,0 +1,159 @@
+import { notFound, sql, type Sql, type Tag, type Timestamp } from '#kernel';
+import { buildSnapshotJson, type Database, type StreamSnapshot } from '#event-store';
+import {
+  buildVisibleWorkspaceCount,
+  requirePermission,
+  requireCurrentAccess,
+  selectProjectGrants,
+  isGrantedOnProject,
+  isGrantedProject,
+  isPermittedByRole,
+  type Actor,
+  type Grant,
+  type Identity,
+  type Permission,
+  selectPermittedOrganization,
+} from '#access';
+import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
+import { selectUsablePoolVersion } from '#agents';
+import { isVisibleTeam } from '#people';
+import { PROJECT_TAGS, type TagFilterTerm } from '#tag-bindings';
+import type { ExecutionMode } from '../organizations/execution-defaults.js';
+import type { ProjectSettings } from './project.js';
+
+export type ProjectRow = {
+  readonly id: string;
+  readonly organization: string;
+  readonly organizationName: string;
+  readonly isDefault: boolean;
+  readonly name: string;
+  readonly description: string | null;
+  readonly settings: ProjectSettings;
+  readonly createdAt: Timestamp;
+  /** What it follows where it has no mode of its own. */
+  readonly inherited: { readonly executionMode: ExecutionMode; readonly agentPoolId: string | null };
+  /** Of the workspaces that the caller may read. */
+  readonly workspaceCount: number;
+  /** Of the teams with access to it that the caller may see. */
+  readonly teamCount: number;
+  readonly tags: readonly Tag[];
+  /** What the caller's teams have been given on it. */
+  readonly grants: readonly Grant[];
+};
+
+const COLUMNS = sql`p.id, p.organization, o.name as "organizationName", o.default_project = p.id as "isDefault",
+  p.name, p.description, p.settings, p.created_at as "createdAt",
+  jsonb_build_object('executionMode', o.settings -> 'defaultExecutionMode',
+                     'agentPoolId', o.settings -> 'defaultAgentPool') as inherited,
+  ${PROJECT_TAGS} as tags`;
+const ALL_WORKSPACES = sql.raw(`(select coalesce(sum(c.workspaces), 0)::bigint from workspace_counts c
+    where c.organization = p.organization and c.project = p.id)`);
+const FROM = sql.raw('from projects p join organizations o on o.id = p.organization');
+
+const buildProjectWorkspaceCount = (actor: Identity): Sql =>
+  buildVisibleWorkspaceCount(actor, {
+    organization: sql.raw('p.organization'),
+    project: sql.raw('p.id'),
+    all: ALL_WORKSPACES,
+  });
+
+const seenTeams = (actor: Identity): Sql => sql`
+  (select count(*) from team_projects tp join teams t on t.id = tp.team where tp.project = p.id and ${isVisibleTeam(actor)})`;
+
+/** Columns of a project with the caller's counts and grants. */
+const selectColumns = (actor: Identity): Sql => sql`
+  ${COLUMNS}, ${buildProjectWorkspaceCount(actor)} as "workspaceCount", ${seenTeams(actor)} as "teamCount",
+  ${selectProjectGrants(actor, sql.raw('p.id'))} as grants`;
+
+export const selectProjectById = (id: string, actor: Identity): Sql =>
+  sql`select ${selectColumns(actor)} ${FROM} where p.id = ${id}`;
+
+export const selectProjectsByIds = (ids: Sql, actor: Identity): Sql =>
+  sql`select ${selectColumns(actor)} ${FROM} where p.id = any (${ids}) order by p.id`;
+
+export type ProjectForCommand = ProjectRow & {
+  /** Version of the agent pool that the command names; null where it is none that the project may use. */
+  readonly poolVersion: number | null;
+  readonly organizationVersion: number;
+  /** How many workspaces it has, whoever may read them. */
+  readonly allWorkspaces: number;
+  readonly snapshot: StreamSnapshot;
+};
+
+/** The project, where the caller may do that with it; else the refusal of the permission table. One statement. */
+export const findProject = async (
+  database: Database,
+  actor: Actor,
+  permission: Permission,
+  id: string,
+  pool: string | null = null,
+): Promise<ProjectForCommand> => {
+  const choice = { pool, organization: sql.raw('p.organization'), project: sql.raw('p.id') };
+  const row = await database.row<ProjectForCommand>(sql`
+    select ${selectColumns(actor)}, ${selectUsablePoolVersion(choice)} as "poolVersion", ${ALL_WORKSPACES} as "allWorkspaces",
+           (select so.version from event_store.streams so where so.stream = p.organization) as "organizationVersion",
+           ${buildSnapshotJson('s')} as snapshot
+      ${FROM} join event_store.streams s on s.stream = p.id where p.id = ${id} and ${requireCurrentAccess(actor)}`);
+  if (!row) throw notFound();
+  requirePermission(actor, permission, row);
+  return row;
+};
+
+export type ProjectFilter = {
+  readonly names: readonly string[];
+  readonly search: string | undefined;
+  /** Only those where the caller may do that. */
+  readonly createsWorkspaces: boolean;
+  readonly updates: boolean;
+  /** Bindings that must all be there. */
+  readonly tagged: readonly TagFilterTerm[];
+  readonly descending: boolean;
+};
+
+const isTaggedWithAll = (tagged: readonly TagFilterTerm[]): Sql => sql`not exists (
+  select 1 from unnest(${tagged.map(({ key }) => key)}::text[], ${tagged.map(({ value }) => value)}::text[])
+                as wanted (key, value)
+   where not exists (select 1 from project_tags t where t.project = p.id and t.key = wanted.key
+                        and (wanted.value is null or t.value = wanted.value)))`;
+
+/** One page and the count of all, in one statement. */
+export const listProjects = async (
+  database: Database,
+  actor: Actor,
+  organizationName: string,
+  page: PageRequest,
+  filter: ProjectFilter,
+): Promise<ListPage<ProjectRow>> => {
+  const where = sql.and([
+    sql`p.organization = owner.id`,
+    sql`(owner.whole or ${isGrantedProject(actor, sql.raw('p.id'))})`,
+    ...(filter.createsWorkspaces
+      ? [sql`(owner.creates or ${isGrantedOnProject(actor, 'create-workspace', sql.raw('p.id'))})`]
+      : []),
+    ...(filter.updates
+      ? [sql`(owner.updates or ${isGrantedOnProject(actor, 'update-project', sql.raw('p.id'))})`]
+      : []),
+    ...(filter.names.length > 0 ? [sql`p.name = any (${filter.names}::text[])`] : []),
+    ...(filter.tagged.length > 0 ? [isTaggedWithAll(filter.tagged)] : []),
+    ...(filter.search ? [sql`position(lower(${filter.search}) in lower(p.name)) > 0`] : []),
+  ]);
+  const direction = sql.raw(filter.descending ? 'desc' : 'asc');
+  // Ignores case, as clients expect (clients.md §8). Names that differ only in case have a fixed order too.
+  const inOrder = (name: Sql): Sql => sql`lower(${name}) collate "C" ${direction}, ${name} ${direction}`;
+  const found = await database.slowRows<ProjectRow & { owner: string; total: number }>(
+    actor,
+    sql`
+    select owner.id as owner, (select count(*) from projects p where ${where}) as total, page.*
+      from (select id, ${isPermittedByRole(actor, 'read-project')} as whole,
+                   ${isPermittedByRole(actor, 'create-workspace')} as creates,
+                   ${isPermittedByRole(actor, 'update-project')} as updates
+              from ${selectPermittedOrganization(actor, 'read-organization', organizationName)} offset 0) owner
+      left join lateral (select ${selectColumns(actor)} ${FROM} where ${where}
+                          order by ${inOrder(sql.raw('p.name'))} ${buildLimit(page)}) page on true
+     order by ${inOrder(sql.raw('page.name'))}`,
+  );
+  const [first] = found;
+  if (!first) throw notFound();
+  requirePermission(actor, 'read-organization', { organization: first.owner });
+  return toListPage(found);
+};

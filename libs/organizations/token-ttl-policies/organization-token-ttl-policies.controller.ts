@@ -1,0 +1,72 @@
+import { Body, Controller, Get, Param, Patch, Query, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyRequest } from 'fastify';
+import { CurrentActor, type Actor } from '#access';
+import { Database } from '#event-store';
+import {
+  renderDocument,
+  renderPage,
+  parsePage,
+  parseBody,
+  slicePage,
+  type Document,
+  type QueryParameters as QueryOf,
+  type Resource,
+} from '#json-api';
+import { notFound } from '#kernel';
+import { ChangeOrganization } from '../organizations/organizations.handler.js';
+import { findOrganization, type OrganizationRow } from '../organizations/organizations.queries.js';
+import { policiesBody, toMaxTtls } from './token-ttl-policies.body.js';
+import { LIMITED_TOKENS } from './token-ttl-policy.js';
+
+const PATH = 'organizations/:organization/token-ttl-policies';
+
+/** All four policies: those that nobody has changed have the default. */
+const renderPolicies = ({ id, createdAt, tokenTtlPolicies }: OrganizationRow): Resource[] =>
+  LIMITED_TOKENS.map((type) => {
+    const { maxTtlMs, updatedAt } = tokenTtlPolicies[type];
+    return {
+      id: `ttlp-${id.slice('org-'.length)}-${type}`,
+      type: 'organization-token-ttl-policies',
+      attributes: {
+        'token-type': type,
+        'max-ttl-ms': maxTtlMs,
+        'created-at': createdAt,
+        'updated-at': updatedAt ?? createdAt,
+      },
+    };
+  });
+
+/** The longest lives of an organization's tokens; they count while its setting `max-ttl-enabled` is on. */
+@Controller('api/v2')
+export class OrganizationTokenTtlPoliciesController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+  ) {}
+
+  @Get(PATH)
+  async list(
+    @Param('organization') name: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const page = parsePage(query);
+    const policies = renderPolicies(await findOrganization(this.database, actor, 'update-organization', name));
+    return renderPage(slicePage(policies, page), page, policies.length, request.url);
+  }
+
+  @Patch(PATH)
+  async update(
+    @Param('organization') name: string,
+    @Body() body: unknown,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const maxTtls = toMaxTtls(parseBody(policiesBody, body).data);
+    const command = { type: 'ChangeTokenTtlPolicies', data: { maxTtls } } as const;
+    const row = await this.bus.execute(new ChangeOrganization(name, command, actor));
+    if (!row) throw notFound();
+    return renderDocument(renderPolicies(row));
+  }
+}

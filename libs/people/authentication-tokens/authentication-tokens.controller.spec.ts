@@ -1,0 +1,557 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from '#kernel';
+import { rebuildView, listViews } from '#event-store';
+import { FixedClock } from '../../../test/support/clocks.js';
+import { logLength, readWholeLog } from '../../../test/support/event-log.js';
+import {
+  expectStatus,
+  makeAgentPool,
+  makeAgentToken,
+  makeOrganization,
+  makeOrganizationToken,
+  makeTeam,
+  makeToken,
+  makeWorkspace,
+  resource,
+  type SeededOrganization,
+} from '../../../test/support/seeds.js';
+import { newStateVersion, stateFile } from '../../../test/support/state-file.js';
+import {
+  startTestServer,
+  type ApiResponse,
+  type ApiTestClient,
+  type TestServer,
+} from '../../../test/support/server.js';
+import { expectViewsMatchLog } from '../../../test/support/views-match-log.js';
+import { ensureUser, issueUserToken, makeOwner } from '../operator/people.operator.js';
+import { peopleDefinition } from '../people.definition.js';
+import { can } from '#access';
+
+const clock = new FixedClock();
+let server: TestServer;
+let acme: SeededOrganization;
+let admin: string;
+let pool: string;
+
+beforeAll(async () => {
+  server = await startTestServer({ clock, followers: true });
+  acme = await makeOrganization(server, 'acme');
+  pool = await makeAgentPool(server, 'acme', 'edge');
+  admin = (await server.get('/api/v2/account/details')).body.data.id as string;
+});
+
+afterAll(() => server.close());
+
+const ORGANIZATION = '/api/v2/organizations/acme/authentication-token';
+const AUDIT = `${ORGANIZATION}?token=audit-trails`;
+const team = (): string => `/api/v2/teams/${acme.ownersTeam}/authentication-token`;
+const user = (): string => `/api/v2/users/${admin}/authentication-tokens`;
+const byId = (id: string): string => `/api/v2/authentication-tokens/${id}`;
+
+const token = (attributes: object = {}) => resource('authentication-token', attributes);
+const secretOf = ({ body }: ApiResponse): string => body.data.attributes.token as string;
+
+/** Somebody who has a token and, perhaps, an organization. */
+const person = async (username: string, organization?: string): Promise<ApiTestClient & { readonly id: string }> => {
+  const { store, house } = server;
+  const { id } = await ensureUser(store, house.ids, username, false);
+  if (organization) await makeOwner(store, house.ids, { id, username }, organization);
+  return { ...server.as(await issueUserToken(store, house.ids, id, 'for a test')), id };
+};
+
+/** Every row of every table in these schemas, as one text. */
+const dump = async (...schemas: readonly string[]): Promise<string> => {
+  const tables = await server.database.rows<{ name: string }>(sql`
+    select format('%I.%I', table_schema, table_name) as name from information_schema.tables
+     where table_schema = any (${schemas}::text[]) order by 1`);
+  expect(tables.length).toBeGreaterThan(0);
+  const texts = await Promise.all(
+    tables.map(({ name }) => server.database.rows(sql`select t::text as row from ${sql.raw(name)} as t`)),
+  );
+  return JSON.stringify(texts);
+};
+
+const teams = (): string => `/api/v2/teams/${acme.ownersTeam}/authentication-tokens`;
+const agents = (): string => `/api/v2/agent-pools/${pool}/authentication-tokens`;
+
+const KINDS = [
+  ['a user', user, '2028-11-21T12:00:00.000Z'],
+  ['a team', team, '2028-11-21T12:00:00.000Z'],
+  ['a team, by name', teams, '2028-11-21T12:00:00.000Z'],
+  ['an organization', () => ORGANIZATION, '2028-11-21T12:00:00.000Z'],
+  ['an audit trail', () => AUDIT, '2028-11-21T12:00:00.000Z'],
+  ['an agent pool', agents, null],
+] as const;
+
+let names = 0;
+/** A token with a name that no other has. */
+const named = (attributes: object = {}) => token({ description: `name ${(names += 1)}`, ...attributes });
+
+describe.each(KINDS)('the token of %s', (_, path, end) => {
+  it('shows its secret when it is created, and never again', async () => {
+    const created = expectStatus(await server.post(path(), named()), 201);
+    const { id, attributes } = created.body.data;
+    expect(created.body.data).toMatchObject({
+      id: expect.stringMatching(/^at-\w{16}$/),
+      type: 'authentication-tokens',
+      attributes: { 'created-at': '2026-11-21T12:00:00.000Z', 'last-used-at': null, 'expired-at': end },
+      relationships: { 'created-by': { data: { type: 'users', id: admin } } },
+    });
+    expect(attributes.token).toMatch(/^\w{14}\.atlasv1\.\w{60}$/);
+    const shown = expectStatus(await server.get(byId(id)), 200);
+    expect(shown.body.data).toEqual({ ...created.body.data, attributes: { ...attributes, token: null } });
+    const again = expectStatus(await server.get(path()), 200);
+    expect([again.body.data].flat()).toContainEqual(shown.body.data);
+    expect(again.text).not.toContain(attributes.token);
+  });
+
+  it('opens from its first request, and is kept nowhere: not in the log, not in a view, not in a snapshot', async () => {
+    const secret = secretOf(expectStatus(await server.post(path(), named()), 201));
+    expect((await server.as(secret).get('/api/v2/account/details')).status).toBe(200);
+    const hash = createHash('sha256').update(secret).digest();
+    const everywhere = await dump('event_store', 'views', 'access', 'public');
+    for (const part of [secret, ...secret.split('.atlasv1.')]) expect(everywhere).not.toContain(part);
+    const toldToOthers = await dump('event_store', 'views');
+    for (const form of ['hex', 'base64', 'base64url'] as const) expect(toldToOthers).not.toContain(hash.toString(form));
+    // The one place that knows the hash: else the search above could find nothing whatever was there.
+    expect(await dump('access')).toContain(hash.toString('hex'));
+  });
+
+  it('opens nothing once it is destroyed, from the very next request on', async () => {
+    const created = expectStatus(await server.post(path(), named()), 201);
+    const holder = server.as(secretOf(created));
+    expectStatus(await holder.get('/api/v2/account/details'), 200);
+    expectStatus(await server.delete(byId(created.body.data.id)), 204);
+    const refused = expectStatus(await holder.get('/api/v2/account/details'), 401);
+    expect(refused.body.errors).toMatchObject([{ status: '401', title: 'unauthorized' }]);
+    expectStatus(await server.get(byId(created.body.data.id)), 404);
+    expectStatus(await server.delete(byId(created.body.data.id)), 404);
+    expect(await dump('access')).not.toContain(createHash('sha256').update(secretOf(created)).digest('hex'));
+  });
+
+  it('gets the lifetime of the site if the request gives null as its expiry time', async () => {
+    const created = expectStatus(await server.post(path(), named({ 'expired-at': null })), 201);
+    expect(created.body.data.attributes['expired-at']).toBe(end);
+  });
+
+  it('opens until it expires, to the millisecond', async () => {
+    const end = clock.time + 60_000;
+    const created = expectStatus(await server.post(path(), named({ 'expired-at': '2026-11-21T13:01:00+01:00' })), 201);
+    expect(created.body.data.attributes['expired-at']).toBe(new Date(end).toISOString());
+    const holder = server.as(secretOf(created));
+    const { time } = clock;
+    try {
+      clock.time = end - 1;
+      expectStatus(await holder.get('/api/v2/account/details'), 200);
+      clock.time = end;
+      expectStatus(await holder.get('/api/v2/account/details'), 401);
+    } finally {
+      clock.time = time;
+    }
+  });
+
+  it.each([
+    ['a time that is none', { 'expired-at': 'tomorrow' }, '/data/attributes/expired-at'],
+    ['an end that UTC cannot write', { 'expired-at': '9999-12-31T23:59:59-01:00' }, '/data/attributes/expired-at'],
+    ['a time that is over', { 'expired-at': '2026-11-21T11:59:59.999Z' }, '/data/attributes/expired-at'],
+    ['the present as its end', { 'expired-at': '2026-11-21T13:00:00+01:00' }, '/data/attributes/expired-at'],
+    ['a description that is a number', { description: 7 }, '/data/attributes/description'],
+  ])('is not made with %s', async (_what, attributes, pointer) => {
+    const length = await logLength(server.store);
+    const answer = expectStatus(await server.post(path(), named(attributes)), 422);
+    expect(answer.body.errors[0].source.pointer).toBe(pointer);
+    expect(await logLength(server.store)).toBe(length);
+  });
+});
+
+describe.each([
+  ['a team', team],
+  ['an organization', () => ORGANIZATION],
+  ['an audit trail', () => AUDIT],
+])('the one token of %s', (_, path) => {
+  it('takes the place of the one before, which opens nothing from then on', async () => {
+    const old = server.as(secretOf(expectStatus(await server.post(path()), 201)));
+    expectStatus(await old.get('/api/v2/account/details'), 200);
+    const young = expectStatus(await server.post(path()), 201);
+    expectStatus(await old.get('/api/v2/account/details'), 401);
+    expectStatus(await server.as(secretOf(young)).get('/api/v2/account/details'), 200);
+    expect((await server.get(path())).body.data.id).toBe(young.body.data.id);
+    const told = (await readWholeLog(server.store)).filter(({ type }) => type.startsWith('AuthenticationToken'));
+    expect(told.slice(-3).map(({ type, organization }) => [type, organization])).toEqual([
+      ['AuthenticationTokenDestroyed', acme.id],
+      ['AuthenticationTokenCreated', acme.id],
+      ['AuthenticationTokenShown', acme.id],
+    ]);
+  });
+
+  it('is destroyed where it was made, and is not there then', async () => {
+    const holder = server.as(await makeToken(server, path()));
+    expectStatus(await server.delete(path()), 204);
+    expectStatus(await holder.get('/api/v2/account/details'), 401);
+    expectStatus(await server.get(path()), 404);
+    expect((await server.delete(path())).status).toBe(404);
+  });
+});
+
+describe('an organization’s two tokens', () => {
+  it('do not touch one another', async () => {
+    const audit = server.as(await makeToken(server, AUDIT));
+    const organization = server.as(await makeOrganizationToken(server, 'acme'));
+    expectStatus(await audit.get('/api/v2/account/details'), 200);
+    await makeToken(server, AUDIT);
+    expectStatus(await audit.get('/api/v2/account/details'), 401);
+    expect((await organization.get('/api/v2/organizations/acme')).status).toBe(200);
+  });
+
+  it.each(['post', 'get', 'delete'] as const)('are not mixed up by a word that is misspelt: %s', async (method) => {
+    const organization = server.as(await makeOrganizationToken(server, 'acme'));
+    const answer = expectStatus(await server[method](`${ORGANIZATION}?token=audit_trail`), 400);
+    expect(answer.body.errors[0].source.parameter).toBe('token');
+    expectStatus(await organization.get('/api/v2/organizations/acme'), 200);
+  });
+});
+
+describe('a token that is requested without an expiry time', () => {
+  it.each([
+    ['off', null],
+    ['90d', '2027-02-19T12:00:00.000Z'],
+  ])('ends as CADASTRE_TOKEN_LIFETIME says, here %s', async (lifetime, end) => {
+    const site = await startTestServer({ clock: new FixedClock(), env: { CADASTRE_TOKEN_LIFETIME: lifetime } });
+    try {
+      const { id } = expectStatus(await site.get('/api/v2/account/details'), 200).body.data;
+      const created = expectStatus(await site.post(`/api/v2/users/${id}/authentication-tokens`), 201);
+      expect(created.body.data.attributes['expired-at']).toBe(end);
+    } finally {
+      await site.close();
+    }
+  });
+});
+
+describe('an organization that limits the life of tokens', () => {
+  const DAY = 86_400_000;
+  const path = '/api/v2/organizations/brief';
+  let ownersTeam: string;
+
+  const policies = (maxTtls: Readonly<Record<string, number>>) =>
+    server.patch(
+      `${path}/token-ttl-policies`,
+      resource('organization-token-ttl-policies', {
+        'token-ttl-policies': Object.entries(maxTtls).map(([type, ms]) => ({ 'token-type': type, 'max-ttl-ms': ms })),
+      }),
+    );
+  const enable = (is: boolean) => server.patch(path, resource('organizations', { 'max-ttl-enabled': is }));
+  const endOfNew = async (where: string, attributes: object = {}) =>
+    expectStatus(await server.post(where, named(attributes)), 201).body.data.attributes['expired-at'] as string | null;
+
+  beforeAll(async () => {
+    ({ ownersTeam } = await makeOrganization(server, 'brief'));
+    expectStatus(await policies({ organization: DAY, team: 2 * DAY, audit_trails: 3 * DAY, user: DAY }), 200);
+  });
+
+  it.each([
+    ['organization', () => `${path}/authentication-token`, '2026-11-22T12:00:00.000Z'],
+    ['team', () => `/api/v2/teams/${ownersTeam}/authentication-tokens`, '2026-11-23T12:00:00.000Z'],
+    ['only team', () => `/api/v2/teams/${ownersTeam}/authentication-token`, '2026-11-23T12:00:00.000Z'],
+    ['audit trail', () => `${path}/authentication-token?token=audit-trails`, '2026-11-24T12:00:00.000Z'],
+  ])(
+    'ends a new %s token in time, and refuses a later end only while the limit is enabled',
+    async (_, where, latest) => {
+      const later = new Date(Date.parse(latest) + 1).toISOString();
+      expect(await endOfNew(where(), { 'expired-at': later })).toBe(later);
+      expectStatus(await enable(true), 200);
+      try {
+        expect(await endOfNew(where())).toBe(latest);
+        expect(await endOfNew(where(), { 'expired-at': latest })).toBe(latest);
+        const { errors } = expectStatus(await server.post(where(), named({ 'expired-at': later })), 422).body;
+        expect(errors).toMatchObject([
+          {
+            detail: expect.stringMatching(new RegExp(`^Expired at must be ${latest} or earlier: .* \\d+ ms$`)),
+            source: { pointer: '/data/attributes/expired-at' },
+          },
+        ]);
+      } finally {
+        expectStatus(await enable(false), 200);
+      }
+      expect(await endOfNew(where())).toBe('2028-11-21T12:00:00.000Z');
+    },
+  );
+
+  it('limits no tokens of agent pools', async () => {
+    expectStatus(await enable(true), 200);
+    const machines = await makeAgentPool(server, 'brief', 'machines');
+    expect(await endOfNew(`/api/v2/agent-pools/${machines}/authentication-tokens`)).toBeNull();
+    expectStatus(await enable(false), 200);
+  });
+
+  it('answers tokens of users that are older than the limit with 401, and only while the limit is enabled', async () => {
+    const ada = await person('brief-ada', 'brief');
+    const created = expectStatus(await ada.post(`/api/v2/users/${ada.id}/authentication-tokens`, token()), 201);
+    expect(created.body.data.attributes['expired-at']).toBe('2028-11-21T12:00:00.000Z');
+    const old = server.as(secretOf(created));
+    expectStatus(await enable(true), 200);
+    clock.pass({ days: 1, ms: -1 });
+    try {
+      expectStatus(await old.get(path), 200);
+      clock.pass({ ms: 1 });
+      const { errors } = expectStatus(await old.get(path), 401).body;
+      expect(errors).toMatchObject([
+        { title: 'unauthorized', detail: expect.stringContaining('as old as this token') },
+      ]);
+      expect((await old.get('/api/v2/organizations')).body.data).toEqual([]);
+      expectStatus(await old.get('/api/v2/account/details'), 200);
+      expectStatus(await server.get(path), 200);
+      const fresh = expectStatus(await old.post(`/api/v2/users/${ada.id}/authentication-tokens`, token()), 201);
+      expectStatus(await server.as(secretOf(fresh)).get(path), 200);
+      expectStatus(await policies({ user: 2 * DAY }), 200);
+      expectStatus(await old.get(path), 200);
+      expectStatus(await policies({ user: DAY }), 200);
+      expectStatus(await old.get(path), 401);
+      expectStatus(await enable(false), 200);
+      expectStatus(await old.get(path), 200);
+    } finally {
+      clock.pass({ days: -1 });
+    }
+  });
+});
+
+describe('an organization that does not accept tokens of users', () => {
+  it('answers them with 401, owners included, until the token of the owners or the site accepts them again', async () => {
+    const { ownersTeam } = await makeOrganization(server, 'closed');
+    const ada = await person('closed-ada', 'closed');
+    const stranger = await person('closed-stranger', 'acme');
+    const owners = server.as(await makeToken(server, `/api/v2/teams/${ownersTeam}/authentication-token`));
+    const path = '/api/v2/organizations/closed';
+    const accepting = (is: boolean) => resource('organizations', { 'user-tokens-enabled': is });
+    for (const opener of [owners, server]) {
+      expectStatus(await ada.patch(path, accepting(false)), 200);
+      const paths = [
+        path,
+        `${path}/workspaces`,
+        `${path}/teams`,
+        `${path}/organization-memberships`,
+        `${path}/projects`,
+      ];
+      for (const one of [...paths, `/api/v2/teams/${ownersTeam}`]) {
+        const { errors } = expectStatus(await ada.get(one), 401).body;
+        expect(errors).toMatchObject([{ title: 'unauthorized', detail: expect.stringContaining('tokens of users') }]);
+        expectStatus(await stranger.get(one), 404);
+        expectStatus(await owners.get(one), 200);
+      }
+      expectStatus(await ada.patch(path, accepting(true)), 401);
+      expect((await ada.get('/api/v2/organizations')).body.data).toEqual([]);
+      expectStatus(await ada.get('/api/v2/account/details'), 200);
+      expectStatus(await opener.patch(path, accepting(true)), 200);
+      expectStatus(await ada.get(path), 200);
+    }
+  });
+});
+
+describe('tokens of people', () => {
+  it('are as many as one likes, newest first, page by page, and only one’s own', async () => {
+    const ada = await person('ada');
+    const path = `/api/v2/users/${ada.id}/authentication-tokens`;
+    for (const description of ['first', 'second']) {
+      clock.pass({ seconds: 1 });
+      expectStatus(await ada.post(path, token({ description })), 201);
+    }
+    const { body } = expectStatus(await ada.get(`${path}?page[size]=2`), 200);
+    expect(body.data.map(({ attributes }: { attributes: { description: string } }) => attributes.description)).toEqual([
+      'second',
+      'first',
+    ]);
+    expect(body.meta.pagination).toMatchObject({ 'total-count': 3, 'total-pages': 2 });
+    expectStatus(await ada.get(user()), 404);
+    expectStatus(await ada.post(user()), 404);
+  });
+
+  it('are also made by a site administrator, for people that there are', async () => {
+    const bob = await person('bob');
+    const path = `/api/v2/users/${bob.id}/authentication-tokens`;
+    const created = expectStatus(await server.post(path, token({ description: 'from above' })), 201);
+    expect(created.body.data.relationships['created-by'].data).toEqual({ type: 'users', id: admin });
+    const { body } = await server.as(secretOf(created)).get('/api/v2/account/details');
+    expect(body.data.attributes.username).toBe('bob');
+    expectStatus(await server.post('/api/v2/users/user-nobody/authentication-tokens'), 404);
+    expectStatus(await server.get('/api/v2/users/user-nobody/authentication-tokens'), 404);
+  });
+
+  it('are none of the business of teams and organizations', async () => {
+    const owners = server.as(await makeToken(server, team()));
+    const organization = server.as(await makeOrganizationToken(server, 'acme'));
+    for (const other of [owners, organization]) {
+      expectStatus(await other.get(user()), 404);
+      expectStatus(await other.post(user()), 404);
+      expect((await other.get(`/api/v2/users/${acme.ownersTeam}/authentication-tokens`)).status).toBe(404);
+    }
+  });
+
+  it('are reached by their ids by their owners, not by other owners of the organization', async () => {
+    const carol = await person('carol', 'acme');
+    const mine = expectStatus(await server.post(user()), 201).body.data.id as string;
+    const teams = expectStatus(await server.post(team()), 201).body.data.id as string;
+    expectStatus(await carol.get(byId(mine)), 404);
+    expectStatus(await carol.delete(byId(mine)), 404);
+    expectStatus(await carol.get(byId(teams)), 200);
+    expect((await server.get(byId(mine))).status).toBe(200);
+  });
+});
+
+describe('who may make tokens', () => {
+  it('an organization token makes none that may more than it: neither its owners’ nor its own', async () => {
+    const organization = server.as(await makeOrganizationToken(server, 'acme'));
+    const owners = expectStatus(await server.post(team()), 201).body.data.id as string;
+    const length = await logLength(server.store);
+    for (const path of [team(), ORGANIZATION, AUDIT]) {
+      expectStatus(await organization.post(path), 404);
+      expectStatus(await organization.get(path), 404);
+      expectStatus(await organization.delete(path), 404);
+    }
+    expectStatus(await organization.get(byId(owners)), 404);
+    expectStatus(await organization.delete(byId(owners)), 404);
+    expect(await logLength(server.store)).toBe(length);
+    const { body } = expectStatus(await organization.get(`/api/v2/teams/${acme.ownersTeam}`), 200);
+    expect(body.data.attributes.permissions['can-update-api-token']).toBe(false);
+    const asOwner = expectStatus(await server.get(`/api/v2/teams/${acme.ownersTeam}`), 200);
+    expect(asOwner.body.data.attributes.permissions['can-update-api-token']).toBe(true);
+  });
+
+  it('the owners’ token may what owners may', async () => {
+    const owners = server.as(await makeToken(server, team()));
+    const made = expectStatus(await owners.post(AUDIT), 201);
+    const createdBy = { type: 'teams', id: acme.ownersTeam };
+    expect(made.body.data.relationships['created-by'].data).toEqual(createdBy);
+    expectStatus(await owners.get('/api/v2/organizations/acme'), 200);
+  });
+
+  it('an audit token may do nothing but read the trail', async () => {
+    const workspace = await makeWorkspace(server, 'acme', 'watched');
+    const auditor = server.as(await makeToken(server, AUDIT));
+    const length = await logLength(server.store);
+    const asks: [keyof Omit<ApiTestClient, 'as'>, string, object?][] = [
+      ['get', '/api/v2/organizations/acme'],
+      ['patch', '/api/v2/organizations/acme', resource('organizations', { name: 'mine' })],
+      ['delete', '/api/v2/organizations/acme'],
+      ['get', '/api/v2/organizations/acme/entitlement-set'],
+      ['get', '/api/v2/organizations/acme/projects'],
+      ['get', '/api/v2/organizations/acme/teams'],
+      ['get', '/api/v2/organizations/acme/workspaces/watched'],
+      ['get', `/api/v2/workspaces/${workspace}`],
+      ['post', `/api/v2/workspaces/${workspace}/actions/lock`],
+      ['get', `/api/v2/workspaces/${workspace}/current-state-version`],
+      ['post', ORGANIZATION],
+      ['post', AUDIT],
+      ['post', team()],
+      ['post', user()],
+    ];
+    for (const [method, path, body] of asks) {
+      expect([method, path, (await auditor[method](path, body)).status]).toEqual([method, path, 404]);
+    }
+    expect(await logLength(server.store)).toBe(length);
+    expectStatus(await auditor.get('/api/v2/organization/audit-trail'), 200);
+  });
+});
+
+describe('a token that a team’s organization has made', () => {
+  it('says so by the name that the organization goes by', async () => {
+    const id = await makeTeam(server, 'acme', 'core');
+    const organization = server.as(await makeOrganizationToken(server, 'acme'));
+    const made = expectStatus(await organization.post(`/api/v2/teams/${id}/authentication-token`), 201);
+    const createdBy = { data: { type: 'organizations', id: 'acme' } };
+    expect(made.body.data.relationships['created-by']).toEqual(createdBy);
+    const shown = expectStatus(await organization.get(`/api/v2/teams/${id}/authentication-token`), 200);
+    expect(shown.body.data.relationships['created-by']).toEqual(createdBy);
+  });
+});
+
+describe('what a kind of token never does', () => {
+  it('an organization’s: it uploads no state, handles no keys and starts nothing', async () => {
+    const workspace = await makeWorkspace(server, 'acme', 'worked-in');
+    const secret = await makeOrganizationToken(server, 'acme');
+    const organization = server.as(secret);
+    const state = newStateVersion(stateFile(), { inline: true });
+    const asks: readonly ((api: ApiTestClient) => Promise<ApiResponse>)[] = [
+      (api) => api.post(`/api/v2/workspaces/${workspace}/state-versions`, state),
+      (api) => api.post(`/api/v2/workspaces/${workspace}/configuration-versions`, resource('configuration-versions')),
+    ];
+    // It may lock, so that it is not the lock that keeps it from uploading.
+    expectStatus(await organization.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
+    for (const [index, ask] of asks.entries()) expect([index, (await ask(organization)).status]).toEqual([index, 404]);
+    expectStatus(await organization.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
+    expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
+    for (const [index, ask] of asks.entries()) expect([index, (await ask(server)).status]).toEqual([index, 201]);
+    const actor = await server.authenticator.identify(secret, '127.0.0.1');
+    const never = [
+      'create-state',
+      'assign-ssh-key',
+      'read-ssh-keys',
+      'manage-ssh-keys',
+      'queue-run',
+      'apply-run',
+    ] as const;
+    expect(never.filter((permission) => can(actor, permission, { organization: acme.id }))).toEqual([]);
+  });
+
+  it('an agent’s: it looks at nothing and changes nothing, but says who it is', async () => {
+    const workspace = await makeWorkspace(server, 'acme', 'executed');
+    const agent = server.as(await makeAgentToken(server, pool));
+    const details = expectStatus(await agent.get('/api/v2/account/details'), 200).body.data;
+    expect(details).toMatchObject({ id: pool, type: 'users', attributes: { 'is-service-account': true } });
+    const length = await logLength(server.store);
+    const asks: [keyof Omit<ApiTestClient, 'as'>, string, object?][] = [
+      ['get', '/api/v2/organizations/acme'],
+      ['post', '/api/v2/organizations', resource('organizations', { name: 'mine', email: 'a@b.test' })],
+      ['get', '/api/v2/organizations/acme/projects'],
+      ['get', '/api/v2/organizations/acme/teams'],
+      ['get', '/api/v2/organizations/acme/team-tokens'],
+      ['get', '/api/v2/organizations/acme/workspaces'],
+      ['get', `/api/v2/workspaces/${workspace}`],
+      ['post', `/api/v2/workspaces/${workspace}/actions/lock`],
+      ['get', `/api/v2/workspaces/${workspace}/current-state-version`],
+      ['get', '/api/v2/organization/audit-trail'],
+      ['get', agents()],
+      ['post', agents(), named()],
+      ['post', team()],
+    ];
+    for (const [method, path, body] of asks) {
+      expect([method, path, (await agent[method](path, body)).status]).toEqual([method, path, 404]);
+    }
+    expect(await logLength(server.store)).toBe(length);
+  });
+});
+
+describe('the secrets', () => {
+  it('of what is deleted are forgotten with it: of a team, of a pool, of an organization', async () => {
+    const doomed = await makeOrganization(server, 'doomed');
+    const inside = await makeTeam(server, doomed.name, 'inside');
+    const leaving = await makeTeam(server, 'acme', 'leaving');
+    const drained = await makeAgentPool(server, 'acme', 'drained');
+    const made: ApiResponse[] = [];
+    for (const path of [
+      `/api/v2/teams/${inside}/authentication-token`,
+      `/api/v2/organizations/${doomed.name}/authentication-token`,
+      `/api/v2/organizations/${doomed.name}/authentication-token?token=audit-trails`,
+      `/api/v2/teams/${leaving}/authentication-token`,
+      `/api/v2/teams/${leaving}/authentication-tokens`,
+      `/api/v2/agent-pools/${drained}/authentication-tokens`,
+    ]) {
+      made.push(expectStatus(await server.post(path, named()), 201));
+    }
+    const ids = made.map(({ body }) => body.data.id as string);
+    const kept = async (): Promise<unknown[]> =>
+      server.database.rows(sql`select token from access.token_hashes where token = any (${ids}::text[])`);
+    expect(await kept()).toHaveLength(ids.length);
+    for (const path of [`teams/${leaving}`, `agent-pools/${drained}`, `organizations/${doomed.name}`]) {
+      expectStatus(await server.delete(`/api/v2/${path}`), 204);
+    }
+    expect(await kept()).toEqual([]);
+    for (const answer of made) expectStatus(await server.as(secretOf(answer)).get('/api/v2/account/details'), 401);
+    await expectViewsMatchLog(server, [peopleDefinition]);
+  });
+
+  it('stay when the views are made anew', async () => {
+    const holder = server.as(await makeOrganizationToken(server, 'acme'));
+    for (const view of listViews([peopleDefinition])) await rebuildView(server.store, view);
+    expect((await holder.get('/api/v2/organizations/acme')).status).toBe(200);
+  });
+});

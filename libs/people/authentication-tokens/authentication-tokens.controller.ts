@@ -1,0 +1,263 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { badRequest, Clock } from '#kernel';
+import { Database } from '#event-store';
+import {
+  renderDocument,
+  ignoredMember,
+  renderList,
+  parseSort,
+  renderPage,
+  parsePage,
+  getParameter,
+  parseBody,
+  typeSchema,
+  type Document,
+  type PageRequest,
+  type QueryParameters as QueryOf,
+  text,
+} from '#json-api';
+import { LimitAccessChanges, CurrentActor, type Actor } from '#access';
+import { ReadRecorder } from '#reads';
+import { renderAuthenticationToken } from './authentication-tokens.document.js';
+import { DestroyToken, IssueToken, type TokenInput } from './authentication-tokens.handler.js';
+import {
+  listTeamTokens,
+  listTokens,
+  TEAM_TOKEN_SORTS,
+  findAuthenticationToken,
+  type TeamTokenFilter,
+  type TokenOwner,
+} from './authentication-tokens.queries.js';
+import type { PeopleRead } from '../reads.events.js';
+import { checkExpiry } from './token-lifetime.js';
+
+const NO_DESCRIPTION = 'this token has none. `POST /teams/:id/authentication-tokens` creates tokens with a description';
+
+const description = text(1_000);
+const expiry = z.iso
+  .datetime({ offset: true, error: 'Expired at must be an ISO 8601 time' })
+  // In UTC it may be the year 10000, which is written with six digits; what is no time at all is told above.
+  .refine((text) => !(Date.parse(text) >= Date.UTC(10_000)), { error: 'Expired at is too far away' })
+  .nullish();
+const type = typeSchema('authentication-tokens', 'authentication-token', 'agent-tokens');
+
+export const body = z.object({
+  data: z
+    .object({
+      type,
+      attributes: z.object({ description: description.nullish(), 'expired-at': expiry }).default({}),
+    })
+    .default({ attributes: {} }),
+});
+
+/** The legacy token of a team: the vendor shows it without a description. */
+export const onlyTokenBody = z.object({
+  data: z
+    .object({
+      type,
+      attributes: z
+        .object({ description: ignoredMember(NO_DESCRIPTION, description.nullish()), 'expired-at': expiry })
+        .default({}),
+    })
+    .default({ attributes: {} }),
+});
+
+const createTokenBody = (name: z.ZodType<string>) =>
+  z.object({
+    data: z.object({
+      type,
+      attributes: z
+        .object({ description: name, 'expired-at': expiry })
+        // Not `default`, which would not be looked at: a missing description is what is wrong then.
+        .prefault({} as never),
+    }),
+  });
+
+/** A team tells its tokens apart by their descriptions; an empty one is a description too. */
+export const teamBody = createTokenBody(description);
+
+export const agentBody = createTokenBody(
+  description.refine((text) => text.trim() !== '', { error: "Description can't be blank" }),
+);
+
+type TokenBody = typeof body | typeof onlyTokenBody | typeof teamBody;
+
+const toTokenInput = (attributes: {
+  description?: string | null | undefined;
+  'expired-at'?: string | null | undefined;
+}) => {
+  const { description: text = null, 'expired-at': end } = attributes;
+  return { description: text, expiredAt: end ? new Date(end).toISOString() : null } satisfies TokenInput;
+};
+
+@Controller('api/v2')
+export class AuthenticationTokensController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+    private readonly reads: ReadRecorder,
+    private readonly clock: Clock,
+  ) {}
+
+  @Get('users/:id/authentication-tokens')
+  listOfUser(
+    @Param('id') id: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    return this.list({ kind: 'user', key: id }, query, request, actor);
+  }
+
+  @Post('users/:id/authentication-tokens')
+  @LimitAccessChanges()
+  createOfUser(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    return this.issue({ kind: 'user', key: id }, this.tokenIn(body, input), actor);
+  }
+
+  @Get('teams/:id/authentication-tokens')
+  listOfTeam(
+    @Param('id') id: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    return this.list({ kind: 'team', key: id }, query, request, actor);
+  }
+
+  @Post('teams/:id/authentication-tokens')
+  @LimitAccessChanges()
+  createOfTeam(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    return this.issue({ kind: 'team', key: id }, this.tokenIn(teamBody, input), actor);
+  }
+
+  @Get('teams/:id/authentication-token')
+  showOnlyOfTeam(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return this.shown({ kind: 'team', key: id }, actor);
+  }
+
+  /** The one token of a team that has no name, as there was before teams could have several. */
+  @Post('teams/:id/authentication-token')
+  @LimitAccessChanges()
+  replaceOfTeam(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    return this.issue({ kind: 'team', key: id }, this.tokenIn(onlyTokenBody, input), actor, true);
+  }
+
+  @Delete('teams/:id/authentication-token')
+  @HttpCode(204)
+  async destroyOnlyOfTeam(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
+    await this.bus.execute(new DestroyToken({ kind: 'team', key: id }, actor));
+  }
+
+  @Get('organizations/:organization/team-tokens')
+  listOfTeams(
+    @Param('organization') name: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const list = (page: PageRequest) => listTeamTokens(this.database, actor, name, page, teamTokenFilter(query));
+    return renderList(request, list, renderAuthenticationToken);
+  }
+
+  @Get('agent-pools/:id/authentication-tokens')
+  listOfAgentPool(
+    @Param('id') id: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    return this.list({ kind: 'agent', key: id }, query, request, actor);
+  }
+
+  @Post('agent-pools/:id/authentication-tokens')
+  @LimitAccessChanges()
+  createOfAgentPool(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    return this.issue({ kind: 'agent', key: id }, this.tokenIn(agentBody, input), actor);
+  }
+
+  @Get('organizations/:organization/authentication-token')
+  showOfOrganization(
+    @Param('organization') name: string,
+    @Query() query: QueryOf,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    return this.shown({ kind: organizationKind(query), key: name }, actor);
+  }
+
+  @Post('organizations/:organization/authentication-token')
+  @LimitAccessChanges()
+  replaceOfOrganization(
+    @Param('organization') name: string,
+    @Query() query: QueryOf,
+    @Body() input: unknown,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const token = this.tokenIn(body, input);
+    return this.issue({ kind: organizationKind(query), key: name }, token, actor, true);
+  }
+
+  @Delete('organizations/:organization/authentication-token')
+  @HttpCode(204)
+  async destroyOfOrganization(
+    @Param('organization') name: string,
+    @Query() query: QueryOf,
+    @CurrentActor() actor: Actor,
+  ): Promise<void> {
+    await this.bus.execute(new DestroyToken({ kind: organizationKind(query), key: name }, actor));
+  }
+
+  @Get('authentication-tokens/:id')
+  show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return this.shown(id, actor);
+  }
+
+  @Delete('authentication-tokens/:id')
+  @HttpCode(204)
+  async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
+    await this.bus.execute(new DestroyToken(id, actor));
+  }
+
+  private tokenIn(schema: TokenBody, input: unknown): TokenInput {
+    const check = ({ 'expired-at': end }: { readonly 'expired-at'?: string | null | undefined }) =>
+      checkExpiry(end, this.clock.now());
+    return toTokenInput(parseBody<TokenBody>(schema, input, check).data.attributes);
+  }
+
+  private async list(owner: TokenOwner, query: QueryOf, request: FastifyRequest, actor: Actor): Promise<Document> {
+    // Clients have no way to ask for the next page: what fits into one is shown.
+    const page = parsePage(query, 100);
+    const { rows, total } = await listTokens(this.database, actor, owner, page);
+    return renderPage(rows.map(renderAuthenticationToken), page, total, request.url);
+  }
+
+  private async shown(target: string | TokenOwner, actor: Actor): Promise<Document> {
+    const row = await findAuthenticationToken(this.database, actor, target);
+    const shown = { token: row.id, kind: row.kind, owner: row.owner };
+    // Of a user's own token no organization is told.
+    await this.reads.record<PeopleRead>(actor, row.organization, { type: 'AuthenticationTokenShown', data: shown });
+    return renderDocument(renderAuthenticationToken(row));
+  }
+
+  private async issue(owner: TokenOwner, token: TokenInput, actor: Actor, replaces = false): Promise<Document> {
+    return renderDocument(
+      renderAuthenticationToken(await this.bus.execute(new IssueToken(owner, token, replaces, actor))),
+    );
+  }
+}
+
+/** A word that is misspelt must not replace the token that runs everything. */
+const organizationKind = (query: QueryOf): TokenOwner['kind'] => {
+  const kind = getParameter(query, 'token') || 'organization';
+  if (kind !== 'organization' && kind !== 'audit-trails') throw badRequest('token can only be audit-trails', 'token');
+  return kind;
+};
+
+/** Those that end first come first, as the vendor has it. */
+const teamTokenFilter = (query: QueryOf): TeamTokenFilter => ({
+  search: getParameter(query, 'q'),
+  ...parseSort(query, TEAM_TOKEN_SORTS),
+});

@@ -1,0 +1,473 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { rebuildView, verifyView, verifySnapshots, listViews } from '#event-store';
+import { sql, upcastEventData } from '#kernel';
+import { logLength, readWholeLog } from '../../../test/support/event-log.js';
+import {
+  expectStatus,
+  makeMember,
+  makeOrganization,
+  makeOrganizationToken,
+  makeTeam,
+  makeToken,
+  resource,
+  type SeededMember,
+  type SeededOrganization,
+} from '../../../test/support/seeds.js';
+import {
+  startTestServer,
+  type ApiResponse,
+  type ApiTestClient,
+  type TestServer,
+} from '../../../test/support/server.js';
+import { peopleEvents } from '../people.events.js';
+import { ensureUser, issueUserToken, makeOwner } from '../operator/people.operator.js';
+import { peopleDefinition } from '../people.definition.js';
+
+let server: TestServer;
+let acme: SeededOrganization;
+/** Owns acme, and is nothing at the site: whom they invite must accept. */
+let owner: SeededMember;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  acme = await makeOrganization(server, 'acme');
+  owner = await makeMember(server, 'acme', 'owner', [acme.ownersTeam]);
+  await makeOrganization(server, 'elsewhere');
+});
+
+afterAll(() => server.close());
+
+const LIST = '/api/v2/organizations/acme/organization-memberships';
+const OWN = '/api/v2/organization-memberships';
+const pathOf = (id: string): string => `${OWN}/${id}`;
+const detailOf = ({ body }: ApiResponse): string => body.errors[0].detail;
+
+const invitation = (email: string, ...teams: string[]) =>
+  resource(
+    'organization-memberships',
+    { email },
+    teams.length > 0 ? { teams: { data: teams.map((id) => ({ type: 'teams', id })) } } : undefined,
+  );
+
+const invite = async (email: string, ...teams: string[]) =>
+  expectStatus(await owner.post(LIST, invitation(email, ...teams)), 201).body.data;
+
+/** Somebody invited, with a token of their own. */
+const guest = async (name: string, ...teams: string[]): Promise<ApiTestClient & { membership: string; id: string }> => {
+  const { id: membership } = await invite(`${name}@people.test`, ...teams);
+  // The inviter does not see the account; an administrator of the site does.
+  const { id } = expectStatus(await server.get(pathOf(membership)), 200).body.data.relationships.user.data;
+  return { ...server.as(await makeToken(server, `/api/v2/users/${id}/authentication-tokens`)), membership, id };
+};
+
+const usersIn = ({ body }: ApiResponse): string[] =>
+  body.included
+    .filter(({ type }: { type: string }) => type === 'users')
+    .map(({ attributes }: { attributes: { username: string } }) => attributes.username);
+
+describe('an invitation', () => {
+  it('is a record of somebody who has not accepted yet', async () => {
+    const team = await makeTeam(server, 'acme', 'invited-to');
+    const answer = expectStatus(await owner.post(LIST, invitation('Grace.Hopper+1@People.test', team)), 201);
+    expect(answer.body.data).toMatchObject({
+      id: expect.stringMatching(/^ou-\w{16}$/),
+      type: 'organization-memberships',
+      attributes: { status: 'invited', email: 'Grace.Hopper+1@People.test' },
+      relationships: {
+        organization: { data: { type: 'organizations', id: 'acme' } },
+        user: { data: { type: 'users', id: expect.stringMatching(/^user-\w{16}$/) } },
+        teams: { data: [{ type: 'teams', id: team }] },
+      },
+    });
+    const path = `${pathOf(answer.body.data.id)}?include=user`;
+    const shown = await owner.get(path);
+    expect(shown.body).toEqual(answer.body);
+    expect(usersIn(shown)).toEqual(['Grace.Hopper+1@People.test']);
+    expect(usersIn(await server.get(path))).toEqual(['Grace-Hopper-1']);
+  });
+
+  it('finds who has an account, whatever the case of the address', async () => {
+    const other = await makeOrganization(server, 'other');
+    const known = await makeMember(server, other.name, 'known');
+    const { id } = await invite('KNOWN@people.test');
+    const { attributes, relationships } = expectStatus(await server.get(pathOf(id)), 200).body.data;
+    expect(relationships.user.data.id).toBe(known.id);
+    expect(attributes.email).toBe('KNOWN@people.test');
+  });
+
+  it('shows the inviter the typed address, with or without an account, until the invitation is accepted', async () => {
+    const email = 'Hidden@people.test';
+    const known = await makeMember(server, 'elsewhere', 'hidden-account');
+    const address = `${known.username}@people.test`;
+    const team = await makeTeam(server, 'acme', 'of-hidden');
+    for (const typed of [address, email]) {
+      const { id } = await invite(typed, team);
+      const shown = expectStatus(await owner.get(`${pathOf(id)}?include=user`), 200).body;
+      const user = shown.data.relationships.user.data.id as string;
+      expect(user).toBe(id.replace(/^ou-/, 'user-'));
+      expect(shown.data.attributes).toMatchObject({ email: typed, status: 'invited' });
+      expect(shown.included).toMatchObject([
+        { id: user, type: 'users', attributes: { username: typed, email: typed, 'is-site-admin': false } },
+      ]);
+      const own = expectStatus(await server.get(`${pathOf(id)}?include=user`), 200).body.included[0];
+      expect(own.id).not.toBe(user);
+      for (const path of [`/api/v2/users/${own.id}`, `/api/v2/users/${user}`]) {
+        expectStatus(await owner.get(path), 404);
+      }
+      // No oracle: neither the order nor the search knows the username.
+      const search = async (q: string) => expectStatus(await owner.get(`${LIST}?q=${q}`), 200).body.data.length;
+      expect(await search(encodeURIComponent(typed))).toBe(1);
+      const inTeam = expectStatus(await owner.get(`/api/v2/teams/${team}?include=users`), 200);
+      expect(inTeam.body.data.relationships.users.data).toContainEqual({ type: 'users', id: user });
+      expect(inTeam.text).not.toContain(own.id);
+      expectStatus(await server.post(`${pathOf(id)}/actions/accept`), 200);
+      const accepted = expectStatus(await owner.get(`${pathOf(id)}?include=user`), 200).body;
+      expect(accepted.included[0].id).toBe(own.id);
+      expectStatus(await owner.get(`/api/v2/users/${own.id}`), 200);
+    }
+  });
+
+  it('does not let the inviter guess the username of somebody invited', async () => {
+    const known = await makeMember(server, 'elsewhere', 'guessed');
+    const { id } = await invite('guessed@people.test');
+    const team = await makeTeam(server, 'acme', 'guessing');
+    const add = (name: string) =>
+      owner.post(`/api/v2/teams/${team}/relationships/users`, { data: [{ type: 'users', id: name }] });
+    expect(detailOf(expectStatus(await add(known.username), 422))).toBe(
+      'User guessed is not a member of the organization',
+    );
+    expectStatus(await add('guessed@people.test'), 204);
+    const { body } = expectStatus(await owner.get(`/api/v2/teams/${team}`), 200);
+    expect(body.data.relationships['organization-memberships'].data).toEqual([
+      { type: 'organization-memberships', id },
+    ]);
+  });
+
+  it('makes names unique', async () => {
+    await invite('twin@one.test');
+    const { id } = await invite('twin@two.test');
+    expect(usersIn(await server.get(`${pathOf(id)}?include=user`))).toEqual([expect.stringMatching(/^twin_\w{6}$/)]);
+  });
+
+  it('goes to no address that would take for ever to look at', async () => {
+    const endless = `a${'-'.repeat(200_000)}a@people.test`;
+    for (const api of [owner, await makeMember(server, 'acme', 'nobody')]) {
+      expect(detailOf(expectStatus(await api.post(LIST, invitation(endless)), 422))).toBe('Email is invalid');
+    }
+  });
+
+  it('goes to nobody twice', async () => {
+    await invite('once@people.test');
+    const again = expectStatus(await owner.post(LIST, invitation('ONCE@people.test')), 422);
+    expect(again.body.errors[0]).toMatchObject({
+      detail: 'User has already been invited to the organization',
+      source: { pointer: '/data/attributes/email' },
+    });
+    const member = expectStatus(await owner.post(LIST, invitation('owner@people.test')), 422);
+    expect(detailOf(member)).toBe('User is already a member of the organization');
+  });
+
+  it('goes to nobody twice when many send it at once, and makes them one account', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () => owner.post(LIST, invitation('rush@people.test'))),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 422, 422, 422, 422, 422]);
+    const accounts = await server.database.rows(sql`select 1 from users where email = 'rush@people.test'`);
+    expect(accounts).toHaveLength(1);
+  });
+
+  it.each([
+    [{}, "Email can't be blank"],
+    [{ email: ' ' }, "Email can't be blank"],
+    [{ email: 'nobody' }, 'Email is invalid'],
+    [{ email: 7 }, 'Email must be a string'],
+  ])('is refused to %j', async (attributes, detail) => {
+    const answer = expectStatus(await owner.post(LIST, resource('organization-memberships', attributes)), 422);
+    expect(detailOf(answer)).toBe(detail);
+  });
+
+  it('can be accepted by who runs the site, who vouches for the person', async () => {
+    const { body } = expectStatus(await server.post(LIST, invitation('direct@people.test')), 201);
+    expect(body.data.attributes.status).toBe('invited');
+    const path = `/api/v2/organization-memberships/${body.data.id}/actions/accept`;
+    expect(expectStatus(await server.post(path), 200).body.data.attributes.status).toBe('active');
+  });
+
+  it('is sent by who manages members only, and into the owners by owners only', async () => {
+    const access = { visibility: 'organization', 'organization-access': { 'manage-membership': true } };
+    const manager = await makeMember(server, 'acme', 'manager', [await makeTeam(server, 'acme', 'managers', access)]);
+    const member = await makeMember(server, 'acme', 'plain');
+    const length = await logLength(server.store);
+    expectStatus(await member.post(LIST, invitation('x@people.test')), 404);
+    expectStatus(await manager.post(LIST, invitation('x@people.test', acme.ownersTeam)), 404);
+    expectStatus(await server.as(null).post(LIST, invitation('x@people.test')), 401);
+    expect(await logLength(server.store)).toBe(length);
+    expectStatus(await manager.post(LIST, invitation('by-manager@people.test')), 201);
+    const token = server.as(await makeOrganizationToken(server, 'acme'));
+    expectStatus(await token.post(LIST, invitation('by-token@people.test')), 201);
+  });
+});
+
+describe('who is invited', () => {
+  it('may look at the invitation and at nothing else, until they accept', async () => {
+    const team = await makeTeam(server, 'acme', 'waiting', { 'organization-access': { 'read-workspaces': true } });
+    const api = await guest('patient', team);
+    for (const path of ['organizations/acme', 'organizations/acme/workspaces', `teams/${team}`]) {
+      expectStatus(await api.get(`/api/v2/${path}`), 404);
+    }
+    expectStatus(await api.get(LIST), 404);
+    const own = expectStatus(await api.get(`${OWN}?include=user,teams`), 200);
+    expect(own.body.data).toMatchObject([{ id: api.membership, attributes: { status: 'invited' } }]);
+    expect(usersIn(own)).toEqual(['patient']);
+    expectStatus(await api.get(pathOf(api.membership)), 200);
+
+    const accepted = expectStatus(await api.post(`${pathOf(api.membership)}/actions/accept`), 200);
+    expect(accepted.body.data).toMatchObject({ id: api.membership, attributes: { status: 'active' } });
+    expectStatus(await api.get('/api/v2/organizations/acme'), 200);
+    expectStatus(await api.get('/api/v2/organizations/acme/workspaces'), 200);
+    expect((await api.get(`/api/v2/teams/${team}`)).body.data.id).toBe(team);
+    const length = await logLength(server.store);
+    expectStatus(await api.post(`${pathOf(api.membership)}/actions/accept`), 200);
+    expect(await logLength(server.store)).toBe(length);
+  });
+
+  it('accepts it alone', async () => {
+    const { membership } = await guest('shy');
+    const path = `${pathOf(membership)}/actions/accept`;
+    for (const api of [owner, await guest('nosy')]) expectStatus(await api.post(path), 404);
+    expect((await server.get(pathOf(membership))).body.data.attributes.status).toBe('invited');
+  });
+
+  it('declines by leaving', async () => {
+    const api = await guest('busy');
+    expectStatus(await api.delete(pathOf(api.membership)), 204);
+    expectStatus(await api.post(`${pathOf(api.membership)}/actions/accept`), 404);
+    expect((await api.get(OWN)).body.data).toEqual([]);
+    await invite('busy@people.test');
+  });
+});
+
+describe('the memberships of an organization', () => {
+  let list: (query: string) => Promise<[string[], number]>;
+
+  beforeAll(async () => {
+    const { ownersTeam } = await makeOrganization(server, 'listed');
+    const path = '/api/v2/organizations/listed/organization-memberships';
+    const host = await makeMember(server, 'listed', 'zoe', [ownersTeam]);
+    for (const name of ['una', 'vera']) await makeMember(server, 'listed', name);
+    for (const name of ['wim', 'xenia']) expectStatus(await host.post(path, invitation(`${name}@guests.test`)), 201);
+    list = async (query) => {
+      const answer = expectStatus(await host.get(`${path}?include=user&${query}`), 200);
+      return [usersIn(answer), answer.body.meta.pagination['total-count']];
+    };
+  });
+
+  it.each([
+    ['', ['admin', 'una', 'vera', 'wim@guests.test', 'xenia@guests.test', 'zoe'], 6],
+    ['page[size]=2&page[number]=2', ['vera', 'wim@guests.test'], 6],
+    ['filter[status]=invited', ['wim@guests.test', 'xenia@guests.test'], 2],
+    ['filter[status]=active&page[size]=1', ['admin'], 4],
+    ['filter[email]=una@people.test,WIM@guests.test', ['una', 'wim@guests.test'], 2],
+    ['q=GUESTS', ['wim@guests.test', 'xenia@guests.test'], 2],
+    ['q=vera', ['vera'], 1],
+    ['q=guests&filter[status]=active', [], 0],
+  ])('answer %s', async (query, names, total) => {
+    expect(await list(query)).toEqual([names, total]);
+  });
+
+  it('say what cannot be asked', async () => {
+    expect(detailOf(expectStatus(await owner.get(`${LIST}?filter[status]=gone`), 400))).toContain('filter[status]');
+    expect(detailOf(expectStatus(await owner.get(`${LIST}?include=tokens`), 400))).toContain('include parameter');
+  });
+
+  it('are for those in it', async () => {
+    const stranger = await makeMember(server, 'listed', 'stranger');
+    expectStatus(await stranger.get(LIST), 404);
+    expectStatus(await stranger.get(pathOf(owner.membership)), 404);
+    expectStatus(await stranger.delete(pathOf(owner.membership)), 404);
+    expectStatus(await server.get('/api/v2/organizations/nowhere/organization-memberships'), 404);
+    expect((await server.get(pathOf('ou-nowhere'))).status).toBe(404);
+  });
+
+  it('follow the addresses of people', async () => {
+    expectStatus(await server.patch('/api/v2/account/update', resource('users', { email: 'moved@people.test' })), 200);
+    const [found] = (await server.get(`${LIST}?filter[email]=moved@people.test`)).body.data;
+    expect(found.attributes.email).toBe('moved@people.test');
+    expect((await server.get(`${OWN}?page[size]=100`)).body.data.map(({ id }: { id: string }) => id)).toContain(
+      found.id,
+    );
+  });
+});
+
+describe('the memberships of a team', () => {
+  let team: string;
+  let list: (query: string) => Promise<[string[], number]>;
+
+  beforeAll(async () => {
+    team = await makeTeam(server, 'acme', 'listed');
+    for (const name of ['ida', 'ivo']) await makeMember(server, 'acme', name, [team]);
+    await invite('ina@guests.test', team);
+    const path = `/api/v2/teams/${team}/relationships/organization-memberships`;
+    list = async (query) => {
+      const answer = expectStatus(await owner.get(`${path}?include=user&${query}`), 200);
+      return [usersIn(answer), answer.body.meta.pagination['total-count']];
+    };
+  });
+
+  it.each([
+    ['page[size]=100', ['ida', 'ina@guests.test', 'ivo'], 3],
+    ['page[size]=2&page[number]=2', ['ivo'], 3],
+    ['filter[status]=invited', ['ina@guests.test'], 1],
+    ['filter[status]=active', ['ida', 'ivo'], 2],
+  ])('answer %s', async (query, names, total) => {
+    expect(await list(query)).toEqual([names, total]);
+  });
+
+  it('are as they are in the organization', async () => {
+    const [first] = (await owner.get(`/api/v2/teams/${team}/relationships/organization-memberships`)).body.data;
+    expect(first).toEqual((await owner.get(pathOf(first.id))).body.data);
+  });
+
+  it('may be none, and are not there for who does not see the team', async () => {
+    const empty = await makeTeam(server, 'acme', 'deserted');
+    const path = `/api/v2/teams/${empty}/relationships/organization-memberships`;
+    const { body } = expectStatus(await owner.get(path), 200);
+    expect([body.data, body.meta.pagination['total-count']]).toEqual([[], 0]);
+    const outsider = await makeMember(server, 'acme', 'outsider');
+    expectStatus(await outsider.get(path), 404);
+    expectStatus(await owner.get('/api/v2/teams/team-nowhere/relationships/organization-memberships'), 404);
+  });
+});
+
+describe('whoever goes', () => {
+  it('leaves the organization’s teams, and the organization, at once', async () => {
+    const teams = [await makeTeam(server, 'acme', 'first-team'), await makeTeam(server, 'acme', 'second-team')];
+    const leaver = await makeMember(server, 'acme', 'leaver', teams);
+    const { name, ownersTeam } = await makeOrganization(leaver, 'leavers-own');
+    expectStatus(await leaver.get('/api/v2/organizations/acme'), 200);
+    expectStatus(await owner.delete(pathOf(leaver.membership)), 204);
+    expectStatus(await leaver.get('/api/v2/organizations/acme'), 404);
+    for (const team of teams) {
+      expect((await server.get(`/api/v2/teams/${team}`)).body.data.relationships.users.data).toEqual([]);
+    }
+    const told = (await readWholeLog(server.store))
+      .filter(({ data }) => (data as { user?: string }).user === leaver.id)
+      .slice(-3)
+      .map(({ type, stream, organization }) => [type, stream, organization]);
+    expect(told).toEqual([
+      ['MembershipRemoved', leaver.membership, acme.id],
+      ...teams.toSorted().map((team) => ['TeamMemberRemoved', team, acme.id]),
+    ]);
+    expectStatus(await leaver.get(`/api/v2/organizations/${name}`), 200);
+    expectStatus(await leaver.get(`/api/v2/teams/${ownersTeam}`), 200);
+    expectStatus(await owner.delete(pathOf(leaver.membership)), 404);
+  });
+
+  it('goes of their own accord, too, but not as the last owner', async () => {
+    const member = await makeMember(server, 'acme', 'free');
+    expectStatus(await member.delete(pathOf(member.membership)), 204);
+    const founder = await makeMember(server, 'acme', 'founder');
+    await makeOrganization(founder, 'one-man-band');
+    const { body } = await founder.get('/api/v2/organizations/one-man-band/organization-memberships');
+    expect(body.data).toMatchObject([{ attributes: { status: 'active', email: 'founder@people.test' } }]);
+    const refusal = expectStatus(await founder.delete(pathOf(body.data[0].id)), 422);
+    expect(detailOf(refusal)).toBe('The last active owner of an organization cannot be removed');
+    expectStatus(await founder.get('/api/v2/organizations/one-man-band'), 200);
+  });
+
+  it('is sent by who manages members; owners by owners only', async () => {
+    const access = { 'organization-access': { 'manage-membership': true } };
+    const manager = await makeMember(server, 'acme', 'sender', [await makeTeam(server, 'acme', 'senders', access)]);
+    const member = await makeMember(server, 'acme', 'sent');
+    expectStatus(await member.delete(pathOf(manager.membership)), 404);
+    expectStatus(await manager.delete(pathOf(owner.membership)), 404);
+    expect((await manager.delete(pathOf(member.membership))).status).toBe(204);
+  });
+
+  it('is sent out of no team that the sender does not see', async () => {
+    const access = { 'organization-access': { 'manage-membership': true } };
+    const senders = await makeTeam(server, 'acme', 'blind-senders', access);
+    const manager = await makeMember(server, 'acme', 'blind', [senders]);
+    const secret = await makeTeam(server, 'acme', 'unseen', { visibility: 'secret' });
+    const [unseen, seen] = [
+      await makeMember(server, 'acme', 'in-secret', [secret]),
+      await makeMember(server, 'acme', 'beside', [senders]),
+    ];
+    expectStatus(await manager.delete(pathOf(unseen.membership)), 404);
+    expectStatus(await unseen.get('/api/v2/organizations/acme'), 200);
+    expectStatus(await manager.delete(pathOf(seen.membership)), 204);
+    expect((await unseen.delete(pathOf(unseen.membership))).status).toBe(204);
+  });
+
+  it('is in no team afterwards, however many add them meanwhile', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const name = `torn-${round}`;
+      const team = await makeTeam(server, 'acme', name);
+      const member = await makeMember(server, 'acme', name);
+      const body = { data: [{ type: 'users', id: name }] };
+      const [added, removed] = await Promise.all([
+        server.post(`/api/v2/teams/${team}/relationships/users`, body),
+        server.delete(pathOf(member.membership)),
+      ]);
+      expect([204, 422]).toContain(added.status);
+      expect(removed.status).toBe(204);
+      expect((await server.get(`/api/v2/teams/${team}`)).body.data.relationships.users.data).toEqual([]);
+      expectStatus(await member.get('/api/v2/organizations/acme'), 404);
+    }
+  });
+});
+
+describe('an owner made at the command line', () => {
+  it('is a member, whether they were invited or nothing', async () => {
+    const { store, house } = server;
+    const invited = await guest('promoted');
+    await makeOwner(store, house.ids, { id: invited.id, username: 'promoted' }, 'acme');
+    expect((await invited.get(OWN)).body.data).toMatchObject([{ attributes: { status: 'active' } }]);
+    const { id } = await ensureUser(store, house.ids, 'newcomer', false);
+    for (let n = 0; n < 2; n += 1) await makeOwner(store, house.ids, { id, username: 'newcomer' }, 'acme');
+    const api = server.as(await issueUserToken(store, house.ids, id, 'for a test'));
+    expect((await api.get(OWN)).body.data).toMatchObject([{ attributes: { status: 'active', email: '' } }]);
+    expectStatus(await api.delete(pathOf((await api.get(OWN)).body.data[0].id)), 204);
+  });
+});
+
+describe('what is kept of members', () => {
+  it('goes with the organization', async () => {
+    const { name } = await makeOrganization(server, 'closing');
+    const member = await makeMember(server, name, 'orphan');
+    expectStatus(await server.delete(`/api/v2/organizations/${name}`), 204);
+    expectStatus(await member.get(pathOf(member.membership)), 404);
+    expect((await member.get(OWN)).body.data).toEqual([]);
+  });
+
+  it('is told in the trail by these names', () => {
+    const told = (type: keyof typeof peopleEvents, data: object) => {
+      const { audit: row, ...kind } = peopleEvents[type];
+      if ('unaudited' in row) return null;
+      // Of the first version: entries that its events have made stay as they are.
+      const today = upcastEventData({ ...kind, audit: row } as never, 1, data);
+      return [row.resource, row.action, row.meta?.(today as never, {} as never) ?? null];
+    };
+    const ada = { user: 'user-ada', username: 'ada' };
+    const meta = { user: 'ada', user_id: 'user-ada' };
+    expect(told('MembershipCreated', { ...ada, email: 'ada@people.test', status: 'invited' })).toEqual([
+      'organization_user',
+      'create',
+      meta,
+    ]);
+    expect(told('MembershipAccepted', ada)).toEqual(['organization_user', 'update', meta]);
+    expect(told('MembershipRemoved', ada)).toEqual(['organization_user', 'destroy', meta]);
+    expect(told('TeamMemberAdded', ada)).toEqual(['team', 'add_member', { user: 'ada' }]);
+    expect(told('TeamMemberRemoved', ada)).toEqual(['team', 'remove_member', { user: 'ada' }]);
+  });
+
+  it('is what the log says', async () => {
+    const { store } = server;
+    const [view] = listViews([peopleDefinition]).filter((one) => one.name === 'access');
+    if (!view) throw new Error('there is no view of access');
+    expect(await verifyView(store, view, new Date())).toEqual([]);
+    await rebuildView(store, view);
+    expect(await verifyView(store, view, new Date())).toEqual([]);
+    expect(await verifySnapshots(store, [peopleDefinition])).toEqual([]);
+  });
+});

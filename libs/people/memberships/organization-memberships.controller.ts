@@ -1,0 +1,178 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { badRequest } from '#kernel';
+import { Database } from '#event-store';
+import {
+  renderDocument,
+  identifiersBody,
+  parseInclude,
+  getListParameter,
+  renderPage,
+  parsePage,
+  getParameter,
+  parseBody,
+  resourceBody,
+  type Document,
+  type ListPage,
+  type PageRequest,
+  type QueryParameters as QueryOf,
+  type Resource,
+} from '#json-api';
+import { CurrentActor, type Actor } from '#access';
+import { ReadRecorder } from '#reads';
+import { MEMBERSHIP_STATUSES, type MembershipStatus } from './membership.js';
+import { renderMembership } from './organization-memberships.document.js';
+import { AcceptMembership, InviteMember, RemoveMembership } from './organization-memberships.handler.js';
+import {
+  listMemberships,
+  listMembershipsOfTeam,
+  findMembership,
+  listOwnMemberships,
+  type MembershipRow,
+} from './organization-memberships.queries.js';
+import type { PeopleRead } from '../reads.events.js';
+import { renderTeam } from '../teams/teams.document.js';
+import { loadTeamsById } from '../teams/teams.queries.js';
+import { renderUser } from '../users/users.document.js';
+
+export const invitationBody = resourceBody(
+  'organization-memberships',
+  z.object({ email: z.string() }),
+  z.object({ teams: identifiersBody('teams').optional() }).optional(),
+);
+
+const INCLUDES = ['user', 'teams'] as const;
+type MembershipIncludes = ReadonlySet<(typeof INCLUDES)[number]> | null;
+
+const INVITED: MembershipIncludes = new Set(['user']);
+
+const parseStatus = (query: QueryOf): MembershipStatus | undefined => {
+  const text = getParameter(query, 'filter[status]');
+  if (!text) return undefined;
+  const status = MEMBERSHIP_STATUSES.find((one) => one === text);
+  if (!status) throw badRequest(`filter[status] can only be ${MEMBERSHIP_STATUSES.join(' or ')}`, 'filter[status]');
+  return status;
+};
+
+@Controller('api/v2')
+export class OrganizationMembershipsController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+    private readonly reads: ReadRecorder,
+  ) {}
+
+  @Get('organizations/:organization/organization-memberships')
+  async list(
+    @Param('organization') name: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const includes = parseInclude(query, INCLUDES);
+    const page = parsePage(query);
+    const filter = {
+      search: getParameter(query, 'q'),
+      status: parseStatus(query),
+      emails: getListParameter(query, 'filter[email]'),
+    };
+    const listed = await listMemberships(this.database, actor, name, page, filter);
+    await this.recordList(listed, null, actor);
+    return this.page(listed, includes, { page, request, actor });
+  }
+
+  @Post('organizations/:organization/organization-memberships')
+  async invite(
+    @Param('organization') organization: string,
+    @Body() body: unknown,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const { attributes, relationships } = parseBody(invitationBody, body).data;
+    const teams = [...new Set((relationships?.teams?.data ?? []).map(({ id }) => id))];
+    const invitation = new InviteMember(organization, attributes.email.trim(), teams, actor);
+    const row = await this.bus.execute(invitation);
+    // go-tfe reads the invited user from the answer, as from GET with include=user (clients.md §8).
+    return renderDocument(renderMembership(row), await this.included([row], INVITED, actor));
+  }
+
+  /** Who comes and goes there is told to the team itself (teams.controller.ts). */
+  @Get('teams/:id/relationships/organization-memberships')
+  async listOfTeam(
+    @Param('id') team: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const includes = parseInclude(query, INCLUDES);
+    const page = parsePage(query);
+    const filter = { search: undefined, status: parseStatus(query), emails: [] };
+    const listed = await listMembershipsOfTeam(this.database, actor, team, page, filter);
+    await this.recordList(listed, team, actor);
+    return this.page(listed, includes, { page, request, actor });
+  }
+
+  @Get('organization-memberships')
+  async listOwn(
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const includes = parseInclude(query, INCLUDES);
+    const page = parsePage(query);
+    return this.page(await listOwnMemberships(this.database, actor, page), includes, { page, request, actor });
+  }
+
+  @Get('organization-memberships/:id')
+  async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
+    const includes = parseInclude(query, INCLUDES);
+    const row = await findMembership(this.database, actor, id);
+    return renderDocument(renderMembership(row), await this.included([row], includes, actor));
+  }
+
+  @Delete('organization-memberships/:id')
+  @HttpCode(204)
+  async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
+    await this.bus.execute(new RemoveMembership(id, actor));
+  }
+
+  /** Invitations are records here and no mail, so that whoever is invited says yes by the API as well. */
+  @Post('organization-memberships/:id/actions/accept')
+  @HttpCode(200)
+  async accept(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return renderDocument(renderMembership(await this.bus.execute(new AcceptMembership(id, actor))));
+  }
+
+  private recordList(
+    { rows, organization }: ListPage<MembershipRow> & { readonly organization: string },
+    team: string | null,
+    actor: Actor,
+  ): Promise<void> {
+    const data = { organization, team, count: rows.length };
+    return this.reads.record<PeopleRead>(actor, organization, { type: 'PeopleListed', data });
+  }
+
+  private async page(
+    { rows, total }: ListPage<MembershipRow>,
+    includes: MembershipIncludes,
+    { page, request, actor }: { readonly page: PageRequest; readonly request: FastifyRequest; readonly actor: Actor },
+  ): Promise<Document> {
+    const included = await this.included(rows, includes, actor);
+    return renderPage(rows.map(renderMembership), page, total, request.url, included);
+  }
+
+  /** People come with their memberships; teams take one more statement. */
+  private async included(
+    rows: readonly MembershipRow[],
+    includes: MembershipIncludes,
+    actor: Actor,
+  ): Promise<Resource[] | undefined> {
+    if (!includes) return undefined;
+    const people = includes.has('user') ? rows.map(({ person }) => renderUser(person, actor)) : [];
+    if (!includes.has('teams')) return people;
+    const ids = [...new Set(rows.flatMap(({ teams }) => teams))];
+    const teams = ids.length === 0 ? [] : await loadTeamsById(this.database, actor, ids);
+    return [...people, ...teams.map((team) => renderTeam(team, actor))];
+  }
+}

@@ -1,0 +1,247 @@
+import { notFound, sql, type Sql, type Timestamp } from '#kernel';
+import { buildSnapshotJson, type Database, type StreamSnapshot } from '#event-store';
+import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
+import {
+  requirePermission,
+  requireCurrentAccess,
+  listInOrganization,
+  selectPermittedScopes,
+  type Actor,
+  type Identity,
+  type Permission,
+  type PermissionScope,
+} from '#access';
+import type { Invitation, MembershipStatus } from './membership.js';
+import { HIDDEN_ID, selectInvitation, isAccountHidden } from './visible-accounts.queries.js';
+import { requireTeamRead, type TeamReadScope, type TeamScope } from '../team-access/team-permission.js';
+import { isVisibleTeam, selectOwners, selectTeamScopeColumns } from '../teams/teams.queries.js';
+import type { UserRow } from '../users/users.queries.js';
+
+export type MembershipRow = PermissionScope & {
+  readonly id: string;
+  readonly organization: string;
+  readonly organizationName: string;
+  readonly user: string;
+  readonly person: UserRow;
+  readonly email: string | null;
+  readonly status: MembershipStatus;
+  readonly createdAt: Timestamp;
+  /** Ids of their teams, those that the caller sees. */
+  readonly teams: readonly string[];
+};
+
+// An invitation shows the address that was typed. A membership shows that spelling while it is the person's address.
+const EMAIL = sql.raw(`case when m.status = 'invited' then coalesce(m.email, u.email)
+  when lower(u.email) <> lower(m.email) then u.email else coalesce(m.email, u.email) end`);
+
+const selectVisibleName = (actor: Identity): Sql =>
+  sql`case when ${isAccountHidden(actor, 'm')} then ${EMAIL} else u.username end`;
+
+const selectColumns = (actor: Identity): Sql => sql`m.id, m.organization, o.name as "organizationName",
+  case when ${isAccountHidden(actor, 'm')} then ${HIDDEN_ID.m} else u.id end as "user",
+  case when ${isAccountHidden(actor, 'm')}
+       then jsonb_build_object('id', ${HIDDEN_ID.m}, 'username', ${EMAIL}, 'email', ${EMAIL},
+                               'unconfirmedEmail', null, 'siteAdmin', false)
+       else jsonb_build_object('id', u.id, 'username', u.username, 'email', u.email,
+                               'unconfirmedEmail', u.unconfirmed_email, 'siteAdmin', u.site_admin)
+  end as person,
+  ${EMAIL} as email, m.status, m.created_at as "createdAt",
+  array(select t.id from team_members tm join teams t on t.id = tm.team
+         where tm.user_id = u.id and t.organization = m.organization and ${isVisibleTeam(actor)} order by t.id) as teams`;
+
+const FROM = sql.raw(
+  'from organization_memberships m join organizations o on o.id = m.organization join users u on u.id = m.user_id',
+);
+
+export const selectMembershipById = (id: string, actor: Identity): Sql =>
+  sql`select ${selectColumns(actor)} ${FROM} where m.id = ${id}`;
+
+export const findMembership = async (database: Database, actor: Actor, id: string): Promise<MembershipRow> => {
+  const row = await database.row<MembershipRow>(
+    sql`${selectMembershipById(id, actor)} and ${requireCurrentAccess(actor)}`,
+  );
+  if (!row) throw notFound();
+  requirePermission(actor, 'read-memberships', row);
+  return row;
+};
+
+export type MembershipFilter = {
+  readonly search: string | undefined;
+  readonly status: MembershipStatus | undefined;
+  readonly emails: readonly string[];
+};
+
+const buildConditions = ({ search, status, emails }: MembershipFilter, actor: Actor): readonly Sql[] => [
+  ...(status ? [sql`m.status = ${status}`] : []),
+  ...(emails.length > 0 ? [sql`lower(${EMAIL}) = any (${emails.map((email) => email.toLowerCase())}::text[])`] : []),
+  ...(search
+    ? [
+        sql`(position(lower(${search}) in lower(${selectVisibleName(actor)})) > 0 or position(lower(${search}) in lower(${EMAIL})) > 0)`,
+      ]
+    : []),
+];
+
+/** Returns one page and the count of all memberships, from one statement, and the organization's id. */
+export const listMemberships = (
+  database: Database,
+  actor: Actor,
+  organization: string,
+  page: PageRequest,
+  filter: MembershipFilter,
+): Promise<ListPage<MembershipRow> & { readonly organization: string }> => {
+  const where = sql.and([sql`m.organization = owner.id`, ...buildConditions(filter, actor)]);
+  const named = sql`${selectColumns(actor)}, ${selectVisibleName(actor)} as name`;
+  const list = { organization, permission: 'read-memberships', columns: named, from: FROM, where } as const;
+  return listInOrganization(database, actor, { ...list, order: sql.raw('name') }, page);
+};
+
+/** Who is in a team, invited or active, for whoever sees it; by name. */
+export const listMembershipsOfTeam = async (
+  database: Database,
+  actor: Actor,
+  team: string,
+  page: PageRequest,
+  filter: MembershipFilter,
+): Promise<ListPage<MembershipRow> & { readonly organization: string }> => {
+  const where = sql.and([
+    sql`m.organization = place.organization`,
+    sql`m.user_id in (select user_id from team_members where team = ${team})`,
+    ...buildConditions(filter, actor),
+  ]);
+  const places = sql`
+    select ${selectTeamScopeColumns(actor)} from teams t join organizations o on o.id = t.organization
+     where t.id = ${team} and ${requireCurrentAccess(actor)}`;
+  const found = await database.slowRows<MembershipRow & { place: TeamReadScope; total: number; name: string }>(
+    actor,
+    sql`
+    select to_jsonb(place) as place, (select count(*) ${FROM} where ${where}) as total, page.*
+      from ${selectPermittedScopes(actor, 'read-teams', places)} place
+      left join lateral (select ${selectColumns(actor)}, ${selectVisibleName(actor)} as name ${FROM} where ${where}
+                          order by name ${buildLimit(page)}) page on true
+     order by page.name`,
+  );
+  const [first] = found;
+  if (!first) throw notFound();
+  requireTeamRead(actor, first.place);
+  return { ...toListPage(found), organization: first.place.organization };
+};
+
+/** Where the caller belongs to, and is invited to. */
+export const listOwnMemberships = async (
+  database: Database,
+  actor: Actor,
+  page: PageRequest,
+): Promise<ListPage<MembershipRow>> => {
+  const found = await database.slowRows<MembershipRow & { total: number; name: string }>(
+    actor,
+    sql`
+    select total.n as total, page.*
+      from (select count(*) as n from organization_memberships where user_id = ${actor.id} and ${requireCurrentAccess(actor)}) total
+      left join lateral (select ${selectColumns(actor)}, o.name ${FROM} where m.user_id = ${actor.id}
+                          order by o.name ${buildLimit(page)}) page on true
+     order by page.name`,
+  );
+  return toListPage(found);
+};
+
+/** People by their ids; `id` null for who has no membership in that organization, as members of old logs. */
+export type MemberRow = MembershipRow | { readonly id: null; readonly person: UserRow };
+
+export const loadMembers = (
+  database: Database,
+  actor: Actor,
+  organization: string,
+  users: readonly string[],
+): Promise<MemberRow[]> =>
+  database.slowRows<MemberRow>(
+    actor,
+    sql`
+    select ${selectColumns(actor)}
+      from users u left join organization_memberships m on m.user_id = u.id and m.organization = ${organization}
+      left join organizations o on o.id = m.organization
+     where u.id = any (${users}::text[]) order by ${selectVisibleName(actor)}`,
+  );
+
+/** What an invitation meets. */
+export type OrganizationForInvitation = {
+  readonly organization: string;
+  readonly organizationVersion: number;
+  readonly person: {
+    readonly id: string;
+    readonly username: string;
+    readonly status: MembershipStatus | null;
+    /** By a team alone, as in logs from before there were memberships. */
+    readonly isMember: boolean;
+  } | null;
+  readonly isUsernameTaken: boolean;
+  readonly teams: readonly (TeamScope & { readonly id: string; readonly snapshot: StreamSnapshot })[];
+};
+
+export const loadOrganizationForInvitation = async (
+  database: Database,
+  actor: Actor,
+  organizationName: string,
+  asked: { readonly email: string; readonly username: string; readonly teams: readonly string[] },
+): Promise<OrganizationForInvitation> => {
+  const row = await database.row<OrganizationForInvitation>(sql`
+    select o.id as organization, so.version as "organizationVersion",
+           (select jsonb_build_object(
+                     'id', u.id, 'username', u.username, 'status', m.status,
+                     'isMember', exists (select 1 from team_members tm join teams t on t.id = tm.team
+                                          where tm.user_id = u.id and t.organization = o.id))
+              from users u left join organization_memberships m on m.user_id = u.id and m.organization = o.id
+             where lower(u.email) = lower(${asked.email})) as person,
+           exists (select 1 from users where username = ${asked.username}) as "isUsernameTaken",
+           -- In one order, not the request's, or two such appends wait for one another.
+           coalesce((select jsonb_agg(to_jsonb(place) order by place.id) from (
+             select t.id, ${selectTeamScopeColumns(actor)}, ${buildSnapshotJson('s')} as snapshot
+               from teams t join event_store.streams s on s.stream = t.id
+              where t.organization = o.id and t.id = any (${asked.teams}::text[])) place), '[]') as teams
+      from organizations o join event_store.streams so on so.stream = o.id
+     where o.name = ${organizationName} and ${requireCurrentAccess(actor)}`);
+  if (!row) throw notFound();
+  requirePermission(actor, 'manage-memberships', row);
+  return row;
+};
+
+/** A team that somebody is in, as their leaving needs it. */
+export type TeamToLeave = TeamScope & {
+  readonly id: string;
+  readonly owners: readonly string[] | null;
+  readonly snapshot: StreamSnapshot;
+};
+
+export type MembershipForCommand = PermissionScope & {
+  readonly organization: string;
+  readonly user: string;
+  readonly username: string;
+  readonly invitation: Invitation | null;
+  readonly snapshot: StreamSnapshot;
+  readonly teams: readonly TeamToLeave[];
+};
+
+export const loadMembershipForCommand = async (
+  database: Database,
+  actor: Actor,
+  permission: (found: MembershipForCommand) => Permission,
+  id: string,
+): Promise<MembershipForCommand> => {
+  const row = await database.row<MembershipForCommand>(sql`
+    select m.organization, u.id as "user", u.username, ${selectInvitation('m')} as invitation, ${buildSnapshotJson('s')} as snapshot,
+           -- In the same order: an event is told in each.
+           coalesce((select jsonb_agg(to_jsonb(team) order by team.id) from (
+             select t.id, ${selectTeamScopeColumns(actor)}, ${selectOwners(sql.raw('t.id'))} as owners, ${buildSnapshotJson('ts')} as snapshot
+               from team_members tm join teams t on t.id = tm.team join event_store.streams ts on ts.stream = t.id
+              where tm.user_id = u.id and t.organization = m.organization) team), '[]') as teams
+      ${FROM} join event_store.streams s on s.stream = m.id
+     where m.id = ${id} and ${requireCurrentAccess(actor)}`);
+  if (!row) throw notFound();
+  requirePermission(actor, 'read-memberships', row);
+  requirePermission(actor, permission(row), row);
+  return row;
+};
+
+/** Whether somebody is in any team of an organization. */
+export const isInTeams = (organization: string, user: string): Sql => sql`
+  exists (select 1 from team_members tm join teams t on t.id = tm.team
+           where tm.user_id = ${user} and t.organization = ${organization})`;

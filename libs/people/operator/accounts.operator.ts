@@ -1,0 +1,91 @@
+import { notFound, sql, type Ids, type Timestamp } from '#kernel';
+import { buildSnapshotJson, type EventStore, type StreamSnapshot } from '#event-store';
+import { createSystemContext } from '#access';
+import { authenticationToken } from '../authentication-tokens/authentication-token.js';
+import { loadUserToForget, type UserToForget } from '../users/users.queries.js';
+
+/** A token as the operator sees it: never its secret, which is stored nowhere. */
+export type TokenOverview = {
+  readonly id: string;
+  readonly kind: string;
+  /** The name of the user, team, organization or agent pool; the id where the owner has no name. */
+  readonly owner: string;
+  readonly description: string | null;
+  readonly createdAt: Timestamp;
+  readonly lastUsedAt: Timestamp | null;
+  readonly expiredAt: Timestamp | null;
+};
+
+/** The tokens of a user or, without a name, of the whole site, oldest first. Throws `not-found` for an unknown user. */
+export const listTokensOf = async (store: EventStore, username: string | null): Promise<readonly TokenOverview[]> => {
+  const owner = username === null ? null : (await findUserByName(store, username)).id;
+  return store.database.rows<TokenOverview>(sql`
+    select token.id, token.kind, token.description, token.created_at as "createdAt", token.expired_at as "expiredAt",
+           (select used_at from access.token_uses uses where uses.token = token.id) as "lastUsedAt",
+           coalesce((select username from users where id = token.owner),
+                    (select o.name || '/' || t.name from teams t join organizations o on o.id = t.organization
+                      where t.id = token.owner),
+                    (select name from organizations where id = token.owner),
+                    (select o.name || '/' || p.name from agent_pools p join organizations o on o.id = p.organization
+                      where p.id = token.owner),
+                    token.owner) as owner
+      from authentication_tokens token
+     where ${owner}::text is null or token.owner = ${owner}
+     order by token.created_at, token.id`);
+};
+
+export type UserOverview = {
+  readonly id: string;
+  readonly username: string;
+  readonly email: string | null;
+  readonly siteAdmin: boolean;
+  /** Names of the organizations that the user is a member of. */
+  readonly organizations: readonly string[];
+  readonly tokens: number;
+};
+
+/** All users of the site by name. */
+export const listUsers = (store: EventStore): Promise<readonly UserOverview[]> =>
+  store.database.rows<UserOverview>(sql`
+    select u.id, u.username, u.email, u.site_admin as "siteAdmin",
+           array(select o.name from organization_memberships m join organizations o on o.id = m.organization
+                  where m.user_id = u.id order by o.name) as organizations,
+           (select count(*)::integer from authentication_tokens where owner = u.id) as tokens
+      from users u order by u.username`);
+
+/** Ends a token of any kind. Throws `not-found` if there is no token with that id. */
+export const revokeToken = async (store: EventStore, ids: Ids, id: string): Promise<void> => {
+  await store.handle({
+    decider: authenticationToken,
+    load: async () => {
+      const found = await store.database.row<{ snapshot: StreamSnapshot; organization: string | null }>(sql`
+        select ${buildSnapshotJson('s')} as snapshot, token.organization
+          from authentication_tokens token join event_store.streams s on s.stream = token.id
+         where token.id = ${id}`);
+      if (!found) throw notFound(`There is no token with the id ${id}`);
+      return { ...(await store.restore(id, authenticationToken, found.snapshot)), found };
+    },
+    command: () => ({ type: 'DestroyAuthenticationToken', data: {} }) as const,
+    organization: ({ found }) => found.organization,
+    context: createSystemContext('command line', ids.uuid()),
+  });
+};
+
+/** The things that `forgetUserByName` would end. */
+export type ForgetPreview = { readonly id: string } & Pick<UserToForget, 'memberships' | 'teams' | 'tokens'>;
+
+/** Throws `not-found` if there is no user of that name. */
+export const previewForget = async (store: EventStore, username: string): Promise<ForgetPreview> => {
+  const { id } = await findUserByName(store, username);
+  const found = await loadUserToForget(store.database, id, sql.raw('true'));
+  if (!found) throw createUserNotFoundRefusal(username);
+  return { id, memberships: found.memberships, teams: found.teams, tokens: found.tokens };
+};
+
+const createUserNotFoundRefusal = (username: string) => notFound(`There is no user named ${username}`);
+
+const findUserByName = async (store: EventStore, username: string): Promise<{ readonly id: string }> => {
+  const found = await store.database.row<{ id: string }>(sql`select id from users where username = ${username}`);
+  if (!found) throw createUserNotFoundRefusal(username);
+  return found;
+};

@@ -1,0 +1,35 @@
+import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
+import { accessEpochs } from './users/access-epochs.projection.js';
+import { access } from './people.projection.js';
+import { peopleEvents } from './people.events.js';
+import { authenticationToken } from './authentication-tokens/authentication-token.js';
+import { membership } from './memberships/membership.js';
+import { peopleReads } from './reads.events.js';
+import { team } from './teams/team.js';
+import { teamAccessEvents } from './team-access/team-access.events.js';
+import { teamProjects, teamWorkspaces } from './team-access/team-access.projection.js';
+import { teamProject } from './team-access/team-project.js';
+import { teamWorkspace } from './team-access/team-workspace.js';
+import { user } from './users/user.js';
+
+export const peopleDefinition: ModuleDefinition = {
+  // Not after the room: under this name databases remember which of sql/ they have had (event-store/migrate.ts).
+  name: 'access',
+  kinds: { ...toEventRegistry(peopleEvents), ...toEventRegistry(teamAccessEvents), ...toEventRegistry(peopleReads) },
+  aggregates: [
+    defineAggregate('user', user),
+    defineAggregate('ou', membership),
+    defineAggregate('team', team),
+    defineAggregate('tws', teamWorkspace),
+    defineAggregate('tprj', teamProject),
+    defineAggregate('at', authenticationToken),
+  ],
+  projections: [
+    toProjection(accessEpochs),
+    toProjection(access),
+    toProjection(teamWorkspaces),
+    toProjection(teamProjects),
+  ],
+  followers: [],
+  migrations: new URL('./sql/', import.meta.url),
+};

@@ -1,0 +1,166 @@
+import { notFound, sql, type Sql } from '#kernel';
+import {
+  selectStreamVersions,
+  buildSnapshotJson,
+  type Database,
+  type StreamVersion,
+  type StreamSnapshot,
+} from '#event-store';
+import {
+  requirePermission,
+  requireCurrentAccess,
+  selectProjectGrants,
+  selectWorkspaceGrants,
+  can,
+  selectPermittedScopes,
+  type Actor,
+  type CustomProjectAccess,
+  type Grant,
+  type Identity,
+  type Permission,
+  type PermissionScope,
+  type ProjectLevel,
+  type WorkspaceAccess,
+  type WorkspaceLevel,
+} from '#access';
+import type { ReferencedTeam } from './team-access.js';
+import { canReadTeam, type TeamScope } from './team-permission.js';
+import { selectTeamScope } from '../teams/teams.queries.js';
+
+/** One team's access to one place, as documents show it. */
+type TeamAccessRow<Level, Fields> = {
+  readonly id: string;
+  readonly team: string;
+  /** The workspace's id, or the project's. */
+  readonly place: string;
+  readonly access: Level;
+  readonly custom: Fields | null;
+};
+export type TeamWorkspaceRow = TeamAccessRow<WorkspaceLevel, WorkspaceAccess>;
+export type TeamProjectRow = TeamAccessRow<ProjectLevel, CustomProjectAccess>;
+
+/** The two kinds of places: the same questions, asked of other tables. `p` is the place's row. */
+type AccessTarget = {
+  readonly table: Sql;
+  readonly column: Sql;
+  readonly places: Sql;
+  readonly grants: (actor: Identity) => Sql;
+  readonly read: Permission;
+  readonly manage: Permission;
+};
+
+const ACCESS_TARGETS = {
+  workspace: {
+    table: sql.raw('team_workspaces'),
+    column: sql.raw('workspace'),
+    places: sql.raw('workspaces'),
+    grants: (actor) => selectWorkspaceGrants(actor, 'p'),
+    read: 'read-workspace-access',
+    manage: 'manage-workspace-access',
+  },
+  project: {
+    table: sql.raw('team_projects'),
+    column: sql.raw('project'),
+    places: sql.raw('projects'),
+    grants: (actor) => selectProjectGrants(actor, sql.raw('p.id')),
+    read: 'read-project-access',
+    manage: 'manage-project-access',
+  },
+} as const satisfies Record<string, AccessTarget>;
+
+export type AccessTargetKind = keyof typeof ACCESS_TARGETS;
+type RowOf<K extends AccessTargetKind> = { workspace: TeamWorkspaceRow; project: TeamProjectRow }[K];
+
+type TeamOnTarget = PermissionScope & {
+  readonly organization: string;
+  readonly grants: readonly Grant[];
+  readonly teamPlace: TeamScope;
+};
+
+/** Who manages a place sees every team there, also secret ones. */
+const isTeamVisible = (actor: Actor, { manage }: AccessTarget, row: TeamOnTarget): boolean =>
+  can(actor, manage, row) || canReadTeam(actor, row.teamPlace);
+
+const selectColumns = ({ column }: AccessTarget): Sql => sql`a.id, a.team, a.${column} as place, a.access, a.custom`;
+
+export const selectTeamAccessById = (kind: AccessTargetKind, id: string): Sql =>
+  sql`select ${selectColumns(ACCESS_TARGETS[kind])} from ${ACCESS_TARGETS[kind].table} a where a.id = ${id}`;
+
+export type TeamAccessForCommand<K extends AccessTargetKind> = RowOf<K> &
+  TeamOnTarget & { readonly teamName: string; readonly snapshot: StreamSnapshot };
+
+/** One team's access, where the caller may read it, or manage it. */
+export const findTeamAccess = async <K extends AccessTargetKind>(
+  database: Database,
+  actor: Actor,
+  kind: K,
+  to: 'read' | 'manage',
+  id: string,
+): Promise<TeamAccessForCommand<K>> => {
+  const { table, column, places, grants, [to]: permission } = ACCESS_TARGETS[kind];
+  const row = (await database.row(sql`
+    select ${selectColumns(ACCESS_TARGETS[kind])}, a.organization, ${grants(actor)} as grants, t.name as "teamName",
+           ${selectTeamScope(actor, sql.raw('a.team'))} as "teamPlace",
+           ${buildSnapshotJson('s')} as snapshot
+      from ${table} a join ${places} p on p.id = a.${column} join teams t on t.id = a.team
+      join event_store.streams s on s.stream = a.id
+     where a.id = ${id} and ${requireCurrentAccess(actor)}`)) as TeamAccessForCommand<K> | undefined;
+  if (!row) throw notFound();
+  requirePermission(actor, permission, row);
+  if (!isTeamVisible(actor, ACCESS_TARGETS[kind], row)) throw notFound();
+  return row;
+};
+
+/**
+ * The access of all teams to a place that the caller may know of, by the teams' names. They are few, one a team at the
+ * most, and who sees secret ones is a question for the permission table: so all are read, and the page is cut from them.
+ */
+export const listTeamAccesses = async <K extends AccessTargetKind>(
+  database: Database,
+  actor: Actor,
+  kind: K,
+  place: string,
+): Promise<RowOf<K>[]> => {
+  const { table, column, places, grants, read } = ACCESS_TARGETS[kind];
+  const permitting = sql`
+    select p.id, p.organization, ${grants(actor)} as grants from ${places} p where p.id = ${place} and ${requireCurrentAccess(actor)}`;
+  const rows = (await database.slowRows(
+    actor,
+    sql`
+    select p.organization, p.grants, ${selectColumns(ACCESS_TARGETS[kind])},
+           ${selectTeamScope(actor, sql.raw('a.team'))} as "teamPlace"
+      from ${selectPermittedScopes(actor, read, permitting)} p
+      left join (${table} a join teams t on t.id = a.team) on a.${column} = p.id order by t.name`,
+  )) as unknown as (RowOf<K> & TeamOnTarget)[];
+  const [first] = rows;
+  if (!first) throw notFound();
+  requirePermission(actor, read, first);
+  return rows.filter((row) => row.id !== null && isTeamVisible(actor, ACCESS_TARGETS[kind], row));
+};
+
+/** Where new access would be given; `team` null where the organization has none that the caller may know of. */
+export type TargetForNewAccess = PermissionScope & {
+  readonly organization: string;
+  readonly team: (ReferencedTeam & TeamScope) | null;
+  /** What must be there still when the access is: the organization, the place and the team. */
+  readonly held: readonly StreamVersion[];
+};
+
+export const loadTargetForNewAccess = async (
+  database: Database,
+  actor: Actor,
+  kind: AccessTargetKind,
+  place: string,
+  team: string,
+): Promise<TargetForNewAccess> => {
+  const { places, grants, manage } = ACCESS_TARGETS[kind];
+  const row = await database.row<TargetForNewAccess>(sql`
+    select p.organization, ${grants(actor)} as grants,
+           jsonb_build_object('id', named.id, 'name', named.name) || ${selectTeamScope(actor, sql.raw('named.id'))} as team,
+           ${selectStreamVersions(sql.raw('array[p.organization, p.id, named.id]'))} as held
+      from ${places} p left join teams named on named.id = ${team} and named.organization = p.organization
+     where p.id = ${place} and ${requireCurrentAccess(actor)}`);
+  if (!row) throw notFound();
+  requirePermission(actor, manage, row);
+  return row.team && canReadTeam(actor, row.team) ? row : { ...row, team: null };
+};

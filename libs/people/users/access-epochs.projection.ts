@@ -1,0 +1,39 @@
+import { sql, type OrganizationDeleted, type Projection, type Sql } from '#kernel';
+import { selectMembersSubject, raiseEpoch } from '#access';
+import type { MembershipEvent } from '../memberships/membership.js';
+import type { TeamEvent } from '../teams/team.js';
+import type { UserEvent } from './user.js';
+
+type AccessChangeEvent = UserEvent | MembershipEvent | TeamEvent | OrganizationDeleted;
+
+const raiseOfMember = (user: string, organization: string | null): Sql =>
+  sql`select access.raise_epoch_of_member(${user}, ${organization})`;
+
+/**
+ * Raises the epoch of each subject whose access or name an event changes (ADR 32). A destroyed token raises none, because its
+ * hash is deleted (access-epochs.queries.ts).
+ *
+ * No tables: the counts only grow. Listed before the projection that deletes memberships, which it reads.
+ */
+export const accessEpochs: Projection<AccessChangeEvent> = {
+  name: 'access_epochs',
+  tables: [],
+  on: {
+    UserCreated: null,
+    // The name stands in the trail and on locks.
+    UserUpdated: ({ changes: { username } }, { stream }) =>
+      username === undefined ? null : raiseEpoch(sql`${stream}`),
+    UserForgotten: (_, { stream }) => raiseEpoch(sql`${stream}`),
+    MembershipCreated: ({ user, status }) => (status === 'active' ? raiseEpoch(sql`${user}`) : null),
+    MembershipAccepted: ({ user }) => raiseEpoch(sql`${user}`),
+    MembershipRemoved: ({ user }, { organization }) => raiseOfMember(user, organization),
+    TeamCreated: null,
+    // The name is that of callers with a token of the team.
+    TeamUpdated: ({ changes: { organizationAccess, name } }, { stream }) =>
+      organizationAccess === undefined && name === undefined ? null : raiseEpoch(sql`${stream}`),
+    TeamDeleted: (_, { stream }) => raiseEpoch(sql`${stream}`),
+    TeamMemberAdded: ({ user }, { organization }) => raiseOfMember(user, organization),
+    TeamMemberRemoved: ({ user }, { organization }) => raiseOfMember(user, organization),
+    OrganizationDeleted: (_, { organization }) => raiseEpoch(selectMembersSubject(sql`${organization}::text`)),
+  },
+};

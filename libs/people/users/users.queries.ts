@@ -1,0 +1,129 @@
+import { notFound, sql, type Sql } from '#kernel';
+import { selectSnapshotJson, buildSnapshotJson, type Database, type StreamSnapshot } from '#event-store';
+import {
+  requirePermission,
+  requireCurrentAccess,
+  can,
+  type Actor,
+  type Identity,
+  type Permission,
+  type PermissionScope,
+} from '#access';
+import { selectOwnedTokens, type OwnedToken } from '../authentication-tokens/authentication-tokens.writes.js';
+import type { Invitation } from '../memberships/membership.js';
+import { selectInvitation, selectInvitationAddress } from '../memberships/visible-accounts.queries.js';
+import { selectOwners } from '../teams/teams.queries.js';
+
+export type UserRow = {
+  readonly id: string;
+  readonly username: string;
+  readonly email: string | null;
+  readonly unconfirmedEmail: string | null;
+  readonly siteAdmin: boolean;
+};
+
+const COLUMNS = sql.raw(
+  `u.id, u.username, u.email, u.unconfirmed_email as "unconfirmedEmail", u.site_admin as "siteAdmin"`,
+);
+
+export const selectUserById = (id: string): Sql => sql`select ${COLUMNS} from users u where u.id = ${id}`;
+
+/** The number of users of the site; `most` if there are more. */
+export const countUsers = async (database: Database, most: number): Promise<number> => {
+  const row = await database.row<{ count: number }>(
+    sql`select count(*) as count from (select from users limit ${most}) counted`,
+  );
+  return row?.count ?? 0;
+};
+
+/** The caller's own account; none where they are no person. */
+export const findOwnAccount = (database: Database, actor: Actor): Promise<UserRow | undefined> =>
+  database.row<UserRow>(sql`${selectUserById(actor.id)} and ${requireCurrentAccess(actor)}`);
+
+/** The organizations of the person in the row `u`. Those that only invited the person do not see the account. */
+export const ORGANIZATIONS = sql.raw(`array(
+  select organization from organization_memberships where user_id = u.id and status = 'active'
+  union select t.organization from team_members m join teams t on t.id = m.team
+         where m.user_id = u.id
+           and not exists (select 1 from organization_memberships ou where ou.user_id = u.id
+                              and ou.organization = t.organization and ou.status = 'invited'))`);
+
+export type VisibleUserRow = UserRow & { readonly organizations: readonly string[] };
+
+/** People are seen by themselves, and by who may look in an organization that they belong to. */
+export const isVisibleUser = (actor: Identity, { id, organizations }: VisibleUserRow): boolean => {
+  const places: PermissionScope[] = [null, ...organizations].map((organization) => ({ organization, user: id }));
+  return places.some((place) => can(actor, 'read-user', place));
+};
+
+/** A person, where the caller may see them. */
+export const findUser = async (database: Database, actor: Actor, id: string): Promise<UserRow> => {
+  const row = await database.row<VisibleUserRow>(
+    sql`select ${COLUMNS}, ${ORGANIZATIONS} as organizations from users u where u.id = ${id} and ${requireCurrentAccess(actor)}`,
+  );
+  if (!row || !isVisibleUser(actor, row)) throw notFound();
+  return row;
+};
+
+export const loadUserForCommand = async (
+  database: Database,
+  actor: Actor,
+  permission: Permission,
+  id: string,
+): Promise<StreamSnapshot> => {
+  const row = await database.row<{ snapshot: StreamSnapshot | null }>(sql`
+    select (select ${selectSnapshotJson('users.id')} from users where id = ${id}) as snapshot
+     where ${requireCurrentAccess(actor)}`);
+  // Asked before it is looked for: callers that are no person have nothing of their own.
+  requirePermission(actor, permission, { organization: null, user: id });
+  if (!row?.snapshot) throw notFound();
+  return row.snapshot;
+};
+
+type OwnedStream = { readonly id: string; readonly organization: string; readonly snapshot: StreamSnapshot };
+
+type JoinedTeam = OwnedStream & {
+  readonly organizationName: string;
+  /** Who owns the organization by that team; null where it gives no ownership. */
+  readonly owners: readonly string[] | null;
+  readonly invitation: Invitation | null;
+};
+
+/** A person with all that ends with them. */
+export type UserToForget = {
+  readonly username: string;
+  readonly snapshot: StreamSnapshot;
+  /** `email`: the address that they were invited by. */
+  readonly memberships: readonly (OwnedStream & { readonly email: string | null })[];
+  readonly teams: readonly JoinedTeam[];
+  readonly tokens: readonly OwnedToken[];
+  readonly siteAdmin: boolean;
+  readonly isLastAdmin: boolean;
+};
+
+/** `where` says more of who may ask. */
+export const loadUserToForget = (database: Database, id: string, where: Sql): Promise<UserToForget | undefined> =>
+  database.row<UserToForget>(sql`
+    select u.username, ${buildSnapshotJson('s')} as snapshot, ${selectOwnedTokens(sql.raw('u.id'))} as tokens,
+           coalesce((select jsonb_agg(jsonb_build_object('id', m.id, 'organization', m.organization, 'email', ${selectInvitationAddress('m')},
+                                                         'snapshot', ${buildSnapshotJson('sm')}) order by m.id)
+                       from organization_memberships m join event_store.streams sm on sm.stream = m.id
+                      where m.user_id = u.id), '[]') as memberships,
+           coalesce((select jsonb_agg(jsonb_build_object('id', t.id, 'organization', t.organization,
+                                                         'organizationName', o.name, 'owners', ${selectOwners(sql.raw('t.id'))},
+                                                         'invitation', ${selectInvitation('ou')}, 'snapshot', ${buildSnapshotJson('st')}) order by t.id)
+                       from team_members tm join teams t on t.id = tm.team join organizations o on o.id = t.organization
+                       join event_store.streams st on st.stream = t.id
+                       left join organization_memberships ou on ou.user_id = u.id and ou.organization = t.organization
+                      where tm.user_id = u.id), '[]') as teams,
+           u.site_admin as "siteAdmin",
+           u.site_admin and not exists (select 1 from users x where x.site_admin and x.id <> u.id) as "isLastAdmin"
+      from users u join event_store.streams s on s.stream = u.id
+     where u.id = ${id} and ${where}`);
+
+/** Whether they are in any organization or team. */
+export const hasAnyMembership = (id: string): Sql => sql`
+  exists (select 1 from organization_memberships where user_id = ${id})
+  or exists (select 1 from team_members where user_id = ${id})`;
+
+export const HAS_NO_ADMIN = sql`not exists (select 1 from users where site_admin)`;

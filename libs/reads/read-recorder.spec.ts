@@ -1,0 +1,193 @@
+import { Readable } from 'node:stream';
+import { Logger } from '@nestjs/common';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { unavailable, type Message } from '#kernel';
+import type { Actor } from '#access';
+import type { IdempotentWrite } from '#event-store';
+import { RandomIds } from '#host';
+import { ReadRecorder, releaseOnceRecorded } from './read-recorder.js';
+
+type Seen = Message<'LampSeen', { lamp: string }>;
+
+const actor = (id: string): Actor => ({
+  kind: 'user',
+  id,
+  name: `name of ${id}`,
+  siteAdmin: false,
+  teams: [],
+  standings: new Map(),
+  closedTo: new Set(),
+  expiredAt: null,
+  token: null,
+  subjects: '{}',
+  epoch: 0,
+  snapshot: null,
+  request: { id: null, address: '192.0.2.1', userAgent: null },
+});
+
+const seen = (lamp: string): Seen => ({ type: 'LampSeen', data: { lamp } });
+
+/** A log that is written when it is let, or refuses. */
+class Log {
+  readonly appends: (readonly IdempotentWrite[])[] = [];
+  private waiting: (() => void)[] = [];
+  open = true;
+  fails: (writes: readonly IdempotentWrite[]) => Error | null = () => null;
+
+  untilFirst = <T>(work: () => Promise<T>): Promise<T> => work();
+
+  appendOnce = async (writes: readonly IdempotentWrite[]): Promise<ReadonlySet<string>> => {
+    this.appends.push(writes);
+    if (!this.open) await new Promise<void>((resolve) => this.waiting.push(resolve));
+    const error = this.fails(writes);
+    if (error) throw error;
+    return new Set();
+  };
+
+  let(): void {
+    this.open = true;
+    for (const resolve of this.waiting) resolve();
+  }
+
+  get lamps(): unknown[] {
+    return this.appends.map((writes) =>
+      writes.map(({ stream, events }) => [stream, ...events.map(({ data }) => (data as Seen['data']).lamp)]),
+    );
+  }
+}
+
+const over = (log: Log, options = {}): ReadRecorder =>
+  new ReadRecorder(log, new RandomIds(), { recorded: true, ...options });
+const turns = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+beforeAll(() => Logger.overrideLogger(false));
+afterAll(() => Logger.overrideLogger(true));
+
+describe('reads', () => {
+  it('are recorded as of who reads, in a stream that nobody writes to else', async () => {
+    const log = new Log();
+    await over(log).record<Seen>(actor('user-1'), 'org-1', seen('a'), seen('b'));
+    expect(log.appends).toEqual([
+      [
+        {
+          stream: 'reads/org-1/user-1',
+          organization: 'org-1',
+          writer: 'user-1',
+          events: ['a', 'b'].map((lamp) => ({
+            ...seen(lamp),
+            id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+            context: expect.objectContaining({
+              accessor: { id: 'user-1', type: 'users', name: 'name of user-1' },
+              request: { id: null, address: '192.0.2.1', userAgent: null },
+            }),
+          })),
+        },
+      ],
+    ]);
+  });
+
+  it('that come while others are being recorded wait for them, and go together', async () => {
+    const log = new Log();
+    log.open = false;
+    // However slow the machine is, the turn of the first is not over yet.
+    const reads = over(log, { turnMs: 60_000 });
+    const answered: string[] = [];
+    const read = async (who: string, lamp: string): Promise<void> => {
+      await reads.record<Seen>(actor(who), 'org-1', seen(lamp));
+      answered.push(lamp);
+    };
+    const all = [read('user-1', 'a')];
+    await turns();
+    all.push(read('user-1', 'b'), read('user-2', 'c'), read('user-1', 'd'));
+    await turns();
+    expect(log.lamps).toEqual([[['reads/org-1/user-1', 'a']]]);
+    expect(answered).toEqual([]);
+    log.let();
+    await Promise.all(all);
+    expect(log.lamps).toEqual([
+      [['reads/org-1/user-1', 'a']],
+      [
+        ['reads/org-1/user-1', 'b', 'd'],
+        ['reads/org-1/user-2', 'c'],
+      ],
+    ]);
+    expect(answered.toSorted()).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it('that cannot be recorded are refused, and those that come later are not', async () => {
+    const log = new Log();
+    const reads = over(log);
+    log.fails = () => unavailable('The database is not available at the moment.', 1);
+    await expect(reads.record<Seen>(actor('user-1'), 'org-1', seen('a'))).rejects.toThrow('not available');
+    log.fails = () => new Error('disk quota exceeded');
+    await expect(reads.record<Seen>(actor('user-1'), 'org-1', seen('b'))).rejects.toMatchObject({
+      kind: 'unavailable',
+    });
+    log.fails = () => null;
+    await reads.record<Seen>(actor('user-1'), 'org-1', seen('c'));
+    expect(log.appends).toHaveLength(3);
+  });
+
+  it('of a hundred accessors go together, and not more', async () => {
+    const log = new Log();
+    log.open = false;
+    const reads = over(log);
+    const all = [reads.record<Seen>(actor('user-0'), 'org-1', seen('first'))];
+    for (let n = 1; n <= 250; n += 1) all.push(reads.record<Seen>(actor(`user-${n}`), 'org-1', seen('a')));
+    log.let();
+    await Promise.all(all);
+    expect(log.appends.map(({ length }) => length)).toEqual([1, 100, 100, 50]);
+    const streams = log.appends.flat().map(({ stream }) => stream);
+    expect(streams).toEqual(Array.from({ length: 251 }, (_, n) => `reads/org-1/user-${n}`));
+  });
+
+  it('of one accessor that cannot be recorded are refused, and those that came with them are not', async () => {
+    const log = new Log();
+    const lost = Object.assign(new Error('somebody has been forgotten'), { code: 'CA401' });
+    const of = (user: string, writes: readonly IdempotentWrite[]) => writes.some(({ writer }) => writer === user);
+    log.fails = (writes) => {
+      if (of('user-2', writes)) return new Error('a value that is too long');
+      return of('user-3', writes) ? lost : null;
+    };
+    const reads = over(log);
+    const all = [1, 1, 2, 2, 3, 4].map((n) => reads.record<Seen>(actor(`user-${n}`), 'org-1', seen('a')));
+    const ends = await Promise.allSettled(all);
+    const [unrecorded, unknown] = [{ reason: { kind: 'unavailable' } }, { reason: lost }];
+    const recorded = { status: 'fulfilled' };
+    expect(ends).toMatchObject([recorded, recorded, unrecorded, unrecorded, unknown, recorded]);
+    // Each of them once, however many have asked.
+    expect(log.appends.filter((writes) => of('user-2', writes))).toHaveLength(2);
+  });
+
+  it('do not wait for ever behind one that somebody holds up', async () => {
+    const log = new Log();
+    log.open = false;
+    const reads = over(log);
+    const held = reads.record<Seen>(actor('user-1'), 'org-1', seen('a'));
+    await turns();
+    log.open = true;
+    await reads.record<Seen>(actor('user-2'), 'org-1', seen('b'));
+    log.let();
+    await held;
+    expect(log.lamps).toEqual([[['reads/org-1/user-1', 'a']], [['reads/org-1/user-2', 'b']]]);
+  });
+
+  it('are not recorded where no organization is told, where nothing is shown, and where there is no trail', async () => {
+    const log = new Log();
+    await over(log).record<Seen>(actor('user-1'), null, seen('a'));
+    await over(log).record<Seen>(actor('user-1'), 'org-1');
+    await over(log, { recorded: false }).record<Seen>(actor('user-1'), 'org-1', seen('a'));
+    expect(log.appends).toEqual([]);
+  });
+});
+
+describe('content', () => {
+  it('is let go of where its reading cannot be recorded', async () => {
+    const content = Readable.from(['bytes']);
+    await expect(releaseOnceRecorded(content, Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect(content.destroyed).toBe(true);
+    const shown = Readable.from(['bytes']);
+    expect(await releaseOnceRecorded(shown, Promise.resolve())).toBe(shown);
+    expect(shown.destroyed).toBe(false);
+  });
+});

@@ -1,0 +1,36 @@
+import { can, type Identity } from '#access';
+import { toOne, type Resource } from '#json-api';
+import type { RegistryProviderPlatformRow } from './registry-provider-platforms.queries.js';
+import { buildProviderPath } from '../providers/registry-providers.document.js';
+import type { ReleaseLinks } from '../release-files/release.links.js';
+
+export const renderRegistryProviderPlatform = (
+  row: RegistryProviderPlatformRow,
+  actor: Identity,
+  links: ReleaseLinks,
+): Resource => {
+  const version = `${buildProviderPath(row.organizationName, row.providerName)}/versions/${row.version}`;
+  const manages = can(actor, 'manage-providers', row);
+  const file = { kind: 'binary', version: row.versionId, platform: row.id } as const;
+  const fileLinks: Readonly<Record<string, string>> =
+    row.size !== null
+      ? { 'provider-binary-download': links.download(file, row.filename) }
+      : // The link itself is the permission: who may not upload has none.
+        manages
+        ? { 'provider-binary-upload': links.upload(file) }
+        : {};
+  return {
+    id: row.id,
+    type: 'registry-provider-platforms',
+    attributes: {
+      os: row.os,
+      arch: row.arch,
+      filename: row.filename,
+      shasum: row.shasum,
+      'provider-binary-uploaded': row.size !== null,
+      permissions: { 'can-delete': manages, 'can-upload-asset': manages },
+    },
+    relationships: { 'registry-provider-version': toOne('registry-provider-versions', row.versionId, version) },
+    links: { self: `${version}/platforms/${row.os}/${row.arch}`, ...fileLinks },
+  };
+};

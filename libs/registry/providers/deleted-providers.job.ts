@@ -1,0 +1,40 @@
+import { expectVersion, decideWrite, type ScheduledJob, type EventStore } from '#event-store';
+import { registryProviderVersion } from '../versions/registry-provider-version.js';
+import { VERSIONS_PER_DELETION, findVersionsOfDeletedProvider } from './registry-providers.queries.js';
+
+const EVERY_MS = 30_000;
+
+/**
+ * Deletes the remaining versions of deleted providers in steps, because one append to thousands of streams would hold up
+ * every follower. The server does not serve them meanwhile. Each step reads which versions remain, so the next round
+ * resumes an interrupted deletion on any process. The entries in the trail show the progress.
+ */
+export const createDeletedProvidersJob = (store: EventStore): ScheduledJob => ({
+  name: 'deleted_providers',
+  everyMs: EVERY_MS,
+  run: async ({ signal, done }) => {
+    while (!signal.aborted) {
+      const deleted = await deleteStep(store);
+      if (deleted === 0) return;
+      done(deleted);
+    }
+  },
+});
+
+/** Returns how many versions it deleted; 0 if none is left. */
+const deleteStep = (store: EventStore): Promise<number> =>
+  store.untilFirst(async () => {
+    const found = await findVersionsOfDeletedProvider(store.database, VERSIONS_PER_DELETION);
+    if (!found) return 0;
+    const { provider, organization, organizationVersion, versions } = found;
+    const deletion = (await store.stream(provider)).at(-1);
+    if (!deletion) throw new Error(`the provider ${provider} of a version was never created`);
+    const writes = versions.map(async ({ id, snapshot }) => {
+      const loaded = await store.restore(id, registryProviderVersion, snapshot);
+      return decideWrite(registryProviderVersion, loaded, organization, { type: 'DeleteVersion', data: {} });
+    });
+    // The trail names the caller that deleted the provider.
+    const context = { ...deletion.context, causation: deletion.id };
+    await store.append([expectVersion(organization, organizationVersion), ...(await Promise.all(writes))], context);
+    return versions.length;
+  });

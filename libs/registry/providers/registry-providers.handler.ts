@@ -1,0 +1,147 @@
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { Ids, unprocessable, type Tag } from '#kernel';
+import {
+  EventStore,
+  getFirstRow,
+  refuseTakenName,
+  newStream,
+  expectVersion,
+  decideWrite,
+  type StreamWrite,
+} from '#event-store';
+import { createEventContext, loadParentOrganization, type Actor, type ParentOrganization } from '#access';
+import { registryProvider } from './registry-provider.js';
+import { registryProviderVersion } from '../versions/registry-provider-version.js';
+import {
+  loadCuratingOrganization,
+  selectRegistryProviderById,
+  loadRegistryProviderForCommand,
+  VERSIONS_PER_DELETION,
+  type ProviderPath,
+  type RegistryProviderRow,
+} from './registry-providers.queries.js';
+
+export class CreateRegistryProvider extends Command<RegistryProviderRow> {
+  constructor(
+    readonly organization: string,
+    readonly asked: Pick<ProviderPath, 'registryName' | 'namespace' | 'name'>,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+/** Replaces the tags of a provider; `bindings` undefined leaves them as they are. */
+export class TagRegistryProvider extends Command<RegistryProviderRow> {
+  constructor(
+    readonly path: ProviderPath,
+    readonly bindings: readonly Tag[] | undefined,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+export class DeleteRegistryProvider extends Command<void> {
+  constructor(
+    readonly path: ProviderPath,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(CreateRegistryProvider)
+export class CreateRegistryProviderHandler implements ICommandHandler<CreateRegistryProvider> {
+  constructor(
+    private readonly store: EventStore,
+    private readonly ids: Ids,
+  ) {}
+
+  async execute({
+    organization,
+    asked: { registryName, namespace, name },
+    actor,
+  }: CreateRegistryProvider): Promise<RegistryProviderRow> {
+    const id = this.ids.next('prov');
+    const { rows } = await this.store
+      .handle({
+        decider: registryProvider,
+        load: async () => {
+          const place = await this.placeFor(organization, { registryName, namespace }, actor);
+          return { ...newStream(id, registryProvider), place };
+        },
+        command: () => {
+          const data = { name, namespace: registryName === 'public' ? namespace : null };
+          return { type: 'CreateRegistryProvider', data } as const;
+        },
+        organization: ({ place }) => place.organization,
+        holding: ({ place }) => [expectVersion(place.organization, place.version)],
+        context: createEventContext(actor),
+        read: () => [selectRegistryProviderById(id)],
+      })
+      .catch(refuseTakenName('registry_providers_names_key'));
+    return getFirstRow<RegistryProviderRow>(rows);
+  }
+
+  private async placeFor(
+    organization: string,
+    { registryName, namespace }: Pick<ProviderPath, 'registryName' | 'namespace'>,
+    actor: Actor,
+  ): Promise<ParentOrganization> {
+    const { database } = this.store;
+    if (registryName === 'public') return loadCuratingOrganization(database, actor, organization);
+    const place = await loadParentOrganization(database, actor, 'manage-providers', organization);
+    if (namespace === organization) return place;
+    throw unprocessable(`Namespace of a private provider must be the organization, ${organization}`, 'namespace');
+  }
+}
+
+@CommandHandler(TagRegistryProvider)
+export class TagRegistryProviderHandler implements ICommandHandler<TagRegistryProvider> {
+  constructor(private readonly store: EventStore) {}
+
+  async execute({ path, bindings, actor }: TagRegistryProvider): Promise<RegistryProviderRow> {
+    const { rows } = await this.store.handle({
+      decider: registryProvider,
+      load: async () => {
+        const found = await loadRegistryProviderForCommand(this.store.database, actor, path);
+        return { ...(await this.store.restore(found.id, registryProvider, found.snapshot)), found };
+      },
+      command: ({ state }) => {
+        const kept = state.status === 'active' ? state.tags : [];
+        return { type: 'TagRegistryProvider', data: { bindings: bindings ?? kept } } as const;
+      },
+      organization: ({ found }) => found.organization,
+      holding: ({ found }) => [expectVersion(found.organization, found.organizationVersion)],
+      context: createEventContext(actor),
+      read: ({ found }) => [selectRegistryProviderById(found.id)],
+    });
+    return getFirstRow<RegistryProviderRow>(rows);
+  }
+}
+
+@CommandHandler(DeleteRegistryProvider)
+export class DeleteRegistryProviderHandler implements ICommandHandler<DeleteRegistryProvider> {
+  constructor(private readonly store: EventStore) {}
+
+  /** Its versions go with it: the first of them in the same append, the others in steps (deleted-providers.job.ts). */
+  async execute({ path, actor }: DeleteRegistryProvider): Promise<void> {
+    await this.store.untilFirst(async () => {
+      const found = await loadRegistryProviderForCommand(this.store.database, actor, path, VERSIONS_PER_DELETION);
+      const { organization, organizationVersion } = found;
+      const provider = await this.store.restore(found.id, registryProvider, found.snapshot);
+      const versions = found.versions.map(async ({ id, snapshot }): Promise<StreamWrite> => {
+        const loaded = await this.store.restore(id, registryProviderVersion, snapshot);
+        return decideWrite(registryProviderVersion, loaded, organization, { type: 'DeleteVersion', data: {} });
+      });
+      // The provider first: who changes a version holds it before that, and two such appends would wait for one another.
+      const writes = [
+        expectVersion(organization, organizationVersion),
+        decideWrite(registryProvider, provider, organization, { type: 'DeleteRegistryProvider', data: {} }),
+        ...(await Promise.all(versions)),
+      ];
+      await this.store.append(writes, createEventContext(actor));
+    });
+  }
+}

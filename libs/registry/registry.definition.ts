@@ -1,0 +1,29 @@
+import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
+import { gpgKey } from './gpg-keys/gpg-key.js';
+import { registryProvider } from './providers/registry-provider.js';
+import { registryProviderVersion } from './versions/registry-provider-version.js';
+import { registryEvents } from './registry.events.js';
+import {
+  gpgKeys,
+  registryProviderPlatforms,
+  registryProviders,
+  registryProviderVersions,
+} from './registry.projection.js';
+
+export const registryDefinition: ModuleDefinition = {
+  name: 'registry',
+  kinds: toEventRegistry(registryEvents),
+  aggregates: [
+    defineAggregate('prov', registryProvider),
+    defineAggregate('provver', registryProviderVersion),
+    defineAggregate('gpgkey', gpgKey),
+  ],
+  projections: [
+    toProjection(registryProviders),
+    toProjection(registryProviderVersions),
+    toProjection(registryProviderPlatforms),
+    toProjection(gpgKeys),
+  ],
+  followers: [],
+  migrations: new URL('./sql/', import.meta.url),
+};

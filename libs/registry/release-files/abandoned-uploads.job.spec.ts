@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { sql } from '#kernel';
+import { BlobStore, type BlobContent } from '#blob-store';
+import { AdjustableClock } from '../../../test/support/clocks.js';
+import { makeRelease, upload, type TestArchive, type TestRelease } from '../../../test/support/releases.js';
+import { expectStatus, makeOrganization } from '../../../test/support/seeds.js';
+import { runJobOnce } from '../../../test/support/scheduled-jobs.js';
+import { startTestServer, type TestServer } from '../../../test/support/server.js';
+import { createAbandonedUploadsJob } from '../index.js';
+import { recordUploadAttempt } from './release-files.queries.js';
+import { ReleaseFiles } from './release.files.js';
+
+const clock = new AdjustableClock();
+let server: TestServer;
+let files: ReleaseFiles;
+
+beforeAll(async () => {
+  server = await startTestServer({ clock });
+  files = new ReleaseFiles(server.house.blobs);
+  await makeOrganization(server, 'acme');
+});
+
+afterAll(() => server.close());
+
+let count = 0;
+let release: TestRelease;
+let linux: TestArchive;
+/** Of the platform, which is that of its file. */
+let id: string;
+
+beforeEach(async () => {
+  release = await makeRelease(server, 'acme', `made-${(count += 1)}`, { keyId: 'NONE' });
+  linux = release.archive('linux');
+  id = (await release.addPlatform(linux)).id as string;
+});
+
+const keepHouse = (blobs: BlobStore = server.house.blobs): Promise<number> =>
+  runJobOnce(createAbandonedUploadsJob(server.database, blobs, clock));
+
+const notes = async (): Promise<string[]> => {
+  const rows = await server.database.rows<{ id: string }>(sql`select id from registry.open_uploads order by id`);
+  return rows.map((row) => row.id);
+};
+
+const begin = (file = id): Promise<void> =>
+  recordUploadAttempt(server.database, { id: file, attempt: randomUUID() }, clock.now());
+
+/** What a process leaves that is killed before it can tell of the file. */
+const beKilledAfterStoring = async (file = id, bytes = linux.bytes): Promise<void> => {
+  await begin(file);
+  await files.put(file, bytes);
+};
+
+const uploaded = async (): Promise<void> => {
+  expectStatus(await upload(server, await release.linkOf(linux, 'provider-binary-upload'), linux.bytes), 200);
+};
+
+const download = async (): Promise<Buffer> => {
+  const response = await fetch(`${server.url}${await release.linkOf(linux, 'provider-binary-download')}`);
+  expect(response.status).toBe(200);
+  return Buffer.from(await response.arrayBuffer());
+};
+
+describe('a file that no event tells of', () => {
+  it('is removed with its note after two days, and not before', async () => {
+    const version = (await release.document()).id as string;
+    const others = [`${version}/${'a'.repeat(64)}`, `${version}/${'b'.repeat(64)}`];
+    await beKilledAfterStoring();
+    for (const other of others) await beKilledAfterStoring(other);
+    clock.pass({ minutes: 47 * 60 });
+    expect(await keepHouse()).toBe(0);
+    expect(await files.size(id)).toBe(linux.bytes.length);
+    clock.pass({ minutes: 2 * 60 });
+    expect(await keepHouse()).toBe(3);
+    expect(await Promise.all([id, ...others].map((file) => files.size(file)))).toEqual([null, null, null]);
+    expect(await notes()).toEqual([]);
+  });
+
+  it('and was never stored is only a note', async () => {
+    await begin();
+    clock.pass({ days: 3 });
+    expect(await keepHouse()).toBe(1);
+    expect(await notes()).toEqual([]);
+  });
+
+  it('is taken for what it is by who uploads it again', async () => {
+    await beKilledAfterStoring();
+    await uploaded();
+    expect(await download()).toEqual(linux.bytes);
+    clock.pass({ days: 3 });
+    expect(await keepHouse()).toBe(1);
+    expect(await download()).toEqual(linux.bytes);
+    expect(await notes()).toEqual([]);
+  });
+
+  it('stays while somebody is uploading it again', async () => {
+    await beKilledAfterStoring();
+    clock.pass({ days: 3 });
+    await begin();
+    expect(await keepHouse()).toBe(0);
+    expect(await files.size(id)).toBe(linux.bytes.length);
+    clock.pass({ days: 3 });
+    expect(await keepHouse()).toBe(1);
+    expect(await files.size(id)).toBeNull();
+  });
+
+  it('of a version that was deleted meanwhile goes as well', async () => {
+    await beKilledAfterStoring();
+    expectStatus(await server.delete(release.path), 204);
+    clock.pass({ days: 3 });
+    expect(await keepHouse()).toBe(1);
+    expect(await files.size(id)).toBeNull();
+  });
+});
+
+/** Another store, whose removals wait until they are let through. */
+class GuardedBlobs extends BlobStore {
+  readonly asked = Promise.withResolvers<void>();
+  readonly gate = Promise.withResolvers<void>();
+
+  constructor(private readonly inner: BlobStore) {
+    super();
+  }
+
+  override put(key: string, content: BlobContent): Promise<void> {
+    return this.inner.put(key, content);
+  }
+
+  override get(key: string) {
+    return this.inner.get(key);
+  }
+
+  override head(key: string) {
+    return this.inner.head(key);
+  }
+
+  override async delete(key: string): Promise<void> {
+    this.asked.resolve();
+    await this.gate.promise;
+    await this.inner.delete(key);
+  }
+}
+
+describe('a file that is being removed', () => {
+  it('is uploaded again when that is done, and not before', async () => {
+    await beKilledAfterStoring();
+    clock.pass({ days: 3 });
+    const blobs = new GuardedBlobs(server.house.blobs);
+    const kept = keepHouse(blobs);
+    await blobs.asked.promise;
+    const again = uploaded();
+    await waitingForLock();
+    blobs.gate.resolve();
+    expect(await kept).toBe(1);
+    await again;
+    expect(await download()).toEqual(linux.bytes);
+    expect(await notes()).toEqual([]);
+  });
+});
+
+/** Resolves when somebody waits for a lock that another one has. */
+const waitingForLock = async (): Promise<void> => {
+  for (;;) {
+    const [found] = await server.database.rows(sql`
+      select 1 from pg_locks where locktype = 'advisory' and not granted
+         and database = (select oid from pg_database where datname = current_database())`);
+    if (found) return;
+  }
+};

@@ -1,0 +1,114 @@
+import { notFound, sql, type Sql } from '#kernel';
+import { buildSnapshotJson, type Database, type DatabaseSession, type StreamSnapshot } from '#event-store';
+import { formatChecksumsName, formatSignatureName } from '#provider-release';
+import { FROM_VERSION_KEY } from '../versions/registry-provider-versions.queries.js';
+import type { ReleaseFile } from './release.links.js';
+
+export type ReleaseUploadTarget = {
+  readonly organization: string;
+  readonly organizationVersion: number;
+  readonly keyId: string;
+  /** The public key that its version names, where the organization has it. */
+  readonly armor: string | null;
+  readonly snapshot: StreamSnapshot;
+};
+
+/** A version that files are uploaded to. A link stands for the permission, so nobody is asked. */
+export const loadReleaseUploadTarget = async (database: Database, version: string): Promise<ReleaseUploadTarget> => {
+  const row = await database.row<ReleaseUploadTarget>(sql`
+    select v.organization, so.version as "organizationVersion", v.key_id as "keyId",
+           (select k.ascii_armor ${FROM_VERSION_KEY}) as armor, ${buildSnapshotJson('s')} as snapshot
+      from registry_provider_versions v join event_store.streams s on s.stream = v.id
+      join event_store.streams so on so.stream = v.organization
+     where v.id = ${version}`);
+  if (!row) throw notFound('This version has been deleted');
+  return row;
+};
+
+/** One try to upload a file. */
+export type UploadAttempt = { readonly id: string; readonly attempt: string };
+
+/** Who takes a file away and who begins to upload it wait for one another. */
+const lockOf = (id: string): Sql => sql`select pg_advisory_xact_lock(event_store.lock_of(${`upload ${id}`}))`;
+
+/** Notes that a file may come to lie in the blob store: before it does, for each attempt. */
+export const recordUploadAttempt = async (
+  database: Database,
+  { id, attempt }: UploadAttempt,
+  now: Date,
+): Promise<void> => {
+  const note = sql`
+    insert into registry.open_uploads (id, attempt, since) values (${id}, ${attempt}, ${now.toISOString()})`;
+  await database.transaction([lockOf(id), note]);
+};
+
+/** Of an attempt that the log tells of by now, or that has stored nothing; another one may be under way. */
+export const deleteUploadAttempt = ({ id, attempt }: UploadAttempt): Sql =>
+  sql`delete from registry.open_uploads where id = ${id} and attempt = ${attempt}`;
+
+/** Whether an event tells of the file: it is no longer on its way then. */
+const isRecorded = sql.raw(`(
+  exists (select 1 from registry_provider_platforms l where l.id = u.id and l.size is not null)
+  or exists (select 1 from registry_provider_versions v
+              where v.id = split_part(u.id, '/', 1)
+                and split_part(u.id, '/', 2) in (v.shasums ->> 'sha256', v.signature ->> 'sha256')))`);
+
+/** Nobody has begun to upload it since that time. */
+const isAbandoned = (before: Date): Sql => sql`
+  u.since < ${before.toISOString()}
+  and not exists (select 1 from registry.open_uploads later
+                   where later.id = u.id and later.since >= ${before.toISOString()})`;
+
+/** Ids of files whose every attempt was begun before that time. */
+export const listAbandonedFiles = async (
+  database: Database,
+  before: Date,
+  limit: number,
+): Promise<readonly string[]> => {
+  const found = await database.rows<{ id: string }>(sql`
+    select distinct u.id from registry.open_uploads u where ${isAbandoned(before)} order by u.id limit ${limit}`);
+  return found.map(({ id }) => id);
+};
+
+/** Removes a file that was abandoned and that no event tells of, and its notes; whoever uploads it anew waits meanwhile. */
+export const removeAbandonedFile = async (
+  session: DatabaseSession,
+  { id, before, remove }: { readonly id: string; readonly before: Date; readonly remove: () => Promise<void> },
+): Promise<void> => {
+  await session.pipeline([sql`begin`, lockOf(id)]);
+  const [found] = await session.run<{ told: boolean }>(sql`
+    select ${isRecorded} as told from registry.open_uploads u where u.id = ${id} and ${isAbandoned(before)}`);
+  if (found?.told === false) await remove();
+  await session.pipeline([...(found ? [sql`delete from registry.open_uploads where id = ${id}`] : []), sql`commit`]);
+};
+
+/** A file that can be downloaded: under what name, and where it lies. */
+export type DownloadTarget = { readonly filename: string; readonly sha256: string; readonly size: number };
+
+type FileRow = Omit<DownloadTarget, 'filename'> & { readonly name: string; readonly version: string };
+
+/** Of a version's own files: each has its name from the version. */
+const selectFile = (column: 'shasums' | 'signature'): Sql =>
+  sql.raw(`select p.name, v.version, v.${column} ->> 'sha256' as sha256, (v.${column} ->> 'size')::bigint as size
+             from registry_provider_versions v join registry_providers p on p.id = v.provider`);
+
+/** Null where there is none, or it is not proved yet. */
+export const findDownloadTarget = async (database: Database, file: ReleaseFile): Promise<DownloadTarget | null> => {
+  if (file.kind === 'binary') {
+    const archive = await database.row<DownloadTarget>(sql`
+      select l.filename, l.shasum as sha256, l.size
+        from registry_provider_platforms l join registry_provider_versions v on v.id = l.version
+        join registry_providers p on p.id = v.provider
+       where l.id = ${file.platform} and l.size is not null`);
+    return archive ?? null;
+  }
+  const [statement, nameOf] =
+    file.kind === 'shasums'
+      ? [sql`${selectFile('shasums')} where v.id = ${file.version} and v.shasums is not null`, formatChecksumsName]
+      : [
+          sql`${selectFile('signature')} where v.id = ${file.version} and (v.signature ->> 'verified')::boolean`,
+          formatSignatureName,
+        ];
+  const found = await database.row<FileRow>(statement);
+  return found ? { filename: nameOf(found), sha256: found.sha256, size: found.size } : null;
+};

@@ -1,0 +1,75 @@
+import { can, type Identity } from '#access';
+import { linkTo, toMany, toOne, type Resource } from '#json-api';
+import { formatChecksumsName, formatSignatureName } from '#provider-release';
+import type { RegistryProviderVersionRow, VersionCompleteness } from './registry-provider-versions.queries.js';
+import { buildProviderPath } from '../providers/registry-providers.document.js';
+import type { ReleaseLinks } from '../release-files/release.links.js';
+
+/** What is still to come before the version can be installed, in the order in which it is uploaded. */
+export const listMissing = (row: VersionCompleteness): readonly string[] => [
+  ...(row.shasums ? [] : ['SHA256SUMS']),
+  ...(row.signature?.verified ? [] : ['SHA256SUMS.sig']),
+  ...(row.hasKey ? [] : [`GPG key ${row.keyId}`]),
+  ...(row.platforms.length > 0 ? [] : ['a platform']),
+  ...row.platforms.flatMap(({ filename, size }) => (size === null ? [filename] : [])),
+];
+
+/** Whether clients are served the version: it was whole once, and there is something to install and to prove it by. */
+export const isUsable = ({ publishedAt, platforms, hasKey }: RegistryProviderVersionRow): boolean =>
+  publishedAt !== null && hasKey && platforms.some(({ size }) => size !== null);
+
+const buildFileLinks = (
+  row: RegistryProviderVersionRow,
+  mayUpload: boolean,
+  links: ReleaseLinks,
+): Readonly<Record<string, string>> => {
+  const { id: version } = row;
+  const release = { name: row.providerName, version: row.version };
+  const link = (kind: 'shasums' | 'shasums-sig', filename: string, isHere: boolean): [string, string][] => {
+    if (isHere) return [[`${kind}-download`, links.download({ kind, version }, filename)]];
+    // The link itself is the permission: who may not upload has none.
+    return mayUpload ? [[`${kind}-upload`, links.upload({ kind, version })]] : [];
+  };
+  return Object.fromEntries([
+    ...link('shasums', formatChecksumsName(release), row.shasums !== null),
+    ...link('shasums-sig', formatSignatureName(release), row.signature?.verified === true),
+  ]);
+};
+
+export const renderRegistryProviderVersion = (
+  row: RegistryProviderVersionRow,
+  actor: Identity,
+  links: ReleaseLinks,
+): Resource => {
+  const provider = buildProviderPath(row.organizationName, row.providerName);
+  const path = `${provider}/versions/${row.version}`;
+  const manages = can(actor, 'manage-providers', row);
+  return {
+    id: row.id,
+    type: 'registry-provider-versions',
+    attributes: {
+      version: row.version,
+      'key-id': row.keyId,
+      protocols: row.protocols,
+      'created-at': row.createdAt,
+      'updated-at': row.updatedAt,
+      'shasums-uploaded': row.shasums !== null,
+      'shasums-sig-uploaded': row.signature?.verified === true,
+      // Beyond the contract: whether clients are served it, and what it still wants.
+      usable: isUsable(row),
+      missing: listMissing(row),
+      permissions: { 'can-delete': manages, 'can-upload-asset': manages },
+    },
+    relationships: {
+      'registry-provider': toOne('registry-providers', row.provider, provider),
+      platforms: {
+        ...toMany(
+          'registry-provider-platforms',
+          row.platforms.map(({ id }) => id),
+        ),
+        ...linkTo(`${path}/platforms`),
+      },
+    },
+    links: { self: path, ...buildFileLinks(row, manages, links) },
+  };
+};

@@ -1,0 +1,170 @@
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { Ids, notFound } from '#kernel';
+import {
+  EventStore,
+  getFirstRow,
+  refuseTakenName,
+  newStream,
+  expectVersion,
+  type LoadedStream,
+  type DatabaseRow,
+  type StreamWrite,
+} from '#event-store';
+import { createEventContext, type Actor } from '#access';
+import type { Protocol } from '#provider-release/rules';
+import type { PlatformAttributes } from '../platforms/registry-provider-platform.js';
+import {
+  registryProviderVersion,
+  type RegistryProviderVersionState,
+  type RegistryProviderVersionCommand,
+} from './registry-provider-version.js';
+import {
+  loadProviderForNewVersion,
+  selectVersionById,
+  loadVersionForCommand,
+  type ProviderForVersion,
+  type RegistryProviderVersionRow,
+  type VersionForCommand,
+  type VersionPath,
+} from './registry-provider-versions.queries.js';
+import {
+  selectPlatformById,
+  type RegistryProviderPlatformRow,
+} from '../platforms/registry-provider-platforms.queries.js';
+import { requirePrivateProvider, type ProviderPath } from '../providers/registry-providers.queries.js';
+
+export class CreateRegistryProviderVersion extends Command<RegistryProviderVersionRow> {
+  constructor(
+    readonly path: ProviderPath,
+    readonly asked: {
+      readonly version: string;
+      readonly keyId: string;
+      readonly protocols: readonly Protocol[] | null;
+    },
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+export class CreateRegistryProviderPlatform extends Command<RegistryProviderPlatformRow> {
+  constructor(
+    readonly path: VersionPath,
+    readonly facts: PlatformAttributes,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+/** Deletes a version with its platforms, or one of these alone. */
+export class DeleteFromRegistry extends Command<void> {
+  constructor(
+    readonly path: VersionPath,
+    readonly platform: Pick<PlatformAttributes, 'os' | 'arch'> | null,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+/** Neither the organization nor the provider is deleted meanwhile: what is born into them would stay. */
+const buildPreconditions = (place: ProviderForVersion): StreamWrite[] => [
+  expectVersion(place.organization, place.organizationVersion),
+  expectVersion(place.provider, place.providerVersion),
+];
+
+@CommandHandler(CreateRegistryProviderVersion)
+export class CreateRegistryProviderVersionHandler implements ICommandHandler<CreateRegistryProviderVersion> {
+  constructor(
+    private readonly store: EventStore,
+    private readonly ids: Ids,
+  ) {}
+
+  async execute({ path, asked, actor }: CreateRegistryProviderVersion): Promise<RegistryProviderVersionRow> {
+    await requirePrivateProvider(this.store.database, actor, path);
+    const id = this.ids.next('provver');
+    const { rows } = await this.store
+      .handle({
+        decider: registryProviderVersion,
+        load: async () => ({
+          ...newStream(id, registryProviderVersion),
+          place: await loadProviderForNewVersion(this.store.database, actor, path),
+        }),
+        command: ({ place: { provider, providerName: name, siblings } }) =>
+          ({ type: 'CreateVersion', data: { provider, name, siblings, ...asked } }) as const,
+        organization: ({ place }) => place.organization,
+        holding: ({ place }) => buildPreconditions(place),
+        context: createEventContext(actor),
+        read: () => [selectVersionById(id)],
+      })
+      .catch(refuseTakenName('registry_provider_versions_provider_precedence_key', 'version'));
+    return getFirstRow<RegistryProviderVersionRow>(rows);
+  }
+}
+
+type LoadedVersion = LoadedStream<RegistryProviderVersionState> & { readonly found: VersionForCommand };
+
+/** A command for the version at that path; resolves to the rows of the platform that it names, where it names one. */
+const executeVersionCommand = async (
+  store: EventStore,
+  { path, actor }: { readonly path: VersionPath; readonly actor: Actor },
+  command: (loaded: LoadedVersion) => RegistryProviderVersionCommand,
+  platform?: string,
+): Promise<readonly DatabaseRow[][]> => {
+  const { rows } = await store.handle({
+    decider: registryProviderVersion,
+    load: async (): Promise<LoadedVersion> => {
+      const found = await loadVersionForCommand(store.database, actor, path);
+      return { ...(await store.restore(found.id, registryProviderVersion, found.snapshot)), found };
+    },
+    command,
+    organization: ({ found }) => found.organization,
+    holding: ({ found }) => buildPreconditions(found),
+    context: createEventContext(actor),
+    read: () => (platform === undefined ? [] : [selectPlatformById(platform)]),
+  });
+  return rows;
+};
+
+@CommandHandler(CreateRegistryProviderPlatform)
+export class CreateRegistryProviderPlatformHandler implements ICommandHandler<CreateRegistryProviderPlatform> {
+  constructor(
+    private readonly store: EventStore,
+    private readonly ids: Ids,
+  ) {}
+
+  async execute(asked: CreateRegistryProviderPlatform): Promise<RegistryProviderPlatformRow> {
+    await requirePrivateProvider(this.store.database, asked.actor, asked.path);
+    const platform = this.ids.next('provpltfrm');
+    const command = { type: 'CreatePlatform', data: { ...asked.facts, platform } } as const;
+    return getFirstRow<RegistryProviderPlatformRow>(
+      await executeVersionCommand(this.store, asked, () => command, platform),
+    );
+  }
+}
+
+const findPlatform = (
+  state: RegistryProviderVersionState,
+  { os, arch }: Pick<PlatformAttributes, 'os' | 'arch'>,
+): string => {
+  const platforms = state.status === 'active' ? Object.entries(state.platforms) : [];
+  const found = platforms.find(([, platform]) => platform.os === os && platform.arch === arch);
+  if (!found) throw notFound();
+  return found[0];
+};
+
+@CommandHandler(DeleteFromRegistry)
+export class DeleteFromRegistryHandler implements ICommandHandler<DeleteFromRegistry> {
+  constructor(private readonly store: EventStore) {}
+
+  async execute(asked: DeleteFromRegistry): Promise<void> {
+    const { platform } = asked;
+    await requirePrivateProvider(this.store.database, asked.actor, asked.path);
+    await executeVersionCommand(this.store, asked, ({ state }) =>
+      platform === null
+        ? { type: 'DeleteVersion', data: {} }
+        : { type: 'DeletePlatform', data: { platform: findPlatform(state, platform) } },
+    );
+  }
+}

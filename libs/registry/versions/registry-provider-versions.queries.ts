@@ -1,0 +1,167 @@
+import { notFound, sql, type Sql, type Timestamp } from '#kernel';
+import { buildSnapshotJson, type Database, type StreamSnapshot } from '#event-store';
+import { requirePermission, requireCurrentAccess, selectPermittedScopes, type Actor } from '#access';
+import { buildLimit, toListPage, PAGE_BYTES, type ListPage, type PageRequest } from '#json-api';
+import type { Protocol } from '#provider-release/rules';
+import type { StoredFile } from './registry-provider-version.js';
+import {
+  BYTES_OF_VERSION,
+  requirePrivateProvider,
+  isProviderAt,
+  type ProviderPath,
+} from '../providers/registry-providers.queries.js';
+
+/** Where a version is found. */
+export type VersionPath = ProviderPath & { readonly version: string };
+
+/** A platform as the documents of versions need it. */
+export type PlatformOfVersion = {
+  readonly id: string;
+  readonly os: string;
+  readonly arch: string;
+  readonly filename: string;
+  /** Bytes of its zip; null until it is uploaded. */
+  readonly size: number | null;
+};
+
+export type RegistryProviderVersionRow = {
+  readonly id: string;
+  readonly organization: string;
+  readonly organizationName: string;
+  readonly provider: string;
+  readonly providerName: string;
+  readonly version: string;
+  readonly keyId: string;
+  readonly protocols: readonly Protocol[];
+  readonly shasums: StoredFile | null;
+  readonly signature: (StoredFile & { readonly verified: boolean }) | null;
+  readonly publishedAt: Timestamp | null;
+  readonly createdAt: Timestamp;
+  readonly updatedAt: Timestamp;
+  readonly platforms: readonly PlatformOfVersion[];
+  /** Whether the organization has the key that it names: clients need it to prove the signature. */
+  readonly hasKey: boolean;
+};
+
+/** What of a version is looked at to tell what it lacks. */
+export type VersionCompleteness = Pick<RegistryProviderVersionRow, 'keyId' | 'hasKey' | 'shasums' | 'signature'> & {
+  readonly platforms: readonly Pick<PlatformOfVersion, 'filename' | 'size'>[];
+};
+
+/** The key of the organization that a version in the row `v` names; ids of keys are upper-case (gpg-key.ts). */
+export const FROM_VERSION_KEY = sql.raw(
+  'from gpg_keys k where k.organization = v.organization and k.key_id = upper(v.key_id)',
+);
+
+const columns = sql`
+  v.id, v.organization, o.name as "organizationName", p.id as provider, p.name as "providerName", v.version,
+  v.key_id as "keyId", v.protocols, v.shasums, v.signature, v.published_at as "publishedAt",
+  v.created_at as "createdAt", v.updated_at as "updatedAt",
+  coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'os', l.os, 'arch', l.arch, 'filename', l.filename,
+                                                'size', l.size) order by l.os, l.arch)
+              from registry_provider_platforms l where l.version = v.id), '[]') as platforms,
+  exists (select 1 ${FROM_VERSION_KEY}) as "hasKey"`;
+
+export const FROM_VERSIONS = sql.raw(`from registry_provider_versions v
+  join registry_providers p on p.id = v.provider join organizations o on o.id = p.organization`);
+
+export const selectVersionById = (id: string): Sql => sql`select ${columns} ${FROM_VERSIONS} where v.id = ${id}`;
+
+/** Returns the newest of these versions, newest first: as many as one page may have in bytes. */
+export const newestVersions = (ids: Sql): Sql => sql`
+  select ${columns}
+    from (select v.id, sum(${BYTES_OF_VERSION}) over (order by v.created_at desc, v.id) as bytes
+            from registry_provider_versions v where v.id = any (${ids})) newest
+    join registry_provider_versions v on v.id = newest.id
+    join registry_providers p on p.id = v.provider join organizations o on o.id = p.organization
+   where newest.bytes <= ${PAGE_BYTES} order by v.created_at desc, v.id`;
+
+export const findVersion = async (
+  database: Database,
+  actor: Actor,
+  path: VersionPath,
+): Promise<RegistryProviderVersionRow> => {
+  await requirePrivateProvider(database, actor, path);
+  const row = await database.row<RegistryProviderVersionRow>(
+    sql`select ${columns} ${FROM_VERSIONS} where ${isProviderAt(path)} and v.version = ${path.version} and ${requireCurrentAccess(actor)}`,
+  );
+  if (!row) throw notFound();
+  requirePermission(actor, 'read-providers', row);
+  return row;
+};
+
+/** One page and the count of all, the newest first, in one statement. */
+export const listVersions = async (
+  database: Database,
+  actor: Actor,
+  path: ProviderPath,
+  page: PageRequest,
+): Promise<ListPage<RegistryProviderVersionRow>> => {
+  await requirePrivateProvider(database, actor, path);
+  const places = sql`
+    select p.id, p.organization from registry_providers p join organizations o on o.id = p.organization
+     where ${isProviderAt(path)} and ${requireCurrentAccess(actor)}`;
+  const found = await database.slowRows<RegistryProviderVersionRow & { owner: string; total: number }>(
+    actor,
+    sql`
+    select o.id as owner, (select count(*) from registry_provider_versions v where v.provider = p.id) as total, page.*
+      from ${selectPermittedScopes(actor, 'read-providers', places)} place
+      join registry_providers p on p.id = place.id join organizations o on o.id = place.organization
+      left join lateral (select ${columns} from registry_provider_versions v where v.provider = p.id
+                          order by v.created_at desc, v.id ${buildLimit(page)}) page on true
+     order by page."createdAt" desc, page.id`,
+  );
+  const [first] = found;
+  if (!first) throw notFound();
+  requirePermission(actor, 'read-providers', { organization: first.owner });
+  return toListPage(found);
+};
+
+export type ProviderForVersion = {
+  readonly organization: string;
+  readonly organizationVersion: number;
+  readonly provider: string;
+  readonly providerVersion: number;
+  readonly providerName: string;
+};
+
+const providerScopeColumns = sql.raw(`
+  o.id as organization, so.version as "organizationVersion", p.id as provider, sp.version as "providerVersion",
+  p.name as "providerName"`);
+
+const SCOPE_STREAM_JOINS = sql.raw(`join event_store.streams so on so.stream = o.id
+  join event_store.streams sp on sp.stream = p.id`);
+
+/** `siblings`: how many versions the provider has. */
+export type ProviderForNewVersion = ProviderForVersion & { readonly siblings: number };
+
+/** The provider, for who adds a version to it. */
+export const loadProviderForNewVersion = async (
+  database: Database,
+  actor: Actor,
+  path: ProviderPath,
+): Promise<ProviderForNewVersion> => {
+  const row = await database.row<ProviderForNewVersion>(sql`
+    select ${providerScopeColumns}, (select count(*) from registry_provider_versions v where v.provider = p.id) as siblings
+      from registry_providers p join organizations o on o.id = p.organization ${SCOPE_STREAM_JOINS}
+     where ${isProviderAt(path)} and ${requireCurrentAccess(actor)}`);
+  if (!row) throw notFound();
+  requirePermission(actor, 'manage-providers', row);
+  return row;
+};
+
+export type VersionForCommand = ProviderForVersion & { readonly id: string; readonly snapshot: StreamSnapshot };
+
+export const loadVersionForCommand = async (
+  database: Database,
+  actor: Actor,
+  path: VersionPath,
+): Promise<VersionForCommand> => {
+  const row = await database.row<VersionForCommand>(sql`
+    select v.id, ${providerScopeColumns}, ${buildSnapshotJson('s')} as snapshot
+      ${FROM_VERSIONS} ${SCOPE_STREAM_JOINS} join event_store.streams s on s.stream = v.id
+     where ${isProviderAt(path)} and v.version = ${path.version} and ${requireCurrentAccess(actor)}`);
+  if (!row) throw notFound();
+  requirePermission(actor, 'manage-providers', row);
+  return row;
+};

@@ -1,0 +1,425 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { sql, type Message } from '#kernel';
+import { type ScheduledJob } from '#event-store';
+import { createSystemContext } from '#access';
+import { runsDefinition } from '#runs';
+import { stateDefinition } from '#state';
+import { FixedClock } from '../../test/support/clocks.js';
+import { waitForFollowers, logLength } from '../../test/support/event-log.js';
+import { runBetween } from '../../test/support/interleaving.js';
+import {
+  expectStatus,
+  makeConfigurationVersion,
+  makeOrganization,
+  makeWorkspace,
+  resource,
+  runBody,
+} from '../../test/support/seeds.js';
+import { newStateVersion, stateFile } from '../../test/support/state-file.js';
+import { runJobOnce } from '../../test/support/scheduled-jobs.js';
+import { startTestServer, type TestServer } from '../../test/support/server.js';
+import { expectViewsMatchLog } from '../../test/support/views-match-log.js';
+import { createExpiryJob, createRetentionJob } from './index.js';
+import { deleteOlders, dontDeletes } from './spec.js';
+
+let server: TestServer;
+let chore: ScheduledJob;
+const clock = new FixedClock();
+
+beforeAll(async () => {
+  server = await startTestServer({ clock, followers: true });
+  chore = createRetentionJob(server.store, clock, server.house.ids, 60_000);
+});
+
+afterAll(() => server.close());
+
+let organization: string;
+let count = 0;
+const newOrganization = async (): Promise<string> =>
+  (await makeOrganization(server, `organization-${(count += 1)}`)).name;
+
+beforeEach(async () => {
+  organization = await newOrganization();
+});
+
+const newWorkspace = (): Promise<string> => makeWorkspace(server, organization, `ws-${(count += 1)}`);
+
+const lineages = new Map<string, { readonly lineage: string; serial: number }>();
+
+/** Stores states one after the other, and unlocks again unless it says otherwise; the ids of their versions. */
+const store = async (workspace: string, versions: number, { unlocks = true } = {}): Promise<string[]> => {
+  expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
+  const known = lineages.get(workspace) ?? { lineage: `lineage-of-${workspace}`, serial: 0 };
+  lineages.set(workspace, known);
+  const ids: string[] = [];
+  for (let made = 0; made < versions; made += 1) {
+    known.serial += 1;
+    const body = newStateVersion(stateFile(known), { inline: true });
+    const created = await server.post(`/api/v2/workspaces/${workspace}/state-versions`, body);
+    ids.push(expectStatus(created, 201).body.data.id as string);
+  }
+  if (unlocks) expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
+  return ids;
+};
+
+const set = async (of: string, policy: object): Promise<void> => {
+  const owner = of.startsWith('ws-') ? `workspaces/${of}` : `organizations/${of}`;
+  expectStatus(await server.post(`/api/v2/${owner}/relationships/data-retention-policy`, policy), 200);
+};
+
+/** Once through all that is due; how much that was. */
+const keepHouse = () => runJobOnce(chore);
+
+/** Those whose data is still there, of these. */
+const keptOf = async (versions: readonly string[]): Promise<readonly string[]> => {
+  const rows = await server.database.rows<{ id: string }>(sql`
+    select id from state_versions where id = any (${versions}::text[]) and status = 'finalized'`);
+  const kept = new Set(rows.map(({ id }) => id));
+  return versions.filter((id) => kept.has(id));
+};
+
+const restore = async (version: string): Promise<void> =>
+  void expectStatus(await server.post(`/api/v2/state-versions/${version}/actions/restore_backing_data`), 200);
+
+describe('a policy of 30 days', () => {
+  it('deletes after 31 and not after 29, softly, and never what is current', async () => {
+    const workspace = await newWorkspace();
+    await set(workspace, deleteOlders(30));
+    const versions = await store(workspace, 3);
+    clock.pass({ days: 29 });
+    expect(await keepHouse()).toBe(0);
+    clock.pass({ days: 2 });
+    expect(await keepHouse()).toBe(2);
+    expect(await keptOf(versions)).toEqual(versions.slice(2));
+    const shown = expectStatus(await server.get(`/api/v2/state-versions/${versions[0]}`), 200).body.data;
+    expect(shown.attributes.status).toBe('backing_data_soft_deleted');
+    const current = await server.get(`/api/v2/workspaces/${workspace}/current-state-version`);
+    expect(expectStatus(current, 200).body.data.id).toBe(versions[2]);
+    expectStatus(await server.get(`/api/v2/state-versions/${versions[2]}/download`), 200);
+    clock.pass({ days: 1_000 });
+    expect(await keepHouse()).toBe(0);
+  });
+
+  it('deletes what was current when something newer has taken its place, by its age', async () => {
+    const workspace = await newWorkspace();
+    await set(workspace, deleteOlders(30));
+    const [first = ''] = await store(workspace, 1);
+    clock.pass({ days: 40 });
+    expect(await keepHouse()).toBe(0);
+    const [second = ''] = await store(workspace, 1);
+    expect(await keepHouse()).toBe(1);
+    expect(await keptOf([first, second])).toEqual([second]);
+  });
+
+  it('leaves what will be current when the workspace is unlocked', async () => {
+    const workspace = await newWorkspace();
+    await set(workspace, deleteOlders(30));
+    const [current = ''] = await store(workspace, 1);
+    const [between = '', next = ''] = await store(workspace, 2, { unlocks: false });
+    clock.pass({ days: 31 });
+    expect(await keepHouse()).toBe(1);
+    expect(await keptOf([current, between, next])).toEqual([current, next]);
+  });
+
+  it('deletes what was brought back only after as many days again: a restored version is wanted', async () => {
+    const workspace = await newWorkspace();
+    await set(workspace, deleteOlders(30));
+    const [old = ''] = await store(workspace, 2);
+    clock.pass({ days: 31 });
+    expect(await keepHouse()).toBe(1);
+    await restore(old);
+    expect(await keepHouse()).toBe(0);
+    clock.pass({ days: 29 });
+    expect(await keepHouse()).toBe(0);
+    clock.pass({ days: 2 });
+    expect(await keepHouse()).toBe(1);
+    expect(await keptOf([old])).toEqual([]);
+  });
+});
+
+const statusOf = async (type: string, id: string): Promise<string> =>
+  expectStatus(await server.get(`/api/v2/${type}/${id}`), 200).body.data.attributes.status as string;
+
+const CONFIGURATIONS = 'configuration-versions';
+
+describe('the configuration versions of a workspace with a policy of 30 days', () => {
+  /** Uploaded ones, oldest first. */
+  const configurations = async (workspace: string, ...attributes: readonly object[]): Promise<string[]> => {
+    const ids: string[] = [];
+    for (const each of attributes) {
+      clock.pass({ ms: 1 });
+      ids.push(await makeConfigurationVersion(server, workspace, each));
+    }
+    return ids;
+  };
+  const statusesOf = (ids: readonly string[]) => Promise.all(ids.map((id) => statusOf(CONFIGURATIONS, id)));
+  const [KEPT, DELETED] = ['uploaded', 'backing_data_soft_deleted'];
+
+  it('are soft-deleted after 30 days, except the newest that is uploaded', async () => {
+    const workspace = await newWorkspace();
+    await set(workspace, deleteOlders(30));
+    const ids = await configurations(workspace, {}, { speculative: true }, {}, {});
+    // The current one, which has no archive yet.
+    clock.pass({ ms: 1 });
+    expectStatus(await server.post(`/api/v2/workspaces/${workspace}/${CONFIGURATIONS}`), 201);
+    clock.pass({ days: 29 });
+    expect(await keepHouse()).toBe(0);
+    clock.pass({ days: 2 });
+    expect(await keepHouse()).toBe(3);
+    expect(await statusesOf(ids)).toEqual([DELETED, DELETED, DELETED, KEPT]);
+    expect(await keepHouse()).toBe(0);
+  });
+
+  it('stay while a run uses them, also a run of another workspace', async () => {
+    const [workspace, other] = [await newWorkspace(), await newWorkspace()];
+    await set(workspace, deleteOlders(30));
+    const ids = await configurations(workspace, {}, {});
+    const [old = ''] = ids;
+    const configuration = { 'configuration-version': { data: { type: CONFIGURATIONS, id: old } } };
+    const run = expectStatus(await server.post('/api/v2/runs', runBody(other, {}, configuration)), 201).body.data
+      .id as string;
+    clock.pass({ days: 31 });
+    expect(await keepHouse()).toBe(0);
+    expectStatus(await server.post(`/api/v2/runs/${run}/actions/cancel`), 202);
+    expect(await keepHouse()).toBe(1);
+    expect(await statusesOf(ids)).toEqual([DELETED, KEPT]);
+  });
+
+  it('stay for 30 more days after they are restored', async () => {
+    const workspace = await newWorkspace();
+    await set(workspace, deleteOlders(30));
+    const [old = ''] = await configurations(workspace, {}, {});
+    clock.pass({ days: 31 });
+    expect(await keepHouse()).toBe(1);
+    expectStatus(await server.post(`/api/v2/${CONFIGURATIONS}/${old}/actions/restore_backing_data`), 200);
+    clock.pass({ days: 29 });
+    expect(await keepHouse()).toBe(0);
+    clock.pass({ days: 2 });
+    expect(await keepHouse()).toBe(1);
+  });
+});
+
+describe('soft-deleted data', () => {
+  const expire = () =>
+    runJobOnce(createExpiryJob(server.store, clock, server.house.ids, { everyMs: 60_000, days: 30 }));
+  const softDelete = async (type: string, id: string): Promise<void> =>
+    void expectStatus(await server.post(`/api/v2/${type}/${id}/actions/soft_delete_backing_data`), 200);
+
+  // First deletes for good what other tests have soft-deleted.
+  beforeEach(async () => {
+    clock.pass({ days: 31 });
+    await expire();
+  });
+
+  it('is deleted for good after 30 days, with an entry in the trail, unless it is restored before', async () => {
+    const workspace = await newWorkspace();
+    const [old = '', restored = ''] = await store(workspace, 3);
+    const configuration = await makeConfigurationVersion(server, workspace);
+    clock.pass({ ms: 1 });
+    await makeConfigurationVersion(server, workspace);
+    for (const id of [old, restored]) await softDelete('state-versions', id);
+    await softDelete(CONFIGURATIONS, configuration);
+    clock.pass({ days: 29 });
+    await restore(restored);
+    expect(await expire()).toBe(0);
+    clock.pass({ days: 2 });
+    expect(await expire()).toBe(2);
+    const gone = 'backing_data_permanently_deleted';
+    expect([
+      await statusOf('state-versions', old),
+      await statusOf('state-versions', restored),
+      await statusOf(CONFIGURATIONS, configuration),
+    ]).toEqual([gone, 'finalized', gone]);
+    await waitForFollowers(server.store, 'audit_trail');
+    const entries = await server.database.rows<{ resource: object }>(sql`
+      select entry -> 'resource' as resource from audit_trail_entries
+       where entry -> 'resource' ->> 'action' = 'permanently_delete_backing_data'
+         and entry -> 'resource' ->> 'id' = any (${[old, configuration]}::text[])`);
+    expect(entries).toHaveLength(2);
+    expect(await expire()).toBe(0);
+  });
+
+  it('stays if it is restored while the job is at work', async () => {
+    const [old = ''] = await store(await newWorkspace(), 2);
+    await softDelete('state-versions', old);
+    clock.pass({ days: 31 });
+    runBetween(server.store, () => restore(old));
+    expect(await expire()).toBe(0);
+    expect(await statusOf('state-versions', old)).toBe('finalized');
+  });
+});
+
+describe('which policy counts', () => {
+  it('is the organization’s, where the workspace has none', async () => {
+    const others = await store(await newWorkspace(), 2);
+    organization = await newOrganization();
+    const versions = [...(await store(await newWorkspace(), 2)), ...(await store(await newWorkspace(), 2))];
+    await set(organization, deleteOlders(30));
+    clock.pass({ days: 31 });
+    expect(await keepHouse()).toBe(2);
+    expect(await keptOf(versions)).toEqual([versions[1], versions[3]]);
+    expect(await keptOf(others)).toEqual(others);
+  });
+
+  it('is the workspace’s own before that: longer, shorter, or for ever', async () => {
+    await set(organization, deleteOlders(30));
+    const [longer, shorter, spared] = [await newWorkspace(), await newWorkspace(), await newWorkspace()];
+    await set(longer, deleteOlders(60));
+    await set(shorter, deleteOlders(10));
+    await set(spared, dontDeletes);
+    const [long = ''] = await store(longer, 2);
+    const [short = ''] = await store(shorter, 2);
+    const [kept = ''] = await store(spared, 2);
+    clock.pass({ days: 11 });
+    expect(await keepHouse()).toBe(1);
+    expect(await keptOf([long, short, kept])).toEqual([long, kept]);
+    clock.pass({ days: 20 });
+    expect(await keepHouse()).toBe(0);
+    clock.pass({ days: 30 });
+    expect(await keepHouse()).toBe(1);
+    expect(await keptOf([long, kept])).toEqual([kept]);
+    expectStatus(await server.delete(`/api/v2/workspaces/${spared}/relationships/data-retention-policy`), 204);
+    expect(await keepHouse()).toBe(1);
+    expect(await keptOf([kept])).toEqual([]);
+  });
+
+  it('is none, where an organization spares all or says nothing', async () => {
+    const versions = await store(await newWorkspace(), 2);
+    clock.pass({ days: 400 });
+    expect(await keepHouse()).toBe(0);
+    await set(organization, dontDeletes);
+    expect(await keepHouse()).toBe(0);
+    expect(await keptOf(versions)).toEqual(versions);
+  });
+});
+
+describe('what changes while it is at work', () => {
+  const due = async (): Promise<{ workspace: string; old: string }> => {
+    const workspace = await newWorkspace();
+    await set(organization, deleteOlders(30));
+    const [old = ''] = await store(workspace, 2);
+    clock.pass({ days: 31 });
+    return { workspace, old };
+  };
+
+  it('counts: the organization spares all from now on', async () => {
+    const { old } = await due();
+    runBetween(server.store, () => set(organization, dontDeletes));
+    expect(await keepHouse()).toBe(0);
+    expect(await keptOf([old])).toEqual([old]);
+  });
+
+  it('counts: the workspace is spared from now on', async () => {
+    const { workspace, old } = await due();
+    runBetween(server.store, () => set(workspace, dontDeletes));
+    expect(await keepHouse()).toBe(0);
+    expect(await keptOf([old])).toEqual([old]);
+  });
+
+  it('counts: the workspace is gone', async () => {
+    const { workspace } = await due();
+    runBetween(server.store, () => server.delete(`/api/v2/workspaces/${workspace}`));
+    expect(await keepHouse()).toBe(0);
+  });
+
+  it('keeps it from nothing, where it means nothing here', async () => {
+    const { workspace, old } = await due();
+    const body = resource('workspaces', { description: 'busy' });
+    runBetween(server.store, () => server.patch(`/api/v2/workspaces/${workspace}`, body));
+    expect(await keepHouse()).toBe(1);
+    expect(await keptOf([old])).toEqual([]);
+  });
+
+  it('may be another round: nothing is deleted twice', async () => {
+    await due();
+    const before = await logLength(server.store);
+    const done = await Promise.all([keepHouse(), keepHouse()]);
+    expect(done.reduce((sum, some) => sum + some)).toBe(1);
+    expect(await logLength(server.store)).toBe(before + 1);
+    expect(await keepHouse()).toBe(0);
+    expect(await logLength(server.store)).toBe(before + 1);
+  });
+
+  it('may be a fault: the others get their turn, and what failed comes again', async () => {
+    const workspace = await newWorkspace();
+    await set(workspace, deleteOlders(30));
+    const versions = await store(workspace, 4);
+    clock.pass({ days: 31 });
+    runBetween(server.store, () => Promise.reject(new Error('the disk is full')));
+    await expect(keepHouse()).rejects.toMatchObject({
+      message: 'the data of 1 versions could not be deleted',
+      cause: { message: 'the disk is full' },
+    });
+    // Of the three that are due; which one comes first among those of the same age is left to their ids.
+    expect(await keptOf(versions)).toEqual([expect.any(String), versions[3]]);
+    expect(await keepHouse()).toBe(1);
+    expect(await keptOf(versions)).toEqual([versions[3]]);
+  });
+
+  it('may be the end of the process: the rest is left for the next round', async () => {
+    const { old } = await due();
+    const stopping = new AbortController();
+    stopping.abort();
+    await chore.run({ signal: stopping.signal, done: () => undefined });
+    expect(await keptOf([old])).toEqual([old]);
+    expect(await keepHouse()).toBe(1);
+  });
+});
+
+describe('a long history', () => {
+  /** Straight into the log: they have no files, which nobody asks for here. */
+  const storeMany = async (workspace: string, versions: number): Promise<string[]> => {
+    const [found] = await server.database.rows<{ organization: string }>(
+      sql`select organization from workspaces where id = ${workspace}`,
+    );
+    const ids = Array.from({ length: versions }, () => server.house.ids.next('sv'));
+    const createdBy = { type: 'users', id: 'user-1', name: 'ada' };
+    const facts = { size: 1, terraformVersion: null, resources: 0, providers: {}, modules: {}, outputs: [] };
+    const events: Message[] = ids.flatMap((id, serial) => [
+      {
+        type: 'StateVersionCreated',
+        data: { id, serial, lineage: null, md5: 'x', createdBy, run: null, rollbackOf: null },
+      },
+      { type: 'StateVersionFinalized', data: { id, ...facts } },
+      { type: 'StateVersionPromoted', data: { id, resources: 0 } },
+    ]);
+    // It has been created, and nothing has happened since.
+    await server.store.append(
+      [{ stream: workspace, organization: found?.organization ?? null, expected: 1, events }],
+      createSystemContext('a test', ''),
+    );
+    return ids;
+  };
+
+  it('is gone through page by page, to its end', async () => {
+    const workspace = await newWorkspace();
+    const versions = await storeMany(workspace, 220);
+    await set(workspace, deleteOlders(1));
+    clock.pass({ days: 2 });
+    expect(await keepHouse()).toBe(219);
+    expect(await keptOf(versions)).toEqual(versions.slice(-1));
+  });
+});
+
+describe('the log', () => {
+  it('says that nobody did it but Cadastre itself, and gives the views again', async () => {
+    const workspace = await newWorkspace();
+    await set(workspace, deleteOlders(30));
+    const [old = ''] = await store(workspace, 2);
+    clock.pass({ days: 31 });
+    await keepHouse();
+    await restore(old);
+    await waitForFollowers(server.store, 'audit_trail');
+    const entries = await server.database.rows<{ entry: { resource: object; auth: object } }>(sql`
+      select entry from audit_trail_entries where entry -> 'resource' ->> 'id' = ${old} order by ordinal`);
+    expect(entries.map(({ entry }) => entry)).toMatchObject([
+      { resource: { action: 'create' } },
+      {
+        auth: { type: 'System', accessor_id: 'system', description: 'data retention' },
+        resource: { type: 'state_version', action: 'soft_delete_backing_data', meta: { workspace_id: workspace } },
+      },
+      { resource: { action: 'restore_backing_data' } },
+    ]);
+    await expectViewsMatchLog(server, [stateDefinition, runsDefinition]);
+  });
+});

@@ -1,0 +1,32 @@
+import { Body, Controller, Get, Param, Post } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { CurrentActor, type Actor } from '#access';
+import { Database } from '#event-store';
+import { renderDocument, type Document } from '#json-api';
+import { renderComment } from '../run-events/run-events.document.js';
+import { findComment, listComments } from '../run-events/run-events.queries.js';
+import { parseNewComment } from '../runs/runs.body.js';
+import { CommentOnRun } from './comments.handler.js';
+
+@Controller('api/v2')
+export class CommentsController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+  ) {}
+
+  @Post('runs/:id/comments')
+  async create(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    return renderDocument(renderComment(await this.bus.execute(new CommentOnRun(id, parseNewComment(body), actor))));
+  }
+
+  @Get('runs/:id/comments')
+  async list(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return renderDocument((await listComments(this.database, actor, id)).map(renderComment));
+  }
+
+  @Get('comments/:id')
+  async show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return renderDocument(renderComment(await findComment(this.database, actor, id)));
+  }
+}

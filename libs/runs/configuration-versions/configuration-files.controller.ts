@@ -1,0 +1,116 @@
+import {
+  Body,
+  Controller,
+  Get,
+  Header,
+  HttpCode,
+  Param,
+  Put,
+  Redirect,
+  Req,
+  StreamableFile,
+  type HttpRedirectResponse,
+} from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyRequest } from 'fastify';
+import type { Readable } from 'node:stream';
+import { notFound } from '#kernel';
+import {
+  ConfigureRoute,
+  createEventContext,
+  CurrentActor,
+  Public,
+  describeRequest,
+  createSystemContext,
+  type Actor,
+} from '#access';
+import type { StoredBlob } from '#blob-store';
+import { Database } from '#event-store';
+import { ReadRecorder, releaseOnceRecorded } from '#reads';
+import { ConfigurationFiles } from './configuration-version.files.js';
+import { ConfigurationLinks, type LinkRecipient } from './configuration-version.links.js';
+import { ReceiveConfiguration } from './configuration-versions.handler.js';
+import {
+  findConfigurationVersion,
+  findLinkedConfiguration,
+  type ConfigurationVersionTarget,
+  type LinkedConfiguration,
+} from './configuration-versions.queries.js';
+import type { ConfigurationRead } from '../reads.events.js';
+
+/** Archives of configuration versions: plain bytes, no JSON:API. */
+@Controller('api/v2')
+export class ConfigurationFilesController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+    private readonly files: ConfigurationFiles,
+    private readonly links: ConfigurationLinks,
+    private readonly reads: ReadRecorder,
+  ) {}
+
+  /** The signed link stands for the token. */
+  @Put('configuration-versions/upload/:token')
+  @Public()
+  @ConfigureRoute({ rawBody: 'file' })
+  @HttpCode(200)
+  async upload(@Param('token') token: string, @Body() content: Readable): Promise<void> {
+    await this.bus.execute(new ReceiveConfiguration(this.links.uploadOf(token), content));
+  }
+
+  @Get('configuration-versions/:id/download')
+  @Redirect(undefined, 302)
+  download(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<HttpRedirectResponse> {
+    return this.linkFor({ id }, actor);
+  }
+
+  @Get('runs/:id/configuration-version/download')
+  @Redirect(undefined, 302)
+  downloadOfRun(@Param('id') run: string, @CurrentActor() actor: Actor): Promise<HttpRedirectResponse> {
+    return this.linkFor({ run }, actor);
+  }
+
+  @Get('configuration-versions/download/:token')
+  @Public()
+  @Header('content-type', 'application/octet-stream')
+  async content(@Param('token') token: string, @Req() request: FastifyRequest): Promise<StreamableFile> {
+    const { id, givenTo } = this.links.downloadOf(token);
+    const { version, found } = await this.open(id);
+    const content = await releaseOnceRecorded(found.content, this.recordArchive(version, givenTo, request));
+    return new StreamableFile(content, { type: 'application/octet-stream', length: found.size });
+  }
+
+  /** The archive may have been archived or deleted since the link was given out, and replaced since its number was read. */
+  private async open(id: string, missing?: number): Promise<{ version: LinkedConfiguration; found: StoredBlob }> {
+    const version = await findLinkedConfiguration(this.database, id);
+    if (version?.status !== 'uploaded' || version.archive === missing) throw notFound('The archive is not here');
+    const found = await this.files.get(id, version.archive);
+    return found ? { version, found } : this.open(id, version.archive);
+  }
+
+  private async linkFor(target: ConfigurationVersionTarget, actor: Actor): Promise<HttpRedirectResponse> {
+    const { id, status, organization, workspace } = await findConfigurationVersion(this.database, actor, target);
+    if (status !== 'uploaded') throw notFound('The archive is not here');
+    const data = { configurationVersion: id, workspace, shown: 'link', linkOf: actor.id } as const;
+    await this.reads.record<ConfigurationRead>(actor, organization, { type: 'ConfigurationVersionDownloaded', data });
+    return { url: this.links.download(id, createEventContext(actor).accessor), statusCode: 302 };
+  }
+
+  /** Whoever holds the link: the client is known, and whom it was given to. */
+  private recordArchive(
+    { id, organization, workspace }: LinkedConfiguration,
+    { id: linkOf, type }: LinkRecipient,
+    request: FastifyRequest,
+  ): Promise<void> {
+    const context = {
+      ...createSystemContext('signed link', request.id),
+      request: describeRequest(request),
+      ...(type === 'users' ? { linkOf } : {}),
+    };
+    const data = { configurationVersion: id, workspace, shown: 'archive', linkOf } as const;
+    return this.reads.recordAs<ConfigurationRead>(context, organization, {
+      type: 'ConfigurationVersionDownloaded',
+      data,
+    });
+  }
+}

@@ -1,0 +1,222 @@
+import { notFound, sql, type Sql, type Principal, type Timestamp } from '#kernel';
+import {
+  requirePermission,
+  requireCurrentAccess,
+  selectWorkspaceGrants,
+  selectPermittedScopes,
+  type Actor,
+  type Grant,
+  type Identity,
+  type Permission,
+  type PermissionScope,
+} from '#access';
+import { buildSnapshotJson, type Database, type StreamSnapshot } from '#event-store';
+import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
+import { EXECUTION_MODE } from '#workspaces';
+import type { ConfigurationStatus } from './configuration-version.js';
+import { FINAL_STATUSES } from '../runs/run-status.js';
+import type { ExecutionMode } from '../runs/runs.queries.js';
+
+export type ConfigurationVersionRow = {
+  readonly id: string;
+  readonly organization: string;
+  readonly workspace: string;
+  readonly source: string;
+  readonly autoQueueRuns: boolean;
+  readonly speculative: boolean;
+  readonly provisional: boolean;
+  readonly status: ConfigurationStatus;
+  readonly reached: Readonly<Record<string, Timestamp>>;
+  readonly error: string | null;
+  readonly errorMessage: string | null;
+  readonly createdAt: Timestamp;
+  /** What the caller's teams have been given on its workspace. */
+  readonly grants: readonly Grant[];
+};
+
+const COLUMNS =
+  sql.raw(`c.id, c.organization, c.workspace, c.source, c.auto_queue_runs as "autoQueueRuns", c.speculative,
+  c.provisional, c.status, c.reached, c.error, c.error_message as "errorMessage", c.created_at as "createdAt"`);
+
+const selectGrants = (actor: Identity): Sql => selectWorkspaceGrants(actor, 'w');
+
+/** Whether a run with the version in the row `alias` is not over. Runs of other workspaces may use it too. */
+export const isArchiveInUse = (alias: string): Sql => sql`exists (
+  select 1 from runs r where r.configuration_version = ${sql.raw(alias)}.id
+                         and r.status <> all (${FINAL_STATUSES}::text[]))`;
+
+const IN_USE = isArchiveInUse('c');
+
+/** The one that became current last. */
+const IS_CURRENT = sql`c.current_since is not null and not exists (
+  select 1 from configuration_versions later
+   where later.workspace = c.workspace and (later.current_since, later.id) > (c.current_since, c.id))`;
+
+/** How a version is answered with, to whom a command about it was allowed. */
+export const selectConfigurationVersionById = (id: string, actor: Actor): Sql => sql`
+  select ${COLUMNS}, ${selectGrants(actor)} as grants
+    from configuration_versions c join workspaces w on w.id = c.workspace where c.id = ${id}`;
+
+export const selectConfigurationVersionsByIds = (ids: Sql, actor: Actor): Sql => sql`
+  select ${COLUMNS}, ${selectGrants(actor)} as grants
+    from configuration_versions c join workspaces w on w.id = c.workspace where c.id = any (${ids}) order by c.id`;
+
+/** By its own id, or by that of a run that was made with it. */
+export type ConfigurationVersionTarget = { readonly id: string } | { readonly run: string };
+
+/** The configuration version, where the caller may read it. */
+export const findConfigurationVersion = async (
+  database: Database,
+  actor: Actor,
+  target: ConfigurationVersionTarget,
+): Promise<ConfigurationVersionRow> => {
+  const which =
+    'id' in target
+      ? sql`c.id = ${target.id}`
+      : sql`c.id = (select r.configuration_version from runs r where r.id = ${target.run})`;
+  const row = await database.row<ConfigurationVersionRow>(sql`
+    select ${COLUMNS}, ${selectGrants(actor)} as grants
+      from configuration_versions c join workspaces w on w.id = c.workspace where ${which} and ${requireCurrentAccess(actor)}`);
+  if (!row) throw notFound();
+  requirePermission(actor, 'read-configuration-version', row);
+  return row;
+};
+
+type WorkspaceOwnerColumns = { readonly owner: string; readonly ownerGrants: readonly Grant[]; readonly total: number };
+
+/** Newest first; one page and the count of all, in one statement. */
+export const listConfigurationVersions = async (
+  database: Database,
+  actor: Actor,
+  workspace: string,
+  page: PageRequest,
+): Promise<ListPage<ConfigurationVersionRow>> => {
+  const workspaces = sql`
+    select w.id, w.organization, ${selectGrants(actor)} as grants from workspaces w where w.id = ${workspace} and ${requireCurrentAccess(actor)}`;
+  const found = await database.slowRows<ConfigurationVersionRow & WorkspaceOwnerColumns>(
+    actor,
+    sql`
+    select target.organization as owner, target.grants as "ownerGrants", page.*,
+           (select count(*) from configuration_versions c where c.workspace = target.id) as total
+      from ${selectPermittedScopes(actor, 'read-configuration-version', workspaces)} target
+      left join lateral (select ${COLUMNS}, target.grants from configuration_versions c where c.workspace = target.id
+                          order by c.created_at desc, c.id desc ${buildLimit(page)}) page on true
+     order by page."createdAt" desc, page.id desc`,
+  );
+  const [first] = found;
+  if (!first) throw notFound();
+  requirePermission(actor, 'read-configuration-version', { organization: first.owner, grants: first.ownerGrants });
+  return toListPage(found);
+};
+
+/** Where a new configuration version would go. */
+export type WorkspaceForNewConfiguration = PermissionScope & {
+  readonly organization: string;
+  readonly organizationVersion: number;
+  readonly workspaceVersion: number;
+};
+
+export const loadWorkspaceForNewConfiguration = async (
+  database: Database,
+  actor: Actor,
+  workspace: string,
+): Promise<WorkspaceForNewConfiguration> => {
+  const row = await database.row<WorkspaceForNewConfiguration>(sql`
+    select w.organization, so.version as "organizationVersion", sw.version as "workspaceVersion",
+           ${selectGrants(actor)} as grants
+      from workspaces w join event_store.streams sw on sw.stream = w.id
+      join event_store.streams so on so.stream = w.organization
+     where w.id = ${workspace} and ${requireCurrentAccess(actor)}`);
+  if (!row) throw notFound();
+  requirePermission(actor, 'create-configuration-version', row);
+  return row;
+};
+
+/** What a decision needs to know besides the stream's own state. */
+export type ConfigurationForCommand = {
+  readonly organization: string;
+  readonly isInUse: boolean;
+  readonly isCurrent: boolean;
+  readonly snapshot: StreamSnapshot;
+};
+
+export const loadConfigurationForCommand = async (
+  database: Database,
+  actor: Actor,
+  permission: Permission,
+  id: string,
+): Promise<ConfigurationForCommand> => {
+  const row = await database.row<ConfigurationForCommand & PermissionScope & { organization: string }>(sql`
+    select c.organization, ${IN_USE} as "isInUse", ${IS_CURRENT} as "isCurrent", ${selectGrants(actor)} as grants,
+           ${buildSnapshotJson('s')} as snapshot
+      from configuration_versions c join workspaces w on w.id = c.workspace join event_store.streams s on s.stream = c.id
+     where c.id = ${id} and ${requireCurrentAccess(actor)}`);
+  if (!row) throw notFound();
+  requirePermission(actor, permission, row);
+  return row;
+};
+
+/** Whether a run has begun with it in the meantime. */
+export const isConfigurationArchiveInUse = (id: string): Sql =>
+  sql`exists (select 1 from configuration_versions c where c.id = ${id} and ${IN_USE})`;
+
+/** Whether a run was made with it, which may be over: the archive stays what that run used. */
+export const hasRuns = (id: Sql): Sql => sql`exists (select 1 from runs r where r.configuration_version = ${id})`;
+
+export type LinkedConfiguration = Pick<ConfigurationVersionRow, 'id' | 'organization' | 'workspace' | 'status'> & {
+  /** Its number; 0 until there is one. */
+  readonly archive: number;
+  readonly hasRuns: boolean;
+};
+
+/** For who holds a signed link: nobody is asked about. */
+export const findLinkedConfiguration = (database: Database, id: string): Promise<LinkedConfiguration | undefined> =>
+  database.row(sql`
+    select c.id, c.organization, c.workspace, c.status, c.archive, ${hasRuns(sql`c.id`)} as "hasRuns"
+      from configuration_versions c where c.id = ${id}`);
+
+/** What an upload is to be told to, and what a run is made of that begins with it. */
+export type ConfigurationForUpload = {
+  readonly id: string;
+  readonly organization: string;
+  readonly organizationVersion: number;
+  readonly workspace: string;
+  readonly workspaceVersion: number;
+  readonly snapshot: StreamSnapshot;
+  readonly hasRuns: boolean;
+  readonly autoQueueRuns: boolean;
+  readonly speculative: boolean;
+  readonly createdBy: Principal;
+  readonly mayApply: boolean;
+  readonly executionMode: ExecutionMode;
+  readonly autoApply: boolean;
+  readonly terraformVersion: string;
+};
+
+export const loadConfigurationForUpload = async (database: Database, id: string): Promise<ConfigurationForUpload> => {
+  const row = await database.row<ConfigurationForUpload>(sql`
+    select c.id, c.organization, so.version as "organizationVersion", c.workspace, sw.version as "workspaceVersion",
+           ${buildSnapshotJson('s')} as snapshot, ${hasRuns(sql`c.id`)} as "hasRuns",
+           c.auto_queue_runs as "autoQueueRuns", c.speculative, c.created_by as "createdBy", c.may_apply as "mayApply",
+           ${EXECUTION_MODE} as "executionMode", (w.settings ->> 'autoApply')::boolean as "autoApply",
+           w.settings ->> 'terraformVersion' as "terraformVersion"
+      from configuration_versions c join workspaces w on w.id = c.workspace
+      join projects p on p.id = w.project join organizations o on o.id = w.organization
+      join event_store.streams s on s.stream = c.id join event_store.streams sw on sw.stream = w.id
+      join event_store.streams so on so.stream = w.organization
+     where c.id = ${id}`);
+  if (!row) throw notFound();
+  return row;
+};
+
+/** What the permissions of who made the version are asked about when its archive comes. */
+export const loadCreatorScope = async (
+  database: Database,
+  maker: Identity,
+  { organization, workspace }: Pick<ConfigurationForUpload, 'organization' | 'workspace'>,
+): Promise<PermissionScope> => {
+  const row = await database.row<{ grants: readonly Grant[] }>(
+    sql`select ${selectGrants(maker)} as grants from workspaces w where w.id = ${workspace}`,
+  );
+  return { organization, grants: row?.grants ?? [] };
+};

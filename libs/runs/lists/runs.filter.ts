@@ -1,0 +1,55 @@
+import { badRequest, formatTimestamp } from '#kernel';
+import { getListParameter, getParameter, type QueryParameters } from '#json-api';
+import { STATUS_GROUPS } from '../runs/run-status.js';
+import type { RunFilter } from './run-lists.queries.js';
+
+/** Null where nothing is asked for: an empty list would find nothing. */
+const getNonEmptyList = (query: QueryParameters, name: string): readonly string[] | null => {
+  const values = getListParameter(query, name);
+  return values.length > 0 ? values : null;
+};
+
+/** Own members only: `constructor` is no group. */
+const isStatusGroup = (text: string): text is keyof typeof STATUS_GROUPS => Object.hasOwn(STATUS_GROUPS, text);
+
+/** Statuses and groups of them are one condition: those that are in both where both are given. */
+const parseStatuses = (query: QueryParameters): readonly string[] | null => {
+  const statuses = getNonEmptyList(query, 'filter[status]');
+  const groups = getNonEmptyList(query, 'filter[status_group]');
+  if (groups === null) return statuses;
+  const grouped: readonly string[] = groups.flatMap((group) => {
+    if (isStatusGroup(group)) return STATUS_GROUPS[group];
+    const known = Object.keys(STATUS_GROUPS).join(', ');
+    throw badRequest(`filter[status_group] must be one of ${known}`, 'filter[status_group]');
+  });
+  return statuses ? statuses.filter((status) => grouped.includes(status)) : grouped;
+};
+
+/** `year` is the year up to now; four digits are that year. */
+const parseTimeframe = (query: QueryParameters, now: Date): RunFilter['created'] => {
+  const text = getParameter(query, 'filter[timeframe]');
+  if (!text) return null;
+  const from = new Date(now);
+  if (text === 'year') {
+    from.setUTCFullYear(now.getUTCFullYear() - 1);
+    return { from: from.toISOString(), to: new Date(now.getTime() + 1).toISOString() };
+  }
+  if (!/^[1-9]\d{3}$/.test(text)) {
+    throw badRequest('filter[timeframe] must be year, or a year of four digits', 'filter[timeframe]');
+  }
+  const year = Number(text);
+  return { from: new Date(Date.UTC(year, 0)).toISOString(), to: formatTimestamp(Date.UTC(year + 1, 0)) };
+};
+
+/** The query parameters of lists of runs. */
+export const parseRunFilter = (query: QueryParameters, now: Date): RunFilter => ({
+  statuses: parseStatuses(query),
+  operations: getNonEmptyList(query, 'filter[operation]'),
+  sources: getNonEmptyList(query, 'filter[source]'),
+  agentPools: getNonEmptyList(query, 'filter[agent_pool_names]'),
+  workspaces: getNonEmptyList(query, 'filter[workspace_names]'),
+  created: parseTimeframe(query, now),
+  user: getParameter(query, 'search[user]'),
+  commit: getParameter(query, 'search[commit]'),
+  basic: getParameter(query, 'search[basic]'),
+});

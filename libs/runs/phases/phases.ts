@@ -1,0 +1,61 @@
+import type { Timestamp } from '#kernel';
+import { isFinal, type RunStatus } from '../runs/run-status.js';
+
+/** When a run came to each status. */
+export type StatusTimestamps = { readonly [S in RunStatus]?: Timestamp };
+
+export type PhaseStatus = 'pending' | 'queued' | 'running' | 'finished' | 'errored' | 'canceled' | 'unreachable';
+
+/** A plan or an apply: a stretch of its run, seen by itself. */
+export type RunPhase = {
+  readonly status: PhaseStatus;
+  readonly timestamps: {
+    readonly queued: Timestamp | undefined;
+    readonly started: Timestamp | undefined;
+    readonly finished: Timestamp | undefined;
+    readonly errored: Timestamp | undefined;
+    readonly canceled: Timestamp | undefined;
+    readonly forceCanceled: Timestamp | undefined;
+  };
+};
+
+/** How a phase ended that did not finish, by how its run ended. */
+const PHASE_STATUS_BY_RUN_END = {
+  errored: 'errored',
+  canceled: 'canceled',
+  force_canceled: 'canceled',
+} as const satisfies Partial<Record<RunStatus, PhaseStatus>>;
+
+const buildPhase = (
+  status: RunStatus,
+  reached: StatusTimestamps,
+  [queued, started, finished]: readonly [RunStatus, RunStatus, RunStatus],
+): RunPhase => {
+  const isOpen = reached[queued] !== undefined && reached[finished] === undefined;
+  const brokenOff = isOpen && status in PHASE_STATUS_BY_RUN_END;
+  return {
+    status: statusOf(),
+    timestamps: {
+      queued: reached[queued],
+      started: reached[started],
+      finished: reached[finished],
+      errored: brokenOff ? reached.errored : undefined,
+      canceled: brokenOff ? reached.canceled : undefined,
+      forceCanceled: brokenOff ? reached.force_canceled : undefined,
+    },
+  };
+
+  function statusOf(): PhaseStatus {
+    if (reached[finished]) return 'finished';
+    if (brokenOff) return PHASE_STATUS_BY_RUN_END[status as keyof typeof PHASE_STATUS_BY_RUN_END];
+    if (isFinal(status)) return 'unreachable';
+    if (reached[started]) return 'running';
+    return reached[queued] ? 'queued' : 'pending';
+  }
+};
+
+export const toPlanPhase = (status: RunStatus, reached: StatusTimestamps): RunPhase =>
+  buildPhase(status, reached, ['plan_queued', 'planning', 'planned']);
+
+export const toApplyPhase = (status: RunStatus, reached: StatusTimestamps): RunPhase =>
+  buildPhase(status, reached, ['apply_queued', 'applying', 'applied']);

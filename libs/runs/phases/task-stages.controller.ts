@@ -1,0 +1,27 @@
+import { Controller, Get, Param, Query, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { CurrentActor, type Actor } from '#access';
+import { Database } from '#event-store';
+import { renderPage, parsePage, type Document, type QueryParameters as QueryOf } from '#json-api';
+import { findRun } from '../runs/runs.queries.js';
+
+/**
+ * Run tasks are not built: no run has a stage of them. The tfe provider asks before it waits for a run
+ * (`tfe_workspace_run`), and takes no other answer than a list.
+ */
+@Controller('api/v2/runs/:id/task-stages')
+export class TaskStagesController {
+  constructor(private readonly database: Database) {}
+
+  @Get()
+  async list(
+    @Param('id') id: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const page = parsePage(query);
+    await findRun(this.database, actor, 'read-runs', id);
+    return renderPage([], page, 0, request.url);
+  }
+}

@@ -1,0 +1,17 @@
+import { Controller, Get, Param } from '@nestjs/common';
+import { CurrentActor, type Actor } from '#access';
+import { Database } from '#event-store';
+import { renderDocument, type Document } from '#json-api';
+import { loadCapacity } from '../lists/run-lists.queries.js';
+
+/** How busy an organization is. There is no limit to what it may run at once: executors say what they take. */
+@Controller('api/v2/organizations/:organization/capacity')
+export class OrganizationCapacityController {
+  constructor(private readonly database: Database) {}
+
+  @Get()
+  async show(@Param('organization') organization: string, @CurrentActor() actor: Actor): Promise<Document> {
+    const { pending, running } = await loadCapacity(this.database, actor, organization);
+    return renderDocument({ id: organization, type: 'organization-capacity', attributes: { pending, running } });
+  }
+}

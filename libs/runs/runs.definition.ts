@@ -1,0 +1,29 @@
+import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
+import { configurationVersion } from './configuration-versions/configuration-version.js';
+import { configurationVersionEvents } from './configuration-versions/configuration-versions.events.js';
+import { configurationVersions } from './configuration-versions/configuration-versions.projection.js';
+import { configurationReads } from './reads.events.js';
+import { run } from './runs/run.js';
+import { runTokens } from './run-tokens/run-tokens.projection.js';
+import { runQueueFollower } from './queue/run-queue.follower.js';
+import { runEvents } from './runs.events.js';
+import { runs, runSecrets } from './runs.projection.js';
+
+/** Runs, their plans, applies and comments, and the configuration versions that they are made of. */
+export const runsDefinition: ModuleDefinition = {
+  name: 'runs',
+  kinds: {
+    ...toEventRegistry(runEvents),
+    ...toEventRegistry(configurationVersionEvents),
+    ...toEventRegistry(configurationReads),
+  },
+  aggregates: [defineAggregate('run', run), defineAggregate('cv', configurationVersion)],
+  projections: [
+    toProjection(runSecrets),
+    toProjection(runTokens),
+    toProjection(runs),
+    toProjection(configurationVersions),
+  ],
+  followers: [runQueueFollower],
+  migrations: new URL('./sql/', import.meta.url),
+};

@@ -1,0 +1,184 @@
+import type { Principal } from '#kernel';
+import { can, type Identity } from '#access';
+import { linkTo, toMany, toOne, type Resource } from '#json-api';
+import { toApplyPhase, toPlanPhase, type RunPhase } from '../phases/phases.js';
+import { isActionAllowed, type RunStatus } from './run-status.js';
+import { isForceCancelable } from './run-state.js';
+import type { PlannedCounts } from './run-event.js';
+import type { RunVariable } from './runs.variables.js';
+import type { RunRow } from './runs.queries.js';
+
+/** A run, its plan and its apply are one row; only the prefix of their ids differs. */
+const toPlanId = (run: string): string => run.replace(/^run-/, 'plan-');
+const applyId = (run: string): string => run.replace(/^run-/, 'apply-');
+/** Of what is no such id, it makes one that no run has. */
+export const toRunId = (id: string, prefix: 'plan' | 'apply'): string =>
+  id.startsWith(`${prefix}-`) ? `run-${id.slice(prefix.length + 1)}` : '';
+
+/** Where the name of a time is not that of its status. */
+const NAMES: Partial<Readonly<Record<RunStatus, string>>> = {
+  pending: 'plan-queueable-at',
+  fetching_completed: 'fetched-at',
+};
+
+const renderTimestamps = ({ reached }: RunRow): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(reached).map(([status, time]) => [
+      NAMES[status as RunStatus] ?? `${status.replaceAll('_', '-')}-at`,
+      time,
+    ]),
+  );
+
+const renderPermissions = (row: RunRow, actor: Identity): Record<string, boolean> => {
+  const apply = can(actor, 'apply-run', row);
+  return {
+    'can-apply': apply,
+    'can-cancel': apply,
+    'can-comment': can(actor, 'comment-run', row),
+    'can-discard': apply,
+    'can-force-execute': apply,
+    'can-force-cancel': can(actor, 'force-cancel-run', row),
+    'can-override-policy-check': false,
+  };
+};
+
+/** Why no executor takes the run, or null: for clients and people who look why it stays queued. */
+const findWaitingReason = ({ hasNoPool, executionMode, agentPool }: RunRow): string | null => {
+  if (!hasNoPool) return null;
+  return executionMode === 'remote'
+    ? 'No agent pool executes runs in remote mode for this workspace: an owner of the organization must set remote-runs-enabled on a pool whose scope includes the workspace'
+    : `Agent pool ${agentPool ?? ''} does not include this workspace in its scope: choose another pool, or change organization-scoped, allowed-workspaces or excluded-workspaces`;
+};
+
+export type RunRenderOptions = {
+  readonly actor: Identity;
+  readonly now: Date;
+  /** Values included; empty where the caller may not read them. */
+  readonly variables: readonly RunVariable[];
+};
+
+/** Clients know users alone as those who run something; a team's token is one of them (clients.md §2). */
+const toUserRelationship = (person: Principal | null) =>
+  toOne('users', person?.id, `/api/v2/users/${person?.id ?? ''}`);
+
+/** Decoders skip null. */
+const toNullIfEmpty = (texts: readonly string[]): readonly string[] | null => (texts.length > 0 ? texts : null);
+
+/** A run as every endpoint renders it. */
+export const renderRun = (row: RunRow, { actor, now, variables }: RunRenderOptions): Resource => {
+  const self = `/api/v2/runs/${row.id}`;
+  const { options, status } = row;
+  return {
+    id: row.id,
+    type: 'runs',
+    attributes: {
+      actions: {
+        'is-cancelable': isActionAllowed(status, 'cancel') && row.cancelRequestedAt === null,
+        'is-confirmable': isActionAllowed(status, 'apply'),
+        'is-discardable': isActionAllowed(status, 'discard'),
+        'is-force-cancelable': isForceCancelable(row, now.toISOString()),
+      },
+      'allow-config-generation': options.allowConfigGeneration,
+      'allow-empty-apply': options.allowEmptyApply,
+      'auto-apply': options.autoApply,
+      'canceled-at': row.cancelRequestedAt,
+      'created-at': row.createdAt,
+      'debugging-mode': options.debuggingMode,
+      ...(row.forceCancelAvailableAt ? { 'force-cancel-available-at': row.forceCancelAvailableAt } : {}),
+      'has-changes': row.hasChanges,
+      'invoke-action-addrs': toNullIfEmpty(options.invokeActionAddrs),
+      'is-destroy': options.isDestroy,
+      message: row.message,
+      permissions: renderPermissions(row, actor),
+      'plan-only': options.planOnly,
+      'policy-paths': toNullIfEmpty(options.policyPaths),
+      'position-in-queue': row.position,
+      refresh: options.refresh,
+      'refresh-only': options.refreshOnly,
+      'replace-addrs': toNullIfEmpty(options.replaceAddrs),
+      'save-plan': options.savePlan,
+      source: row.source,
+      status,
+      'status-timestamps': renderTimestamps(row),
+      'target-addrs': toNullIfEmpty(options.targetAddrs),
+      'terraform-version': options.terraformVersion,
+      'trigger-reason': 'manual',
+      variables,
+      'waiting-reason': findWaitingReason(row),
+    },
+    relationships: {
+      apply: toOne('applies', applyId(row.id), `${self}/apply`),
+      comments: { ...toMany('comments', row.comments), ...linkTo(`${self}/comments`) },
+      'configuration-version': toOne(
+        'configuration-versions',
+        row.configurationVersion,
+        `/api/v2/configuration-versions/${row.configurationVersion}`,
+      ),
+      'confirmed-by': toUserRelationship(row.confirmedBy),
+      'cost-estimate': { data: null },
+      'created-by': toUserRelationship(row.createdBy),
+      'input-state-version': { data: null },
+      plan: toOne('plans', toPlanId(row.id), `${self}/plan`),
+      'policy-checks': toMany('policy-checks', []),
+      'run-events': { ...toMany('run-events', row.runEvents), ...linkTo(`${self}/run-events`) },
+      'task-stages': toMany('task-stages', []),
+      workspace: toOne('workspaces', row.workspace, `/api/v2/workspaces/${row.workspace}`),
+      'workspace-run-alerts': toMany('workspace-run-alerts', []),
+    },
+    links: { self },
+  };
+};
+
+const NONE: PlannedCounts = { additions: 0, changes: 0, destructions: 0, imports: 0 };
+
+const renderPhaseAttributes = ({ status, timestamps }: RunPhase, counts: PlannedCounts | null, row: RunRow) => {
+  const { additions, changes, destructions, imports } = counts ?? NONE;
+  const times = {
+    'queued-at': timestamps.queued,
+    'started-at': timestamps.started,
+    'finished-at': timestamps.finished,
+    'errored-at': timestamps.errored,
+    'canceled-at': timestamps.canceled,
+    'force-canceled-at': timestamps.forceCanceled,
+  };
+  return {
+    'execution-details': {
+      mode: row.executionMode,
+      ...(row.executionMode === 'agent' ? { 'agent-pool-id': row.agentPool } : {}),
+    },
+    // Executors keep their logs: none come here.
+    'log-read-url': null,
+    'resource-additions': additions,
+    'resource-changes': changes,
+    'resource-destructions': destructions,
+    'resource-imports': imports,
+    status,
+    'status-timestamps': Object.fromEntries(Object.entries(times).filter(([, time]) => time !== undefined)),
+  };
+};
+
+export const renderPlan = (row: RunRow): Resource => {
+  const id = toPlanId(row.id);
+  return {
+    id,
+    type: 'plans',
+    attributes: {
+      ...renderPhaseAttributes(toPlanPhase(row.status, row.reached), row.planned, row),
+      'generated-configuration': false,
+      'has-changes': row.hasChanges,
+    },
+    relationships: { exports: toMany('plan-exports', []), 'state-versions': toMany('state-versions', []) },
+    links: { self: `/api/v2/plans/${id}`, 'json-output': `/api/v2/plans/${id}/json-output` },
+  };
+};
+
+export const renderApply = (row: RunRow): Resource => {
+  const id = applyId(row.id);
+  return {
+    id,
+    type: 'applies',
+    attributes: renderPhaseAttributes(toApplyPhase(row.status, row.reached), row.applied, row),
+    relationships: { 'state-versions': toMany('state-versions', []) },
+    links: { self: `/api/v2/applies/${id}` },
+  };
+};

@@ -1,0 +1,239 @@
+import { notFound, sql, type Sql, type Principal, type Timestamp } from '#kernel';
+import { selectSnapshotJson, type Database, type StreamSnapshot } from '#event-store';
+import {
+  requirePermission,
+  requireCurrentAccess,
+  selectWorkspaceGrants,
+  type Actor,
+  type Grant,
+  type Permission,
+  type PermissionScope,
+} from '#access';
+import { isPoolUsableBy } from '#agents';
+import { selectEncryptedSecret } from '#vault';
+import { AGENT_POOL, EXECUTION_MODE, buildLockSnapshotJson, type LockSnapshot } from '#workspaces';
+import type { StatusTimestamps } from '../phases/phases.js';
+import type { RunOptions } from './run-options.js';
+import type { RunStatus } from './run-status.js';
+import type { PlannedCounts, RunSource } from './run-event.js';
+
+export type ExecutionMode = 'remote' | 'local' | 'agent';
+
+export type RunRow = {
+  readonly id: string;
+  readonly workspace: string;
+  readonly organization: string;
+  readonly organizationName: string;
+  readonly status: RunStatus;
+  readonly reached: StatusTimestamps;
+  readonly options: RunOptions;
+  readonly configurationVersion: string;
+  readonly message: string;
+  readonly source: RunSource;
+  readonly createdBy: Principal;
+  readonly confirmedBy: Principal | null;
+  readonly hasChanges: boolean;
+  readonly planned: PlannedCounts | null;
+  readonly applied: PlannedCounts | null;
+  readonly cancelRequestedAt: Timestamp | null;
+  readonly forceCancelAvailableAt: Timestamp | null;
+  readonly createdAt: Timestamp;
+  readonly executionMode: ExecutionMode;
+  readonly agentPool: string | null;
+  /** Whether an executor must take the run next, and no agent pool of the organization may. */
+  readonly hasNoPool: boolean;
+  /** How many must end before its turn comes; 0 when it has come. */
+  readonly position: number;
+  readonly comments: readonly string[];
+  readonly runEvents: readonly string[];
+  /** Values of its own variables, as the vault keeps them; null where it has none. */
+  readonly sealedVariables: string | null;
+  /** What the caller's teams have been given on its workspace. */
+  readonly grants: readonly Grant[];
+};
+
+/** As index runs_open has it: FINAL_STATUSES. */
+export const isOpen = (alias: string): Sql =>
+  sql.raw(`${alias}.status not in ('policy_soft_failed', 'planned_and_finished', 'applied', 'discarded', 'errored',
+  'canceled', 'force_canceled')`);
+
+/** Whether the pool in the row `ap` serves the workspace's execution mode: owners choose the pools for `remote`. */
+const SERVES_MODE = sql`(${EXECUTION_MODE} = 'remote' and ap.remote_runs_enabled
+      or ${EXECUTION_MODE} = 'agent' and ${AGENT_POOL} = ap.id)`;
+
+/** The scope must include the workspace in every mode: a default may have chosen the pool, or the scope may have changed. */
+const SERVES_WORKSPACE = sql`(ap.organization = w.organization and ${SERVES_MODE}
+      and ${isPoolUsableBy({ workspace: sql.raw('w.id'), project: sql.raw('w.project') })})`;
+
+const WAITS_FOR_EXECUTOR = sql.raw(`r.status in ('plan_queued', 'apply_queued')`);
+
+/** Whether the run `r` waits in `remote` mode for an executor, and no agent pool may be that: beside `AROUND`. */
+export const REMOTE_WITHOUT_POOL = sql`${WAITS_FOR_EXECUTOR} and ${EXECUTION_MODE} = 'remote'
+  and not exists (select 1 from agent_pools ap where ${SERVES_WORKSPACE})`;
+
+export const RUN_COLUMNS = sql`r.id, r.workspace, r.organization, o.name as "organizationName", r.status, r.reached, r.options,
+  r.configuration_version as "configurationVersion", r.message, r.source, r.created_by as "createdBy",
+  r.confirmed_by as "confirmedBy", r.has_changes as "hasChanges", r.planned, r.applied,
+  r.cancel_requested_at as "cancelRequestedAt", r.force_cancel_available_at as "forceCancelAvailableAt",
+  r.created_at as "createdAt", ${EXECUTION_MODE} as "executionMode", ${AGENT_POOL} as "agentPool",
+  case when ${WAITS_FOR_EXECUTOR} then not exists (select 1 from agent_pools ap where ${SERVES_WORKSPACE})
+       else false end as "hasNoPool",
+  case when r.status = 'pending' then
+         (select count(*) from runs ahead where ahead.workspace = r.workspace and ahead.queues and ${isOpen('ahead')}
+                                            and (ahead.created_at, ahead.id) < (r.created_at, r.id))
+       else 0 end as position,
+  array(select c.id from run_comments c where c.run = r.id order by c.version) as comments,
+  array(select e.id from run_events e where e.run = r.id order by e.version) as "runEvents",
+  case when r.options -> 'variables' <> '[]' then ${selectEncryptedSecret(sql.raw('r.id'))} end as "sealedVariables"`;
+
+export const RUN_JOINS = sql.raw(`join workspaces w on w.id = r.workspace join projects p on p.id = w.project
+  join organizations o on o.id = r.organization`);
+
+export const selectRunGrants = (actor: Actor): Sql => selectWorkspaceGrants(actor, 'w');
+export const selectRunColumns = (actor: Actor): Sql => sql`${RUN_COLUMNS}, ${selectRunGrants(actor)} as grants`;
+
+export const selectRunById = (id: string, actor: Actor): Sql =>
+  sql`select ${selectRunColumns(actor)} from runs r ${RUN_JOINS} where r.id = ${id}`;
+
+export const selectRunsByIds = (ids: Sql, actor: Actor): Sql =>
+  sql`select ${selectRunColumns(actor)} from runs r ${RUN_JOINS} where r.id = any (${ids}) order by r.id`;
+
+/** The run, where the caller may do that in its workspace. */
+export const findRun = async (
+  database: Database,
+  actor: Actor,
+  permission: Permission,
+  id: string,
+): Promise<RunRow> => {
+  const row = await database.row<RunRow>(
+    sql`select ${selectRunColumns(actor)} from runs r ${RUN_JOINS} where r.id = ${id} and ${requireCurrentAccess(actor)}`,
+  );
+  if (!row) throw notFound();
+  requirePermission(actor, permission, row);
+  return row;
+};
+
+const selectVersion = (stream: string): Sql =>
+  sql.raw(`(select s.version from event_store.streams s where s.stream = ${stream})`);
+
+/** Whether the agents of that pool may execute the workspace's runs. */
+export const canExecute = (pool: string): Sql => sql`exists (
+  select 1 from agent_pools ap where ap.id = ${pool} and ${SERVES_WORKSPACE})`;
+
+/** What a decision about a run needs to know besides the run's own state. */
+/** How much the comments of a run take. */
+export type StoredComments = { readonly count: number; readonly bytes: number };
+
+const COMMENTS = sql.raw(`(
+  select jsonb_build_object('count', count(*), 'bytes', coalesce(sum(octet_length(c.body)), 0))
+    from run_comments c where c.run = r.id)`);
+
+export type RunForCommand = PermissionScope & {
+  readonly comments: StoredComments;
+  readonly id: string;
+  readonly workspace: string;
+  readonly organization: string;
+  readonly organizationVersion: number;
+  readonly snapshot: StreamSnapshot;
+  readonly workspaceSnapshot: LockSnapshot;
+  /** Of an agent pool's token: whether the run is its to execute. */
+  readonly executable: boolean;
+};
+
+/** `actor` null: the queue, which nobody has to allow anything. */
+export const loadRunForCommand = async (
+  database: Database,
+  actor: Actor | null,
+  id: string,
+): Promise<RunForCommand> => {
+  const row = await database.row<RunForCommand>(sql`
+    select r.id, r.workspace, r.organization, ${selectVersion('r.organization')} as "organizationVersion",
+           ${selectSnapshotJson('r.id')} as snapshot, ${buildLockSnapshotJson(actor)} as "workspaceSnapshot", ${COMMENTS} as comments,
+           ${actor ? selectRunGrants(actor) : sql`'[]'::jsonb`} as grants, ${actor ? canExecute(actor.id) : sql`false`} as executable
+      from runs r ${RUN_JOINS} where r.id = ${id} and ${actor ? requireCurrentAccess(actor) : sql`true`}`);
+  if (!row) throw notFound();
+  return row;
+};
+
+/** What stands before a run in its workspace's queue, with snapshots: who holds the workspace, and who waits. */
+export const listRunsAhead = (
+  database: Database,
+  id: string,
+  holder: string,
+): Promise<{ id: string; snapshot: StreamSnapshot }[]> =>
+  database.rows(sql`
+    select ahead.id, ${selectSnapshotJson('ahead.id')} as snapshot
+      from runs r join runs ahead on ahead.workspace = r.workspace and ${isOpen('ahead')}
+     where r.id = ${id}
+       and (ahead.id = ${holder} or ahead.queues and (ahead.created_at, ahead.id) < (r.created_at, r.id))
+     order by ahead.id`);
+
+/**
+ * The runs whose turn it is: in each workspace that nobody holds, the first that waits. `streams` are workspaces, or runs
+ * in them; the `cause` is the workspace, else the run itself, else the first of the others.
+ */
+export const selectNextRuns = (streams: readonly string[]): Sql => sql`
+  select distinct on (next.id) next.id, changed.stream as cause
+    from unnest(${streams}::text[]) with ordinality as changed (stream, n)
+    join workspaces w on w.lock is null
+                     and w.id = coalesce((select r.workspace from runs r where r.id = changed.stream), changed.stream)
+   cross join lateral (select r.id from runs r
+                        where r.workspace = w.id and r.queues and r.status = 'pending' and ${isOpen('r')}
+                        order by r.created_at, r.id limit 1) next
+   order by next.id, changed.stream = w.id desc, changed.stream = next.id desc, changed.n`;
+
+export type ConfigurationForRun = PermissionScope & {
+  readonly id: string;
+  readonly version: number;
+  readonly uploaded: boolean;
+  readonly speculative: boolean;
+};
+
+/** Where a new run would go. */
+export type WorkspaceForNewRun = PermissionScope & {
+  readonly workspace: string;
+  readonly organization: string;
+  readonly organizationVersion: number;
+  readonly workspaceSnapshot: LockSnapshot;
+  readonly executionMode: ExecutionMode;
+  readonly autoApply: boolean;
+  readonly allowDestroyPlan: boolean;
+  readonly terraformVersion: string;
+  /** Whether others wait already. */
+  readonly isQueued: boolean;
+  /** The one that was named, else the workspace's current one, else what was uploaded last; null where there is none. */
+  readonly configuration: ConfigurationForRun | null;
+};
+
+/** Versions of other workspaces may be used by their ids, so that what was tried in one can go to the next. */
+const selectConfiguration = (actor: Actor, id: string | null): Sql => {
+  const wanted = id === null ? sql`cv.workspace = w.id and cv.status = 'uploaded'` : sql`cv.id = ${id}`;
+  return sql`(
+    select jsonb_build_object('id', cv.id, 'organization', cv.organization, 'version', ${selectVersion('cv.id')},
+             'uploaded', cv.status = 'uploaded', 'speculative', cv.speculative,
+             'grants', ${selectWorkspaceGrants(actor, 'cw')})
+      from configuration_versions cv join workspaces cw on cw.id = cv.workspace
+     where cv.organization = w.organization and ${wanted}
+     order by cv.current_since desc nulls last, cv.created_at desc, cv.id desc limit 1)`;
+};
+
+export const loadWorkspaceForNewRun = async (
+  database: Database,
+  actor: Actor,
+  workspace: string,
+  configurationVersion: string | null,
+): Promise<WorkspaceForNewRun> => {
+  const row = await database.row<WorkspaceForNewRun>(sql`
+    select w.id as workspace, w.organization, ${selectVersion('w.organization')} as "organizationVersion",
+           ${buildLockSnapshotJson(actor)} as "workspaceSnapshot", ${EXECUTION_MODE} as "executionMode",
+           (w.settings ->> 'autoApply')::boolean as "autoApply",
+           (w.settings ->> 'allowDestroyPlan')::boolean as "allowDestroyPlan",
+           w.settings ->> 'terraformVersion' as "terraformVersion",
+           exists (select 1 from runs r where r.workspace = w.id and r.queues and r.status = 'pending'
+                                          and ${isOpen('r')}) as "isQueued",
+           ${selectConfiguration(actor, configurationVersion)} as configuration, ${selectRunGrants(actor)} as grants
+      from workspaces w join projects p on p.id = w.project join organizations o on o.id = w.organization
+     where w.id = ${workspace} and ${requireCurrentAccess(actor)}`);
+  if (!row) throw notFound();
+  return row;
+};

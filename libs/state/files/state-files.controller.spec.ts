@@ -1,0 +1,399 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { request as httpRequest } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from '#kernel';
+import { EncryptedBlobs, FolderBlobs } from '#blob-store';
+import { AdjustableClock } from '../../../test/support/clocks.js';
+import { waitUntil } from '../../../test/support/product.js';
+import { makeOrganization } from '../../../test/support/seeds.js';
+import { startTestServer, type ApiResponse, type TestServer } from '../../../test/support/server.js';
+import { expectViewsMatchLog } from '../../../test/support/views-match-log.js';
+import { stateDefinition } from '../index.js';
+import { createStateFile, createLockedWorkspace, createStateRequests, unlock } from '../spec.js';
+import { StateFiles } from './state.files.js';
+
+const md5Of = (bytes: Buffer): string => createHash('md5').update(bytes).digest('hex');
+const { postState } = createStateRequests(md5Of);
+
+const clock = new AdjustableClock();
+let server: TestServer;
+/** What the server stores, seen past the server. */
+let files: StateFiles;
+
+beforeAll(async () => {
+  server = await startTestServer({ clock });
+  await makeOrganization(server, 'acme');
+  const { settings, encryptionKey } = server.house;
+  files = new StateFiles(new EncryptedBlobs(new FolderBlobs(settings.blobsFolder, clock), encryptionKey));
+});
+
+afterAll(() => server.close());
+
+/** Links name the public address, which is not where a test's server listens. */
+const pathOf = (link: unknown): string => new URL(link as string).pathname;
+
+const put = (path: string, body: Buffer, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
+  fetch(`${server.url}${path}`, { method: 'PUT', body: body as unknown as string, headers });
+
+type Pending = { readonly id: string; readonly workspace: string; readonly state: string; readonly json: string };
+
+const pendingVersion = async (bytes: Buffer, attributes: object = {}): Promise<Pending> => {
+  const workspace = await createLockedWorkspace(server);
+  const created = await postState(server, workspace, attributes, bytes);
+  expect(created.status).toBe(201);
+  const { id, attributes: shown } = created.body.data;
+  expect(shown).toMatchObject({
+    status: 'pending',
+    size: null,
+    'resources-processed': false,
+    'hosted-state-download-url': null,
+    'hosted-json-state-download-url': null,
+  });
+  return {
+    id: id as string,
+    workspace,
+    state: pathOf(shown['hosted-state-upload-url']),
+    json: pathOf(shown['hosted-json-state-upload-url']),
+  };
+};
+
+const show = async (id: string): Promise<ApiResponse['body']> =>
+  (await server.get(`/api/v2/state-versions/${id}`)).body.data.attributes;
+
+const JSON_STATE = Buffer.from('{"format_version":"1.0","values":{}}');
+
+describe('uploading to the signed links', () => {
+  it('takes both files at once, without a token and of any content type, and finalizes the version', async () => {
+    const bytes = createStateFile({ outputs: { a: { value: 1, type: 'number' } } });
+    const version = await pendingVersion(bytes);
+    const answers = await Promise.all([
+      put(version.json, JSON_STATE, { 'content-type': 'application/json' }),
+      put(version.state, bytes, { 'content-type': 'text/plain; charset=utf-8' }),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    const attributes = await show(version.id);
+    expect(attributes).toMatchObject({
+      status: 'finalized',
+      size: bytes.length,
+      'hosted-state-upload-url': null,
+      'hosted-json-state-upload-url': null,
+    });
+    expect((await server.get(pathOf(attributes['hosted-state-download-url']))).text).toBe(bytes.toString());
+    expect((await server.get(pathOf(attributes['hosted-json-state-download-url']))).text).toBe(JSON_STATE.toString());
+    await unlock(server, version.workspace);
+    const workspace = await server.get(`/api/v2/workspaces/${version.workspace}`);
+    expect(workspace.body.data.relationships['current-state-version'].data.id).toBe(version.id);
+  });
+
+  it('takes the JSON state before the state, and after it', async () => {
+    const [before, after] = [await pendingVersion(createStateFile()), await pendingVersion(createStateFile())];
+    expect((await put(before.json, JSON_STATE)).status).toBe(200);
+    expect(await show(before.id)).toMatchObject({ status: 'pending', 'hosted-json-state-upload-url': null });
+    expect((await put(before.state, createStateFile())).status).toBe(200);
+    expect((await put(after.state, createStateFile())).status).toBe(200);
+    expect(await show(after.id)).toMatchObject({ status: 'finalized', 'hosted-json-state-download-url': null });
+    expect((await put(after.json, JSON_STATE)).status).toBe(200);
+    for (const { id } of [before, after]) {
+      expect((await show(id))['hosted-json-state-download-url']).not.toBeNull();
+    }
+  });
+
+  it('keeps the workspace locked until the state is there, with the words that clients wait on', async () => {
+    const version = await pendingVersion(createStateFile());
+    const early = await server.post(`/api/v2/workspaces/${version.workspace}/actions/unlock`);
+    expect([early.status, early.text]).toEqual([503, expect.stringContaining('latest state version is still pending')]);
+    await put(version.state, createStateFile());
+    await unlock(server, version.workspace);
+  });
+
+  it('takes one state a version: the same again is welcome, another is a conflict', async () => {
+    const bytes = createStateFile();
+    const version = await pendingVersion(bytes);
+    expect((await put(version.state, bytes)).status).toBe(200);
+    expect((await put(version.state, bytes)).status).toBe(200);
+    for (const body of [createStateFile({ name: 'other' }), Buffer.alloc(0), Buffer.alloc(3_000_000)]) {
+      expect((await put(version.state, body)).status).toBe(409);
+    }
+    expect((await put(version.json, JSON_STATE)).status).toBe(200);
+    expect((await put(version.json, JSON_STATE)).status).toBe(200);
+    expect((await put(version.json, Buffer.from('{}'))).status).toBe(409);
+    expect((await server.get(`/api/v2/state-versions/${version.id}/download`)).text).toBe(bytes.toString());
+    expect((await server.get(`/api/v2/state-versions/${version.id}/json-download`)).text).toBe(JSON_STATE.toString());
+  });
+
+  it('takes many uploads of the same at once, and tells the log of one', async () => {
+    const bytes = createStateFile({ outputs: { a: { value: 'x'.repeat(100_000), type: 'string' } } });
+    const version = await pendingVersion(bytes);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => put(version.state, bytes)));
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    expect((await server.get(`/api/v2/state-versions/${version.id}/download`)).text).toBe(bytes.toString());
+    const finalized = await server.database.row<{ n: number }>(sql`
+      select count(*) as n from event_store.events
+       where type = 'StateVersionFinalized' and stream = ${version.workspace}`);
+    expect(finalized?.n).toBe(1);
+  });
+
+  it.each([
+    ['another MD5 than declared', createStateFile({ name: 'other' }), /MD5/],
+    ['nothing', Buffer.alloc(0), /MD5/],
+  ])('refuses %s, changes nothing, and takes the right state afterwards', async (_name, wrong, detail) => {
+    const bytes = createStateFile();
+    const version = await pendingVersion(bytes);
+    const refused = await put(version.state, wrong);
+    const { errors } = (await refused.json()) as { errors: { detail: string }[] };
+    expect([refused.status, errors[0]?.detail]).toEqual([422, expect.stringMatching(detail)]);
+    expect((await show(version.id)).status).toBe('pending');
+    expect(await files.has(version.id, 'state')).toBe(false);
+    expect((await put(version.state, bytes)).status).toBe(200);
+  });
+
+  it('refuses what is not a state, though its MD5 is right, and keeps nothing of it', async () => {
+    const bytes = Buffer.from('{"not":"a state"}');
+    const version = await pendingVersion(bytes);
+    expect((await put(version.state, bytes)).status).toBe(422);
+    expect((await show(version.id)).status).toBe('pending');
+    expect(await files.has(version.id, 'state')).toBe(false);
+  });
+
+  it('refuses what is not a state however often it comes at once', async () => {
+    const bytes = Buffer.from(`{"not":"a state","but":"${'long'.repeat(10_000)}"}`);
+    const version = await pendingVersion(bytes);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => put(version.state, bytes)));
+    expect(answers.filter(({ status }) => status !== 422 && status !== 409)).toEqual([]);
+    expect((await show(version.id)).status).toBe('pending');
+    expect(await files.has(version.id, 'state')).toBe(false);
+  });
+
+  it('leaves nothing of an upload that breaks off, and takes the whole afterwards', async () => {
+    const bytes = createStateFile({ outputs: { a: { value: 'x'.repeat(2_000_000), type: 'string' } } });
+    const version = await pendingVersion(bytes);
+    await new Promise<void>((resolve) => {
+      const headers = { 'content-length': bytes.length };
+      const half = httpRequest(`${server.url}${version.state}`, { method: 'PUT', headers });
+      half.on('error', () => resolve());
+      half.on('close', () => resolve());
+      half.write(bytes.subarray(0, 1_000_000), () => half.destroy());
+    });
+    const drafts = join(server.house.settings.blobsFolder, '.drafts');
+    await waitUntil(async () => (await readdir(drafts)).length === 0, 'what had come is gone');
+    expect((await show(version.id)).status).toBe('pending');
+    expect((await put(version.state, bytes)).status).toBe(200);
+    expect((await server.get(`/api/v2/state-versions/${version.id}/download`)).text).toBe(bytes.toString());
+  });
+
+  it('finalizes what a killed process had stored and not told, when it is uploaded again', async () => {
+    const bytes = createStateFile();
+    const version = await pendingVersion(bytes);
+    await files.put(version.id, 'state', bytes);
+    expect((await show(version.id)).status).toBe('pending');
+    expect((await server.get(`/api/v2/state-versions/${version.id}/download`)).status).toBe(404);
+    expect((await put(version.state, bytes)).status).toBe(200);
+    expect((await show(version.id)).status).toBe('finalized');
+  });
+
+  it('never gives one content out for another that was acknowledged', async () => {
+    // As if another content of the same MD5 lay there.
+    const bytes = createStateFile();
+    const version = await pendingVersion(bytes);
+    await files.put(version.id, 'state', createStateFile({ name: 'collides' }));
+    expect((await put(version.state, bytes)).status).toBe(409);
+    expect((await show(version.id)).status).toBe('pending');
+  });
+
+  it('takes a state in chunks of unknown length', async () => {
+    const bytes = createStateFile();
+    const version = await pendingVersion(bytes);
+    const body = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream();
+    const init = { method: 'PUT', body, duplex: 'half' };
+    expect((await fetch(`${server.url}${version.state}`, init as RequestInit)).status).toBe(200);
+  });
+
+  it('does not care for tokens, good or bad', async () => {
+    const bytes = createStateFile();
+    const version = await pendingVersion(bytes);
+    expect((await put(version.state, bytes, { authorization: 'Bearer nonsense' })).status).toBe(200);
+  });
+});
+
+describe('states with a great many outputs', () => {
+  const named = (count: number, length: number, type: unknown): Buffer => {
+    const name = (n: number): string => `${n}`.padStart(length, 'n');
+    return createStateFile({
+      outputs: Object.fromEntries(Array.from({ length: count }, (_, n) => [name(n), { value: null, type }])),
+    });
+  };
+
+  it('lose the detailed types, for they would not fit into one event', async () => {
+    const attributes = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`attribute_${n}`, 'string']));
+    const bytes = named(300, 10, ['object', attributes]);
+    const version = await pendingVersion(bytes);
+    expect((await put(version.state, bytes)).status).toBe(200);
+    const { body } = await server.get(`/api/v2/state-versions/${version.id}/outputs`);
+    expect(body.meta.pagination['total-count']).toBe(300);
+    expect(body.data[0].attributes).toMatchObject({ type: 'object', 'detailed-type': null });
+  });
+
+  it('are refused where the names alone would not fit, and nothing is kept of them', async () => {
+    const bytes = named(5_000, 200, 'string');
+    const version = await pendingVersion(bytes);
+    expect((await put(version.state, bytes)).status).toBe(422);
+    expect(await files.has(version.id, 'state')).toBe(false);
+  });
+});
+
+describe('a version whose upload was lost', () => {
+  const listed = async (query: string): Promise<unknown[]> =>
+    (await server.get(`/api/v2/state-versions?filter[organization][name]=acme&${query}`)).body.data;
+
+  it('is discarded when the lock is broken, and the workspace goes on from the state that is here', async () => {
+    const workspace = await createLockedWorkspace(server, 'lost');
+    const first = createStateFile({ serial: 5 });
+    await postState(server, workspace, { serial: 5, state: first.toString('base64') }, first);
+    await unlock(server, workspace);
+    await server.post(`/api/v2/workspaces/${workspace}/actions/lock`);
+    const never = createStateFile({ serial: 6 });
+    const { id, attributes } = (await postState(server, workspace, { serial: 6 }, never)).body.data;
+    const actions = `/api/v2/workspaces/${workspace}/actions`;
+    expect((await server.post(`${actions}/unlock`)).status).toBe(503);
+    expect((await server.post(`${actions}/force-unlock`)).status).toBe(200);
+    expect(await show(id)).toMatchObject({
+      status: 'discarded',
+      'hosted-state-upload-url': null,
+      'hosted-json-state-upload-url': null,
+      'hosted-state-download-url': null,
+    });
+    expect((await put(pathOf(attributes['hosted-state-upload-url']), never)).status).toBe(404);
+    expect((await put(pathOf(attributes['hosted-json-state-upload-url']), JSON_STATE)).status).toBe(404);
+    expect(await files.has(id, 'state')).toBe(false);
+    expect((await server.get(`/api/v2/state-versions/${id}/download`)).status).toBe(404);
+    const current = await server.get(`/api/v2/workspaces/${workspace}/current-state-version`);
+    expect(current.body.data.attributes.serial).toBe(5);
+    expect(await listed('filter[workspace][name]=lost')).toHaveLength(1);
+    expect(await listed('filter[workspace][name]=lost&filter[status]=discarded')).toMatchObject([{ id }]);
+    await server.post(`${actions}/lock`);
+    const again = await postState(server, workspace, { serial: 6, state: never.toString('base64') }, never);
+    expect([again.status, again.body.data.attributes.status]).toEqual([201, 'finalized']);
+    expect(again.body.data.id).not.toBe(id);
+    await unlock(server, workspace);
+  });
+
+  it('gives way to the next one of the same holder, even of the same serial', async () => {
+    const version = await pendingVersion(createStateFile());
+    const other = createStateFile({ name: 'other' });
+    const next = await postState(server, version.workspace, { state: other.toString('base64') }, other);
+    expect(next.status).toBe(201);
+    expect((await put(version.state, createStateFile())).status).toBe(404);
+    expect((await show(version.id)).status).toBe('discarded');
+    await unlock(server, version.workspace);
+  });
+
+  it('is either here or discarded where it comes while the lock is broken, never something between', async () => {
+    const bytes = createStateFile();
+    for (let round = 0; round < 8; round += 1) {
+      const { id, workspace, state } = await pendingVersion(bytes);
+      const [sent, broken] = await Promise.all([
+        put(state, bytes),
+        server.post(`/api/v2/workspaces/${workspace}/actions/force-unlock`),
+      ]);
+      expect(broken.status).toBe(200);
+      expect([200, 404]).toContain(sent.status);
+      const current = await server.get(`/api/v2/workspaces/${workspace}/current-state-version`);
+      const came = sent.status === 200;
+      expect([current.status, (await show(id)).status, await files.has(id, 'state')]).toEqual(
+        came ? [200, 'finalized', true] : [404, 'discarded', false],
+      );
+    }
+  });
+
+  it('leaves views that the log gives again', async () => {
+    await expectViewsMatchLog(server, [stateDefinition]);
+  });
+});
+
+describe('links', () => {
+  it('that are forged are forbidden', async () => {
+    const bytes = createStateFile();
+    const [mine, other] = [await pendingVersion(bytes), await pendingVersion(bytes)];
+    const [payload = ''] = mine.state.split('.');
+    const [, mac = ''] = other.state.split('.');
+    for (const path of [`${payload}.${mac}`, '/api/v2/state-versions/upload/x', `${mine.state}A`]) {
+      const answer = await put(path, bytes);
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([
+        403,
+        expect.stringContaining('vnd.api+json'),
+      ]);
+    }
+    expect((await show(mine.id)).status).toBe('pending');
+  });
+
+  it('for the JSON state do not take the state', async () => {
+    const bytes = createStateFile();
+    const version = await pendingVersion(bytes);
+    expect((await put(version.json, bytes)).status).toBe(200);
+    expect((await show(version.id)).status).toBe('pending');
+  });
+
+  it('expire after a day, and the document then has new ones', async () => {
+    const bytes = createStateFile();
+    const version = await pendingVersion(bytes);
+    clock.pass({ days: 1 });
+    try {
+      const late = await put(version.state, bytes);
+      expect([late.status, await late.text()]).toEqual([403, expect.stringContaining('expired')]);
+      const fresh = pathOf((await show(version.id))['hosted-state-upload-url']);
+      expect((await put(fresh, bytes)).status).toBe(200);
+    } finally {
+      clock.ahead = 0;
+    }
+  });
+
+  it('of versions that are gone are not found', async () => {
+    const bytes = createStateFile();
+    const version = await pendingVersion(bytes);
+    await server.delete(`/api/v2/workspaces/${version.workspace}`);
+    expect((await put(version.state, bytes)).status).toBe(404);
+    expect((await put(version.json, JSON_STATE)).status).toBe(404);
+    expect(await files.has(version.id, 'state')).toBe(false);
+  });
+
+  it('of versions that a newer one has overtaken are not found, and what came is not kept', async () => {
+    const version = await pendingVersion(createStateFile());
+    const newer = createStateFile({ serial: 2 });
+    expect((await postState(server, version.workspace, { serial: 2 }, newer)).status).toBe(201);
+    expect((await put(version.state, createStateFile())).status).toBe(404);
+    expect(await files.has(version.id, 'state')).toBe(false);
+  });
+});
+
+describe('the files', () => {
+  it('lie encrypted', async () => {
+    const bytes = createStateFile({ outputs: { secret: { value: 'hunter2', type: 'string', sensitive: true } } });
+    const version = await pendingVersion(bytes);
+    expect((await put(version.state, bytes)).status).toBe(200);
+    const stored = await readFile(join(server.house.settings.blobsFolder, 'state-versions', version.id, 'state'));
+    expect(stored.includes('hunter2')).toBe(false);
+    expect(stored.includes('terraform_version')).toBe(false);
+  });
+
+  it('that are refused with their version are not kept', async () => {
+    const workspace = await createLockedWorkspace(server);
+    await unlock(server, workspace);
+    const folder = join(server.house.settings.blobsFolder, 'state-versions');
+    const filesIn = async (): Promise<number> =>
+      (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).length;
+    const before = await filesIn();
+    const bytes = createStateFile();
+    expect((await postState(server, workspace, { state: bytes.toString('base64') }, bytes)).status).toBe(409);
+    expect(await filesIn()).toBe(before);
+  });
+
+  it('are many megabytes where they must, and their download is the same again', async () => {
+    const bytes = createStateFile({ outputs: { big: { value: 'y'.repeat(20_000_000), type: 'string' } } });
+    const version = await pendingVersion(bytes);
+    expect((await put(version.state, bytes)).status).toBe(200);
+    const answer = await server.get(`/api/v2/state-versions/${version.id}/download`);
+    expect(md5Of(Buffer.from(answer.text))).toBe(md5Of(bytes));
+  });
+});

@@ -1,0 +1,59 @@
+import { Body, Controller, Get, Header, HttpCode, Param, Put, StreamableFile } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { Readable } from 'node:stream';
+import { notFound } from '#kernel';
+import { ConfigureRoute, CurrentActor, Public, type Actor } from '#access';
+import { Database } from '#event-store';
+import { ReadRecorder, releaseOnceRecorded } from '#reads';
+import { createStateReadEvent, type StateRead } from '../reads.events.js';
+import { ReceiveStateFile } from '../state-versions/state-versions.handler.js';
+import { findStateVersion } from '../state-versions/state-versions.queries.js';
+import { StateFiles, type FileKind } from './state.files.js';
+import { StateLinks } from './state.links.js';
+
+/** State files themselves: plain bytes, no JSON:API. Their addresses are told by the documents of state versions. */
+@Controller('api/v2')
+export class StateFilesController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+    private readonly files: StateFiles,
+    private readonly links: StateLinks,
+    private readonly reads: ReadRecorder,
+  ) {}
+
+  /** The signed link stands for the token (clients.md §4). */
+  @Put('state-versions/upload/:token')
+  @Public()
+  @ConfigureRoute({ rawBody: 'file' })
+  @HttpCode(200)
+  async upload(@Param('token') token: string, @Body() content: Readable): Promise<void> {
+    const { stateVersion, kind } = this.links.uploadOf(token);
+    await this.bus.execute(new ReceiveStateFile(stateVersion, kind, content));
+  }
+
+  @Get('state-versions/:id/download')
+  @Header('content-type', 'application/json')
+  download(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<StreamableFile> {
+    return this.send(id, 'state', actor);
+  }
+
+  @Get('state-versions/:id/json-download')
+  @Header('content-type', 'application/json')
+  downloadJson(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<StreamableFile> {
+    return this.send(id, 'json-state', actor);
+  }
+
+  private async send(id: string, kind: FileKind, actor: Actor): Promise<StreamableFile> {
+    const row = await findStateVersion(this.database, actor, 'read-state', id);
+    const { status } = row;
+    // A file may be here that nobody was told is accepted, or that is deleted and could be restored.
+    const isOpen = status === 'finalized' || (kind === 'json-state' && status === 'pending');
+    if (!isOpen) throw notFound('The state is not here');
+    const found = await this.files.get(id, kind);
+    if (!found) throw notFound('The state has not been uploaded in this form');
+    const recorded = this.reads.record<StateRead>(actor, row.organization, createStateReadEvent(row, kind));
+    const content = await releaseOnceRecorded(found.content, recorded);
+    return new StreamableFile(content, { type: 'application/json', length: found.size });
+  }
+}

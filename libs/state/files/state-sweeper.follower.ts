@@ -1,0 +1,27 @@
+import type { WorkspaceDeleted } from '#kernel';
+import { createFileSweeper, type BlobStore } from '#blob-store';
+import type { Follower } from '#event-store';
+import type { WorkspaceEvent } from '#workspaces';
+import type { BackingDataEvent } from '../backing-data/backing-data.js';
+import { StateFiles } from './state.files.js';
+
+type StateFileEvent =
+  | Extract<WorkspaceEvent, { type: 'StateVersionCreated' | 'StateVersionDiscarded' }>
+  | Extract<BackingDataEvent, { type: 'StateVersionDataPermanentlyDeleted' }>;
+
+/** Removes the files of state versions that are gone, and of those whose data is deleted for good. */
+export const createStateSweeper = (blobs: BlobStore): Follower => {
+  // Only removed, so no key is needed here.
+  const files = new StateFiles(blobs);
+  return createFileSweeper<StateFileEvent>({
+    name: 'state_sweeper',
+    table: 'state.kept_files',
+    ownerEnds: 'WorkspaceDeleted' satisfies WorkspaceDeleted['type'],
+    on: {
+      StateVersionCreated: ({ id }, { stream }) => ({ born: id, owner: stream }),
+      StateVersionDiscarded: ({ id }) => ({ gone: id }),
+      StateVersionDataPermanentlyDeleted: (_, { stream }) => ({ gone: stream }),
+    },
+    remove: (id) => files.remove(id),
+  });
+};

@@ -1,0 +1,254 @@
+import { Injectable } from '@nestjs/common';
+import { notFound } from '#kernel';
+import { readBytes } from '#blob-store';
+import { Database } from '#event-store';
+import { parseExactly } from '../state-file/exact-json.js';
+import {
+  HEADER_BYTES,
+  readIndexLength,
+  locateLines,
+  parseResourceLines,
+  type BlocksIndex,
+  type OutputsIndex,
+  type ResourcesIndex,
+} from '../state-file/state-extract.js';
+import type { StateResource } from '../state-file/state-resources.js';
+import { findStateVersionStatus } from '../state-versions/state-versions.queries.js';
+import { EXTRACT_KINDS, StateFiles, type ExtractKind } from './state.files.js';
+import { StateReaders } from '../reading/state-reader.threads.js';
+import type { ParsedState } from '../reading/state.parser.js';
+
+export type ExtractedVersion = { readonly id: string; readonly organization: string };
+
+/** A frame of encryption, and more than all outputs of most states: mostly one read is enough. */
+const FIRST_READ_BYTES = 64 * 1024;
+
+/** Bytes between two values that are rather read than left out by a new request to the store. */
+const MAX_SKIPPED_BYTES = 64 * 1024;
+
+/**
+ * Bytes of the list of blocks of one version on a page of versions: about 300 blocks. So a page of 100 versions has at most
+ * 4 MiB of them, and one read of each file is enough.
+ */
+export const BLOCKS_ON_PAGE = 40 * 1024;
+
+type OpenedExtract<Index> = {
+  readonly index: Index;
+  /** Where the body begins. */
+  readonly start: number;
+  readonly beginning: Uint8Array;
+};
+
+type OutputValueSpan = { readonly from: number; readonly length: number };
+
+/** The values of outputs as bytes of JSON, and how many bytes each is. */
+export class OutputValues {
+  private readonly byName: ReadonlyMap<string, OutputValueSpan>;
+
+  constructor(
+    private readonly opened: OpenedExtract<OutputsIndex>,
+    private readonly read: (from: number, to: number) => Promise<AsyncIterable<Uint8Array>>,
+  ) {
+    this.byName = new Map(opened.index.map(([name, from, length]) => [name, { from, length }]));
+  }
+
+  lengthOf(name: string): number {
+    return this.placeOf(name).length;
+  }
+
+  /** The bytes of these outputs' values, in the order of the names; `byName` sorts them so that each byte is read once. */
+  async *of(names: readonly string[]): AsyncGenerator<AsyncGenerator<Uint8Array>> {
+    const end = Math.max(0, ...names.map((name) => this.placeOf(name).from + this.placeOf(name).length));
+    const source = new ForwardReader(this.opened, end, this.read);
+    try {
+      for (const name of names) {
+        const { from, length } = this.placeOf(name);
+        yield source.take(from, length);
+      }
+    } finally {
+      await source.close();
+    }
+  }
+
+  /** Values in memory, as long as they fit into so many bytes; others are left out. */
+  async parsed(names: readonly string[], budget: ValueBudget): Promise<Map<string, unknown>> {
+    const fitting = names.filter((name) => budget.takes(this.lengthOf(name)));
+    const values = new Map<string, unknown>();
+    let at = 0;
+    for await (const value of this.of(fitting)) {
+      values.set(fitting[at] ?? '', parseExactly((await readBytes(value)).toString()));
+      at += 1;
+    }
+    return values;
+  }
+
+  private placeOf(name: string): OutputValueSpan {
+    const place = this.byName.get(name);
+    // The log and the files disagree: somebody restored one without the other.
+    if (!place) throw notFound('The value of this output is not here');
+    return place;
+  }
+}
+
+/** How many bytes of values one document may still bring along. */
+export class ValueBudget {
+  constructor(private left: number) {}
+
+  takes(bytes: number): boolean {
+    if (bytes > this.left) return false;
+    this.left -= bytes;
+    return true;
+  }
+}
+
+/** Reads forward through the body: on where it is, or with a new request behind a large gap. */
+class ForwardReader {
+  private pieces: AsyncIterator<Uint8Array> | null = null;
+  private rest: Uint8Array = new Uint8Array(0);
+  private at = 0;
+
+  constructor(
+    private readonly opened: OpenedExtract<unknown>,
+    private readonly end: number,
+    private readonly read: (from: number, to: number) => Promise<AsyncIterable<Uint8Array>>,
+  ) {}
+
+  async *take(from: number, length: number): AsyncGenerator<Uint8Array> {
+    const { beginning, start } = this.opened;
+    if (start + from + length <= beginning.length) {
+      yield beginning.subarray(start + from, start + from + length);
+      return;
+    }
+    if (this.pieces === null || from < this.at || from - this.at > MAX_SKIPPED_BYTES) await this.open(from);
+    for await (const skipped of this.next(from - this.at)) void skipped;
+    yield* this.next(length);
+  }
+
+  async close(): Promise<void> {
+    await this.pieces?.return?.();
+    this.pieces = null;
+  }
+
+  private async open(from: number): Promise<void> {
+    await this.close();
+    const content = await this.read(this.opened.start + from, this.opened.start + this.end);
+    this.pieces = content[Symbol.asyncIterator]();
+    this.rest = new Uint8Array(0);
+    this.at = from;
+  }
+
+  private async *next(length: number): AsyncGenerator<Uint8Array> {
+    for (let left = length; left > 0;) {
+      if (this.rest.length === 0) {
+        const next = await this.pieces?.next();
+        if (!next || next.done) throw new Error('an extracted file ends too early');
+        this.rest = next.value;
+      }
+      const piece = this.rest.subarray(0, left);
+      this.rest = this.rest.subarray(piece.length);
+      this.at += piece.length;
+      left -= piece.length;
+      if (piece.length > 0) yield piece;
+    }
+  }
+}
+
+/**
+ * The outputs and resources of states, in encrypted files beside them. They are stored when a version is finalized,
+ * before its event. A version that was finalized before there were such files gets them when they are first read.
+ */
+@Injectable()
+export class StateExtracts {
+  /** By version. If many requests read an old version at once, only one extracts. */
+  private readonly extracting = new Map<string, Promise<void>>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly files: StateFiles,
+    private readonly readers: StateReaders,
+  ) {}
+
+  /** Files that are there stay: of one state the same is extracted each time. */
+  async store(id: string, reading: Pick<ParsedState, ExtractKind>): Promise<void> {
+    for (const kind of EXTRACT_KINDS) await this.files.put(id, kind, reading[kind]);
+  }
+
+  /** Throws `not-found` where the version's files are gone. */
+  async outputs(version: ExtractedVersion): Promise<OutputValues> {
+    const opened = await this.open<OutputsIndex>(version, 'outputs');
+    return new OutputValues(opened, (from, to) => this.range(version.id, 'outputs', from, to));
+  }
+
+  /** One page of the managed resources, and the count of all. */
+  async resources(
+    version: ExtractedVersion,
+    first: number,
+    size: number,
+  ): Promise<{ readonly resources: readonly StateResource[]; readonly total: number }> {
+    const opened = await this.open<ResourcesIndex>(version, 'resources');
+    const total = opened.index.count;
+    const lines = locateLines(opened.index, first, size);
+    if (!lines) return { resources: [], total };
+    const { from, to, skipped } = lines;
+    const end = to === null ? undefined : opened.start + to;
+    const content = await this.range(version.id, 'resources', opened.start + from, end);
+    return { resources: parseResourceLines((await readBytes(content)).toString(), skipped, size), total };
+  }
+
+  /** Returns null if the list is too long for a document. Throws `not-found` if the version's files are gone. */
+  async blocks(version: ExtractedVersion): Promise<BlocksIndex> {
+    return (await this.open<BlocksIndex>(version, 'blocks')).index;
+  }
+
+  /** The same for a page of versions. Also null if nothing is extracted yet: a page does not read a hundred states. */
+  async blocksOnPage({ id }: ExtractedVersion): Promise<BlocksIndex> {
+    const beginning = await this.beginningOf(id, 'blocks');
+    if (!beginning) return null;
+    const length = readIndexLength(beginning);
+    if (length > BLOCKS_ON_PAGE) return null;
+    return JSON.parse(Buffer.from(beginning.subarray(HEADER_BYTES, HEADER_BYTES + length)).toString()) as BlocksIndex;
+  }
+
+  private async open<Index>(version: ExtractedVersion, kind: ExtractKind): Promise<OpenedExtract<Index>> {
+    const beginning = (await this.beginningOf(version.id, kind)) ?? (await this.extracted(version, kind));
+    const start = HEADER_BYTES + readIndexLength(beginning);
+    const missing = start > beginning.length ? await this.range(version.id, kind, beginning.length, start) : null;
+    const head = missing ? Buffer.concat([beginning, await readBytes(missing)]) : beginning;
+    const index = JSON.parse(Buffer.from(head.subarray(HEADER_BYTES, start)).toString()) as Index;
+    return { index, start, beginning: head };
+  }
+
+  private async beginningOf(id: string, kind: ExtractKind): Promise<Uint8Array | null> {
+    const found = await this.files.get(id, kind, { start: 0, end: FIRST_READ_BYTES - 1 });
+    return found && readBytes(found.content);
+  }
+
+  private async range(id: string, kind: ExtractKind, from: number, to?: number): Promise<AsyncIterable<Uint8Array>> {
+    const found = await this.files.get(id, kind, to === undefined ? { start: from } : { start: from, end: to - 1 });
+    if (!found) throw notFound('The data of this state version has just been deleted');
+    return found.content as AsyncIterable<Uint8Array>;
+  }
+
+  private async extracted(version: ExtractedVersion, kind: ExtractKind): Promise<Uint8Array> {
+    const { id } = version;
+    const extracting = this.extracting.get(id) ?? this.extract(version).finally(() => this.extracting.delete(id));
+    this.extracting.set(id, extracting);
+    await extracting;
+    const beginning = await this.beginningOf(id, kind);
+    if (!beginning) throw notFound('The data of this state version has just been deleted');
+    return beginning;
+  }
+
+  private async extract(version: ExtractedVersion): Promise<void> {
+    const { id, organization } = version;
+    const size = await this.files.size(id, 'state');
+    const reading = size === null ? null : await this.readers.readState(organization, size, () => this.files.bytes(id));
+    if (!reading) throw notFound(`The file of state version ${id} is not in the blob store`);
+    await this.store(id, reading);
+    // Another request may have deleted the version, and its files, before this request stored these two files.
+    const status = await findStateVersionStatus(this.database, id);
+    if (status === 'finalized' || status === 'backing_data_soft_deleted') return;
+    await this.files.remove(id, EXTRACT_KINDS);
+    throw notFound('The data of this state version has just been deleted');
+  }
+}

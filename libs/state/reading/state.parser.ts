@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import { Refusal, unprocessable, type Problem, type RefusalKind } from '#kernel';
+import type { OutputSummary, StateSummary } from '#workspaces';
+import { splitCreateRequest } from '../uploads/inline-state.js';
+import { buildBlocksFile, buildOutputsFile, buildResourcesFile } from '../state-file/state-extract.js';
+import { parseStateFile, replaceSerial } from '../state-file/state-file.js';
+
+/** The facts of a state file, without values and without ids of its outputs. */
+type NewStateSummary = Omit<StateSummary, 'outputs'> & { readonly outputs: readonly Omit<OutputSummary, 'id'>[] };
+
+/** The result of reading a state file: the facts for the log, and the three files that are stored beside the state. */
+export type ParsedState = {
+  readonly facts: NewStateSummary;
+  readonly outputs: Uint8Array<ArrayBuffer>;
+  readonly resources: Uint8Array<ArrayBuffer>;
+  readonly blocks: Uint8Array<ArrayBuffer>;
+};
+
+/** A refusal as it passes between threads: an error that is cloned loses its class. */
+export type SerializedRefusal = {
+  readonly kind: RefusalKind;
+  readonly problems: readonly Problem[];
+};
+
+export type ReaderOutcome<T> = { readonly value: T } | { readonly refusal: SerializedRefusal };
+
+/** A state that a client sent in the JSON body of a request. */
+export type InlineState = {
+  readonly bytes: Uint8Array;
+  readonly md5: string;
+  readonly reading: ReaderOutcome<ParsedState>;
+};
+
+export type ParsedCreateRequest = {
+  /** See SplitCreateRequest. */
+  readonly document: string;
+  readonly state: InlineState | null;
+  readonly jsonState: Uint8Array | null;
+};
+
+/** The same state under another serial. */
+export type RenumberedState = Omit<InlineState, 'reading'> & { readonly reading: ParsedState };
+
+export const captureOutcome = <T>(work: () => T): ReaderOutcome<T> => {
+  try {
+    return { value: work() };
+  } catch (error) {
+    if (error instanceof Refusal) return { refusal: { kind: error.kind, problems: error.problems } };
+    throw error;
+  }
+};
+
+export const unwrapOutcome = <T>(outcome: ReaderOutcome<T>): T => {
+  if ('value' in outcome) return outcome.value;
+  const { kind, problems } = outcome.refusal;
+  throw new Refusal(kind, problems);
+};
+
+/** The facts of a file become one event. The limit is far below that of an event, because the event is wrapped in envelopes. */
+const FACTS_MAX_BYTES = 512 * 1024;
+
+/** Each output gets an id. */
+const ID_BYTES = 32;
+
+const isTooLarge = (facts: NewStateSummary): boolean =>
+  Buffer.byteLength(JSON.stringify(facts)) + facts.outputs.length * ID_BYTES > FACTS_MAX_BYTES;
+
+/** Types of outputs are the one thing that may be left out: the CLI then reads the whole state. */
+const dropLargeTypes = (facts: NewStateSummary): NewStateSummary => {
+  if (!isTooLarge(facts)) return facts;
+  const brief = { ...facts, outputs: facts.outputs.map((output) => ({ ...output, detailedType: null })) };
+  if (isTooLarge(brief)) throw unprocessable('The state file has too many outputs, modules and providers');
+  return brief;
+};
+
+/** Throws `unprocessable` if the file is not a state. */
+export const parseState = (bytes: Uint8Array): ParsedState => {
+  const file = parseStateFile(bytes);
+  const facts = dropLargeTypes({
+    size: bytes.length,
+    terraformVersion: file.terraformVersion,
+    resources: file.resources,
+    providers: file.providers,
+    modules: file.modules,
+    outputs: file.outputs.map(({ name, sensitive, type, detailedType }) => ({ name, sensitive, type, detailedType })),
+  });
+  return { facts, outputs: buildOutputsFile(file), resources: buildResourcesFile(file), blocks: buildBlocksFile(file) };
+};
+
+const computeMd5 = (bytes: Uint8Array): string => createHash('md5').update(bytes).digest('hex');
+
+/** Reads the body of a creation. Throws `bad-request` and `too-large`; what is wrong with the state comes with it. */
+export const parseCreateRequest = (body: Uint8Array, limit: number): ParsedCreateRequest => {
+  const { document, state: bytes, jsonState } = splitCreateRequest(body, limit);
+  const state = bytes && { bytes, md5: computeMd5(bytes), reading: captureOutcome(() => parseState(bytes)) };
+  return { document, state, jsonState };
+};
+
+/** Throws `conflict` where the serial cannot be changed. */
+export const renumberState = (bytes: Uint8Array, serial: number): RenumberedState => {
+  const changed = replaceSerial(bytes, serial);
+  return { bytes: changed, md5: computeMd5(changed), reading: parseState(changed) };
+};

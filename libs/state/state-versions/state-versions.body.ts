@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { badRequest, unprocessable } from '#kernel';
+import { ignoredMember, parseBody, requiredToOne, resourceBody, text, toOneInput } from '#json-api';
+import { isBase64 } from '../uploads/inline-state.js';
+import { unwrapOutcome, type ParsedCreateRequest, type ParsedState } from '../reading/state.parser.js';
+
+const base64 = (name: string) =>
+  z
+    .string()
+    .refine(isBase64, { error: `${name} must be Base64` })
+    .nullish();
+
+/** clients.md §4. */
+export const createBody = resourceBody(
+  'state-versions',
+  z.object({
+    serial: z.int().min(0),
+    md5: z.string().regex(/^[0-9a-f]{32}$/i, { error: 'Md5 must be 32 hexadecimal digits' }),
+    lineage: text(255).nullish(),
+    force: z.boolean().nullish(),
+    state: base64('State'),
+    'json-state': base64('Json state'),
+    'json-state-outputs': ignoredMember('outputs are read from the state itself'),
+    'terraform-version': ignoredMember('the state names it'),
+  }),
+  z.object({ run: toOneInput }).optional(),
+);
+
+export const rollbackBody = resourceBody(
+  'state-versions',
+  z.unknown().optional(),
+  z.object({ 'rollback-state-version': requiredToOne }),
+);
+
+/** The id of the version that is to be brought back. */
+export const parseRollback = (body: unknown): string =>
+  parseBody(rollbackBody, body).data.relationships['rollback-state-version'].data.id;
+
+export type NewStateVersion = {
+  readonly serial: number;
+  readonly md5: string;
+  readonly lineage: string | null;
+  readonly force: boolean;
+  readonly run: string | null;
+  readonly state: { readonly bytes: Uint8Array; readonly reading: ParsedState } | null;
+  readonly jsonState: Uint8Array | null;
+};
+
+const isForbidden = (key: string, value: unknown): boolean =>
+  key === '__proto__' ||
+  (key === 'constructor' && typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype'));
+
+/** Parses a body as the HTTP server parses all others, which refuses members that could change the prototype of objects. */
+const parseDocument = (document: string): unknown =>
+  JSON.parse(document, (key, value: unknown) => {
+    if (isForbidden(key, value)) throw badRequest('The body is not valid JSON');
+    return value;
+  }) as unknown;
+
+/** The input of a creation. Throws `unprocessable` for what is wrong with the attributes, then with the state. */
+export const parseNewStateVersion = ({ document, state, jsonState }: ParsedCreateRequest): NewStateVersion => {
+  const { attributes, relationships } = parseBody(createBody, parseDocument(document)).data;
+  const { serial, lineage } = attributes;
+  const md5 = attributes.md5.toLowerCase();
+  if (state && state.md5 !== md5) throw unprocessable('Md5 is not that of the state', 'md5');
+  return {
+    serial,
+    md5,
+    lineage: lineage || null,
+    force: attributes.force ?? false,
+    run: relationships?.run?.data?.id || null,
+    state: state && { bytes: state.bytes, reading: unwrapOutcome(state.reading) },
+    jsonState,
+  };
+};

@@ -1,0 +1,131 @@
+import type { Readable } from 'node:stream';
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { conflict, notFound } from '#kernel';
+import type { Actor } from '#access';
+import { MIB, limitUpload } from '#blob-store';
+import { Database } from '#event-store';
+import { parseNewStateVersion, type NewStateVersion } from './state-versions.body.js';
+import {
+  requireStateCreation,
+  requireRunOfWorkspace,
+  loadRollbackSource,
+  findStateUploadTarget,
+  type StateVersionRow,
+} from './state-versions.queries.js';
+import { InlineStateLimit } from '../uploads/inline-state.limit.js';
+import { StateVersionCreator } from '../uploads/state-versions.creator.js';
+import { StateFiles, type FileKind } from '../files/state.files.js';
+import { StateReaders } from '../reading/state-reader.threads.js';
+import { StateUploads } from '../uploads/state.uploads.js';
+
+/** Most that one upload may be. A state is read in memory; its JSON form is only stored, and longer. */
+const UPLOAD_LIMIT: Readonly<Record<FileKind, number>> = { state: 256 * MIB, 'json-state': 1024 * MIB };
+
+/** Resolves to the version made, or to the one that this repeats. */
+export class AddStateVersion extends Command<StateVersionRow> {
+  constructor(
+    readonly workspace: string,
+    /** The request's body as it arrives: no byte of it is read before the caller is known to be allowed to. */
+    readonly body: Readable,
+    /** Size of the body in bytes, or null if the headers do not give it. */
+    readonly announced: number | null,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+/** Makes a version that has the state of an earlier one, under the next serial. */
+export class RollBackState extends Command<StateVersionRow> {
+  constructor(
+    readonly workspace: string,
+    readonly stateVersion: string,
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+/** What comes by a signed link. */
+export class ReceiveStateFile extends Command<void> {
+  constructor(
+    readonly stateVersion: string,
+    readonly kind: FileKind,
+    readonly content: Readable,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(AddStateVersion)
+export class AddStateVersionHandler implements ICommandHandler<AddStateVersion> {
+  /** A request runs again when its caller's access has changed, and its body arrives once. */
+  private readonly inputs = new WeakMap<Readable, NewStateVersion>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly births: StateVersionCreator,
+    private readonly readers: StateReaders,
+    private readonly limit: InlineStateLimit,
+  ) {}
+
+  async execute({ workspace, body, announced, actor }: AddStateVersion): Promise<StateVersionRow> {
+    // No file is read or stored before it is known that the caller may create state.
+    const organization = await requireStateCreation(this.database, actor, workspace);
+    const input = this.inputs.get(body) ?? (await this.read(organization, body, announced));
+    if (input.run !== null) await requireRunOfWorkspace(this.database, workspace, input.run);
+    return this.births.create(workspace, { ...input, rollbackOf: null }, actor);
+  }
+
+  private async read(organization: string, body: Readable, announced: number | null): Promise<NewStateVersion> {
+    const bytes = await this.limit.bytesOf(body, announced);
+    const input = parseNewStateVersion(await this.readers.readCreation(organization, bytes, this.limit.fileBytes));
+    this.inputs.set(body, input);
+    return input;
+  }
+}
+
+@CommandHandler(RollBackState)
+export class RollBackStateHandler implements ICommandHandler<RollBackState> {
+  constructor(
+    private readonly database: Database,
+    private readonly births: StateVersionCreator,
+    private readonly files: StateFiles,
+    private readonly readers: StateReaders,
+  ) {}
+
+  async execute({ workspace, stateVersion, actor }: RollBackState): Promise<StateVersionRow> {
+    const { organization, serial, lineage } = await loadRollbackSource(this.database, actor, workspace, stateVersion);
+    const size = await this.files.size(stateVersion, 'state');
+    const load = (): Promise<Uint8Array | null> => this.files.bytes(stateVersion);
+    const state = size === null ? null : await this.readers.renumber(organization, size, load, serial);
+    if (!state) throw conflict('The data of that state version has just been deleted');
+    const { md5 } = state;
+    // The documented JSON format tells no serial: it is the same file.
+    const jsonState = await this.files.content(stateVersion, 'json-state');
+    const input = { serial, md5, lineage, force: false, run: null, rollbackOf: stateVersion, state, jsonState };
+    return this.births.create(workspace, input, actor);
+  }
+}
+
+@CommandHandler(ReceiveStateFile)
+export class ReceiveStateFileHandler implements ICommandHandler<ReceiveStateFile> {
+  constructor(
+    private readonly database: Database,
+    private readonly uploads: StateUploads,
+  ) {}
+
+  async execute({ stateVersion, kind, content }: ReceiveStateFile): Promise<void> {
+    const upload = limitUpload(content, UPLOAD_LIMIT[kind]);
+    try {
+      const target = await findStateUploadTarget(this.database, stateVersion);
+      if (!target) throw notFound();
+      if (kind === 'json-state') await this.uploads.storeJson(stateVersion, upload);
+      else if (target.status === 'pending') await this.uploads.finalize(target, upload, null);
+      else await this.uploads.demandStored(stateVersion, upload);
+    } finally {
+      // Whatever was not read: the next request on this connection comes after it.
+      content.resume();
+    }
+  }
+}

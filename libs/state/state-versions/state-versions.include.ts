@@ -1,0 +1,95 @@
+import { sql, type Sql } from '#kernel';
+import { can, type Actor, type ActingPrincipal } from '#access';
+import { selectRelatedTeams, selectRelatedUsers } from '#people';
+import type { Database } from '#event-store';
+import {
+  parseInclude,
+  readRelated,
+  getSlowReadCaller,
+  type QueryParameters,
+  type RelatedResources,
+  type Resource,
+} from '#json-api';
+import type { CurrentRuns } from '#workspaces';
+import { compareByName } from '../state-file/state-extract.js';
+import { renderOutput } from './state-versions.document.js';
+import type { StateVersionRow } from './state-versions.queries.js';
+import { ValueBudget, type StateExtracts } from '../files/state.extracts.js';
+
+const INCLUDES = ['outputs', 'created_by', 'run', 'run.created_by', 'run.configuration_version'] as const;
+
+export type StateVersionIncludes = ReadonlySet<(typeof INCLUDES)[number]>;
+
+export const parseStateVersionIncludes = (query: QueryParameters): StateVersionIncludes | null =>
+  parseInclude(query, INCLUDES);
+
+type StateIncludeSources = { readonly actor: Actor; readonly extracts: StateExtracts; readonly runs: CurrentRuns };
+
+/** What the includes ask for, in one more statement at the most. */
+export const loadStateVersionIncluded = async (
+  database: Database,
+  rows: readonly StateVersionRow[],
+  includes: StateVersionIncludes,
+  { actor, extracts, runs }: StateIncludeSources,
+): Promise<Resource[]> => [
+  ...(await readRelated(
+    database,
+    [
+      ...(includes.has('created_by') ? selectCreators(rows, actor, runs) : []),
+      ...selectRuns(rows, includes, actor, runs),
+    ],
+    getSlowReadCaller(actor, rows),
+  )),
+  ...(includes.has('outputs') ? await loadOutputs(rows, extracts) : []),
+];
+
+const selectCreators = (
+  rows: readonly StateVersionRow[],
+  actor: Actor,
+  runs: CurrentRuns,
+): readonly RelatedResources[] => {
+  const lent = (
+    type: ActingPrincipal['type'],
+    related: (ids: Sql) => readonly RelatedResources[],
+  ): readonly RelatedResources[] => {
+    const ids = new Set(rows.flatMap(({ createdBy }) => (createdBy.type === type ? [createdBy.id] : [])));
+    return ids.size > 0 ? related(sql`${[...ids]}::text[]`) : [];
+  };
+  return [
+    ...lent('users', (ids) => [selectRelatedUsers(ids, actor)]),
+    ...lent('teams', (ids) => [selectRelatedTeams(ids, actor)]),
+    ...lent('runs', (ids) => runs.related(ids, new Set(), actor)),
+  ];
+};
+
+const selectRuns = (
+  rows: readonly StateVersionRow[],
+  includes: StateVersionIncludes,
+  actor: Actor,
+  runs: CurrentRuns,
+): readonly RelatedResources[] => {
+  const asked = [...includes].filter((name) => name === 'run' || name.startsWith('run.'));
+  const ids = rows.filter((row) => can(actor, 'read-runs', row)).flatMap(({ run }) => run ?? []);
+  if (asked.length === 0 || ids.length === 0) return [];
+  return runs.related(sql`${ids}::text[]`, new Set(asked.map((name) => name.slice('run.'.length))), actor);
+};
+
+/**
+ * Bytes of output values in one document that includes them. Outputs whose values do not fit are left out of `included`;
+ * their own address has them.
+ */
+export const INCLUDED_VALUES = 1024 * 1024;
+
+/** Values and all: who sees a state version may download the whole state. */
+const loadOutputs = async (rows: readonly StateVersionRow[], extracts: StateExtracts): Promise<Resource[]> => {
+  const included: Resource[] = [];
+  const budget = new ValueBudget(INCLUDED_VALUES);
+  for (const row of rows.filter(({ outputs }) => outputs.length > 0)) {
+    const outputs = row.outputs.toSorted(compareByName);
+    const names = outputs.map(({ name }) => name);
+    const values = await (await extracts.outputs(row)).parsed(names, budget);
+    const fitting = outputs.filter(({ name }) => values.has(name));
+    included.push(...fitting.map((output) => renderOutput(output, values.get(output.name))));
+  }
+  return included;
+};

@@ -1,0 +1,270 @@
+import { notFound, sql, unprocessable, type Sql, type Timestamp } from '#kernel';
+import {
+  requirePermission,
+  requireCurrentAccess,
+  selectWorkspaceGrants,
+  selectPermittedScopes,
+  type Actor,
+  type Grant,
+  type Permission,
+  type ActingPrincipal,
+} from '#access';
+import { selectSnapshotJson, type Database, type StreamSnapshot } from '#event-store';
+import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
+import type { ResourceCounts } from '../state-file/state-file.js';
+import { IS_STATE_NEEDED } from '../backing-data/backing-data.writes.js';
+
+export type OutputRow = {
+  readonly id: string;
+  readonly name: string;
+  readonly sensitive: boolean;
+  readonly type: string;
+  readonly detailedType: unknown;
+};
+
+export type StateVersionStatus =
+  'pending' | 'finalized' | 'discarded' | 'backing_data_soft_deleted' | 'backing_data_permanently_deleted';
+
+export type StateVersionRow = {
+  readonly id: string;
+  readonly workspace: string;
+  readonly organization: string;
+  readonly serial: number;
+  readonly lineage: string | null;
+  readonly md5: string;
+  readonly status: StateVersionStatus;
+  readonly intermediate: boolean;
+  readonly createdBy: ActingPrincipal;
+  readonly run: string | null;
+  readonly rollbackOf: string | null;
+  readonly size: number | null;
+  readonly terraformVersion: string | null;
+  readonly resources: number | null;
+  readonly providers: ResourceCounts | null;
+  readonly modules: ResourceCounts | null;
+  readonly createdAt: Timestamp;
+  readonly outputs: readonly OutputRow[];
+  /** What the caller's teams have been given on its workspace. */
+  readonly grants: readonly Grant[];
+};
+
+const COLUMNS = sql.raw(`v.id, v.workspace, v.organization, v.created_in as "createdIn", v.serial, v.lineage, v.md5,
+  v.status, v.intermediate, v.created_by as "createdBy", v.run, v.rollback_of as "rollbackOf", v.size, v.terraform_version as "terraformVersion",
+  v.resources, v.providers, v.modules, v.created_at as "createdAt",
+  coalesce((select jsonb_agg(jsonb_build_object('id', s.id, 'name', s.name, 'sensitive', s.sensitive, 'type', s.type,
+                                                'detailedType', s.detailed_type) order by s.name)
+              from state_version_outputs s where s.state_version = v.id and v.status = 'finalized'), '[]') as outputs`);
+
+/** What the caller's teams have been given on its workspace. */
+const selectGrants = (actor: Actor): Sql => selectWorkspaceGrants(actor, 'w');
+
+/** How a version is answered with, to whom a command about it was allowed. */
+export const selectStateVersionById = (id: string, actor: Actor): Sql => sql`
+  select ${COLUMNS}, ${selectGrants(actor)} as grants
+    from state_versions v join workspaces w on w.id = v.workspace where v.id = ${id}`;
+
+export const selectStateVersionsByIds = (ids: Sql, actor: Actor): Sql => sql`
+  select ${COLUMNS}, ${selectGrants(actor)} as grants
+    from state_versions v join workspaces w on w.id = v.workspace where v.id = any (${ids}) order by v.id`;
+
+/** The state version, where the caller may do that with its workspace. */
+export const findStateVersion = async (
+  database: Database,
+  actor: Actor,
+  permission: Permission,
+  id: string,
+): Promise<StateVersionRow> => {
+  const row = await database.row<StateVersionRow>(
+    sql`${selectStateVersionById(id, actor)} and ${requireCurrentAccess(actor)}`,
+  );
+  if (!row) throw notFound();
+  requirePermission(actor, permission, row);
+  return row;
+};
+
+type WorkspaceGrants = { readonly owner: string; readonly grants: readonly Grant[] };
+/** The workspace's current state version; null where it has none. */
+export const findCurrentStateVersion = async (
+  database: Database,
+  actor: Actor,
+  permission: Permission,
+  workspace: string,
+): Promise<StateVersionRow | null> => {
+  const row = await database.row<WorkspaceGrants & (StateVersionRow | { readonly id: null })>(sql`
+    select w.organization as owner, ${selectGrants(actor)} as grants, version.*
+      from workspaces w
+      left join lateral (select ${COLUMNS} from state_versions v where v.id = w.current_state_version) version on true
+     where w.id = ${workspace} and ${requireCurrentAccess(actor)}`);
+  if (!row) throw notFound();
+  requirePermission(actor, permission, { organization: row.owner, grants: row.grants });
+  return row.id === null ? null : row;
+};
+
+/** Returns the workspace's organization. Refuses callers that may not create state in this workspace. */
+export const requireStateCreation = async (database: Database, actor: Actor, workspace: string): Promise<string> => {
+  const row = await database.row<{ organization: string; grants: readonly Grant[] }>(sql`
+    select w.organization, ${selectGrants(actor)} as grants
+      from workspaces w where w.id = ${workspace} and ${requireCurrentAccess(actor)}`);
+  if (!row) throw notFound();
+  requirePermission(actor, 'create-state', row);
+  return row.organization;
+};
+
+/** Refuses a run that is not one of the workspace. */
+export const requireRunOfWorkspace = async (database: Database, workspace: string, run: string): Promise<void> => {
+  const found = await database.row(sql`select 1 as one from runs r where r.id = ${run} and r.workspace = ${workspace}`);
+  if (!found) throw unprocessable('Run does not exist', '/data/relationships/run/data/id');
+};
+
+/** A workspace by its id, or by the names of its organization and itself. */
+export type StateVersionFilter = {
+  readonly of: { readonly id: string } | { readonly organization: string; readonly name: string };
+  readonly status: string | undefined;
+};
+
+/** Newest first, discarded ones only where they are asked for; one page and the count of all, in one statement. */
+export const listStateVersions = async (
+  database: Database,
+  actor: Actor,
+  { of, status }: StateVersionFilter,
+  page: PageRequest,
+): Promise<ListPage<StateVersionRow> & { readonly workspace: string; readonly organization: string }> => {
+  const wanted: Sql = status === undefined ? sql`v.status <> 'discarded'` : sql`v.status = ${status}`;
+  const workspaces = sql`
+    select w.id, w.organization, ${selectGrants(actor)} as grants from workspaces w join organizations o on o.id = w.organization
+     where ${'id' in of ? sql`w.id = ${of.id}` : sql`o.name = ${of.organization} and w.name = ${of.name}`}
+       and ${requireCurrentAccess(actor)}`;
+  const found = await database.slowRows<WorkspaceGrants & StateVersionRow & { home: string; total: number }>(
+    actor,
+    sql`
+    select t.id as home, t.organization as owner, t.grants, page.*,
+           (select count(*) from state_versions v where v.workspace = t.id and ${wanted}) as total
+      from ${selectPermittedScopes(actor, 'read-state', workspaces)} t
+      left join lateral (select ${COLUMNS} from state_versions v where v.workspace = t.id and ${wanted}
+                          order by v.created_in desc ${buildLimit(page)}) page on true
+     order by page."createdIn" desc`,
+  );
+  const [first] = found;
+  if (!first) throw notFound();
+  requirePermission(actor, 'read-state', { organization: first.owner, grants: first.grants });
+  return { ...toListPage(found), workspace: first.home, organization: first.owner };
+};
+
+export type StateContentKey = Pick<StateVersionRow, 'serial' | 'lineage' | 'md5'>;
+
+/** What a decision on the files of a version needs to know besides their own stream. */
+export type BackingDataForCommand = {
+  readonly id: string;
+  readonly organization: string;
+  readonly grants: readonly Grant[];
+  readonly workspace: string;
+  readonly workspaceVersion: number;
+  readonly isFinalized: boolean;
+  readonly isNeeded: boolean;
+  readonly snapshot: StreamSnapshot | null;
+};
+
+export const loadBackingDataForCommand = async (
+  database: Database,
+  actor: Actor,
+  id: string,
+): Promise<BackingDataForCommand> => {
+  const row = await database.row<BackingDataForCommand>(sql`
+    select v.id, v.organization, ${selectGrants(actor)} as grants, v.workspace, sw.version as "workspaceVersion",
+           v.finalized_at is not null as "isFinalized", ${IS_STATE_NEEDED} as "isNeeded",
+           ${selectSnapshotJson('v.id')} as snapshot
+      from state_versions v join workspaces w on w.id = v.workspace
+      join event_store.streams sw on sw.stream = v.workspace
+     where v.id = ${id} and ${requireCurrentAccess(actor)}`);
+  if (!row) throw notFound();
+  requirePermission(actor, 'delete-state-data', row);
+  return row;
+};
+
+/** What is to be brought back: the version, and the serial that comes after all others. */
+export type RollbackSource = {
+  readonly organization: string;
+  readonly lineage: string | null;
+  readonly serial: number;
+};
+
+export const loadRollbackSource = async (
+  database: Database,
+  actor: Actor,
+  workspace: string,
+  id: string,
+): Promise<RollbackSource> => {
+  const row = await database.row<RollbackSource & { grants: readonly Grant[]; status: StateVersionStatus | null }>(sql`
+    select w.organization, ${selectGrants(actor)} as grants, v.status, v.lineage,
+           (select newest.serial + 1 from state_versions newest
+             where newest.workspace = w.id and newest.finalized_at is not null
+             order by newest.created_in desc limit 1) as serial
+      from workspaces w left join state_versions v on v.workspace = w.id and v.id = ${id}
+     where w.id = ${workspace} and ${requireCurrentAccess(actor)}`);
+  if (!row) throw notFound();
+  requirePermission(actor, 'create-state', row);
+  const pointer = '/data/relationships/rollback-state-version/data/id';
+  if (row.status === null) throw unprocessable('Rollback state version does not exist', pointer);
+  if (row.status !== 'finalized') throw unprocessable('Rollback state version has no state', pointer);
+  return row;
+};
+
+/** The version just made under this id, or else the one that its maker repeated. */
+export const findCreatedOrRepeated = (
+  database: Database,
+  actor: Actor,
+  workspace: string,
+  id: string,
+  { serial, lineage, md5 }: StateContentKey,
+): Promise<StateVersionRow | undefined> =>
+  database.row<StateVersionRow>(sql`
+    select ${COLUMNS}, ${selectGrants(actor)} as grants from state_versions v join workspaces w on w.id = v.workspace
+     where v.workspace = ${workspace}
+       and (v.id = ${id} or (v.status <> 'discarded' and v.serial = ${serial} and v.md5 = ${md5} and v.lineage is not distinct from ${lineage}::text))
+     order by (v.id = ${id}) desc, v.created_in desc limit 1`);
+
+export type StateUploadTarget = Pick<StateVersionRow, 'id' | 'workspace' | 'organization' | 'md5' | 'status'>;
+
+/** For who holds a signed link: nobody is asked about. None where no file may come any more. */
+export const findStateUploadTarget = (database: Database, id: string): Promise<StateUploadTarget | undefined> =>
+  database.row<StateUploadTarget>(sql`
+    select v.id, v.workspace, v.organization, v.md5, v.status from state_versions v
+     where v.id = ${id} and v.status in ('pending', 'finalized')`);
+
+/** Null if it is gone. */
+export const findStateVersionStatus = async (database: Database, id: string): Promise<StateVersionStatus | null> => {
+  const row = await database.row<{ status: StateVersionStatus }>(sql`
+    select v.status from state_versions v where v.id = ${id}`);
+  return row?.status ?? null;
+};
+
+/** Whether the version is not finalized and never will be: it is gone, discarded, or a newer one has taken its place. */
+export const isNeverFinalizable = async (database: Database, id: string): Promise<boolean> => {
+  const hopeful = await database.row(sql`
+    select 1 as one from state_versions v
+     where v.id = ${id}
+       and (v.finalized_at is not null
+            or v.status = 'pending' and not exists (select 1 from state_versions newer
+                                                     where newer.workspace = v.workspace
+                                                       and newer.created_in > v.created_in))`);
+  return hopeful === undefined;
+};
+
+type OutputForShow = OutputRow & {
+  readonly organization: string;
+  readonly workspace: string;
+  readonly stateVersion: string;
+};
+
+/** One output, where the caller may read outputs of its workspace. */
+export const findOutput = async (database: Database, actor: Actor, id: string): Promise<OutputForShow> => {
+  const row = await database.row<OutputForShow & { grants: readonly Grant[] }>(sql`
+    select s.id, s.organization, s.workspace, s.state_version as "stateVersion", s.name, s.sensitive, s.type,
+           s.detailed_type as "detailedType", ${selectGrants(actor)} as grants
+      from state_version_outputs s join workspaces w on w.id = s.workspace
+      join state_versions v on v.id = s.state_version and v.status = 'finalized'
+     where s.id = ${id} and ${requireCurrentAccess(actor)}`);
+  if (!row) throw notFound();
+  requirePermission(actor, 'read-state-outputs', row);
+  return row;
+};

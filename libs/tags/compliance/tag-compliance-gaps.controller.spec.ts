@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { costOf } from '../../../test/support/cost.js';
+import {
+  expectStatus,
+  bindTags,
+  grantProjectAccess,
+  grantWorkspaceAccess,
+  makeMember,
+  makeOrganization,
+  makeProject,
+  makeReservedTagKey,
+  makeTeam,
+  makeWorkspace,
+  tagBindings,
+} from '../../../test/support/seeds.js';
+import {
+  startTestServer,
+  type ApiResponse,
+  type ApiTestClient,
+  type TestServer,
+} from '../../../test/support/server.js';
+
+const PATH = '/api/v2/organizations/acme/tag-compliance';
+
+let server: TestServer;
+let shop: string;
+let lab: string;
+let workspaces: Readonly<Record<string, string>>;
+
+const own = (tags: Readonly<Record<string, string>>) => ({ 'tag-bindings': tagBindings(tags) });
+const flat = (name: string) => ({ tags: { data: [{ type: 'tags', attributes: { name } }] } });
+
+const make = (name: string, project: string, relationships: object = {}): Promise<string> =>
+  makeWorkspace(server, 'acme', name, {}, { project: { data: { type: 'projects', id: project } }, ...relationships });
+
+beforeAll(async () => {
+  server = await startTestServer();
+  await makeOrganization(server, 'acme');
+  await makeOrganization(server, 'neighbour');
+  shop = await makeProject(server, 'acme', 'shop');
+  lab = await makeProject(server, 'acme', 'lab');
+  await bindTags(server, `projects/${shop}`, { env: 'prod', owner: '' });
+  workspaces = {
+    inheriting: await make('inheriting', shop),
+    complete: await make('complete', shop, own({ owner: 'ada' })),
+    emptied: await make('emptied', shop, own({ env: '', owner: 'ada' })),
+    flattened: await make('flattened', shop, { ...own({ owner: 'ada' }), ...flat('env') }),
+    alone: await make('alone', lab, own({ env: 'test', owner: 'grace' })),
+    bare: await make('bare', lab),
+  };
+  // Other people's workspaces lack everything, and are no gap of ours.
+  await makeWorkspace(server, 'neighbour', 'theirs');
+  await makeReservedTagKey(server, 'neighbour', 'theirs-alone');
+});
+
+afterAll(() => server.close());
+
+const list = async (query = '', api: ApiTestClient = server): Promise<ApiResponse> =>
+  expectStatus(await api.get(`${PATH}?${query}`), 200);
+const gapsIn = ({ body }: ApiResponse): [string, string[]][] =>
+  body.data.map(({ attributes }: any) => [attributes['workspace-name'], attributes['missing-keys']]);
+
+describe('compliance with the reserved tag keys', () => {
+  it('is complete where none is reserved', async () => {
+    expect((await list()).body).toMatchObject({ data: [], meta: { pagination: { 'total-count': 0 } } });
+  });
+
+  it('lists each workspace that lacks a value, with the keys that it lacks', async () => {
+    await makeReservedTagKey(server, 'acme', 'owner');
+    await makeReservedTagKey(server, 'acme', 'env');
+    const answer = await list();
+    expect(gapsIn(answer)).toEqual([
+      ['bare', ['env', 'owner']],
+      // What they say themselves counts, also where it is nothing.
+      ['emptied', ['env']],
+      ['flattened', ['env']],
+      // And what the project says, if it says something.
+      ['inheriting', ['owner']],
+    ]);
+    expect(answer.body.data[0]).toEqual({
+      id: workspaces['bare'],
+      type: 'tag-compliance-gaps',
+      attributes: { 'workspace-name': 'bare', 'project-name': 'lab', 'missing-keys': ['env', 'owner'] },
+      relationships: {
+        workspace: {
+          data: { type: 'workspaces', id: workspaces['bare'] },
+          links: { related: `/api/v2/workspaces/${workspaces['bare']}` },
+        },
+        project: { data: { type: 'projects', id: lab }, links: { related: `/api/v2/projects/${lab}` } },
+      },
+    });
+    expect(answer.body.meta.pagination['total-count']).toBe(4);
+  });
+
+  it.each([
+    ['filter[key]=owner', ['bare', 'inheriting']],
+    ['filter[key]=env', ['bare', 'emptied', 'flattened']],
+    // Nobody reserves it, though nobody has it either.
+    ['filter[key]=theirs-alone', []],
+    ['filter[key]=', ['bare', 'emptied', 'flattened', 'inheriting']],
+    ['unheard-of=1', ['bare', 'emptied', 'flattened', 'inheriting']],
+    ['filter[project][id]=prj-nowhere', []],
+  ])('is asked for by %s', async (query, names) => {
+    const answer = await list(query);
+    expect(gapsIn(answer).map(([name]) => name)).toEqual(names);
+    expect(answer.body.meta.pagination['total-count']).toBe(names.length);
+  });
+
+  it('shows a gap as it is, whatever is asked for', async () => {
+    const [first] = (await list('filter[key]=owner')).body.data;
+    expect(first).toEqual((await list()).body.data[0]);
+  });
+
+  it('is asked for by project, and by both', async () => {
+    const inShop = `filter[project][id]=${shop}`;
+    expect(gapsIn(await list(inShop)).map(([name]) => name)).toEqual(['emptied', 'flattened', 'inheriting']);
+    expect(gapsIn(await list(`filter[project][id]=${lab}`))).toEqual([['bare', ['env', 'owner']]]);
+    expect(gapsIn(await list(`${inShop}&filter[key]=owner`))).toEqual([['inheriting', ['owner']]]);
+  });
+
+  it('comes page by page, by name, with one statement each', async () => {
+    const first = await list('page[size]=3');
+    expect(gapsIn(first).map(([name]) => name)).toEqual(['bare', 'emptied', 'flattened']);
+    const next = (): Promise<ApiResponse> => server.get(first.body.links.next as string);
+    expect(await costOf(server, next)).toMatchObject({ status: 200, statements: 1 });
+    const second = await next();
+    expect(gapsIn(second)).toEqual([['inheriting', ['owner']]]);
+    expect((await list('page[number]=9')).body).toMatchObject({ data: [], meta: { pagination: { 'total-count': 4 } } });
+  });
+
+  it('is told of what the caller sees', async () => {
+    const ofShop = await makeTeam(server, 'acme', 'of-shop');
+    await grantProjectAccess(server, ofShop, shop, 'read');
+    const ofBare = await makeTeam(server, 'acme', 'of-bare');
+    await grantWorkspaceAccess(server, ofBare, workspaces['bare'] ?? '', 'read');
+    for (const [name, teams, names] of [
+      ['shopper', [ofShop], ['emptied', 'flattened', 'inheriting']],
+      ['single', [ofBare], ['bare']],
+      ['nobody', [], []],
+    ] as const) {
+      const answer = await list('', await makeMember(server, 'acme', name, teams));
+      expect([name, gapsIn(answer).map(([workspace]) => workspace)]).toEqual([name, names]);
+      expect(answer.body.meta.pagination['total-count']).toBe(names.length);
+    }
+    const stranger = await makeMember(server, 'neighbour', 'stranger');
+    expectStatus(await stranger.get(PATH), 404);
+    expectStatus(await server.get('/api/v2/organizations/nowhere/tag-compliance'), 404);
+  });
+
+  it('follows what is bound, to workspaces and to projects, at once', async () => {
+    await bindTags(server, `projects/${lab}`, { env: 'test' });
+    expect(gapsIn(await list(`filter[project][id]=${lab}`))).toEqual([['bare', ['owner']]]);
+    await bindTags(server, `workspaces/${workspaces['bare']}`, { owner: 'linus' });
+    expect(gapsIn(await list(`filter[project][id]=${lab}`))).toEqual([]);
+    await bindTags(server, `workspaces/${workspaces['emptied']}`, { env: 'dev' });
+    await bindTags(server, `projects/${shop}`, { owner: 'sales' });
+    expect(gapsIn(await list())).toEqual([['flattened', ['env']]]);
+    const tags = `/api/v2/workspaces/${workspaces['flattened']}/relationships/tags`;
+    expectStatus(await server.delete(tags, { data: [{ type: 'tags', attributes: { name: 'env' } }] }), 204);
+    expect(gapsIn(await list())).toEqual([]);
+  });
+});

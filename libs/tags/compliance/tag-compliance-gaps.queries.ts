@@ -1,0 +1,95 @@
+import { notFound, sql, type Sql } from '#kernel';
+import type { Database } from '#event-store';
+import {
+  requirePermission,
+  selectGrantedWorkspaces,
+  isPermittedByRole,
+  type Actor,
+  selectPermittedOrganization,
+} from '#access';
+import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
+import { IS_VALUELESS } from '#tag-bindings';
+import { selectWorkspacesTaggedWith } from '../reserved-tag-keys/reserved-tag-keys.queries.js';
+
+/** A workspace that lacks a value for reserved keys. */
+export type TagComplianceGapRow = {
+  /** The workspace. */
+  readonly id: string;
+  readonly name: string;
+  readonly project: string;
+  readonly projectName: string;
+  readonly missingKeys: readonly string[];
+};
+
+export type GapFilter = {
+  readonly project: string | undefined;
+  /** Only workspaces that lack this one; what else they lack is shown with it. */
+  readonly key: string | undefined;
+};
+
+/** What the workspace `w` lacks: what it says itself counts, even where it says nothing, as a flat tag does. */
+const MISSING_KEYS = sql.raw(`array(
+  select rk.key from reserved_tag_keys rk
+    left join workspace_tags t on t.workspace = w.id and t.key = rk.key
+    left join project_tags pt on pt.project = w.project and pt.key = rk.key
+   where rk.organization = w.organization
+     and coalesce(case when t.key is null then pt.value else t.value end, '') = ''
+   order by rk.key)`);
+
+/**
+ * Workspaces of `owner` with a gap: those whose own tag has no value, whatever their project says; and, in projects that
+ * have no value either, those without a tag of their own. Where projects keep to the policy there is little to look at,
+ * however many workspaces they have.
+ */
+const selectGaps = (actor: Actor, { project, key }: GapFilter): Sql => {
+  const seen = sql.and([
+    sql`(owner.whole or w.id in (${selectGrantedWorkspaces(actor)}))`,
+    ...(project ? [sql`w.project = ${project}`] : []),
+  ]);
+  return sql`
+    select distinct lacking.id, lacking.name
+      from owner
+      join reserved_tag_keys rk on rk.organization = owner.id and ${key ? sql`rk.key = ${key}` : sql`true`}
+      cross join lateral (
+        select w.id, w.name
+          from workspace_tags t join workspaces w on w.id = t.workspace
+         where t.organization = rk.organization and t.key = rk.key and ${IS_VALUELESS} and ${seen}
+        union all
+        select w.id, w.name
+          from projects p join workspaces w on w.project = p.id
+         where p.organization = rk.organization and ${seen}
+           and not exists (select 1 from project_tags pt
+                            where pt.project = p.id and pt.key = rk.key and pt.value <> '')
+           and not exists (select 1 from ${selectWorkspacesTaggedWith(sql.raw('rk.organization'), sql.raw('rk.key'))} t
+                            where t.workspace = w.id)) lacking`;
+};
+
+/** One page and the count of all, in one statement. */
+export const listTagComplianceGaps = async (
+  database: Database,
+  actor: Actor,
+  organizationName: string,
+  page: PageRequest,
+  filter: GapFilter,
+): Promise<ListPage<TagComplianceGapRow>> => {
+  const statement = sql`
+    with owner as materialized (
+      select id, ${isPermittedByRole(actor, 'read-workspace')} as whole
+        from ${selectPermittedOrganization(actor, 'read-reserved-tag-keys', organizationName)}),
+    gaps as materialized (${selectGaps(actor, filter)})
+    select owner.id as owner, (select count(*) from gaps) as total, page.*
+      from owner left join lateral (
+        select w.id, w.name, w.project, p.name as "projectName", ${MISSING_KEYS} as "missingKeys"
+          from (select id from gaps order by name ${buildLimit(page)}) shown
+          join workspaces w on w.id = shown.id join projects p on p.id = w.project) page on true
+     order by page.name`;
+  const found = await database.slowRows<TagComplianceGapRow & { owner: string; total: number }>(
+    actor,
+    // A key is missing nowhere, or nearly everywhere.
+    sql.unkept(statement),
+  );
+  const [first] = found;
+  if (!first) throw notFound();
+  requirePermission(actor, 'read-reserved-tag-keys', { organization: first.owner });
+  return toListPage(found);
+};

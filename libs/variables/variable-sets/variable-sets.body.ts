@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import {
+  omitUndefined,
+  ID,
+  identifiersBody,
+  unsupportedMember,
+  resourceBody,
+  omitNullish,
+  toManyInput,
+  parseToMany,
+  typeSchema,
+} from '#json-api';
+import type { VariableSetTargets, VariableSetChanges } from './variable-set.js';
+import type { NewVariable } from '../variables/variable.js';
+import { newVariable } from '../variables/variables.body.js';
+
+const MAX_VARIABLES_PER_REQUEST = 500;
+
+/** Whole definitions make variables; mere identifiers are what a client has read and sends back. */
+const listedVariable = z.union([
+  z.object({ type: typeSchema('vars'), id: z.undefined().optional(), attributes: newVariable }),
+  z.object({ type: typeSchema('vars'), id: ID }).transform(() => null),
+]);
+
+const relationships = z
+  .object({
+    workspaces: toManyInput('workspaces'),
+    projects: toManyInput('projects'),
+    stacks: unsupportedMember('stacks are not built'),
+    vars: z.object({ data: z.array(listedVariable).max(MAX_VARIABLES_PER_REQUEST).nullish() }).optional(),
+    parent: z
+      .object({ data: z.object({ type: typeSchema('organizations', 'projects'), id: ID }).nullish() })
+      .optional(),
+  })
+  .optional();
+
+const attributes = z.object({
+  name: z.string(),
+  description: z.string().nullish(),
+  global: z.boolean().nullish(),
+  priority: z.boolean().nullish(),
+});
+
+export const createBody = resourceBody('varsets', attributes, relationships);
+export const updateBody = resourceBody('varsets', attributes.partial().default({}), relationships);
+
+/** The bodies that name what a set is applied to or withdrawn from. */
+export const targetBodies = { workspaces: identifiersBody('workspaces'), projects: identifiersBody('projects') };
+
+type VariableSetRelationships = z.infer<typeof relationships>;
+
+/** What a request changes. */
+export const toVariableSetChanges = (
+  attributes: z.infer<typeof updateBody>['data']['attributes'],
+): VariableSetChanges => {
+  const { global, priority, ...values } = attributes;
+  return { ...omitUndefined(values), ...omitNullish({ global, priority }) };
+};
+
+/** Lists that are given. */
+export const toTargets = (related: VariableSetRelationships): Partial<VariableSetTargets> =>
+  omitUndefined({ workspaces: parseToMany(related?.workspaces), projects: parseToMany(related?.projects) });
+
+export const toNewVariables = (related: VariableSetRelationships): NewVariable[] =>
+  (related?.vars?.data ?? []).flatMap((listed) => (listed ? [listed.attributes] : []));
+
+export const toProjectId = (related: VariableSetRelationships): string | null => {
+  const parent = related?.parent?.data;
+  return parent?.type === 'projects' ? parent.id : null;
+};

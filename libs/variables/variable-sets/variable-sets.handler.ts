@@ -1,0 +1,208 @@
+import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { Ids, Refusal, unprocessable, type Problem } from '#kernel';
+import {
+  EventStore,
+  getFirstRowOrNull,
+  refuseTakenName,
+  newStream,
+  expectVersion,
+  decideWrite,
+  type LoadedStream,
+  type StreamWrite,
+} from '#event-store';
+import { createEventContext, type Actor } from '#access';
+import { Vault } from '#vault';
+import {
+  VARIABLE_SET_TARGET_KINDS,
+  NO_TARGETS,
+  variableSet,
+  type VariableSetTargets,
+  type VariableSetState,
+  type VariableSetCommand,
+} from './variable-set.js';
+import {
+  loadOrganizationForVariableSet,
+  selectVariableSetById,
+  loadVariableSetForCommand,
+  type OrganizationForVariableSet,
+  type VariableSetRow,
+} from './variable-sets.queries.js';
+import { addToStored, variable, type NewVariable } from '../variables/variable.js';
+import { refuseTakenKey } from '../variables/variables.handler.js';
+
+type CreateVariableSetCommand = Extract<VariableSetCommand, { type: 'CreateVariableSet' }>;
+
+export class CreateVariableSet extends Command<VariableSetRow> {
+  constructor(
+    readonly organization: string,
+    readonly data: CreateVariableSetCommand['data'],
+    readonly variables: readonly NewVariable[],
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+/** A command for one set, with variables that come to it; resolves to how it stands then, null when it is gone. */
+export class ChangeVariableSet extends Command<VariableSetRow | null> {
+  constructor(
+    readonly id: string,
+    readonly command: Exclude<VariableSetCommand, CreateVariableSetCommand>,
+    readonly variables: readonly NewVariable[],
+    readonly actor: Actor,
+  ) {
+    super();
+  }
+}
+
+/** What the command would apply the set to. What it takes it from may be gone already. */
+const getTargets = (command: VariableSetCommand): VariableSetTargets => {
+  switch (command.type) {
+    case 'CreateVariableSet':
+    case 'UpdateVariableSet':
+      return { ...NO_TARGETS, ...command.data.targets };
+    case 'ApplyVariableSet':
+      return command.data;
+    case 'WithdrawVariableSet':
+    case 'DeleteVariableSet':
+      return NO_TARGETS;
+  }
+};
+
+const TARGET_NAMES = { workspaces: 'Workspace', projects: 'Project' } as const;
+
+/** Refuses ids that are none of the organization's, or, where a project owns the set, lie outside of it. */
+const checkTargets = (command: VariableSetCommand, { project, targets }: OrganizationForVariableSet): void => {
+  const places = new Map(targets.map((target) => [`${target.kind} ${target.stream}`, target.project]));
+  const wanted = getTargets(command);
+  const problems = VARIABLE_SET_TARGET_KINDS.flatMap((kind) =>
+    wanted[kind].flatMap((id, index): Problem[] => {
+      const place = places.get(`${kind} ${id}`);
+      if (place !== undefined && (project === null || place === project)) return [];
+      const list = command.type === 'ApplyVariableSet' ? '/data' : `/data/relationships/${kind}/data`;
+      // Who has one project is not told what there is beside it.
+      const why = project === null ? 'does not exist' : 'is outside of the project that owns the variable set';
+      return [{ detail: `${TARGET_NAMES[kind]} ${id} ${why}`, pointer: `${list}/${index}/id` }];
+    }),
+  );
+  if (problems.length > 0) throw new Refusal('unprocessable', problems);
+};
+
+/** Neither what the set belongs to nor what it comes to is deleted meanwhile: its rows would stay. */
+const buildPreconditions = ({ held, targets }: OrganizationForVariableSet): StreamWrite[] => [
+  ...new Map([...held, ...targets].map(({ stream, version }) => [stream, expectVersion(stream, version)])).values(),
+];
+
+const refuseTaken = refuseTakenName('variable_sets_organization_name_key');
+
+/** What is wrong with a variable in a list, told by its place in the request. */
+const atListIndex = <T>(index: number, work: () => T): T => {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const problems = error.problems.map(({ pointer, ...problem }) => ({
+      ...problem,
+      pointer: `/data/relationships/vars/data/${index}${(pointer ?? '').replace(/^\/data/, '')}`,
+    }));
+    throw new Refusal(error.kind, problems);
+  }
+};
+
+/** Appends what a command means for a set and its new variables, all of it or nothing. */
+class SetWriter {
+  constructor(
+    private readonly store: EventStore,
+    private readonly vault: Vault,
+    private readonly ids: Ids,
+  ) {}
+
+  async write(
+    loaded: LoadedStream<VariableSetState>,
+    place: OrganizationForVariableSet,
+    { command, variables, actor }: { command: VariableSetCommand; variables: readonly NewVariable[]; actor: Actor },
+  ): Promise<VariableSetRow | null> {
+    const { organization } = place;
+    checkTargets(command, place);
+    const set = decideWrite(variableSet, loaded, organization, command);
+    const owner = { type: 'varsets', id: loaded.stream } as const;
+    variables.reduce((stored, data, index) => atListIndex(index, () => addToStored(stored, data)), place.variables);
+    const born = variables.map((data, index) => {
+      const id = this.ids.next('var');
+      const birth = { type: 'CreateVariable', data: { ...data, owner } } as const;
+      return {
+        write: atListIndex(index, () => decideWrite(variable, newStream(id, variable), organization, birth)),
+        seals: data.sensitive ? [this.vault.seal(id, organization, data.value)] : [],
+      };
+    });
+    const read = selectVariableSetById(loaded.stream, actor);
+    if (set.events.length === 0 && born.length === 0) {
+      return (await this.store.database.row<VariableSetRow>(read)) ?? null;
+    }
+    const { rows } = await this.store.append(
+      [...buildPreconditions(place), set, ...born.map(({ write }) => write)],
+      createEventContext(actor),
+      [read, ...born.flatMap(({ seals }) => seals)],
+    );
+    return getFirstRowOrNull<VariableSetRow>(rows);
+  }
+}
+
+@CommandHandler(CreateVariableSet)
+export class CreateVariableSetHandler implements ICommandHandler<CreateVariableSet> {
+  private readonly writer: SetWriter;
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly ids: Ids,
+    vault: Vault,
+  ) {
+    this.writer = new SetWriter(store, vault, ids);
+  }
+
+  async execute({ organization, data, variables, actor }: CreateVariableSet): Promise<VariableSetRow> {
+    const id = this.ids.next('varset');
+    const command = { type: 'CreateVariableSet', data } as const;
+    const row = await this.store
+      .untilFirst(async () => {
+        const place = await loadOrganizationForVariableSet(
+          this.store.database,
+          actor,
+          organization,
+          data.project,
+          data.targets,
+        );
+        if (data.project !== place.project) {
+          throw unprocessable('Project does not exist', '/data/relationships/parent/data/id');
+        }
+        return this.writer.write(newStream(id, variableSet), place, { command, variables, actor });
+      })
+      .catch(refuseTaken)
+      .catch(refuseTakenKey);
+    return row as VariableSetRow;
+  }
+}
+
+@CommandHandler(ChangeVariableSet)
+export class VariableSetsHandler implements ICommandHandler<ChangeVariableSet> {
+  private readonly writer: SetWriter;
+
+  constructor(
+    private readonly store: EventStore,
+    ids: Ids,
+    vault: Vault,
+  ) {
+    this.writer = new SetWriter(store, vault, ids);
+  }
+
+  async execute({ id, command, variables, actor }: ChangeVariableSet): Promise<VariableSetRow | null> {
+    return this.store
+      .untilFirst(async () => {
+        const place = await loadVariableSetForCommand(this.store.database, actor, id, getTargets(command));
+        const loaded = await this.store.restore(id, variableSet, place.snapshot);
+        return this.writer.write(loaded, place, { command, variables, actor });
+      })
+      .catch(refuseTaken)
+      .catch(refuseTakenKey);
+  }
+}

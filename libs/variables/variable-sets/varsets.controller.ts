@@ -1,0 +1,291 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { FastifyRequest } from 'fastify';
+import { ConfigureRoute, CurrentActor, type Actor } from '#access';
+import { Database } from '#event-store';
+import { notFound, sql, type Sql } from '#kernel';
+import {
+  renderDocument,
+  parseInclude,
+  renderPage,
+  parsePage,
+  getParameter,
+  parseBody,
+  readRelated,
+  defineRelated,
+  type Document,
+  type QueryParameters as QueryOf,
+  type RelatedResources,
+  type Resource,
+} from '#json-api';
+import { ReadRecorder } from '#reads';
+import { selectRelatedProjects } from '#organizations';
+import { selectRelatedWorkspaces } from '#workspaces';
+import {
+  toVariableSetChanges,
+  createBody,
+  toProjectId,
+  targetBodies,
+  toTargets,
+  updateBody,
+  toNewVariables,
+} from './variable-sets.body.js';
+import { checkVariableSet, NO_TARGETS, type VariableSetTargetKind, type VariableSetCommand } from './variable-set.js';
+import { renderVariableSet } from './variable-sets.document.js';
+import { CreateVariableSet, ChangeVariableSet } from './variable-sets.handler.js';
+import {
+  listSetsReaching,
+  listVariableSets,
+  findVariableSet,
+  type VariableSetListPage,
+  type ReachTarget,
+  type VariableSetListRequest,
+  type VariableSetRow,
+} from './variable-sets.queries.js';
+import type { VariableRead } from '../reads.events.js';
+import type { NewVariable } from '../variables/variable.js';
+import { renderVariable } from '../variables/variables.document.js';
+import { selectVariablesOfSets, type VariableRow } from '../variables/variables.queries.js';
+
+/** A set may be created with its variables and with lists of the workspaces and projects that it applies to. */
+const SET_BODY_BYTES = 2 * 1024 * 1024;
+
+const INCLUDES = ['workspaces', 'projects', 'vars', 'stacks'] as const;
+type VariableSetIncludes = ReadonlySet<(typeof INCLUDES)[number]> | null;
+
+const parseListRequest = (query: QueryOf, includes: VariableSetIncludes): VariableSetListRequest => ({
+  page: parsePage(query),
+  search: getParameter(query, 'q'),
+  withVariables: includes?.has('vars') ?? false,
+});
+
+@Controller('api/v2')
+export class VarsetsController {
+  constructor(
+    private readonly bus: CommandBus,
+    private readonly database: Database,
+    private readonly reads: ReadRecorder,
+  ) {}
+
+  @Get('organizations/:organization/varsets')
+  async list(
+    @Param('organization') organization: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const includes = parseInclude(query, INCLUDES);
+    const asked = parseListRequest(query, includes);
+    const listed = await listVariableSets(this.database, actor, organization, asked);
+    return this.page(listed, includes, { asked, request, actor });
+  }
+
+  /** Under the second name pytfe asks for it. */
+  @Get(['workspaces/:id/varsets', 'workspaces/:id/applicable-varsets'])
+  listForWorkspace(
+    @Param('id') workspace: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    return this.listReaching({ workspace }, query, request, actor);
+  }
+
+  @Get('projects/:id/varsets')
+  listForProject(
+    @Param('id') project: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    return this.listReaching({ project }, query, request, actor);
+  }
+
+  @Post('organizations/:organization/varsets')
+  @ConfigureRoute({ bodyLimit: SET_BODY_BYTES })
+  async create(
+    @Param('organization') organization: string,
+    @Body() body: unknown,
+    @Query() query: QueryOf,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const includes = parseInclude(query, INCLUDES);
+    const { attributes: given, relationships } = parseBody(createBody, body, checkVariableSet).data;
+    const data = {
+      name: given.name,
+      description: given.description ?? null,
+      global: given.global ?? false,
+      priority: given.priority ?? false,
+      project: toProjectId(relationships),
+      targets: { ...NO_TARGETS, ...toTargets(relationships) },
+    };
+    const command = new CreateVariableSet(organization, data, toNewVariables(relationships), actor);
+    return this.render(await this.bus.execute(command), includes, actor);
+  }
+
+  @Get('varsets/:id')
+  async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
+    const includes = parseInclude(query, INCLUDES);
+    return this.render(await findVariableSet(this.database, actor, id), includes, actor);
+  }
+
+  @Patch('varsets/:id')
+  @ConfigureRoute({ bodyLimit: SET_BODY_BYTES })
+  async update(
+    @Param('id') id: string,
+    @Body() body: unknown,
+    @Query() query: QueryOf,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const includes = parseInclude(query, INCLUDES);
+    const { attributes, relationships } = parseBody(updateBody, body, checkVariableSet).data;
+    const data = { changes: toVariableSetChanges(attributes), targets: toTargets(relationships) };
+    const command = { type: 'UpdateVariableSet', data } as const;
+    return this.render(await this.tell(id, command, actor, toNewVariables(relationships)), includes, actor);
+  }
+
+  @Put('varsets/:id')
+  @ConfigureRoute({ bodyLimit: SET_BODY_BYTES })
+  replace(
+    @Param('id') id: string,
+    @Body() body: unknown,
+    @Query() query: QueryOf,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    return this.update(id, body, query, actor);
+  }
+
+  @Delete('varsets/:id')
+  @HttpCode(204)
+  async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
+    await this.tell(id, { type: 'DeleteVariableSet', data: {} }, actor);
+  }
+
+  @Post('varsets/:id/relationships/workspaces')
+  @ConfigureRoute({ bodyLimit: SET_BODY_BYTES })
+  @HttpCode(204)
+  applyToWorkspaces(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
+    return this.target(id, 'ApplyVariableSet', 'workspaces', body, actor);
+  }
+
+  @Delete('varsets/:id/relationships/workspaces')
+  @ConfigureRoute({ bodyLimit: SET_BODY_BYTES })
+  @HttpCode(204)
+  withdrawFromWorkspaces(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
+    return this.target(id, 'WithdrawVariableSet', 'workspaces', body, actor);
+  }
+
+  @Post('varsets/:id/relationships/projects')
+  @ConfigureRoute({ bodyLimit: SET_BODY_BYTES })
+  @HttpCode(204)
+  applyToProjects(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
+    return this.target(id, 'ApplyVariableSet', 'projects', body, actor);
+  }
+
+  @Delete('varsets/:id/relationships/projects')
+  @ConfigureRoute({ bodyLimit: SET_BODY_BYTES })
+  @HttpCode(204)
+  withdrawFromProjects(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
+    return this.target(id, 'WithdrawVariableSet', 'projects', body, actor);
+  }
+
+  private async target(
+    id: string,
+    type: 'ApplyVariableSet' | 'WithdrawVariableSet',
+    kind: VariableSetTargetKind,
+    body: unknown,
+    actor: Actor,
+  ): Promise<void> {
+    const ids = parseBody(targetBodies[kind], body).data.map((one) => one.id);
+    await this.tell(id, { type, data: { ...NO_TARGETS, [kind]: ids } }, actor);
+  }
+
+  private tell(
+    id: string,
+    command: Exclude<VariableSetCommand, { type: 'CreateVariableSet' }>,
+    actor: Actor,
+    variables: readonly NewVariable[] = [],
+  ): Promise<VariableSetRow | null> {
+    return this.bus.execute(new ChangeVariableSet(id, command, variables, actor));
+  }
+
+  private async listReaching(
+    reached: ReachTarget,
+    query: QueryOf,
+    request: FastifyRequest,
+    actor: Actor,
+  ): Promise<Document> {
+    const includes = parseInclude(query, INCLUDES);
+    const asked = parseListRequest(query, includes);
+    const listed = await listSetsReaching(this.database, actor, reached, asked);
+    return this.page(listed, includes, { asked, request, actor });
+  }
+
+  private async page(
+    { rows, total, pageSize }: VariableSetListPage,
+    includes: VariableSetIncludes,
+    {
+      asked,
+      request,
+      actor,
+    }: { readonly asked: VariableSetListRequest; readonly request: FastifyRequest; readonly actor: Actor },
+  ): Promise<Document> {
+    const page = { ...asked.page, size: pageSize };
+    const included = await this.included(rows, includes, actor);
+    return renderPage(rows.map(renderVariableSet), page, total, request.url, included);
+  }
+
+  private async render(row: VariableSetRow | null, includes: VariableSetIncludes, actor: Actor): Promise<Document> {
+    if (!row) throw notFound();
+    return renderDocument(renderVariableSet(row), await this.included([row], includes, actor));
+  }
+
+  /** What the includes ask for, in one more statement at the most. */
+  private async included(
+    rows: readonly VariableSetRow[],
+    includes: VariableSetIncludes,
+    actor: Actor,
+  ): Promise<Resource[] | undefined> {
+    if (!includes) return undefined;
+    if (rows.length === 0) return [];
+    const idsOf = (of: (row: VariableSetRow) => readonly string[]): Sql =>
+      sql`${[...new Set(rows.flatMap(of))]}::text[]`;
+    const wanted = [
+      ...(includes.has('workspaces')
+        ? [
+            selectRelatedWorkspaces(
+              idsOf(({ workspaces }) => workspaces),
+              actor,
+            ),
+          ]
+        : []),
+      ...(includes.has('projects')
+        ? [
+            selectRelatedProjects(
+              idsOf(({ projects }) => projects),
+              actor,
+            ),
+          ]
+        : []),
+      ...(includes.has('vars') ? [this.variablesOf(rows, actor)] : []),
+    ];
+    // A set reaches any number of workspaces.
+    return readRelated(this.database, wanted, actor);
+  }
+
+  /** Whoever is shown a set with its variables has read the list of them. */
+  private variablesOf(sets: readonly VariableSetRow[], actor: Actor): RelatedResources {
+    return defineRelated<VariableRow>(selectVariablesOfSets(sets.map(({ id }) => id)), async (found) => {
+      const listed = sets.map(
+        ({ id, variables }) => ({ owner: { type: 'varsets', id }, count: variables.length }) as const,
+      );
+      const organization = sets[0]?.organization ?? null;
+      await this.reads.record<VariableRead>(
+        actor,
+        organization,
+        ...listed.map((data) => ({ type: 'VariablesListed', data }) as const),
+      );
+      return found.map(renderVariable);
+    });
+  }
+}

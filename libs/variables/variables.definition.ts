@@ -1,0 +1,21 @@
+import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
+import { variableReads } from './reads.events.js';
+import { variableSet } from './variable-sets/variable-set.js';
+import { variableSetEvents } from './variable-sets/variable-sets.events.js';
+import { variable } from './variables/variable.js';
+import { variableEvents } from './variables/variables.events.js';
+import { variables, variableSecrets } from './variables/variables.projection.js';
+
+/** Variables of workspaces, and the sets of them that many workspaces share. */
+export const variablesDefinition: ModuleDefinition = {
+  name: 'variables',
+  kinds: {
+    ...toEventRegistry(variableEvents),
+    ...toEventRegistry(variableSetEvents),
+    ...toEventRegistry(variableReads),
+  },
+  aggregates: [defineAggregate('var', variable), defineAggregate('varset', variableSet)],
+  projections: [toProjection(variableSecrets), toProjection(variables)],
+  followers: [],
+  migrations: new URL('./sql/', import.meta.url),
+};

@@ -1,0 +1,240 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { parsePage, type QueryParameters } from '#json-api';
+import { sql, type Sql } from '#kernel';
+import {
+  anybody,
+  captureStatement,
+  indexesOf,
+  planFor,
+  planForAny,
+  readWhole,
+  refusedStatement,
+  rowsRead,
+  startCrowd,
+  type PlanSeed,
+} from '../../../test/support/plans.js';
+import type { TestServer } from '../../../test/support/server.js';
+import { listWorkspaces } from './workspace-lists.queries.js';
+import { parseWorkspaceFilter } from './workspaces.filter.js';
+
+/**
+ * How Postgres answers lists where there is much: an organization of 100,000 workspaces, among a thousand small ones.
+ */
+const LARGE = 'large';
+const SMALL = 'tenant-17';
+
+/** Straight into the views: the log would take a quarter of an hour. */
+const fill = (large: string): readonly Sql[] => {
+  const made = sql`
+    create temporary table made as
+    select 'ws-' || md5(o || '.' || n) as id, case o when 0 then ${large} else 'org-tenant-' || o end as organization,
+           'prj-' || o || '-' || n % 100 as project, o = 0 as large, n,
+           case n % 4 when 0 then 'network' when 1 then 'billing' when 2 then 'ledger' else 'mail' end
+             || case n % 5 when 0 then '-prod-' else '-test-' end || lpad(n::text, 6, '0') as name
+      from generate_series(0, 1000) o cross join lateral generate_series(1, case o when 0 then 100000 else 25 end) n`;
+  const others = [
+    `insert into organizations (id, name, email, feature_set, default_project, owners_team, settings, created_at)
+     select 'org-tenant-' || o, 'tenant-' || o, 'ops@tenant.test', feature_set, '', '', settings, now()
+       from organizations, generate_series(1, 1000) o where name = '${LARGE}'`,
+    `insert into projects (id, organization, name, settings, created_at)
+     select distinct made.project, made.organization, made.project, '{}'::jsonb, now() from made`,
+    // As wide as real ones: whoever reads rows instead of an index is to pay for it.
+    `insert into workspaces (id, organization, project, name, settings, created_at, updated_at, latest_change_at)
+     select id, organization, project, name, jsonb_build_object('description', repeat('wide', 100)), now(), now(),
+            now() - n * 7919::bigint % 1000003 * interval '1 s' from made`,
+    `insert into workspace_tags (workspace, organization, key, value, added_in, ordinal, created_at, set_at)
+     select id, organization, 'common', case n % 2 when 0 then 'even' else 'odd' end, 1, 0, now(), now() from made
+     union all select id, organization, 'cost-center', 'cc-' || n / 10, 1, 1, now(), now() from made where large
+     union all select id, organization, 'rare', null, 1, 2, now(), now() from made
+                where n % 5000 = 17 and (large or organization = 'org-${SMALL}')`,
+    `insert into workspace_runs (workspace, organization, current_run, status, created_at)
+     select id, organization, 'run-' || id,
+            case when large and n % 1000 = 3 then 'planned' when n % 10 = 1 then 'errored' else 'applied' end,
+            now() - n * 104729::bigint % 1000003 * interval '1 s' from made where n % 10 <> 5`,
+    `insert into workspace_counts (organization, project, shard, workspaces)
+     select organization, project, 0, count(*) from made group by organization, project`,
+    // A member sees one project of a thousand workspaces and ten more; there are many who see others.
+    `insert into team_projects (id, organization, team, project, access, created_at)
+     select 'tprj-' || o, 'org-tenant-' || o, 'team-' || o, 'prj-' || o || '-1', 'read', now() from generate_series(1, 1000) o
+     union all select 'tprj-few', organization, 'team-few', project, 'read', now()
+                 from made where name = 'billing-test-000001' and large`,
+    `insert into team_workspaces (id, organization, team, workspace, access, created_at)
+     select 'tws-' || id, organization, 'team-' || n % 100, id, 'read', now() from made where n % 10 = 0
+     union all select 'tws-few-' || id, organization, 'team-few', id, 'read', now()
+                 from made where large and n % 10000 = 4242`,
+  ];
+  const tables = ['organizations', 'projects', 'workspaces', 'workspace_tags', 'workspace_runs', 'workspace_counts'];
+  const grants = ['team_projects', 'team_workspaces'];
+  const vacuumed = [...tables, ...grants].map((table) => sql.raw(`vacuum analyze ${table}`));
+  return [made, ...others.map((text) => sql.raw(text)), ...vacuumed];
+};
+
+let server: TestServer;
+let actors: PlanSeed['actors'];
+
+beforeAll(async () => {
+  ({ server, actors } = await startCrowd(LARGE, fill));
+});
+
+afterAll(() => server.close());
+
+type Who = keyof typeof actors;
+
+/** What a list found, and by what statement. */
+const listed = async (query: string, who: Who, organization: string) => {
+  const parameters: QueryParameters = Object.fromEntries(new URLSearchParams(query));
+  const { found, statement } = await captureStatement(server.database, (database) =>
+    listWorkspaces(database, actors[who], organization, parsePage(parameters), parseWorkspaceFilter(parameters)),
+  );
+  return { total: found.total, statement };
+};
+
+const LARGE_TABLES = ['workspaces', 'workspace_tags', 'workspace_runs', 'team_workspaces', 'team_projects'];
+
+type Case = {
+  readonly query: string;
+  readonly by: string;
+  readonly total: number;
+  /** At most so many rows may be looked at. */
+  readonly reads: number;
+};
+
+const expectIndexed = async ({ query, by, total, reads }: Case, who: Who, organization: string): Promise<void> => {
+  const found = await listed(query, who, organization);
+  const plan = await planFor(server.database, found.statement);
+  expect({ total: found.total, readWhole: readWhole(plan, LARGE_TABLES), by: indexesOf(plan).has(by) }).toEqual({
+    total,
+    readWhole: [],
+    by: true,
+  });
+  expect(rowsRead(plan, LARGE_TABLES)).toBeLessThanOrEqual(reads);
+};
+
+/** What shows one page of twenty has looked at little more, besides tags and the like of those that it shows. */
+const A_PAGE = 500;
+/** To tell how many there are it must count them, in an index. */
+const COUNTED = 110_000;
+/** What is given to the member is looked for a few times, for the page and for the count. */
+const GRANTED = 20_000;
+
+const NAMES = 'workspaces_organization_name_key';
+const PART_OF_NAME = 'workspaces_by_part_of_name';
+const CHANGES = 'workspaces_by_change';
+const TAGS = 'workspace_tags_by_key';
+const RUNS = 'workspace_runs_by_creation';
+const STATUSES = 'workspace_runs_by_status';
+const PROJECTS = 'workspaces_by_project';
+
+const IN_PROJECT = 'filter[project][id]=prj-0-1';
+const centered = (value: string): string => `filter[tagged][0][key]=cost-center&filter[tagged][0][value]=${value}`;
+
+describe('of 100,000 workspaces', () => {
+  it.each<Case>([
+    { query: '', by: NAMES, total: 100_000, reads: A_PAGE },
+    { query: 'page[number]=5', by: NAMES, total: 100_000, reads: A_PAGE },
+    { query: 'sort=-name', by: NAMES, total: 100_000, reads: A_PAGE },
+    { query: 'sort=latest-change-at', by: CHANGES, total: 100_000, reads: A_PAGE },
+    { query: 'sort=-latest-change-at', by: CHANGES, total: 100_000, reads: A_PAGE },
+    { query: 'sort=current-run.created-at', by: RUNS, total: 100_000, reads: A_PAGE },
+    { query: 'sort=-current-run.created-at', by: RUNS, total: 100_000, reads: A_PAGE },
+    { query: 'search[name]=PROD-0123', by: PART_OF_NAME, total: 20, reads: 1_000 },
+    // The estimate is 831: not what the planner would start from, were it for him.
+    { query: 'search[name]=prod-000005', by: PART_OF_NAME, total: 1, reads: A_PAGE },
+    { query: 'search[name]=prod', by: NAMES, total: 20_000, reads: COUNTED },
+    { query: 'search[name]=l', by: NAMES, total: 75_000, reads: COUNTED },
+    { query: 'search[wildcard-name]=*-012345', by: PART_OF_NAME, total: 1, reads: A_PAGE },
+    { query: 'search[wildcard-name]=mail-prod-01*', by: NAMES, total: 500, reads: 5_000 },
+    { query: 'search[tags]=rare', by: TAGS, total: 20, reads: A_PAGE },
+    { query: 'search[tags]=common', by: TAGS, total: 100_000, reads: COUNTED },
+    { query: 'search[tags]=common,rare', by: TAGS, total: 20, reads: 1_000 },
+    { query: 'search[tags]=common,rare,cost-center,unknown', by: TAGS, total: 0, reads: 1_000 },
+    { query: 'search[tags]=unknown', by: TAGS, total: 0, reads: A_PAGE },
+    { query: centered('cc-77'), by: TAGS, total: 10, reads: A_PAGE },
+    {
+      query: `${centered('cc-77')}&filter[tagged][1][key]=common&filter[tagged][1][value]=odd`,
+      by: TAGS,
+      total: 5,
+      reads: A_PAGE,
+    },
+    { query: 'search[exclude-tags]=rare', by: NAMES, total: 99_980, reads: COUNTED },
+    { query: IN_PROJECT, by: PROJECTS, total: 1_000, reads: A_PAGE },
+    { query: 'filter[current-run][status]=planned', by: STATUSES, total: 100, reads: 1_000 },
+    { query: 'filter[current-run][status]=planned,errored', by: STATUSES, total: 10_100, reads: 20_000 },
+    { query: 'filter[current-run][status]=applied', by: STATUSES, total: 79_900, reads: COUNTED },
+    { query: 'search[tags]=rare&sort=-current-run.created-at', by: TAGS, total: 20, reads: A_PAGE },
+    { query: 'search[tags]=rare&sort=latest-change-at', by: TAGS, total: 20, reads: A_PAGE },
+    { query: 'search[name]=prod-0123&sort=-latest-change-at', by: PART_OF_NAME, total: 20, reads: 1_000 },
+    {
+      query: 'filter[current-run][status]=planned&sort=-current-run.created-at',
+      by: STATUSES,
+      total: 100,
+      reads: 1_000,
+    },
+    { query: `${IN_PROJECT}&search[name]=test-09`, by: PROJECTS, total: 100, reads: 5_000 },
+    {
+      query: 'filter[project][id]=prj-0-17&search[tags]=rare&sort=latest-change-at',
+      by: TAGS,
+      total: 20,
+      // By the twenty that have the tag, or by the thousand of the project: it is one to the planner.
+      reads: 2_000,
+    },
+  ])('$query starts from $by', async (each) => {
+    await expectIndexed(each, 'administrator', LARGE);
+  });
+
+  it.each(['', 'sort=-name', 'sort=latest-change-at', 'sort=-current-run.created-at', 'page[number]=5'])(
+    'has one plan for all values of %s, and it is no worse',
+    async (query) => {
+      const { statement } = await listed(query, 'administrator', LARGE);
+      expect(statement.kept).toBe(true);
+      const plan = await planForAny(server.database, statement);
+      expect(readWhole(plan, LARGE_TABLES)).toEqual([]);
+      expect([NAMES, CHANGES, RUNS].some((index) => indexesOf(plan).has(index))).toBe(true);
+    },
+  );
+
+  it.each<Case>([
+    { query: '', by: PROJECTS, total: 1_010, reads: GRANTED },
+    { query: 'sort=-latest-change-at', by: PROJECTS, total: 1_010, reads: GRANTED },
+    { query: 'sort=current-run.created-at', by: PROJECTS, total: 1_010, reads: GRANTED },
+    { query: 'search[name]=billing-test-0123', by: PART_OF_NAME, total: 1, reads: GRANTED },
+    { query: 'search[tags]=common', by: PROJECTS, total: 1_010, reads: GRANTED },
+    { query: centered('cc-430'), by: TAGS, total: 1, reads: GRANTED },
+    { query: 'filter[current-run][status]=errored', by: PROJECTS, total: 1_000, reads: GRANTED },
+    { query: IN_PROJECT, by: PROJECTS, total: 1_000, reads: GRANTED },
+  ])('$query, for who sees a few of them, does not look at the others', async (each) => {
+    await expectIndexed(each, 'member', LARGE);
+  });
+});
+
+describe('of 25 workspaces beside them', () => {
+  it.each<Case>([
+    { query: '', by: NAMES, total: 25, reads: A_PAGE },
+    { query: 'sort=-latest-change-at', by: CHANGES, total: 25, reads: A_PAGE },
+    { query: 'sort=current-run.created-at', by: RUNS, total: 25, reads: A_PAGE },
+    { query: 'search[name]=prod-0000', by: PART_OF_NAME, total: 5, reads: A_PAGE },
+    { query: 'search[tags]=rare', by: TAGS, total: 1, reads: A_PAGE },
+    { query: 'search[tags]=common', by: TAGS, total: 25, reads: A_PAGE },
+    { query: 'filter[current-run][status]=applied', by: STATUSES, total: 19, reads: A_PAGE },
+  ])('$query looks at none of another organization', async (each) => {
+    await expectIndexed(each, 'administrator', SMALL);
+  });
+});
+
+describe('a list that the caller may not read', () => {
+  it.each([
+    ['an organization of others', LARGE],
+    ['an organization that does not exist', 'nowhere'],
+  ])('reads nothing of it: %s', async (_, organization) => {
+    const standings = new Map([['org-tenant-3', new Set(['owner'] as const)]]);
+    const stranger = anybody({ siteAdmin: false, teams: ['team-3'], standings });
+    const tags = Array.from({ length: 10 }, (_tag, n) => `filter[tagged][${n}][key]=k${n}`).join('&');
+    const parameters: QueryParameters = Object.fromEntries(
+      new URLSearchParams(`${tags}&search[name]=prod&search[tags]=common`),
+    );
+    const statement = await refusedStatement(server.database, (database) =>
+      listWorkspaces(database, stranger, organization, parsePage(parameters), parseWorkspaceFilter(parameters)),
+    );
+    expect(rowsRead(await planFor(server.database, statement), LARGE_TABLES)).toBe(0);
+  });
+});

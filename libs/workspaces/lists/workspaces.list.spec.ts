@@ -1,0 +1,293 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { TickingClock } from '../../../test/support/clocks.js';
+import {
+  expectStatus,
+  bindTags,
+  grantProjectAccess,
+  grantWorkspaceAccess,
+  makeConfigurationVersion,
+  makeMember,
+  makeOrganization,
+  makeProject,
+  makeRun,
+  makeTeam,
+  makeWorkspace,
+  resource,
+  type SeededMember,
+} from '../../../test/support/seeds.js';
+import {
+  startTestServer,
+  type ApiResponse,
+  type ApiTestClient,
+  type TestServer,
+} from '../../../test/support/server.js';
+import { newStateVersion, stateFile } from '../../../test/support/state-file.js';
+
+const PATH = '/api/v2/organizations/listed/workspaces';
+let server: TestServer;
+let elsewhere: string;
+let few: SeededMember;
+
+type Seed = { readonly tags?: readonly string[]; readonly bound?: Readonly<Record<string, string>> };
+
+const seed = (name: string, { tags = [], bound = {} }: Seed = {}, project?: string): Promise<string> =>
+  makeWorkspace(
+    server,
+    'listed',
+    name,
+    {},
+    {
+      tags: { data: tags.map((tag) => ({ type: 'tags', attributes: { name: tag } })) },
+      'tag-bindings': {
+        data: Object.entries(bound).map(([key, value]) => ({ type: 'tag-bindings', attributes: { key, value } })),
+      },
+      ...(project ? { project: { data: { type: 'projects', id: project } } } : {}),
+    },
+  );
+
+const runIn = async (workspace: string): Promise<string> => {
+  await makeConfigurationVersion(server, workspace);
+  return makeRun(server, workspace);
+};
+
+/** A new current state: what `latest-change-at` tells of. */
+const change = async (workspace: string): Promise<void> => {
+  const at = `/api/v2/workspaces/${workspace}`;
+  expectStatus(await server.post(`${at}/actions/lock`), 200);
+  expectStatus(await server.post(`${at}/state-versions`, newStateVersion(stateFile(), { inline: true })), 201);
+  expectStatus(await server.post(`${at}/actions/unlock`), 200);
+};
+
+beforeAll(async () => {
+  server = await startTestServer({ clock: new TickingClock() });
+  await makeOrganization(server, 'listed');
+  elsewhere = await makeProject(server, 'listed', 'elsewhere');
+  await bindTags(server, `projects/${elsewhere}`, { region: 'eu', tier: '9' });
+  const alpha = await seed('alpha-prod', { tags: ['red', 'blue'], bound: { env: 'prod', tier: '1' } });
+  const beta = await seed('Beta_prod', { tags: ['red'], bound: { env: 'test', tier: '2' } }, elsewhere);
+  const gamma = await seed('gamma-test', {}, elsewhere);
+  const delta = await seed('delta', { tags: ['blue', 'env'] });
+  await change(gamma);
+  const first = await runIn(delta);
+  await runIn(alpha);
+  expectStatus(await server.post(`/api/v2/runs/${first}/actions/cancel`), 202);
+  await change(beta);
+  await makeOrganization(server, 'next-door');
+  await makeWorkspace(server, 'next-door', 'alpha-prod');
+
+  const [team, other] = [await makeTeam(server, 'listed', 'few'), await makeTeam(server, 'listed', 'others')];
+  await grantProjectAccess(server, team, elsewhere, 'read');
+  await grantWorkspaceAccess(server, team, alpha, 'read');
+  await grantWorkspaceAccess(server, team, beta, 'read');
+  await grantWorkspaceAccess(server, other, delta, 'admin');
+  few = await makeMember(server, 'listed', 'fay', [team]);
+});
+
+afterAll(() => server.close());
+
+const list = async (query: string, api: ApiTestClient = server): Promise<ApiResponse> =>
+  expectStatus(await api.get(`${PATH}?${query}`), 200);
+
+const namesIn = ({ body }: ApiResponse): string[] =>
+  body.data.map(({ attributes }: { attributes: { name: string } }) => attributes.name);
+
+const IN_PROJECT = 'filter[project][id]=ELSEWHERE';
+
+/** By query: whom it finds, and in which order. Names are ordered by their bytes: capitals first. */
+const ANSWERS: readonly (readonly [query: string, names: readonly string[]])[] = [
+  ['', ['Beta_prod', 'alpha-prod', 'delta', 'gamma-test']],
+  ['unheard-of=1&search=x&filter[name]=x', ['Beta_prod', 'alpha-prod', 'delta', 'gamma-test']],
+  ['sort=name', ['Beta_prod', 'alpha-prod', 'delta', 'gamma-test']],
+  ['sort=-name', ['gamma-test', 'delta', 'alpha-prod', 'Beta_prod']],
+  ['sort=latest-change-at', ['alpha-prod', 'delta', 'gamma-test', 'Beta_prod']],
+  ['sort=-latest-change-at', ['Beta_prod', 'gamma-test', 'delta', 'alpha-prod']],
+  // Those without a run come last either way.
+  ['sort=current-run.created-at', ['delta', 'alpha-prod', 'Beta_prod', 'gamma-test']],
+  ['sort=-current-run.created-at', ['alpha-prod', 'delta', 'gamma-test', 'Beta_prod']],
+
+  ['search[name]=', ['Beta_prod', 'alpha-prod', 'delta', 'gamma-test']],
+  ['search[name]=PROD', ['Beta_prod', 'alpha-prod']],
+  ['search[name]=a-', ['alpha-prod', 'gamma-test']],
+  ['search[name]=_', ['Beta_prod']],
+  ['search[name]=*', []],
+  ['search[name]=%25', []],
+  ['search[name]=\\', []],
+  ['search[name]=%F0%9F%A6%86', []],
+  ['search[wildcard-name]=*', ['Beta_prod', 'alpha-prod', 'delta', 'gamma-test']],
+  ['search[wildcard-name]=*prod', ['Beta_prod', 'alpha-prod']],
+  ['search[wildcard-name]=ga*', ['gamma-test']],
+  ['search[wildcard-name]=*ta*', ['Beta_prod', 'delta']],
+  ['search[wildcard-name]=delta', ['delta']],
+  ['search[wildcard-name]=lta', []],
+  ['search[wildcard-name]=beta*', []],
+  ['search[wildcard-name]=%25', []],
+  ['search[wildcard-name]=Beta?prod', []],
+
+  ['search[tags]=red', ['Beta_prod', 'alpha-prod']],
+  ['search[tags]=red, blue', ['alpha-prod']],
+  ['search[tags]=red,red', ['Beta_prod', 'alpha-prod']],
+  ['search[tags]=Red', []],
+  ['search[tags]=env', ['Beta_prod', 'alpha-prod', 'delta']],
+  ['search[tags]=red,blue,env,tier', ['alpha-prod']],
+  ['search[tags]=red,blue,env,tier,unknown', []],
+  ['search[exclude-tags]=blue', ['Beta_prod', 'gamma-test']],
+  ['search[exclude-tags]=blue,env', ['gamma-test']],
+  ['search[exclude-tags]=unknown', ['Beta_prod', 'alpha-prod', 'delta', 'gamma-test']],
+  ['filter[tagged][0][key]=env', ['Beta_prod', 'alpha-prod', 'delta']],
+  ['filter[tagged][0][key]=env&filter[tagged][0][value]=', ['Beta_prod', 'alpha-prod', 'delta']],
+  ['filter[tagged][0][key]=env&filter[tagged][0][value]=prod', ['alpha-prod']],
+  ['filter[tagged][3][value]=prod&filter[tagged][3][key]=env&filter[tagged][17][key]=red', ['alpha-prod']],
+  ['filter[tagged][0][key]=env&filter[tagged][1][key]=env&filter[tagged][1][value]=test', ['Beta_prod']],
+  ['filter[tagged][0][key]=env&filter[tagged][0][value]=a&filter[tagged][1][key]=env&filter[tagged][1][value]=b', []],
+  // What workspaces inherit counts as well, unless they say something else themselves.
+  ['filter[tagged][0][key]=region', ['Beta_prod', 'gamma-test']],
+  ['filter[tagged][0][key]=region&filter[tagged][0][value]=us', []],
+  ['filter[tagged][0][key]=tier', ['Beta_prod', 'alpha-prod', 'gamma-test']],
+  ['filter[tagged][0][key]=tier&filter[tagged][0][value]=9', ['gamma-test']],
+  ['filter[tagged][0][key]=tier&filter[tagged][0][value]=2&filter[tagged][4][key]=region', ['Beta_prod']],
+  ['filter[tagged][0][key]=tier&filter[tagged][1][key]=region&sort=-name', ['gamma-test', 'Beta_prod']],
+  ['filter[tagged][0][key]=region&filter[tagged][1][key]=tier&filter[tagged][2][key]=env', ['Beta_prod']],
+  [
+    'filter[tagged][0][key]=region&filter[tagged][1][key]=tier&filter[tagged][2][key]=region',
+    ['Beta_prod', 'gamma-test'],
+  ],
+  ['filter[tagged][0][key]=tier&sort=latest-change-at', ['alpha-prod', 'gamma-test', 'Beta_prod']],
+  ['filter[tagged][0][key]=tier&sort=current-run.created-at', ['alpha-prod', 'Beta_prod', 'gamma-test']],
+  [`${IN_PROJECT}&filter[tagged][0][key]=tier`, ['Beta_prod', 'gamma-test']],
+  ['filter[tagged][0][key]=tier&search[tags]=red', ['Beta_prod', 'alpha-prod']],
+  ['filter[tagged][0][key]=tier&search[exclude-tags]=tier', ['gamma-test']],
+  ['filter[tagged][0][key]=tier&filter[current-run][status]=plan_queued', ['alpha-prod']],
+  // As terraform sends `tags = { tier = "9" }` and `tags = { tier = "2", region = "eu" }` of a `cloud` block.
+  ['filter[tagged][0][key]=tier&filter[tagged][0][value]=9&search[tags]=tier', ['gamma-test']],
+  [
+    'filter[tagged][0][key]=tier&filter[tagged][0][value]=2&filter[tagged][1][key]=region&filter[tagged][1][value]=eu&search[tags]=tier,region',
+    ['Beta_prod'],
+  ],
+  ['search[tags]=region', []],
+  ['search[exclude-tags]=region', ['Beta_prod', 'alpha-prod', 'delta', 'gamma-test']],
+  ['filter[tagged][0][key]=&filter[tagged][0][value]=', ['Beta_prod', 'alpha-prod', 'delta', 'gamma-test']],
+
+  [IN_PROJECT, ['Beta_prod', 'gamma-test']],
+  ['filter[project][id]=prj-nowhere', []],
+  ['filter[current-run][status]=plan_queued', ['alpha-prod']],
+  ['filter[current-run][status]=canceled,plan_queued', ['alpha-prod', 'delta']],
+  ['filter[current-run][status]=applied', []],
+
+  ['search[name]=a&search[tags]=blue&search[exclude-tags]=red', ['delta']],
+  [`${IN_PROJECT}&search[name]=prod`, ['Beta_prod']],
+  [`${IN_PROJECT}&search[tags]=red&sort=-latest-change-at`, ['Beta_prod']],
+  ['search[name]=prod&filter[tagged][0][key]=tier&filter[tagged][0][value]=2', ['Beta_prod']],
+  ['search[tags]=blue&sort=-current-run.created-at', ['alpha-prod', 'delta']],
+  ['search[name]=a&sort=current-run.created-at', ['delta', 'alpha-prod', 'Beta_prod', 'gamma-test']],
+  ['filter[current-run][status]=canceled,plan_queued&sort=current-run.created-at', ['delta', 'alpha-prod']],
+  ['search[wildcard-name]=*prod&search[exclude-tags]=blue&filter[current-run][status]=plan_queued', []],
+];
+
+describe('the list of workspaces', () => {
+  it.each(ANSWERS)('answers %s', async (query, expected) => {
+    const answer = await list(query.replace('ELSEWHERE', elsewhere));
+    expect(namesIn(answer)).toEqual(expected);
+    expect(answer.body.meta.pagination['total-count']).toBe(expected.length);
+  });
+
+  it.each(ANSWERS)('answers %s with what a member sees of it, and counts no more', async (query, expected) => {
+    const seen = expected.filter((name) => name !== 'delta');
+    const answer = await list(query.replace('ELSEWHERE', elsewhere), few);
+    expect(namesIn(answer)).toEqual(seen);
+    expect(answer.body.meta.pagination['total-count']).toBe(seen.length);
+  });
+
+  it.each(ANSWERS)('pages through %s, and shows each once', async (query, expected) => {
+    const asked = query.replace('ELSEWHERE', elsewhere);
+    const paged: string[] = [];
+    let next: string | null = `${PATH}?${asked}&page[size]=1`;
+    while (next !== null) {
+      const { body }: ApiResponse = expectStatus(await server.get(next), 200);
+      paged.push(...namesIn({ body } as ApiResponse));
+      next = body.links.next;
+    }
+    expect(paged).toEqual(expected);
+  });
+
+  it('shows the documents that are shown one by one', async () => {
+    for (const api of [server, few]) {
+      const { body } = await list('search[name]=alpha', api);
+      const { body: shown } = expectStatus(await api.get(`${PATH}/alpha-prod`), 200);
+      expect(body.data).toEqual([shown.data]);
+    }
+  });
+
+  it.each([
+    ['sort=colour', 'sort'],
+    ['sort=-', 'sort'],
+    ['page[number]=0', 'page[number]'],
+    ['page[size]=many', 'page[size]'],
+    ['filter[tagged][2][value]=prod', 'filter[tagged][2][key]'],
+    ['filter[tagged][0][key]=&filter[tagged][0][value]=prod', 'filter[tagged][0][key]'],
+  ])('refuses %s', async (query, name) => {
+    const { body } = expectStatus(await server.get(`${PATH}?${query}`), 400);
+    expect(body.errors[0].source).toEqual({ parameter: name });
+  });
+
+  it('takes the last of a parameter that is sent twice', async () => {
+    expect(namesIn(await list('search[name]=delta&search[name]=gamma'))).toEqual(['gamma-test']);
+  });
+
+  it('links to its other pages with all that was asked', async () => {
+    const asked = 'search[name]=a&search%5Btags%5D=red%2Cblue&filter[tagged][0][key]=env&sort=-name';
+    const { body } = await list(`page[size]=1&${asked}&page[number]=1`);
+    const to = (number: number) => `${PATH}?${asked}&page%5Bnumber%5D=${number}&page%5Bsize%5D=1`;
+    expect(body.links).toEqual({ self: to(1), first: to(1), prev: null, next: null, last: to(1) });
+    const all = await list('page[size]=3&page[number]=2');
+    expect(all.body.links.prev).toBe(`${PATH}?page%5Bnumber%5D=1&page%5Bsize%5D=3`);
+    expect(all.body.meta.pagination).toEqual({
+      'current-page': 2,
+      'page-size': 3,
+      'prev-page': 1,
+      'next-page': null,
+      'total-pages': 2,
+      'total-count': 4,
+    });
+  });
+
+  it.each(['', 'search[tags]=red', 'sort=current-run.created-at', 'filter[project][id]=prj-nowhere'])(
+    'is empty past its end, with the true count: %s',
+    async (query) => {
+      const total = (await list(query)).body.meta.pagination['total-count'];
+      const { body } = await list(`${query}&page[number]=999999999&page[size]=100`);
+      expect(body.data).toEqual([]);
+      expect(body.meta.pagination).toMatchObject({ 'current-page': 999_999_999, 'total-count': total });
+    },
+  );
+
+  it('has a hundred on a page at most', async () => {
+    expect((await list('page[size]=5000')).body.meta.pagination['page-size']).toBe(100);
+  });
+
+  it('shows nothing to a member without grants, and is not found for other callers', async () => {
+    const nobody = await makeMember(server, 'listed', 'ned');
+    const { body } = await list('', nobody);
+    expect([body.data, body.meta.pagination['total-count']]).toEqual([[], 0]);
+    const stranger = await makeMember(server, 'next-door', 'sam');
+    expectStatus(await stranger.get(PATH), 404);
+    expectStatus(await stranger.get(`${PATH}?search[name]=alpha`), 404);
+  });
+
+  it('shows all of one organization and a part of another to who stands so', async () => {
+    const managers = await makeTeam(server, 'next-door', 'managers', {
+      'organization-access': { 'read-workspaces': true },
+    });
+    const email = { email: few.email };
+    const into = { teams: { data: [{ type: 'teams', id: managers }] } };
+    const memberships = '/api/v2/organizations/next-door/organization-memberships';
+    const invited = await server.post(memberships, resource('organization-memberships', email, into));
+    expectStatus(
+      await server.post(`/api/v2/organization-memberships/${expectStatus(invited, 201).body.data.id}/actions/accept`),
+      200,
+    );
+    expect(namesIn(await list('', few))).toEqual(['Beta_prod', 'alpha-prod', 'gamma-test']);
+    expect(namesIn(await list('search[tags]=red&sort=-name', few))).toEqual(['alpha-prod', 'Beta_prod']);
+    const there = expectStatus(await few.get('/api/v2/organizations/next-door/workspaces?search[name]=PROD'), 200);
+    expect(namesIn(there)).toEqual(['alpha-prod']);
+  });
+});

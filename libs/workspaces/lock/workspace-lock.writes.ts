@@ -1,0 +1,52 @@
+import type { ActingPrincipal } from '#access';
+import { expectVersion, decideWrite, type EventStore, type StreamWrite } from '#event-store';
+import type { LockSnapshot } from './lock.queries.js';
+import { workspace, type WorkspaceCommand } from '../workspaces/workspace.js';
+
+/** The lock of one workspace, for runs: their events and the lock's are appended together. */
+export type WorkspaceLock = {
+  readonly holder: ActingPrincipal | null;
+  /** Leaves the lock as it is; only holds the workspace at its version. */
+  readonly kept: StreamWrite;
+  /**
+   * From one run to another, null for none. A run that has lost the lock to an administrator's force has none to give.
+   * Throws what the workspace refuses: it is locked, or a state is still being uploaded, which only force does not mind.
+   */
+  readonly passed: (change: {
+    readonly from: string | null;
+    readonly to: string | null;
+    readonly forced?: boolean;
+  }) => StreamWrite;
+};
+
+/** `snapshot` is buildLockSnapshotJson, read with a statement of the caller's own. */
+export const loadWorkspaceLock = async (
+  store: EventStore,
+  id: string,
+  organization: string,
+  snapshot: LockSnapshot,
+): Promise<WorkspaceLock> => {
+  const loaded = await store.restore(id, workspace, snapshot);
+  const holder = loaded.state.status === 'active' ? (loaded.state.lock?.holder ?? null) : null;
+  const kept = expectVersion(id, loaded.version);
+  const { lockedSince, isHolderHidden } = snapshot;
+  return {
+    holder,
+    kept,
+    passed: ({ from, to, forced = false }) => {
+      const commands: WorkspaceCommand[] = [];
+      if (from !== null && holder?.id === from) {
+        commands.push(
+          forced
+            ? { type: 'ForceUnlockWorkspace', data: {} }
+            : { type: 'UnlockWorkspace', data: { holder, lockedSince, isHolderHidden } },
+        );
+      }
+      if (to !== null) {
+        const run = { type: 'runs', id: to, name: to } as const;
+        commands.push({ type: 'LockWorkspace', data: { holder: run, reason: '', lockedSince, isHolderHidden } });
+      }
+      return commands.length > 0 ? decideWrite(workspace, loaded, organization, ...commands) : kept;
+    },
+  };
+};

@@ -1,0 +1,50 @@
+import { notFound, sql } from '#kernel';
+import { buildSnapshotJson, type Database, type StreamSnapshot } from '#event-store';
+import {
+  requirePermission,
+  requireCurrentAccess,
+  selectProjectGrants,
+  selectWorkspaceGrants,
+  type Actor,
+  type PermissionScope,
+} from '#access';
+import { selectFixedKeys } from '#tag-bindings';
+import type { FixedTagKey } from '../tags/tags.js';
+
+/** A project that workspaces are to come to, and those of them that its organization has. */
+export type WorkspaceMove = PermissionScope & {
+  readonly organization: string;
+  readonly organizationVersion: number;
+  readonly projectVersion: number;
+  /** Keys that the project lets no workspace bind. */
+  readonly fixed: readonly FixedTagKey[];
+  readonly workspaces: readonly WorkspaceToMove[];
+};
+
+export type WorkspaceToMove = PermissionScope & { readonly id: string; readonly snapshot: StreamSnapshot };
+
+export const loadWorkspaceMove = async (
+  database: Database,
+  actor: Actor,
+  project: string,
+  workspaces: readonly string[],
+): Promise<WorkspaceMove> => {
+  const row = await database.row<WorkspaceMove>(sql`
+    select p.organization, so.version as "organizationVersion", sp.version as "projectVersion",
+           ${selectProjectGrants(actor, sql.raw('p.id'))} as grants, ${selectFixedKeys(sql.raw('p.id'))} as fixed,
+           coalesce((
+             select jsonb_agg(jsonb_build_object(
+                      'id', w.id, 'organization', w.organization,
+                      'grants', ${selectWorkspaceGrants(actor, 'w')},
+                      'snapshot', ${buildSnapshotJson('s')})
+                      -- In one order: of several that are refused it is always the same that is told.
+                      order by w.id)
+               from workspaces w join event_store.streams s on s.stream = w.id
+              where w.organization = p.organization and w.id = any (${workspaces}::text[])), '[]') as workspaces
+      from projects p
+      join event_store.streams sp on sp.stream = p.id join event_store.streams so on so.stream = p.organization
+     where p.id = ${project} and ${requireCurrentAccess(actor)}`);
+  if (!row) throw notFound();
+  requirePermission(actor, 'move-workspace', row);
+  return row;
+};

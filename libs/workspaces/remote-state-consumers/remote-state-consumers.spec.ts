@@ -1,0 +1,87 @@
+import { describe, expect, it } from '@jest/globals';
+import { specify } from '#kernel/spec';
+import type { ConsumerCommand } from './remote-state-consumers.js';
+import { DEFAULT_SETTINGS } from '../settings/settings.js';
+import { workspace, type WorkspaceEvent } from '../workspaces/workspace.js';
+
+const { given } = specify(workspace);
+
+const born: WorkspaceEvent = {
+  type: 'WorkspaceCreated',
+  data: { project: 'prj-1', name: 'one', settings: DEFAULT_SETTINGS, tags: [] },
+};
+const shared: WorkspaceEvent = { type: 'WorkspaceUpdated', data: { changes: { globalRemoteState: true } } };
+const sharedInProject: WorkspaceEvent = { type: 'WorkspaceUpdated', data: { changes: { projectRemoteState: true } } };
+const deleted: WorkspaceEvent = { type: 'WorkspaceDeleted', data: { name: 'one', project: 'prj-1', forced: false } };
+
+const added = (...workspaces: readonly string[]): WorkspaceEvent => ({
+  type: 'RemoteStateConsumersAdded',
+  data: { workspaces },
+});
+const removed = (...workspaces: readonly string[]): WorkspaceEvent => ({
+  type: 'RemoteStateConsumersRemoved',
+  data: { workspaces },
+});
+
+type Lists = ConsumerCommand['data'];
+const add = (data: Lists) => ({ type: 'AddRemoteStateConsumers', data }) as const;
+const remove = (data: Lists) => ({ type: 'RemoveRemoteStateConsumers', data }) as const;
+const replace = (data: Lists) => ({ type: 'ReplaceRemoteStateConsumers', data }) as const;
+
+describe('the consumers of a workspace’s state', () => {
+  it('are added but for those that are there', () =>
+    given(born)
+      .when(add({ workspaces: ['ws-2', 'ws-3', 'ws-4'], present: ['ws-3'] }))
+      .yields(added('ws-2', 'ws-4')));
+
+  it('are removed where they are there', () =>
+    given(born)
+      .when(remove({ workspaces: ['ws-2', 'ws-3'], present: ['ws-3'] }))
+      .yields(removed('ws-3')));
+
+  it('are replaced by what differs', () =>
+    given(born)
+      .when(replace({ workspaces: ['ws-3', 'ws-4'], present: ['ws-2', 'ws-3'] }))
+      .yields(removed('ws-2'), added('ws-4')));
+
+  it('are all gone where nothing replaces them', () =>
+    given(born)
+      .when(replace({ workspaces: [], present: ['ws-2', 'ws-3'] }))
+      .yields(removed('ws-2', 'ws-3')));
+
+  it.each([
+    ['adding those that are there', add({ workspaces: ['ws-2'], present: ['ws-2'] })],
+    ['removing those that are not', remove({ workspaces: ['ws-2'], present: [] })],
+    ['replacing them by themselves', replace({ workspaces: ['ws-3', 'ws-2'], present: ['ws-2', 'ws-3'] })],
+  ])('do not change by %s', (_, command) => given(born).when(command).yields());
+
+  it.each([add, remove, replace])('cannot be changed while the whole organization is let in', (command) =>
+    given(born, shared)
+      .when(command({ workspaces: ['ws-2'], present: [] }))
+      .refuses('unprocessable', 'global remote state sharing is enabled'),
+  );
+
+  it('can be changed while the whole project is let in', () =>
+    given(born, sharedInProject)
+      .when(add({ workspaces: ['ws-2'], present: [] }))
+      .yields(added('ws-2')));
+
+  it.each([{ globalRemoteState: true }, { projectRemoteState: true }])('are all gone when %j is set', (changes) =>
+    given(born)
+      .when({ type: 'UpdateWorkspace', data: { changes, consumers: ['ws-2', 'ws-3'] } })
+      .yields({ type: 'WorkspaceUpdated', data: { changes } }, removed('ws-2', 'ws-3')),
+  );
+
+  it('stay when the sharing that is on already is set again', () =>
+    given(born, sharedInProject)
+      .when({ type: 'UpdateWorkspace', data: { changes: { projectRemoteState: true }, consumers: ['ws-2'] } })
+      .yields());
+
+  it('are of a workspace that is there', () =>
+    given(born, deleted)
+      .when(add({ workspaces: ['ws-2'], present: [] }))
+      .refuses('not-found', ''));
+
+  it('are no part of its state, which the next lock would have to write again', () =>
+    expect(given(born, added('ws-2'), removed('ws-2'), added('ws-3')).state).toEqual(given(born).state));
+});

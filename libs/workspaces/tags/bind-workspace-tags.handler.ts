@@ -1,0 +1,22 @@
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { sql } from '#kernel';
+import { EventStore } from '#event-store';
+import { createEventContext } from '#access';
+import { selectWorkspaceBindings, type BindingRow } from '#tag-bindings';
+import { BindWorkspaceTags } from '../workspaces/workspaces.commands.js';
+import { executeWorkspaceCommand } from '../workspaces/workspaces.handler.js';
+
+@CommandHandler(BindWorkspaceTags)
+export class BindWorkspaceTagsHandler implements ICommandHandler<BindWorkspaceTags> {
+  constructor(private readonly store: EventStore) {}
+
+  async execute({ workspace: id, bindings, how, actor }: BindWorkspaceTags): Promise<readonly BindingRow[]> {
+    const command = { type: 'BindTags', data: { bindings, how } } as const;
+    const [rows = []] = await executeWorkspaceCommand(
+      this.store,
+      { target: { id }, command, actor, context: createEventContext(actor) },
+      (workspace) => selectWorkspaceBindings(sql`${[workspace]}::text[]`, 'own', actor),
+    );
+    return rows as unknown as readonly BindingRow[];
+  }
+}

@@ -1,0 +1,19 @@
+import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
+import { remoteStateConsumers } from './remote-state-consumers/remote-state-consumers.projection.js';
+import { workspace } from './workspaces/workspace.js';
+import { workspaceEvents } from './workspaces.events.js';
+import { workspaceCounts, workspaces, workspaceTags } from './workspaces.projection.js';
+
+export const workspacesDefinition: ModuleDefinition = {
+  name: 'workspaces',
+  kinds: toEventRegistry(workspaceEvents),
+  aggregates: [defineAggregate('ws', workspace)],
+  projections: [
+    toProjection(workspaces),
+    toProjection(workspaceTags),
+    toProjection(workspaceCounts),
+    toProjection(remoteStateConsumers),
+  ],
+  followers: [],
+  migrations: new URL('./sql/', import.meta.url),
+};

@@ -1,0 +1,44 @@
+import type { ActingPrincipal } from '#access/rules';
+import type { Tag } from '#kernel';
+import type { WorkspaceSettings } from '../settings/workspace-settings.js';
+
+/*
+ * The state that the deciders of a workspace share. Their rules are in workspace.ts, lock.ts, state-head.ts, tags.ts and
+ * remote-state-consumers.ts.
+ */
+export type WorkspaceLockState = { readonly holder: ActingPrincipal; readonly reason: string };
+
+export type StateVersion = {
+  readonly id: string;
+  readonly serial: number;
+  readonly lineage: string | null;
+  readonly md5: string;
+  readonly status: 'pending' | 'finalized';
+  /** Whether the lock under which it was created is still held. */
+  readonly isOfThisLock: boolean;
+};
+
+export type StateHead = {
+  readonly latest: StateVersion | null;
+  /** The newest version whose file is here: what unlocking makes current, and what is left when `latest` is discarded. */
+  readonly finalized: { readonly version: StateVersion; readonly resources: number } | null;
+  readonly current: string | null;
+  /** Managed resources in the current version. */
+  readonly resources: number;
+};
+
+export const NO_STATE: StateHead = { latest: null, finalized: null, current: null, resources: 0 };
+
+export type ActiveWorkspace = {
+  readonly status: 'active';
+  readonly project: string;
+  readonly name: string;
+  readonly settings: WorkspaceSettings;
+  readonly tags: readonly Tag[];
+  /** The SSH key that was assigned last; it may have been deleted since, of which this stream is not told. */
+  readonly sshKey: string | null;
+  readonly lock: WorkspaceLockState | null;
+  readonly stateHead: StateHead;
+};
+
+export type WorkspaceState = { readonly status: 'absent' | 'deleted' } | ActiveWorkspace;

@@ -1,0 +1,258 @@
+import { z } from 'zod';
+import { runAllChecks, checkAutoDestroyDuration, checkName, toLabel, unprocessable, type Problem } from '#kernel';
+import {
+  strictObject,
+  omitUndefined,
+  identifiersBody,
+  ignoredMember,
+  storedOnly,
+  parseBody,
+  unsupportedMember,
+  resourceBody,
+  text,
+  toOneInput,
+  parseToOne,
+  typeSchema,
+  fromAttributes,
+} from '#json-api';
+import { NAME_RULE } from '../settings/settings.js';
+import type {
+  OverwritesInput,
+  SettingsInput,
+  VcsRepoInput,
+  WorkspaceSettings,
+} from '../settings/workspace-settings.js';
+import { flatTagsInput, tagBindingsInput } from '#tag-bindings';
+import type { ToolReleases } from '../tool-versions/tool-releases.catalogue.js';
+
+/** Characters of all paths of a workspace together: lists show up to 100 workspaces with theirs. */
+const PATHS_LENGTH = 20_000;
+
+const paths = z
+  .array(text(500))
+  .max(200, { error: 'too many, at most 200 of them' })
+  .refine((texts) => texts.join('').length <= PATHS_LENGTH, {
+    error: `Paths: too long, at most ${PATHS_LENGTH} characters in all of them together`,
+  });
+
+const vcsRepo = z.object({
+  identifier: text(500).optional(),
+  'oauth-token-id': text(500).nullish(),
+  'vcs-app-installation-id': text(500).nullish(),
+  'github-app-installation-id': text(500).nullish(),
+  branch: text(500).nullish(),
+  'ingress-submodules': z.boolean().nullish(),
+  'tags-regex': text(500).nullish(),
+});
+
+const time = z.iso.datetime({ offset: true });
+/** In UTC it may be in a year of six digits, at either end of time: no client reads that, nor what stands beside it. */
+const isTime = (text: string): boolean => time.safeParse(text).success && /^\d{4}-/.test(new Date(text).toISOString());
+const timeOrBlank = z
+  .string()
+  .refine((text) => text === '' || isTime(text), 'Auto destroy at must be an ISO 8601 time');
+
+/** Attributes that are settings as they stand, under the API's names. */
+const plain = z.object({
+  'agent-pool-id': text(255).nullish(),
+  'allow-destroy-plan': z.boolean().optional(),
+  'assessments-enabled': storedOnly(z.boolean().optional()),
+  'auto-apply': z.boolean().optional(),
+  'auto-apply-run-trigger': storedOnly(z.boolean().optional()),
+  description: text(10_000).nullish(),
+  'file-triggers-enabled': storedOnly(z.boolean().optional()),
+  'global-remote-state': z.boolean().optional(),
+  'inherits-project-auto-destroy': storedOnly(z.boolean().optional()),
+  'project-remote-state': z.boolean().optional(),
+  'queue-all-runs': storedOnly(z.boolean().optional()),
+  'speculative-enabled': storedOnly(z.boolean().optional()),
+  'structured-run-output-enabled': storedOnly(z.boolean().optional()),
+  'working-directory': storedOnly(text(1_000).nullish()),
+});
+
+/** The attributes of both request tables (contract §4.3); all optional here, a name is asked for on create. */
+const attributes = z.object({
+  name: z.string().optional(),
+  ...plain.shape,
+  'auto-destroy-activity-duration': storedOnly(text(255).nullish()),
+  'auto-destroy-at': storedOnly(timeOrBlank.nullish()),
+  'execution-mode': z.enum(['remote', 'local', 'agent']).optional(),
+  'iac-version': text(255).optional(),
+  operations: z.boolean().optional(),
+  'setting-overwrites': strictObject({
+    'execution-mode': z.boolean().optional(),
+    'agent-pool': z.boolean().optional(),
+  }).optional(),
+  'source-name': text(255).nullish(),
+  'source-url': text(2_000).nullish(),
+  'terraform-version': text(255).optional(),
+  'trigger-patterns': storedOnly(paths.nullish()),
+  'trigger-prefixes': storedOnly(paths.nullish()),
+  'vcs-repo': storedOnly(vcsRepo.nullish()),
+  'hyok-enabled': unsupportedMember('encryption with a key of yours is not built'),
+  'migration-environment': unsupportedMember('there is no legacy environment to migrate from'),
+});
+
+const ownEndpoint = (name: string): string => `has its own endpoint, \`/workspaces/:id/relationships/${name}\``;
+
+const related = {
+  'agent-pool': toOneInput,
+  project: toOneInput,
+  tags: flatTagsInput.nullish(),
+  'tag-bindings': tagBindingsInput,
+  'remote-state-consumers': ignoredMember(ownEndpoint('remote-state-consumers')),
+  'ssh-key': ignoredMember(ownEndpoint('ssh-key')),
+};
+const relationships = z.object(related).nullish();
+
+const CREATE_ONLY = 'is set when the workspace is created';
+
+export const createBody = resourceBody('workspaces', attributes.extend({ name: z.string() }), relationships);
+export const updateBody = resourceBody(
+  'workspaces',
+  attributes
+    .extend({ 'source-name': ignoredMember(CREATE_ONLY), 'source-url': ignoredMember(CREATE_ONLY) })
+    .nullish()
+    .transform((given): WorkspaceAttributes => given ?? {}),
+  z.object({ ...related, tags: ignoredMember(ownEndpoint('tags'), flatTagsInput.nullish()) }).nullish(),
+);
+
+export const movedBody = identifiersBody('workspaces');
+
+/** The ids of workspaces that are to move. */
+export const parseMovedWorkspaces = (body: unknown): readonly string[] =>
+  parseBody(movedBody, body).data.map(({ id }) => id);
+
+/** `reason` at the top, or in the attributes, or nothing at all (clients.md §1). */
+export const lockBody = z.object({
+  reason: text(10_000).nullish(),
+  data: z
+    .object({ type: typeSchema('workspaces'), attributes: z.object({ reason: text(10_000).nullish() }).nullish() })
+    .nullish(),
+});
+
+/** Not a relationship's body: the key is an attribute of the workspace there (contract §4.3). */
+export const sshKeyBody = resourceBody('workspaces', z.object({ id: text(255).nullable() }));
+
+type WorkspaceAttributes = z.infer<typeof attributes>;
+
+/** Attributes that the schema accepts, of a body in which it may refuse others. */
+type ValidAttributes = {
+  readonly [A in Exclude<keyof WorkspaceAttributes, 'setting-overwrites'>]?: WorkspaceAttributes[A] | undefined;
+};
+
+/** `operations` is the old name for two of the execution modes. */
+const toExecutionMode = (input: ValidAttributes): WorkspaceSettings['executionMode'] | undefined => {
+  if (input.operations === undefined) return input['execution-mode'];
+  if (input['execution-mode'] !== undefined) {
+    throw unprocessable('Operations must not be given together with execution mode', 'operations');
+  }
+  return input.operations ? 'remote' : 'local';
+};
+
+const toOverwrites = ({ 'setting-overwrites': said }: WorkspaceAttributes): OverwritesInput | undefined =>
+  said && omitUndefined({ executionMode: said['execution-mode'], agentPool: said['agent-pool'] });
+
+/** The name by which a request calls the tool's version: both are the same attribute (clients.md §1). */
+const findVersionAttribute = (input: WorkspaceAttributes): 'iac-version' | 'terraform-version' =>
+  input['terraform-version'] === undefined ? 'iac-version' : 'terraform-version';
+
+const toVersion = (input: ValidAttributes): string | undefined => {
+  const { 'iac-version': iac, 'terraform-version': terraform } = input;
+  if (iac !== undefined && terraform !== undefined && iac !== terraform) {
+    throw unprocessable('Iac version and Terraform version are one, and must not differ', 'iac-version');
+  }
+  return terraform ?? iac;
+};
+
+/** What is wrong with the version that is named, said of the attribute by which it is. */
+export const findVersionProblem = (
+  input: WorkspaceAttributes,
+  releases: ToolReleases,
+  running: string | undefined,
+): { readonly versionProblem?: Problem } => {
+  const version = toVersion(input);
+  const problem = version === undefined ? null : releases.problemOf(version, running);
+  if (problem === null) return {};
+  const name = findVersionAttribute(input);
+  return { versionProblem: { detail: `${toLabel(name)} ${problem}`, pointer: `/data/attributes/${name}` } };
+};
+
+/** Patterns and prefixes exclude one another: giving one that is not empty clears the other (clients.md §3). */
+const toTriggers = (input: ValidAttributes): Pick<SettingsInput, 'triggerPatterns' | 'triggerPrefixes'> => {
+  const patterns = input['trigger-patterns'] === null ? [] : input['trigger-patterns'];
+  const prefixes = input['trigger-prefixes'] === null ? [] : input['trigger-prefixes'];
+  if (patterns?.length && prefixes?.length) {
+    throw unprocessable('Trigger patterns cannot be given together with trigger prefixes', 'trigger-patterns');
+  }
+  if (patterns?.length) return { triggerPatterns: patterns, triggerPrefixes: [] };
+  if (prefixes?.length) return { triggerPatterns: [], triggerPrefixes: prefixes };
+  return omitUndefined({ triggerPatterns: patterns, triggerPrefixes: prefixes });
+};
+
+const isEmptyObject = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+
+type WithOverwrites = ValidAttributes & { readonly 'setting-overwrites'?: unknown };
+
+/**
+ * Returns only the keys that the request has; clients send null for the default. An empty object names no repository
+ * and is refused, with one exception: pytfe 1.5 sends `vcs-repo` and `setting-overwrites` with every request, and both
+ * empty if the caller gave neither.
+ */
+const toVcsRepo = (input: WithOverwrites): VcsRepoInput | null | undefined => {
+  const repo = input['vcs-repo'];
+  if (!repo) return repo;
+  if (isEmptyObject(repo) && isEmptyObject(input['setting-overwrites'])) return undefined;
+  if (isEmptyObject(repo)) throw unprocessable("Identifier can't be blank", 'vcs-repo/identifier');
+  const installation = repo['vcs-app-installation-id'] ?? repo['github-app-installation-id'];
+  const oauthToken = repo['oauth-token-id'];
+  if (installation && oauthToken) {
+    throw unprocessable('OAuth token and VCS app installation must not both be given', 'vcs-repo');
+  }
+  return omitUndefined({
+    identifier: repo.identifier,
+    oauthTokenId: oauthToken,
+    vcsAppInstallationId: installation,
+    branch: repo.branch === null ? '' : repo.branch,
+    ingressSubmodules: repo['ingress-submodules'] === null ? false : repo['ingress-submodules'],
+    tagsRegex: repo['tags-regex'],
+  });
+};
+
+/** Blank clears, like null. */
+const toNullIfBlank = (text: string | null | undefined): string | null | undefined =>
+  text === undefined ? undefined : text || null;
+
+const destroyTime = (text: string | null | undefined): string | null | undefined =>
+  text ? new Date(text).toISOString() : toNullIfBlank(text);
+
+/** The rules between the attributes of one request, and those for single attributes; absent ones are not checked. */
+export const checkAttributes = (input: ValidAttributes): void =>
+  runAllChecks(
+    () => input.name !== undefined && checkName(input.name, NAME_RULE),
+    () => checkAutoDestroyDuration(input['auto-destroy-activity-duration']),
+    () => toExecutionMode(input),
+    () => toTriggers(input),
+    () => toVcsRepo(input),
+    () => toVersion(input),
+  );
+
+/** What a request changes, in our names. The agent pool is named by its id, or as a relationship. */
+export const toSettingsInput = (input: WorkspaceAttributes, related: z.infer<typeof relationships>): SettingsInput => ({
+  ...fromAttributes(plain.parse(input)),
+  ...omitUndefined({
+    agentPoolId: parseToOne(related?.['agent-pool'], input['agent-pool-id']),
+    autoDestroyActivityDuration: toNullIfBlank(input['auto-destroy-activity-duration']),
+    autoDestroyAt: destroyTime(input['auto-destroy-at']),
+    executionMode: toExecutionMode(input),
+    settingOverwrites: toOverwrites(input),
+    terraformVersion: toVersion(input),
+    vcsRepo: toVcsRepo(input),
+  }),
+  ...toTriggers(input),
+});
+
+/** Where it came from is said once, on create. */
+export const toOriginSettings = (input: WorkspaceAttributes): Partial<WorkspaceSettings> =>
+  omitUndefined({ sourceName: input['source-name'], sourceUrl: input['source-url'] });

@@ -1,0 +1,253 @@
+import { notFound, sql, type Sql, type Tag, type Timestamp } from '#kernel';
+import type { Database } from '#event-store';
+import {
+  requirePermission,
+  requireCurrentAccess,
+  selectProjectGrants,
+  selectWorkspaceGrants,
+  selectCurrentWorkspaceGrants,
+  type Actor,
+  type Grant,
+  type Identity,
+  type Permission,
+  type PermissionScope,
+} from '#access';
+import { selectUsablePoolVersion } from '#agents';
+import { buildViewsAt, type PointInTime } from '#json-api';
+import { selectOwnPolicy, type PolicyIdentifier } from '#data-retention-policies';
+import { selectFixedKeys, PROJECT_TAGS, selectTagNames, type TagNames } from '#tag-bindings';
+import { selectSshKeyVersion } from '#ssh-keys';
+import type { ExecutionMode } from '../settings/execution.js';
+import { AGENT_POOL, EXECUTION_MODE, INHERITED_MODE } from '../settings/execution.queries.js';
+import type { WorkspaceLockState } from './workspace-state.js';
+import { buildLockSnapshotJson, type LockSnapshot } from '../lock/lock.queries.js';
+import type { WorkspaceSettings } from '../settings/workspace-settings.js';
+import type { FixedTagKey } from '../tags/tags.js';
+
+/** A workspace by its id, or by the names of its organization and itself. */
+export type WorkspaceTarget = { readonly id: string } | { readonly organization: string; readonly name: string };
+
+/** Durations are averages in milliseconds, null where no run came so far. */
+export type WorkspaceMetrics = {
+  readonly runs: number;
+  readonly failures: number;
+  readonly policyFailures: number;
+  readonly planMs: number | null;
+  readonly applyMs: number | null;
+};
+
+export type WorkspaceRow = {
+  readonly id: string;
+  readonly organization: string;
+  readonly organizationName: string;
+  readonly project: string;
+  readonly name: string;
+  readonly settings: WorkspaceSettings;
+  /** What counts: its own, or what it follows. */
+  readonly executionMode: ExecutionMode;
+  readonly agentPool: string | null;
+  /** What counts where it inherits: its project's. */
+  readonly projectAutoDestroyActivityDuration: string | null;
+  readonly allowForceDelete: boolean;
+  readonly lock: (WorkspaceLockState & { readonly at: Timestamp }) | null;
+  readonly tags: readonly Tag[];
+  /** The bindings of its project, overridden or not. */
+  readonly projectTags: readonly Tag[];
+  readonly currentConfigurationVersion: string | null;
+  readonly currentStateVersion: string | null;
+  readonly resourceCount: number;
+  readonly outputs: readonly string[];
+  /** The run that it is at, or was at last. */
+  readonly currentRun: string | null;
+  readonly sshKey: string | null;
+  /** Its own; null where its organization's counts. */
+  readonly dataRetentionPolicy: PolicyIdentifier | null;
+  /** Ids of its variables. */
+  readonly variables: readonly string[];
+  /** Of its last runs; null where none has ended that counts. */
+  readonly metrics: WorkspaceMetrics | null;
+  readonly createdAt: Timestamp;
+  readonly updatedAt: Timestamp;
+  readonly latestChangeAt: Timestamp;
+  /** What the caller's teams have been given there. */
+  readonly grants: readonly Grant[];
+};
+
+const COLUMNS = sql`w.id, w.organization, o.name as "organizationName", w.project, w.name, w.settings, w.lock,
+  ${EXECUTION_MODE} as "executionMode", ${AGENT_POOL} as "agentPool",
+  p.settings ->> 'autoDestroyActivityDuration' as "projectAutoDestroyActivityDuration",
+  (o.settings ->> 'allowForceDeleteWorkspaces')::boolean as "allowForceDelete",
+  coalesce((select jsonb_agg(jsonb_build_object('key', t.key, 'value', t.value) order by t.added_in, t.ordinal)
+              from workspace_tags t where t.workspace = w.id), '[]') as tags,
+  ${PROJECT_TAGS} as "projectTags",
+  array(select s.id from state_version_outputs s where s.state_version = w.current_state_version order by s.name) as outputs,
+  array(select v.id from variables v where v.owner = w.id order by v.key, v.category) as variables,
+  (select c.id from configuration_versions c where c.workspace = w.id and c.current_since is not null
+    order by c.current_since desc, c.id desc limit 1) as "currentConfigurationVersion",
+  (select c.current_run from workspace_runs c where c.workspace = w.id) as "currentRun",
+  (select jsonb_build_object('runs', m.runs, 'failures', m.failures, 'policyFailures', m.policy_failures,
+                             'planMs', m.plan_ms, 'applyMs', m.apply_ms)
+     from workspace_metrics m where m.workspace = w.id) as metrics,
+  w.ssh_key as "sshKey", ${selectOwnPolicy(sql.raw('w.id'))} as "dataRetentionPolicy",
+  w.current_state_version as "currentStateVersion", w.resource_count as "resourceCount", w.created_at as "createdAt",
+  w.updated_at as "updatedAt", w.latest_change_at as "latestChangeAt"`;
+
+const FROM = sql.raw(
+  `from workspaces w join organizations o on o.id = w.organization join projects p on p.id = w.project`,
+);
+
+const isTarget = (target: WorkspaceTarget): Sql =>
+  'id' in target ? sql`w.id = ${target.id}` : sql`o.name = ${target.organization} and w.name = ${target.name}`;
+
+/**
+ * What teams have been given on the workspace counts for the caller, as it stands now, also where the row is of the past;
+ * nobody's where a signed link stands for them.
+ */
+const selectGrants = (actor: Identity | null, past: PointInTime | null = null): Sql => {
+  if (!actor) return sql.raw(`'[]'::jsonb`);
+  return past === null ? selectWorkspaceGrants(actor, 'w') : selectCurrentWorkspaceGrants(actor, sql.raw('w.id'));
+};
+
+/** `past`: the point in time whose views stand before the statement. */
+export const selectWorkspaceColumns = (actor: Identity | null, past: PointInTime | null = null): Sql =>
+  sql`${COLUMNS}, ${selectGrants(actor, past)} as grants`;
+
+export const selectWorkspaceById = (id: string, actor: Identity | null): Sql =>
+  sql`select ${selectWorkspaceColumns(actor)} ${FROM} where w.id = ${id}`;
+
+export const selectWorkspacesByIds = (ids: Sql, actor: Identity): Sql =>
+  sql`select ${selectWorkspaceColumns(actor)} ${FROM} where w.id = any (${ids}) order by w.name, w.id`;
+
+/**
+ * The workspace, where the caller may do that with it; else the refusal of the permission table. One statement. With `past`
+ * it is found by its name at that time and read as it was then.
+ */
+export const findWorkspace = async (
+  database: Database,
+  actor: Actor,
+  permission: Permission,
+  target: WorkspaceTarget,
+  past: PointInTime | null = null,
+): Promise<WorkspaceRow> => {
+  const statement = sql`
+    ${buildViewsAt(past, target)}select ${selectWorkspaceColumns(actor, past)} ${FROM} where ${isTarget(target)} and ${requireCurrentAccess(actor)}`;
+  const [row] =
+    past === null
+      ? await database.rows<WorkspaceRow>(statement)
+      : await database.slowRows<WorkspaceRow>(actor, sql.unkept(statement));
+  if (!row) throw notFound();
+  requirePermission(actor, permission, row);
+  return row;
+};
+
+/** What a command names besides the workspace: null where it names none. */
+export type CommandReferences = {
+  readonly project: string | null;
+  readonly pool: string | null;
+  readonly sshKey: string | null;
+  /** Whether it sets tags, or takes them along to another project. */
+  readonly tags: boolean;
+  /** Ids of flat tags. */
+  readonly tagIds: readonly string[];
+  /** Whether its named remote state consumers are needed. */
+  readonly consumers: boolean;
+};
+
+/** What a decision needs to know besides the stream's own state. */
+export type WorkspaceForCommand = PermissionScope & {
+  readonly organization: string;
+  readonly project: string;
+  readonly id: string;
+  readonly allowForceDelete: boolean;
+  readonly organizationVersion: number;
+  /** Version of the project that the command names; null where it is none of the same organization, or none is named. */
+  readonly projectVersion: number | null;
+  /** Version of the project that it is in before the command. */
+  readonly homeVersion: number;
+  /** What the caller's teams have been given on that project. */
+  readonly projectGrants: readonly Grant[] | null;
+  /** Version of the agent pool that the command names; null where it is none that the workspace may use. */
+  readonly poolVersion: number | null;
+  /** The execution mode that it has while it says none of its own, in the project that it is in after the command. */
+  readonly followedMode: ExecutionMode;
+  /** Version of the SSH key that the command names; null where it is none of the same organization. */
+  readonly sshKeyVersion: number | null;
+  /** Keys that the project, which it is in after the command, lets no workspace bind; none where the command sets no tags. */
+  readonly fixed: readonly FixedTagKey[];
+  /** Of the tags that the command names by their ids. */
+  readonly tagNames: TagNames;
+  /** Its named remote state consumers; none if the command does not need them. */
+  readonly consumers: readonly string[];
+  readonly snapshot: LockSnapshot;
+};
+
+const NAMED_CONSUMERS = sql.raw(
+  'array(select c.consumer from remote_state_consumers c where c.workspace = w.id order by c.consumer)',
+);
+
+export const loadWorkspaceForCommand = async (
+  database: Database,
+  actor: Actor | null,
+  target: WorkspaceTarget,
+  { project, pool, sshKey, tags, tagIds, consumers }: CommandReferences,
+): Promise<WorkspaceForCommand> => {
+  const workspace = { workspace: sql.raw('w.id'), project: project ? sql`${project}` : sql.raw('w.project') };
+  const choice = { pool, organization: sql.raw('w.organization'), ...workspace };
+  const row = await database.row<WorkspaceForCommand>(sql`
+    select w.id, w.organization, w.project, (o.settings ->> 'allowForceDeleteWorkspaces')::boolean as "allowForceDelete",
+           so.version as "organizationVersion", ${selectGrants(actor)} as grants,
+           (select sp.version from projects p join event_store.streams sp on sp.stream = p.id
+             where p.id = ${project} and p.organization = w.organization) as "projectVersion",
+           (select sp.version from event_store.streams sp where sp.stream = w.project) as "homeVersion",
+           ${actor && project ? selectProjectGrants(actor, sql`${project}`) : sql.raw('null')} as "projectGrants",
+           ${selectUsablePoolVersion(choice)} as "poolVersion",
+           coalesce((select ${INHERITED_MODE} from projects p
+                      where p.id = coalesce(${project}, w.project) and p.organization = w.organization),
+                    o.settings ->> 'defaultExecutionMode') as "followedMode",
+           ${selectSshKeyVersion(sshKey, sql.raw('w.organization'))} as "sshKeyVersion",
+           ${tags ? selectFixedKeys(workspace.project) : sql.raw(`'[]'::jsonb`)} as fixed,
+           ${actor ? selectTagNames(actor, tagIds, sql.raw('w.organization')) : sql.raw(`'{}'::jsonb`)} as "tagNames",
+           ${consumers ? NAMED_CONSUMERS : sql.raw(`'{}'::text[]`)} as consumers,
+           ${buildLockSnapshotJson(actor)} as snapshot
+      from workspaces w join organizations o on o.id = w.organization
+      join event_store.streams so on so.stream = w.organization
+     where ${isTarget(target)} and ${actor ? requireCurrentAccess(actor) : sql`true`}`);
+  if (!row) throw notFound();
+  return row;
+};
+
+/** Where a new workspace would go; `project` null where it is none of the organization's. */
+export type OrganizationForNewWorkspace = PermissionScope & {
+  readonly organization: string;
+  readonly organizationVersion: number;
+  readonly project: string | null;
+  readonly projectVersion: number | null;
+  readonly poolVersion: number | null;
+  readonly followedMode: ExecutionMode;
+  readonly fixed: readonly FixedTagKey[];
+  readonly tagNames: TagNames;
+};
+
+export const loadOrganizationForNewWorkspace = async (
+  database: Database,
+  actor: Actor,
+  organization: string,
+  { project, pool, tags, tagIds }: Omit<CommandReferences, 'sshKey' | 'consumers'>,
+): Promise<OrganizationForNewWorkspace> => {
+  // No list of workspaces can name it yet.
+  const choice = { pool, organization: sql.raw('o.id'), project: sql.raw('p.id') };
+  const row = await database.row<OrganizationForNewWorkspace>(sql`
+    select o.id as organization, so.version as "organizationVersion", p.id as project, sp.version as "projectVersion",
+           ${selectProjectGrants(actor, sql.raw('p.id'))} as grants,
+           ${selectUsablePoolVersion(choice)} as "poolVersion", ${INHERITED_MODE} as "followedMode",
+           ${tags ? selectFixedKeys(sql.raw('p.id')) : sql.raw(`'[]'::jsonb`)} as fixed,
+           ${selectTagNames(actor, tagIds, sql.raw('o.id'))} as "tagNames"
+      from organizations o
+      join event_store.streams so on so.stream = o.id
+      left join projects p on p.organization = o.id and p.id = coalesce(${project}, o.default_project)
+      left join event_store.streams sp on sp.stream = p.id
+     where o.name = ${organization} and ${requireCurrentAccess(actor)}`);
+  if (!row) throw notFound();
+  requirePermission(actor, 'create-workspace', row);
+  return row;
+};

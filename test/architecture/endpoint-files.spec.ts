@@ -1,0 +1,341 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { buildEventSchemas } from '#message-log';
+import { GatewayModule } from '../../apps/gateway/src/gateway.module.js';
+import { eventRegistry, moduleDefinitions } from '../../apps/modules.js';
+import {
+  controllersIn,
+  filesOf,
+  LIBS,
+  listEndpointModules,
+  routesOf,
+  type EndpointModule,
+  type Route,
+} from '../support/gateway-routes.js';
+import {
+  expectStatus,
+  bindTags,
+  grantProjectAccess,
+  grantWorkspaceAccess,
+  makeRemotePool,
+  makeAgentToken,
+  makeConfigurationVersion,
+  makeOrganization,
+  makeReservedTagKey,
+  makeRun,
+  makeTeam,
+  makeWorkspace,
+  related,
+  resource,
+} from '../support/seeds.js';
+import { newStateVersion, stateFile } from '../support/state-file.js';
+import { addKey, makeProvider, publishVersion } from '../support/registry.js';
+import { makeSigner } from '../support/releases.js';
+import { startTestServer, type ApiResponse, type TestServer } from '../support/server.js';
+import { costOf } from '../support/cost.js';
+
+/** Controllers that answer no JSON:API resource are called after the noun in their path, and say here why. */
+const NOUNS: Readonly<Record<string, string>> = {
+  discovery: 'terraform’s own protocol for finding services',
+  health: 'for orchestrators and Prometheus',
+  ping: 'answers with headers alone',
+  avatars: 'pictures, under addresses that documents of users tell',
+  'audit-facts': 'entries for the trail, in its own format',
+  'audit-trail': 'the contract gives the trail a format of its own (§2.5)',
+  'state-files': 'bytes, under addresses that documents of state versions tell',
+  'configuration-files': 'bytes, under addresses that documents of configuration versions tell',
+  'release-files': 'bytes, under addresses that documents of provider versions and platforms tell',
+  'provider-protocol': 'Terraform’s own protocol for installing providers',
+  'run-tokens': 'authentication tokens that executors issue for a run',
+  'task-stages': 'a list that is always empty: there are no run tasks',
+};
+
+/** Relationships that have a controller of their own, and the type of the related resources that it answers with. */
+const RELATIONSHIPS: Readonly<Record<string, string>> = {
+  'remote-state-consumers': 'workspaces',
+};
+
+/** Types that live in the room of another one, because they are the same rows seen from another side. */
+const SUBLET: Readonly<Record<string, readonly string[]>> = {
+  'data-retention-policy-delete-olders': ['data-retention-policy-dont-deletes'],
+};
+
+/** What a list cannot be asked for without. */
+const QUERIES: Readonly<Record<string, string>> = {
+  '/api/v2/state-versions': 'filter%5Borganization%5D%5Bname%5D=acme&filter%5Bworkspace%5D%5Bname%5D=one',
+  '/api/registry/private/v2/gpg-keys': 'filter%5Bnamespace%5D=acme',
+  '/api/v2/vars': 'filter%5Borganization%5D%5Bname%5D=acme&filter%5Bworkspace%5D%5Bname%5D=one',
+};
+
+/** Questions that are POSTed, for what they are about has no address: they change nothing, and are held to what GETs are. */
+const QUESTIONS: Readonly<Record<string, object>> = {
+  '/api/v2/organizations/:organization/reserved-tag-keys/actions/preview': resource('reserved-tag-keys', {
+    key: 'env',
+    'disable-overrides': true,
+  }),
+};
+
+/** GETs of what a follower keeps: how far it is they ask first. What is to be told of changes is a question of its own. */
+const FOLLOWED: Readonly<Record<string, number>> = {
+  '/api/v2/organizations/:organization/locks': 2,
+  '/api/v2/workspaces/:id/lock-history': 2,
+  '/api/v2/workspaces/:id/history': 3,
+};
+
+let server: TestServer;
+let rooms: readonly EndpointModule[];
+/** What stands for a parameter, by the collection before it. */
+let seeds: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  server = await startTestServer({ followers: true });
+  rooms = await listEndpointModules();
+  seeds = await furnish();
+  // When this is answered, the follower is no longer waited for.
+  expectStatus(await server.get(`/api/v2/workspaces/${seeds['workspaces']}/history`), 200);
+});
+
+/** A house in which every question has an answer. */
+const furnish = async (): Promise<typeof seeds> => {
+  const organization = await makeOrganization(server, 'acme');
+  const workspace = await makeWorkspace(
+    server,
+    'acme',
+    'one',
+    {},
+    {
+      tags: { data: [{ type: 'tags', attributes: { name: 'flat' } }] },
+      'tag-bindings': { data: [{ type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } }] },
+    },
+  );
+  // It overrides what its project says, and lacks another one.
+  await bindTags(server, `projects/${organization.defaultProject}`, { env: 'test' });
+  const reservedTagKey = await makeReservedTagKey(server, 'acme', 'owner');
+  expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
+  const state = newStateVersion(stateFile({ outputs: { out: { value: 1, type: 'number' } } }), { inline: true });
+  const version = expectStatus(await server.post(`/api/v2/workspaces/${workspace}/state-versions`, state), 201).body
+    .data;
+  expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
+  const outputs = expectStatus(await server.get(`/api/v2/state-versions/${version.id}/outputs`), 200);
+  const consumers = related('workspaces', await makeWorkspace(server, 'acme', 'reader'));
+  expectStatus(
+    await server.post(`/api/v2/workspaces/${workspace}/relationships/remote-state-consumers`, consumers),
+    204,
+  );
+  const policy = '/relationships/data-retention-policy';
+  const olders = resource('data-retention-policy-delete-olders', { 'delete-older-than-n-days': 30 });
+  expectStatus(await server.post(`/api/v2/workspaces/${workspace}${policy}`, olders), 200);
+  const none = resource('data-retention-policy-dont-deletes');
+  expectStatus(await server.post(`/api/v2/organizations/acme${policy}`, none), 200);
+  const user = expectStatus(await server.get('/api/v2/account/details'), 200).body.data.id as string;
+  const memberships = expectStatus(await server.get('/api/v2/organization-memberships'), 200);
+  const team = organization.ownersTeam;
+  for (const owner of [`users/${user}/authentication-tokens`, `teams/${team}/authentication-token`]) {
+    expectStatus(await server.post(`/api/v2/${owner}`), 201);
+  }
+  const token = expectStatus(await server.post('/api/v2/organizations/acme/authentication-token'), 201);
+  const pool = await makeRemotePool(server, 'acme', 'edge');
+  const agents = server.as(await makeAgentToken(server, pool));
+  const agent = expectStatus(await agents.post(`/api/v2/agent-pools/${pool}/agents`), 201).body.data.id as string;
+  const core = await makeTeam(server, 'acme', 'core');
+  const key = resource('ssh-keys', { name: 'deploy', value: '-----BEGIN OPENSSH PRIVATE KEY-----' });
+  const sshKey = expectStatus(await server.post('/api/v2/organizations/acme/ssh-keys', key), 201).body.data
+    .id as string;
+  const source = resource('audit-fact-sources', { source: 'https://policies.example', description: 'Policies' });
+  const registered = expectStatus(await server.post('/api/v2/organizations/acme/audit-fact-sources', source), 201);
+  const region = resource('vars', { key: 'region', value: 'eu', category: 'terraform' });
+  const variable = expectStatus(await server.post(`/api/v2/workspaces/${workspace}/vars`, region), 201).body.data;
+  const global = resource('varsets', { name: 'shared', global: true });
+  const set = expectStatus(await server.post('/api/v2/organizations/acme/varsets', global), 201).body.data;
+  const configuration = await makeConfigurationVersion(server, workspace);
+  const run = await makeRun(server, workspace);
+  const comment = resource('comments', { body: 'well' });
+  const said = expectStatus(await server.post(`/api/v2/runs/${run}/comments`, comment), 201).body.data;
+  const signer = await makeSigner();
+  expectStatus(await addKey(server, 'acme', signer), 201);
+  const provider = await makeProvider(server, 'acme', 'aws');
+  await publishVersion(server, 'acme', 'aws', '1.0.0', signer);
+  return {
+    'registry-providers': provider,
+    'organizations/acme/registry-providers': 'private',
+    private: 'acme',
+    'organizations/acme/registry-providers/private/acme': 'aws',
+    versions: '1.0.0',
+    platforms: 'linux',
+    'organizations/acme/registry-providers/private/acme/aws/versions/1.0.0/platforms/linux': 'amd64',
+    'gpg-keys': 'acme',
+    '/api/registry/private/v2/gpg-keys/acme': signer.keyId,
+    '/api/registry/v1/providers': 'acme',
+    '/api/registry/v1/providers/acme': 'aws',
+    '/api/registry/v1/providers/acme/aws': '1.0.0',
+    '/api/registry/v1/providers/acme/aws/1.0.0/download': 'linux',
+    '/api/registry/v1/providers/acme/aws/1.0.0/download/linux': 'amd64',
+    'configuration-versions': configuration,
+    runs: run,
+    plans: run.replace('run-', 'plan-'),
+    applies: run.replace('run-', 'apply-'),
+    comments: said.id,
+    'run-events': said.relationships['run-event'].data.id,
+    vars: variable.id,
+    varsets: set.id,
+    'agent-pools': pool,
+    agents: agent,
+    'ssh-keys': sshKey,
+    'audit-fact-sources': registered.body.data.id,
+    'reserved-tag-keys': reservedTagKey,
+    organizations: 'acme',
+    'organizations/acme/workspaces': 'one',
+    workspaces: workspace,
+    projects: organization.defaultProject,
+    teams: team,
+    users: user,
+    'team-workspaces': await grantWorkspaceAccess(server, core, workspace, 'read'),
+    'team-projects': await grantProjectAccess(server, core, organization.defaultProject, 'read'),
+    'organization-memberships': memberships.body.data[0].id,
+    'authentication-tokens': token.body.data.id,
+    'audit-facts/schemas': 'policy.update',
+    'state-versions': version.id,
+    'state-version-outputs': outputs.body.data[0].id,
+  };
+};
+
+afterAll(() => server.close());
+
+/** The path with its parameters filled in; null where this house has nothing that fits. */
+const filled = ({ path }: Route): string | null => {
+  let done = '';
+  for (const segment of path.split('/').slice(1)) {
+    const collection = done.replace(/^\/api\/v2\//, '');
+    const value = segment.startsWith(':') ? (seeds[collection] ?? seeds[collection.replace(/^.*\//, '')]) : segment;
+    if (value === undefined) return null;
+    done += `/${value}`;
+  }
+  return done;
+};
+
+const typesIn = (body: { data?: { type: string } | { type: string }[] | null }): string[] => [
+  ...new Set([body.data ?? []].flat().map(({ type }) => type)),
+];
+
+const isQuestion = ({ method, path }: Route): boolean => method === 'GET' || (method === 'POST' && path in QUESTIONS);
+
+const ask = ({ method, path: template }: Route, path: string): Promise<ApiResponse> =>
+  method === 'GET' ? server.get(`${path}?${QUERIES[template] ?? ''}`) : server.post(path, QUESTIONS[template]);
+
+/** The types that its questions are answered with, as far as this house has something to answer with. */
+const answersOf = async (room: EndpointModule): Promise<{ path: string; type: string }[]> => {
+  const answers: { path: string; type: string }[] = [];
+  for (const route of room.controllers.flatMap(routesOf).filter(isQuestion)) {
+    const path = filled(route);
+    if (path === null) continue;
+    const { status, body } = await ask(route, path);
+    if (status === 200) answers.push(...typesIn(body).map((type) => ({ path: route.path, type })));
+  }
+  return answers;
+};
+
+describe('the rooms of the house', () => {
+  it('hold one controller a file, and the file is named after it', () => {
+    const pascal = (name: string): string =>
+      name.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    expect(rooms.map(({ file, controllers }) => [file, controllers.map(({ name }) => name)])).toEqual(
+      rooms.map(({ file, name }) => [file, [`${pascal(name)}Controller`]]),
+    );
+  });
+
+  it('are all in the gateway, and the gateway has no others', () => {
+    const served = controllersIn(GatewayModule.over(server.house)).map(({ name }) => name);
+    const kept = rooms.flatMap(({ controllers }) => controllers.map(({ name }) => name));
+    expect(served.toSorted()).toEqual(kept.toSorted());
+  });
+
+  it('have every route once', () => {
+    const routes = rooms
+      .flatMap(({ controllers }) => controllers.flatMap(routesOf))
+      .map(({ method, path }) => `${method} ${path.replaceAll(/:[^/]+/g, ':')}`);
+    expect(routes).toContain('POST /api/v2/workspaces/:/actions/lock');
+    expect(routes.filter((route, index) => routes.indexOf(route) !== index)).toEqual([]);
+  });
+
+  it('are named after the JSON:API type that they answer with', async () => {
+    const astray: string[] = [];
+    for (const room of rooms.filter(({ name }) => !(name in NOUNS))) {
+      const answers = await answersOf(room);
+      const own = RELATIONSHIPS[room.name] ?? room.name;
+      for (const { path, type } of answers) {
+        if (type === own || SUBLET[room.name]?.includes(type)) continue;
+        astray.push(`${path} answers ${type}, and stands in ${room.file}`);
+      }
+      if (answers.some(({ type }) => type === own)) continue;
+      astray.push(`${room.file}: nothing that it is asked answers ${own}; add what it needs to furnish, or to NOUNS`);
+    }
+    expect(astray).toEqual([]);
+  });
+
+  it('answer each GET with one statement, whatever it shows (DESIGN decision 8)', async () => {
+    const dear: string[] = [];
+    for (const route of rooms.flatMap(({ controllers }) => controllers.flatMap(routesOf)).filter(isQuestion)) {
+      const path = filled(route);
+      if (path === null) continue;
+      const { status, statements } = await costOf(server, () => ask(route, path));
+      if (statements > (FOLLOWED[route.path] ?? 1))
+        dear.push(`${route.method} ${route.path}: ${status} after ${statements} statements`);
+    }
+    expect(dear).toEqual([]);
+  });
+
+  it('say why where they are named after a noun instead, and none says so that is not there', () => {
+    const names = rooms.map(({ name }) => name);
+    expect([...Object.keys(NOUNS), ...Object.keys(RELATIONSHIPS)].filter((noun) => !names.includes(noun))).toEqual([]);
+  });
+
+  it('keep clocks, chance and the surroundings out of files with one dot', async () => {
+    const bases = ['host', 'event-store', 'message-log', 'blob-store', 'json-api', 'access', 'reads', 'vault'];
+    const pure = (await filesOf(/^[^/]+\/(?:[a-z-]+\/)?[a-z-]+\.ts$/)).filter(
+      (file) => !bases.includes(file.split('/')[0] ?? '') && !/\/(?:index|spec)\.ts$/.test(file),
+    );
+    expect(pure).toContain('workspaces/lock/lock.ts');
+    const impure: string[] = [];
+    for (const file of pure) {
+      const text = await readFile(join(LIBS, file), 'utf8');
+      const found = /Date\.now\(|new Date\(\)|Math\.random\(|\bprocess\.|\bfetch\(|\bsetTimeout\(|\bcrypto\./.exec(
+        text,
+      );
+      if (found) impure.push(`${file}: ${found[0]}`);
+    }
+    expect(impure).toEqual([]);
+  });
+});
+
+describe('every event', () => {
+  const kinds = Object.entries(eventRegistry);
+  const published = buildEventSchemas(eventRegistry);
+
+  it('comes from a slice that the house lists', () => {
+    expect(kinds.length).toBeGreaterThan(0);
+    expect(kinds.map(([type]) => type).toSorted()).toEqual(
+      moduleDefinitions.flatMap((slice) => Object.keys(slice.kinds)).toSorted(),
+    );
+  });
+
+  it.each(kinds)('%s is one word in the past tense’s place: a name that can be searched for', (type) => {
+    expect(type).toMatch(/^[A-Z][a-z]+(?:[A-Z][a-z]+)+$/);
+  });
+
+  it.each(kinds)('%s has a JSON Schema that lets nothing else in', (type) => {
+    // A field that the schema does not name could be a secret, and the log keeps it for ever.
+    expect(published[type]).toMatchObject({ type: 'object', additionalProperties: false });
+  });
+
+  it.each(kinds)('%s has a topic', (_, { topic }) => {
+    expect(topic).toMatch(/^[a-z]+(?:-[a-z]+)*$/);
+  });
+
+  it.each(kinds)('%s is told in the audit trail, or says why it is not', (_, { audit }) => {
+    const words = 'unaudited' in audit ? audit.unaudited : audit.resource;
+    // Of a fact, its data says it; audit-catalogue.spec.ts knows which.
+    const shape = 'unaudited' in audit ? /\w+ \w+/ : /^[a-z]+(?:_[a-z]+)*$/;
+    expect(typeof words === 'function' || shape.test(words)).toBe(true);
+  });
+});

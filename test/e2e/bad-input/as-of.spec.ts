@@ -1,0 +1,151 @@
+import { describe, expect, it } from '@jest/globals';
+import { describeRefusals, WORKSPACES, type BadRequestCase } from './bad-requests.js';
+
+// What is asked of the past waits for the follower that writes it down.
+const { expectRefusal, get } = describeRefusals({ followers: true });
+
+const TOLD_AS_OF = ['/api/v2/workspaces/{workspace}', `${WORKSPACES}/one`, WORKSPACES] as const;
+const BOUND_AS_OF = [
+  '/api/v2/workspaces/{workspace}/tag-bindings',
+  '/api/v2/workspaces/{workspace}/effective-tag-bindings',
+  '/api/v2/workspaces/{workspace}/relationships/tags',
+  '/api/v2/projects/{project}/tag-bindings',
+  '/api/v2/projects/{project}/effective-tag-bindings',
+] as const;
+const PAGED = [
+  '/api/v2/workspaces/{workspace}/history',
+  '/api/v2/workspaces/{workspace}/lock-history',
+  '/api/v2/organizations/acme/locks',
+] as const;
+
+describe('a time that is none', () => {
+  const times = [
+    'now',
+    '1',
+    '-1',
+    '1e10',
+    'infinity',
+    '-infinity',
+    '%20',
+    '%FF',
+    "2026-01-01'",
+    '20261121',
+    '2026-11-21T10',
+    '2026-13-01',
+    '2026-02-29',
+    '2026-11-21T23:59:60Z',
+    '2026-11-21T24:00:00Z',
+    '2026-01-01T00:00:00%2B24:00',
+    '99999-01-01',
+    '-0001-01-01',
+    '%D9%A2%D9%A0%D9%A2%D9%A6-01-01',
+    '2026-01-01&as-of=x',
+  ];
+
+  it.each<BadRequestCase>(
+    TOLD_AS_OF.flatMap((path) =>
+      times.map((time): BadRequestCase => ({
+        what: decodeURIComponent(time.replace('%FF', '�')),
+        send: `GET ${path}?as-of=${time}`,
+        status: 400,
+        problems: [[null, /as-of is not a valid ISO 8601 timestamp/]],
+      })),
+    ),
+  )('$what: $send', async (bad) => {
+    await expectRefusal(bad);
+  });
+
+  it.each(['organization', 'locked_by', 'current_run', 'project,current_configuration_version'])(
+    'is none to resources that the history has not, nor is any time: include=%s',
+    async (include) => {
+      const refused = include.split(',').at(-1);
+      const problems = [
+        [null, new RegExp(`^include: ${refused} cannot be combined with as-of, only .*project`)],
+      ] as const;
+      for (const path of TOLD_AS_OF) {
+        const send = `GET ${path}?as-of=2026-01-01&include=${include}` as const;
+        await expectRefusal({ what: '', send, status: 400, problems });
+      }
+    },
+  );
+});
+
+describe('tags and bindings', () => {
+  it('are refused if `as-of` is not a valid time', async () => {
+    for (const path of BOUND_AS_OF) {
+      const problems = [[null, /as-of is not a valid ISO 8601 timestamp/]] as const;
+      await expectRefusal({ what: '', send: `GET ${path}?as-of=now`, status: 400, problems });
+    }
+  });
+});
+
+describe('a time before everything', () => {
+  it.each(['0000-01-01', '0000-01-01T00:00:00%2B23:59', '0001-01-01T00:00:00Z', '1969-12-31T23:59:59.999999999Z'])(
+    '%s finds nothing',
+    async (time) => {
+      for (const path of [...TOLD_AS_OF, ...BOUND_AS_OF]) {
+        await expectRefusal({ what: '', send: `GET ${path}?as-of=${time}`, status: 404 });
+      }
+    },
+  );
+});
+
+describe('a time after everything', () => {
+  it.each(['9999-12-31', '9999-12-31T23:59:59.999999999-23:59'])('%s finds what is', async (time) => {
+    for (const path of [...TOLD_AS_OF, ...BOUND_AS_OF]) {
+      const [then, now] = [await get(`${path}?as-of=${time}`), await get(path)];
+      expect([then.status, then.body.data]).toEqual([200, now.body.data]);
+    }
+  });
+});
+
+describe('pages and filters of what was', () => {
+  it.each<BadRequestCase>(
+    PAGED.flatMap((path) =>
+      [
+        'page[number]=0',
+        'page[number]=-1',
+        'page[number]=1e3',
+        'page[number]=1000000000',
+        'page[size]=0',
+        'page[size]=x',
+      ].map((query): BadRequestCase => ({ what: 'a page that is none', send: `GET ${path}?${query}`, status: 400 })),
+    ),
+  )('$what: $send', async (bad) => {
+    await expectRefusal(bad);
+  });
+
+  it.each([
+    'page[number]=999999999&page[size]=100',
+    'filter[field]=%FF',
+    `filter[field]=${'a'.repeat(255)}`,
+    'filter[actor]=%FF',
+    "filter[actor]='%20or%20true%20--",
+    `filter[actor]=${'%F0%9F%98%80'.repeat(250)}`,
+  ])('%s finds nothing, which is no error', async (query) => {
+    const path = `/api/v2/workspaces/{workspace}/history?${query}`;
+    expect(await get(path)).toMatchObject({ status: 200, body: { data: [] } });
+  });
+
+  it.each<BadRequestCase>([
+    {
+      what: 'more values than a list may have',
+      send: `GET /api/v2/workspaces/{workspace}/history?filter[field]=${'a,'.repeat(4_000)}`,
+      status: 400,
+    },
+    {
+      what: 'a value that is too long',
+      send: `GET /api/v2/workspaces/{workspace}/history?filter[actor]=${'%F0%9F%98%80'.repeat(1_000)}`,
+      status: 400,
+    },
+  ])('refuses $what', async (bad) => {
+    await expectRefusal(bad);
+  });
+
+  it('of no workspace are not there', async () => {
+    for (const path of PAGED) {
+      const send = `GET ${path.replace('{workspace}', 'ws-nowhere').replace('acme', 'nobody')}` as const;
+      await expectRefusal({ what: '', send, status: 404 });
+    }
+  });
+});

@@ -1,0 +1,66 @@
+import { expect } from '@jest/globals';
+import type { Product } from '../support/product.js';
+import { makeOrganization, makeOrganizationToken, type SeededOrganization } from '../support/seeds.js';
+import { createApiTestClient } from '../support/server.js';
+import { Clients } from './clients.js';
+import { expectGaplessStreams, expectToAgree } from './ledger.js';
+import { expectTrailToHave, readLog, readTrail } from './recorded-log.js';
+import type { RecordedEvent } from '#kernel';
+
+/** Clients at work on a product, and what is needed to hold their word against the record. */
+export type BackgroundLoad = {
+  readonly product: Product;
+  readonly databaseUrl: () => Promise<string>;
+  readonly clients: Clients;
+  readonly organization: SeededOrganization;
+  readonly trailToken: string;
+  /** What was written before the clients came, and is not theirs to answer for. */
+  readonly earlier: ReadonlySet<string>;
+};
+
+export const startBackgroundLoad = async (
+  product: Product,
+  databaseUrl: () => Promise<string>,
+  up: () => Promise<void> = () => Promise.resolve(),
+): Promise<BackgroundLoad> => {
+  const api = createApiTestClient(product.url, product.adminToken);
+  const organization = await makeOrganization(api, 'acme');
+  const trailToken = await makeOrganizationToken(api, 'acme');
+  const earlier = new Set((await readLog(await databaseUrl())).map(({ id }) => id));
+  const clients = new Clients({ url: product.url, token: product.adminToken, up }, 'acme');
+  clients.start(4);
+  return { product, databaseUrl, clients, organization, trailToken, earlier };
+};
+
+/** Whoever was told that a state is stored gets the same bytes back. */
+const expectUploadsToBeKept = async ({ product, clients: { uploads } }: BackgroundLoad): Promise<void> => {
+  const headers = { authorization: `Bearer ${product.adminToken}` };
+  expect(uploads.length).toBeGreaterThan(0);
+  for (const { stateVersion, bytes } of uploads) {
+    const response = await fetch(`${product.url}/api/v2/state-versions/${stateVersion}/download`, { headers });
+    const text = await response.text();
+    expect({ stateVersion, status: response.status, text }).toEqual({ stateVersion, status: 200, text: String(bytes) });
+  }
+};
+
+/**
+ * The promise (DESIGN §4), all but the topics: every acknowledged write is there, none twice, each in the trail, and
+ * the views are what the log says. Resolves to the log.
+ */
+export const expectNothingLost = async (work: BackgroundLoad): Promise<readonly RecordedEvent[]> => {
+  const { product, clients, organization, trailToken, earlier } = work;
+  const written = await readLog(await work.databaseUrl());
+  expectToAgree(
+    clients.ledger,
+    written.filter(({ id }) => !earlier.has(id)),
+  );
+  await expectUploadsToBeKept(work);
+  // Now it has as well that these were read.
+  const log = await readLog(await work.databaseUrl());
+  expectGaplessStreams(log);
+  expectTrailToHave(await readTrail(product.url, trailToken), log, organization.id);
+  const verified = await product.run('verify');
+  expect(verified).toMatchObject({ code: 0, stdout: expect.not.stringMatching(/differ/i) });
+  expect(verified.stdout).toMatch(/match the log/);
+  return log;
+};

@@ -1,0 +1,74 @@
+import { expect } from '@jest/globals';
+import type { RecordedEvent } from '#kernel';
+import { Database, EventStore } from '#event-store';
+import { RandomIds, SystemClock } from '#host';
+import { eventRegistry } from '../../apps/modules.js';
+import { readUntilAll, versionsByKey, withoutRedeliveries } from '../support/kafka/topic-reader.js';
+import { readWholeLog } from '../support/event-log.js';
+
+/** The log in the database at this address. */
+export const readLog = async (url: string): Promise<readonly RecordedEvent[]> => {
+  const database = new Database({ url, connections: 1, applicationName: 'cadastre test' });
+  try {
+    // It has no key of the product's, and needs none: what people are called is not what it looks at.
+    const store = new EventStore(database, eventRegistry, [], new SystemClock(), new RandomIds(), Buffer.alloc(32));
+    return await readWholeLog(store, { sealed: true });
+  } finally {
+    await database.close();
+  }
+};
+
+const PAGE = 1_000;
+
+type RecordedTrailEntry = {
+  readonly id: string;
+  readonly timestamp: string;
+  readonly resource: { readonly type: string; readonly id: string };
+};
+
+/** Every entry of an organization's trail, newest first, as a poller reads it. */
+export const readTrail = async (url: string, token: string): Promise<readonly RecordedTrailEntry[]> => {
+  const entries: RecordedTrailEntry[] = [];
+  for (let page: number | null = 1; page !== null;) {
+    const path = `/api/v2/organization/audit-trail?page%5Bsize%5D=${PAGE}&page%5Bnumber%5D=${page}`;
+    const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } });
+    expect(response.status).toBe(200);
+    const { data, pagination } = (await response.json()) as any;
+    entries.push(...data);
+    page = pagination.next_page;
+  }
+  return entries;
+};
+
+/** The events of an organization that the catalogue has a row for. */
+export const auditedOf = (log: readonly RecordedEvent[], organization: string): readonly RecordedEvent[] =>
+  log.filter(({ organization: owner, type }) => {
+    const kind = eventRegistry[type];
+    return owner === organization && kind && !('unaudited' in kind.audit);
+  });
+
+/** Each event that the catalogue has a row for is there once, under its own id, and none that is not in the log. */
+export const expectTrailToHave = (
+  trail: readonly RecordedTrailEntry[],
+  log: readonly RecordedEvent[],
+  organization: string,
+): void => {
+  const audited = auditedOf(log, organization);
+  expect(trail.map(({ id }) => id)).toEqual(audited.map(({ id }) => id).toReversed());
+  const times = trail.map(({ timestamp }) => timestamp);
+  expect(times).toEqual([...new Set(times)].toSorted().toReversed());
+};
+
+/** Each event is in the topics, once when redeliveries are taken off, and each stream in its order. */
+export const expectTopicsToHave = async (
+  brokers: readonly string[],
+  prefix: string,
+  log: readonly RecordedEvent[],
+): Promise<void> => {
+  const messages = withoutRedeliveries(await readUntilAll(brokers, eventRegistry, prefix, log));
+  expect(messages.map(({ headers }) => headers['ce_id']).toSorted()).toEqual(log.map(({ id }) => id).toSorted());
+  const outOfOrder = [...versionsByKey(messages)].filter(([, versions]) =>
+    versions.some((version, index) => version !== index + 1),
+  );
+  expect(outOfOrder).toEqual([]);
+};
