@@ -100,7 +100,7 @@ const teamTokens: readonly MatrixRow[] = [
   ...TEAMS.flatMap(({ when, about, sees, tokens }) =>
     ofTeam(about, when, [...sees, ['manage-team-tokens', tokens] as const]),
   ),
-  ...ofTeam(ownersTeam, 'the owners', ['read-teams', 'manage-owners']),
+  ...ofTeam(ownersTeam, 'the team of owners', ['read-teams', 'manage-owners']),
 ];
 
 const freshlyFounded = (kind: string): Pick<MatrixRow, 'fresh' | 'before'> => ({
