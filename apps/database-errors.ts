@@ -1,4 +1,4 @@
-import { isOutage } from '#event-store';
+import { isOutage } from '#postgres';
 import { getErrorCode } from '#kernel';
 import type { Settings } from '#host';
 

@@ -1,15 +1,9 @@
 import { agentsDefinition } from '#agents';
 import { auditTrailSettingsDefinition, createAuditTrailDefinition, createPruningJob } from '#audit-trail';
 import type { BlobStore } from '#blob-store';
-import {
-  createNameErasureJob,
-  buildEventRegistry,
-  type ScheduledJob,
-  type EventStore,
-  type Follower,
-  type NameEraser,
-  type ModuleDefinition,
-} from '#event-store';
+import { buildEventRegistry, type EventStore, type Follower, type ModuleDefinition } from '#event-store';
+import { createNameErasureJob, type NameEraser } from '#personal-data';
+import type { ScheduledJob } from '#postgres';
 import { retentionDefinition } from '#data-retention-policies';
 import { factsDefinition } from '#facts';
 import { historyDefinition } from '#history';

@@ -2,18 +2,17 @@ import { mkdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { FolderBlobs, S3Blobs, type BlobStore } from '#blob-store';
 import {
-  Database,
   EventStore,
   ForeignMigrations,
-  NameEraser,
   isAheadOfCluster,
-  isOutage,
   migrate,
   MissingSiteError,
   UnsupportedPostgresError,
   listViews,
   WrongEncryptionKeyError,
 } from '#event-store';
+import { NameEraser } from '#personal-data';
+import { Database, isOutage } from '#postgres';
 import { createLogger, RandomIds, StartupError, SystemClock, type Settings } from '#host';
 import { Backoff, getErrorCode, type Clock, type Ids } from '#kernel';
 import { describeDatabaseError } from './database-errors.js';

@@ -1,6 +1,6 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { Clock, Ids } from '#kernel';
-import { Database } from './database.js';
+import { Database } from '#postgres';
 import { EventStore } from './event-store.js';
 
 export type EventStoreOptions = {

@@ -4,9 +4,9 @@ import { freshDatabase, type TestDatabase } from '../../test/support/database.js
 import { Refusal, sql, type RecordedEvent } from '#kernel';
 import type { EventStore } from './event-store.js';
 import { newStream, decideWrite, type StreamWrite } from './writes.js';
-import { LOG_START } from './follower.js';
-import { getViolatedConstraint, isVersionConflictError } from './postgres-errors.js';
-import { verifySnapshots } from './verify-snapshots.js';
+import { LOG_START } from './followers/follower.js';
+import { getViolatedConstraint, isVersionConflictError } from '#postgres';
+import { verifySnapshots } from './rebuild/verify-snapshots.js';
 import { appendOn, context, lampHung, lamp, TestEventStore, createLampLit, waitForCondition } from './spec.js';
 
 let testDatabase: TestDatabase;

@@ -22,14 +22,11 @@ import {
   buildVersionChecks,
   buildStreamLocks,
 } from './append-statements.js';
-import type { Database } from './database.js';
-import type { DatabaseRow } from './row.js';
-import { LogSignal } from './log-signal.js';
+import { isForgottenPersonError, type Database, type DatabaseRow } from '#postgres';
+import { LogSignal } from './followers/log-signal.js';
 import { selectEventsAfter, selectStreamEvents, type EventRow, type LogExtent } from './log-queries.js';
-import { isForgottenPersonError } from './postgres-errors.js';
-import type { EventContent } from './personal-texts.js';
+import { PersonalDataCipher, type EncryptedEvents, type EventContent } from '#personal-data';
 import { retryOnConflict } from './retry-on-conflict.js';
-import { PersonalDataCipher, type EncryptedEvents } from './seals.js';
 import type { StreamVersion } from './streams.js';
 import {
   decideWrite,

@@ -1,7 +1,4 @@
 export { EventStoreModule, type EventStoreOptions } from './event-store.module.js';
-export { Database, type DatabaseOptions, type DatabaseSession, type StatementCounter } from './database.js';
-export type { DatabaseRow } from './row.js';
-export { Envelope } from './envelope.js';
 export { EventStore } from './event-store.js';
 export {
   getFirstRow,
@@ -18,13 +15,11 @@ export {
   type StreamSnapshot,
   type StreamWrite,
 } from './writes.js';
-export { ScheduledJobRunner, type ScheduledJob, type JobRun } from './chore-runner.js';
-export { waitForFollower, isAheadOfCluster, type AwaitedEvents, type Follower } from './follower.js';
-export { createNameErasureJob, NameEraser } from './forgetting.js';
-export { FollowerRunner } from './follower-runner.js';
-export { readFollowerStates, type FollowerState } from './follower-states.js';
-export { computeKeyFingerprint, WrongEncryptionKeyError } from './encryption-key.js';
-export type { EncryptedColumn } from './encrypted-column.js';
+export { waitForFollower, isAheadOfCluster, type AwaitedEvents, type Follower } from './followers/follower.js';
+export { FollowerRunner } from './followers/follower-runner.js';
+export { readFollowerStates, type FollowerState } from './followers/follower-states.js';
+export { computeKeyFingerprint, WrongEncryptionKeyError } from './migrations/encryption-key.js';
+export type { EncryptedColumn } from './migrations/encrypted-column.js';
 export {
   inspectDatabase,
   migrate,
@@ -33,14 +28,11 @@ export {
   UnsupportedPostgresError,
   type DatabaseState,
   type MigrationResult,
-} from './migrate.js';
-export { ForeignMigrations } from './migration-order.js';
-export { getViolatedConstraint, isOutage, isUnstorable, refuseTakenName } from './postgres-errors.js';
-export { rebuildView, verifyView, listViews, type ViewDifference, type RebuildableView } from './rebuild.js';
-export { pause } from './rest.js';
-export { verifySnapshots } from './verify-snapshots.js';
+} from './migrations/migrate.js';
+export { ForeignMigrations } from './migrations/migration-order.js';
+export { rebuildView, verifyView, listViews, type ViewDifference, type RebuildableView } from './rebuild/rebuild.js';
+export { verifySnapshots } from './rebuild/verify-snapshots.js';
 export { selectStreamVersions, selectSnapshotJson, buildSnapshotJson, type StreamVersion } from './streams.js';
-export { runCombinedQueries } from './together.js';
 export {
   defineAggregate,
   toEventRegistry,
@@ -48,4 +40,4 @@ export {
   buildEventRegistry,
   type Aggregate,
   type ModuleDefinition,
-} from './slice.js';
+} from './module-definition.js';

@@ -1,5 +1,5 @@
 import { sql, type LogPosition, type RecordedEvent, type Sql } from '#kernel';
-import type { DatabaseRow } from './row.js';
+import type { DatabaseRow } from '#postgres';
 
 export type EventRow = RecordedEvent & DatabaseRow;
 

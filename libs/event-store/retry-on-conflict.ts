@@ -1,5 +1,5 @@
 import { unavailable } from '#kernel';
-import { getViolatedConstraint, isVersionConflictError, isRetryableError } from './postgres-errors.js';
+import { getViolatedConstraint, isVersionConflictError, isRetryableError } from '#postgres';
 
 const ATTEMPTS = 40;
 const PAUSE_MAX_MS = 100;

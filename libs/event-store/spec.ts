@@ -10,9 +10,9 @@ import {
   type Message,
   type Projection,
 } from '#kernel';
-import { Database } from './database.js';
+import { Database } from '#postgres';
 import { EventStore } from './event-store.js';
-import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from './slice.js';
+import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from './module-definition.js';
 
 /** A lamp, so that the log can be tested without knowing a slice of ours. */
 export type TestLampEvent = Message<'LampHung', { room: string; watts: number }> | Message<'LampLit', { by: string }>;

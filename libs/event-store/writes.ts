@@ -8,7 +8,7 @@ import {
   type RecordedEvent,
   type Sql,
 } from '#kernel';
-import type { DatabaseRow } from './row.js';
+import type { DatabaseRow } from '#postgres';
 
 /** The version a stream must have: a number (0 = it must not exist), or `any`. */
 export type ExpectedVersion = number | 'any';

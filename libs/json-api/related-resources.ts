@@ -1,5 +1,5 @@
 import type { Sql } from '#kernel';
-import { runCombinedQueries, type Database, type DatabaseRow } from '#event-store';
+import { runCombinedQueries, type Database, type DatabaseRow } from '#postgres';
 import type { Resource } from './document.js';
 
 type Resources = readonly Resource[] | Promise<readonly Resource[]>;

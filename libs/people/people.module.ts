@@ -1,7 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { Quotas } from '#kernel';
-import { NameEraser } from '#event-store';
+import { NameEraser } from '#personal-data';
 import { AuthenticationTokensController } from './authentication-tokens/authentication-tokens.controller.js';
 import {
   DestroyTokenHandler,

@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { CurrentActor, type Actor } from '#access';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import { renderDocument, type Document } from '#json-api';
 import { FIRST_TYPE, parsePolicy } from './data-retention-policies.body.js';
 import { renderPolicy } from './data-retention-policies.document.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql, type Message } from '#kernel';
-import { type ScheduledJob } from '#event-store';
+import type { ScheduledJob } from '#postgres';
 import { createSystemContext } from '#access';
 import { runsDefinition } from '#runs';
 import { stateDefinition } from '#state';

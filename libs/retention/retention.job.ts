@@ -1,5 +1,6 @@
 import type { Clock, EventContext, Ids, Sql } from '#kernel';
-import { raiseConflictWhen, expectVersion, type ScheduledJob, type EventStore, type StreamWrite } from '#event-store';
+import { raiseConflictWhen, expectVersion, type EventStore, type StreamWrite } from '#event-store';
+import type { ScheduledJob } from '#postgres';
 import { createSystemContext } from '#access';
 import { isConfigurationInUse, preparePermanentConfigurationDeletion, prepareSoftConfigurationDeletion } from '#runs';
 import { preparePermanentDeletion, prepareSoftDeletion } from '#state';

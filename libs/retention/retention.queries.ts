@@ -1,5 +1,6 @@
 import { sql, type Sql, type Timestamp } from '#kernel';
-import { selectSnapshotJson, type Database, type StreamSnapshot } from '#event-store';
+import { selectSnapshotJson, type StreamSnapshot } from '#event-store';
+import type { Database } from '#postgres';
 import { IS_CONFIGURATION_NEEDED } from '#runs';
 import { IS_STATE_NEEDED } from '#state';
 import { joinEffectivePolicy } from './data-retention-policies.queries.js';

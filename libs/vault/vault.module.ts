@@ -1,5 +1,5 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import { Vault } from './vault.js';
 
 /** Gives every slice the vault of the house. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
 import { buildSecretDeletion, Vault } from './index.js';
 

@@ -1,5 +1,6 @@
 import { sql, type Sql } from '#kernel';
-import { Envelope, type Database } from '#event-store';
+import { Envelope } from '#encryption';
+import type { Database } from '#postgres';
 
 /** Part of the key derivation: another value opens no secret that is there. */
 export const PURPOSE = 'vault';

@@ -10,8 +10,8 @@ import { ROOT } from '../support/folders.js';
 const SMALL_PROJECT: Readonly<Record<string, string>> = {
   'libs/kernel/index.ts': `export * from './message.js';`,
   'libs/kernel/message.ts': `export type Message = string; export const message = 'm';`,
-  'libs/event-store/index.ts': `export { store } from './store.js'; export type { Store } from './store.js';`,
-  'libs/event-store/store.ts': `import pg from 'pg'; export const store = pg; export type Store = typeof store;`,
+  'libs/postgres/index.ts': `export { store } from './store.js'; export type { Store } from './store.js';`,
+  'libs/postgres/store.ts': `import pg from 'pg'; export const store = pg; export type Store = typeof store;`,
   'libs/message-log/index.ts': `export { log } from './log.js';`,
   'libs/message-log/log.ts': `import { Kafka } from 'kafkajs'; export const log = Kafka;`,
   'libs/json-api/index.ts': `export const document = 1;`,
@@ -75,7 +75,7 @@ const VIOLATIONS: readonly Planted[] = [
   {
     rule: 'one-dot-is-pure',
     file: 'libs/runs/store.ts',
-    content: `import type { Store } from '#event-store'; export type Run = Store;`,
+    content: `import type { Store } from '#postgres'; export type Run = Store;`,
   },
   {
     rule: 'one-dot-is-pure',
@@ -95,7 +95,7 @@ const VIOLATIONS: readonly Planted[] = [
   {
     rule: 'access-rules-are-pure',
     file: 'libs/access/permissions/grants.ts',
-    content: `import type { Store } from '#event-store'; export type Grant = Store;`,
+    content: `import type { Store } from '#postgres'; export type Grant = Store;`,
   },
   {
     rule: 'release-rules-are-pure',
@@ -155,7 +155,7 @@ const VIOLATIONS: readonly Planted[] = [
   {
     rule: 'publisher-stands-light',
     file: 'apps/provider/src/heavy.ts',
-    content: `import { store } from '#event-store'; export const heavy = store;`,
+    content: `import { store } from '#postgres'; export const heavy = store;`,
   },
   {
     rule: 'pg-at-the-edge',
@@ -186,7 +186,7 @@ const LAWFUL: Readonly<Record<string, string>> = {
   // Wired files import the public API of lower modules.
   'libs/runs/runs.handler.ts': `
     import { CommandBus } from '@nestjs/cqrs';
-    import { store } from '#event-store';
+    import { store } from '#postgres';
     import { actor } from '#access';
     import { document } from '#json-api';
     import { LockWorkspace, type Workspace } from '#workspaces';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { followerMetrics } from '../../libs/event-store/metrics.js';
+import { followerMetrics } from '../../libs/event-store/followers/follower.metrics.js';
 import { sql } from '#kernel';
 import { moduleDefinitions, createFileSweepers } from '../../apps/modules.js';
 import { waitForFollowers, logLength } from '../support/event-log.js';

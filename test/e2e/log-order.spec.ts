@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
-import { rebuildView, verifyView, listViews, type DatabaseSession } from '#event-store';
+import { rebuildView, verifyView, listViews } from '#event-store';
+import type { DatabaseSession } from '#postgres';
 import { moduleDefinitions } from '../../apps/modules.js';
 import { makeOrganization, makeWorkspace } from '../support/seeds.js';
 import { readableLog, readWholeLog } from '../support/event-log.js';

@@ -1,12 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  ScheduledJobRunner,
-  createNameErasureJob,
-  verifyView,
-  verifySnapshots,
-  listViews,
-  type RebuildableView,
-} from '#event-store';
+import { verifyView, verifySnapshots, listViews, type RebuildableView } from '#event-store';
+import { createNameErasureJob } from '#personal-data';
+import { ScheduledJobRunner } from '#postgres';
 import { sql } from '#kernel';
 import { moduleDefinitions } from '../../apps/modules.js';
 import {

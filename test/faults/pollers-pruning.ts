@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from '#kernel';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import { runJobOnce } from '../support/scheduled-jobs.js';
 import { createPruningJob } from '#audit-trail';
 import { SystemClock } from '#host';

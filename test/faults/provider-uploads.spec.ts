@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { FolderBlobs } from '#blob-store';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import { sql } from '#kernel';
 import { createAbandonedUploadsJob } from '#registry';
 import { runJobOnce } from '../support/scheduled-jobs.js';

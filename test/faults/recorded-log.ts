@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import type { RecordedEvent } from '#kernel';
-import { Database, EventStore } from '#event-store';
+import { EventStore } from '#event-store';
+import { Database } from '#postgres';
 import { RandomIds, SystemClock } from '#host';
 import { eventRegistry } from '../../apps/modules.js';
 import { readUntilAll, versionsByKey, withoutRedeliveries } from '../support/kafka/topic-reader.js';

@@ -1,5 +1,5 @@
 import type { Actor } from '#access';
-import type { Database, DatabaseRow } from '#event-store';
+import type { Database, DatabaseRow } from '#postgres';
 import { compileStatement, Refusal, sql, type Sql } from '#kernel';
 import { makeOrganization } from './seeds.js';
 import { startTestServer, type TestServer } from './server.js';

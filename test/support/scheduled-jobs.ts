@@ -1,4 +1,4 @@
-import type { ScheduledJob } from '#event-store';
+import type { ScheduledJob } from '#postgres';
 
 /** One round, through all that is due; resolves to how much that was. */
 export const runJobOnce = async (chore: ScheduledJob): Promise<number> => {

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from '@jest/globals';
-import type { Database } from '#event-store';
+import type { Database } from '#postgres';
 import { sql } from '#kernel';
 import type { ApiResponse, ApiTestClient } from './server.js';
 

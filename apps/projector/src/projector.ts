@@ -1,4 +1,5 @@
-import { ScheduledJobRunner, FollowerRunner } from '#event-store';
+import { FollowerRunner } from '#event-store';
+import { ScheduledJobRunner } from '#postgres';
 import type { Runtime } from '../../runtime.js';
 import { createScheduledJobs, moduleDefinitions, createFileSweepers } from '../../modules.js';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Clock, Refusal } from '#kernel';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import type { Identity } from './actor.js';
 import { TokenUsageRecorder } from './token-usage.recorder.js';
 import { findIdentityByHash, type IdentityOfToken } from './identity.queries.js';

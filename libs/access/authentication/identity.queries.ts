@@ -1,5 +1,5 @@
 import { sql, type Sql, type Timestamp } from '#kernel';
-import type { Database } from '#event-store';
+import type { Database } from '#postgres';
 import { computeRoles, type Identity, type Role, type TeamRow, type TokenKind } from './actor.js';
 import { MAX_SUMMED_SUBJECTS, selectMembersSubject } from '../epochs/access-epochs.queries.js';
 

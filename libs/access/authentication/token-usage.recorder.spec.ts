@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql, unavailable, type Sql } from '#kernel';
-import { Database, type DatabaseRow } from '#event-store';
+import { Database, type DatabaseRow } from '#postgres';
 import { FixedClock } from '../../../test/support/clocks.js';
 import { expectStatus, makeOrganization, makeToken } from '../../../test/support/seeds.js';
 import { startAnotherGateway, startTestServer, type TestServer } from '../../../test/support/server.js';

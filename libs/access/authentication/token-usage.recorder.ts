@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { sql, type Timestamp } from '#kernel';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 
 const FLUSH_INTERVAL_MS = 60_000;
 

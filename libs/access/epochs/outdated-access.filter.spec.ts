@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply } from 'fastify';
 import { Clock, Refusal } from '#kernel';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import { FixedClock } from '../../../test/support/clocks.js';
 import { OutdatedAccessFilter } from './outdated-access.filter.js';
 import { AccessModule } from '../access.module.js';

@@ -1,5 +1,5 @@
 import { notFound, sql, type Sql } from '#kernel';
-import type { Database } from '#event-store';
+import type { Database } from '#postgres';
 import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
 import type { Actor } from '../authentication/actor.js';
 import { selectPermittedOrganization } from './grants.queries.js';

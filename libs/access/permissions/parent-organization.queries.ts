@@ -1,5 +1,5 @@
 import { notFound, sql } from '#kernel';
-import type { Database } from '#event-store';
+import type { Database } from '#postgres';
 import type { Actor } from '../authentication/actor.js';
 import { requireCurrentAccess } from '../epochs/access-epochs.queries.js';
 import { requirePermission, type Permission } from './permissions.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import { sql } from '#kernel';
 import { freshDatabase, type TestDatabase } from '../../../test/support/database.js';
 import {

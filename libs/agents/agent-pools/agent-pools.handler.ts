@@ -4,12 +4,12 @@ import {
   EventStore,
   getFirstRow,
   getFirstRowOrNull,
-  refuseTakenName,
   raiseConflictWhen,
   newStream,
   expectVersion,
   type StreamWrite,
 } from '#event-store';
+import { refuseTakenName } from '#postgres';
 import { createEventContext, type Actor } from '#access';
 import { prepareTokenDestruction, type TokenDestruction } from '#people';
 import {

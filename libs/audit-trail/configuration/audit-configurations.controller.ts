@@ -2,7 +2,7 @@ import { Body, Controller, Get, Header, HttpCode, Param, Patch, Post } from '@ne
 import { CommandBus } from '@nestjs/cqrs';
 import { z } from 'zod';
 import { CurrentActor, type Actor } from '#access';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import {
   renderDocument,
   parseBody,

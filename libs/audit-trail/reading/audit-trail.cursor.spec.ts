@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Sql } from '#kernel';
-import type { Database } from '#event-store';
+import type { Database } from '#postgres';
 import {
   act,
   createAuditedOrganization,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#kernel';
-import type { Database } from '#event-store';
+import type { Database } from '#postgres';
 import type { Actor } from '#access';
 import { anybody, captureStatement, planFor, planForAny, readWhole, rowsRead } from '../../../test/support/plans.js';
 import { makeOrganization } from '../../../test/support/seeds.js';

@@ -1,5 +1,5 @@
 import { sql, formatTimestamp, type Sql, type Timestamp } from '#kernel';
-import type { Database } from '#event-store';
+import type { Database } from '#postgres';
 import { requireCurrentAccess, type Actor } from '#access';
 import type { PageRequest } from '#json-api';
 import type { TrailQuery } from './trail-query.filter.js';

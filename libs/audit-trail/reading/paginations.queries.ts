@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql } from '#kernel';
-import type { Database, DatabaseSession } from '#event-store';
+import type { Database, DatabaseSession } from '#postgres';
 import type { Actor } from '#access';
 import type { TrailPageQuery } from './trail-query.filter.js';
 import { PAGINATION_LIFETIME_MS, type PinnedPagination } from './pagination.js';

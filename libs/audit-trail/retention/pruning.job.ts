@@ -1,5 +1,5 @@
 import { sql, type Clock } from '#kernel';
-import { pause, type ScheduledJob, type Database, type JobRun, type DatabaseSession } from '#event-store';
+import { pause, type ScheduledJob, type Database, type JobRun, type DatabaseSession } from '#postgres';
 import { deleteExpiredPaginations } from '../reading/paginations.queries.js';
 import { selectExpiryBounds } from './entry-retention.queries.js';
 

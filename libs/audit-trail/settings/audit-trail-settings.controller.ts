@@ -2,7 +2,7 @@ import { Body, Controller, Get, Param, Patch } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { z } from 'zod';
 import { CurrentActor, type Actor } from '#access';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import { renderDocument, parseBody, resourceBody, type Document, type Resource } from '#json-api';
 import { ChangeTrailSettings } from './audit-trail-settings.handler.js';
 import { findTrailSettings, type TrailSettingsRow } from './audit-trail-settings.queries.js';

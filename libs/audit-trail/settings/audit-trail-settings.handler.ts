@@ -1,6 +1,7 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { Sql } from '#kernel';
-import { EventStore, getFirstRow, newStream, expectVersion, type LoadedStream, type DatabaseRow } from '#event-store';
+import { EventStore, getFirstRow, newStream, expectVersion, type LoadedStream } from '#event-store';
+import type { DatabaseRow } from '#postgres';
 import { createEventContext, type Actor } from '#access';
 import { trailSettings, type TrailSettingsState, type TrailSettingsCommand } from './audit-trail-settings.js';
 import {

@@ -1,11 +1,6 @@
 import { notFound, sql, type Sql } from '#kernel';
-import {
-  selectStreamVersions,
-  selectSnapshotJson,
-  type Database,
-  type StreamVersion,
-  type StreamSnapshot,
-} from '#event-store';
+import { selectStreamVersions, selectSnapshotJson, type StreamVersion, type StreamSnapshot } from '#event-store';
+import type { Database } from '#postgres';
 import { requirePermission, requireCurrentAccess, type Actor } from '#access';
 import type { FeatureSet } from '#organizations';
 import { toTrailSettingsStream } from './audit-trail-settings.js';

@@ -1,7 +1,7 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { register } from 'prom-client';
 import { ConfigureRoute, Public } from '#access';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import { sql, unavailable } from '#kernel';
 import { Readiness } from './server.readiness.js';
 

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Database, EventStore, EventStoreModule } from '#event-store';
+import { EventStore, EventStoreModule } from '#event-store';
+import { Database } from '#postgres';
 import { NestLoggerAdapter } from '#host';
 import { readWholeLog } from '../../../test/support/event-log.js';
 import { expectStatus, makeOrganization, resource } from '../../../test/support/seeds.js';

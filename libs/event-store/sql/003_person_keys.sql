@@ -1,9 +1,9 @@
--- The keys under which the log keeps what is people's, themselves encrypted (libs/event-store/person-keys.ts). No view: no
+-- The keys under which the log keeps what is people's, themselves encrypted (libs/personal-data/person-keys.ts). No view: no
 -- event holds a key, nothing can make one anew. Null: the person has been forgotten, and never gets another.
 create table event_store.person_keys (
   person text primary key,
   key bytea,
-  -- When views and snapshots were through with the name of somebody who has been forgotten (libs/event-store/forgetting.ts).
+  -- When views and snapshots were through with the name of somebody who has been forgotten (libs/personal-data/name-eraser.ts).
   cleaned_at timestamptz
 );
 create index person_keys_to_clean on event_store.person_keys (person) where key is null and cleaned_at is null;

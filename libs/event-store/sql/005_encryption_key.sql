@@ -1,4 +1,4 @@
--- Which encryption key this database is encrypted with (libs/event-store/encryption-key.ts): a fingerprint of the key, from
+-- Which encryption key this database is encrypted with (libs/event-store/migrations/encryption-key.ts): a fingerprint of the key, from
 -- which nobody can compute the key. One row, written at the first start and never changed.
 create table event_store.encryption_key (
   only_row boolean primary key default true check (only_row),

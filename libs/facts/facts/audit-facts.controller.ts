@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
 import { notFound } from '#kernel';
 import { ConfigureRoute, verifyCurrentAccess, CurrentActor, type Actor } from '#access';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import { factSchemas, parseFacts } from './facts.body.js';
 import { ReportFacts } from './facts.handler.js';
 

@@ -1,5 +1,5 @@
 import { sql, formatTimestamp, type Sql, type Timestamp } from '#kernel';
-import type { Database } from '#event-store';
+import type { Database } from '#postgres';
 
 /**
  * Facts are limited for each organization and interval of ten seconds. REST counts by the gateway's clock. Kafka counts by the

@@ -1,5 +1,6 @@
 import { Refusal, formatTimestamp, unprocessable, type Problem, type Sql } from '#kernel';
-import { isUnstorable, type EventStore } from '#event-store';
+import type { EventStore } from '#event-store';
+import { isUnstorable } from '#postgres';
 import { parseInboundEvent, type ConsumedMessage, type MessageHandler, type MessageResult } from '#message-log';
 import { findRegisteredSources, toSourceKey } from '../sources/audit-fact-sources.queries.js';
 import { parseFact } from './facts.body.js';

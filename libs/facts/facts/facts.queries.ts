@@ -1,5 +1,6 @@
 import { notFound, sql, type Sql } from '#kernel';
-import type { Database, IdempotentWrite } from '#event-store';
+import type { IdempotentWrite } from '#event-store';
+import type { Database } from '#postgres';
 import { requirePermission, requireCurrentAccess, type Actor } from '#access';
 
 /** An organization, and the version that it was seen at. */

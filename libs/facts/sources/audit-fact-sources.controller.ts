@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { CurrentActor, type Actor } from '#access';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import { renderDocument, renderList, parseBody, resourceBody, type Document, type Resource } from '#json-api';
 import { RegisterAuditFactSource, RemoveAuditFactSource } from './audit-fact-sources.handler.js';
 import { findAuditFactSource, listAuditFactSources, type AuditFactSourceRow } from './audit-fact-sources.queries.js';

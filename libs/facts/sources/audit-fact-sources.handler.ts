@@ -1,6 +1,7 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids } from '#kernel';
-import { EventStore, getFirstRow, refuseTakenName, newStream, expectVersion } from '#event-store';
+import { EventStore, getFirstRow, newStream, expectVersion } from '#event-store';
+import { refuseTakenName } from '#postgres';
 import { createEventContext, type Actor } from '#access';
 import { auditFactSource } from './audit-fact-source.js';
 import {

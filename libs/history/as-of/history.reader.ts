@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import { parseAsOf, HistoryReader, type PointInTime, type PresentSubject, type QueryParameters } from '#json-api';
 import { buildViewsAsOf } from './as-of.queries.js';
 import { waitForHistory } from '../writing/history.follower.js';

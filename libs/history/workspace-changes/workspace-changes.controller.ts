@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { CurrentActor, can, type Actor } from '#access';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import { getListParameter, renderPage, parsePage, type Document, type QueryParameters as QueryOf } from '#json-api';
 import { toHistoryField, HIDDEN_FIELDS } from '../writing/history-fields.js';
 import { waitForHistory } from '../writing/history.follower.js';

@@ -1,5 +1,6 @@
 import { sql, type Sql } from '#kernel';
-import { waitForFollower, type Database, type Follower, type DatabaseSession } from '#event-store';
+import { waitForFollower, type Follower } from '#event-store';
+import type { Database, DatabaseSession } from '#postgres';
 import type { PresentSubject } from '#json-api';
 import { HistoryWriter, type RunHistory } from './history-writer.js';
 import { toHistoryChanges, HISTORY_EVENT_TYPES, listSubjects } from './workspace-history.handlers.js';

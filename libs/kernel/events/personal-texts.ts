@@ -32,7 +32,7 @@ export const listNamedPeople = (named: Principal | null | undefined): readonly s
 
 /**
  * A column of a view in which people are named: it holds { type, id, name }, at its root or at `at`; or the name alone, and
- * the column `id` says whose it is. Who is forgotten is named by their id there (libs/event-store/forgetting.ts).
+ * the column `id` says whose it is. Who is forgotten is named by their id there (libs/personal-data/name-eraser.ts).
  */
 export type NameColumn = { readonly table: string; readonly column: string } & (
   { readonly at?: readonly string[] } | { readonly id: string }

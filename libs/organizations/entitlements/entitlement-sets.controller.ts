@@ -1,6 +1,6 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { CurrentActor, type Actor } from '#access';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import { renderDocument, type Document, type Resource } from '#json-api';
 import { ENTITLEMENTS } from './entitlements.js';
 import { findOrganization, type OrganizationRow } from '../organizations/organizations.queries.js';

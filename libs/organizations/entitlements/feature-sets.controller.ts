@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { verifyCurrentAccess, CurrentActor, requirePermission, SITE_SCOPE, type Actor } from '#access';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import {
   renderPage,
   parsePage,

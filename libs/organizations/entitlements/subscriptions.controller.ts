@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { z } from 'zod';
 import { notFound, unprocessable } from '#kernel';
 import { CurrentActor, type Actor } from '#access';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import { renderDocument, ignoredMember, parseBody, requiredToOne, resourceBody, toOne, type Document } from '#json-api';
 import { renderFeatureSet } from './feature-sets.controller.js';
 import { FEATURE_SETS } from '../organizations/organization.js';

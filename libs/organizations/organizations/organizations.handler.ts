@@ -1,6 +1,7 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { checkQuota, Ids, Quotas, sql } from '#kernel';
-import { EventStore, getFirstRow, getFirstRowOrNull, refuseTakenName, newStream, decideWrite } from '#event-store';
+import { EventStore, getFirstRow, getFirstRowOrNull, newStream, decideWrite } from '#event-store';
+import { refuseTakenName } from '#postgres';
 import {
   verifyCurrentAccess,
   createEventContext,

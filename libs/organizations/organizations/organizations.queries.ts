@@ -1,5 +1,6 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
-import { buildSnapshotJson, type Database, type StreamSnapshot } from '#event-store';
+import { buildSnapshotJson, type StreamSnapshot } from '#event-store';
+import type { Database } from '#postgres';
 import { requirePermission, requireCurrentAccess, isPermittedByRole, type Actor, type Permission } from '#access';
 import { selectUsablePoolVersion } from '#agents';
 import { selectOwnPolicy, type PolicyIdentifier } from '#data-retention-policies';

@@ -4,13 +4,12 @@ import {
   EventStore,
   getFirstRow,
   getFirstRowOrNull,
-  refuseTakenName,
   raiseConflictWhen,
   newStream,
   expectVersion,
-  type DatabaseRow,
   type StreamWrite,
 } from '#event-store';
+import { refuseTakenName, type DatabaseRow } from '#postgres';
 import { createEventContext, requirePermission, type Actor, type Permission } from '#access';
 import { expectPoolVersion } from '#agents';
 import { selectProjectBindings, type BindingRow } from '#tag-bindings';

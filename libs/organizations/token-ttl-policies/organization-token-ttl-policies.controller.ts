@@ -2,7 +2,7 @@ import { Body, Controller, Get, Param, Patch, Query, Req } from '@nestjs/common'
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { CurrentActor, type Actor } from '#access';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import {
   renderDocument,
   renderPage,

@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { badRequest, Clock } from '#kernel';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import {
   renderDocument,
   ignoredMember,

@@ -1,7 +1,8 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { checkQuota, Clock, Ids, Quotas, Refusal, type Timestamp } from '#kernel';
-import { getViolatedConstraint, EventStore, expectVersion, decideWrite } from '#event-store';
+import { EventStore, expectVersion, decideWrite } from '#event-store';
+import { getViolatedConstraint } from '#postgres';
 import { createEventContext, type Actor } from '#access';
 import { authenticationToken } from './authentication-token.js';
 import { loadOwnerForNewToken, findAuthenticationToken, type TokenOwner } from './authentication-tokens.queries.js';

@@ -1,15 +1,14 @@
 import { conflict, notFound, sql, type Ids, type Timestamp } from '#kernel';
 import {
-  getViolatedConstraint,
   buildSnapshotJson,
   newStream,
   expectVersion,
   decideWrite,
   type EventStore,
-  type DatabaseRow,
   type StreamSnapshot,
   type StreamWrite,
 } from '#event-store';
+import { getViolatedConstraint, type DatabaseRow } from '#postgres';
 import { hashSecret, createSystemContext } from '#access';
 import { authenticationToken } from '../authentication-tokens/authentication-token.js';
 import { membership } from '../memberships/membership.js';

@@ -1,6 +1,7 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, unprocessable, type DataOf, type Decider, type Message } from '#kernel';
-import { getViolatedConstraint, EventStore, newStream, expectVersion, type DatabaseRow } from '#event-store';
+import { EventStore, newStream, expectVersion } from '#event-store';
+import { getViolatedConstraint, type DatabaseRow } from '#postgres';
 import { createEventContext, type Actor } from '#access';
 import { TEAM_POINTER, type ReferencedTeam } from './team-access.js';
 import {

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import { notFound } from '#kernel';
 import {
   toAttributes,

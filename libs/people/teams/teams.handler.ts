@@ -4,13 +4,13 @@ import {
   EventStore,
   getFirstRow,
   getFirstRowOrNull,
-  refuseTakenName,
   raiseConflictWhen,
   newStream,
   expectVersion,
   type LoadedStream,
   type StreamWrite,
 } from '#event-store';
+import { refuseTakenName } from '#postgres';
 import {
   createEventContext,
   requirePermission,

@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { z } from 'zod';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import { renderDocument, parseBody, unsupportedMember, resourceBody, fromAttributes, type Document } from '#json-api';
 import { LimitAccessChanges, CurrentActor, type Actor } from '#access';
 import { renderUser } from './users.document.js';

@@ -1,12 +1,7 @@
 import { notFound, unavailable, type EventContext } from '#kernel';
-import {
-  isOutage,
-  raiseConflictWhen,
-  decideWrite,
-  type EventStore,
-  type NameEraser,
-  type StreamWrite,
-} from '#event-store';
+import { raiseConflictWhen, decideWrite, type EventStore, type StreamWrite } from '#event-store';
+import type { NameEraser } from '#personal-data';
+import { isOutage } from '#postgres';
 import { prepareTokenDestruction } from '../authentication-tokens/authentication-tokens.writes.js';
 import { membership } from '../memberships/membership.js';
 import { team } from '../teams/team.js';

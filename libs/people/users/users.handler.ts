@@ -1,6 +1,8 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { unprocessable } from '#kernel';
-import { EventStore, NameEraser, getViolatedConstraint, getFirstRow } from '#event-store';
+import { EventStore, getFirstRow } from '#event-store';
+import { NameEraser } from '#personal-data';
+import { getViolatedConstraint } from '#postgres';
 import { createEventContext, requirePermission, requireCurrentAccess, can, SITE_SCOPE, type Actor } from '#access';
 import { user, type UserChanges } from './user.js';
 import { forgetUser } from './users.forget.js';

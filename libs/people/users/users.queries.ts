@@ -1,5 +1,6 @@
 import { notFound, sql, type Sql } from '#kernel';
-import { selectSnapshotJson, buildSnapshotJson, type Database, type StreamSnapshot } from '#event-store';
+import { selectSnapshotJson, buildSnapshotJson, type StreamSnapshot } from '#event-store';
+import type { Database } from '#postgres';
 import {
   requirePermission,
   requireCurrentAccess,

@@ -1,6 +1,7 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock, forbidden, Ids, Refusal } from '#kernel';
-import { EventStore, getFirstRow, refuseTakenName, newStream, expectVersion, decideWrite } from '#event-store';
+import { EventStore, getFirstRow, newStream, expectVersion, decideWrite } from '#event-store';
+import { refuseTakenName } from '#postgres';
 import { createEventContext, loadParentOrganization, type Actor } from '#access';
 import { readPublicKey } from '#provider-release';
 import { gpgKey } from './gpg-key.js';

@@ -1,5 +1,5 @@
 import { notFound, sql, type Sql } from '#kernel';
-import type { Database } from '#event-store';
+import type { Database } from '#postgres';
 import { requirePermission, requireCurrentAccess, selectPermittedScopes, type Actor } from '#access';
 import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
 import type { PlatformAttributes } from './registry-provider-platform.js';

@@ -3,7 +3,7 @@ import { Controller, Get, Header, Param, Req, Res, UseFilters } from '@nestjs/co
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { conflict } from '#kernel';
 import { CurrentActor, type Actor } from '#access';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import { formatChecksumsName, formatSignatureName } from '#provider-release';
 import { ProtocolErrorsFilter } from './provider-protocol.filter.js';
 import {

@@ -1,5 +1,5 @@
 import { notFound, sql, type Sql } from '#kernel';
-import type { Database } from '#event-store';
+import type { Database } from '#postgres';
 import { requireCurrentAccess, can, type Actor } from '#access';
 import { formatPlatform, type Protocol } from '#provider-release/rules';
 import { FROM_VERSION_KEY, type VersionCompleteness } from '../versions/registry-provider-versions.queries.js';

@@ -1,4 +1,5 @@
-import { expectVersion, decideWrite, type ScheduledJob, type EventStore } from '#event-store';
+import { expectVersion, decideWrite, type EventStore } from '#event-store';
+import type { ScheduledJob } from '#postgres';
 import { registryProviderVersion } from '../versions/registry-provider-version.js';
 import { VERSIONS_PER_DELETION, findVersionsOfDeletedProvider } from './registry-providers.queries.js';
 

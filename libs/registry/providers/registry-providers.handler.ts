@@ -1,14 +1,7 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, unprocessable, type Tag } from '#kernel';
-import {
-  EventStore,
-  getFirstRow,
-  refuseTakenName,
-  newStream,
-  expectVersion,
-  decideWrite,
-  type StreamWrite,
-} from '#event-store';
+import { EventStore, getFirstRow, newStream, expectVersion, decideWrite, type StreamWrite } from '#event-store';
+import { refuseTakenName } from '#postgres';
 import { createEventContext, loadParentOrganization, type Actor, type ParentOrganization } from '#access';
 import { registryProvider } from './registry-provider.js';
 import { registryProviderVersion } from '../versions/registry-provider-version.js';

@@ -1,6 +1,6 @@
 import type { BlobStore } from '#blob-store';
 import type { Clock } from '#kernel';
-import type { ScheduledJob, Database } from '#event-store';
+import type { ScheduledJob, Database } from '#postgres';
 import { listAbandonedFiles, removeAbandonedFile } from './release-files.queries.js';
 import { ReleaseFiles } from './release.files.js';
 

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Readable } from 'node:stream';
 import { ConfigureRoute, Public } from '#access';
 import type { ByteRange } from '#blob-store';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import { notFound } from '#kernel';
 import { buildDownloadResponse } from './release.downloads.js';
 import { ReceiveReleaseFile } from './release-files.handler.js';

@@ -1,5 +1,6 @@
 import { notFound, sql, type Sql } from '#kernel';
-import { buildSnapshotJson, type Database, type DatabaseSession, type StreamSnapshot } from '#event-store';
+import { buildSnapshotJson, type StreamSnapshot } from '#event-store';
+import type { Database, DatabaseSession } from '#postgres';
 import { formatChecksumsName, formatSignatureName } from '#provider-release';
 import { FROM_VERSION_KEY } from '../versions/registry-provider-versions.queries.js';
 import type { ReleaseFile } from './release.links.js';

@@ -1,15 +1,7 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, notFound } from '#kernel';
-import {
-  EventStore,
-  getFirstRow,
-  refuseTakenName,
-  newStream,
-  expectVersion,
-  type LoadedStream,
-  type DatabaseRow,
-  type StreamWrite,
-} from '#event-store';
+import { EventStore, getFirstRow, newStream, expectVersion, type LoadedStream, type StreamWrite } from '#event-store';
+import { refuseTakenName, type DatabaseRow } from '#postgres';
 import { createEventContext, type Actor } from '#access';
 import type { Protocol } from '#provider-release/rules';
 import type { PlatformAttributes } from '../platforms/registry-provider-platform.js';

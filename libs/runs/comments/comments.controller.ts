@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Param, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { CurrentActor, type Actor } from '#access';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import { renderDocument, type Document } from '#json-api';
 import { renderComment } from '../run-events/run-events.document.js';
 import { findComment, listComments } from '../run-events/run-events.queries.js';

@@ -25,7 +25,7 @@ import {
   type Actor,
 } from '#access';
 import type { StoredBlob } from '#blob-store';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import { ReadRecorder, releaseOnceRecorded } from '#reads';
 import { ConfigurationFiles } from './configuration-version.files.js';
 import { ConfigurationLinks, type LinkRecipient } from './configuration-version.links.js';

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { notFound } from '#kernel';
 import { CurrentActor, type Actor } from '#access';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import {
   renderDocument,
   parseInclude,

@@ -10,7 +10,8 @@ import {
   type Permission,
   type PermissionScope,
 } from '#access';
-import { buildSnapshotJson, type Database, type StreamSnapshot } from '#event-store';
+import { buildSnapshotJson, type StreamSnapshot } from '#event-store';
+import type { Database } from '#postgres';
 import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
 import { EXECUTION_MODE } from '#workspaces';
 import type { ConfigurationStatus } from './configuration-version.js';

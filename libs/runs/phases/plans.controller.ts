@@ -1,6 +1,6 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { CurrentActor, type Actor } from '#access';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import { renderDocument, type Document } from '#json-api';
 import { notFound } from '#kernel';
 import { renderPlan, toRunId } from '../runs/runs.document.js';

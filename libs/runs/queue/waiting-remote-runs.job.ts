@@ -1,5 +1,5 @@
 import { sql, type Clock, type Logger } from '#kernel';
-import type { ScheduledJob, Database } from '#event-store';
+import type { ScheduledJob, Database } from '#postgres';
 import { RUN_JOINS, isOpen, REMOTE_WITHOUT_POOL } from '../runs/runs.queries.js';
 
 const EVERY_MS = 60_000;

@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { CurrentActor, type Actor } from '#access';
 import { selectRelatedUsers } from '#people';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import { sql } from '#kernel';
 import {
   renderDocument,

@@ -1,5 +1,5 @@
 import { notFound, sql, type Sql, type Principal, type Timestamp } from '#kernel';
-import type { Database } from '#event-store';
+import type { Database } from '#postgres';
 import { requirePermission, requireCurrentAccess, selectWorkspaceGrants, type Actor, type Grant } from '#access';
 
 export type RunEventRow = {

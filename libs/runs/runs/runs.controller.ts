@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '#kernel';
 import { ConfigureRoute, CurrentActor, type Actor } from '#access';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import { renderDocument, renderPage, parsePage, type Document, type QueryParameters as QueryOf } from '#json-api';
 import { ReadRecorder } from '#reads';
 import { RunRenderer } from './runs.renderer.js';

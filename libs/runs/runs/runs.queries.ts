@@ -1,5 +1,6 @@
 import { notFound, sql, type Sql, type Principal, type Timestamp } from '#kernel';
-import { selectSnapshotJson, type Database, type StreamSnapshot } from '#event-store';
+import { selectSnapshotJson, type StreamSnapshot } from '#event-store';
+import type { Database } from '#postgres';
 import {
   requirePermission,
   requireCurrentAccess,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { verifyView, listViews, type Database } from '#event-store';
+import { verifyView, listViews } from '#event-store';
+import type { Database } from '#postgres';
 import { agentsDefinition } from '#agents';
 import {
   startTestServer,

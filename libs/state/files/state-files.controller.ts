@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { Readable } from 'node:stream';
 import { notFound } from '#kernel';
 import { ConfigureRoute, CurrentActor, Public, type Actor } from '#access';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import { ReadRecorder, releaseOnceRecorded } from '#reads';
 import { createStateReadEvent, type StateRead } from '../reads.events.js';
 import { ReceiveStateFile } from '../state-versions/state-versions.handler.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { notFound } from '#kernel';
 import { readBytes } from '#blob-store';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import { parseExactly } from '../state-file/exact-json.js';
 import {
   HEADER_BYTES,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Controller, Get, Param, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { CurrentActor, type Actor } from '#access';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import { renderPage, parsePage, type Document, type QueryParameters as QueryOf, type Resource } from '#json-api';
 import { ReadRecorder } from '#reads';
 import { createStateReadEvent, type StateRead } from '../reads.events.js';

@@ -2,7 +2,7 @@ import { Controller, Get, Param, Query, Req, StreamableFile } from '@nestjs/comm
 import type { FastifyRequest } from 'fastify';
 import { notFound } from '#kernel';
 import { CurrentActor, type Actor } from '#access';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import {
   renderDocument,
   JSON_API,

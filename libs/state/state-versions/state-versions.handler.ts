@@ -3,7 +3,7 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { conflict, notFound } from '#kernel';
 import type { Actor } from '#access';
 import { MIB, limitUpload } from '#blob-store';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import { parseNewStateVersion, type NewStateVersion } from './state-versions.body.js';
 import {
   requireStateCreation,

@@ -1,7 +1,7 @@
 import { sql, type Sql } from '#kernel';
 import { can, type Actor, type ActingPrincipal } from '#access';
 import { selectRelatedTeams, selectRelatedUsers } from '#people';
-import type { Database } from '#event-store';
+import type { Database } from '#postgres';
 import {
   parseInclude,
   readRelated,

@@ -9,7 +9,8 @@ import {
   type Permission,
   type ActingPrincipal,
 } from '#access';
-import { selectSnapshotJson, type Database, type StreamSnapshot } from '#event-store';
+import { selectSnapshotJson, type StreamSnapshot } from '#event-store';
+import type { Database } from '#postgres';
 import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
 import type { ResourceCounts } from '../state-file/state-file.js';
 import { IS_STATE_NEEDED } from '../backing-data/backing-data.writes.js';

@@ -4,7 +4,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { Ids, notFound } from '#kernel';
 import { toActingPrincipal, type Actor } from '#access';
 import type { BlobContent } from '#blob-store';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import { ChangeWorkspace } from '#workspaces';
 import type { NewStateVersion } from '../state-versions/state-versions.body.js';
 import { findCreatedOrRepeated, type StateVersionRow } from '../state-versions/state-versions.queries.js';

@@ -4,7 +4,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { conflict, Ids, notFound, Refusal, unprocessable } from '#kernel';
 import type { Actor } from '#access';
 import { computeDigest, hashWhileReading } from '#blob-store';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import { FinalizeUpload, ChangeWorkspace, type StateSummary } from '#workspaces';
 import {
   isNeverFinalizable,

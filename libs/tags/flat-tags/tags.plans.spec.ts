@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Actor } from '#access';
-import type { Database } from '#event-store';
+import type { Database } from '#postgres';
 import { sql } from '#kernel';
 import {
   anybody,

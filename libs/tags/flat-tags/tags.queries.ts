@@ -1,5 +1,5 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
-import type { Database } from '#event-store';
+import type { Database } from '#postgres';
 import {
   requirePermission,
   requireCurrentAccess,

@@ -1,14 +1,7 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids } from '#kernel';
-import {
-  lockStream,
-  EventStore,
-  getFirstRow,
-  getFirstRowOrNull,
-  refuseTakenName,
-  newStream,
-  expectVersion,
-} from '#event-store';
+import { lockStream, EventStore, getFirstRow, getFirstRowOrNull, newStream, expectVersion } from '#event-store';
+import { refuseTakenName } from '#postgres';
 import { createEventContext, loadParentOrganization, type Actor } from '#access';
 import { reservedTagKey, type ReservedTagKeyCommand } from './reserved-tag-key.js';
 import { selectReservedTagKeyById, findReservedTagKey, type ReservedTagKeyRow } from './reserved-tag-keys.queries.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Database } from '#event-store';
+import type { Database } from '#postgres';
 import { sql, type Sql } from '#kernel';
 import {
   captureStatement,

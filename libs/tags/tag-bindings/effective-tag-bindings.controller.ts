@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { CurrentActor, type Actor } from '#access';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import { renderDocument, HistoryReader, type Document, type QueryParameters as QueryOf } from '#json-api';
 import { listProjectBindings, listWorkspaceBindings, renderEffectiveTagBinding } from '#tag-bindings';
 

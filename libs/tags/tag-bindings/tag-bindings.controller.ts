@@ -2,7 +2,7 @@ import { Body, Controller, Get, HttpCode, Param, Patch, Post, Query } from '@nes
 import { CommandBus } from '@nestjs/cqrs';
 import type { Tag } from '#kernel';
 import { ConfigureRoute, CurrentActor, type Actor } from '#access';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import {
   renderDocument,
   LIST_BODY_BYTES,

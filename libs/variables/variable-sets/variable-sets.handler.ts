@@ -3,13 +3,13 @@ import { Ids, Refusal, unprocessable, type Problem } from '#kernel';
 import {
   EventStore,
   getFirstRowOrNull,
-  refuseTakenName,
   newStream,
   expectVersion,
   decideWrite,
   type LoadedStream,
   type StreamWrite,
 } from '#event-store';
+import { refuseTakenName } from '#postgres';
 import { createEventContext, type Actor } from '#access';
 import { Vault } from '#vault';
 import {

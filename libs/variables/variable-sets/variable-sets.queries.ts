@@ -1,11 +1,6 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
-import {
-  selectStreamVersions,
-  buildSnapshotJson,
-  type Database,
-  type StreamVersion,
-  type StreamSnapshot,
-} from '#event-store';
+import { selectStreamVersions, buildSnapshotJson, type StreamVersion, type StreamSnapshot } from '#event-store';
+import type { Database } from '#postgres';
 import {
   requirePermission,
   requireCurrentAccess,

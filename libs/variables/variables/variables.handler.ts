@@ -1,13 +1,7 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, collectRefusals, unprocessable } from '#kernel';
-import {
-  EventStore,
-  getViolatedConstraint,
-  getFirstRow,
-  getFirstRowOrNull,
-  newStream,
-  expectVersion,
-} from '#event-store';
+import { EventStore, getFirstRow, getFirstRowOrNull, newStream, expectVersion } from '#event-store';
+import { getViolatedConstraint } from '#postgres';
 import { createEventContext, type Actor } from '#access';
 import { Vault } from '#vault';
 import {

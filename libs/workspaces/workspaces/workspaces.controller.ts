@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Patch, Post, Q
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { ConfigureRoute, CurrentActor, toActingPrincipal, type Actor } from '#access';
-import { Database } from '#event-store';
+import { Database } from '#postgres';
 import { notFound, collectRefusals } from '#kernel';
 import {
   renderDocument,

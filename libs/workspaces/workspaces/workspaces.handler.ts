@@ -1,16 +1,8 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Ids, BINDING_POINTERS, notFound, unprocessable, type EventContext, type Sql } from '#kernel';
-import {
-  EventStore,
-  getFirstRow,
-  getFirstRowOrNull,
-  refuseTakenName,
-  newStream,
-  expectVersion,
-  type DatabaseRow,
-  type StreamWrite,
-} from '#event-store';
+import { EventStore, getFirstRow, getFirstRowOrNull, newStream, expectVersion, type StreamWrite } from '#event-store';
+import { refuseTakenName, type DatabaseRow } from '#postgres';
 import { createEventContext, createSystemContext, type Actor } from '#access';
 import { expectPoolVersion } from '#agents';
 import { expectSshKeyVersion } from '#ssh-keys';

@@ -2,7 +2,7 @@ import { badRequest, sql, type Sql } from '#kernel';
 import { type Actor, type ActingPrincipal } from '#access';
 import { selectRelatedTeams, selectRelatedUsers } from '#people';
 import { selectRelatedEffectiveTagBindings, selectRelatedTagBindings } from '#tag-bindings';
-import type { Database } from '#event-store';
+import type { Database } from '#postgres';
 import {
   AS_OF,
   parseInclude,

@@ -1,0 +1,42 @@
+import { sql } from '#kernel';
+import { computeFollowerLockKey, type Database } from '#postgres';
+import type { Follower } from './follower.js';
+
+export type FollowerState = {
+  readonly name: string;
+  /** Whether a process runs it now. */
+  readonly isLed: boolean;
+  /** Events that it has yet to read, counted up to MAX_COUNTED_EVENTS. */
+  readonly behind: number;
+  /** Seconds since its checkpoint moved; null if it never did. */
+  readonly idleSeconds: number | null;
+};
+
+export const MAX_COUNTED_EVENTS = 100_000;
+
+/** How far each follower is, read from the database: also for followers of other processes. */
+export const readFollowerStates = (
+  database: Database,
+  followers: readonly Pick<Follower, 'name' | 'only'>[],
+): Promise<readonly FollowerState[]> =>
+  Promise.all(
+    followers.map(async ({ name, only }) => {
+      // Postgres shows the two halves of an advisory lock's number apart.
+      const row = await database.row<Omit<FollowerState, 'name'>>(sql`
+        select exists (select from pg_locks
+                        where locktype = 'advisory' and granted and objsubid = 1
+                          and database = (select oid from pg_database where datname = current_database())
+                          and (classid::bigint << 32) | objid::bigint = ${computeFollowerLockKey(name)}::bigint) as "isLed",
+               (select count(*)::integer from (
+                  select from event_store.events e
+                   where (e.transaction, e.position) >
+                           (coalesce((select transaction from event_store.checkpoints where follower = ${name}), '0'),
+                            coalesce((select position from event_store.checkpoints where follower = ${name}), 0))
+                     and (${only ?? null}::text[] is null or e.type = any (${only ?? null}::text[]))
+                   limit ${MAX_COUNTED_EVENTS}) unread) as behind,
+               (select extract(epoch from now() - updated_at)::integer
+                  from event_store.checkpoints where follower = ${name}) as "idleSeconds"`);
+      if (!row) throw new Error(`no state of the follower ${name} was read`);
+      return { name, ...row };
+    }),
+  );

@@ -1,0 +1,27 @@
+import { Counter, Gauge } from 'prom-client';
+import { readCurrentLags } from './follower-lag.js';
+
+/** Served at /metrics (docs/reference/metrics.md lists them). */
+export const followerMetrics = {
+  events: new Counter({
+    name: 'cadastre_follower_events_total',
+    help: 'Events that a follower has handled',
+    labelNames: ['follower'],
+  }),
+  failures: new Counter({
+    name: 'cadastre_follower_failures_total',
+    help: 'Batches that failed and were tried again',
+    labelNames: ['follower'],
+  }),
+  lag: new Gauge({
+    name: 'cadastre_follower_lag_seconds',
+    help: 'Age of the oldest event that a follower has not handled, at the time of the scrape',
+    labelNames: ['follower'],
+    async collect() {
+      const lags = await readCurrentLags();
+      // A lag that cannot be read is left out: an old value would look like a follower that keeps up.
+      this.reset();
+      for (const { follower, seconds } of lags) this.set({ follower }, seconds);
+    },
+  }),
+};

@@ -1,0 +1,192 @@
+import { readdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { runner } from 'node-pg-migrate';
+import pg from 'pg';
+import { checkEncryptionKey, recordEncryptionKey, WrongEncryptionKeyError, type KeyCheck } from './encryption-key.js';
+import { findForeignMigrations, type ForeignMigrations, type ModuleMigrations } from './migration-order.js';
+import type { ModuleDefinition } from '../module-definition.js';
+
+/** The server runs an older Postgres than Cadastre can use. */
+export class UnsupportedPostgresError extends Error {
+  constructor(version: number) {
+    super(
+      `the server runs Postgres ${Math.floor(version / 10_000)}, and Cadastre needs ${OLDEST_POSTGRES} or later; ` +
+        'upgrade the server, or name another one',
+    );
+    this.name = 'PostgresTooOld';
+  }
+}
+
+/** Cadastre is tested with 18; 14 is the first version that supports all statements. */
+export const OLDEST_POSTGRES = 14;
+
+/** `version` as in `server_version_num`, for example 180001. */
+export const requirePostgresVersion = (version: number): void => {
+  if (version < OLDEST_POSTGRES * 10_000) throw new UnsupportedPostgresError(version);
+};
+
+/** The database holds no tables of Cadastre, and the caller may not create them. */
+export class MissingSiteError extends Error {
+  constructor() {
+    super('the database holds no site');
+    this.name = 'NoSite';
+  }
+}
+
+export type MigrateOptions = {
+  /** Without a key, which is for tests that make many databases, no key is checked or recorded. */
+  readonly encryptionKey?: Buffer;
+  /** False: throw MissingSiteError instead of creating the tables in an empty database. */
+  readonly mayInitialise?: boolean;
+};
+
+export type MigrationResult = {
+  /** Names of the migrations that ran. */
+  readonly migrations: readonly string[];
+  /** How many values in the database the encryption key does not open. */
+  readonly undecryptable: number;
+};
+
+/**
+ * Brings the database up to date: this library's tables first, then each slice's, in the order they are listed.
+ * Migrations are forward-only SQL files; each slice keeps its own numbering. Two processes that start at once wait for
+ * one another.
+ *
+ * Throws WrongEncryptionKeyError before it changes anything if the database is encrypted with another key, and ForeignMigrations
+ * if it ran other migrations.
+ */
+export const migrate = async (
+  url: string,
+  slices: readonly ModuleDefinition[],
+  { encryptionKey, mayInitialise = true }: MigrateOptions = {},
+): Promise<MigrationResult> => {
+  const client = new pg.Client({ connectionString: url, application_name: 'cadastre migrate' });
+  await client.connect();
+  try {
+    await client.query('select pg_advisory_lock($1)', [LOCK]);
+    requirePostgresVersion(await readServerVersion(client));
+    if (!mayInitialise && !(await hasTables(client))) throw new MissingSiteError();
+    const keyCheck = encryptionKey ? await checkEncryptionKey(client, encryptionKey, slices) : null;
+    const foreign = findForeignMigrations(await readMigrations(client, slices));
+    if (foreign) throw foreign;
+    const migrations = await runMigrations(client, slices);
+    if (encryptionKey && keyCheck?.isRecorded === false) await recordEncryptionKey(client, encryptionKey);
+    return { migrations, undecryptable: keyCheck?.undecryptable ?? 0 };
+  } finally {
+    await client.end();
+  }
+};
+
+/** Resolves to the names of those that ran. */
+const runMigrations = async (client: pg.Client, slices: readonly ModuleDefinition[]): Promise<string[]> => {
+  const migrations: string[] = [];
+  for (const [name, folder] of [OWN_FOLDER, ...listMigrationFolders(slices)]) {
+    const done = await runner({
+      dbClient: client,
+      dir: fileURLToPath(folder),
+      direction: 'up',
+      migrationsSchema: 'migrations',
+      createMigrationsSchema: true,
+      migrationsTable: name,
+      noLock: true,
+      log: () => undefined,
+    });
+    migrations.push(...done.map((migration) => migration.name));
+  }
+  return migrations;
+};
+
+const readServerVersion = async (client: pg.Client): Promise<number> => {
+  const { rows } = await client.query<{ version: number }>(
+    `select current_setting('server_version_num')::integer as version`,
+  );
+  return rows[0]?.version ?? 0;
+};
+
+const hasTables = async (client: pg.Client): Promise<boolean> => {
+  const { rowCount } = await client.query(`select where to_regclass('event_store.events') is not null`);
+  return rowCount === 1;
+};
+
+const LOCK = 7_311_640_105;
+
+const OWN_FOLDER: [string, URL] = ['event_store', new URL('../sql/', import.meta.url)];
+
+const listMigrationFolders = (slices: readonly ModuleDefinition[]): [string, URL][] =>
+  slices.flatMap(({ name, migrations }) =>
+    migrations ? [[name.replaceAll('-', '_'), migrations] as [string, URL]] : [],
+  );
+
+/** The facts that `doctor` reports about a database. Reading them changes nothing. */
+export type DatabaseState = {
+  /** As in `server_version_num`, for example 180001. */
+  readonly version: number;
+  readonly missingExtensions: readonly string[];
+  /** Names of migrations that have not run yet. */
+  readonly pending: readonly string[];
+  readonly foreign: ForeignMigrations | null;
+  readonly hasSite: boolean;
+  readonly clock: Date;
+  /** Null if the key is another one. */
+  readonly key: KeyCheck | null;
+};
+
+const EXTENSIONS = ['pg_trgm', 'btree_gin'];
+
+export const inspectDatabase = async (
+  url: string,
+  slices: readonly ModuleDefinition[],
+  encryptionKey: Buffer,
+): Promise<DatabaseState> => {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'cadastre doctor',
+    connectionTimeoutMillis: 5_000,
+  });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ extensions: string[]; clock: Date }>(
+      'select clock_timestamp() as clock, array(select extname::text from pg_extension) as extensions',
+    );
+    const [{ extensions, clock } = { extensions: [], clock: new Date(0) }] = rows;
+    const modules = await readMigrations(client, slices);
+    return {
+      version: await readServerVersion(client),
+      clock,
+      missingExtensions: EXTENSIONS.filter((name) => !extensions.includes(name)),
+      hasSite: await hasTables(client),
+      pending: pendingIn(modules),
+      foreign: findForeignMigrations(modules),
+      key: await checkEncryptionKey(client, encryptionKey, slices).catch((error: unknown) => {
+        if (error instanceof WrongEncryptionKeyError) return null;
+        throw error;
+      }),
+    };
+  } finally {
+    await client.end();
+  }
+};
+
+const readMigrations = async (
+  client: pg.Client,
+  slices: readonly ModuleDefinition[],
+): Promise<readonly ModuleMigrations[]> => {
+  const modules: ModuleMigrations[] = [];
+  for (const [name, folder] of [OWN_FOLDER, ...listMigrationFolders(slices)]) {
+    const known = await client.query(`select where to_regclass($1) is not null`, [`migrations.${name}`]);
+    const { rows } =
+      known.rowCount === 1
+        ? await client.query<{ name: string }>(`select name from migrations.${name} order by run_on, id`)
+        : { rows: [] };
+    const files = (await readdir(folder)).filter((file) => file.endsWith('.sql')).toSorted();
+    modules.push({
+      module: name,
+      files: files.map((file) => file.replace(/\.sql$/, '')),
+      ran: rows.map((row) => row.name),
+    });
+  }
+  return modules;
+};
+
+const pendingIn = (modules: readonly ModuleMigrations[]): readonly string[] =>
+  modules.flatMap(({ files, ran }) => files.filter((file) => !ran.includes(file)));

@@ -1,0 +1,389 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type pg from 'pg';
+import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
+import { quiet } from '../../test/support/silent-logger.js';
+import { sql, type EventContext, type EventKinds, type LogPosition, type Message, type RecordedEvent } from '#kernel';
+import { EventStore, FollowerRunner, toEventRegistry, type Follower } from '#event-store';
+import { isForgottenPersonError, isVersionConflictError } from '#postgres';
+import {
+  CLOCK,
+  context,
+  CountedIds,
+  TEST_ENCRYPTION_KEY,
+  TestEventStore,
+  waitForCondition,
+} from '../event-store/spec.js';
+import { LOG_START } from '../event-store/followers/follower.js';
+
+/** A guest book: whoever signs it is named in what they sign, and by the event; and may be struck off. */
+type SignedEvent =
+  | Message<'Signed', { guest: string; name: string; from: string | null; words: string }>
+  | Message<'Struck', { guest: string }>;
+
+const kinds: EventKinds<SignedEvent> = {
+  Signed: {
+    schemaVersion: 1,
+    schema: { parse: (data) => data as never },
+    topic: 'guests',
+    audit: { unaudited: 'a sample' },
+    personal: ({ guest }) => [
+      { at: ['name'], person: guest, kind: 'name' },
+      { at: ['from'], person: guest, kind: 'detail' },
+    ],
+  },
+  Struck: {
+    schemaVersion: 1,
+    schema: { parse: (data) => data as never },
+    topic: 'guests',
+    audit: { unaudited: 'a sample' },
+    forgets: ({ guest }) => guest,
+  },
+};
+
+let home: TestDatabase;
+let house: TestEventStore;
+let store: EventStore;
+let client: pg.Client;
+let shown: SignedEvent['data'][];
+
+const openStore = (): EventStore => {
+  const projection = {
+    name: 'guests',
+    tables: [],
+    on: { Signed: (data: unknown) => (shown.push(data as SignedEvent['data']), null) },
+  };
+  return new EventStore(house.database, toEventRegistry(kinds), [projection], CLOCK, IDS, TEST_ENCRYPTION_KEY);
+};
+
+const IDS = new CountedIds();
+
+beforeEach(async () => {
+  home = await freshDatabase();
+  house = await TestEventStore.over(home.url);
+  client = await house.connect();
+  shown = [];
+  store = openStore();
+});
+
+afterEach(async () => {
+  await house.close();
+  await home.drop();
+});
+
+const by = (guest: string, name: string): EventContext => ({
+  ...context,
+  accessor: { id: guest, type: 'users', name },
+  request: { id: 'r', address: '203.0.113.7', userAgent: 'quill/1' },
+});
+const signed = (guest: string, name: string, words = 'hello', from: string | null = 'the attic'): SignedEvent => ({
+  type: 'Signed',
+  data: { guest, name, from, words },
+});
+const signedById = (guest: string): SignedEvent => signed(guest, guest, 'hello', null);
+const struck = (guest: string): SignedEvent => ({ type: 'Struck', data: { guest } });
+const failureOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'none',
+    (error: unknown) => error,
+  );
+const sign = (event: SignedEvent, who: EventContext, on = store, stream = 'book-1') =>
+  on.append([{ stream, organization: null, expected: 'any', events: [event] }], who);
+const strike = (guest: string, on = store) =>
+  sign(struck(guest), { ...context, accessor: { id: 'system', type: 'system', name: 'us' } }, on);
+
+/** Beyond what other tests are at in the same Postgres. */
+const readOn = (on: EventStore, after: LogPosition, limit: number, how = {}): Promise<readonly RecordedEvent[]> =>
+  on.read(after, limit, (statement) => house.database.rows(statement), { extent: 'committed', ...how });
+
+const log = async (): Promise<string> =>
+  (await client.query('select string_agg(e::text, chr(10)) as text from event_store.events e')).rows[0].text as string;
+
+/** None of it comes about by chance in what is sealed: that is base64url. */
+const PERSONAL = /ada l\.|attic|203\.0|quill/;
+
+describe('texts of people', () => {
+  it('are sealed in the log, and shown to views and to who reads it', async () => {
+    await sign(signed('user-1', 'ada l.'), by('user-1', 'ada l.'));
+    expect(await log()).not.toMatch(PERSONAL);
+    expect(await log()).toContain('hello');
+    expect(shown).toEqual([signed('user-1', 'ada l.').data]);
+    for (const reader of [store, openStore()]) {
+      const [event] = await reader.stream('book-1');
+      expect(event).toMatchObject({ data: signed('user-1', 'ada l.').data, context: by('user-1', 'ada l.') });
+      const read = await readOn(reader, LOG_START, 10);
+      expect(read).toEqual([event]);
+    }
+  });
+
+  it('stay as they are where nobody could be forgotten: the system, and tokens of teams', async () => {
+    for (const type of ['system', 'teams']) {
+      const accessor = { id: 'somebody', type, name: 'ada l.' };
+      await sign(struck('nobody'), { ...context, accessor });
+    }
+    expect((await log()).match(/ada l\./g)).toHaveLength(2);
+  });
+
+  it('are read in their place once their key is gone, by whoever has remembered it', async () => {
+    const warm = openStore();
+    await sign(signed('user-1', 'ada l.'), by('user-1', 'ada l.'), warm);
+    await sign(signed('user-2', 'bob'), by('user-2', 'bob'), warm);
+    await strike('user-1');
+    const forgotten = { guest: 'user-1', name: 'user-1', from: null, words: 'hello' };
+    for (const reader of [store, warm, openStore()]) {
+      const events = await reader.stream('book-1');
+      expect(events.map(({ data }) => data)).toEqual([forgotten, signed('user-2', 'bob').data, { guest: 'user-1' }]);
+      expect(events[0]?.context).toMatchObject({
+        accessor: { id: 'user-1', name: 'user-1' },
+        request: { id: 'r', address: null, userAgent: null },
+      });
+    }
+  });
+
+  it('are opened for who follows the log until they come past the end of them', async () => {
+    const follower = openStore();
+    const next = async (after = LOG_START) => (await readOn(follower, after, 1))[0];
+    await sign(signed('user-1', 'ada l.'), by('user-1', 'ada l.'));
+    const first = await next();
+    await strike('user-1');
+    // It knows the key from before; nothing says yet that it is gone.
+    expect((await next())?.data).toMatchObject({ name: 'ada l.' });
+    expect((await next(first))?.type).toBe('Struck');
+    expect((await next())?.data).toMatchObject({ name: 'user-1' });
+  });
+
+  it('are not told to others any more by who has their key still in hand, and comes late', async () => {
+    const publisher = openStore();
+    await sign(signed('user-1', 'ada l.'), by('user-1', 'ada l.'), publisher);
+    const told: unknown[] = [];
+    let away: unknown[] | null = [];
+    const follow: Follower['follow'] = (events) => {
+      (away ?? told).push(...events.map(({ data }) => data));
+      return away ? Promise.reject(new Error('the brokers are away')) : Promise.resolve([]);
+    };
+    const follower = { name: 'publisher', batch: 1, tables: [], follow };
+    const runner = new FollowerRunner(publisher, follower, quiet);
+    runner.start();
+    await waitForCondition(() => away?.length !== 0);
+    expect(away[0]).toEqual(signed('user-1', 'ada l.').data);
+    await strike('user-1');
+    // One that had read them before may be on its way.
+    const tried = away.length;
+    await waitForCondition(() => away?.length !== tried);
+    away = null;
+    await waitForCondition(() => told.length === 2);
+    await runner.stop();
+    expect(told).toEqual([signedById('user-1').data, { guest: 'user-1' }]);
+  });
+
+  it('are those of whom a signed link was given to, where somebody comes with that', async () => {
+    const accessor = { id: 'system', type: 'system', name: 'signed link' };
+    const linked = { ...by('user-1', 'ada l.'), accessor, linkOf: 'user-1' };
+    await sign(struck('nobody'), linked);
+    expect(await log()).not.toMatch(PERSONAL);
+    expect((await store.stream('book-1'))[0]?.context).toEqual(linked);
+    await strike('user-1');
+    await sign(struck('nobody'), linked, openStore());
+    const nothing = { request: { id: 'r', address: null, userAgent: null } };
+    const events = await openStore().stream('book-1');
+    expect(events.map(({ context: { request } }) => ({ request }))).toEqual([nothing, expect.anything(), nothing]);
+    expect(await log()).not.toMatch(PERSONAL);
+  });
+
+  it('end with the person also where they had none', async () => {
+    await strike('user-9');
+    expect(isVersionConflictError(await failureOf(sign(signed('user-9', 'ada l.'), by('user-2', 'bob'))))).toBe(true);
+    await sign(signedById('user-9'), by('user-2', 'bob'));
+    expect(await log()).not.toMatch(PERSONAL);
+  });
+
+  it('hold their person back: who is to be forgotten waits for what is being written of them', async () => {
+    await sign(signed('user-1', 'ada l.'), by('user-1', 'ada l.'));
+    await client.query('begin');
+    await client.query(`select event_store.hold_people('{user-1}', '{}', '{}')`);
+    const other = await house.connect();
+    const struck = strike('user-1').then(() => 'struck');
+    const waiting = async (): Promise<boolean> =>
+      (await other.query(`select 1 from pg_locks where locktype = 'advisory' and not granted`)).rowCount === 1;
+    while (!(await waiting())) await new Promise((resolve) => setTimeout(resolve, 5));
+    await client.query('commit');
+    expect(await struck).toBe('struck');
+  });
+
+  it('may look like sealed ones', async () => {
+    await sign(signed('user-1', 'ada l.'), by('user-1', 'ada l.'));
+    const [{ data }] = (await client.query('select data from event_store.events')).rows as [{ data: { name: string } }];
+    for (const like of [data.name, '~sealed:n:user-1:AAAA', '~sealed:']) {
+      await sign(signed('user-2', like, like), by('user-2', like));
+      expect((await openStore().stream('book-1')).at(-1)?.data).toMatchObject({ name: like, words: like });
+    }
+  });
+
+  it('of the time before there were keys are as they were, until somebody is forgotten', async () => {
+    const old = JSON.stringify([
+      { ...signed('user-1', 'ada l.'), id: '0190f3a0-0000-7000-9000-000000000001', schemaVersion: 1 },
+    ]);
+    await client.query(`select event_store.append('book-1', 0, null, now(), $1, $2, null, null)`, [
+      by('user-1', 'ada l.'),
+      old,
+    ]);
+    expect((await store.stream('book-1'))[0]).toMatchObject({
+      data: { name: 'ada l.' },
+      context: by('user-1', 'ada l.'),
+    });
+    await strike('user-1');
+    expect((await store.stream('book-1'))[0]).toMatchObject({
+      data: { name: 'user-1', from: null },
+      context: { accessor: { name: 'user-1' }, request: { address: null } },
+    });
+  });
+});
+
+describe.each([
+  [
+    'that knows their key',
+    async (on: EventStore) => void (await sign(signed('user-1', 'ada l.'), by('user-1', 'ada l.'), on)),
+  ],
+  ['that has never heard of them', () => Promise.resolve()],
+  ['that knows that they are gone', async (on: EventStore) => void (await strike('user-1', on))],
+])('what was decided with texts of somebody who has been forgotten by then, in a process %s', (_, before) => {
+  let other: EventStore;
+  let length: number;
+
+  beforeEach(async () => {
+    other = openStore();
+    await sign(signed('user-1', 'ada l.'), by('user-1', 'ada l.'));
+    await before(other);
+    await strike('user-1');
+    length = (await store.stream('book-1')).length;
+  });
+
+  const written = async (): Promise<readonly RecordedEvent[]> => (await openStore().stream('book-1')).slice(length);
+
+  it('is decided anew, however often it comes, and written when it names them by their id', async () => {
+    for (const stale of [
+      signed('user-1', 'ada l.', 'hello', null),
+      signed('user-1', 'user-1'),
+      signed('user-1', 'ada l.'),
+    ]) {
+      const error = await failureOf(sign(stale, by('user-2', 'bob'), other));
+      expect([isVersionConflictError(error), isForgottenPersonError(error)]).toEqual([true, true]);
+    }
+    await sign(signedById('user-1'), by('user-2', 'bob'), other);
+    expect((await written()).map(({ data }) => data)).toEqual([signedById('user-1').data]);
+    expect(await log()).not.toMatch(PERSONAL);
+  });
+
+  it('asks anew who somebody is, where they do it themselves, also under their id', async () => {
+    for (const name of ['ada l.', 'user-1']) {
+      await expect(sign(signed('user-2', 'bob'), by('user-1', name), other)).rejects.toMatchObject({ code: 'CA401' });
+    }
+    expect(await written()).toEqual([]);
+  });
+
+  const once = (writer: string | null, accessor: string, n: number) => ({
+    stream: `once/${accessor}`,
+    organization: null,
+    writer,
+    events: [{ ...struck('nobody'), id: `0190f3a0-0000-7000-9000-00000000000${n}`, context: by(accessor, 'ada l.') }],
+  });
+
+  it('asks so too where they have looked at something, beside others', async () => {
+    const both = other.appendOnce([once('user-2', 'user-2', 1), once('user-1', 'user-1', 2)]);
+    await expect(both).rejects.toMatchObject({ code: 'CA401' });
+  });
+
+  it('is told by others all the same, of whom they know only what they did', async () => {
+    const told = () => other.appendOnce([once(null, 'user-1', 1)]);
+    expect((await other.untilFirst(told)).size).toBe(1);
+    expect((await other.stream('once/user-1'))[0]?.context).toEqual({
+      ...by('user-1', 'user-1'),
+      request: { id: 'r', address: null, userAgent: null },
+    });
+    expect(await log()).not.toMatch(PERSONAL);
+  });
+});
+
+describe('what was made of sealed events', () => {
+  it('opens wherever the texts stand in it, and only what was sealed here', async () => {
+    await sign(signed('user-1', 'ada l.'), by('user-1', 'ada l.'));
+    await sign(signed('user-2', 'bob'), by('user-2', 'bob'));
+    const [first, second] = await readOn(store, LOG_START, 10, { sealed: true });
+    const made = { list: [first?.data, { deep: second?.context }], mine: '~sealed:n:user-1:AAAA', n: 1, no: null };
+    const [opened] = await openStore().seals.openIn([made]);
+    const bobs = { deep: by('user-2', 'bob') };
+    expect(opened).toEqual({ ...made, list: [signed('user-1', 'ada l.').data, bobs] });
+    await strike('user-1');
+    const [left] = await openStore().seals.openIn([made]);
+    const forgotten = { guest: 'user-1', name: 'user-1', from: null, words: 'hello' };
+    expect(left).toEqual({ ...made, list: [forgotten, bobs] });
+  });
+
+  it('opens in JSON as text what it opens in values, whatever else people write', async () => {
+    await sign(signed('user-1', 'ada "the\\first"\n'), by('user-1', 'ada l.'));
+    await sign(signed('u"s\\er-2', 'bob'), by('user-2', 'bob'));
+    const [first, second] = (await readOn(store, LOG_START, 10, { sealed: true })) as [RecordedEvent, RecordedEvent];
+    const { name } = first.data as { name: string };
+    const { name: odd } = second.data as { name: string };
+    const made = [
+      { a: name, b: { c: odd, d: [name, first.context, second.data] }, n: 1, no: null, yes: true },
+      {
+        [name]: 'is the name of a member',
+        e: `says "${name}`,
+        f: `"${name}"`,
+        g: `\\"${name}`,
+        h: `${name}"`,
+        i: '\\',
+      },
+      { '~sealed:': name, '~sealed:n:user-1:AAAA': '~sealed:n:user-1:AAAA', j: '~sealed:d:x:"\\', k: ['~sealed:'] },
+      `x${name}`,
+      name,
+    ];
+    for (const forgotten of [false, true]) {
+      if (forgotten) await strike('user-1');
+      const opened = await openStore().seals.openIn(made);
+      for (const indent of [0, 1]) {
+        const texts = made.map((value) => JSON.stringify(value, null, indent));
+        for (const [n, text] of texts.entries()) {
+          expect(JSON.parse(await openStore().seals.openInText(text))).toEqual(opened[n]);
+        }
+        const lines = await openStore().seals.openInText(texts.join('\n'));
+        const [all] = await openStore().seals.openIn([made]);
+        expect(lines).toBe(texts.map((_, n) => JSON.stringify((all as unknown[])[n], null, indent)).join('\n'));
+      }
+    }
+  });
+});
+
+describe('keys', () => {
+  it('are made once, however many want one at the same time', async () => {
+    const stores = Array.from({ length: 5 }, openStore);
+    await Promise.all(
+      stores.map((each, n) => sign(signed('user-1', 'ada l.'), by(`user-${n}`, 'x'), each, `book-${n}`)),
+    );
+    for (const n of stores.keys()) {
+      expect((await openStore().stream(`book-${n}`))[0]?.data).toMatchObject({ name: 'ada l.' });
+    }
+  });
+
+  it('lie there encrypted, and say so to who has another encryption key', async () => {
+    await sign(signed('user-1', 'ada l.'), by('user-1', 'ada l.'));
+    const other = new EventStore(house.database, toEventRegistry(kinds), [], CLOCK, IDS, Buffer.alloc(32, 2));
+    await expect(other.stream('book-1')).rejects.toThrow('sealed with another encryption key');
+  });
+
+  it('come with the transaction in which somebody is born, in no round trip of their own, or not at all', async () => {
+    const birth = (stream: string) =>
+      store.append(
+        [{ stream, organization: null, expected: 0, events: [signed(stream, 'ada l.')] }],
+        { ...context, accessor: { id: 'system', type: 'system', name: 'us' } },
+        stream === 'user-2' ? [sql`select 1 / 0`] : [],
+      );
+    const before = house.database.count.roundTrips;
+    await birth('user-1');
+    expect(house.database.count.roundTrips - before).toBe(1);
+    await expect(birth('user-2')).rejects.toThrow('division by zero');
+    const { rows } = await client.query('select person from event_store.person_keys');
+    expect(rows).toEqual([{ person: 'user-1' }]);
+    expect((await store.stream('user-1'))[0]?.data).toMatchObject({ name: 'ada l.' });
+  });
+});

@@ -1,0 +1,305 @@
+import { createHash } from 'node:crypto';
+import type { Socket } from 'node:net';
+import pg from 'pg';
+import { compileStatement, unavailable, type Refusal, type Sql } from '#kernel';
+import { PipelinedQuery, type PreparedStatement } from './pipelined-query.js';
+import { databaseMetrics } from './postgres.metrics.js';
+import { isOutage, isPreparedStatementError, isStatementTimeout } from './postgres-errors.js';
+import { rowTypes } from './row-types.js';
+import type { DatabaseRow } from './database-row.js';
+import { SLOW_LIMITS, SlowStatements, type SlowLimits } from './slow-statements.js';
+
+export type DatabaseOptions = {
+  readonly url: string;
+  /** Shared, pipelined connections for reads: more of them only add context switches (ADR 7 has the figures). */
+  readonly connections: number;
+  readonly applicationName: string;
+  /** Milliseconds after which Postgres cancels a read, and a slow one. */
+  readonly readTimeoutMs?: number;
+  readonly slowReadTimeoutMs?: number;
+  readonly slow?: Partial<SlowLimits>;
+  /** Where the projections' tables are looked up. */
+  readonly searchPath?: string;
+};
+
+/** Counts what is sent; the test that bounds statements per request reads it. */
+export type StatementCounter = { statements: number; roundTrips: number };
+
+/** One connection of its own, for who holds locks or reads long: followers, rebuild, verify. */
+export type DatabaseSession = {
+  run<T extends DatabaseRow = DatabaseRow>(statement: Sql): Promise<T[]>;
+  /** All of them in one round trip, one after the other: as one transaction, or as part of the one that has begun. */
+  pipeline(statements: readonly Sql[]): Promise<DatabaseRow[][]>;
+  onNotification(listener: () => void): void;
+  close(): Promise<void>;
+};
+
+// Statements are prepared under a name made of their text, once per connection.
+const names = new Map<string, string>();
+/** The product has some hundred texts. If there are more, the map starts again, so that it cannot grow without end. */
+const MAX_STATEMENT_NAMES = 5_000;
+const nameOf = (text: string): string => {
+  let name = names.get(text);
+  if (name === undefined) {
+    name = createHash('sha1').update(text).digest('base64url');
+    if (names.size >= MAX_STATEMENT_NAMES) names.clear();
+    names.set(text, name);
+  }
+  return name;
+};
+
+/** Postgres forgets what has no name as soon as the next one of that kind comes. */
+const toPreparedStatement = (statement: Sql): PreparedStatement => {
+  const { text, values } = compileStatement(statement);
+  return { name: statement.kept ? nameOf(text) : '', text, values };
+};
+
+/** What pg's declarations leave out: the socket that a client writes to. */
+type ClientWithSocket = { readonly connection: { readonly stream: Socket } };
+
+const corked = new WeakSet<Socket>();
+
+/**
+ * Holds back what is written until this turn of the event loop is over: the statements of a transaction, and those of
+ * all requests that came in together, leave in one system call. Without it a sixth of the gateway's time is `writev`.
+ */
+const corkForThisTick = (client: pg.Client): void => {
+  const { stream } = (client as unknown as ClientWithSocket).connection;
+  if (corked.has(stream)) return;
+  corked.add(stream);
+  stream.cork();
+  setImmediate(() => {
+    corked.delete(stream);
+    stream.uncork();
+  });
+};
+
+const send = (client: pg.Client, statements: readonly Sql[]): Promise<DatabaseRow[][]> =>
+  new Promise((resolve, reject) => {
+    corkForThisTick(client);
+    client.query(new PipelinedQuery(statements.map(toPreparedStatement), rowTypes, resolve, reject));
+  });
+
+// The limits of requests, in milliseconds. Followers, rebuild and verify use sessions, which have no such limits.
+const LOCK_TIMEOUT_MS = 5_000;
+const WRITE_TIMEOUT_MS = 15_000;
+const READ_TIMEOUT_MS = 5_000;
+const SLOW_READ_TIMEOUT_MS = 15_000;
+/** For the answer after the statement's own limit: the network, and statements before it on the connection. */
+const CLIENT_TIMEOUT_MARGIN_MS = 5_000;
+const MAX_RETRIES = 3;
+
+/** Writes share fewer connections than reads: each waits for the disk, and Postgres commits them in groups. */
+const WRITE_CONNECTIONS = 2;
+/** A transaction of so many statements takes long; short ones must not wait behind it. */
+const LONG_TRANSACTION = 50;
+const LONG_WRITE_CONNECTIONS = 1;
+
+type StatementLimits = Pick<pg.ClientConfig, 'lock_timeout' | 'statement_timeout' | 'query_timeout' | 'options'>;
+
+/**
+ * The resources of the server that one statement of a request may use, whatever the server's configuration allows: memory for a
+ * sort or a hash, and one processor. Compiling a statement takes longer than most statements run.
+ */
+const ONE_STATEMENT = '-c work_mem=8MB -c max_parallel_workers_per_gather=0 -c jit=off';
+
+const buildStatementLimits = (statementMs: number): StatementLimits => ({
+  lock_timeout: LOCK_TIMEOUT_MS,
+  statement_timeout: statementMs,
+  query_timeout: statementMs + CLIENT_TIMEOUT_MARGIN_MS,
+  options: ONE_STATEMENT,
+});
+
+/**
+ * Postgres takes a page that is read out of turn to cost four times as much, as on disks that had to turn for it, and would
+ * rather read a table of many organizations whole than half of an index: also for the smallest of them.
+ */
+const INDEXES_FIRST = '-c random_page_cost=1.1';
+
+/** One connection of many requests: their statements are pipelined. */
+class SharedConnection {
+  pending = 0;
+  isOpen = false;
+  private client: Promise<pg.Client> | null = null;
+  private closed = false;
+
+  constructor(private readonly connect: (onEnd: () => void) => Promise<pg.Client>) {}
+
+  /** All of them as one transaction; nobody's statement comes between, so it needs no connection of its own. */
+  async pipeline(statements: readonly Sql[]): Promise<DatabaseRow[][]> {
+    this.pending += 1;
+    try {
+      const client = await this.connected();
+      return await send(client, statements);
+    } finally {
+      this.pending -= 1;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    // It may never have come up; then there is nothing to close.
+    const client = await this.client?.catch(() => null);
+    await client?.end();
+  }
+
+  private connected(): Promise<pg.Client> {
+    if (this.closed) throw new Error('the database has been closed');
+    if (this.client) return this.client;
+    // A connection tells of its end more than once; by then there may be another one, which must stay.
+    const forget = (): void => {
+      if (this.client !== opened) return;
+      this.client = null;
+      this.isOpen = false;
+    };
+    const opened = this.connect(forget);
+    this.client = opened;
+    opened.then(() => (this.isOpen = this.client === opened), forget);
+    return opened;
+  }
+}
+
+const RETRY_AFTER_SECONDS = 5;
+
+const createStatementTimeoutRefusal = (ms: number): Refusal =>
+  unavailable(
+    `The database did not answer within ${ms / 1_000} s, and the request was stopped. ` +
+      'Ask for less at once, such as a smaller page or fewer filters, or try again later.',
+    RETRY_AFTER_SECONDS,
+  );
+
+const findLeastBusy = (connections: readonly SharedConnection[]): SharedConnection =>
+  connections.reduce((best, next) => (next.pending < best.pending ? next : best));
+
+/**
+ * Postgres through a few pipelined connections that all requests share: a statement is sent at once, without waiting for
+ * earlier answers. Reads, writes and long writes have connections of their own, so that none waits behind another kind.
+ * What a caller can make slow (`slowRows`) runs on further connections, within a limit for each caller.
+ */
+export class Database {
+  readonly count: StatementCounter = { statements: 0, roundTrips: 0 };
+  private readonly readMs: number;
+  private readonly slowReadMs: number;
+  private readonly reads: readonly SharedConnection[];
+  private readonly writes: readonly SharedConnection[];
+  private readonly longWrites: readonly SharedConnection[];
+  private readonly slowReads: readonly SharedConnection[];
+  private readonly slow: SlowStatements<SharedConnection>;
+
+  constructor(private readonly options: DatabaseOptions) {
+    const { readTimeoutMs = READ_TIMEOUT_MS, slowReadTimeoutMs = SLOW_READ_TIMEOUT_MS, slow: given = {} } = options;
+    const slow = { ...SLOW_LIMITS, ...given };
+    const connections = (count: number, statementMs: number): readonly SharedConnection[] =>
+      Array.from(
+        { length: count },
+        () => new SharedConnection((onEnd) => this.connect(onEnd, buildStatementLimits(statementMs))),
+      );
+    this.readMs = readTimeoutMs;
+    this.slowReadMs = slowReadTimeoutMs;
+    this.reads = connections(options.connections, readTimeoutMs);
+    this.writes = connections(WRITE_CONNECTIONS, WRITE_TIMEOUT_MS);
+    this.longWrites = connections(LONG_WRITE_CONNECTIONS, WRITE_TIMEOUT_MS);
+    this.slowReads = connections(slow.connections, slowReadTimeoutMs);
+    this.slow = new SlowStatements(this.slowReads, slow);
+  }
+
+  async rows<T extends DatabaseRow = DatabaseRow>(statement: Sql): Promise<T[]> {
+    const [rows] = await this.counted([statement], () =>
+      this.sent([statement], findLeastBusy(this.reads), this.readMs),
+    );
+    return rows as T[];
+  }
+
+  async row<T extends DatabaseRow = DatabaseRow>(statement: Sql): Promise<T | undefined> {
+    return (await this.rows<T>(statement))[0];
+  }
+
+  /**
+   * Like `rows`, for a statement whose cost grows with the data of an organization: a list with its count, a search, a filter.
+   * It runs beside the shared connections, and a caller has a limit of such statements.
+   */
+  async slowRows<T extends DatabaseRow = DatabaseRow>(caller: { readonly id: string }, statement: Sql): Promise<T[]> {
+    const [rows] = await this.counted([statement], () =>
+      this.slow.run(caller.id, (connection) => this.sent([statement], connection, this.slowReadMs)),
+    );
+    return rows as T[];
+  }
+
+  /** All or nothing, in one round trip. Resolves when it is committed, to the rows of each statement. */
+  transaction(statements: readonly Sql[]): Promise<DatabaseRow[][]> {
+    const connections = statements.length < LONG_TRANSACTION ? this.writes : this.longWrites;
+    return this.counted(statements, () => this.sent(statements, findLeastBusy(connections), WRITE_TIMEOUT_MS));
+  }
+
+  /** Reports the state of the connections to the metrics. */
+  reportLoad(): void {
+    const { reads, writes, longWrites, slowReads } = this;
+    for (const [pool, connections] of Object.entries({ reads, writes, longWrites, slowReads })) {
+      const open = connections.filter(({ isOpen }) => isOpen).length;
+      databaseMetrics.connections.set({ pool, state: 'open' }, open);
+      databaseMetrics.connections.set({ pool, state: 'closed' }, connections.length - open);
+      const unanswered = connections.reduce((sum, { pending }) => sum + pending, 0);
+      databaseMetrics.waiting.set({ pool }, unanswered + (pool === 'slowReads' ? this.slow.waiting : 0));
+    }
+  }
+
+  async session(onEnd: () => void = () => undefined): Promise<DatabaseSession> {
+    const client = await this.connect(onEnd);
+    return {
+      run: async <T extends DatabaseRow>(statement: Sql) => (await send(client, [statement]))[0] as T[],
+      pipeline: (statements) => send(client, statements),
+      onNotification: (listener) => void client.on('notification', listener),
+      close: () => client.end(),
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(
+      [...this.reads, ...this.writes, ...this.longWrites, ...this.slowReads].map((connection) => connection.close()),
+    );
+  }
+
+  private counted<T>(statements: readonly Sql[], work: () => Promise<T>): Promise<T> {
+    this.count.statements += statements.length;
+    this.count.roundTrips += 1;
+    return work();
+  }
+
+  private async sent(
+    statements: readonly Sql[],
+    connection: SharedConnection,
+    limitMs: number,
+    repeats = MAX_RETRIES,
+  ): Promise<DatabaseRow[][]> {
+    try {
+      return await connection.pipeline(statements);
+    } catch (error) {
+      // A name whose first use fell into a failed transaction was never prepared, though later uses counted on it, or
+      // prepare it twice. Nothing was done (a transaction was rolled back), so it is sent once more.
+      if (repeats > 0 && isPreparedStatementError(error)) {
+        return this.counted(statements, () => this.sent(statements, connection, limitMs, repeats - 1));
+      }
+      if (isStatementTimeout(error)) throw createStatementTimeoutRefusal(limitMs);
+      if (isOutage(error)) throw unavailable('The database is not available at the moment. Please try again.', 1);
+      throw error;
+    }
+  }
+
+  private async connect(onEnd: () => void, { options = '', ...limits }: StatementLimits = {}): Promise<pg.Client> {
+    const client = new pg.Client({
+      connectionString: this.options.url,
+      application_name: this.options.applicationName,
+      types: rowTypes,
+      connectionTimeoutMillis: 5_000,
+      keepAlive: true,
+      pipeline: true,
+      ...limits,
+      options: `-c search_path=${this.options.searchPath ?? 'views'} -c timezone=UTC ${INDEXES_FIRST} ${options}`,
+    });
+    // A broken connection is reported to every query on it; here it only has to make room for the next one.
+    client.on('error', onEnd);
+    client.on('end', onEnd);
+    await client.connect();
+    return client;
+  }
+}

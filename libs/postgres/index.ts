@@ -1,0 +1,16 @@
+export { computeFollowerLockKey, computeLockKey } from './advisory-lock.js';
+export { runCombinedQueries } from './combined-queries.js';
+export type { DatabaseRow, RowReader } from './database-row.js';
+export { Database, type DatabaseOptions, type DatabaseSession, type StatementCounter } from './database.js';
+export { keepLeading } from './leader-loop.js';
+export { pause } from './pause.js';
+export {
+  getViolatedConstraint,
+  isForgottenPersonError,
+  isOutage,
+  isRetryableError,
+  isUnstorable,
+  isVersionConflictError,
+  refuseTakenName,
+} from './postgres-errors.js';
+export { ScheduledJobRunner, type JobRun, type ScheduledJob } from './scheduled-job-runner.js';
