@@ -118,7 +118,8 @@ describe('the embedded Postgres', () => {
     process.kill(await mainProcess(folder), 'SIGKILL');
     await died.promise;
     await postgres.stop();
-    await expect(query(postgres.url, 'select 1')).rejects.toThrow('ECONNREFUSED');
+    // A process that Postgres forked just before its death can have the socket still open, and resets the connection.
+    await expect(query(postgres.url, 'select 1')).rejects.toThrow(/ECONNREFUSED|ECONNRESET/);
   });
 
   const startInChild = () =>
