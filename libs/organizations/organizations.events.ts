@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { describeChangedAttributes, type EventKinds } from '#kernel';
-import { EXECUTION_MODES } from './organizations/execution-defaults.js';
+import { describeChangedAttributes, EXECUTION_MODES, type EventKinds } from '#kernel';
 import {
   FEATURE_SETS,
   TRAIL_STARTS,

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { sql, type Sql } from '#kernel';
-import type { Database, DatabaseRow } from '#postgres';
+import type { Database, DatabaseRow, QueryRunner } from '#postgres';
 import { Envelope } from '#encryption';
 import { InstallationMac, PersonKey, type TextCache } from './encrypted-texts.js';
 
 /** The keys of people; null: they have been forgotten. Who is missing has none. */
 export type Keyring = ReadonlyMap<string, PersonKey | null>;
 
-type QueryRunner = (statement: Sql) => Promise<DatabaseRow[]>;
 type KeyRow = { readonly person: string; readonly key: Buffer | null };
 
 /** In one process at a time. */

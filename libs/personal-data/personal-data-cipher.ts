@@ -1,5 +1,5 @@
 import { sql, type EventRegistry, type PersonalText, type Sql } from '#kernel';
-import { isForgottenPersonError, type Database, type DatabaseRow } from '#postgres';
+import { isForgottenPersonError, type Database, type QueryRunner } from '#postgres';
 import { ACQUIRE_NAMES_LOCK } from './name-columns.js';
 import { PersonKeys, type Keyring } from './person-keys.js';
 import {
@@ -42,8 +42,6 @@ type EncryptionContext = {
   /** Who does it themselves. */
   readonly writers: readonly string[];
 };
-
-type QueryRunner = (statement: Sql) => Promise<DatabaseRow[]>;
 
 /** Seals the texts of people on their way into the log, and opens them on their way out, for as long as there is a key (ADR 25). */
 export class PersonalDataCipher {

@@ -1,11 +1,11 @@
 import type { ActingPrincipal } from '#access';
 import { z } from 'zod';
-import { describeChangedAttributes, describePersonalName, type EventKinds } from '#kernel';
+import { describeChangedAttributes, describePersonalName, EXECUTION_MODES, type EventKinds } from '#kernel';
 import type { VcsRepo, WorkspaceChanges, WorkspaceSettings } from './settings/workspace-settings.js';
 import type { StateSummary } from './workspaces/state-head.js';
 import type { WorkspaceEvent } from './workspaces/workspace.js';
 
-const executionMode = z.enum(['remote', 'local', 'agent']);
+const executionMode = z.enum(EXECUTION_MODES);
 
 const vcsRepo = z.strictObject({
   identifier: z.string(),

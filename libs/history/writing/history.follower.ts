@@ -12,8 +12,6 @@ const FOLLOWER_NAME = 'workspace_history';
 /** In characters. An index has the name, and no room for one like that of an agent's token: what its maker says of it. */
 export const MAX_ACTOR_NAME_LENGTH = 100;
 
-type QueryRunner = Pick<DatabaseSession, 'run'>['run'];
-
 /** Writes down how everything was. It costs a batch the same few statements, however many events that has. */
 export const historyFollower: Follower = {
   name: FOLLOWER_NAME,
@@ -59,7 +57,7 @@ const KEY_DELETED = 'SshKeyDeleted';
  */
 const loadHistoryWriter = async (
   events: readonly OrganizationRecordedEvent[],
-  run: QueryRunner,
+  run: DatabaseSession['run'],
 ): Promise<HistoryWriter> => {
   const keys = events.filter(({ type }) => type === KEY_DELETED).map(({ stream }) => stream);
   const users = keys.length > 0 ? await run<{ subject: string }>(selectWorkspacesEverUsing(keys)) : [];

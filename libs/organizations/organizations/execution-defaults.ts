@@ -1,7 +1,4 @@
-import { unprocessable } from '#kernel';
-
-export const EXECUTION_MODES = ['remote', 'local', 'agent'] as const;
-export type ExecutionMode = (typeof EXECUTION_MODES)[number];
+import { unprocessable, type ExecutionMode } from '#kernel';
 
 /** Where workspaces run that do not say it themselves, and by which agents; `mode` null follows the organization. */
 export type ExecutionDefaults = { readonly mode: ExecutionMode | null; readonly pool: string | null };

@@ -1,17 +1,18 @@
 import {
-  runAllChecks,
   checkName,
   conflict,
-  pickChanged,
-  PATH_NAME_RULE,
   hasNoChanges,
+  PATH_NAME_RULE,
+  pickChanged,
   requireActive,
+  runAllChecks,
   unprocessable,
   type Decider,
+  type ExecutionMode,
   type Message,
   type OrganizationDeleted,
 } from '#kernel';
-import { checkExecutionDefaults, resolveDefaultPool, type ExecutionMode } from './execution-defaults.js';
+import { checkExecutionDefaults, resolveDefaultPool } from './execution-defaults.js';
 import { DEFAULT_MAX_TTLS, type MaxTokenTtls } from '../token-ttl-policies/token-ttl-policy.js';
 
 /** What an organization starts on and may be moved to (clients.md §3). `free` has no audit entitlement. */

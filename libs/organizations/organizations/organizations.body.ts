@@ -1,3 +1,4 @@
+import { EXECUTION_MODES } from '#kernel';
 import { z } from 'zod';
 import {
   omitUndefined,
@@ -10,7 +11,6 @@ import {
   parseToOne,
   fromAttributes,
 } from '#json-api';
-import { EXECUTION_MODES } from './execution-defaults.js';
 import type { OrganizationChanges } from './organization.js';
 
 const NO_STACKS = 'stacks are not built';

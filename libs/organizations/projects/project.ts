@@ -1,24 +1,25 @@
 import {
-  computeBindingChanges,
-  runAllChecks,
+  applyBindingChanges,
+  BINDING_POINTERS,
   checkAutoDestroyDuration,
   checkName,
+  computeBindingChanges,
   conflict,
-  pickChanged,
-  BINDING_POINTERS,
   hasNoChanges,
   MAX_BINDINGS,
+  pickChanged,
   requireActive,
+  runAllChecks,
   unprocessable,
-  applyBindingChanges,
   type BindingChange,
   type BindingMode,
   type Decider,
+  type ExecutionMode,
   type Message,
   type ProjectDeleted,
   type Tag,
 } from '#kernel';
-import { checkExecutionDefaults, resolveDefaultPool, type ExecutionMode } from '../organizations/execution-defaults.js';
+import { checkExecutionDefaults, resolveDefaultPool } from '../organizations/execution-defaults.js';
 
 /** The project that every organization is born with, where workspaces go that name none. */
 export const DEFAULT_PROJECT = 'Default Project';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { unprocessable, type Tag } from '#kernel';
+import { EXECUTION_MODES, unprocessable, type Tag } from '#kernel';
 import {
   strictObject,
   omitUndefined,
@@ -13,7 +13,6 @@ import {
   fromAttributes,
 } from '#json-api';
 import { toBindings, tagBindingsInput } from '#tag-bindings';
-import { EXECUTION_MODES } from '../organizations/execution-defaults.js';
 import type { ProjectInput } from './project.js';
 
 const NO_STACKS = 'stacks are not built';

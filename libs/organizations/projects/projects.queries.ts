@@ -1,4 +1,4 @@
-import { notFound, sql, type Sql, type Tag, type Timestamp } from '#kernel';
+import { notFound, sql, type ExecutionMode, type Sql, type Tag, type Timestamp } from '#kernel';
 import { buildSnapshotJson, type StreamSnapshot } from '#event-store';
 import type { Database } from '#postgres';
 import {
@@ -19,7 +19,6 @@ import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-a
 import { selectUsablePoolVersion } from '#agents';
 import { isVisibleTeam } from '#people';
 import { PROJECT_TAGS, type TagFilterTerm } from '#tag-bindings';
-import type { ExecutionMode } from '../organizations/execution-defaults.js';
 import type { ProjectSettings } from './project.js';
 
 export type ProjectRow = {

@@ -1,4 +1,4 @@
-import { notFound, sql, type Sql, type Principal, type Timestamp } from '#kernel';
+import { notFound, sql, type ExecutionMode, type Principal, type Sql, type Timestamp } from '#kernel';
 import {
   requirePermission,
   requireCurrentAccess,
@@ -16,7 +16,6 @@ import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-a
 import { EXECUTION_MODE } from '#workspaces';
 import type { ConfigurationStatus } from './configuration-version.js';
 import { FINAL_STATUSES } from '../runs/run-status.js';
-import type { ExecutionMode } from '../runs/runs.queries.js';
 
 export type ConfigurationVersionRow = {
   readonly id: string;

@@ -1,4 +1,4 @@
-import { notFound, sql, type Sql, type Principal, type Timestamp } from '#kernel';
+import { notFound, sql, type ExecutionMode, type Principal, type Sql, type Timestamp } from '#kernel';
 import { selectSnapshotJson, type StreamSnapshot } from '#event-store';
 import type { Database } from '#postgres';
 import {
@@ -17,8 +17,6 @@ import type { StatusTimestamps } from '../phases/phases.js';
 import type { RunOptions } from './run-options.js';
 import type { RunStatus } from './run-status.js';
 import type { PlannedCounts, RunSource } from './run-event.js';
-
-export type ExecutionMode = 'remote' | 'local' | 'agent';
 
 export type RunRow = {
   readonly id: string;

@@ -1,11 +1,10 @@
-import { unprocessable } from '#kernel';
+import { unprocessable, type ExecutionMode } from '#kernel';
 import type { WorkspaceChanges, WorkspaceSettings } from './workspace-settings.js';
 
 /*
  * Where the runs of a workspace are executed: in a mode and a pool of its own, where `settingOverwrites` says so, else in
  * those of its project, else of its organization.
  */
-export type ExecutionMode = WorkspaceSettings['executionMode'];
 export type SettingOverwrites = WorkspaceSettings['settingOverwrites'];
 
 /** What a request says of it; what it does not name stays. */

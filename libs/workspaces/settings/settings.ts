@@ -1,6 +1,6 @@
-import { runAllChecks, PATH_NAME_RULE, unprocessable } from '#kernel';
+import { PATH_NAME_RULE, runAllChecks, unprocessable, type ExecutionMode } from '#kernel';
 import { resolveAutoDestroy } from './auto-destroy.js';
-import { checkExecution, resolveExecution, type ExecutionMode } from './execution.js';
+import { checkExecution, resolveExecution } from './execution.js';
 import type {
   SettingsInput,
   VcsRepo,

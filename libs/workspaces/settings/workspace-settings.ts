@@ -1,4 +1,4 @@
-import type { Timestamp } from '#kernel';
+import type { ExecutionMode, Timestamp } from '#kernel';
 
 export type VcsRepo = {
   readonly identifier: string;
@@ -19,7 +19,7 @@ export type WorkspaceSettings = {
   readonly autoDestroyActivityDuration: string | null;
   readonly autoDestroyAt: Timestamp | null;
   readonly description: string | null;
-  readonly executionMode: 'remote' | 'local' | 'agent';
+  readonly executionMode: ExecutionMode;
   readonly fileTriggersEnabled: boolean;
   readonly globalRemoteState: boolean;
   /** Absent while the value follows from the other settings: auto-destroy.ts. */

@@ -1,23 +1,23 @@
 import {
-  runAllChecks,
+  BINDING_POINTERS,
   checkAutoDestroyDuration,
   checkName,
+  collectRefusals,
   conflict,
-  pickChanged,
-  BINDING_POINTERS,
   hasNoChanges,
   listNamedPeople,
+  pickChanged,
   Refusal,
-  collectRefusals,
   requireActive,
+  runAllChecks,
   type DataOf,
   type Decider,
+  type ExecutionMode,
   type Message,
   type Problem,
   type Tag,
   type WorkspaceDeleted,
 } from '#kernel';
-import type { ExecutionMode } from '../settings/execution.js';
 import { lockDecisions, lockEvolutions, type LockCommand, type LockEvent } from '../lock/lock.js';
 import {
   decideConsumerChanges,

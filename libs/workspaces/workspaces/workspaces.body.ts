@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { runAllChecks, checkAutoDestroyDuration, checkName, toLabel, unprocessable, type Problem } from '#kernel';
+import {
+  checkAutoDestroyDuration,
+  checkName,
+  EXECUTION_MODES,
+  runAllChecks,
+  toLabel,
+  unprocessable,
+  type Problem,
+} from '#kernel';
 import {
   strictObject,
   omitUndefined,
@@ -76,7 +84,7 @@ const attributes = z.object({
   ...plain.shape,
   'auto-destroy-activity-duration': storedOnly(text(255).nullish()),
   'auto-destroy-at': storedOnly(timeOrBlank.nullish()),
-  'execution-mode': z.enum(['remote', 'local', 'agent']).optional(),
+  'execution-mode': z.enum(EXECUTION_MODES).optional(),
   'iac-version': text(255).optional(),
   operations: z.boolean().optional(),
   'setting-overwrites': strictObject({

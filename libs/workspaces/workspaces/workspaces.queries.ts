@@ -1,4 +1,4 @@
-import { notFound, sql, type Sql, type Tag, type Timestamp } from '#kernel';
+import { notFound, sql, type ExecutionMode, type Sql, type Tag, type Timestamp } from '#kernel';
 import type { Database } from '#postgres';
 import {
   requirePermission,
@@ -17,7 +17,6 @@ import { buildViewsAt, type PointInTime } from '#json-api';
 import { selectOwnPolicy, type PolicyIdentifier } from '#data-retention-policies';
 import { selectFixedKeys, PROJECT_TAGS, selectTagNames, type TagNames } from '#tag-bindings';
 import { selectSshKeyVersion } from '#ssh-keys';
-import type { ExecutionMode } from '../settings/execution.js';
 import { AGENT_POOL, EXECUTION_MODE, INHERITED_MODE } from '../settings/execution.queries.js';
 import type { WorkspaceLockState } from './workspace-state.js';
 import { buildLockSnapshotJson, type LockSnapshot } from '../lock/lock.queries.js';

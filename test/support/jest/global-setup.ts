@@ -8,7 +8,7 @@ import type { Config } from 'jest';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-type Options = Required<Pick<Config, 'maxWorkers'>> & { readonly testNamePattern?: string | undefined };
+type SetupOptions = Required<Pick<Config, 'maxWorkers'>> & { readonly testNamePattern?: string | undefined };
 
 let folder: string | null = null;
 let servers: { stop(): Promise<void> } | null = null;
@@ -17,7 +17,7 @@ let servers: { stop(): Promise<void> } | null = null;
  * Compiles the sources and the tests into a folder of this run, and starts a Postgres for each worker. Workers inherit
  * the environment of this process.
  */
-export default async ({ maxWorkers, testNamePattern }: Options): Promise<void> => {
+export default async ({ maxWorkers, testNamePattern }: SetupOptions): Promise<void> => {
   // Jest runs no teardown after them.
   let ending: Promise<void> | null = null;
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
