@@ -55,12 +55,12 @@ describe('a time that is none', () => {
     await expectRefusal(bad);
   });
 
-  it.each(['organization', 'locked_by', 'current_run', 'project,current_configuration_version'])(
-    'is none to resources that the history has not, nor is any time: include=%s',
+  it.each(['locked_by', 'current_run', 'project,current_configuration_version'])(
+    'cannot be combined with include=%s, because the history does not have these resources',
     async (include) => {
       const refused = include.split(',').at(-1);
       const problems = [
-        [null, new RegExp(`^include: ${refused} cannot be combined with as-of, only .*project`)],
+        [null, new RegExp(`^include: ${refused} cannot be combined with as-of, because .* Accepted are .*project`)],
       ] as const;
       for (const path of TOLD_AS_OF) {
         const send = `GET ${path}?as-of=2026-01-01&include=${include}` as const;
