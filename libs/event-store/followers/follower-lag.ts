@@ -1,14 +1,14 @@
 import { sql } from '#kernel';
-import { pause, type RowReader } from '#postgres';
+import { pause, type Database } from '#postgres';
 
 /** How long a scrape waits for the database. */
 const SCRAPE_TIMEOUT_MS = 2_000;
 
 /** The followers that this process runs, whether they lead or stand by, with the database of each. */
-const runningFollowers = new Map<RowReader, Map<string, number>>();
+const runningFollowers = new Map<Database, Map<string, number>>();
 
 /** Includes the follower in the lag metric. Returns a function that removes it again. */
-export const reportLag = (database: RowReader, follower: string): (() => void) => {
+export const reportLag = (database: Database, follower: string): (() => void) => {
   const followers = runningFollowers.get(database) ?? new Map<string, number>();
   runningFollowers.set(database, followers);
   followers.set(follower, (followers.get(follower) ?? 0) + 1);
@@ -30,7 +30,7 @@ export const readCurrentLags = async (): Promise<readonly FollowerLag[]> => {
   return lags.flat();
 };
 
-const readLagsInTime = async (database: RowReader, followers: readonly string[]): Promise<readonly FollowerLag[]> => {
+const readLagsInTime = async (database: Database, followers: readonly string[]): Promise<readonly FollowerLag[]> => {
   const answered = new AbortController();
   const query = readLags(database, followers).catch(() => []);
   try {
@@ -41,7 +41,7 @@ const readLagsInTime = async (database: RowReader, followers: readonly string[])
 };
 
 /** The age of the oldest event that the follower has not passed; zero at the head. Reads one row of the primary key each. */
-export const readLags = (database: RowReader, followers: readonly string[]): Promise<FollowerLag[]> =>
+export const readLags = (database: Database, followers: readonly string[]): Promise<FollowerLag[]> =>
   database.rows<FollowerLag>(sql`
     select f.follower,
            coalesce(greatest(extract(epoch from clock_timestamp() - e.time), 0), 0)::float8 as seconds
