@@ -1,4 +1,4 @@
-import { toAttributeName, toLabel, Refusal } from '#kernel';
+import { toAttributeName, toLabel, Refusal, unprocessable } from '#kernel';
 
 /** What a team has at a place: a level, and where that is `custom` what its fields say. */
 export type AccessTerms<Level extends string, Fields> = { readonly access: Level; readonly custom: Fields | null };
@@ -22,6 +22,11 @@ export type AccessScale<Level extends string, Fields> = {
 export type ReferencedTeam = { readonly id: string; readonly name: string; readonly isOwners: boolean };
 
 export const TEAM_POINTER = '/data/relationships/team/data/id';
+
+/** Refuses an access for the owners team, which has every permission already. */
+export const refuseOwnersTeam = ({ isOwners }: ReferencedTeam, target: 'project' | 'workspace'): void => {
+  if (isOwners) throw unprocessable(`The owners team has access to every ${target} already`, TEAM_POINTER);
+};
 
 const isGroup = (value: unknown): value is FieldValues => typeof value === 'object' && value !== null;
 

@@ -1,17 +1,9 @@
-import {
-  toAttributeName,
-  runAllChecks,
-  conflict,
-  requireActive,
-  unprocessable,
-  type Decider,
-  type Message,
-} from '#kernel';
+import { toAttributeName, runAllChecks, conflict, requireActive, type Decider, type Message } from '#kernel';
 import { PROJECT_LEVEL_ACCESS, type CustomProjectAccess, type ProjectLevel } from '#access/rules';
 import {
   checkFields,
   isSameAccess,
-  TEAM_POINTER,
+  refuseOwnersTeam,
   computeAccessTerms,
   type NamedFields,
   type ReferencedTeam,
@@ -65,10 +57,6 @@ type TeamProjectState =
   | { readonly status: 'absent' | 'removed' }
   | { readonly status: 'active'; readonly project: string; readonly terms: ProjectTerms };
 
-const refuseOwners = ({ isOwners }: ReferencedTeam): void => {
-  if (isOwners) throw unprocessable('The owners team has access to every project already', TEAM_POINTER);
-};
-
 export const teamProject: Decider<TeamProjectState, TeamProjectCommand, TeamProjectEvent> = {
   version: 2,
   initial: { status: 'absent' },
@@ -76,7 +64,7 @@ export const teamProject: Decider<TeamProjectState, TeamProjectCommand, TeamProj
     AddTeamProject: ({ team, project, access, fields }, state) => {
       if (state.status !== 'absent') throw conflict('Team access exists already');
       runAllChecks(
-        () => refuseOwners(team),
+        () => refuseOwnersTeam(team, 'project'),
         () => checkFields(access, fields, PROJECT_ACCESS_SCALE),
       );
       const terms = computeAccessTerms(null, access, fields, PROJECT_ACCESS_SCALE);

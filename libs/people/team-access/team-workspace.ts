@@ -1,17 +1,9 @@
-import {
-  toAttributeName,
-  runAllChecks,
-  conflict,
-  requireActive,
-  unprocessable,
-  type Decider,
-  type Message,
-} from '#kernel';
+import { toAttributeName, runAllChecks, conflict, requireActive, type Decider, type Message } from '#kernel';
 import { WORKSPACE_LEVEL_ACCESS, type WorkspaceAccess, type WorkspaceLevel } from '#access/rules';
 import {
   checkFields,
   isSameAccess,
-  TEAM_POINTER,
+  refuseOwnersTeam,
   computeAccessTerms,
   type NamedFields,
   type ReferencedTeam,
@@ -56,10 +48,6 @@ type TeamWorkspaceState =
   | { readonly status: 'absent' | 'removed' }
   | { readonly status: 'active'; readonly workspace: string; readonly terms: WorkspaceTerms };
 
-const refuseOwners = ({ isOwners }: ReferencedTeam): void => {
-  if (isOwners) throw unprocessable('The owners team has access to every workspace already', TEAM_POINTER);
-};
-
 export const teamWorkspace: Decider<TeamWorkspaceState, TeamWorkspaceCommand, TeamWorkspaceEvent> = {
   version: 2,
   initial: { status: 'absent' },
@@ -67,7 +55,7 @@ export const teamWorkspace: Decider<TeamWorkspaceState, TeamWorkspaceCommand, Te
     AddTeamWorkspace: ({ team, workspace, access, fields }, state) => {
       if (state.status !== 'absent') throw conflict('Team access exists already');
       runAllChecks(
-        () => refuseOwners(team),
+        () => refuseOwnersTeam(team, 'workspace'),
         () => checkFields(access, fields, WORKSPACE_ACCESS_SCALE),
       );
       const terms = computeAccessTerms(null, access, fields, WORKSPACE_ACCESS_SCALE);
