@@ -45,7 +45,7 @@ const eventDefinitions: readonly ModuleDefinition[] = [
 /** Every event type that can be in the log. */
 export const eventRegistry = buildEventRegistry(eventDefinitions);
 
-/** What Cadastre is made of: the one list, in the order in which their tables are made. The trail tells of all others. */
+/** All modules, in the order in which migrations create their tables. The audit trail records the events of the others. */
 export const moduleDefinitions: readonly ModuleDefinition[] = [
   vaultDefinition,
   ...eventDefinitions,
@@ -53,7 +53,7 @@ export const moduleDefinitions: readonly ModuleDefinition[] = [
   createAuditTrailDefinition(eventRegistry),
 ];
 
-/** Followers that remove files; they want the files' store, so no slice can list them. */
+/** Followers that remove files. They need the file store, so definitions of modules cannot list them. */
 export const createFileSweepers = (blobs: BlobStore): readonly Follower[] => [
   createConfigurationSweeper(blobs),
   createStateSweeper(blobs),

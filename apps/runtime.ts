@@ -27,7 +27,7 @@ import { eventRegistry, moduleDefinitions } from './modules.js';
 
 export type ProcessLogger = ReturnType<typeof createLogger>;
 
-/** What every process of Cadastre stands on: settings, log, database, time, randomness. */
+/** Resources that every process of Cadastre uses: settings, logger, database, clock, ids. */
 export type Runtime = {
   readonly settings: Settings;
   readonly logger: ProcessLogger;
@@ -38,7 +38,7 @@ export type Runtime = {
   readonly blobs: BlobStore;
   readonly databaseUrl: string;
   readonly encryptionKey: Buffer;
-  /** Gives everything back, in the right order. */
+  /** Closes the database connections, then the database that this process started. */
   close(): Promise<void>;
 };
 
@@ -59,15 +59,15 @@ export const openRuntime = async (
 ): Promise<Runtime> => {
   const logger = createLogger(settings.logLevel, logToStderr ? process.stderr : undefined);
   await mkdir(settings.dataFolder, { recursive: true, mode: 0o700 });
-  const foundation = await (beside ? shareDatabaseResources : openDatabaseResources)(settings, logger);
-  return createRuntime(foundation, { settings, logger, name, clock: new SystemClock(), ids: new RandomIds() });
+  const resources = await (beside ? shareDatabaseResources : openDatabaseResources)(settings, logger);
+  return createRuntime(resources, { settings, logger, name, clock: new SystemClock(), ids: new RandomIds() });
 };
 
 type RuntimeParts = Pick<Runtime, 'settings' | 'logger' | 'clock' | 'ids'> & { readonly name: string };
 
-export const createRuntime = (foundation: DatabaseResources, { name, ...furniture }: RuntimeParts): Runtime => {
-  const { databaseUrl, encryptionKey } = foundation;
-  const { readTimeoutMs, slowReadTimeoutMs, slowConnections, slowReadsPerCaller } = furniture.settings;
+export const createRuntime = (resources: DatabaseResources, { name, ...parts }: RuntimeParts): Runtime => {
+  const { databaseUrl, encryptionKey } = resources;
+  const { readTimeoutMs, slowReadTimeoutMs, slowConnections, slowReadsPerCaller } = parts.settings;
   const database = new Database({
     url: databaseUrl,
     connections: READ_CONNECTIONS,
@@ -76,19 +76,19 @@ export const createRuntime = (foundation: DatabaseResources, { name, ...furnitur
     slowReadTimeoutMs,
     slow: { connections: slowConnections, perCaller: slowReadsPerCaller },
   });
-  const projections = moduleDefinitions.flatMap((slice) => slice.projections);
-  const store = new EventStore(database, eventRegistry, projections, furniture.clock, furniture.ids, encryptionKey);
+  const projections = moduleDefinitions.flatMap((definition) => definition.projections);
+  const store = new EventStore(database, eventRegistry, projections, parts.clock, parts.ids, encryptionKey);
   return {
-    ...furniture,
+    ...parts,
     store,
     forgetting: new NameEraser(database, listViews(moduleDefinitions)),
-    blobs: createBlobStore(furniture.settings, furniture.clock),
+    blobs: createBlobStore(parts.settings, parts.clock),
     databaseUrl,
     encryptionKey,
     close: async () => {
       store.signal.stop();
       await database.close();
-      await foundation.close();
+      await resources.close();
     },
   };
 };

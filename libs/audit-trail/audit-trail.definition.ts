@@ -17,7 +17,7 @@ export const auditTrailSettingsDefinition: ModuleDefinition = {
   migrations: null,
 };
 
-/** It has no events of its own; it tells those of the slices that the registry is made of. */
+/** The module has no events of its own; its follower records the events of the registry. */
 export const createAuditTrailDefinition = (registry: EventRegistry): ModuleDefinition => ({
   name: 'audit-trail',
   kinds: {},
