@@ -37,10 +37,10 @@ export const DEFAULT_OPTIONS: Omit<RunOptions, 'terraformVersion' | 'planOnly' |
   variables: [],
 };
 
-type Operation = 'plan_only' | 'plan_and_apply' | 'save_plan' | 'refresh_only' | 'destroy' | 'empty_apply';
+type RunOperation = 'plan_only' | 'plan_and_apply' | 'save_plan' | 'refresh_only' | 'destroy' | 'empty_apply';
 
 /** The vendor's name for what a run does. */
-export const getOperation = (options: RunOptions): Operation => {
+export const getOperation = (options: RunOptions): RunOperation => {
   if (options.planOnly) return 'plan_only';
   if (options.savePlan) return 'save_plan';
   if (options.refreshOnly) return 'refresh_only';
