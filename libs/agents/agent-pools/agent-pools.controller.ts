@@ -17,9 +17,10 @@ import {
 } from '#json-api';
 import { AgentPoolWorkspaces } from './agent-pool-workspaces.port.js';
 import { toAgentPoolChanges, createBody, updateBody } from './agent-pools.body.js';
+import { ChangeAgentPool } from './agent-pools.commands.js';
 import { renderAgentPool } from './agent-pools.document.js';
 import { parseAgentPoolFilter } from './agent-pools.filter.js';
-import { CreateAgentPool, ChangeAgentPool } from './agent-pools.handler.js';
+
 import { findAgentPool, listAgentPools, type AgentPoolRow, type AgentPoolReader } from './agent-pools.queries.js';
 
 /** Clients ask for the keys that pools encrypt with, too: there are none. */
@@ -57,9 +58,9 @@ export class AgentPoolsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const input = parseBody(createBody, body).data;
-    const data = { ...toAgentPoolChanges(input), name: input.attributes.name };
-    const command = new CreateAgentPool(organization, { type: 'CreateAgentPool', data }, actor);
-    return renderDocument(renderAgentPool(await this.bus.execute(command)));
+    const settings = { ...toAgentPoolChanges(input), name: input.attributes.name };
+    const row = await this.bus.execute(new ChangeAgentPool('CreateAgentPool', { organization, settings, actor }));
+    return renderDocument(renderAgentPool(row));
   }
 
   @Get('agent-pools/:id')
@@ -72,7 +73,7 @@ export class AgentPoolsController {
   @Patch('agent-pools/:id')
   async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const changes = toAgentPoolChanges(parseBody(updateBody, body).data);
-    const row = await this.bus.execute(new ChangeAgentPool(id, { type: 'UpdateAgentPool', data: { changes } }, actor));
+    const row = await this.bus.execute(new ChangeAgentPool('UpdateAgentPool', { id, changes, actor }));
     if (!row) throw notFound();
     return renderDocument(renderAgentPool(row));
   }
@@ -80,7 +81,7 @@ export class AgentPoolsController {
   @Delete('agent-pools/:id')
   @HttpCode(204)
   async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new ChangeAgentPool(id, { type: 'DeleteAgentPool' }, actor));
+    await this.bus.execute(new ChangeAgentPool('DeleteAgentPool', { id, actor }));
   }
 
   private workspacesOf(rows: readonly AgentPoolRow[], actor: Actor): Promise<Resource[]> {

@@ -1,25 +1,21 @@
-import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { CommandHandler } from '@nestjs/cqrs';
 import { Clock, Ids, Refusal } from '#kernel';
 import {
+  AggregateHandler,
   EventStore,
   getFirstRow,
   getFirstRowOrNull,
   raiseConflictWhen,
   newStream,
   expectVersion,
+  type OperationTable,
   type StreamWrite,
 } from '#event-store';
 import { refuseTakenName } from '#postgres';
-import { createEventContext, type Actor } from '#access';
+import { createEventContext } from '#access';
 import { prepareTokenDestruction, type TokenDestruction } from '#people';
-import {
-  agentPool,
-  SCOPES,
-  type AgentPoolChanges,
-  type AgentPoolCommand,
-  type PoolScope,
-  type PoolScopes,
-} from './agent-pool.js';
+import { agentPool, SCOPES, type AgentPoolChanges, type PoolScope, type PoolScopes } from './agent-pool.js';
+import { ChangeAgentPool, type AgentPoolOperations } from './agent-pools.commands.js';
 import {
   selectAgentPoolById,
   loadAgentPoolForCommand,
@@ -30,29 +26,6 @@ import {
   type OrganizationForAgentPool,
   type ScopeTarget,
 } from './agent-pools.queries.js';
-
-type CommandOf<T extends AgentPoolCommand['type']> = Extract<AgentPoolCommand, { type: T }>;
-
-export class CreateAgentPool extends Command<AgentPoolRow> {
-  constructor(
-    readonly organization: string,
-    readonly command: CommandOf<'CreateAgentPool'>,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
-
-/** A command for one pool; resolves to how it stands then, null when it is gone. */
-export class ChangeAgentPool extends Command<AgentPoolRow | null> {
-  constructor(
-    readonly id: string,
-    readonly command: CommandOf<'UpdateAgentPool'> | { readonly type: 'DeleteAgentPool' },
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
 
 const refuseTaken = refuseTakenName('agent_pools_organization_name_key');
 
@@ -86,60 +59,57 @@ const buildPreconditions = ({
   ...targets.map(({ id, version }) => expectVersion(id, version)),
 ];
 
-@CommandHandler(CreateAgentPool)
-export class CreateAgentPoolHandler implements ICommandHandler<CreateAgentPool> {
+@CommandHandler(ChangeAgentPool)
+export class AgentPoolsHandler extends AggregateHandler<AgentPoolOperations> {
+  protected readonly operations: OperationTable<AgentPoolOperations> = {
+    CreateAgentPool: (input) => this.create(input),
+    UpdateAgentPool: (input) => this.update(input),
+    DeleteAgentPool: (input) => this.delete(input),
+  };
+
   constructor(
     private readonly store: EventStore,
     private readonly ids: Ids,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    super();
+  }
 
-  async execute({ organization, command, actor }: CreateAgentPool): Promise<AgentPoolRow> {
+  private async create(input: AgentPoolOperations['CreateAgentPool']['input']): Promise<AgentPoolRow> {
+    const { organization, settings, actor } = input;
     const id = this.ids.next('apool');
     const { rows } = await this.store
       .handle({
         decider: agentPool,
         load: async () => {
-          const place = await loadOrganizationForAgentPool(this.store.database, actor, organization, command.data);
-          checkTargets(command.data, place.targets);
-          return { ...newStream(id, agentPool), place };
+          const parent = await loadOrganizationForAgentPool(this.store.database, actor, organization, settings);
+          checkTargets(settings, parent.targets);
+          return { ...newStream(id, agentPool), parent };
         },
-        command: () => command,
-        organization: ({ place }) => place.organization,
-        holding: ({ place }) => buildPreconditions(place),
+        command: () => ({ type: 'CreateAgentPool', data: settings }) as const,
+        organization: ({ parent }) => parent.organization,
+        holding: ({ parent }) => buildPreconditions(parent),
         context: createEventContext(actor),
         read: () => [selectAgentPoolById(id, { actor, now: this.clock.now() })],
       })
       .catch(refuseTaken);
     return getFirstRow<AgentPoolRow>(rows);
   }
-}
 
-@CommandHandler(ChangeAgentPool)
-export class AgentPoolsHandler implements ICommandHandler<ChangeAgentPool> {
-  constructor(
-    private readonly store: EventStore,
-    private readonly clock: Clock,
-  ) {}
-
-  execute({ id, command, actor }: ChangeAgentPool): Promise<AgentPoolRow | null> {
-    return command.type === 'DeleteAgentPool' ? this.remove(id, actor) : this.update(id, command, actor);
-  }
-
-  private async update(id: string, command: CommandOf<'UpdateAgentPool'>, actor: Actor): Promise<AgentPoolRow | null> {
-    const { changes } = command.data;
+  private async update(input: AgentPoolOperations['UpdateAgentPool']['input']): Promise<AgentPoolRow | null> {
+    const { id, changes, actor } = input;
     const { rows } = await this.store
       .handle({
         decider: agentPool,
         load: async () => {
-          const found = await loadAgentPoolForCommand(this.store.database, actor, id, changes);
-          checkTargets(changes, found.targets);
-          const tokens = await this.tokensToDestroy(id, found, changes);
-          return { ...(await this.store.restore(id, agentPool, found.snapshot)), found, tokens };
+          const pool = await loadAgentPoolForCommand(this.store.database, actor, id, changes);
+          checkTargets(changes, pool.targets);
+          const tokens = await this.prepareTokenDestructionFor(id, pool, changes);
+          return { ...(await this.store.restore(id, agentPool, pool.snapshot)), pool, tokens };
         },
-        command: () => command,
-        organization: ({ found }) => found.organization,
-        holding: ({ found, tokens }) => [...buildPreconditions(found), ...tokens.writes],
+        command: () => ({ type: 'UpdateAgentPool', data: { changes } }) as const,
+        organization: ({ pool }) => pool.organization,
+        holding: ({ pool, tokens }) => [...buildPreconditions(pool), ...tokens.writes],
         context: createEventContext(actor),
         read: ({ tokens }) => [selectAgentPoolById(id, { actor, now: this.clock.now() }), ...tokens.statements],
       })
@@ -151,31 +121,30 @@ export class AgentPoolsHandler implements ICommandHandler<ChangeAgentPool> {
    * A manager of pools may hold tokens of a pool. These tokens must not open the state of the whole organization, so
    * they end in the append that lets the pool execute remote runs. Only owners make tokens for it from then on.
    */
-  private tokensToDestroy(
+  private prepareTokenDestructionFor(
     id: string,
-    found: AgentPoolForCommand,
+    pool: AgentPoolForCommand,
     { remoteRunsEnabled = false }: AgentPoolChanges,
   ): Promise<TokenDestruction> {
-    if (found.remoteRunsEnabled || !remoteRunsEnabled) return Promise.resolve({ writes: [], statements: [] });
-    return prepareTokenDestruction(this.store, id, found.tokens);
+    if (pool.remoteRunsEnabled || !remoteRunsEnabled) return Promise.resolve({ writes: [], statements: [] });
+    return prepareTokenDestruction(this.store, id, pool.tokens);
   }
 
-  /** Its tokens go with it, in the same append. */
-  private async remove(id: string, actor: Actor): Promise<null> {
+  /** Deletes the tokens of the pool in the same append. */
+  private async delete({ id, actor }: AgentPoolOperations['DeleteAgentPool']['input']): Promise<void> {
     await this.store.handle({
       decider: agentPool,
       load: async () => {
-        const found = await loadAgentPoolForCommand(this.store.database, actor, id, {});
-        const tokens = await prepareTokenDestruction(this.store, id, found.tokens);
-        return { ...(await this.store.restore(id, agentPool, found.snapshot)), found, tokens };
+        const pool = await loadAgentPoolForCommand(this.store.database, actor, id, {});
+        const tokens = await prepareTokenDestruction(this.store, id, pool.tokens);
+        return { ...(await this.store.restore(id, agentPool, pool.snapshot)), pool, tokens };
       },
-      command: ({ found: { use } }) => ({ type: 'DeleteAgentPool', data: { use } }) as const,
-      organization: ({ found }) => found.organization,
+      command: ({ pool: { use } }) => ({ type: 'DeleteAgentPool', data: { use } }) as const,
+      organization: ({ pool }) => pool.organization,
       holding: ({ tokens }) => tokens.writes,
       context: createEventContext(actor),
-      // Somebody may have chosen it in between the count and the lock.
-      read: ({ found, tokens }) => [...tokens.statements, raiseConflictWhen(isUsed(id, found.organization))],
+      // Another request can assign the pool between the count and the lock of the stream.
+      read: ({ pool, tokens }) => [...tokens.statements, raiseConflictWhen(isUsed(id, pool.organization))],
     });
-    return null;
   }
 }

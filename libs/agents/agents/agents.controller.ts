@@ -19,7 +19,7 @@ import {
   type Resource,
 } from '#json-api';
 import { AGENT_STATUSES, computeAgentStatus } from './agent.js';
-import { DeregisterAgent, RegisterAgent } from './agents.handler.js';
+import { ChangeAgent } from './agents.commands.js';
 import { findAgent, listAgents, recordPing, type AgentRow } from './agents.queries.js';
 
 export const registerBody = resourceBody('agents', z.object({ name: text(255).nullish() }).default({}));
@@ -84,14 +84,14 @@ export class AgentsController {
   @Delete('agents/:id')
   @HttpCode(204)
   async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new DeregisterAgent(id, actor));
+    await this.bus.execute(new ChangeAgent('DeregisterAgent', { id, actor }));
   }
 
   /** Agents come with their pool's token. Neither this nor the ping is in the vendor's public API. */
   @Post('agent-pools/:pool/agents')
   async register(@Param('pool') pool: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const { name } = parseBody(registerBody, body ?? { data: {} }).data.attributes;
-    return this.render(await this.bus.execute(new RegisterAgent(pool, name || null, actor)));
+    return this.render(await this.bus.execute(new ChangeAgent('RegisterAgent', { pool, name: name || null, actor })));
   }
 
   @Post('agents/:id/actions/ping')

@@ -1,62 +1,42 @@
-import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { CommandHandler } from '@nestjs/cqrs';
 import { Clock, Ids } from '#kernel';
-import { EventStore, newStream, expectVersion } from '#event-store';
-import { createEventContext, type Actor } from '#access';
+import { AggregateHandler, EventStore, expectVersion, newStream, type OperationTable } from '#event-store';
+import { createEventContext } from '#access';
 import { agent, computeAgentStatus } from './agent.js';
+import { ChangeAgent, type AgentOperations } from './agents.commands.js';
 import { selectAgentById, loadAgentForCommand, upsertPing, loadPoolForAgent, type AgentRow } from './agents.queries.js';
 
-/** An agent joins the pool whose token it holds. */
-export class RegisterAgent extends Command<AgentRow> {
-  constructor(
-    readonly pool: string,
-    readonly name: string | null,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
+@CommandHandler(ChangeAgent)
+export class AgentsHandler extends AggregateHandler<AgentOperations> {
+  protected readonly operations: OperationTable<AgentOperations> = {
+    RegisterAgent: (input) => this.register(input),
+    DeregisterAgent: (input) => this.deregister(input),
+  };
 
-export class DeregisterAgent extends Command<void> {
-  constructor(
-    readonly id: string,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
-
-@CommandHandler(RegisterAgent)
-export class RegisterAgentHandler implements ICommandHandler<RegisterAgent> {
   constructor(
     private readonly store: EventStore,
     private readonly ids: Ids,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    super();
+  }
 
-  async execute({ pool, name, actor }: RegisterAgent): Promise<AgentRow> {
+  private async register({ pool, name, actor }: AgentOperations['RegisterAgent']['input']): Promise<AgentRow> {
     const id = this.ids.next('agent');
     const data = { pool, name, ipAddress: actor.request.address };
     const { rows } = await this.store.handle({
       decider: agent,
-      load: async () => ({ ...newStream(id, agent), place: await loadPoolForAgent(this.store.database, actor, pool) }),
+      load: async () => ({ ...newStream(id, agent), parent: await loadPoolForAgent(this.store.database, actor, pool) }),
       command: () => ({ type: 'RegisterAgent', data }) as const,
-      organization: ({ place }) => place.organization,
-      holding: ({ place }) => place.held.map(({ stream, version }) => expectVersion(stream, version)),
+      organization: ({ parent }) => parent.organization,
+      holding: ({ parent }) => parent.held.map(({ stream, version }) => expectVersion(stream, version)),
       context: createEventContext(actor),
       read: () => [upsertPing(id, 'idle', this.clock.now().toISOString()), selectAgentById(id)],
     });
     return rows[1]?.[0] as AgentRow;
   }
-}
 
-@CommandHandler(DeregisterAgent)
-export class DeregisterAgentHandler implements ICommandHandler<DeregisterAgent> {
-  constructor(
-    private readonly store: EventStore,
-    private readonly clock: Clock,
-  ) {}
-
-  async execute({ id, actor }: DeregisterAgent): Promise<void> {
+  private async deregister({ id, actor }: AgentOperations['DeregisterAgent']['input']): Promise<void> {
     await this.store.handle({
       decider: agent,
       load: async () => {
