@@ -18,7 +18,7 @@ import {
 } from '#json-api';
 import { ReadRecorder } from '#reads';
 import type { SshKeyRead } from './reads.events.js';
-import { CreateSshKey, ChangeSshKey } from './ssh-keys.handler.js';
+import { ChangeSshKey } from './ssh-keys.commands.js';
 import { listSshKeys, findSshKey, type SshKeyRow } from './ssh-keys.queries.js';
 
 /** RSA of 16,384 bits, the longest in use, needs 13,000. */
@@ -61,7 +61,7 @@ export class SshKeysController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const { name, value: privateKey } = parseBody(createBody, body).data.attributes;
-    const row = await this.bus.execute(new CreateSshKey(organization, name, privateKey, actor));
+    const row = await this.bus.execute(new ChangeSshKey('CreateSshKey', { organization, name, privateKey, actor }));
     return renderDocument(renderSshKey(row));
   }
 
@@ -76,8 +76,7 @@ export class SshKeysController {
   @Patch('ssh-keys/:id')
   async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const { name, value: privateKey } = parseBody(updateBody, body).data.attributes;
-    const command = { type: 'UpdateSshKey', data: { name, replaced: privateKey !== undefined } } as const;
-    const row = await this.bus.execute(new ChangeSshKey(id, command, privateKey ?? null, actor));
+    const row = await this.bus.execute(new ChangeSshKey('UpdateSshKey', { id, name, privateKey, actor }));
     if (!row) throw notFound();
     return renderDocument(renderSshKey(row));
   }
@@ -85,7 +84,7 @@ export class SshKeysController {
   @Delete('ssh-keys/:id')
   @HttpCode(204)
   async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new ChangeSshKey(id, { type: 'DeleteSshKey', data: {} }, null, actor));
+    await this.bus.execute(new ChangeSshKey('DeleteSshKey', { id, actor }));
   }
 
   private async recordedPage(name: string, page: PageRequest, actor: Actor): Promise<ListPage<SshKeyRow>> {

@@ -1,74 +1,74 @@
-import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { CommandHandler } from '@nestjs/cqrs';
 import { Ids, type Sql } from '#kernel';
-import { EventStore, getFirstRow, getFirstRowOrNull, newStream, expectVersion } from '#event-store';
+import {
+  AggregateHandler,
+  EventStore,
+  expectVersion,
+  getFirstRow,
+  getFirstRowOrNull,
+  newStream,
+  type OperationTable,
+} from '#event-store';
 import { createEventContext, loadParentOrganization, type Actor } from '#access';
 import { Vault } from '#vault';
 import { checkPrivateKey, sshKey, type SshKeyCommand } from './ssh-key.js';
-import { selectSshKeyById, findSshKey, type SshKeyRow } from './ssh-keys.queries.js';
+import { ChangeSshKey, type SshKeyOperations } from './ssh-keys.commands.js';
+import { findSshKey, selectSshKeyById, type SshKeyRow } from './ssh-keys.queries.js';
 
-export class CreateSshKey extends Command<SshKeyRow> {
-  constructor(
-    readonly organization: string,
-    readonly name: string,
-    readonly privateKey: string,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
+type UpdateOrDelete = Extract<SshKeyCommand, { type: 'UpdateSshKey' | 'DeleteSshKey' }>;
 
-/** A command for one key, with the text that takes the place of the one before; null when the key is gone then. */
-export class ChangeSshKey extends Command<SshKeyRow | null> {
-  constructor(
-    readonly id: string,
-    readonly command: Exclude<SshKeyCommand, { type: 'CreateSshKey' }>,
-    readonly privateKey: string | null,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
+@CommandHandler(ChangeSshKey)
+export class SshKeysHandler extends AggregateHandler<SshKeyOperations> {
+  protected readonly operations: OperationTable<SshKeyOperations> = {
+    CreateSshKey: (input) => this.create(input),
+    UpdateSshKey: ({ id, name, privateKey, actor }) => {
+      const command = { type: 'UpdateSshKey', data: { name, replaced: privateKey !== undefined } } as const;
+      return this.updateOrDelete(id, command, privateKey, actor);
+    },
+    DeleteSshKey: async ({ id, actor }) => {
+      await this.updateOrDelete(id, { type: 'DeleteSshKey', data: {} }, undefined, actor);
+    },
+  };
 
-@CommandHandler(CreateSshKey)
-export class CreateSshKeyHandler implements ICommandHandler<CreateSshKey> {
   constructor(
     private readonly store: EventStore,
     private readonly ids: Ids,
     private readonly vault: Vault,
-  ) {}
+  ) {
+    super();
+  }
 
-  async execute({ organization, name, privateKey, actor }: CreateSshKey): Promise<SshKeyRow> {
+  private async create(input: SshKeyOperations['CreateSshKey']['input']): Promise<SshKeyRow> {
+    const { organization, name, privateKey, actor } = input;
     const id = this.ids.next('sshkey');
     const { rows } = await this.store.handle({
       decider: sshKey,
       load: async () => {
-        const place = await loadParentOrganization(this.store.database, actor, 'manage-ssh-keys', organization);
+        const parent = await loadParentOrganization(this.store.database, actor, 'manage-ssh-keys', organization);
         checkPrivateKey(privateKey);
-        return { ...newStream(id, sshKey), place };
+        return { ...newStream(id, sshKey), parent };
       },
       command: () => ({ type: 'CreateSshKey', data: { name } }) as const,
-      organization: ({ place }) => place.organization,
-      holding: ({ place }) => [expectVersion(place.organization, place.version)],
+      organization: ({ parent }) => parent.organization,
+      holding: ({ parent }) => [expectVersion(parent.organization, parent.version)],
       context: createEventContext(actor),
-      read: ({ place }) => [selectSshKeyById(id), this.vault.seal(id, place.organization, privateKey)],
+      read: ({ parent }) => [selectSshKeyById(id), this.vault.seal(id, parent.organization, privateKey)],
     });
     return getFirstRow<SshKeyRow>(rows);
   }
-}
 
-@CommandHandler(ChangeSshKey)
-export class SshKeysHandler implements ICommandHandler<ChangeSshKey> {
-  constructor(
-    private readonly store: EventStore,
-    private readonly vault: Vault,
-  ) {}
-
-  async execute({ id, command, privateKey, actor }: ChangeSshKey): Promise<SshKeyRow | null> {
+  /** If there is a new private key, the vault stores it in the transaction of the events. */
+  private async updateOrDelete(
+    id: string,
+    command: UpdateOrDelete,
+    privateKey: string | undefined,
+    actor: Actor,
+  ): Promise<SshKeyRow | null> {
     const { rows } = await this.store.handle({
       decider: sshKey,
       load: async () => {
         const row = await findSshKey(this.store.database, actor, 'manage-ssh-keys', id);
-        if (privateKey !== null) checkPrivateKey(privateKey);
+        if (privateKey !== undefined) checkPrivateKey(privateKey);
         return { ...(await this.store.restore(id, sshKey, row.snapshot)), row };
       },
       command: () => command,
@@ -77,7 +77,7 @@ export class SshKeysHandler implements ICommandHandler<ChangeSshKey> {
       context: createEventContext(actor),
       read: ({ row }): readonly Sql[] => [
         selectSshKeyById(id),
-        ...(privateKey === null ? [] : [this.vault.seal(id, row.organization, privateKey)]),
+        ...(privateKey === undefined ? [] : [this.vault.seal(id, row.organization, privateKey)]),
       ],
     });
     return getFirstRowOrNull<SshKeyRow>(rows);

@@ -1,11 +1,11 @@
 import { Module } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { SshKeysController } from './ssh-keys.controller.js';
-import { CreateSshKeyHandler, SshKeysHandler } from './ssh-keys.handler.js';
+import { SshKeysHandler } from './ssh-keys.handler.js';
 
 @Module({
   imports: [CqrsModule],
   controllers: [SshKeysController],
-  providers: [CreateSshKeyHandler, SshKeysHandler],
+  providers: [SshKeysHandler],
 })
 export class SshKeysModule {}
