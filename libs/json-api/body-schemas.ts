@@ -2,17 +2,20 @@ import { z } from 'zod';
 import { toPropertyName } from '#kernel';
 import { getTreatment } from './member-treatments.js';
 
-/** A text of a request. None is without an end: what it says becomes one event, and that a message of Kafka's. */
+/** A text in a request. Every text has a limit, because the text becomes part of an event and of a Kafka message. */
 export const text = (most: number) => z.string().max(most, { error: `too long, at most ${most} characters` });
 
-/** `type` of a request's resource: absent, null and `""` are fine, another type is not (clients.md §1). */
+/** Schema of a resource's `type`: missing, null and `""` are accepted, another type is refused (clients.md §1). */
 export const typeSchema = (...types: readonly string[]) =>
   z
     .string()
     .refine((type) => type === '' || types.includes(type), { error: `Type must be ${types.join(' or ')}` })
     .nullish();
 
-/** Some clients write `session_timeout` for `session-timeout` (pytfe). Where both are there, the latter counts. */
+/**
+ * Renames `session_timeout` to `session-timeout`, because some clients use underscores (pytfe). If both are sent, the
+ * name with hyphens counts.
+ */
 const hyphenateKeys = (attributes: unknown): unknown => {
   if (!isMap(attributes)) return attributes;
   const renamed = Object.entries(attributes).map(([name, value]) => [name.replaceAll('_', '-'), value] as const);
@@ -20,7 +23,7 @@ const hyphenateKeys = (attributes: unknown): unknown => {
 };
 
 /**
- * `{ data: { type, id?, attributes, relationships? } }`; attributes and relationships not named are ignored
+ * Schema of `{ data: { type, id?, attributes, relationships? } }`. Members that the schemas do not list are ignored
  * (member-treatments.ts).
  */
 export const resourceBody = <A extends z.ZodType, R extends z.ZodType = z.ZodOptional<z.ZodUnknown>>(
@@ -31,13 +34,14 @@ export const resourceBody = <A extends z.ZodType, R extends z.ZodType = z.ZodOpt
   z.object({
     data: z.object({
       type: typeSchema(...(typeof types === 'string' ? [types] : types)),
-      // Under its own type: a preprocessed schema takes anything, and checks of attributes are typed by what it takes.
+      // The cast keeps the input type of the attributes: `z.preprocess` accepts unknown input, and checks of attributes
+      // depend on the type.
       attributes: z.preprocess(hyphenateKeys, attributes) as unknown as A,
       relationships: relationships ?? (z.unknown().optional() as unknown as R),
     }),
   });
 
-/** A map whose members are all known: any other member is refused, with the names that are accepted. */
+/** A closed object: any other member is refused with a list of the accepted members. */
 export const strictObject = <S extends Readonly<Record<string, z.ZodType>>>(shape: S) =>
   z.strictObject(shape, {
     error: ({ code }) =>
@@ -49,21 +53,27 @@ const listAcceptedMembers = (shape: Readonly<Record<string, z.ZodType>>): string
     .flatMap(([name, schema]) => (['supported', 'kept'].includes(getTreatment(schema).treatment) ? [name] : []))
     .join(', ');
 
-/** Begins the message of a closed map's issue, which says what the map accepts. */
+/** Begins the issue of a closed object. A list of the accepted members follows. */
 export const ACCEPTED_MEMBERS = 'accepted are ';
 
 const isMap = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Longer than any id and any name. */
+/** The limit is longer than any id and any name. */
 export const ID = text(255);
 
-/** Each of them is held, or made, while the request is written. */
+/** Limits the work of one request: each resource is locked or created while the request runs. */
 const MAX_IDENTIFIERS = 500;
 
-/** Size of a body that lists resources. Clients send whole documents, of about 2 KB, where identifiers are enough. */
+/**
+ * Largest body of a request that lists resources. Clients send complete resources, of about 2 KB each, where
+ * identifiers are enough.
+ */
 export const LIST_BODY_BYTES = 1024 * 1024;
 
-/** Clients may send whole resources: `type` and `id` count. An entry without an id is refused. */
+/**
+ * Schema of a list of identifiers. Clients may send complete resources: only `type` and `id` count. An entry without an
+ * id is refused.
+ */
 const identifiers = (type: string, most: number) =>
   z
     .array(z.object({ type: typeSchema(type), id: ID.refine((id) => id !== '', { error: "Id can't be blank" }) }))
@@ -75,32 +85,32 @@ export const identifiersBody = (type: string, most = MAX_IDENTIFIERS) => z.objec
 /** A to-many relationship in a request. */
 export const toManyInput = (type: string) => z.object({ data: identifiers(type, MAX_IDENTIFIERS).nullish() }).nullish();
 
-/** The ids that it names: absent keeps, null clears like an empty list. */
+/** Returns the ids in a to-many relationship: undefined if absent, an empty list for null. */
 export const parseToMany = (input: z.infer<ReturnType<typeof toManyInput>>): readonly string[] | undefined =>
   input?.data === undefined ? undefined : (input.data ?? []).map(({ id }) => id);
 
-/** A to-one relationship that must name one. */
+/** A to-one relationship that must not be empty. */
 export const requiredToOne = z.object({ data: z.object({ id: ID }) });
 
-/** A to-one relationship in a request; `id` null or blank where nothing is meant. */
+/** An optional to-one relationship. A null or blank `id` clears it. */
 export const toOneInput = z.object({ data: z.object({ id: ID.nullish() }).nullish() }).nullish();
 
 /**
- * What a request says of one other resource, by a relationship, or by an attribute with its id: absent keeps, null and
- * blank clear.
+ * Returns the id of another resource that a request sends in a relationship or in an attribute: undefined if absent,
+ * null to clear it.
  */
 export const parseToOne = (input: z.infer<typeof toOneInput>, attribute?: string | null): string | null | undefined => {
   if (input?.data !== undefined) return input.data?.id || null;
   return attribute === undefined ? undefined : attribute || null;
 };
 
-/** Drops what the request did not name: absent keeps, null clears. */
+/** Drops members that are undefined. Null stays, because null clears a value. */
 export const omitUndefined = <T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>;
   };
 
-/** As `given`, where nothing can be cleared: null says as little as saying nothing. */
+/** Drops members that are undefined or null, for values that cannot be cleared. */
 export const omitNullish = <T extends object>(values: T): { [K in keyof T]?: NonNullable<T[K]> } =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== null)) as {
     [K in keyof T]?: NonNullable<T[K]>;
@@ -110,7 +120,10 @@ type Camel<Name extends string> = Name extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
   : Name;
 
-/** `{ 'auto-apply': true }` → `{ autoApply: true }`, the way back from attributesOf; what is absent stays absent. */
+/**
+ * Converts `{ 'auto-apply': true }` to `{ autoApply: true }`. Drops members that are undefined. The reverse of
+ * `toAttributes`.
+ */
 export const fromAttributes = <T extends object>(
   attributes: T,
 ): { [K in keyof T & string as Camel<K>]?: Exclude<T[K], undefined> } =>

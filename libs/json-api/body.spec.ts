@@ -46,7 +46,7 @@ const problemsOf = (body: unknown, schema: z.ZodType = lampBody): readonly Probl
 };
 
 describe('a body with a strict schema', () => {
-  it('is told all that is not known, each where it stands', () => {
+  it('reports every unknown member with its pointer', () => {
     const schema = z.strictObject({ shade: z.strictObject({ size: z.number() }) });
     expect(problemsOf({ shade: { size: 1, 'col-our': 2, x: 3 }, moon: {} }, schema)).toEqual([
       { detail: 'Col our is not known here', pointer: '/shade/col-our' },
@@ -56,7 +56,7 @@ describe('a body with a strict schema', () => {
   });
 });
 
-describe('a closed map', () => {
+describe('a closed object', () => {
   const schema = z.object({
     rights: strictObject({
       read: z.boolean().nullish(),
@@ -65,7 +65,7 @@ describe('a closed map', () => {
     }).nullish(),
   });
 
-  it('names each member that it does not know and what it accepts, with all other faults', () => {
+  it('reports each unknown member with the accepted ones, together with all other problems', () => {
     expect(
       problemsOf({ rights: { read: 1, constructor: true, vendor: 'x', 'the-rest': 1, write: true } }, schema),
     ).toEqual([
@@ -75,18 +75,18 @@ describe('a closed map', () => {
     ]);
   });
 
-  it('drops the members that clients send and that mean nothing here', () => {
+  it('drops members that clients send and that have no effect', () => {
     expect(parseBody(schema, { rights: { write: false, vendor: [] } })).toEqual({ rights: { write: false } });
     expect(parseBody(schema, { rights: null })).toEqual({ rights: null });
     expect(parseBody(schema, {})).toEqual({});
   });
 
-  it.each([[[]], ['all'], [7]])('is no %j', (rights) => {
+  it.each([[[]], ['all'], [7]])('refuses %j', (rights) => {
     expect(problemsOf({ rights }, schema)).toEqual([{ detail: 'Rights must be an object', pointer: '/rights' }]);
   });
 });
 
-describe('a member of a feature that is not built', () => {
+describe('a member of an unsupported feature', () => {
   const why = 'lamps do not dim';
   const schema = resourceBody(
     'lamps',
@@ -94,7 +94,7 @@ describe('a member of a feature that is not built', () => {
     z.object({ dimmer: unsupportedMember(why) }).optional(),
   );
 
-  it.each([true, 0, 7, 'half', [1], { level: 1 }])('is refused by name where it asks for something: %j', (value) => {
+  it.each([true, 0, 7, 'half', [1], { level: 1 }])('is refused by name if its value has an effect: %j', (value) => {
     expect(problemsOf(lamp({ name: 'x', 'dim-to': value }), schema)).toEqual([
       { detail: `Dim to is not supported: ${why}`, pointer: '/data/attributes/dim-to' },
     ]);
@@ -104,7 +104,7 @@ describe('a member of a feature that is not built', () => {
   });
 
   it.each([undefined, null, false, '', [], {}, { data: null }, { data: [] }])(
-    'is dropped where it asks for nothing: %j',
+    'is dropped if its value has no effect: %j',
     (value) => {
       const body = lamp({ name: 'x', 'dim-to': value }, { relationships: { dimmer: value } });
       expect(parseBody(schema, body).data).toEqual({ type: 'lamps', attributes: { name: 'x' }, relationships: {} });
@@ -112,7 +112,7 @@ describe('a member of a feature that is not built', () => {
   );
 });
 
-describe('a body that is right', () => {
+describe('a valid body', () => {
   it('may name attributes with underscores', () => {
     expect(parseBody(lampBody, lamp({ name: 'x', is_lit: true })).data.attributes).toEqual({
       name: 'x',
@@ -125,63 +125,92 @@ describe('a body that is right', () => {
     expect(parseBody(lampBody, both).data.attributes).toEqual({ name: 'x', 'is-lit': false });
   });
 
-  it('is what the schema makes of it; what it does not know is ignored', () => {
+  it('is parsed by the schema, which ignores unknown members', () => {
     const body = { ...lamp({ name: 'hall', unheard: 1 }, { id: 'lamp-1', relationships: { moon: {} } }), jsonapi: {} };
     expect(parseBody(lampBody, body)).toEqual({
       data: { type: 'lamps', attributes: { name: 'hall' }, relationships: {} },
     });
   });
 
-  it.each([undefined, ''])('may leave its type open: %j', (type) => {
+  it.each([undefined, ''])('may omit its type: %j', (type) => {
     expect(parseBody(lampBody, { data: { type, attributes: { name: 'x' } } }).data.attributes.name).toBe('x');
   });
 
-  it('knows absent from null', () => {
+  it('distinguishes a missing attribute from null', () => {
     expect(parseBody(lampBody, lamp({ name: 'x', note: null })).data.attributes).toEqual({ name: 'x', note: null });
     expect(parseBody(lampBody, lamp({ name: 'x' })).data.attributes).toEqual({ name: 'x' });
   });
 
   it.each([{ data: null }, { data: { id: null } }, { data: { id: '' } }, {}])(
-    'may name no other resource: %j',
-    (room) => {
-      expect(parseBody(lampBody, lamp({ name: 'x' }, { relationships: { room } })).data.relationships).toEqual({
-        room,
+    'may have an empty relationship: %j',
+    (relationship) => {
+      expect(
+        parseBody(lampBody, lamp({ name: 'x' }, { relationships: { room: relationship } })).data.relationships,
+      ).toEqual({
+        room: relationship,
       });
     },
   );
 
-  it('of a relationship may hold whole resources: ids are what counts', () => {
-    const whole = { type: 'users', id: 'user-1', attributes: { username: 'ada' }, links: {} };
-    expect(parseBody(identifiersBody('users'), { data: [whole] })).toEqual({ data: [{ type: 'users', id: 'user-1' }] });
+  it('may contain complete resources in a relationship, of which only type and id count', () => {
+    const resource = { type: 'users', id: 'user-1', attributes: { username: 'ada' }, links: {} };
+    expect(parseBody(identifiersBody('users'), { data: [resource] })).toEqual({
+      data: [{ type: 'users', id: 'user-1' }],
+    });
   });
 });
 
-describe('a body that is wrong', () => {
+describe('an invalid body', () => {
   it.each<[string, object, string, string]>([
-    ['nothing where something is needed', {}, '/data/attributes/name', "Name can't be blank"],
-    ['null where something is needed', { name: null }, '/data/attributes/name', "Name can't be blank"],
-    ['a number for a text', { name: 1 }, '/data/attributes/name', 'Name must be a string'],
-    ['a text for a truth', { name: 'x', 'is-lit': 'yes' }, '/data/attributes/is-lit', 'Is lit must be true or false'],
-    ['half for a whole', { name: 'x', watts: 1.5 }, '/data/attributes/watts', 'Watts must be a whole number'],
-    ['a text for a number', { name: 'x', watts: '1' }, '/data/attributes/watts', 'Watts must be a number'],
-    ['a text for a list', { name: 'x', rooms: 'a' }, '/data/attributes/rooms', 'Rooms must be a list'],
+    ['a missing required attribute', {}, '/data/attributes/name', "Name can't be blank"],
+    ['null for a required attribute', { name: null }, '/data/attributes/name', "Name can't be blank"],
+    ['a number for a string', { name: 1 }, '/data/attributes/name', 'Name must be a string'],
+    [
+      'a string for a boolean',
+      { name: 'x', 'is-lit': 'yes' },
+      '/data/attributes/is-lit',
+      'Is lit must be true or false',
+    ],
+    [
+      'a fraction for a whole number',
+      { name: 'x', watts: 1.5 },
+      '/data/attributes/watts',
+      'Watts must be a whole number',
+    ],
+    ['a string for a number', { name: 'x', watts: '1' }, '/data/attributes/watts', 'Watts must be a number'],
+    ['a string for a list', { name: 'x', rooms: 'a' }, '/data/attributes/rooms', 'Rooms must be a list'],
     ['a list for an object', { name: 'x', shade: [] }, '/data/attributes/shade', 'Shade must be an object'],
-    ['a text for a map', { name: 'x', labels: 'a' }, '/data/attributes/labels', 'Labels must be an object'],
-    ['none of a few', { name: 'x', colour: 'blue' }, '/data/attributes/colour', 'Colour must be one of white, red'],
-    ['no time', { name: 'x', lifetime: 'long' }, '/data/attributes/lifetime', 'Lifetime must be an ISO 8601 time'],
+    ['a string for a map', { name: 'x', labels: 'a' }, '/data/attributes/labels', 'Labels must be an object'],
+    [
+      'a value that is not in the list',
+      { name: 'x', colour: 'blue' },
+      '/data/attributes/colour',
+      'Colour must be one of white, red',
+    ],
+    [
+      'an invalid time',
+      { name: 'x', lifetime: 'long' },
+      '/data/attributes/lifetime',
+      'Lifetime must be an ISO 8601 time',
+    ],
     ['an item of a list', { name: 'x', rooms: ['a', 1] }, '/data/attributes/rooms/1', 'Rooms must be a string'],
-    ['something inside', { name: 'x', shade: { size: '9' } }, '/data/attributes/shade/size', 'Size must be a number'],
-  ])('says where and what: %s', (_, attributes, pointer, detail) => {
+    [
+      'a member of an object',
+      { name: 'x', shade: { size: '9' } },
+      '/data/attributes/shade/size',
+      'Size must be a number',
+    ],
+  ])('is refused with pointer and message: %s', (_, attributes, pointer, detail) => {
     expect(problemsOf(lamp(attributes))).toEqual([{ detail, pointer }]);
   });
 
-  it('says what else zod says, after the name', () => {
+  it("is refused with the attribute's name before other messages of zod", () => {
     expect(problemsOf(lamp({ name: 'x', note: 'long' }))).toEqual([
       { detail: expect.stringMatching(/^Note: \S/), pointer: '/data/attributes/note' },
     ]);
   });
 
-  it('tells of everything at once', () => {
+  it('is refused with all its problems at once', () => {
     expect(problemsOf(lamp({ 'is-lit': 1, watts: 'x' })).map(({ pointer }) => pointer)).toEqual([
       '/data/attributes/name',
       '/data/attributes/is-lit',
@@ -194,12 +223,12 @@ describe('a body that is wrong', () => {
     ['null', null, '/data'],
     ['no attributes', { data: { type: 'lamps' } }, '/data/attributes'],
     ['a list of resources', { data: [] }, '/data'],
-    ['a text', 'lamps', '/'],
-  ])('points as deep as it can: %s', (_, body, pointer) => {
+    ['a string', 'lamps', '/'],
+  ])('is refused with the deepest pointer that exists: %s', (_, body, pointer) => {
     expect(problemsOf(body).map((problem) => problem.pointer)).toEqual([pointer]);
   });
 
-  it('may not be of another type', () => {
+  it('is refused if it has another type', () => {
     expect(problemsOf({ data: { type: 'rooms', attributes: { name: 'x' } } })).toEqual([
       { detail: 'Type must be lamps', pointer: '/data/type' },
     ]);
@@ -208,13 +237,13 @@ describe('a body that is wrong', () => {
     ]);
   });
 
-  it.each([{}, { id: '' }, { type: 'users', id: null }])('may not have the entry %j, which names nothing', (entry) => {
+  it.each([{}, { id: '' }, { type: 'users', id: null }])('is refused if an entry has no id: %j', (entry) => {
     expect(problemsOf({ data: [{ id: 'user-1' }, entry] }, identifiersBody('users'))).toEqual([
       { detail: "Id can't be blank", pointer: '/data/1/id' },
     ]);
   });
 
-  it('may not name more than can be held at once', () => {
+  it('is refused if it has too many identifiers', () => {
     const some = (number: number) => ({ data: Array.from({ length: number }, (_, n) => ({ id: `user-${n}` })) });
     expect(problemsOf(some(501), identifiersBody('users'))).toEqual([
       { detail: 'Data: too many, at most 500 of them', pointer: '/data' },
@@ -226,7 +255,7 @@ describe('a body that is wrong', () => {
   it.each([
     ['a NUL', 'a\0b'],
     ['half of a surrogate pair', '\ud83d'],
-  ])('may not hold what cannot be stored: %s', (_, text) => {
+  ])('is refused if a text cannot be stored: %s', (_, text) => {
     expect(problemsOf(lamp({ name: text }))).toEqual([
       { detail: 'Name holds a character that cannot be stored', pointer: '/data/attributes/name' },
     ]);
@@ -236,33 +265,33 @@ describe('a body that is wrong', () => {
     expect(problemsOf(lamp({ name: 'x', labels: { [text]: 'x' } }))).toHaveLength(1);
   });
 
-  it('may hold any other character', () => {
+  it('is not refused for any other character', () => {
     const name = 'ünïcode 工作 👩‍🚀 \u0001';
     expect(parseBody(lampBody, lamp({ name })).data.attributes.name).toBe(name);
   });
 
-  it('may be nested deeper than the stack where nobody looks', () => {
+  it('is accepted if members without a schema are nested deeper than the stack', () => {
     const deep: unknown = JSON.parse(`${'['.repeat(200_000)}"a\\u0000b"${']'.repeat(200_000)}`);
     const open = resourceBody('lamps', z.object({ name: z.string() }));
     expect(problemsOf(lamp({ name: 'x' }, { relationships: deep }), open)).toHaveLength(1);
   });
 
-  it('is told its first hundred problems, however many it has', () => {
+  it('is refused with its first hundred problems if it has more', () => {
     const lists = [1, { id: '\0' }].map((entry) => ({ data: Array.from({ length: 450 }, () => entry) }));
     for (const list of lists) expect(problemsOf(list, identifiersBody('users'))).toHaveLength(100);
   });
 });
 
-describe('what a request says', () => {
-  it('keeps null and loses what is absent', () => {
+describe('reading the values of a body', () => {
+  it('keeps null and drops undefined', () => {
     expect(omitUndefined({ a: null, b: undefined, c: 0, d: '' })).toEqual({ a: null, c: 0, d: '' });
   });
 
-  it('loses null as well where nothing can be cleared', () => {
+  it('drops null too if a value cannot be cleared', () => {
     expect(omitNullish({ a: null, b: undefined, c: 0, d: '', e: false })).toEqual({ c: 0, d: '', e: false });
   });
 
-  it('is called by our names inside', () => {
+  it('converts attribute names to camelCase', () => {
     const values = fromAttributes({ 'auto-apply-run-trigger': true, note: null, 'is-lit': undefined });
     expect(values).toEqual({ autoApplyRunTrigger: true, note: null });
     expect(Object.keys(values)).not.toContain('isLit');
@@ -275,7 +304,7 @@ describe('what a request says', () => {
     [{ data: { id: null } }, null],
     [{ data: { id: '' } }, null],
     [{ data: { id: 'room-1' } }, 'room-1'],
-  ])('of one other resource: %j is %j', (input, id) => expect(parseToOne(input)).toBe(id));
+  ])('reads a to-one relationship: %j gives %j', (input, id) => expect(parseToOne(input)).toBe(id));
 
   it.each([
     [undefined, undefined],
@@ -283,11 +312,11 @@ describe('what a request says', () => {
     [{ data: null }, []],
     [{ data: [] }, []],
     [{ data: [{ id: 'room-1' }, { type: 'rooms', id: 'room-2' }] }, ['room-1', 'room-2']],
-  ])('of some other resources: %j is %j', (input, ids) => {
+  ])('reads a to-many relationship: %j gives %j', (input, ids) => {
     expect(parseToMany(parseBody(toManyInput('rooms'), input))).toEqual(ids);
   });
 
-  it('of one other resource may stand in an attribute', () => {
+  it('reads the id of another resource from an attribute if the relationship is missing', () => {
     expect(parseToOne(undefined, 'room-1')).toBe('room-1');
     expect(parseToOne({}, null)).toBeNull();
     expect(parseToOne(undefined, '')).toBeNull();

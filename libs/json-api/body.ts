@@ -20,7 +20,7 @@ const describeCustomIssue = ({ message, params }: z.core.$ZodIssueCustom, name: 
 
 const toProblem = (issue: Issue): Problem => {
   const pointer = `/${issue.path.map(String).join('/')}`;
-  // The last name on the path, not an index: `protocols/0` is about protocols.
+  // The last name in the path, not an index: `protocols/0` is a problem of `protocols`.
   const name = issue.path.findLast((part) => typeof part === 'string') ?? 'document';
   if (issue.code === 'invalid_type') {
     const missing = issue.input === undefined || (issue.input === null && issue.expected === 'string');
@@ -35,7 +35,7 @@ const toProblem = (issue: Issue): Problem => {
   return { detail: `${toLabel(name)}: ${issue.message}`, pointer };
 };
 
-/** Where a schema is strict, one issue names all that it does not know. */
+/** Returns the problems of an issue. One issue of a strict schema lists all unknown members. */
 const toProblems = (issue: Issue): readonly Problem[] => {
   if (issue.code !== 'unrecognized_keys') return [toProblem(issue)];
   const path = issue.path.map((part) => `/${String(part)}`).join('');
@@ -46,7 +46,7 @@ const toProblems = (issue: Issue): readonly Problem[] => {
   }));
 };
 
-/** Who has more of them reads the first, and mends what all have in common; a body has room for a million. */
+/** Limits the response: a body can have a million problems. */
 const MAX_PROBLEMS = 100;
 
 const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
@@ -56,17 +56,20 @@ const createUnstorableProblem = (pointer: string): Problem => {
   return { detail: `${toLabel(name)} holds a character that cannot be stored`, pointer };
 };
 
-/** Texts that JSON can write and Postgres cannot keep: with a NUL, or with half of a surrogate pair. */
+/**
+ * Returns a problem for each text that JSON can express and Postgres cannot store: with a NUL, or with half of a
+ * surrogate pair.
+ */
 const listUnstorable = (document: unknown): readonly Problem[] => {
   const problems: Problem[] = [];
-  // Not by recursion: what no schema looks into may be nested deeper than the stack.
-  const left: (readonly [value: unknown, pointer: string])[] = [[document, '']];
-  for (let next = left.pop(); next && problems.length < MAX_PROBLEMS; next = left.pop()) {
+  // A loop, because members without a schema may be nested deeper than the stack.
+  const pending: (readonly [value: unknown, pointer: string])[] = [[document, '']];
+  for (let next = pending.pop(); next && problems.length < MAX_PROBLEMS; next = pending.pop()) {
     const [value, pointer] = next;
     if (typeof value === 'string' && !isStorable(value)) problems.push(createUnstorableProblem(pointer));
     if (typeof value !== 'object' || value === null) continue;
     for (const [key, inner] of Object.entries(value).toReversed()) {
-      left.push([inner, `${pointer}/${key}`], [key, pointer]);
+      pending.push([inner, `${pointer}/${key}`], [key, pointer]);
     }
   }
   return problems;
@@ -81,7 +84,7 @@ type BodyAttributes<Body> = Body extends { data?: infer Data }
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The attributes of a body that no issue is about. */
+/** Returns the attributes of a body that have no issue. */
 const attributesWithout = (issues: readonly Issue[], body: unknown): Readonly<Record<string, unknown>> => {
   const data = isObject(body) ? body['data'] : undefined;
   const attributes = isObject(data) ? data['attributes'] : undefined;
@@ -97,10 +100,10 @@ const refuse = (problems: readonly Problem[]): never => {
 };
 
 /**
- * What a schema makes of a request's body, or a 422 that names the fields that are wrong.
+ * Parses a request's body. Throws a 422 that names the invalid fields.
  *
- * `check` runs only if the schema refuses the body, on the attributes that the schema accepts, as the request spells them:
- * the same rules that the decider has for single attributes. The caller then reads all faults in one answer.
+ * If the schema refuses the body, `check` runs on the attributes that the schema accepts, named as in the request. It
+ * checks the rules that the decider has for single attributes, so that the caller gets all problems in one response.
  */
 export const parseBody = <S extends z.ZodType>(
   schema: S,

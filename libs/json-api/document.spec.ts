@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { toAttributes, renderDocument, linkTo, toMany, toOne } from './document.js';
 
-describe('attributes', () => {
-  it('have the API’s names outside and ours inside', () => {
+describe('toAttributes', () => {
+  it('converts property names to attribute names', () => {
     expect(toAttributes({ name: 'x', autoApply: true, autoApplyRunTrigger: false })).toEqual({
       name: 'x',
       'auto-apply': true,
@@ -10,7 +10,7 @@ describe('attributes', () => {
     });
   });
 
-  it('keep null, lists, and what is inside of values', () => {
+  it('keeps null, lists and the names inside of values', () => {
     const values = { vcsRepo: null, triggerPatterns: ['a'], settings: { innerName: 1 } };
     expect(toAttributes(values)).toEqual({
       'vcs-repo': null,
@@ -21,7 +21,7 @@ describe('attributes', () => {
 });
 
 describe('a relationship', () => {
-  it('to one is null where there is none, and then has no link', () => {
+  it('to one resource is null without a link if there is no resource', () => {
     expect(toOne('projects', null, '/p')).toEqual({ data: null });
     expect(toOne('projects', undefined)).toEqual({ data: null });
     expect(toOne('projects', 'prj-1', '/p')).toEqual({
@@ -30,7 +30,7 @@ describe('a relationship', () => {
     });
   });
 
-  it('to many is a list, and to somewhere else a link', () => {
+  it('to many resources is a list, and a link if the resources have their own endpoint', () => {
     expect(toMany('users', ['user-1'])).toEqual({ data: [{ type: 'users', id: 'user-1' }] });
     expect(toMany('users', [])).toEqual({ data: [] });
     expect(linkTo('/there')).toEqual({ links: { related: '/there' } });
@@ -41,12 +41,12 @@ describe('a document', () => {
   const lamp = { id: 'lamp-1', type: 'lamps' };
   const room = { id: 'room-1', type: 'rooms' };
 
-  it('has included resources only where they were asked for, even if there is none', () => {
+  it('has `included` only if the request has `include`, even if nothing is included', () => {
     expect(renderDocument(lamp)).toEqual({ data: lamp });
     expect(renderDocument(lamp, [])).toEqual({ data: lamp, included: [] });
   });
 
-  it('includes each resource once; the same id of another type is another resource', () => {
+  it('includes each resource once, and distinguishes equal ids of different types', () => {
     const namesake = { id: 'room-1', type: 'halls' };
     expect(renderDocument(lamp, [room, namesake, room]).included).toEqual([room, namesake]);
   });

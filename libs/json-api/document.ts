@@ -24,11 +24,14 @@ export type Document = {
   readonly meta?: Readonly<Record<string, unknown>>;
 };
 
-/** `included` is left out where the request asked for none; with `include=` it is there even when empty. */
+/**
+ * Returns a document. `included` is left out if the request has no `include`; with `include=` it is present even if it
+ * is empty.
+ */
 export const renderDocument = (data: Document['data'], included?: readonly Resource[]): Document =>
   included ? { data, included: deduplicateResources(included) } : { data };
 
-/** JSON:API §7.3: a compound document holds each resource once. */
+/** Returns each resource once, as a compound document requires (JSON:API §7.3). */
 export const deduplicateResources = (resources: readonly Resource[]): Resource[] => [
   ...new Map(resources.map((resource) => [`${resource.type} ${resource.id}`, resource])).values(),
 ];
@@ -44,7 +47,7 @@ export const toMany = (type: string, ids: readonly string[]): Relationship => ({
 
 export const linkTo = (related: string): Relationship => ({ links: { related } });
 
-/** `{ autoApply: true }` → `{ 'auto-apply': true }`, one level deep. */
+/** Converts `{ autoApply: true }` to `{ 'auto-apply': true }`, one level deep. */
 export const toAttributes = (values: Readonly<Record<string, unknown>>): Record<string, unknown> => {
   const attributes: Record<string, unknown> = {};
   for (const key in values) attributes[toAttributeName(key)] = values[key];

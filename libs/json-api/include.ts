@@ -2,15 +2,18 @@ import { badRequest } from '#kernel';
 import { getListParameter, type QueryParameters } from './paging.js';
 
 /**
- * The values of `include`, comma-joined, written with `_` or `-`; null where the parameter is missing. A value that the
- * endpoint does not know is a 400 whose text clients look for (clients.md §2).
+ * Returns the comma-separated values of `include`, which clients write with `_` or `-`; null if the parameter is
+ * missing. An unknown value is a 400 whose text clients search for (clients.md §2).
  */
-export const parseInclude = <T extends string>(query: QueryParameters, known: readonly T[]): ReadonlySet<T> | null => {
+export const parseInclude = <T extends string>(
+  query: QueryParameters,
+  accepted: readonly T[],
+): ReadonlySet<T> | null => {
   if (query['include'] === undefined) return null;
   const values = getListParameter(query, 'include').map((value) => value.replaceAll('-', '_'));
-  const unknown = values.find((value) => !(known as readonly string[]).includes(value));
+  const unknown = values.find((value) => !(accepted as readonly string[]).includes(value));
   if (unknown !== undefined) {
-    throw badRequest(`Invalid include parameter: ${unknown} is not one of ${known.join(', ')}`, 'include');
+    throw badRequest(`Invalid include parameter: ${unknown} is not one of ${accepted.join(', ')}`, 'include');
   }
   return new Set(values as T[]);
 };

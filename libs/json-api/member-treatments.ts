@@ -1,14 +1,14 @@
 import { z } from 'zod';
 
 /**
- * How the server treats a member of a request's body. A member of a schema is `supported` unless it says otherwise here. Members
- * that no schema names are ignored, as the vendor does: clients of newer versions must not fail.
+ * How the server treats a member of a request's body. A member is `supported` unless its schema is marked otherwise.
+ * Members without a schema are ignored, as in the vendor's API, so that clients of newer versions do not fail.
  */
 export type Treatment =
   | { readonly treatment: 'supported' }
-  /** Stored and shown, and nothing here acts on it. */
+  /** Stored and shown, without any other effect. */
   | { readonly treatment: 'kept' }
-  /** 422 that names it, unless its value asks for nothing. */
+  /** Refused with a 422 that names it, unless its value has no effect. */
   | { readonly treatment: 'refused'; readonly why: string }
   | { readonly treatment: 'ignored'; readonly why: string };
 
@@ -21,17 +21,17 @@ export const storedOnly = <S extends z.ZodType>(schema: S): S => {
   return copy;
 };
 
-/** A member of which nothing is left, whatever it was. */
+/** Schema of a member whose value is always dropped. */
 type DroppedMember = z.ZodOptional<z.ZodType<undefined, undefined>>;
 
 /**
- * A member that clients send and that has no effect, for a reason that users accept: the value is dropped. A value that
- * `schema` does not accept is still refused.
+ * Returns the schema of a member that clients send and that has no effect, for a reason that users accept. The value is
+ * dropped. A value that `schema` does not accept is still refused.
  */
 export const ignoredMember = (why: string, schema: z.ZodType = z.unknown()): DroppedMember =>
   droppedAs({ treatment: 'ignored', why }, schema);
 
-/** A member of a feature that is not built: a value that asks for something is a 422 that names the member. */
+/** Returns the schema of a member of an unsupported feature: a value with an effect is a 422 that names the member. */
 export const unsupportedMember = (why: string): DroppedMember =>
   droppedAs(
     { treatment: 'refused', why },
@@ -44,7 +44,7 @@ const droppedAs = (treatment: Treatment, schema: z.ZodType): DroppedMember => {
   return dropped;
 };
 
-/** Marks issues with a message that continues the member's name. */
+/** Key that marks an issue whose message follows the name of the member. */
 export const CONTINUES_NAME = 'isNameless';
 
 const isNothing = (value: unknown): boolean =>
@@ -54,9 +54,11 @@ const isNothing = (value: unknown): boolean =>
   value === '' ||
   (Array.isArray(value) && value.length === 0);
 
-/** Clients send the value of a feature that is off, such as false, or a relationship without data. */
+/**
+ * Returns whether a value switches nothing on: clients send false or a relationship without data for a feature that is
+ * off.
+ */
 const hasNoEffect = (value: unknown): boolean =>
   isNothing(value) || (typeof value === 'object' && value !== null && Object.values(value).every(isNothing));
 
-/** How the member with this schema is treated. */
 export const getTreatment = (schema: z.ZodType): Treatment => treatments.get(schema) ?? { treatment: 'supported' };

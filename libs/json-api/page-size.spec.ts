@@ -2,12 +2,12 @@ import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { fitPageSize } from './page-size.js';
 
-it('is the requested size if every page stays within the limit', () => {
+it('returns the requested size if no page exceeds the limit', () => {
   expect(fitPageSize([1, 1, 1, 1, 1], 2, 2)).toBe(2);
   expect(fitPageSize([], 20, 2)).toBe(20);
 });
 
-it('is the largest size at which no page exceeds the limit, at least one', () => {
+it('returns the largest size at which no page exceeds the limit, at least one', () => {
   expect(fitPageSize([1, 1, 3, 1, 1], 5, 4)).toBe(2);
   expect(fitPageSize([9, 9], 5, 4)).toBe(1);
   fc.assert(
@@ -15,8 +15,8 @@ it('is the largest size at which no page exceeds the limit, at least one', () =>
       fc.array(fc.nat(20), { minLength: 1 }),
       fc.integer({ min: 1, max: 20 }),
       fc.nat(60),
-      (lengths, asked, limit) => {
-        const size = fitPageSize(lengths, asked, limit);
+      (lengths, requestedSize, limit) => {
+        const size = fitPageSize(lengths, requestedSize, limit);
         const pages = Array.from({ length: Math.ceil(lengths.length / size) }, (_, n) =>
           lengths.slice(n * size, (n + 1) * size).reduce((sum, length) => sum + length, 0),
         );

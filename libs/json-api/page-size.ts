@@ -1,7 +1,7 @@
 import { sql, type Sql } from '#kernel';
 import type { PageRequest } from './paging.js';
 
-/** Bytes of values on one page of a list: pages have fewer items if those are large. */
+/** Bytes of values on one page of a list. A list of large items gets smaller pages. */
 export const PAGE_BYTES = 4 * 1024 * 1024;
 
 const isWithin = (lengths: readonly number[], size: number, limit: number): boolean => {
@@ -14,20 +14,18 @@ const isWithin = (lengths: readonly number[], size: number, limit: number): bool
 };
 
 /**
- * The largest page size, up to the one that was asked for, at which no page of the list has more bytes than the limit.
- * One for the whole list: clients count pages, so each of them must be cut at the same places. A single item may be
- * larger than the limit.
+ * Returns the largest page size, up to `requestedSize`, at which no page of the list has more than `limit` bytes. All
+ * pages have the same size, because clients compute offsets from it. A single item may exceed the limit.
  */
-export const fitPageSize = (lengths: readonly number[], asked: number, limit = PAGE_BYTES): number => {
-  let size = asked;
+export const fitPageSize = (lengths: readonly number[], requestedSize: number, limit = PAGE_BYTES): number => {
+  let size = requestedSize;
   while (!isWithin(lengths, size, limit)) size -= 1;
   return size;
 };
 
 /**
- * The same in SQL, for lists that are not read whole: an expression that yields the page size. `lengths` is a query for one
- * number of bytes for each item of the whole list. Pages are all cut at the same places, as if each item of a list that
- * exceeds the limit were as large as its largest.
+ * Returns the page size as an SQL expression, for a list that the code does not read completely. `lengths` is a query
+ * for the bytes of each item of the list. If the list exceeds the limit, each item counts as large as the largest one.
  */
 export const buildFittingPageSize = ({ size }: PageRequest, lengths: Sql, limit = PAGE_BYTES): Sql => sql`(
   select case when coalesce(sum(item.length), 0) <= ${limit} then ${size}::bigint

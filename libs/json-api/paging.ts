@@ -10,11 +10,14 @@ const MAX_SIZE = 100;
 
 /** A client sends a parameter once, or twice by mistake. */
 const MAX_REPEATS = 10;
-/** Every name that a search can match is shorter. */
+/** The limit is longer than every name that a search can match. */
 const MAX_CHARACTERS = 255;
 const MAX_VALUES = 100;
 
-/** Each value costs the database work, so that a list of values is as limited as its length. */
+/**
+ * Throws 400 if there are too many. Each value costs the database work, so the number of values is limited as well as
+ * their length.
+ */
 const refuseMoreThan = (most: number, count: number, name: string, what: string): void => {
   if (count > most) throw badRequest(`${name}: must have at most ${most} ${what}, got ${count}`, name);
 };
@@ -28,7 +31,7 @@ const lastValue = (query: QueryParameters, name: string): string | undefined => 
   return value.at(-1);
 };
 
-/** Returns the value of a query parameter, the last one if it is repeated. A longer value is a 400. */
+/** Returns the value of a query parameter, the last one if it is repeated. Throws 400 for a longer value. */
 export const getParameter = (
   query: QueryParameters,
   name: string,
@@ -41,7 +44,7 @@ export const getParameter = (
 
 export type ListLimits = { readonly mostValues?: number; readonly mostCharacters?: number };
 
-/** Returns the comma-joined values of a query parameter. More of them, or a longer one, is a 400. */
+/** Returns the comma-separated values of a query parameter. Throws 400 for too many values or a longer value. */
 export const getListParameter = (
   query: QueryParameters,
   name: string,
@@ -56,7 +59,7 @@ export const getListParameter = (
   return values;
 };
 
-/** A query parameter that the list cannot be asked for without. */
+/** Returns the value of a required query parameter. Throws 400 if it is missing. */
 export const requireParameter = (query: QueryParameters, name: string): string => {
   const value = getParameter(query, name);
   if (!value) throw badRequest(`${name} is required`, name);
@@ -65,19 +68,19 @@ export const requireParameter = (query: QueryParameters, name: string): string =
 
 export type SortOrder<Sort extends string> = { readonly sort: Sort; readonly descending: boolean };
 
-/** `sort`, the first of these where nothing is said; a leading `-` turns it round. */
+/** Returns the order that `sort` requests, by default the first of `sorts`. A leading `-` reverses the order. */
 export const parseSort = <Sort extends string>(
   query: QueryParameters,
   sorts: readonly [Sort, ...Sort[]],
 ): SortOrder<Sort> => {
   const text = getParameter(query, 'sort') || sorts[0];
   const descending = text.startsWith('-');
-  const sort = sorts.find((known) => known === (descending ? text.slice(1) : text));
+  const sort = sorts.find((candidate) => candidate === (descending ? text.slice(1) : text));
   if (!sort) throw badRequest(`sort must be one of ${sorts.join(', ')}, with or without a leading -`, 'sort');
   return { sort, descending };
 };
 
-const wholeNumber = (query: QueryParameters, name: string): number | undefined => {
+const parseWholeNumber = (query: QueryParameters, name: string): number | undefined => {
   const text = getParameter(query, name);
   if (text === undefined || text === '') return undefined;
   const value = Number(text);
@@ -85,42 +88,44 @@ const wholeNumber = (query: QueryParameters, name: string): number | undefined =
   return value;
 };
 
-/** `page[number]` and `page[size]`; sizes above the maximum are cut to it (clients.md §2). */
+/** Parses `page[number]` and `page[size]`. A size above the maximum is cut to it (clients.md §2). */
 export const parsePage = (query: QueryParameters, defaultSize = DEFAULT_SIZE, maxSize = MAX_SIZE): PageRequest => ({
-  number: wholeNumber(query, 'page[number]') ?? 1,
-  size: Math.min(wholeNumber(query, 'page[size]') ?? defaultSize, maxSize),
+  number: parseWholeNumber(query, 'page[number]') ?? 1,
+  size: Math.min(parseWholeNumber(query, 'page[size]') ?? defaultSize, maxSize),
 });
 
-/** Postgres reads and drops all rows before a page. So many take a millisecond. */
+/** Postgres reads and drops all rows before a page. For this number of rows that takes a millisecond. */
 const MAX_ROWS_NEAR = 5_000;
 
 export const isNearStart = ({ number, size }: PageRequest): boolean => number * size <= MAX_ROWS_NEAR;
 
-/** Like `limitOf`, for a page size that the statement computes: an SQL expression. */
+/** Like `buildLimit`, for a page size that the statement computes as an SQL expression. */
 export const buildLimitWithSize = ({ number }: PageRequest, size: Sql): Sql =>
   sql`limit ${size} offset ${number - 1}::bigint * ${size}`;
 
 export const buildLimit = ({ number, size }: PageRequest): Sql => sql`limit ${size} offset ${(number - 1) * size}`;
 
-/** What a page shows of a list that is small enough to be read whole. */
+/** Returns the items of a page, for a list that is small enough to be read completely. */
 export const slicePage = <T>(items: readonly T[], { number, size }: PageRequest): readonly T[] =>
   items.slice((number - 1) * size, number * size);
 
-/** A page of a list, and how many there are on all of its pages. */
+/** The rows of one page, and the number of rows on all pages. */
 export type ListPage<Row> = { readonly rows: readonly Row[]; readonly total: number };
 
 /**
- * What the statement of a list has found: `owner left join lateral (a page of what it owns) on true`, the count of all in
- * each row. Where the page is empty there is one row, of the owner alone.
+ * Converts the rows of a list statement of the form `owner left join lateral (a page of its items) on true`, with the
+ * count of all items in each row. For an empty page the statement returns one row with the owner only.
  */
 export const toListPage = <Row extends { readonly id: string; readonly total: number }>(
-  found: readonly Row[],
+  rows: readonly Row[],
 ): ListPage<Row> => ({
-  rows: found.filter(({ id }: { readonly id: string | null }) => id !== null),
-  total: found[0]?.total ?? 0,
+  rows: rows.filter(({ id }: { readonly id: string | null }) => id !== null),
+  total: rows[0]?.total ?? 0,
 });
 
-/** A page of a list, with the links and counts of contract §2.1. `url` is the path and query as they were asked. */
+/**
+ * Renders a page of a list with the links and counts of contract §2.1. `url` is the request's path and query string.
+ */
 export const renderPage = (
   data: readonly Resource[],
   page: PageRequest,
@@ -155,10 +160,10 @@ export const renderPage = (
   };
 };
 
-/** `url` is the path and query as they were sent. */
+/** `url` is the request's path and query string. */
 type ListRequest = { readonly query: unknown; readonly url: string };
 
-/** Returns the document of the page that a request asks for. `list` reads the page, `render` renders one row of it. */
+/** Renders the page that a request asks for. `list` reads the page, `render` renders one row. */
 export const renderList = async <Row>(
   { query, url }: ListRequest,
   list: (page: PageRequest) => Promise<ListPage<Row>>,
@@ -176,12 +181,12 @@ export const renderList = async <Row>(
 
 const createPageLinks = (url: string, size: number): ((number: number) => string) => {
   const [path = '', ...rest] = url.split('?');
-  // A question mark in what is asked is as good as any other character (RFC 3986, 3.4).
+  // A query string may contain question marks (RFC 3986, 3.4).
   const search = rest.join('?');
-  const others = search
+  const otherParameters = search
     .split('&')
     .filter((pair) => pair !== '' && !/^page(?:\[|%5B)(?:number|size)(?:\]|%5D)=/i.test(pair))
     .map((pair) => `${pair}&`)
     .join('');
-  return (number) => `${path}?${others}page%5Bnumber%5D=${number}&page%5Bsize%5D=${size}`;
+  return (number) => `${path}?${otherParameters}page%5Bnumber%5D=${number}&page%5Bsize%5D=${size}`;
 };

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { RateLimitRefusal, Refusal, type Problem, type RefusalKind } from '#kernel';
 import { JSON_API } from './media-type.js';
 
-/** The one place that knows HTTP's numbers; titles as clients know them (clients.md §2). */
+/** HTTP status and title of each refusal. No other code knows status codes. Clients know the titles (clients.md §2). */
 const HTTP_STATUSES = {
   'bad-request': [400, 'bad request'],
   unauthorized: [401, 'unauthorized'],
@@ -24,11 +24,11 @@ const KIND_OF_STATUS = new Map(
   Object.entries(HTTP_STATUSES).map(([kind, [status]]) => [status as number, kind as RefusalKind]),
 );
 
-/** For who tells refusals in words of another protocol. */
+/** Returns the HTTP status of a refusal, for error bodies in other formats than JSON:API. */
 export const getHttpStatus = ({ kind }: Refusal): number => HTTP_STATUSES[kind][0];
 
 const errorObject = (status: number, title: string, problem: Problem): Record<string, unknown> => ({
-  // A string: clients lose the whole message when it is a number.
+  // A string: clients lose the message if the status is a number.
   status: String(status),
   title: problem.title ?? title,
   detail: problem.detail,
@@ -37,7 +37,10 @@ const errorObject = (status: number, title: string, problem: Problem): Record<st
   ...(problem.meta === undefined ? {} : { meta: problem.meta }),
 });
 
-/** What Nest and Fastify themselves refuse: unknown routes, broken JSON, too much of it, another media type. */
+/**
+ * Converts errors that Nest and Fastify throw for unknown routes, broken JSON, large bodies and other media types.
+ * Returns null for a fault of the server.
+ */
 const toRefusal = (error: unknown): Refusal | null => {
   if (error instanceof Refusal) return error;
   const status =
@@ -52,23 +55,23 @@ const toRefusal = (error: unknown): Refusal | null => {
   return new Refusal(kind, [{ detail }]);
 };
 
-/** Returns the JSON:API document of a refusal. */
+/** Renders the JSON:API document of a refusal. */
 export const renderRefusal = ({ kind, problems }: Refusal): object => {
   const [status, title] = HTTP_STATUSES[kind];
   return { errors: problems.map((problem) => errorObject(status, title, problem)) };
 };
 
-/** The server reads and drops what is left of a body up to this size, and keeps the connection open. */
+/** Up to this size, the server reads and drops the rest of a request's body and keeps the connection open. */
 const MAX_DRAINED_BYTES = 64 * 1024;
 
-/** Closes the connection after the answer if much of the request's body is still to come (RFC 9112 §9.6). */
+/** Closes the connection after the response if a large part of the request's body is still unread (RFC 9112 §9.6). */
 const closeIfBodyIsUnread = (reply: FastifyReply): void => {
   const { complete, headers } = reply.request.raw;
   const isShort = !headers['transfer-encoding'] && Number(headers['content-length'] ?? 0) <= MAX_DRAINED_BYTES;
   if (!complete && !isShort) void reply.header('connection', 'close');
 };
 
-/** Headers that tell clients how to authenticate, or when to try again. */
+/** Sets the headers that tell clients how to authenticate or when to try again. */
 export const setRefusalHeaders = (reply: FastifyReply, refused: Refusal): void => {
   if (refused.kind === 'unauthorized') void reply.header('www-authenticate', 'Bearer');
   if (refused.retryAfter !== undefined) void reply.header('retry-after', String(refused.retryAfter));
@@ -96,7 +99,7 @@ export class RefusalFilter implements ExceptionFilter {
     const reply = http.getResponse<FastifyReply>();
     const refused = toRefusal(error);
     if (!refused) {
-      // The caller gets this id to report; the line holds what went wrong.
+      // The response contains only the request id; the log line contains the error.
       this.logger.error(error, { requestId: reply.request.id });
       const detail = `Something went wrong on our side. Request id: ${reply.request.id}`;
       void reply

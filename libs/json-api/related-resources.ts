@@ -5,9 +5,10 @@ import type { Resource } from './document.js';
 type Resources = readonly Resource[] | Promise<readonly Resource[]>;
 
 /**
- * Resources that a document brings along: the query for their rows, and what the caller is shown of those. Who keeps the
- * resources makes it, so that they are what their own endpoint answers with, and left out where that would say no.
- * The ids it is made for are an expression of type text[]: a parameter, or a query for what other rows name.
+ * Related resources of a document: the query for their rows, and the function that renders the rows which the caller
+ * may see. The module that owns the resources defines it, so that they equal the response of their own endpoint.
+ * Resources that this endpoint would refuse are left out. The ids are an SQL expression of type text[]: a parameter, or
+ * a query for the ids in other rows.
  */
 export type RelatedResources = { readonly query: Sql; readonly render: (rows: readonly DatabaseRow[]) => Resources };
 
@@ -21,24 +22,28 @@ export const defineRelated = <R extends DatabaseRow>(
 
 type SlowReadCaller = { readonly id: string };
 
-/** Returns the caller that the related resources of a list are read for as slow statements; null for a single resource. */
+/**
+ * Returns the caller that the limit for slow statements counts if the related resources belong to a list; null for a
+ * single resource.
+ */
 export const getSlowReadCaller = (caller: SlowReadCaller, rows: readonly unknown[]): SlowReadCaller | null =>
   rows.length > 1 ? caller : null;
 
 /**
- * Reads all of them in one statement, or in none if there is nothing to read. With `slowFor` the statement is a slow one of
- * that caller (docs/explanation/adr/0030): wherever its cost grows with what a list or an organization has.
+ * Reads all related resources in one statement; runs none if the list is empty. With `slowFor`, the statement counts as
+ * a slow one of that caller (docs/explanation/adr/0030). Use it if the cost grows with the size of a list or an
+ * organization.
  */
 export const readRelated = async (
   database: Database,
-  wanted: readonly RelatedResources[],
+  related: readonly RelatedResources[],
   slowFor: SlowReadCaller | null,
 ): Promise<Resource[]> => {
-  const found = await runCombinedQueries(
+  const results = await runCombinedQueries(
     database,
-    wanted.map(({ query }) => query),
+    related.map(({ query }) => query),
     slowFor,
   );
-  const rendered = await Promise.all(wanted.map(async ({ render }, n) => render(found[n] ?? [])));
+  const rendered = await Promise.all(related.map(async ({ render }, n) => render(results[n] ?? [])));
   return rendered.flat();
 };

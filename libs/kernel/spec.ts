@@ -4,8 +4,8 @@ import type { Message } from './events/message.js';
 import { Refusal, type RefusalKind } from './errors/refusal.js';
 
 /**
- * Rules told as given / when / yields. It is `yields` and not `then`: an object with `then` is a thenable, and a stray
- * `await` would call it.
+ * Describes a rule as given / when / yields. The last method is `yields` because an object with a method `then` is a
+ * thenable: a stray `await` would call it.
  */
 export const specify = <S, C extends Message, E extends Message>(decider: Decider<S, C, E>) => {
   const given = (...history: readonly E[]) => {
@@ -16,16 +16,16 @@ export const specify = <S, C extends Message, E extends Message>(decider: Decide
         yields: (...events: readonly E[]): void => {
           expect(attempt(command)).toEqual(events);
         },
-        /** `pointers`: where the request is wrong, problem by problem. */
+        /** `pointers`: the JSON pointer of each problem, in order. */
         refuses: (kind: RefusalKind, detail: string | RegExp, ...pointers: readonly string[]): void => {
-          let thrown: unknown;
+          let refusal: unknown;
           try {
             attempt(command);
           } catch (error) {
-            thrown = error;
+            refusal = error;
           }
-          expect(thrown).toBeInstanceOf(Refusal);
-          const refused = thrown as Refusal;
+          expect(refusal).toBeInstanceOf(Refusal);
+          const refused = refusal as Refusal;
           expect(refused.kind).toBe(kind);
           expect(refused.message).toMatch(detail);
           if (pointers.length > 0) expect(refused.problems.map(({ pointer }) => pointer)).toEqual(pointers);

@@ -1,4 +1,4 @@
-/** The kinds of no. The numbers that HTTP gives them are known to libs/json-api alone. */
+/** The reasons for which a request is refused. Only libs/json-api knows their HTTP status codes. */
 export type RefusalKind =
   | 'bad-request'
   | 'unauthorized'
@@ -14,22 +14,22 @@ export type RefusalKind =
   | 'too-many'
   | 'unavailable';
 
-/** One thing that is wrong. `pointer` is a JSON pointer into the request's body (RFC 6901). */
+/** One fault of a request. `pointer` is a JSON pointer into the request's body (RFC 6901). */
 export type Problem = {
   readonly detail: string;
-  /** In place of the title that goes with the kind. */
+  /** Replaces the default title of the refusal's kind. */
   readonly title?: string;
   readonly pointer?: string;
   readonly parameter?: string;
   readonly meta?: Readonly<Record<string, unknown>>;
 };
 
-/** Thrown wherever the answer is no. Everything else that is thrown is a fault of ours. */
+/** Thrown if a request is refused. Any other error is a fault of the server. */
 export class Refusal extends Error {
   constructor(
     readonly kind: RefusalKind,
     readonly problems: readonly Problem[],
-    /** Seconds, for `Retry-After`. */
+    /** Seconds, for the header `Retry-After`. */
     readonly retryAfter?: number,
   ) {
     super(problems.map((problem) => problem.detail).join('; '));
@@ -37,7 +37,10 @@ export class Refusal extends Error {
   }
 }
 
-/** Not there, or not for the caller to see: the two are told apart nowhere (clients.md §2). */
+/**
+ * Returns a 404. A resource that the caller may not see gets the same response as one that does not exist (clients.md
+ * §2).
+ */
 export const notFound = (detail = 'Not found'): Refusal => new Refusal('not-found', [{ detail }]);
 
 export const conflict = (detail: string, meta?: Problem['meta']): Refusal =>
@@ -48,7 +51,10 @@ export const forbidden = (detail: string): Refusal => new Refusal('forbidden', [
 export const badRequest = (detail: string, parameter?: string): Refusal =>
   new Refusal('bad-request', [parameter === undefined ? { detail } : { detail, parameter }]);
 
-/** `attribute` is the API's name of it, such as `auto-apply`, or a whole pointer that begins with a slash. */
+/**
+ * Returns a 422. `attribute` is an attribute name of the API, such as `auto-apply`, or a JSON pointer that begins with
+ * a slash.
+ */
 export const unprocessable = (detail: string, attribute?: string): Refusal => {
   if (attribute === undefined) return new Refusal('unprocessable', [{ detail }]);
   const pointer = attribute.startsWith('/') ? attribute : `/data/attributes/${attribute}`;
@@ -65,13 +71,18 @@ const collectProblems = (check: () => unknown): readonly Problem[] => {
   }
 };
 
-/** All of these checks, and one refusal with what each of them finds wrong (clients.md §2: several problems, several objects). */
+/**
+ * Runs all checks and throws one refusal with the problems of all of them (clients.md §2: one object for each problem).
+ */
 export const runAllChecks = (...checks: readonly (() => unknown)[]): void => {
   const problems = checks.flatMap(collectProblems);
   if (problems.length > 0) throw new Refusal('unprocessable', problems);
 };
 
-/** Returns what `work` returns. If it refuses, the refusal also names what each of the checks finds wrong, once. */
+/**
+ * Returns the result of `work`. If `work` refuses, the refusal also contains the problems that the checks find, each
+ * once.
+ */
 export const collectRefusals = <T>(work: () => T, ...checks: readonly (() => unknown)[]): T => {
   try {
     return work();
@@ -90,12 +101,11 @@ export const unavailable = (detail: string, retryAfter: number): Refusal =>
   new Refusal('unavailable', [{ detail }], retryAfter);
 
 export type RateLimitDetails = {
-  /** Requests per second that the limit allows. */
   readonly perSecond: number;
   readonly retryInMs: number;
 };
 
-/** Thrown for a request beyond a rate limit; clients read when they may try again from its headers (clients.md §2). */
+/** Thrown for a request beyond a rate limit. Its headers tell clients when to try again (clients.md §2). */
 export class RateLimitRefusal extends Refusal {
   constructor(
     detail: string,

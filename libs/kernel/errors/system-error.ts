@@ -1,3 +1,3 @@
-/** The `code` of an error such as ENOENT, null where it has none. */
+/** Returns the `code` of a system error, such as ENOENT, or null if the error has no code. */
 export const getErrorCode = (error: unknown): string | null =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;

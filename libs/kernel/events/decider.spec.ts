@@ -28,7 +28,7 @@ const opened: DoorEvent = { type: 'DoorOpened', data: { by: 'ada' } };
 const closed: DoorEvent = { type: 'DoorClosed', data: { by: 'bob' } };
 
 describe('fold', () => {
-  it('is the state it began with where nothing happened', () => {
+  it('returns the initial state if there are no events', () => {
     expect(fold(door, door.initial, [])).toBe(door.initial);
   });
 
@@ -37,29 +37,29 @@ describe('fold', () => {
     expect(fold(door, door.initial, [opened, closed])).toEqual({ open: false, moves: 2 });
   });
 
-  it('goes on from a snapshot as from the start', () => {
+  it('continues from a snapshot with the same result as from the first event', () => {
     const snapshot = fold(door, door.initial, [opened, closed]);
     expect(fold(door, snapshot, [opened])).toEqual(fold(door, door.initial, [opened, closed, opened]));
   });
 });
 
 describe('decide', () => {
-  it('runs the row of the command on the state', () => {
+  it("runs the decider's function for the command", () => {
     expect(decide(door, { type: 'OpenDoor', data: { by: 'ada' } }, door.initial)).toEqual([opened]);
     expect(decide(door, { type: 'CloseDoor', data: { by: 'ada' } }, door.initial)).toEqual([]);
   });
 
-  it('lets the refusal through', () => {
+  it('passes the refusal on', () => {
     const state = fold(door, door.initial, [opened]);
     expect(() => decide(door, { type: 'OpenDoor', data: { by: 'bob' } }, state)).toThrow(Refusal);
   });
 });
 
-describe('rules told as given, when, yields', () => {
+describe('specify', () => {
   const { given } = specify(door);
   const open = { type: 'OpenDoor', data: { by: 'ada' } } as const;
 
-  it('hold where they hold', () => {
+  it('passes if the decider does what the rule expects', () => {
     given().when(open).yields(opened);
     given(opened).when(open).refuses('conflict', 'The door is open');
     expect(given(opened, closed).state).toEqual({ open: false, moves: 2 });
@@ -68,16 +68,16 @@ describe('rules told as given, when, yields', () => {
   it.each([
     ['another event', () => given().when(open).yields(closed)],
     [
-      'an event where none comes',
+      'an event although there is none',
       () =>
         given()
           .when({ type: 'CloseDoor', data: { by: 'ada' } })
           .yields(closed),
     ],
-    ['a refusal where none comes', () => given().when(open).refuses('conflict', 'The door is open')],
+    ['a refusal although there is none', () => given().when(open).refuses('conflict', 'The door is open')],
     ['another kind of refusal', () => given(opened).when(open).refuses('not-found', 'The door is open')],
-    ['another text', () => given(opened).when(open).refuses('conflict', 'The window is open')],
-  ])('fail where they tell of %s', (_, rule) => {
+    ['another message', () => given(opened).when(open).refuses('conflict', 'The window is open')],
+  ])('fails if the rule expects %s', (_, rule) => {
     expect(rule).toThrow(/expect/);
   });
 });

@@ -3,19 +3,22 @@ import type { Message, HandlersByType } from './message.js';
 /**
  * The rules of one aggregate, as pure functions: no Nest, no SQL, no clock.
  *
- * `decide` may refuse, and spells out the data of each event; `evolve` never refuses. `version` is raised whenever the
- * shape of the state changes: snapshots of an older version are then folded anew from the stream.
+ * `decide` may refuse, and spells out the data of each event; `evolve` never refuses. Raise `version` whenever the
+ * shape of the state changes: a snapshot of an older version is then folded again from the events of the stream.
  */
 export type Decider<State, C extends Message, E extends Message> = {
   readonly version: number;
   readonly initial: State;
   readonly decide: HandlersByType<C, [state: State], readonly E[]>;
   readonly evolve: HandlersByType<E, [state: State], State>;
-  /** The people whose names the state knows, as `personIn` says: none of them is forgotten while it is being kept. */
+  /**
+   * Returns the ids of the people whose names the state contains (see `listNamedPeople`). Such a person is not
+   * forgotten while the state is being stored.
+   */
   readonly people?: (state: State) => readonly string[];
 };
 
-/** Runs the command's row of the table. */
+/** Runs the decider's function for the command and returns its events. */
 export const decide = <S, C extends Message, E extends Message>(
   decider: Decider<S, C, E>,
   command: C,
@@ -25,7 +28,7 @@ export const decide = <S, C extends Message, E extends Message>(
   return row(command.data, state);
 };
 
-/** The state after these events. */
+/** Returns the state after these events. */
 export const fold = <S, E extends Message>(
   decider: Pick<Decider<S, never, E>, 'evolve'>,
   state: S,

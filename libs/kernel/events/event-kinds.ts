@@ -2,7 +2,7 @@ import type { DataOf, Message } from './message.js';
 import type { PersonalText } from './personal-texts.js';
 import type { RecordedEvent } from './recorded-event.js';
 
-/** What we need of a zod schema: the kernel imports nothing. */
+/** The part of a zod schema that the kernel needs. The kernel imports no library. */
 export type EventDataSchema<T> = { parse(data: unknown): T };
 
 /** How an event appears in the audit trail (contract §6). `id` is the audited resource, by default the stream. */
@@ -11,11 +11,11 @@ export type AuditMapping<Data> = {
   readonly action: string | ((data: Data) => string);
   readonly id?: (data: Data, event: RecordedEvent) => string;
   readonly meta?: (data: Data, event: RecordedEvent) => Readonly<Record<string, unknown>> | null;
-  /** The id that stands for a caller whom the organization must not identify; null for every other caller. */
+  /** Returns an id that replaces a caller whom the organization must not identify; null for every other caller. */
   readonly hiddenActor?: (data: Data, event: RecordedEvent) => string | null;
 };
 
-/** Of which kind of resource an entry is, and what it says was done. */
+/** Returns the resource type and the action of an event's audit entry. */
 export const describeAuditEvent = <Data>(
   { resource, action }: AuditMapping<Data>,
   data: Data,
@@ -25,38 +25,46 @@ export const describeAuditEvent = <Data>(
 });
 
 /**
- * What is known of one event type besides its data: where it goes and how it is told. Every event type of a slice has
- * an entry, by the compiler: none can be forgotten in the schemas, the topics or the audit catalogue.
+ * Everything about an event type except the shape of its data: topic, audit entry, personal texts. The compiler
+ * requires an entry for each event type of a module, so that no type is missing in schemas, topics and the audit
+ * catalogue.
  */
 export type EventKind<Data = unknown> = {
-  /** Raised when the data's shape changes; `upcast[n]` then lifts version n to n + 1 when an old event is read. */
+  /**
+   * Raise it when the shape of the data changes. `upcast[n]` then converts version n to n + 1 when an old event is
+   * read.
+   */
   readonly schemaVersion: number;
   readonly schema: EventDataSchema<Data>;
-  /** Suffix of the Kafka topic, after the prefix. */
+  /** Suffix of the Kafka topic. The configured prefix precedes it. */
   readonly topic: string;
   readonly audit: AuditMapping<Data> | { readonly unaudited: string };
   readonly upcast?: Readonly<Record<number, (data: unknown) => unknown>>;
   /**
-   * Which of its texts are people's. Asked of the event as it is and as it is sealed, so it must not depend on these texts,
-   * but on whether two are the same; neither must `upcast` change them.
+   * Returns the personal texts of the data. It runs on the plain event and on the encrypted one, so the result must not
+   * depend on the content of these texts. It may depend on whether two of them are equal. `upcast` must not change
+   * these texts.
    */
   readonly personal?: (data: Data, event: Pick<RecordedEvent, 'stream' | 'context'>) => readonly PersonalText[];
-  /** Whom it forgets: with the event goes the key to all their texts, in whichever events those are. */
+  /**
+   * Returns the id of the person that the event forgets. Their key is deleted with the append, which makes their texts
+   * unreadable in all events.
+   */
   readonly forgets?: (data: Data, event: Pick<RecordedEvent, 'stream'>) => string;
 };
 
 export type EventKinds<E extends Message> = { readonly [T in E['type']]: EventKind<DataOf<E, T>> };
 
-/** The kinds of every slice, by event type. */
+/** The event kinds of all modules, by event type. */
 export type EventRegistry = Readonly<Record<string, EventKind<never>>>;
 
-/** Lifts data of an older schema version to today's shape, one version at a time. */
+/** Converts data of an older schema version to the current one, one version at a time. */
 export const upcastEventData = (kind: EventKind<never>, schemaVersion: number, data: unknown): unknown => {
-  let lifted = data;
+  let currentData = data;
   for (let version = schemaVersion; version < kind.schemaVersion; version += 1) {
-    const lift = kind.upcast?.[version];
-    if (!lift) throw new Error(`no upcast from schema version ${version} to ${version + 1}`);
-    lifted = lift(lifted);
+    const upcast = kind.upcast?.[version];
+    if (!upcast) throw new Error(`no upcast from schema version ${version} to ${version + 1}`);
+    currentData = upcast(currentData);
   }
-  return lifted;
+  return currentData;
 };

@@ -1,8 +1,8 @@
 import type { Message } from './message.js';
 
-/*
- * Deletions in the hierarchy organization > project > workspace. A deletion removes everything that the deleted resource
- * owns, so modules below the owner's also handle these events; that is why the events are defined here.
+/**
+ * Deletions in the hierarchy organization > project > workspace. A deletion removes everything that the deleted
+ * resource owns, so modules in lower layers handle these events too. That is why the events are defined here.
  */
 
 export type OrganizationDeleted = Message<'OrganizationDeleted', { name: string }>;

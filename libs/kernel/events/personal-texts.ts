@@ -1,38 +1,39 @@
 /**
- * A text that is somebody's: their name, their address. The log keeps it sealed under a key of theirs, so that they can be
- * forgotten (ADR 25).
+ * A text that belongs to a person, such as a name or an address. The log stores it encrypted with a key of that person,
+ * so that the person can be forgotten (ADR 25).
  */
 export type PersonalText = {
-  /** Where it stands, key by key. */
+  /** Path of the text in the event's data, key by key. */
   readonly at: readonly string[];
-  /** Whose it is: the id of a user. */
+  /** The id of the user that the text belongs to. */
   readonly person: string;
-  /** What is read in its place once they are forgotten: their id in that of a name, null in that of a detail. */
+  /** Determines the value after the person was forgotten: their id for a name, null for a detail. */
   readonly kind: 'name' | 'detail';
 };
 
-/** Who did or has something, as events and states name them. Only users are people: teams and runs keep their names. */
+/** A caller, owner or holder, as events and states name it. Only users are people: teams and runs keep their names. */
 export type Principal = { readonly type: string; readonly id: string; readonly name: string };
 
-/** Somebody as a caller sees them: without a name if they are a team that the caller may not see. */
+/** A principal as a caller sees it. The name is null for a team that the caller may not see. */
 export type VisiblePrincipal = Omit<Principal, 'name'> & { readonly name: string | null };
 
-/** Of an event's data, under whose key `at` somebody stands. */
+/** Describes the name of the principal under the key `at` of an event's data. */
 export const describePersonalName = (at: string, { type, id }: Omit<Principal, 'name'>): readonly PersonalText[] =>
   type === 'users' ? [{ at: [at, 'name'], person: id, kind: 'name' }] : [];
 
-/** Of an event's data that says whom it is about. */
+/** Describes `username` of an event whose data has the id of the user in `user`. */
 export const describeUsername = ({ user }: { readonly user: string }): readonly PersonalText[] => [
   { at: ['username'], person: user, kind: 'name' },
 ];
 
-/** The person whom a state names; nobody where it is a team, or somebody who was forgotten. */
-export const listNamedPeople = (named: Principal | null | undefined): readonly string[] =>
-  named?.type === 'users' && named.name !== named.id ? [named.id] : [];
+/** Returns the id of the user that a state names; none for a team and for a user who was forgotten. */
+export const listNamedPeople = (principal: Principal | null | undefined): readonly string[] =>
+  principal?.type === 'users' && principal.name !== principal.id ? [principal.id] : [];
 
 /**
- * A column of a view in which people are named: it holds { type, id, name }, at its root or at `at`; or the name alone, and
- * the column `id` says whose it is. Who is forgotten is named by their id there (libs/personal-data/name-eraser.ts).
+ * A column of a view that contains names of people. Either the column contains { type, id, name }, at its root or at
+ * the path `at`. Or it contains the name alone, and the column `id` contains the id of the user. When a person is
+ * forgotten, their id replaces the name (libs/personal-data/name-eraser.ts).
  */
 export type NameColumn = { readonly table: string; readonly column: string } & (
   { readonly at?: readonly string[] } | { readonly id: string }

@@ -45,29 +45,29 @@ const recorded = (type: string, data: unknown): RecordedEvent => ({
 const statements = (type: string, data: unknown) => projectEvent(lamps, recorded(type, data)).map(compileStatement);
 
 describe('a projection', () => {
-  it('turns an event and what is known of it into a statement', () => {
+  it('turns an event and its context into a statement', () => {
     expect(statements('LampHung', { room: 'hall' })).toEqual([
       { text: 'insert into lamps (id, room) values ($1, $2)', values: ['lamp-1', 'hall'] },
     ]);
   });
 
-  it('may need several, in order', () => {
+  it('returns several statements in order', () => {
     expect(statements('LampMoved', { from: 'hall', to: 'attic' }).map(({ values }) => values)).toEqual([
       ['hall'],
       ['attic'],
     ]);
   });
 
-  it('sees an event and ignores it', () => {
+  it('returns no statement for an event that it ignores', () => {
     expect(statements('LampDusted', {})).toEqual([]);
   });
 
-  it('may ignore an event for what it says', () => {
+  it('decides by the data of an event whether to ignore it', () => {
     expect(statements('LampLit', { secretly: true })).toEqual([]);
     expect(statements('LampLit', { secretly: false })).toHaveLength(1);
   });
 
-  it('has no opinion on what is not its own', () => {
+  it('returns no statement for an event type that it does not list', () => {
     expect(statements('DoorOpened', {})).toEqual([]);
   });
 });

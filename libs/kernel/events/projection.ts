@@ -7,22 +7,25 @@ type ProjectionHandler<E extends Message, T extends E['type']> =
   ((data: DataOf<E, T>, event: RecordedEvent) => Sql | readonly Sql[] | null) | null;
 
 /**
- * A view as a list of sentences: this event, that statement; `null` = seen and ignored. The birth event inserts whole
- * rows, later ones only update. Statements name their tables without a schema: the connection's search path says
- * whether they write the live views or the scratch copies of `rebuild` and `verify`.
+ * A view as a table from event type to statements; `null` if the view ignores the event. The event that creates the
+ * resource inserts the complete row, later events only update it. Statements name their tables without a schema: the
+ * connection's search path selects the live views or the temporary copies of `rebuild` and `verify`.
  *
- * All projections here run inside the append's transaction (DESIGN decision 5); what may lag is a Follower.
+ * Projections run inside the append's transaction (DESIGN decision 5). A view that may lag behind is a follower.
  */
 export type Projection<E extends Message = Message> = {
   readonly name: string;
-  /** The tables that this projection alone writes. Without any it is never replayed: it acts on what no log can rebuild. */
+  /**
+   * The tables that only this projection writes. A projection without tables is never replayed: it changes data that
+   * the log cannot rebuild.
+   */
   readonly tables: readonly string[];
-  /** Where they name people, each column once. */
+  /** The columns of these tables that contain names of people, each once. */
   readonly names?: readonly NameColumn[];
   readonly on: { readonly [T in E['type']]: ProjectionHandler<E, T> };
 };
 
-/** The statements that an event means for a projection; none where it has no opinion. */
+/** Returns the statements of a projection for an event; none if the projection ignores it. */
 export const projectEvent = (projection: Projection, event: RecordedEvent): readonly Sql[] => {
   const on = projection.on as Readonly<Record<string, ProjectionHandler<Message, string> | undefined>>;
   const statements = on[event.type]?.(event.data, event) ?? [];

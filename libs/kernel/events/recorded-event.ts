@@ -1,10 +1,10 @@
 import type { Message } from './message.js';
 import type { Principal } from './personal-texts.js';
 
-/** ISO 8601, UTC, milliseconds, ending in `Z`: the only form of time that leaves the database or enters a document. */
+/** ISO 8601 in UTC with milliseconds, ending in `Z`. The database and documents use no other form of time. */
 export type Timestamp = string;
 
-/** Who did it and how it reached us; stored beside every event (contract §2.5, DESIGN decision 2). */
+/** The caller and the request that led to an event. Stored with every event (contract §2.5, DESIGN decision 2). */
 export type EventContext = {
   readonly accessor: Principal;
   readonly auth: 'Client' | 'Impersonated' | 'System';
@@ -14,27 +14,30 @@ export type EventContext = {
     readonly address: string | null;
     readonly userAgent: string | null;
   };
-  /** The user to whom the signed link was given that somebody came with: address and program are as good as theirs. */
+  /**
+   * The user that a signed link was made for, if the request used one. Address and user agent of the request then count
+   * as personal data of this user.
+   */
   readonly linkOf?: string;
-  /** Joins everything that one outside request led to. */
+  /** Id that all events of one external request share. */
   readonly correlation: string;
-  /** The id of the event that caused this one, where a follower acted on it. */
+  /** The id of the event that caused this one if a follower appended it, else null. */
   readonly causation: string | null;
 };
 
-/** A place in the log. Readers go in this order, and only below the oldest transaction still running. */
+/** A position in the log. Readers follow this order and read only below the oldest running transaction. */
 export type LogPosition = { readonly transaction: string; readonly position: number };
 
-/** An event as the log holds it. */
+/** An event as the log stores it. */
 export type RecordedEvent<E extends Message = Message> = E & {
-  /** UUIDv7; also the CloudEvent's id and the trail entry's. */
+  /** UUIDv7. The CloudEvent and the audit entry have the same id. */
   readonly id: string;
-  /** The id of the resource whose stream it is, for example `ws-…`. */
+  /** The id of the resource that the stream belongs to, for example `ws-…`. */
   readonly stream: string;
   /** 1, 2, 3 … within the stream, without gaps. */
   readonly version: number;
   readonly schemaVersion: number;
-  /** External id (`org-…`) of the organization it belongs to, null for what belongs to the site. */
+  /** External id (`org-…`) of the organization that the event belongs to; null for events of the site. */
   readonly organization: string | null;
   readonly time: Timestamp;
   readonly context: EventContext;

@@ -1,6 +1,6 @@
 type ComparedFields<Changes> = { readonly [Key in keyof Changes]?: unknown };
 
-/** Only what differs from how it stands, as JSON shows both: an update that changes nothing is no event. */
+/** Returns the changes that differ from `before`, compared as JSON. An update without a difference appends no event. */
 export const pickChanged = <Changes extends object>(
   before: ComparedFields<Changes>,
   changes: Changes,

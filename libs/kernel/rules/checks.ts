@@ -1,11 +1,11 @@
 import { toLabel } from '../text/attribute-names.js';
 import { unprocessable } from '../errors/refusal.js';
 
-/** What names of one kind look like. */
+/** The rules for one kind of name. */
 export type NameRule = {
-  /** What the API calls it. */
+  /** Attribute name in the API. Default: `name`. */
   readonly attribute?: string;
-  /** Matches the whole of a good name; without one, any text is good. */
+  /** Must match the complete name. Without a pattern, any text is valid. */
   readonly pattern?: RegExp;
   /** Completes `Name may only contain …`. */
   readonly allowed?: string;
@@ -13,13 +13,13 @@ export type NameRule = {
   readonly most: number;
 };
 
-/** Of most names: they stand in paths. */
+/** The rule for names that appear in URL paths, which are most names. */
 export const PATH_NAME_RULE = {
   pattern: /^[A-Za-z0-9_-]+$/,
   allowed: 'letters, numbers, dashes and underscores',
 } as const;
 
-/** Texts are those in use (clients.md §2). */
+/** Throws 422 for an invalid name. Clients know these texts (clients.md §2). */
 export const checkName = (name: string, rule: NameRule): void => {
   const { attribute = 'name', pattern, allowed = '', least = 1, most } = rule;
   const refuse = (what: string) => unprocessable(`${toLabel(attribute)} ${what}`, attribute);
@@ -31,7 +31,7 @@ export const checkName = (name: string, rule: NameRule): void => {
 
 const DURATION = /^[0-9]{1,4}[dh]$/;
 
-/** How long workspaces may lie idle before they are destroyed; null and absent say nothing. */
+/** Checks the time after which idle workspaces are destroyed. Null and undefined are valid. */
 export const checkAutoDestroyDuration = (duration: string | null | undefined): void => {
   if (duration && (!DURATION.test(duration) || Number.parseInt(duration, 10) === 0)) {
     throw unprocessable(

@@ -1,12 +1,12 @@
 import { unprocessable } from '../errors/refusal.js';
 
-/** The largest numbers that callers may reach; null: no limit. They are settings of the site, injected under this class. */
+/**
+ * The largest numbers that callers may reach; null for no limit. They are settings of the site and are injected by this
+ * class.
+ */
 export abstract class Quotas {
-  /** Organizations that one user owns. */
   abstract readonly organizationsPerUser: number | null;
-  /** Users of the site. */
   abstract readonly users: number | null;
-  /** Tokens of one user, team, organization or agent pool. */
   abstract readonly tokensPerOwner: number | null;
 }
 
@@ -27,11 +27,11 @@ const QUOTA_RULES = {
 } as const satisfies Record<keyof Quotas, { describe: (most: number) => string; remedy: string }>;
 
 /**
- * Throws `unprocessable` if `existing` leaves no room for one more; null is no limit.
+ * Throws 422 if a further item would exceed the quota; null for no quota.
  *
- * Requests that run at the same time all see the count from before them and can exceed a quota together. That is
- * harmless: the excess is at most the number of such requests, the next request is refused, and nothing relies on the
- * exact number. An exact count would make callers of different organizations wait for one another.
+ * Requests that run at the same time read the same count and can exceed a quota together. That is harmless: the excess
+ * is at most the number of such requests, the next request is refused, and nothing relies on the exact number. An exact
+ * count would make callers of different organizations wait for one another.
  */
 export const checkQuota = (name: keyof Quotas, most: number | null, existing: number): void => {
   if (most === null || existing < most) return;

@@ -1,9 +1,9 @@
 import { runAllChecks, unprocessable } from '../errors/refusal.js';
 
 /**
- * A tag of a workspace or project. `value` is null for a flat tag, which only workspaces have, and empty for a binding
- * without a value, whether the request leaves the value out, sends null or sends an empty text (clients.md §8). A key
- * appears once, in order of insertion.
+ * A tag of a workspace or project. `value` is null for a flat tag, which only workspaces have. It is empty for a
+ * binding without a value, whether the request omits the value, sends null or sends an empty text (clients.md §8). Each
+ * key appears once, in order of insertion.
  */
 export type Tag = { readonly key: string; readonly value: string | null };
 
@@ -13,13 +13,15 @@ const KEY = /^[A-Za-z0-9_.=+@: -]{1,128}$/;
 export const MAX_BINDINGS = 10;
 const MAX_VALUE = 256;
 
-/** Where bindings and flat tags stand in the body of what they are bound to. */
+/** JSON pointers to the bindings and the flat tags in the body of a request. */
 export const BINDING_POINTERS = {
   bindings: '/data/relationships/tag-bindings/data',
   tags: '/data/relationships/tags/data',
 } as const;
 
-/** Where a list of bindings says that about a key which counts: of two the later one does. */
+/**
+ * Returns the pointer to the last binding with this key in a list. If a list repeats a key, the last binding applies.
+ */
 export const buildKeyPointer = (list: string, bindings: readonly Tag[], key: string): string =>
   `${list}/${bindings.findLastIndex((binding) => binding.key === key)}/attributes/key`;
 
@@ -30,8 +32,9 @@ export const checkTagKey = (key: string, pointer: string): void => {
 };
 
 /**
- * Checks each binding of a request; `pointer` locates the list there. Clients name flat tags as bindings without a value,
- * so such a binding may have the longer name of a flat tag and does not count among the ten.
+ * Checks each binding of a request; `pointer` is the JSON pointer to their list. Clients send flat tags as bindings
+ * without a value, so such a binding may have the longer name of a flat tag and does not count towards the limit of
+ * ten.
  */
 export const checkBindings = (bindings: readonly Tag[], pointer: string): void => {
   checkTagCount(bindings.length, pointer);
@@ -49,7 +52,10 @@ const checkValue = (value: string, pointer: string): void => {
   if (value.length > MAX_VALUE) throw unprocessable('Value is too long (at most 256 characters)', pointer);
 };
 
-/** Whether a tag has no value: then it is shown and removed by its name as a flat tag is, even if it is a binding. */
+/**
+ * Returns whether a tag has no value. The API shows and removes such a tag by its name like a flat tag, even if it is a
+ * binding.
+ */
 export const isValueless = ({ value }: Tag): boolean => !value;
 
 export const indexTagsByKey = (tags: readonly Tag[]): ReadonlyMap<string, Tag> =>
@@ -61,38 +67,38 @@ export const mergeTags = (tags: readonly Tag[], added: readonly Tag[] = []): rea
 ];
 
 export const removeTags = (tags: readonly Tag[], keys: readonly string[]): readonly Tag[] => {
-  const gone = new Set(keys);
-  return tags.filter(({ key }) => !gone.has(key));
+  const removedKeys = new Set(keys);
+  return tags.filter(({ key }) => !removedKeys.has(key));
 };
 
-/** The value of a tag before and after a request, if they differ: null for no tag, empty for a tag without a value. */
+/** The value of a tag before and after a request: null for no tag, empty for a tag without a value. */
 export type BindingChange = { readonly key: string; readonly from: string | null; readonly to: string | null };
 
-/** Whether bindings are added to the present tags, overwriting by key, or replace the present bindings. */
+/** `adding` adds bindings to the present tags and overwrites equal keys; `replacing` replaces the present bindings. */
 export type BindingMode = 'adding' | 'replacing';
 
 /**
- * Returns what bindings change of the present tags, one entry for each key. A flat tag that the request names without a
- * value stays flat.
+ * Returns the changes that bindings make to the present tags, one entry for each key. A flat tag that the request names
+ * without a value stays flat.
  *
- * A list that replaces leaves flat tags alone: the Terraform provider sends only the bindings of a workspace whose flat
- * tags it manages by their own path, and an empty list for `tags = {}`. A list that names a flat tag comes from a client
- * that manages flat tags as bindings, so the list replaces those as well.
+ * A replacing list leaves flat tags alone: the Terraform provider sends only the bindings of a workspace whose flat
+ * tags it manages through another path, and an empty list for `tags = {}`. A list that names a flat tag comes from a
+ * client that manages flat tags as bindings, so the list replaces the flat tags too.
  */
 export const computeBindingChanges = (
   tags: readonly Tag[],
-  wanted: readonly Tag[],
+  bindings: readonly Tag[],
   how: BindingMode,
 ): readonly BindingChange[] => {
   const there = indexTagsByKey(tags);
-  const bound = mergeTags(wanted);
-  const kept = indexTagsByKey(bound);
+  const bound = mergeTags(bindings);
+  const boundByKey = indexTagsByKey(bound);
   const replacesFlat = bound.some((tag) => isValueless(tag) && there.get(tag.key)?.value === null);
-  const isReplaced = ({ key, value }: Tag): boolean => !kept.has(key) && (value !== null || replacesFlat);
-  const gone = how === 'adding' ? [] : tags.filter(isReplaced);
+  const isReplaced = ({ key, value }: Tag): boolean => !boundByKey.has(key) && (value !== null || replacesFlat);
+  const removed = how === 'adding' ? [] : tags.filter(isReplaced);
   const changed = bound.filter((tag) => toBindingValue(there.get(tag.key)) !== toBindingValue(tag));
   return [
-    ...gone.map((tag) => ({ key: tag.key, from: toBindingValue(tag), to: null })),
+    ...removed.map((tag) => ({ key: tag.key, from: toBindingValue(tag), to: null })),
     ...changed.map((tag) => ({ key: tag.key, from: toBindingValue(there.get(tag.key)), to: toBindingValue(tag) })),
   ];
 };
@@ -118,7 +124,10 @@ export const checkTagCount = (tags: number, pointer: string): void => {
   }
 };
 
-/** Rules of clients.md §3; `pointer` says where in the request the name stood. */
+/**
+ * Checks the name of a flat tag by the rules of clients.md §3. `pointer` is the JSON pointer to the name in the
+ * request.
+ */
 export const checkFlatTag = (name: string, pointer: string): void => {
   if (name === '') throw unprocessable("Name can't be blank", pointer);
   if (!FLAT.test(name)) {

@@ -18,7 +18,7 @@ const start = (limits: { readonly stableMs?: number } = {}) => {
     now: () => time.ms,
     ...limits,
   });
-  /** Fails and waits in turn, as its users do, for this long. */
+  /** Fails and waits in turn for this time. Returns the number of failures. */
   const failFor = (ms: number): number => {
     let attempts = 0;
     for (const end = time.ms + ms; time.ms < end; attempts += 1)
@@ -28,8 +28,8 @@ const start = (limits: { readonly stableMs?: number } = {}) => {
   return { backoff, lines, time, failFor };
 };
 
-describe('a backoff', () => {
-  it('doubles its pause up to the longest one', () => {
+describe('Backoff', () => {
+  it('doubles the pause up to the maximum', () => {
     const { backoff } = start();
     const pauses = Array.from({ length: 8 }, () => backoff.failed(new Error('dry')));
     expect(pauses).toEqual([100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000]);
@@ -43,7 +43,7 @@ describe('a backoff', () => {
     expect(backoff.failed(new Error('dry'))).toBe(100);
   });
 
-  it('keeps its pause if the work was not stable for long enough', () => {
+  it('keeps its pause if the work fails again before `stableMs` have passed', () => {
     const { backoff, time } = start({ stableMs: 1_000 });
     backoff.failed(new Error('dry'));
     backoff.succeeded();
@@ -81,7 +81,7 @@ describe('a backoff', () => {
       time.ms += backoff.failed(new Error('dry'));
       backoff.succeeded();
     }
-    // A minute: every 10 s a failure and a recovery.
+    // One failure and one recovery in each 10 s of the minute.
     expect(lines).toHaveLength(12);
     expect(lines).toMatchObject([
       { text: 'pump failed, will retry' },

@@ -2,32 +2,34 @@ import type { Logger } from './ports.js';
 
 export type BackoffOptions = {
   readonly logger: Pick<Logger, 'info' | 'warn'>;
-  /** What is retried, as the log lines name it: `follower` gives "follower failed, will retry". */
+  /** Name of the work in log lines: `follower` gives "follower failed, will retry". */
   readonly subject: string;
-  /** Fields of every line, such as the follower's name. */
+  /** Fields of every log line, such as the follower's name. */
   readonly fields?: object;
-  /** The first pause. Each further failure doubles it, up to `maxMs`. */
+  /** The first pause in milliseconds. Each further failure doubles the pause, up to `maxMs`. */
   readonly firstMs: number;
   readonly maxMs: number;
-  /** How long the work has to succeed before the pause starts at `firstMs` again. Default: one success is enough. */
+  /**
+   * Milliseconds without a failure after which the next pause is `firstMs` again. Default: 0, one success is enough.
+   */
   readonly stableMs?: number;
-  /** Milliseconds of a clock that never goes back. */
+  /** Returns milliseconds of a monotonic clock. */
   readonly now?: () => number;
 };
 
-/** While the work keeps failing, one line in this time. */
+/** Time between two log lines while the work keeps failing. */
 const REPEAT_MS = 60_000;
-/** Work that fails and succeeds in turn starts a new outage in the log at most once in this time. */
+/** Minimum time between the log lines of two outages if failure and success alternate. */
 const NEXT_OUTAGE_MS = 10_000;
 
 /**
- * The pauses and the log lines of a loop that retries: the first failure, then one line a minute with the number of
- * failures, then the recovery. The caller waits for as long as `failed` says.
+ * Computes the pauses of a retry loop and writes its log lines: the first failure, then one line a minute with the
+ * number of failures, then the recovery. The caller waits for the milliseconds that `failed` returns.
  */
 export class Backoff {
   private readonly now: () => number;
   private pause: number;
-  /** Since the last recovery in the log. */
+  /** Failures since the log reported the last recovery. */
   private failures = 0;
   private failingSince: number | null = null;
   private succeededAt = 0;
@@ -39,7 +41,7 @@ export class Backoff {
     this.pause = options.firstMs;
   }
 
-  /** Records a failure. Returns how many milliseconds to wait before the next attempt. */
+  /** Records a failure. Returns the milliseconds to wait before the next attempt. */
   failed(error: unknown): number {
     const now = this.now();
     const { firstMs, maxMs, stableMs = 0, logger, subject, fields } = this.options;
@@ -62,7 +64,7 @@ export class Backoff {
     return retryInMs;
   }
 
-  /** Records a success. Call it after each one: it costs nothing while nothing fails. */
+  /** Records a success. Call it after each success: it costs nothing while nothing fails. */
   succeeded(): void {
     if (this.failingSince === null) return;
     const now = this.now();

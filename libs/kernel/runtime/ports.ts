@@ -1,17 +1,21 @@
-/** Time is injected: rules and tests never read the machine's clock. */
+/** The injected source of time. Rules and tests never read the system clock. */
 export abstract class Clock {
   abstract now(): Date;
 }
 
-/** Where a process tells what goes on in it; a pino logger is one. "Log" alone is the log of events. */
+/**
+ * The technical log of a process, for example a pino logger. "The log" without an adjective means the log of events.
+ */
 export type Logger = Readonly<Record<'debug' | 'info' | 'warn', (context: object, text: string) => void>>;
 
-/** Randomness is injected. */
+/** The injected source of random ids. */
 export abstract class Ids {
-  /** A resource id: the API's type prefix, a hyphen, 16 letters and digits; `next('ws')` → `ws-4nZ8…`. */
+  /** Returns a resource id: the API's type prefix, a hyphen, 16 letters and digits. `next('ws')` → `ws-4nZ8…`. */
   abstract next(prefix: string): string;
-  /** UUIDv7 (RFC 9562): sorts by time, so that indexes on event ids grow at one end. */
+  /** Returns a UUIDv7 (RFC 9562). It sorts by time, so that indexes on event ids grow at one end. */
   abstract uuid(): string;
-  /** An API token's secret: 14 characters, `.atlasv1.`, 60 characters, as clients expect it to look. */
+  /**
+   * Returns the secret of an API token in the format that clients expect: 14 characters, `.atlasv1.`, 60 characters.
+   */
   abstract secret(): string;
 }

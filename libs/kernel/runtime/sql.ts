@@ -1,19 +1,19 @@
 /**
- * A statement, or a piece of one. Values always become parameters; pieces nest; nothing else is interpolated.
- * `sql.raw` is for constants of ours, never for input.
+ * An SQL statement or a fragment of one. Values always become parameters, and statements can be nested. Nothing else is
+ * interpolated. `sql.raw` is for constants of this code, never for input.
  */
 export class Sql {
   constructor(
     readonly strings: readonly string[],
     readonly values: readonly unknown[],
-    /** Whether the database keeps the statement, prepared, for when it is asked again. */
+    /** Whether the connection prepares the statement under a name, to reuse its plan. */
     readonly kept = true,
   ) {}
 }
 
 export type CompiledStatement = { readonly text: string; readonly values: readonly unknown[] };
 
-// A template without nested pieces always gives the same text: built once per place in the source.
+// A template without nested fragments always gives the same text, so the text is built once for each template.
 const flatTexts = new WeakMap<readonly string[], string>();
 
 export const compileStatement = (statement: Sql): CompiledStatement => {
@@ -21,23 +21,23 @@ export const compileStatement = (statement: Sql): CompiledStatement => {
   if (!values.some((value) => value instanceof Sql)) {
     let text = flatTexts.get(strings);
     if (text === undefined) {
-      text = strings.reduce((whole, chunk, index) => `${whole}$${index}${chunk}`);
+      text = strings.reduce((joined, chunk, index) => `${joined}$${index}${chunk}`);
       flatTexts.set(strings, text);
     }
     return { text, values };
   }
   let text = '';
   const parameters: unknown[] = [];
-  const walk = (piece: Sql): void => {
+  const append = (piece: Sql): void => {
     piece.strings.forEach((chunk, index) => {
       text += chunk;
       if (index >= piece.values.length) return;
       const value = piece.values[index];
-      if (value instanceof Sql) walk(value);
+      if (value instanceof Sql) append(value);
       else text += `$${parameters.push(value)}`;
     });
   };
-  walk(statement);
+  append(statement);
   return { text, values: parameters };
 };
 
@@ -52,14 +52,14 @@ export const sql = Object.assign(tag, {
   raw: (text: string): Sql => new Sql([text], []),
   join,
   empty: new Sql([''], []),
-  /** All of them, or true where there is none. */
+  /** Joins conditions with `and`; `true` if there are none. */
   and: (conditions: readonly Sql[]): Sql => (conditions.length === 0 ? sql.raw('true') : join(conditions, ' and ')),
   /**
-   * A statement that is planned for its very values and then forgotten. Others are prepared, and after a few times their plan
-   * is the same for all values: bad where a few rows match the one value and all of them another. For lists with filters,
-   * of which there are many texts besides.
+   * Returns a statement that Postgres plans for the current values and does not keep. A prepared statement gets one
+   * plan for all values after a few executions. That plan is bad if some values match few rows and others match all of
+   * them. Use this for lists with filters, which also have many different texts.
    */
   unkept: ({ strings, values }: Sql): Sql => new Sql(strings, values, false),
-  /** A parameter for a jsonb column: arrays would otherwise become Postgres arrays. */
+  /** Returns the parameter for a jsonb column. Without it, arrays would become Postgres arrays. */
   json: (value: unknown): string => JSON.stringify(value),
 });

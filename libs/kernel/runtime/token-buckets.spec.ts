@@ -53,12 +53,12 @@ describe('TokenBuckets', () => {
     expect(buckets.take('a').isAllowed).toBe(false);
   });
 
-  it('counts each key by itself', () => {
+  it('counts each key separately', () => {
     const buckets = new TokenBuckets({ capacity: 1, refillMs: 1_000 }, new FixedClock());
     expect([buckets.take('a').isAllowed, buckets.take('b').isAllowed]).toEqual([true, true]);
   });
 
-  it('drops the bucket that was used least recently when there are too many', () => {
+  it('drops the least recently used bucket if there are too many', () => {
     const buckets = new TokenBuckets({ capacity: 1, refillMs: 1_000 }, new FixedClock(), 2);
     for (const key of ['a', 'b', 'c']) buckets.take(key);
     expect(['c', 'b', 'a'].map((key) => buckets.peek(key).isAllowed)).toEqual([false, false, true]);

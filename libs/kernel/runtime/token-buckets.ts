@@ -1,7 +1,7 @@
 import type { Clock } from './ports.js';
 
 export type BucketSize = {
-  /** How many may be taken at once. */
+  /** Requests that a full bucket allows at once. */
   readonly capacity: number;
   /** How long an empty bucket takes to fill, in milliseconds. */
   readonly refillMs: number;
@@ -9,9 +9,9 @@ export type BucketSize = {
 
 export type Allowance = {
   readonly isAllowed: boolean;
-  /** How many more may be taken at once. */
+  /** Further requests that the bucket allows at once. */
   readonly remaining: number;
-  /** Milliseconds until the next one may be taken; 0 if it may be taken now. */
+  /** Milliseconds until the next request is allowed; 0 if it is allowed now. */
   readonly retryInMs: number;
 };
 
@@ -20,9 +20,9 @@ type Bucket = { readonly used: number; readonly at: number };
 const MAX_KEYS = 20_000;
 
 /**
- * Token buckets in memory, one for each key: each holds `capacity` and refills evenly.
+ * Token buckets in memory, one for each key. Each bucket has `capacity` tokens and refills evenly.
  *
- * Memory is bounded: beyond `maxKeys`, the bucket that was used least recently is dropped, which counts as full again.
+ * Memory is bounded: beyond `maxKeys`, the least recently used bucket is dropped. A dropped bucket counts as full.
  */
 export class TokenBuckets {
   private readonly buckets = new Map<string, Bucket>();
@@ -33,7 +33,7 @@ export class TokenBuckets {
     private readonly maxKeys = MAX_KEYS,
   ) {}
 
-  /** Takes one if there is one. A refused attempt takes nothing. */
+  /** Takes a token if one is left. A refused attempt takes no token. */
   take(key: string): Allowance {
     const now = this.clock.now().getTime();
     const used = this.usedAt(key, now) + 1;
@@ -45,7 +45,7 @@ export class TokenBuckets {
     return { ...this.allowanceFor(used), isAllowed: true };
   }
 
-  /** Returns what `take` would return, and takes nothing. */
+  /** Returns the result that `take` would return, without taking a token. */
   peek(key: string): Allowance {
     return this.allowanceFor(this.usedAt(key, this.clock.now().getTime()));
   }
@@ -53,7 +53,7 @@ export class TokenBuckets {
   private usedAt(key: string, now: number): number {
     const bucket = this.buckets.get(key);
     if (!bucket) return 0;
-    // A clock that is set back refills nothing.
+    // Refills nothing if the system clock is set back.
     const elapsed = Math.max(0, now - bucket.at);
     return Math.max(0, bucket.used - (elapsed * this.size.capacity) / this.size.refillMs);
   }

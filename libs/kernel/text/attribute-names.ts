@@ -1,6 +1,6 @@
 const attributes = new Map<string, string>();
 
-/** `autoApply` → `auto-apply`: inside we write camelCase, outside the API's names. */
+/** Converts `autoApply` to `auto-apply`: the code uses camelCase, the API uses hyphens. */
 export const toAttributeName = (key: string): string => {
   let attribute = attributes.get(key);
   if (attribute === undefined) {
@@ -10,15 +10,18 @@ export const toAttributeName = (key: string): string => {
   return attribute;
 };
 
-/** `auto-apply` → `autoApply`, the way back. */
+/** Converts `auto-apply` to `autoApply`. */
 export const toPropertyName = (attribute: string): string =>
   attribute.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** `auto-apply` → `Auto apply`: how texts for people begin. */
+/** Converts `auto-apply` to `Auto apply`, the beginning of an error message. */
 export const toLabel = (attribute: string): string =>
   attribute.charAt(0).toUpperCase() + attribute.slice(1).replaceAll('-', ' ');
 
-/** For trails: which attributes a change is of, by the API's names. What they have become may be a secret. */
+/**
+ * Returns the API's names of the changed attributes for the audit trail. The new values are left out because they may
+ * be secrets.
+ */
 export const describeChangedAttributes = (changes: object): { readonly attributes: readonly string[] } => ({
   attributes: Object.keys(changes).map(toAttributeName),
 });
