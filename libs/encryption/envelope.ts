@@ -1,24 +1,27 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
-/*
- * What lies in the database:
+/**
+ * Format of an encrypted secret in the database:
  *
- *   1 byte   format version, 1: AES-256-GCM
- *   4 bytes  mark of the key, so that a wrong key is told from damage
- *   12 bytes nonce, random: good for 2^32 secrets under one key (NIST SP 800-38D, 8.3)
- *   rest     what is secret, encrypted, and its tag of 16 bytes
  *
- * Version, mark and the secret's id are authenticated with it: one row's secret put in another's place does not open.
+ * - 1 byte: format version, 1: AES-256-GCM
+ * - 4 bytes: fingerprint of the key, which distinguishes a wrong key from damage
+ * - 12 bytes: random nonce, sufficient for 2^32 secrets under one key (NIST SP 800-38D, 8.3)
+ * - rest: the encrypted secret and its tag of 16 bytes
+ *
+ *
+ * Version, fingerprint and the secret's id are authenticated with the secret: a secret that was copied to another row
+ * cannot be decrypted.
  */
 const VERSION = 1;
-const KEY_MARK_LENGTH = 4;
+const KEY_FINGERPRINT_LENGTH = 4;
 const NONCE = 12;
-const HEADER = 1 + KEY_MARK_LENGTH;
+const HEADER = 1 + KEY_FINGERPRINT_LENGTH;
 const TAG = 16;
 const KEY_LENGTH = 32;
 const CIPHER = 'aes-256-gcm';
 
-/** Seals and opens secrets under a key of its own, derived from the house's for one purpose. */
+/** Encrypts and decrypts secrets with a key that is derived from the encryption key for one purpose. */
 export class Envelope {
   private readonly key: Buffer;
   private readonly header: Buffer;
@@ -28,7 +31,7 @@ export class Envelope {
     const derive = (part: string, length: number): Buffer =>
       Buffer.from(hkdfSync('sha256', encryptionKey, '', `cadastre ${purpose} ${VERSION}${part}`, length));
     this.key = derive('', KEY_LENGTH);
-    this.header = Buffer.concat([Buffer.of(VERSION), derive(': mark', KEY_MARK_LENGTH)]);
+    this.header = Buffer.concat([Buffer.of(VERSION), derive(': mark', KEY_FINGERPRINT_LENGTH)]);
   }
 
   seal(id: string, secret: Buffer): Buffer {
@@ -37,22 +40,22 @@ export class Envelope {
     return Buffer.concat([this.header, nonce, cipher.update(secret), cipher.final(), cipher.getAuthTag()]);
   }
 
-  open(id: string, sealed: Buffer): Buffer {
-    if (sealed[0] !== VERSION || sealed.length < HEADER + NONCE + TAG) {
-      throw new Error(`the secret ${id} is damaged, or was sealed by a later version of Cadastre`);
+  open(id: string, encrypted: Buffer): Buffer {
+    if (encrypted[0] !== VERSION || encrypted.length < HEADER + NONCE + TAG) {
+      throw new Error(`the secret ${id} is damaged, or was encrypted by a later version of Cadastre`);
     }
-    if (!sealed.subarray(0, HEADER).equals(this.header)) {
-      throw new Error(`the secret ${id} was sealed with another encryption key than the one that is set now`);
+    if (!encrypted.subarray(0, HEADER).equals(this.header)) {
+      throw new Error(`the secret ${id} was encrypted with another encryption key than the configured one`);
     }
-    const nonce = sealed.subarray(HEADER, HEADER + NONCE);
+    const nonce = encrypted.subarray(HEADER, HEADER + NONCE);
     const decipher = createDecipheriv(CIPHER, this.key, nonce, { authTagLength: TAG })
       .setAAD(this.bound(id))
-      .setAuthTag(sealed.subarray(-TAG));
+      .setAuthTag(encrypted.subarray(-TAG));
     try {
-      const secret = decipher.update(sealed.subarray(HEADER + NONCE, -TAG));
+      const secret = decipher.update(encrypted.subarray(HEADER + NONCE, -TAG));
       return Buffer.concat([secret, decipher.final()]);
     } catch (cause) {
-      throw new Error(`the secret ${id} is damaged, or stands in the place of another one`, { cause });
+      throw new Error(`the secret ${id} is damaged, or was copied from the row of another secret`, { cause });
     }
   }
 

@@ -9,77 +9,77 @@ import {
   getPlaceholder,
 } from './encrypted-texts.js';
 
-const HOUSE = new InstallationMac(Buffer.alloc(32, 1));
+const MAC = new InstallationMac(Buffer.alloc(32, 1));
 const recentTexts = () => ({ sealed: new Map<string, string>(), opened: new Map<string, string>() });
 const RECENT = recentTexts();
 const keyOf = (person: string, bytes = randomBytes(32), recent = RECENT): PersonKey =>
-  new PersonKey(person, bytes, HOUSE, recent);
+  new PersonKey(person, bytes, MAC, recent);
 
 const kinds = fc.constantFrom('name' as const, 'detail' as const);
 const key = keyOf('user-1');
 const texts = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.string({ unit: 'grapheme' }),
-  // As if somebody were called what we call their name.
+  // A user could choose a name that looks like an encrypted text.
   kinds.chain((kind) => fc.string().map((text) => key.seal(kind, text))),
   fc.string().map((text) => `~sealed:n:user-1:${text}`),
 );
 
-describe('a sealed text', () => {
-  it('opens to what it was, whatever that is, and again to a process that remembers nothing', () => {
+describe('an encrypted text', () => {
+  it('decrypts to the original, also in a process without a cache', () => {
     fc.assert(
       fc.property(texts, kinds, fc.uint8Array({ minLength: 32, maxLength: 32 }), (text, kind, bytes) => {
-        const sealed = keyOf('user-1', Buffer.from(bytes)).seal(kind, text);
-        expect(isEncryptedText(sealed)).toBe(true);
-        expect(parseEncryptedTextHeader(sealed)).toEqual({ kind, person: 'user-1' });
-        expect(HOUSE.isOn(sealed)).toBe(true);
-        // What is no Unicode cannot be kept as UTF-8, nor by Postgres.
-        const kept = Buffer.from(text).toString();
-        const again = keyOf('user-1', Buffer.from(bytes), recentTexts());
-        expect(again.open(sealed)).toBe(kept);
-        expect(again.open(sealed)).toBe(kept);
-        expect(again.seal(kind, text)).toBe(sealed);
+        const encrypted = keyOf('user-1', Buffer.from(bytes)).seal(kind, text);
+        expect(isEncryptedText(encrypted)).toBe(true);
+        expect(parseEncryptedTextHeader(encrypted)).toEqual({ kind, person: 'user-1' });
+        expect(MAC.isOn(encrypted)).toBe(true);
+        // Half of a surrogate pair cannot be stored, neither in UTF-8 nor by Postgres.
+        const storable = Buffer.from(text).toString();
+        const keyWithoutCache = keyOf('user-1', Buffer.from(bytes), recentTexts());
+        expect(keyWithoutCache.open(encrypted)).toBe(storable);
+        expect(keyWithoutCache.open(encrypted)).toBe(storable);
+        expect(keyWithoutCache.seal(kind, text)).toBe(encrypted);
       }),
     );
   });
 
-  it('says nothing of what it was but how long', () => {
-    const sealed = key.seal('name', 'zerlinda');
-    expect(sealed).not.toContain('zerlinda');
-    expect(Buffer.from(sealed.split(':').at(-1) ?? '', 'base64url').includes('zerlinda')).toBe(false);
-    expect(key.seal('name', 'zerlindb').slice(-20)).not.toBe(sealed.slice(-20));
-    expect(key.seal('detail', 'zerlinda').slice(-20)).not.toBe(sealed.slice(-20));
-    expect(keyOf('user-1').seal('name', 'zerlinda')).not.toBe(sealed);
+  it('reveals only the length of the original', () => {
+    const encrypted = key.seal('name', 'zerlinda');
+    expect(encrypted).not.toContain('zerlinda');
+    expect(Buffer.from(encrypted.split(':').at(-1) ?? '', 'base64url').includes('zerlinda')).toBe(false);
+    expect(key.seal('name', 'zerlindb').slice(-20)).not.toBe(encrypted.slice(-20));
+    expect(key.seal('detail', 'zerlinda').slice(-20)).not.toBe(encrypted.slice(-20));
+    expect(keyOf('user-1').seal('name', 'zerlinda')).not.toBe(encrypted);
   });
 
-  it('is that of a person whose id has colons in it, as those of other services may', () => {
+  it('may belong to a person whose id contains colons, as ids of other services may', () => {
     const theirs = keyOf('idp:ada:1');
-    const sealed = theirs.seal('name', 'ada');
-    expect(parseEncryptedTextHeader(sealed)).toEqual({ kind: 'name', person: 'idp:ada:1' });
-    expect(theirs.open(sealed)).toBe('ada');
+    const encrypted = theirs.seal('name', 'ada');
+    expect(parseEncryptedTextHeader(encrypted)).toEqual({ kind: 'name', person: 'idp:ada:1' });
+    expect(theirs.open(encrypted)).toBe('ada');
   });
 
-  it('does not open with another key, for another person, or as another kind', () => {
-    const sealed = key.seal('name', 'ada');
-    expect(keyOf('user-1').open(sealed)).toBeUndefined();
-    expect(key.open(sealed.replace('user-1', 'user-2'))).toBeUndefined();
-    expect(key.open(sealed.replace('sealed:n', 'sealed:d'))).toBeUndefined();
-    expect(HOUSE.isOn(sealed.replace('user-1', 'user-2'))).toBe(false);
-    expect(new InstallationMac(Buffer.alloc(32, 2)).isOn(sealed)).toBe(false);
+  it('cannot be decrypted with another key, for another person, or as another kind', () => {
+    const encrypted = key.seal('name', 'ada');
+    expect(keyOf('user-1').open(encrypted)).toBeUndefined();
+    expect(key.open(encrypted.replace('user-1', 'user-2'))).toBeUndefined();
+    expect(key.open(encrypted.replace('sealed:n', 'sealed:d'))).toBeUndefined();
+    expect(MAC.isOn(encrypted.replace('user-1', 'user-2'))).toBe(false);
+    expect(new InstallationMac(Buffer.alloc(32, 2)).isOn(encrypted)).toBe(false);
   });
 
-  it('is not what only looks like one', () => {
+  it('is not recognized if a text only looks like one', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         for (const like of [text, `~sealed:${text}`, `~sealed:n:user-1:${text}`]) {
-          expect(HOUSE.isOn(like)).toBe(false);
+          expect(MAC.isOn(like)).toBe(false);
           expect(key.open(like)).toBeUndefined();
         }
       }),
     );
   });
 
-  it('is remembered for who asks again, unless it is long, and together with no more than so many of all people', () => {
+  it('is cached unless it is long, with a limit for all people together', () => {
     const recent = recentTexts();
     const people = Array.from({ length: 3 }, (_, n) => keyOf(`user-${n}`, undefined, recent));
     const [first] = people as [PersonKey];
@@ -93,7 +93,7 @@ describe('a sealed text', () => {
     expect(first.open(first.seal('name', 'ada'))).toBe('ada');
   });
 
-  it('leaves a name an id, and a detail nothing', () => {
+  it('is replaced by the id for a name, and by null for a detail, after the person was forgotten', () => {
     expect(getPlaceholder({ person: 'user-1', kind: 'name' })).toBe('user-1');
     expect(getPlaceholder({ person: 'user-1', kind: 'detail' })).toBeNull();
   });

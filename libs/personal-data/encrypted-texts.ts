@@ -1,16 +1,22 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { PersonalText } from '#kernel';
 
-/*
- * A sealed text is a string again, so that it can stand wherever the text stood, and be carried on by who does not open it:
+/**
+ * Format of an encrypted text. It is a string, so that code that cannot decrypt it can pass it on in place of the text:
  *
- *   ~sealed: n or d (name or detail) : the person's id : base64url of
  *
- *   8 bytes  mark of the house: what was not made here is not taken for a sealed text, also when the key is gone
- *   12 bytes nonce, made of the text: the same text of the same person is always sealed alike, and no nonce comes twice
- *   rest     the text in UTF-8, encrypted with AES-256-GCM, and its tag of 16 bytes
+ *   ~sealed: n or d (name or detail) : the person's id : base64url of the following bytes
  *
- * What stands before it is authenticated with it. All of it is ASCII: Node reads that several times faster than anything else.
+ *
+ * - 8 bytes: MAC of the installation. It proves that this installation encrypted the text, even if the person's key is
+ *   gone.
+ * - 12 bytes: nonce, derived from the text: equal texts of a person are encrypted alike, and no nonce is used for two
+ *   texts
+ * - rest: the text in UTF-8, encrypted with AES-256-GCM, and its tag of 16 bytes
+ *
+ *
+ * The header before the bytes is authenticated with them. Everything is ASCII, which Node reads several times faster
+ * than other text.
  */
 const ENCRYPTED_TEXT_PREFIX = '~sealed:';
 const MAC_LENGTH = 8;
@@ -22,8 +28,8 @@ const CIPHER = 'aes-256-gcm';
 export const isEncryptedText = (text: string): boolean => text.startsWith(ENCRYPTED_TEXT_PREFIX);
 
 /**
- * Strings in JSON that may be sealed texts, their quotes included. A quote that begins a string comes after no backslash, one
- * that ends it before no tilde; and what a colon follows is the name of a member.
+ * Matches strings in JSON that may be encrypted texts, including their quotes. A quote that begins a string follows no
+ * backslash, and a quote that ends one precedes no tilde. A string before a colon is the name of a member.
  */
 export const ENCRYPTED_TEXT_IN_JSON = new RegExp(
   String.raw`(?<!\\)"${ENCRYPTED_TEXT_PREFIX}(?:[^"\\]|\\.)*"(?!\s*:)`,
@@ -32,23 +38,23 @@ export const ENCRYPTED_TEXT_IN_JSON = new RegExp(
 
 const KIND_LETTERS = { name: 'n', detail: 'd' } as const satisfies Record<PersonalText['kind'], string>;
 
-/** What is longer is what a client makes up: people, addresses and programs have shorter names. */
+/** Longer texts are invented by a client: people, addresses and programs have shorter names. */
 const MAX_CACHED_LENGTH = 256;
-/** Some 10 MB of texts in each of the two at the very most, whoever says what. */
+/** Limits each of the two maps to about 10 MB, whatever clients send. */
 const MAX_CACHED_TEXTS = 10_000;
 
-/** What one process has lately sealed and opened, of all people. */
+/** The texts of all people that a process recently encrypted and decrypted. */
 export type TextCache = { readonly sealed: Map<string, string>; readonly opened: Map<string, string> };
 
-const cacheText = (known: Map<string, string>, asked: string, found: string): void => {
-  if (known.size >= MAX_CACHED_TEXTS) known.clear();
-  known.set(asked, found);
+const cacheText = (cache: Map<string, string>, key: string, value: string): void => {
+  if (cache.size >= MAX_CACHED_TEXTS) cache.clear();
+  cache.set(key, value);
 };
 
-/** What a person's texts are sealed under. */
+/** The key that encrypts the texts of one person. */
 export class PersonKey {
   private readonly nonces: Buffer;
-  /** Tells it from another key of the same person, which has been made and was never kept. */
+  /** Distinguishes this key in the cache from another key of the same person that was created and never stored. */
   private readonly sign: string;
 
   constructor(
@@ -63,22 +69,22 @@ export class PersonKey {
 
   seal(kind: PersonalText['kind'], text: string): string {
     const front = `${ENCRYPTED_TEXT_PREFIX}${KIND_LETTERS[kind]}:${this.person}:`;
-    const asked = front + text;
-    const known = this.recent.sealed.get(this.sign + asked);
-    if (known !== undefined) return known;
-    const nonce = createHmac('sha256', this.nonces).update(asked).digest().subarray(0, NONCE_LENGTH);
+    const plaintext = front + text;
+    const cached = this.recent.sealed.get(this.sign + plaintext);
+    if (cached !== undefined) return cached;
+    const nonce = createHmac('sha256', this.nonces).update(plaintext).digest().subarray(0, NONCE_LENGTH);
     const cipher = createCipheriv(CIPHER, this.bytes, nonce).setAAD(Buffer.from(front));
     const body = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-    const sealed = front + Buffer.concat([this.house.of(front, body), body]).toString('base64url');
-    if (text.length <= MAX_CACHED_LENGTH) cacheText(this.recent.sealed, this.sign + asked, sealed);
-    return sealed;
+    const encrypted = front + Buffer.concat([this.house.of(front, body), body]).toString('base64url');
+    if (text.length <= MAX_CACHED_LENGTH) cacheText(this.recent.sealed, this.sign + plaintext, encrypted);
+    return encrypted;
   }
 
-  /** Undefined where it is none of this key's. */
-  open(sealed: string): string | undefined {
-    const known = this.recent.opened.get(this.sign + sealed);
-    if (known !== undefined) return known;
-    const parts = splitEncryptedText(sealed);
+  /** Decrypts a text. Returns undefined if this key did not encrypt it. */
+  open(encrypted: string): string | undefined {
+    const cached = this.recent.opened.get(this.sign + encrypted);
+    if (cached !== undefined) return cached;
+    const parts = splitEncryptedText(encrypted);
     if (!parts) return undefined;
     const { front, body } = parts;
     const decipher = createDecipheriv(CIPHER, this.bytes, body.subarray(0, NONCE_LENGTH), { authTagLength: TAG_LENGTH })
@@ -89,7 +95,7 @@ export class PersonKey {
         decipher.update(body.subarray(NONCE_LENGTH, -TAG_LENGTH)),
         decipher.final(),
       ]).toString('utf8');
-      if (text.length <= MAX_CACHED_LENGTH) cacheText(this.recent.opened, this.sign + sealed, text);
+      if (text.length <= MAX_CACHED_LENGTH) cacheText(this.recent.opened, this.sign + encrypted, text);
       return text;
     } catch {
       return undefined;
@@ -97,7 +103,7 @@ export class PersonKey {
   }
 }
 
-/** Tells what was sealed under this house's encryption key from what only looks like it. */
+/** Recognizes texts that this installation encrypted, as opposed to texts that only look like them. */
 export class InstallationMac {
   private readonly key: Buffer;
 
@@ -109,32 +115,38 @@ export class InstallationMac {
     return createHmac('sha256', this.key).update(front).update(body).digest().subarray(0, MAC_LENGTH);
   }
 
-  isOn(sealed: string): boolean {
-    const parts = splitEncryptedText(sealed);
+  isOn(encrypted: string): boolean {
+    const parts = splitEncryptedText(encrypted);
     return parts !== null && timingSafeEqual(parts.mark, this.of(parts.front, parts.body));
   }
 }
 
-/** Whose it claims to be, and of which kind; null where it looks like no sealed text. */
-export const parseEncryptedTextHeader = (sealed: string): Pick<PersonalText, 'person' | 'kind'> | null => {
-  const end = sealed.lastIndexOf(':');
+/**
+ * Returns the person and the kind that the header of an encrypted text names, without a check; null for any other text.
+ */
+export const parseEncryptedTextHeader = (encrypted: string): Pick<PersonalText, 'person' | 'kind'> | null => {
+  const end = encrypted.lastIndexOf(':');
   const start = ENCRYPTED_TEXT_PREFIX.length + 2;
-  const letter = sealed.charAt(ENCRYPTED_TEXT_PREFIX.length);
-  if (!isEncryptedText(sealed) || end <= start || (letter !== KIND_LETTERS.name && letter !== KIND_LETTERS.detail))
+  const kindLetter = encrypted.charAt(ENCRYPTED_TEXT_PREFIX.length);
+  if (
+    !isEncryptedText(encrypted) ||
+    end <= start ||
+    (kindLetter !== KIND_LETTERS.name && kindLetter !== KIND_LETTERS.detail)
+  )
     return null;
-  return { kind: letter === KIND_LETTERS.name ? 'name' : 'detail', person: sealed.slice(start, end) };
+  return { kind: kindLetter === KIND_LETTERS.name ? 'name' : 'detail', person: encrypted.slice(start, end) };
 };
 
 type EncryptedTextParts = { readonly front: string; readonly mark: Buffer; readonly body: Buffer };
 
-const splitEncryptedText = (sealed: string): EncryptedTextParts | null => {
-  if (!parseEncryptedTextHeader(sealed)) return null;
-  const end = sealed.lastIndexOf(':') + 1;
-  const bytes = Buffer.from(sealed.slice(end), 'base64url');
+const splitEncryptedText = (encrypted: string): EncryptedTextParts | null => {
+  if (!parseEncryptedTextHeader(encrypted)) return null;
+  const end = encrypted.lastIndexOf(':') + 1;
+  const bytes = Buffer.from(encrypted.slice(end), 'base64url');
   if (bytes.length < MAC_LENGTH + NONCE_LENGTH + TAG_LENGTH) return null;
-  return { front: sealed.slice(0, end), mark: bytes.subarray(0, MAC_LENGTH), body: bytes.subarray(MAC_LENGTH) };
+  return { front: encrypted.slice(0, end), mark: bytes.subarray(0, MAC_LENGTH), body: bytes.subarray(MAC_LENGTH) };
 };
 
-/** What is read in the place of a text of somebody who has been forgotten. */
+/** Returns the replacement for a text of a person who has been forgotten. */
 export const getPlaceholder = ({ person, kind }: Pick<PersonalText, 'person' | 'kind'>): string | null =>
   kind === 'name' ? person : null;

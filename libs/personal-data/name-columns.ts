@@ -1,6 +1,9 @@
 import { sql, type NameColumn, type Sql } from '#kernel';
 
-/** What a column says, as expressions: whose name it is, the name, and the column with the id in its place. */
+/**
+ * SQL expressions for a column with names: the person's id, the name, and the value of the column with the id in place
+ * of the name.
+ */
 type NameExpressions = {
   readonly column: string;
   readonly id: string;
@@ -20,46 +23,49 @@ const buildNameExpressions = (one: NameColumn): NameExpressions => {
   };
 };
 
-const isNamed = ({ id, name }: NameExpressions, people: readonly string[]): Sql =>
+const hasName = ({ id, name }: NameExpressions, people: readonly string[]): Sql =>
   sql`(${sql.raw(id)} = any (${people}::text[]) and ${sql.raw(name)} <> ${sql.raw(id)})`;
 
-/** Whether a row calls one of them by a name. Columns of one table. */
+/** Returns the condition that a row contains the name of one of these people. All columns belong to one table. */
 export const isAnyNamed = (columns: readonly NameColumn[], people: readonly string[]): Sql =>
   sql.join(
-    columns.map((column) => isNamed(buildNameExpressions(column), people)),
+    columns.map((column) => hasName(buildNameExpressions(column), people)),
     ' or ',
   );
 
-/** What an update sets so that it does no more. */
+/** Returns the assignments of an update that replaces the names with ids. */
 export const buildNameErasure = (columns: readonly NameColumn[], people: readonly string[]): Sql =>
   sql.join(
-    columns.map(buildNameExpressions).map((naming) => {
-      const [column, nameless] = [sql.raw(naming.column), sql.raw(naming.nameless)];
-      return sql`${column} = case when ${isNamed(naming, people)} then ${nameless} else ${column} end`;
+    columns.map(buildNameExpressions).map((expressions) => {
+      const [column, nameless] = [sql.raw(expressions.column), sql.raw(expressions.nameless)];
+      return sql`${column} = case when ${hasName(expressions, people)} then ${nameless} else ${column} end`;
     }),
     ', ',
   );
 
-/** By table, in the order in which they are first named. */
+/** Groups columns by table, in the order in which the tables first appear. */
 export const groupByTable = (columns: readonly NameColumn[]): ReadonlyMap<string, readonly NameColumn[]> =>
   Map.groupBy(columns, ({ table }) => table);
 
-/** In the whole of tables that nobody else works with, which stand there under such names. */
+/**
+ * Returns updates that erase the names in complete tables which no other transaction uses. `standing` maps a table to
+ * its current name.
+ */
 export const buildErasureStatements = (
   columns: readonly NameColumn[],
   people: readonly string[],
-  standing: (table: string) => string,
+  tableName: (table: string) => string,
 ): readonly Sql[] =>
   people.length === 0
     ? []
     : [...groupByTable(columns)].map(
         ([table, its]) =>
-          sql`update ${sql.raw(standing(table))} set ${buildNameErasure(its, people)} where ${isAnyNamed(its, people)}`,
+          sql`update ${sql.raw(tableName(table))} set ${buildNameErasure(its, people)} where ${isAnyNamed(its, people)}`,
       );
 
 /**
- * Held by who reads names and writes them into views, from the one to the other; taken alone by who forgets somebody, or has
- * a page of such a view in hand. Before it, nothing else is waited for.
+ * Shared by transactions that read names and write them into views, for as long as that takes. Exclusive for a
+ * transaction that forgets a person or erases a page of such a view. A transaction acquires it before any other lock.
  */
 const NAMES_LOCK = sql`event_store.lock_of('names in views')`;
 

@@ -27,7 +27,7 @@ import {
 } from '../event-store/spec.js';
 import { LOG_START } from '../event-store/followers/follower.js';
 
-/** A guest book again: who signs is named in three ways, and may be struck off. */
+/** A guest book: the view names each guest in three columns, and a guest can be forgotten. */
 type SignedEvent =
   Message<'Signed', { guest: string; name: string; page: number }> | Message<'Struck', { guest: string }>;
 
@@ -68,24 +68,24 @@ const guests: Projection<SignedEvent> = {
   },
 };
 
-/** Keeps who signed last, and carries that on, from what it has written before. */
+/** A follower that copies the first guest from the rows that it wrote before. */
 const chronicler = (meanwhile: () => Promise<void> = () => Promise.resolve()): Follower => ({
   name: 'chronicler',
   batch: 1,
   tables: ['lines'],
   names: [{ table: 'lines', column: 'first' }],
   follow: async (events, session) => {
-    const [known] = await session.run<{ first: object }>(sql`select first from lines order by line limit 1`);
+    const [firstLine] = await session.run<{ first: object }>(sql`select first from lines order by line limit 1`);
     await meanwhile();
     return events.map(({ position, data }) => {
       const { guest, name } = data as { guest: string; name: string };
-      const first = known?.first ?? { type: 'users', id: guest, name };
+      const first = firstLine?.first ?? { type: 'users', id: guest, name };
       return sql`insert into lines (line, first) values (${position}, ${sql.json(first)})`;
     });
   },
 });
 
-const slice = (follower = chronicler()): ModuleDefinition => ({
+const guestsModule = (follower = chronicler()): ModuleDefinition => ({
   name: 'guests',
   kinds: toEventRegistry(kinds),
   aggregates: [],
@@ -97,29 +97,29 @@ const slice = (follower = chronicler()): ModuleDefinition => ({
 const IDS = new CountedIds();
 
 let home: TestDatabase;
-let house: TestEventStore;
+let testStore: TestEventStore;
 let store: EventStore;
 let forgetting: NameEraser;
 
 beforeEach(async () => {
   home = await freshDatabase();
-  house = await TestEventStore.over(home.url);
+  testStore = await TestEventStore.over(home.url);
   store = new EventStore(
-    house.database,
+    testStore.database,
     toEventRegistry(kinds),
     [toProjection(guests)],
     CLOCK,
     IDS,
     TEST_ENCRYPTION_KEY,
   );
-  await house.database.rows(sql`
+  await testStore.database.rows(sql`
     create table views.guests (book text, page integer, guest jsonb not null, more jsonb not null, name text not null,
                                guest_id text not null, primary key (book, page))`);
-  await house.database.rows(sql`create table views.lines (line bigint primary key, first jsonb not null)`);
-  forgetting = new NameEraser(house.database, listViews([slice()]));
+  await testStore.database.rows(sql`create table views.lines (line bigint primary key, first jsonb not null)`);
+  forgetting = new NameEraser(testStore.database, listViews([guestsModule()]));
 });
 afterEach(async () => {
-  await house.close();
+  await testStore.close();
   await home.drop();
 });
 
@@ -131,91 +131,91 @@ const sign = (guest: string, name: string, ...pages: readonly number[]) =>
   append('book-1', ...pages.map((page) => ({ type: 'Signed' as const, data: { guest, name, page } })));
 const strike = (guest: string) => append('book-2', { type: 'Struck', data: { guest } });
 
-/** Ada's pages in the book, many at once. */
+/** Copies Ada's page to many pages. */
 const fill = (first: number, last: number) =>
-  house.database.rows(sql`
+  testStore.database.rows(sql`
     insert into guests select book, n, guest, more, name, guest_id
       from guests cross join generate_series(${first}::integer, ${last}::integer) n where page = 1`);
-const named = async (name: string): Promise<number> =>
+const countName = async (name: string): Promise<number> =>
   (
-    await house.database.row<{ count: number }>(
+    await testStore.database.row<{ count: number }>(
       sql`select count(*) as count from guests g where g::text like ${`%${name}%`}`,
     )
   )?.count ?? 0;
 const toBeCleaned = () =>
-  house.database.rows(sql`select person from event_store.person_keys where key is null and cleaned_at is null`);
+  testStore.database.rows(sql`select person from event_store.person_keys where key is null and cleaned_at is null`);
 
-const [view, lines] = listViews([slice()]) as [RebuildableView, RebuildableView];
+const [view, lines] = listViews([guestsModule()]) as [RebuildableView, RebuildableView];
 
-describe('names of somebody who has been forgotten', () => {
-  it('stand in views until they are taken out, everywhere, page by page, and those of others stay', async () => {
+describe('the names of a person who has been forgotten', () => {
+  it('stay in views until the eraser removes them from all pages, without the names of others', async () => {
     await sign('user-a', 'ada', 1);
     await sign('user-b', 'bob', 0);
     await fill(2, 2_500);
     await strike('user-a');
-    expect(await named('ada')).toBe(2_500);
+    expect(await countName('ada')).toBe(2_500);
     expect(await toBeCleaned()).toEqual([{ person: 'user-a' }]);
-    const seen = new Map<string, number>();
-    await forgetting.finish({ seen: (rows, table) => seen.set(table, (seen.get(table) ?? 0) + rows) });
-    expect([await named('ada'), await named('bob')]).toEqual([0, 1]);
-    expect(seen.get('views.guests')).toBe(2_501);
+    const rowsByTable = new Map<string, number>();
+    await forgetting.finish({ seen: (rows, table) => rowsByTable.set(table, (rowsByTable.get(table) ?? 0) + rows) });
+    expect([await countName('ada'), await countName('bob')]).toEqual([0, 1]);
+    expect(rowsByTable.get('views.guests')).toBe(2_501);
     const one = { type: 'users', id: 'user-a', name: 'user-a' };
-    expect(await house.database.rows(sql`select * from guests where page = 2500`)).toEqual([
+    expect(await testStore.database.rows(sql`select * from guests where page = 2500`)).toEqual([
       { book: 'red', page: 2_500, guest: one, more: { signed: { by: one } }, name: 'user-a', guest_id: 'user-a' },
     ]);
     expect(await toBeCleaned()).toEqual([]);
   });
 
-  it('are taken out by the next, where one has stopped in the middle', async () => {
+  it('are removed by the next eraser if one stopped in the middle', async () => {
     await sign('user-a', 'ada', 1);
     await fill(2, 5_000);
     await strike('user-a');
     const stop = new AbortController();
-    const seen = (_: number, table: string): void => void (table === 'views.guests' && stop.abort());
-    await forgetting.finish({ signal: stop.signal, seen });
-    expect(await named('ada')).toBe(4_000);
+    const onRows = (_: number, table: string): void => void (table === 'views.guests' && stop.abort());
+    await forgetting.finish({ signal: stop.signal, seen: onRows });
+    expect(await countName('ada')).toBe(4_000);
     expect(await toBeCleaned()).toHaveLength(1);
     await Promise.all([forgetting.finish(), forgetting.finish()]);
-    expect(await named('ada')).toBe(0);
+    expect(await countName('ada')).toBe(0);
     expect(await toBeCleaned()).toEqual([]);
   });
 
-  it('are taken out though somebody works on the same rows, in another order', async () => {
+  it('are removed although another transaction updates the same rows in another order', async () => {
     await sign('user-a', 'ada', 1);
     await fill(2, 500);
     await strike('user-a');
-    const other = await house.connect();
-    await other.query('begin; update views.guests set name = name where page = 400');
+    const otherClient = await testStore.connect();
+    await otherClient.query('begin; update views.guests set name = name where page = 400');
     const finished = forgetting.finish();
     await waitForCondition(async () => {
-      const waiting = await house.database.row(sql`
+      const waiting = await testStore.database.row(sql`
         select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
       return waiting !== undefined;
     });
-    // They wait for one another, until Postgres ends one of them.
-    await other.query('update views.guests set name = name where page < 400; commit').catch(() => undefined);
-    await other.query('rollback');
+    // The two transactions wait for each other until Postgres ends one of them.
+    await otherClient.query('update views.guests set name = name where page < 400; commit').catch(() => undefined);
+    await otherClient.query('rollback');
     await finished;
-    expect(await named('ada')).toBe(0);
+    expect(await countName('ada')).toBe(0);
   });
 
-  it('differ from nothing, before and after', async () => {
+  it('make no difference between the live view and a rebuilt one, before and after the erasure', async () => {
     await sign('user-a', 'ada', 1, 2, 3);
     await sign('user-b', 'bob', 4);
     await strike('user-a');
     expect(await verifyView(store, view, NOW)).toEqual([]);
     await forgetting.finish();
     expect(await verifyView(store, view, NOW)).toEqual([]);
-    await house.database.rows(sql`update guests set name = 'ada' where page = 2`);
+    await testStore.database.rows(sql`update guests set name = 'ada' where page = 2`);
     const [difference] = await verifyView(store, view, NOW);
     expect(difference?.surplus).toMatchObject([{ page: 2, name: 'ada' }]);
     await rebuildView(store, view);
-    expect(await named('ada')).toBe(0);
+    expect(await countName('ada')).toBe(0);
   });
 
-  it('do not come back with a view that was read from the log before', async () => {
+  it('do not return with a view that was rebuilt from events read before', async () => {
     await sign('user-a', 'ada', 1, 2, 3);
-    const read = () => store.read(LOG_START, 3, (statement) => house.database.rows(statement));
+    const read = () => store.read(LOG_START, 3, (statement) => testStore.database.rows(statement));
     await waitForCondition(async () => (await read()).length === 3);
     let isStruck = false;
     const late: RebuildableView = {
@@ -231,15 +231,15 @@ describe('names of somebody who has been forgotten', () => {
       },
     };
     await rebuildView(store, late);
-    expect(await named('ada')).toBe(0);
+    expect(await countName('ada')).toBe(0);
     expect(await verifyView(store, view, NOW)).toEqual([]);
   });
 
-  it('are carried on by no follower that has a batch in hand', async () => {
+  it('are not copied by a follower that is processing a batch', async () => {
     await sign('user-a', 'ada', 1);
     await sign('user-b', 'bob', 2);
-    let goOn: () => void = () => undefined;
-    const waited = new Promise<void>((resolve) => (goOn = resolve));
+    let continueFollower: () => void = () => undefined;
+    const waited = new Promise<void>((resolve) => (continueFollower = resolve));
     let batches = 0;
     const follower = chronicler(() => ((batches += 1) === 2 ? waited : Promise.resolve()));
     const runner = new FollowerRunner(store, follower, quiet);
@@ -250,17 +250,17 @@ describe('names of somebody who has been forgotten', () => {
       .then(() => forgetting.finish())
       .then(() => (isOver = true));
     await waitForCondition(async () => {
-      const waiting = await house.database.row(sql`
+      const waiting = await testStore.database.row(sql`
         select 1 from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`);
       return waiting !== undefined;
     });
     expect(isOver).toBe(false);
-    goOn();
+    continueFollower();
     await struck;
     await sign('user-b', 'bob', 3);
-    await waitForFollower(house.database, 'chronicler');
+    await waitForFollower(testStore.database, 'chronicler');
     await runner.stop();
-    const rows = await house.database.rows<{ first: object }>(sql`select first from lines order by line`);
+    const rows = await testStore.database.rows<{ first: object }>(sql`select first from lines order by line`);
     expect(rows.length).toBe(4);
     expect(new Set(rows.map(({ first }) => JSON.stringify(first)))).toEqual(
       new Set([JSON.stringify({ id: 'user-a', name: 'user-a', type: 'users' })]),

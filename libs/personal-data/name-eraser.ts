@@ -11,31 +11,38 @@ import { groupByTable, isAnyNamed, ACQUIRE_NAMES_LOCK, buildNameErasure } from '
 
 const INTERVAL_MS = 10_000;
 const LOCK_RETRY_MS = 200;
-// In a transaction of its own: whoever writes waits for no more than that, and no follower for a long one.
+// Each page is a transaction of its own: other writers wait only for one page, and no follower waits for a long
+// transaction.
 const ROWS_PER_PAGE = 1_000;
 
 type ErasureOptions = {
-  /** Where it says so, the rest is left for the next time. */
+  /** If it aborts, the rest is left for the next time. */
   readonly signal?: AbortSignal;
-  /** So many rows more have been looked at. */
+  /** Called with the number of rows that were checked. */
   readonly seen?: (rows: number, table: string) => void;
 };
 
-/** Where people are named, and how a row is told that names one of them, and what is set there. */
+/**
+ * A table that contains names of people, with the condition for a row that names one of them, and the assignments that
+ * erase the names.
+ */
 type NameTable = {
   readonly table: string;
   /** The columns of the primary key. */
   readonly key: readonly string[];
   readonly names: (people: readonly string[]) => Sql;
   readonly set: (people: readonly string[]) => Sql;
-  /** Whether a follower writes there, which may carry on what it has read there. */
+  /** Whether a follower writes this table. A follower may copy names that it reads from its table. */
   readonly followed: boolean;
 };
 
-/** Whether a state knows `person` as somebody: { type, id, name }. */
+/** Returns the condition that a state contains `person` as { type, id, name }. */
 const mentionsPerson = (state: string): Sql => sql.raw(`strpos(${state}::text, '"id": "' || person || '"') > 0`);
 
-/** The states that streams are kept in: what names somebody is dropped, and folded anew when it is wanted. */
+/**
+ * The stored states of streams. A state that names the person is dropped, and folded again from events when it is
+ * needed.
+ */
 const STREAMS: NameTable = {
   table: 'event_store.streams',
   key: ['stream'],
@@ -44,14 +51,16 @@ const STREAMS: NameTable = {
   followed: false,
 };
 
-/** A view whose tables name people. `follower` is null if the view is written in the append's transaction. */
+/**
+ * A view whose tables contain names of people. `follower` is null if the view is written in the append's transaction.
+ */
 export type ViewWithNames = { readonly names: readonly NameColumn[]; readonly follower: object | null };
 
 /**
- * Takes the names of people out of views and snapshots once they have been forgotten: nobody can write them any more, but
- * what was written before is read until then. It goes through all that names people, by primary key, a little at a time,
- * and rests as long as each took. Who is still to be done is known by their key, so any process can go on where one died;
- * it begins anew, which does no harm.
+ * Removes the names of forgotten people from views and snapshots. New rows cannot contain these names, but old rows
+ * show them until they are erased. The eraser goes through all tables with names by primary key, one page at a time,
+ * and pauses after each page as long as the page took. The table of keys shows whose names still have to be erased, so
+ * any process can take over after a crash. It starts again from the beginning, which does no harm.
  */
 export class NameEraser {
   constructor(
@@ -59,16 +68,16 @@ export class NameEraser {
     private readonly views: readonly ViewWithNames[],
   ) {}
 
-  /** Resolves when nobody is left who had been forgotten when it was called, or when it is to stop. */
-  async finish({ signal, seen = () => undefined }: ErasureOptions = {}): Promise<void> {
+  /** Resolves when the names of all people who were forgotten before the call are erased, or after an abort. */
+  async finish({ signal, seen: onRows = () => undefined }: ErasureOptions = {}): Promise<void> {
     const session = await this.database.session();
     try {
       if (!(await acquireErasureLock(session, signal))) return;
       const rows = await session.run<{ person: string }>(SELECT_PEOPLE_TO_ERASE);
       const people = rows.map(({ person }) => person);
       if (people.length === 0) return;
-      for (const place of [STREAMS, ...(await listNameTables(this.views, session))]) {
-        if (!(await eraseFrom(session, { place, people }, { signal, seen }))) return;
+      for (const table of [STREAMS, ...(await listNameTables(this.views, session))]) {
+        if (!(await eraseFrom(session, { place: table, people }, { signal, seen: onRows }))) return;
       }
       await session.run(sql`
         update event_store.person_keys set cleaned_at = now() where person = any (${people}::text[]) and key is null`);
@@ -78,26 +87,26 @@ export class NameEraser {
   }
 }
 
-/** For those whose forgetting was not brought to its end. */
+/** Returns the job that finishes erasures which were interrupted. */
 export const createNameErasureJob = (forgetting: NameEraser): ScheduledJob => ({
   name: 'forgotten_names',
   everyMs: INTERVAL_MS,
   run: ({ signal, done }) => forgetting.finish({ signal, seen: done }),
 });
 
-/** Who has been forgotten, and may still be named in a view or a snapshot. */
+/** Selects the people who have been forgotten and whose names may still be in a view or a snapshot. */
 const SELECT_PEOPLE_TO_ERASE = sql`select person from event_store.person_keys where key is null and cleaned_at is null`;
 
-/** Those of them whom this state may name. */
+/** Selects those of them that this state may contain. */
 export const selectForgottenPeopleIn = (state: string): Sql =>
   sql`${SELECT_PEOPLE_TO_ERASE} and ${mentionsPerson(state)}`;
 
-/** Two of them would do the same. False where it is to stop. */
+/** Waits for the lock, because two erasers would do the same work. Returns false if aborted. */
 const acquireErasureLock = async (session: DatabaseSession, signal: AbortSignal | undefined): Promise<boolean> => {
   const lock = computeLockKey('cadastre forgetting');
   while (!signal?.aborted) {
-    const [taken] = await session.run<{ ok: boolean }>(sql`select pg_try_advisory_lock(${lock}) as ok`);
-    if (taken?.ok) return true;
+    const [attempt] = await session.run<{ ok: boolean }>(sql`select pg_try_advisory_lock(${lock}) as ok`);
+    if (attempt?.ok) return true;
     await pause(LOCK_RETRY_MS, signal);
   }
   return false;
@@ -107,13 +116,13 @@ const listNameTables = async (
   views: readonly ViewWithNames[],
   session: DatabaseSession,
 ): Promise<readonly NameTable[]> => {
-  const places: NameTable[] = [];
+  const tables: NameTable[] = [];
   for (const { names, follower } of views) {
     for (const [table, columns] of groupByTable(names)) {
-      places.push(toNameTable(table, columns, await readPrimaryKey(table, session), follower !== null));
+      tables.push(toNameTable(table, columns, await readPrimaryKey(table, session), follower !== null));
     }
   }
-  return places;
+  return tables;
 };
 
 const toNameTable = (
@@ -142,11 +151,14 @@ const readPrimaryKey = async (table: string, session: DatabaseSession): Promise<
 
 type ErasureTask = { readonly place: NameTable; readonly people: readonly string[] };
 
-/** False where it was to stop before the end. */
+/** Returns false if aborted before the end. */
 const eraseFrom = async (
   session: DatabaseSession,
   work: ErasureTask,
-  { signal, seen }: { readonly signal: AbortSignal | undefined; readonly seen: NonNullable<ErasureOptions['seen']> },
+  {
+    signal,
+    seen: onRows,
+  }: { readonly signal: AbortSignal | undefined; readonly seen: NonNullable<ErasureOptions['seen']> },
 ): Promise<boolean> => {
   const { table } = work.place;
   let after: PrimaryKey | null = null;
@@ -154,7 +166,7 @@ const eraseFrom = async (
     if (signal?.aborted) return false;
     const began = performance.now();
     const page: ErasedPage = await erasePage(session, work, after);
-    seen(page.rows, table);
+    onRows(page.rows, table);
     if (page.rows < ROWS_PER_PAGE) return true;
     after = page.last;
     await pause(performance.now() - began, signal);
@@ -164,7 +176,7 @@ const eraseFrom = async (
 type PrimaryKey = readonly string[];
 type ErasedPage = { readonly rows: number; readonly last: PrimaryKey | null };
 
-/** The rows that come after a key: so many, and which was the last. */
+/** Erases the names in the page of rows after a key. Returns the number of rows and the last key. */
 const erasePage = async (
   session: DatabaseSession,
   work: ErasureTask,
@@ -177,7 +189,7 @@ const erasePage = async (
       const page = results.map(([row]) => row as ErasedPage | undefined).find((row) => row?.rows !== undefined);
       return page ?? { rows: 0, last: null };
     } catch (error) {
-      // Somebody writes to the same rows in another order, and it was us that had to give way.
+      // Another transaction writes the same rows in another order, and Postgres ended this one.
       if (!isRetryableError(error)) throw error;
     }
   }

@@ -4,16 +4,19 @@ import type { Database, DatabaseRow, QueryRunner } from '#postgres';
 import { Envelope } from '#encryption';
 import { InstallationMac, PersonKey, type TextCache } from './encrypted-texts.js';
 
-/** The keys of people; null: they have been forgotten. Who is missing has none. */
+/** The keys of people by id. Null if the person has been forgotten; missing if the person has no key. */
 export type Keyring = ReadonlyMap<string, PersonKey | null>;
 
 type KeyRow = { readonly person: string; readonly key: Buffer | null };
 
-/** In one process at a time. */
+/** In one process. */
 const MAX_CACHED_KEYS = 10_000;
 const KEY_LENGTH = 32;
 
-/** The keys that texts of people are sealed under: a random one each, made when it is first wanted, gone for good with them. */
+/**
+ * The keys that encrypt texts of people: one random key for each person, created when it is first needed and deleted
+ * when the person is forgotten.
+ */
 export class PersonKeys {
   readonly house: InstallationMac;
   private readonly envelope: Envelope;
@@ -28,26 +31,34 @@ export class PersonKeys {
     this.house = new InstallationMac(encryptionKey);
   }
 
-  /** To seal with: who has none gets one. What is remembered may be out of date: see hold_people in sql/003_person_keys.sql. */
+  /**
+   * Returns keys for encryption, and creates the missing ones. Cached keys may be outdated: see hold_people in
+   * sql/003_person_keys.sql.
+   */
   wanted(people: ReadonlySet<string>): Promise<Keyring> {
     return this.found(people, async (missing) => {
       const rows: DatabaseRow[] = [];
-      for (let left = missing; left.length > 0; left = excludeFound(left, rows as KeyRow[])) {
-        const made = left.map((person) => this.envelope.seal(person, randomBytes(KEY_LENGTH)));
-        // Again where somebody else is making one at the same time, whose row this statement does not see yet.
-        const found = await this.database.rows(sql`
+      for (
+        let remaining = missing;
+        remaining.length > 0;
+        remaining = excludePeopleWithKey(remaining, rows as KeyRow[])
+      ) {
+        const newKeys = remaining.map((person) => this.envelope.seal(person, randomBytes(KEY_LENGTH)));
+        // The loop repeats if another transaction creates a key at the same time: this statement does not see that row
+        // yet.
+        const keyRows = await this.database.rows(sql`
           with made as (
             insert into event_store.person_keys (person, key)
-            select * from unnest(${left}::text[], ${made}::bytea[]) on conflict do nothing returning person, key)
+            select * from unnest(${remaining}::text[], ${newKeys}::bytea[]) on conflict do nothing returning person, key)
           select person, key from made
-          union all select person, key from event_store.person_keys where person = any (${left}::text[])`);
-        rows.push(...found);
+          union all select person, key from event_store.person_keys where person = any (${remaining}::text[])`);
+        rows.push(...keyRows);
       }
       return rows;
     });
   }
 
-  /** For who is born in a transaction: nobody knows them yet. It is remembered only when that has been committed. */
+  /** Returns a key for a user who is created in the transaction. It is cached only after the commit. */
   fresh(person: string): PersonKey {
     return new PersonKey(person, randomBytes(KEY_LENGTH), this.house, this.recent);
   }
@@ -58,12 +69,14 @@ export class PersonKeys {
                select * from unnest(${rows.map(([person]) => person)}::text[], ${rows.map(([, key]) => key)}::bytea[])`;
   }
 
-  /** To open with, for who reads the log in its order: whoever is forgotten it is told about (`became`). */
+  /**
+   * Returns keys for decryption, for a reader that follows the log in order and reports forgotten people with `became`.
+   */
   following(people: ReadonlySet<string>, run: QueryRunner): Promise<Keyring> {
     return this.found(people, (missing) => run(select(missing)));
   }
 
-  /** To open with, as they are now: nothing is remembered. */
+  /** Returns the present keys for decryption, without the cache. */
   async current(people: ReadonlySet<string>, run: QueryRunner): Promise<Keyring> {
     if (people.size === 0) return new Map();
     return new Map(((await run(select([...people]))) as KeyRow[]).map((row) => [row.person, this.keyIn(row)]));
@@ -77,7 +90,7 @@ export class PersonKeys {
     }
   }
 
-  /** What is known of them may be out of date. */
+  /** Drops cached keys that may be outdated. */
   doubt(people: Iterable<string>): void {
     for (const person of people) this.known.delete(person);
   }
@@ -86,17 +99,17 @@ export class PersonKeys {
     people: ReadonlySet<string>,
     read: (missing: readonly string[]) => Promise<readonly DatabaseRow[]>,
   ): Promise<Keyring> {
-    const ring = new Map<string, PersonKey | null>();
+    const keyring = new Map<string, PersonKey | null>();
     const missing: string[] = [];
     for (const person of people) {
       const key = this.known.get(person);
       if (key === undefined) missing.push(person);
-      else ring.set(person, key);
+      else keyring.set(person, key);
     }
-    if (missing.length === 0) return ring;
-    const now = new Map(((await read(missing)) as readonly KeyRow[]).map((row) => [row.person, this.keyIn(row)]));
-    this.became(now);
-    return new Map([...ring, ...now]);
+    if (missing.length === 0) return keyring;
+    const readKeys = new Map(((await read(missing)) as readonly KeyRow[]).map((row) => [row.person, this.keyIn(row)]));
+    this.became(readKeys);
+    return new Map([...keyring, ...readKeys]);
   }
 
   private keyIn({ person, key }: KeyRow): PersonKey | null {
@@ -104,9 +117,9 @@ export class PersonKeys {
   }
 }
 
-const excludeFound = (people: readonly string[], rows: readonly KeyRow[]): readonly string[] => {
-  const found = new Set(rows.map(({ person }) => person));
-  return people.filter((person) => !found.has(person));
+const excludePeopleWithKey = (people: readonly string[], rows: readonly KeyRow[]): readonly string[] => {
+  const peopleWithKey = new Set(rows.map(({ person }) => person));
+  return people.filter((person) => !peopleWithKey.has(person));
 };
 
 const select = (people: readonly string[]): Sql =>

@@ -15,7 +15,9 @@ import {
 } from '../event-store/spec.js';
 import { LOG_START } from '../event-store/followers/follower.js';
 
-/** A guest book: whoever signs it is named in what they sign, and by the event; and may be struck off. */
+/**
+ * A guest book: an event contains the name of the guest, in its data and in its context, and a guest can be forgotten.
+ */
 type SignedEvent =
   | Message<'Signed', { guest: string; name: string; from: string | null; words: string }>
   | Message<'Struck', { guest: string }>;
@@ -41,32 +43,32 @@ const kinds: EventKinds<SignedEvent> = {
 };
 
 let home: TestDatabase;
-let house: TestEventStore;
+let testStore: TestEventStore;
 let store: EventStore;
 let client: pg.Client;
-let shown: SignedEvent['data'][];
+let projected: SignedEvent['data'][];
 
 const openStore = (): EventStore => {
   const projection = {
     name: 'guests',
     tables: [],
-    on: { Signed: (data: unknown) => (shown.push(data as SignedEvent['data']), null) },
+    on: { Signed: (data: unknown) => (projected.push(data as SignedEvent['data']), null) },
   };
-  return new EventStore(house.database, toEventRegistry(kinds), [projection], CLOCK, IDS, TEST_ENCRYPTION_KEY);
+  return new EventStore(testStore.database, toEventRegistry(kinds), [projection], CLOCK, IDS, TEST_ENCRYPTION_KEY);
 };
 
 const IDS = new CountedIds();
 
 beforeEach(async () => {
   home = await freshDatabase();
-  house = await TestEventStore.over(home.url);
-  client = await house.connect();
-  shown = [];
+  testStore = await TestEventStore.over(home.url);
+  client = await testStore.connect();
+  projected = [];
   store = openStore();
 });
 
 afterEach(async () => {
-  await house.close();
+  await testStore.close();
   await home.drop();
 });
 
@@ -86,27 +88,27 @@ const failureOf = (work: Promise<unknown>): Promise<unknown> =>
     () => 'none',
     (error: unknown) => error,
   );
-const sign = (event: SignedEvent, who: EventContext, on = store, stream = 'book-1') =>
-  on.append([{ stream, organization: null, expected: 'any', events: [event] }], who);
+const sign = (event: SignedEvent, context: EventContext, on = store, stream = 'book-1') =>
+  on.append([{ stream, organization: null, expected: 'any', events: [event] }], context);
 const strike = (guest: string, on = store) =>
   sign(struck(guest), { ...context, accessor: { id: 'system', type: 'system', name: 'us' } }, on);
 
-/** Beyond what other tests are at in the same Postgres. */
+/** Reads all committed events, although transactions of other tests may still run in the same Postgres. */
 const readOn = (on: EventStore, after: LogPosition, limit: number, how = {}): Promise<readonly RecordedEvent[]> =>
-  on.read(after, limit, (statement) => house.database.rows(statement), { extent: 'committed', ...how });
+  on.read(after, limit, (statement) => testStore.database.rows(statement), { extent: 'committed', ...how });
 
 const log = async (): Promise<string> =>
   (await client.query('select string_agg(e::text, chr(10)) as text from event_store.events e')).rows[0].text as string;
 
-/** None of it comes about by chance in what is sealed: that is base64url. */
+/** None of these can appear by chance in base64url. */
 const PERSONAL = /ada l\.|attic|203\.0|quill/;
 
 describe('texts of people', () => {
-  it('are sealed in the log, and shown to views and to who reads it', async () => {
+  it('are encrypted in the log, and decrypted for views and readers', async () => {
     await sign(signed('user-1', 'ada l.'), by('user-1', 'ada l.'));
     expect(await log()).not.toMatch(PERSONAL);
     expect(await log()).toContain('hello');
-    expect(shown).toEqual([signed('user-1', 'ada l.').data]);
+    expect(projected).toEqual([signed('user-1', 'ada l.').data]);
     for (const reader of [store, openStore()]) {
       const [event] = await reader.stream('book-1');
       expect(event).toMatchObject({ data: signed('user-1', 'ada l.').data, context: by('user-1', 'ada l.') });
@@ -115,7 +117,7 @@ describe('texts of people', () => {
     }
   });
 
-  it('stay as they are where nobody could be forgotten: the system, and tokens of teams', async () => {
+  it('stay plain if nobody could be forgotten: the system, and tokens of teams', async () => {
     for (const type of ['system', 'teams']) {
       const accessor = { id: 'somebody', type, name: 'ada l.' };
       await sign(struck('nobody'), { ...context, accessor });
@@ -123,7 +125,7 @@ describe('texts of people', () => {
     expect((await log()).match(/ada l\./g)).toHaveLength(2);
   });
 
-  it('are read in their place once their key is gone, by whoever has remembered it', async () => {
+  it('are replaced by ids after their key is gone, also in processes that cached the key', async () => {
     const warm = openStore();
     await sign(signed('user-1', 'ada l.'), by('user-1', 'ada l.'), warm);
     await sign(signed('user-2', 'bob'), by('user-2', 'bob'), warm);
@@ -139,43 +141,43 @@ describe('texts of people', () => {
     }
   });
 
-  it('are opened for who follows the log until they come past the end of them', async () => {
+  it('are decrypted for a follower of the log until it passes the event that forgets the person', async () => {
     const follower = openStore();
     const next = async (after = LOG_START) => (await readOn(follower, after, 1))[0];
     await sign(signed('user-1', 'ada l.'), by('user-1', 'ada l.'));
     const first = await next();
     await strike('user-1');
-    // It knows the key from before; nothing says yet that it is gone.
+    // The key is still cached, and no event that was read says that the person is forgotten.
     expect((await next())?.data).toMatchObject({ name: 'ada l.' });
     expect((await next(first))?.type).toBe('Struck');
     expect((await next())?.data).toMatchObject({ name: 'user-1' });
   });
 
-  it('are not told to others any more by who has their key still in hand, and comes late', async () => {
+  it('are no longer published by a process that still has the key in its cache and is late', async () => {
     const publisher = openStore();
     await sign(signed('user-1', 'ada l.'), by('user-1', 'ada l.'), publisher);
-    const told: unknown[] = [];
-    let away: unknown[] | null = [];
+    const published: unknown[] = [];
+    let unpublished: unknown[] | null = [];
     const follow: Follower['follow'] = (events) => {
-      (away ?? told).push(...events.map(({ data }) => data));
-      return away ? Promise.reject(new Error('the brokers are away')) : Promise.resolve([]);
+      (unpublished ?? published).push(...events.map(({ data }) => data));
+      return unpublished ? Promise.reject(new Error('the brokers are away')) : Promise.resolve([]);
     };
     const follower = { name: 'publisher', batch: 1, tables: [], follow };
     const runner = new FollowerRunner(publisher, follower, quiet);
     runner.start();
-    await waitForCondition(() => away?.length !== 0);
-    expect(away[0]).toEqual(signed('user-1', 'ada l.').data);
+    await waitForCondition(() => unpublished?.length !== 0);
+    expect(unpublished[0]).toEqual(signed('user-1', 'ada l.').data);
     await strike('user-1');
-    // One that had read them before may be on its way.
-    const tried = away.length;
-    await waitForCondition(() => away?.length !== tried);
-    away = null;
-    await waitForCondition(() => told.length === 2);
+    // A batch that read them before may still be running.
+    const tried = unpublished.length;
+    await waitForCondition(() => unpublished?.length !== tried);
+    unpublished = null;
+    await waitForCondition(() => published.length === 2);
     await runner.stop();
-    expect(told).toEqual([signedById('user-1').data, { guest: 'user-1' }]);
+    expect(published).toEqual([signedById('user-1').data, { guest: 'user-1' }]);
   });
 
-  it('are those of whom a signed link was given to, where somebody comes with that', async () => {
+  it('include address and program of a request with a signed link, which belong to the person of the link', async () => {
     const accessor = { id: 'system', type: 'system', name: 'signed link' };
     const linked = { ...by('user-1', 'ada l.'), accessor, linkOf: 'user-1' };
     await sign(struck('nobody'), linked);
@@ -189,27 +191,27 @@ describe('texts of people', () => {
     expect(await log()).not.toMatch(PERSONAL);
   });
 
-  it('end with the person also where they had none', async () => {
+  it('are not written for a forgotten person who never had a key', async () => {
     await strike('user-9');
     expect(isVersionConflictError(await failureOf(sign(signed('user-9', 'ada l.'), by('user-2', 'bob'))))).toBe(true);
     await sign(signedById('user-9'), by('user-2', 'bob'));
     expect(await log()).not.toMatch(PERSONAL);
   });
 
-  it('hold their person back: who is to be forgotten waits for what is being written of them', async () => {
+  it('delay the forgetting of their person until they are written', async () => {
     await sign(signed('user-1', 'ada l.'), by('user-1', 'ada l.'));
     await client.query('begin');
     await client.query(`select event_store.hold_people('{user-1}', '{}', '{}')`);
-    const other = await house.connect();
+    const otherClient = await testStore.connect();
     const struck = strike('user-1').then(() => 'struck');
     const waiting = async (): Promise<boolean> =>
-      (await other.query(`select 1 from pg_locks where locktype = 'advisory' and not granted`)).rowCount === 1;
+      (await otherClient.query(`select 1 from pg_locks where locktype = 'advisory' and not granted`)).rowCount === 1;
     while (!(await waiting())) await new Promise((resolve) => setTimeout(resolve, 5));
     await client.query('commit');
     expect(await struck).toBe('struck');
   });
 
-  it('may look like sealed ones', async () => {
+  it('may look like encrypted texts', async () => {
     await sign(signed('user-1', 'ada l.'), by('user-1', 'ada l.'));
     const [{ data }] = (await client.query('select data from event_store.events')).rows as [{ data: { name: string } }];
     for (const like of [data.name, '~sealed:n:user-1:AAAA', '~sealed:']) {
@@ -218,7 +220,7 @@ describe('texts of people', () => {
     }
   });
 
-  it('of the time before there were keys are as they were, until somebody is forgotten', async () => {
+  it('from before the introduction of keys stay plain until the person is forgotten', async () => {
     const old = JSON.stringify([
       { ...signed('user-1', 'ada l.'), id: '0190f3a0-0000-7000-9000-000000000001', schemaVersion: 1 },
     ]);
@@ -240,62 +242,64 @@ describe('texts of people', () => {
 
 describe.each([
   [
-    'that knows their key',
+    'that knows the key of the person',
     async (on: EventStore) => void (await sign(signed('user-1', 'ada l.'), by('user-1', 'ada l.'), on)),
   ],
-  ['that has never heard of them', () => Promise.resolve()],
-  ['that knows that they are gone', async (on: EventStore) => void (await strike('user-1', on))],
-])('what was decided with texts of somebody who has been forgotten by then, in a process %s', (_, before) => {
-  let other: EventStore;
+  ['that does not know the person', () => Promise.resolve()],
+  ['that knows that the person was forgotten', async (on: EventStore) => void (await strike('user-1', on))],
+])('a decision that contains texts of a person who was forgotten meanwhile, in a process %s', (_, before) => {
+  let otherStore: EventStore;
   let length: number;
 
   beforeEach(async () => {
-    other = openStore();
+    otherStore = openStore();
     await sign(signed('user-1', 'ada l.'), by('user-1', 'ada l.'));
-    await before(other);
+    await before(otherStore);
     await strike('user-1');
     length = (await store.stream('book-1')).length;
   });
 
   const written = async (): Promise<readonly RecordedEvent[]> => (await openStore().stream('book-1')).slice(length);
 
-  it('is decided anew, however often it comes, and written when it names them by their id', async () => {
+  it('fails as a version conflict until it names the person by id', async () => {
     for (const stale of [
       signed('user-1', 'ada l.', 'hello', null),
       signed('user-1', 'user-1'),
       signed('user-1', 'ada l.'),
     ]) {
-      const error = await failureOf(sign(stale, by('user-2', 'bob'), other));
+      const error = await failureOf(sign(stale, by('user-2', 'bob'), otherStore));
       expect([isVersionConflictError(error), isForgottenPersonError(error)]).toEqual([true, true]);
     }
-    await sign(signedById('user-1'), by('user-2', 'bob'), other);
+    await sign(signedById('user-1'), by('user-2', 'bob'), otherStore);
     expect((await written()).map(({ data }) => data)).toEqual([signedById('user-1').data]);
     expect(await log()).not.toMatch(PERSONAL);
   });
 
-  it('asks anew who somebody is, where they do it themselves, also under their id', async () => {
+  it('is refused as unauthorized if the forgotten person is the caller, also under their id', async () => {
     for (const name of ['ada l.', 'user-1']) {
-      await expect(sign(signed('user-2', 'bob'), by('user-1', name), other)).rejects.toMatchObject({ code: 'CA401' });
+      await expect(sign(signed('user-2', 'bob'), by('user-1', name), otherStore)).rejects.toMatchObject({
+        code: 'CA401',
+      });
     }
     expect(await written()).toEqual([]);
   });
 
-  const once = (writer: string | null, accessor: string, n: number) => ({
+  const createRead = (writer: string | null, accessor: string, n: number) => ({
     stream: `once/${accessor}`,
     organization: null,
     writer,
     events: [{ ...struck('nobody'), id: `0190f3a0-0000-7000-9000-00000000000${n}`, context: by(accessor, 'ada l.') }],
   });
 
-  it('asks so too where they have looked at something, beside others', async () => {
-    const both = other.appendOnce([once('user-2', 'user-2', 1), once('user-1', 'user-1', 2)]);
+  it('is refused as unauthorized if the forgotten person is one of several recorded readers', async () => {
+    const both = otherStore.appendOnce([createRead('user-2', 'user-2', 1), createRead('user-1', 'user-1', 2)]);
     await expect(both).rejects.toMatchObject({ code: 'CA401' });
   });
 
-  it('is told by others all the same, of whom they know only what they did', async () => {
-    const told = () => other.appendOnce([once(null, 'user-1', 1)]);
-    expect((await other.untilFirst(told)).size).toBe(1);
-    expect((await other.stream('once/user-1'))[0]?.context).toEqual({
+  it('is recorded under the id of the person if another writer reports it', async () => {
+    const append = () => otherStore.appendOnce([createRead(null, 'user-1', 1)]);
+    expect((await otherStore.untilFirst(append)).size).toBe(1);
+    expect((await otherStore.stream('once/user-1'))[0]?.context).toEqual({
       ...by('user-1', 'user-1'),
       request: { id: 'r', address: null, userAgent: null },
     });
@@ -303,28 +307,28 @@ describe.each([
   });
 });
 
-describe('what was made of sealed events', () => {
-  it('opens wherever the texts stand in it, and only what was sealed here', async () => {
+describe('JSON that contains encrypted texts', () => {
+  it('is decrypted wherever the texts are, if this installation encrypted them', async () => {
     await sign(signed('user-1', 'ada l.'), by('user-1', 'ada l.'));
     await sign(signed('user-2', 'bob'), by('user-2', 'bob'));
     const [first, second] = await readOn(store, LOG_START, 10, { sealed: true });
-    const made = { list: [first?.data, { deep: second?.context }], mine: '~sealed:n:user-1:AAAA', n: 1, no: null };
-    const [opened] = await openStore().seals.openIn([made]);
+    const document = { list: [first?.data, { deep: second?.context }], mine: '~sealed:n:user-1:AAAA', n: 1, no: null };
+    const [opened] = await openStore().seals.openIn([document]);
     const bobs = { deep: by('user-2', 'bob') };
-    expect(opened).toEqual({ ...made, list: [signed('user-1', 'ada l.').data, bobs] });
+    expect(opened).toEqual({ ...document, list: [signed('user-1', 'ada l.').data, bobs] });
     await strike('user-1');
-    const [left] = await openStore().seals.openIn([made]);
+    const [documentAfter] = await openStore().seals.openIn([document]);
     const forgotten = { guest: 'user-1', name: 'user-1', from: null, words: 'hello' };
-    expect(left).toEqual({ ...made, list: [forgotten, bobs] });
+    expect(documentAfter).toEqual({ ...document, list: [forgotten, bobs] });
   });
 
-  it('opens in JSON as text what it opens in values, whatever else people write', async () => {
+  it('is decrypted as text in the same way as parsed values', async () => {
     await sign(signed('user-1', 'ada "the\\first"\n'), by('user-1', 'ada l.'));
     await sign(signed('u"s\\er-2', 'bob'), by('user-2', 'bob'));
     const [first, second] = (await readOn(store, LOG_START, 10, { sealed: true })) as [RecordedEvent, RecordedEvent];
     const { name } = first.data as { name: string };
     const { name: odd } = second.data as { name: string };
-    const made = [
+    const documents = [
       { a: name, b: { c: odd, d: [name, first.context, second.data] }, n: 1, no: null, yes: true },
       {
         [name]: 'is the name of a member',
@@ -340,22 +344,22 @@ describe('what was made of sealed events', () => {
     ];
     for (const forgotten of [false, true]) {
       if (forgotten) await strike('user-1');
-      const opened = await openStore().seals.openIn(made);
+      const opened = await openStore().seals.openIn(documents);
       for (const indent of [0, 1]) {
-        const texts = made.map((value) => JSON.stringify(value, null, indent));
+        const texts = documents.map((value) => JSON.stringify(value, null, indent));
         for (const [n, text] of texts.entries()) {
           expect(JSON.parse(await openStore().seals.openInText(text))).toEqual(opened[n]);
         }
         const lines = await openStore().seals.openInText(texts.join('\n'));
-        const [all] = await openStore().seals.openIn([made]);
+        const [all] = await openStore().seals.openIn([documents]);
         expect(lines).toBe(texts.map((_, n) => JSON.stringify((all as unknown[])[n], null, indent)).join('\n'));
       }
     }
   });
 });
 
-describe('keys', () => {
-  it('are made once, however many want one at the same time', async () => {
+describe('the keys of people', () => {
+  it('are created once if several transactions need one at the same time', async () => {
     const stores = Array.from({ length: 5 }, openStore);
     await Promise.all(
       stores.map((each, n) => sign(signed('user-1', 'ada l.'), by(`user-${n}`, 'x'), each, `book-${n}`)),
@@ -365,23 +369,23 @@ describe('keys', () => {
     }
   });
 
-  it('lie there encrypted, and say so to who has another encryption key', async () => {
+  it('are stored encrypted, and cannot be decrypted with another encryption key', async () => {
     await sign(signed('user-1', 'ada l.'), by('user-1', 'ada l.'));
-    const other = new EventStore(house.database, toEventRegistry(kinds), [], CLOCK, IDS, Buffer.alloc(32, 2));
-    await expect(other.stream('book-1')).rejects.toThrow('sealed with another encryption key');
+    const otherStore = new EventStore(testStore.database, toEventRegistry(kinds), [], CLOCK, IDS, Buffer.alloc(32, 2));
+    await expect(otherStore.stream('book-1')).rejects.toThrow('encrypted with another encryption key');
   });
 
-  it('come with the transaction in which somebody is born, in no round trip of their own, or not at all', async () => {
-    const birth = (stream: string) =>
+  it('are inserted by the transaction that creates the user, without a further round trip, or not at all', async () => {
+    const createUser = (stream: string) =>
       store.append(
         [{ stream, organization: null, expected: 0, events: [signed(stream, 'ada l.')] }],
         { ...context, accessor: { id: 'system', type: 'system', name: 'us' } },
         stream === 'user-2' ? [sql`select 1 / 0`] : [],
       );
-    const before = house.database.count.roundTrips;
-    await birth('user-1');
-    expect(house.database.count.roundTrips - before).toBe(1);
-    await expect(birth('user-2')).rejects.toThrow('division by zero');
+    const before = testStore.database.count.roundTrips;
+    await createUser('user-1');
+    expect(testStore.database.count.roundTrips - before).toBe(1);
+    await expect(createUser('user-2')).rejects.toThrow('division by zero');
     const { rows } = await client.query('select person from event_store.person_keys');
     expect(rows).toEqual([{ person: 'user-1' }]);
     expect((await store.stream('user-1'))[0]?.data).toMatchObject({ name: 'ada l.' });

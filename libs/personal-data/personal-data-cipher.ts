@@ -22,28 +22,34 @@ import {
   type PersonKey,
 } from './encrypted-texts.js';
 
-/** Events that are to be written, as views may show them and as the log keeps them; and what goes with their transaction. */
+/**
+ * Events to append, as views show them and as the log stores them, with the statements that belong to their
+ * transaction.
+ */
 export type EncryptedEvents<E> = {
   readonly shown: readonly E[];
   readonly kept: readonly E[];
-  /** Goes first: nobody whom they name is forgotten meanwhile. */
+  /** Statements to run first. They ensure that no person in the events is forgotten meanwhile. */
   readonly holding: readonly Sql[];
-  /** Goes last: whose key comes with them, and whose goes. */
+  /** Statements to run last. They insert the keys of new people and delete those of forgotten people. */
   readonly keys: readonly Sql[];
-  /** To be told how the transaction ended: with which error, or with none. */
+  /** Reports the end of the transaction, with its error if it failed. */
   readonly ended: (error?: unknown) => void;
 };
 
 type EncryptionContext = {
-  /** Streams that begin with these events: who has one is known to nobody yet. */
+  /** Streams that begin with these events. A person with such a stream has no key yet. */
   readonly born: ReadonlySet<string>;
-  /** People whose names are written beside the log, in a snapshot. */
+  /** People whose names the transaction stores in a snapshot. */
   readonly named: readonly string[];
-  /** Who does it themselves. */
+  /** People who are the callers of these events. */
   readonly writers: readonly string[];
 };
 
-/** Seals the texts of people on their way into the log, and opens them on their way out, for as long as there is a key (ADR 25). */
+/**
+ * Encrypts the texts of people before they enter the log, and decrypts them when the log is read, as long as their key
+ * exists (ADR 25).
+ */
 export class PersonalDataCipher {
   private readonly keys: PersonKeys;
 
@@ -57,61 +63,71 @@ export class PersonalDataCipher {
 
   async seal<E extends EventContent>(
     events: readonly E[],
-    { born, named, writers }: EncryptionContext,
+    { born: newStreams, named: peopleInSnapshots, writers }: EncryptionContext,
   ): Promise<EncryptedEvents<E>> {
-    const told = findPersonalTexts(this.kinds, events);
-    const people = listPeople(told);
+    const personalTexts = findPersonalTexts(this.kinds, events);
+    const people = listPeople(personalTexts);
     const forgotten = new Set(this.forgottenBy(events));
-    const newborn = new Map([...people].filter((id) => born.has(id)).map((id) => [id, this.keys.fresh(id)]));
-    const known = await this.keys.wanted(new Set([...people].filter((id) => !newborn.has(id) && !forgotten.has(id))));
-    const ring: Keyring = new Map([...known, ...newborn]);
-    // Of who is no writer it is only told that they did it, which may come when they have been forgotten.
-    const doing = listContextPeople(told).filter((id) => ring.get(id) || writers.includes(id));
-    const held = new Set(
-      [...named, ...doing, ...listPeopleNamedInData(events, told)].filter(
-        (id) => !forgotten.has(id) && !newborn.has(id),
+    const newKeys = new Map([...people].filter((id) => newStreams.has(id)).map((id) => [id, this.keys.fresh(id)]));
+    const existingKeys = await this.keys.wanted(
+      new Set([...people].filter((id) => !newKeys.has(id) && !forgotten.has(id))),
+    );
+    const keyring: Keyring = new Map([...existingKeys, ...newKeys]);
+    // If the caller is not a writer, another service only reports their action, which may happen after they were
+    // forgotten.
+    const callers = listContextPeople(personalTexts).filter((id) => keyring.get(id) || writers.includes(id));
+    const guarded = new Set(
+      [...peopleInSnapshots, ...callers, ...listPeopleNamedInData(events, personalTexts)].filter(
+        (id) => !forgotten.has(id) && !newKeys.has(id),
       ),
     );
-    // Whom nobody knows any more, and whom nobody is to know after this, views must not show either.
-    const shown = events.map((event, n) =>
-      replaceTexts(event, told[n] as EventPersonalTexts, (text, of) =>
-        ring.get(of.person) ? text : getPlaceholder(of),
+    // Views must not show people without a key, nor people who are forgotten by these events.
+    const forViews = events.map((event, n) =>
+      replaceTexts(event, personalTexts[n] as EventPersonalTexts, (text, of) =>
+        keyring.get(of.person) ? text : getPlaceholder(of),
       ),
     );
-    const kept = shown.map((event, n) =>
-      // By their own id they are called because they had been forgotten when it was decided, or because it is their name.
-      replaceTexts(event, told[n] as EventPersonalTexts, (text, { kind, person }) =>
-        kind === 'name' && text === person ? text : (ring.get(person)?.seal(kind, text) ?? text),
+    const forLog = forViews.map((event, n) =>
+      // A name that equals the id is not encrypted: the person was forgotten before the decision, or really has this
+      // name.
+      replaceTexts(event, personalTexts[n] as EventPersonalTexts, (text, { kind, person }) =>
+        kind === 'name' && text === person ? text : (keyring.get(person)?.seal(kind, text) ?? text),
       ),
     );
     return {
-      shown,
-      kept,
-      holding: buildPeopleGuards(held, forgotten, writers),
-      keys: [...(newborn.size > 0 ? [this.keys.keep(newborn)] : []), ...[...forgotten].map(buildForgetStatement)],
+      shown: forViews,
+      kept: forLog,
+      holding: buildPeopleGuards(guarded, forgotten, writers),
+      keys: [...(newKeys.size > 0 ? [this.keys.keep(newKeys)] : []), ...[...forgotten].map(buildForgetStatement)],
       ended: (error) => {
-        if (error === undefined) this.keys.became(new Map([...newborn, ...toForgottenKeyring(forgotten)]));
-        else if (isForgottenPersonError(error)) this.keys.doubt(held);
+        if (error === undefined) this.keys.became(new Map([...newKeys, ...toForgottenKeyring(forgotten)]));
+        else if (isForgottenPersonError(error)) this.keys.doubt(guarded);
       },
     };
   }
 
-  /** For who reads the log in its order, and so comes past every event that forgets somebody: with what is remembered until then. */
+  /**
+   * Decrypts events for a reader that follows the log in order and so passes every event that forgets a person. Uses
+   * cached keys until then.
+   */
   follow<E extends EventContent>(events: readonly E[], run: QueryRunner): Promise<readonly E[]> {
     return this.openWith(events, (people) => this.keys.following(people, run));
   }
 
-  /** For who reads events in any other way, or tells them to others: with the keys that there are now. */
+  /** Decrypts events for any other reader, and for publishing, with the present keys. */
   open<E extends EventContent>(events: readonly E[], run = this.run): Promise<readonly E[]> {
     return this.openWith(events, (people) => this.keys.current(people, run));
   }
 
-  /** Events that forget somebody have been read: what is remembered of them must not be used any more. */
+  /** Drops the cached keys of people whom these events forget. */
   passed(events: readonly EventContent[]): void {
     this.keys.became(toForgottenKeyring(this.forgottenBy(events)));
   }
 
-  /** The same in any JSON that was made of sealed events, with one statement for all. Texts of people's own are left alone. */
+  /**
+   * Decrypts JSON values that contain encrypted texts, with one statement for all. Texts that only look encrypted stay
+   * unchanged.
+   */
   async openIn<T>(values: readonly T[]): Promise<readonly T[]> {
     const texts = new Set<string>();
     forEachString(values, (text) => {
@@ -121,7 +137,7 @@ export class PersonalDataCipher {
     return open === null ? values : values.map((value) => mapStrings(value, open) as T);
   }
 
-  /** The same in JSON that is a text still, for who has no use for its values. */
+  /** Decrypts JSON text that contains encrypted texts, for callers that do not need the parsed values. */
   async openInText(json: string): Promise<string> {
     const texts = new Map(
       [...new Set(json.match(ENCRYPTED_TEXT_IN_JSON))].map((string) => [string, JSON.parse(string) as string]),
@@ -132,15 +148,15 @@ export class PersonalDataCipher {
       : json.replace(ENCRYPTED_TEXT_IN_JSON, (string) => JSON.stringify(open(texts.get(string) as string)));
   }
 
-  /** What such texts become, with the keys that there are now; null where none of them claims to be sealed. */
+  /** Returns a function that decrypts these texts with the present keys; null if none of them looks encrypted. */
   private async opener(texts: Iterable<string>): Promise<((text: string) => string | null) | null> {
     const people = new Set([...texts].flatMap((text) => parseEncryptedTextHeader(text)?.person ?? []));
     if (people.size === 0) return null;
-    const ring = await this.keys.current(people, this.run);
+    const keyring = await this.keys.current(people, this.run);
     return (text) => {
       const claim = isEncryptedText(text) ? parseEncryptedTextHeader(text) : null;
       if (!claim) return text;
-      const key = ring.get(claim.person);
+      const key = keyring.get(claim.person);
       if (key) return key.open(text) ?? text;
       return this.keys.house.isOn(text) ? getPlaceholder(claim) : text;
     };
@@ -148,17 +164,17 @@ export class PersonalDataCipher {
 
   private readonly run: QueryRunner = (statement) => this.database.rows(statement);
 
-  /** In the events themselves: they come from the database, and nobody else has them yet. */
+  /** Changes the events in place: they come from the database, and no other code has them yet. */
   private async openWith<E extends EventContent>(
     events: readonly E[],
     find: (people: ReadonlySet<string>) => Promise<Keyring>,
   ): Promise<readonly E[]> {
-    const told = findPersonalTexts(this.kinds, events);
-    const people = listPeople(told);
+    const personalTexts = findPersonalTexts(this.kinds, events);
+    const people = listPeople(personalTexts);
     if (people.size === 0) return events;
-    const ring = await find(people);
-    const open = (text: string, of: PersonalText): string | null => decryptText(text, of, ring.get(of.person));
-    for (const [n, event] of events.entries()) replaceTextsInPlace(event, told[n] as EventPersonalTexts, open);
+    const keyring = await find(people);
+    const open = (text: string, of: PersonalText): string | null => decryptText(text, of, keyring.get(of.person));
+    for (const [n, event] of events.entries()) replaceTextsInPlace(event, personalTexts[n] as EventPersonalTexts, open);
     return events;
   }
 
@@ -167,7 +183,9 @@ export class PersonalDataCipher {
   }
 }
 
-/** Texts of the time before there were keys are not sealed; they are not shown either once it is known that somebody is forgotten. */
+/**
+ * Texts from before the introduction of keys are plain. They are replaced too once the person is known to be forgotten.
+ */
 const decryptText = (text: string, of: PersonalText, key: PersonKey | null | undefined): string | null => {
   if (key) return isEncryptedText(text) ? (key.open(text) ?? text) : text;
   return key === null || isEncryptedText(text) ? getPlaceholder(of) : text;
@@ -178,13 +196,13 @@ const toForgottenKeyring = (people: Iterable<string>): Keyring => new Map([...pe
 const buildForgetStatement = (person: string): Sql => sql`select event_store.forget_person(${person})`;
 
 const buildPeopleGuards = (
-  held: ReadonlySet<string>,
+  guarded: ReadonlySet<string>,
   forgotten: ReadonlySet<string>,
   writers: readonly string[],
 ): readonly Sql[] =>
-  held.size + forgotten.size === 0
+  guarded.size + forgotten.size === 0
     ? []
     : [
         ...(forgotten.size > 0 ? [ACQUIRE_NAMES_LOCK] : []),
-        sql`select event_store.hold_people(${[...held]}::text[], ${[...forgotten]}::text[], ${writers}::text[])`,
+        sql`select event_store.hold_people(${[...guarded]}::text[], ${[...forgotten]}::text[], ${writers}::text[])`,
       ];

@@ -1,10 +1,10 @@
 import type { EventContext, EventRegistry, PersonalText, RecordedEvent } from '#kernel';
 import { getPlaceholder } from './encrypted-texts.js';
 
-/** What of an event says whose its texts are. */
+/** The parts of an event that determine its personal texts. */
 export type EventContent = Pick<RecordedEvent, 'type' | 'data' | 'stream' | 'context'>;
 
-/** The texts of people in an event, by where they stand in its context and in its data. */
+/** The personal texts of an event, by their path in its context and in its data. */
 export type EventPersonalTexts = { readonly context: readonly PersonalText[]; readonly data: readonly PersonalText[] };
 
 const NONE: readonly PersonalText[] = [];
@@ -14,22 +14,27 @@ const listDetailTexts = (person: string): readonly PersonalText[] => [
   { at: ['request', 'userAgent'], person, kind: 'detail' },
 ];
 
-/** A token of a team or an organization has a name and an address, too; but these lead to nobody who could be forgotten. */
+/**
+ * Tokens of teams and organizations have a name and an address too, but these belong to nobody who could be forgotten.
+ */
 const listContextTexts = ({ accessor: { type, id: person }, linkOf }: EventContext): readonly PersonalText[] => {
   if (type === 'users') return [{ at: ['accessor', 'name'], person, kind: 'name' }, ...listDetailTexts(person)];
   return linkOf === undefined ? NONE : listDetailTexts(linkOf);
 };
 
-/** Of many events, which a few people have done. */
+/**
+ * Returns the personal texts of events. It computes those of a context once for each caller, because many events have
+ * the same caller.
+ */
 export const findPersonalTexts = (
   kinds: EventRegistry,
   events: readonly EventContent[],
 ): readonly EventPersonalTexts[] => {
-  const known = new Map<string, readonly PersonalText[]>();
+  const textsByCaller = new Map<string, readonly PersonalText[]>();
   const inContext = (context: EventContext): readonly PersonalText[] => {
-    const asked = `${context.accessor.type} ${context.accessor.id} ${context.linkOf ?? ''}`;
-    const texts = known.get(asked) ?? listContextTexts(context);
-    known.set(asked, texts);
+    const caller = `${context.accessor.type} ${context.accessor.id} ${context.linkOf ?? ''}`;
+    const texts = textsByCaller.get(caller) ?? listContextTexts(context);
+    textsByCaller.set(caller, texts);
     return texts;
   };
   return events.map((event) => ({
@@ -44,23 +49,23 @@ export const listPeople = (all: readonly EventPersonalTexts[]): ReadonlySet<stri
   return people;
 };
 
-/** In one context all texts are of one person. */
+/** All texts in one context belong to one person. */
 export const listContextPeople = (all: readonly EventPersonalTexts[]): readonly string[] =>
   all.flatMap(({ context: [first] }) => (first ? [first.person] : []));
 
-/** Of whom the data says more than their id: what they are called, or how they are reached. */
+/** Returns the people of whom the data contains more than the id: a name or a detail. */
 export const listPeopleNamedInData = (
   events: readonly EventContent[],
   all: readonly EventPersonalTexts[],
 ): readonly string[] =>
   events.flatMap(({ data }, n) =>
     (all[n]?.data ?? NONE).flatMap((text) => {
-      const told = getAtPath(data, text.at);
-      return typeof told === 'string' && told !== getPlaceholder(text) ? [text.person] : [];
+      const value = getAtPath(data, text.at);
+      return typeof value === 'string' && value !== getPlaceholder(text) ? [text.person] : [];
     }),
   );
 
-/** Says what a text becomes. */
+/** Returns the new value of a text. */
 type TextReplacer = (text: string, of: PersonalText) => string | null;
 
 type JsonTree = Readonly<Record<string, unknown>>;
@@ -74,18 +79,18 @@ const getAtPath = (tree: unknown, path: readonly string[]): unknown =>
   path.reduce((value, key) => (value as JsonTree | undefined)?.[key], tree);
 
 const copyWithReplacedTexts = <T>(tree: T, texts: readonly PersonalText[], by: TextReplacer): T => {
-  let whole = tree as JsonTree;
+  let result = tree as JsonTree;
   for (const text of texts) {
-    const before = getAtPath(whole, text.at);
-    // What may be missing is not there to be sealed.
+    const before = getAtPath(result, text.at);
+    // An optional text may be missing.
     if (typeof before !== 'string') continue;
     const after = by(before, text);
-    if (after !== before) whole = setAtPath(whole, text.at, after);
+    if (after !== before) result = setAtPath(result, text.at, after);
   }
-  return whole as T;
+  return result as T;
 };
 
-/** The event with each of these texts replaced; itself where they all stay as they are. */
+/** Returns the event with each of these texts replaced; the same object if nothing changes. */
 export const replaceTexts = <E extends EventContent>(event: E, texts: EventPersonalTexts, by: TextReplacer): E => {
   const context = copyWithReplacedTexts(event.context, texts.context, by);
   const data = copyWithReplacedTexts(event.data, texts.data, by);
@@ -105,7 +110,10 @@ const replace = (tree: unknown, texts: readonly PersonalText[], by: TextReplacer
   }
 };
 
-/** The same in the event itself, for who has just read it: copies of a whole log are what a rebuild would take its time for. */
+/**
+ * Replaces the texts in the event itself, for events that were just read. Copying every event would take most of the
+ * time of a rebuild.
+ */
 export const replaceTextsInPlace = (event: EventContent, texts: EventPersonalTexts, by: TextReplacer): void => {
   replace(event.context, texts.context, by);
   replace(event.data, texts.data, by);
@@ -117,7 +125,7 @@ export const forEachString = (value: unknown, see: (text: string) => void): void
     for (const member of Object.values(value)) forEachString(member, see);
 };
 
-/** Of any JSON, with each text in it replaced, wherever that stands. */
+/** Returns a JSON value with every string in it replaced. */
 export const mapStrings = (value: unknown, by: (text: string) => string | null): unknown => {
   if (typeof value === 'string') return by(value);
   if (Array.isArray(value)) return value.map((member) => mapStrings(member, by));

@@ -4,11 +4,12 @@ import type { DatabaseRow } from './database-row.js';
 import { formatIsoTime } from './row-types.js';
 
 /**
- * The rows of several queries, in one statement (DESIGN decision 8). With `slowFor` it is a slow statement of that caller. Where there are several it is not kept: the texts of
- * all that can come together are thousands, and each takes some 150 kB of every connection.
+ * Returns the rows of several queries from one statement (DESIGN decision 8). With `slowFor` it counts as a slow
+ * statement of that caller. A statement of several queries is not kept: there are thousands of combinations, and each
+ * prepared statement takes about 150 kB on every connection.
  *
- * Rows come as JSON, which prints times in its own way, `2026-11-21T10:41:51.12+00:00`: columns that are called `…At`, as
- * all of ours that are times, are brought back to what rows have.
+ * The rows arrive as JSON, in which times have another format: `2026-11-21T10:41:51.12+00:00`. Columns with a name
+ * `…At`, which all times have, are converted to the format of other rows.
  */
 export const runCombinedQueries = async (
   database: Database,

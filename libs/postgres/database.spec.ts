@@ -23,11 +23,11 @@ const prepared = async (): Promise<string[]> => {
 
 const ada = { id: 'user-ada' };
 const bob = { id: 'user-bob' };
-const asked = (name: string): Sql => sql`select ${name}::text as asked`;
+const selectText = (name: string): Sql => sql`select ${name}::text as asked`;
 const locked = sql`select pg_advisory_lock_shared(7)`;
 
-/** Keeps every `locked` statement waiting until it is released. */
-const holdLock = async () => {
+/** Makes every `locked` statement wait until the returned function is called. */
+const acquireLock = async () => {
   const holder = await database.session();
   await holder.run(sql`select pg_advisory_lock(7)`);
   return async () => {
@@ -45,21 +45,21 @@ const waitingForLock = async (): Promise<number> => {
 };
 
 describe('a slow statement', () => {
-  it('delays neither fast statements nor slow ones of another caller', async () => {
-    const release = await holdLock();
+  it('delays neither fast statements nor slow statements of other callers', async () => {
+    const release = await acquireLock();
     const answers: string[] = [];
-    const slow = [locked, locked, asked('after them')].map(async (statement, n) => {
+    const slow = [locked, locked, selectText('after them')].map(async (statement, n) => {
       await database.slowRows(ada, statement);
       answers.push(`ada ${n}`);
     });
     await waitUntil(async () => (await waitingForLock()) === 2, 'two statements wait for the lock');
-    await database.rows(asked('fast'));
+    await database.rows(selectText('fast'));
     answers.push('fast');
-    await database.slowRows(bob, asked('slow'));
+    await database.slowRows(bob, selectText('slow'));
     answers.push('bob');
-    await database.transaction([asked('write')]);
+    await database.transaction([selectText('write')]);
     answers.push('write');
-    // The third waits although a connection is idle.
+    // The third statement of the caller waits although a connection is idle.
     expect(await waitingForLock()).toBe(2);
     await release();
     await Promise.all(slow);
@@ -67,21 +67,21 @@ describe('a slow statement', () => {
     expect(answers.slice(3).toSorted()).toEqual(['ada 0', 'ada 1', 'ada 2']);
   });
 
-  it('is refused with 429 if its caller has too many of them', async () => {
+  it('is refused with 429 if its caller has too many slow statements', async () => {
     const url = testDatabase.url;
     const slow = { connections: 2, perCaller: 1, waitingPerCaller: 1 };
     const small = new Database({ url, connections: 1, applicationName: 'test', slow });
-    const release = await holdLock();
-    const running = [locked, asked('waits')].map((statement) => small.slowRows(ada, statement));
-    await expect(small.slowRows(ada, asked('too many'))).rejects.toMatchObject({
+    const release = await acquireLock();
+    const running = [locked, selectText('waits')].map((statement) => small.slowRows(ada, statement));
+    await expect(small.slowRows(ada, selectText('too many'))).rejects.toMatchObject({
       kind: 'too-many',
       retryAfter: 5,
       problems: [{ detail: expect.stringMatching(/1 run and 1 wait/) }],
     });
-    expect(await small.slowRows(bob, asked('other'))).toEqual([{ asked: 'other' }]);
+    expect(await small.slowRows(bob, selectText('other'))).toEqual([{ asked: 'other' }]);
     await release();
     await Promise.all(running);
-    expect(await small.slowRows(ada, asked('again'))).toEqual([{ asked: 'again' }]);
+    expect(await small.slowRows(ada, selectText('again'))).toEqual([{ asked: 'again' }]);
     await small.close();
   });
 });
@@ -90,7 +90,7 @@ describe('a read that takes too long', () => {
   it.each([
     ['rows', (impatient: Database) => impatient.rows(sql`select pg_sleep(60)`)],
     ['slowRows', (impatient: Database) => impatient.slowRows(ada, sql`select pg_sleep(60)`)],
-  ])('is cancelled in Postgres, and refused with 503: %s', async (_, read) => {
+  ])('is cancelled in Postgres and refused with 503: %s', async (_, read) => {
     const options = { url: testDatabase.url, connections: 1, applicationName: 'impatient' };
     const impatient = new Database({ ...options, readTimeoutMs: 100, slowReadTimeoutMs: 100 });
     await expect(read(impatient)).rejects.toMatchObject({
@@ -103,7 +103,7 @@ describe('a read that takes too long', () => {
         sql`select 1 from pg_stat_activity where application_name = 'impatient' and state = 'active'`,
       ),
     ).toEqual([]);
-    expect(await impatient.rows(asked('next'))).toEqual([{ asked: 'next' }]);
+    expect(await impatient.rows(selectText('next'))).toEqual([{ asked: 'next' }]);
     await impatient.close();
   });
 });
@@ -135,14 +135,14 @@ describe('a connection', () => {
 });
 
 describe('a statement', () => {
-  it('is prepared, once for all of its values', async () => {
+  it('is prepared once for all values', async () => {
     for (const value of ['one', 'two']) {
       expect(await database.rows(sql`select ${value}::text as asked`)).toEqual([{ asked: value }]);
     }
     expect(await prepared()).toEqual(['select $1::text as asked']);
   });
 
-  it('that is not to be kept leaves nothing behind, whatever comes before, beside and after it', async () => {
+  it('leaves no prepared statement if it is marked with sql.unkept, whatever runs before, beside and after it', async () => {
     const one = sql.unkept(sql`select ${1}::int as asked`);
     const two = sql.unkept(sql`select ${'b'}::text as also_asked, ${2}::int as asked`);
     expect(await database.rows(one)).toEqual([{ asked: 1 }]);

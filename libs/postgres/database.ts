@@ -11,32 +11,36 @@ import { SLOW_LIMITS, SlowStatements, type SlowLimits } from './slow-statements.
 
 export type DatabaseOptions = {
   readonly url: string;
-  /** Shared, pipelined connections for reads: more of them only add context switches (ADR 7 has the figures). */
+  /**
+   * Number of shared, pipelined connections for reads. More of them only add context switches (ADR 7 has the figures).
+   */
   readonly connections: number;
   readonly applicationName: string;
-  /** Milliseconds after which Postgres cancels a read, and a slow one. */
+  /** Milliseconds after which Postgres cancels a read; `slowReadTimeoutMs` applies to slow reads. */
   readonly readTimeoutMs?: number;
   readonly slowReadTimeoutMs?: number;
   readonly slow?: Partial<SlowLimits>;
-  /** Where the projections' tables are looked up. */
+  /** Schema in which Postgres looks up the tables of projections. */
   readonly searchPath?: string;
 };
 
-/** Counts what is sent; the test that bounds statements per request reads it. */
+/** Numbers of sent statements and round trips. A test limits the statements of each request. */
 export type StatementCounter = { statements: number; roundTrips: number };
 
-/** One connection of its own, for who holds locks or reads long: followers, rebuild, verify. */
+/** A separate connection for work that holds locks or reads for a long time: followers, rebuild, verify. */
 export type DatabaseSession = {
   run<T extends DatabaseRow = DatabaseRow>(statement: Sql): Promise<T[]>;
-  /** All of them in one round trip, one after the other: as one transaction, or as part of the one that has begun. */
+  /** Runs all statements in order in one round trip: as one transaction, or as part of the open transaction. */
   pipeline(statements: readonly Sql[]): Promise<DatabaseRow[][]>;
   onNotification(listener: () => void): void;
   close(): Promise<void>;
 };
 
-// Statements are prepared under a name made of their text, once per connection.
+// Each connection prepares a statement once, under a name derived from its text.
 const names = new Map<string, string>();
-/** The product has some hundred texts. If there are more, the map starts again, so that it cannot grow without end. */
+/**
+ * The code contains some hundred texts. Beyond this number the map is cleared, so that it cannot grow without limit.
+ */
 const MAX_STATEMENT_NAMES = 5_000;
 const nameOf = (text: string): string => {
   let name = names.get(text);
@@ -48,20 +52,21 @@ const nameOf = (text: string): string => {
   return name;
 };
 
-/** Postgres forgets what has no name as soon as the next one of that kind comes. */
+/** Postgres replaces an unnamed statement with the next unnamed one. */
 const toPreparedStatement = (statement: Sql): PreparedStatement => {
   const { text, values } = compileStatement(statement);
   return { name: statement.kept ? nameOf(text) : '', text, values };
 };
 
-/** What pg's declarations leave out: the socket that a client writes to. */
+/** The socket of a client, which pg's type declarations omit. */
 type ClientWithSocket = { readonly connection: { readonly stream: Socket } };
 
 const corked = new WeakSet<Socket>();
 
 /**
- * Holds back what is written until this turn of the event loop is over: the statements of a transaction, and those of
- * all requests that came in together, leave in one system call. Without it a sixth of the gateway's time is `writev`.
+ * Buffers writes until the current turn of the event loop ends. The statements of a transaction, and those of all
+ * requests that arrived together, then leave in one system call. Without it, the gateway spends a sixth of its time in
+ * `writev`.
  */
 const corkForThisTick = (client: pg.Client): void => {
   const { stream } = (client as unknown as ClientWithSocket).connection;
@@ -80,25 +85,25 @@ const send = (client: pg.Client, statements: readonly Sql[]): Promise<DatabaseRo
     client.query(new PipelinedQuery(statements.map(toPreparedStatement), rowTypes, resolve, reject));
   });
 
-// The limits of requests, in milliseconds. Followers, rebuild and verify use sessions, which have no such limits.
+// Limits for requests, in milliseconds. Followers, rebuild and verify use sessions, which have no such limits.
 const LOCK_TIMEOUT_MS = 5_000;
 const WRITE_TIMEOUT_MS = 15_000;
 const READ_TIMEOUT_MS = 5_000;
 const SLOW_READ_TIMEOUT_MS = 15_000;
-/** For the answer after the statement's own limit: the network, and statements before it on the connection. */
+/** Added to the statement's own limit for the network and for earlier statements on the connection. */
 const CLIENT_TIMEOUT_MARGIN_MS = 5_000;
 const MAX_RETRIES = 3;
 
-/** Writes share fewer connections than reads: each waits for the disk, and Postgres commits them in groups. */
+/** Writes share fewer connections than reads: each write waits for the disk, and Postgres commits writes in groups. */
 const WRITE_CONNECTIONS = 2;
-/** A transaction of so many statements takes long; short ones must not wait behind it. */
+/** A transaction with this number of statements takes long. Short transactions must not wait behind it. */
 const LONG_TRANSACTION = 50;
 const LONG_WRITE_CONNECTIONS = 1;
 
 type StatementLimits = Pick<pg.ClientConfig, 'lock_timeout' | 'statement_timeout' | 'query_timeout' | 'options'>;
 
 /**
- * The resources of the server that one statement of a request may use, whatever the server's configuration allows: memory for a
+ * Limits the server resources of one statement of a request, whatever the server's configuration allows: memory for a
  * sort or a hash, and one processor. Compiling a statement takes longer than most statements run.
  */
 const ONE_STATEMENT = '-c work_mem=8MB -c max_parallel_workers_per_gather=0 -c jit=off';
@@ -111,12 +116,12 @@ const buildStatementLimits = (statementMs: number): StatementLimits => ({
 });
 
 /**
- * Postgres takes a page that is read out of turn to cost four times as much, as on disks that had to turn for it, and would
- * rather read a table of many organizations whole than half of an index: also for the smallest of them.
+ * By default Postgres assumes that a random page read costs four times a sequential one, as on rotating disks. It would
+ * then read the complete table of many organizations rather than half of an index, even for the smallest organization.
  */
 const INDEXES_FIRST = '-c random_page_cost=1.1';
 
-/** One connection of many requests: their statements are pipelined. */
+/** A connection that pipelines the statements of many requests. */
 class SharedConnection {
   pending = 0;
   isOpen = false;
@@ -125,7 +130,10 @@ class SharedConnection {
 
   constructor(private readonly connect: (onEnd: () => void) => Promise<pg.Client>) {}
 
-  /** All of them as one transaction; nobody's statement comes between, so it needs no connection of its own. */
+  /**
+   * Runs all statements as one transaction. No other statement runs in between, so the transaction needs no connection
+   * of its own.
+   */
   async pipeline(statements: readonly Sql[]): Promise<DatabaseRow[][]> {
     this.pending += 1;
     try {
@@ -138,7 +146,7 @@ class SharedConnection {
 
   async close(): Promise<void> {
     this.closed = true;
-    // It may never have come up; then there is nothing to close.
+    // A connection that could not be opened needs no close.
     const client = await this.client?.catch(() => null);
     await client?.end();
   }
@@ -146,7 +154,7 @@ class SharedConnection {
   private connected(): Promise<pg.Client> {
     if (this.closed) throw new Error('the database has been closed');
     if (this.client) return this.client;
-    // A connection tells of its end more than once; by then there may be another one, which must stay.
+    // A connection reports its end more than once. By then `client` may be a newer connection, which must stay.
     const forget = (): void => {
       if (this.client !== opened) return;
       this.client = null;
@@ -172,9 +180,9 @@ const findLeastBusy = (connections: readonly SharedConnection[]): SharedConnecti
   connections.reduce((best, next) => (next.pending < best.pending ? next : best));
 
 /**
- * Postgres through a few pipelined connections that all requests share: a statement is sent at once, without waiting for
- * earlier answers. Reads, writes and long writes have connections of their own, so that none waits behind another kind.
- * What a caller can make slow (`slowRows`) runs on further connections, within a limit for each caller.
+ * Postgres over a few pipelined connections that all requests share: each statement is sent at once, without waiting
+ * for earlier responses. Reads, writes and long writes have separate connections, so that none waits behind another
+ * kind. Statements that a caller can make slow (`slowRows`) run on further connections, with a limit for each caller.
  */
 export class Database {
   readonly count: StatementCounter = { statements: 0, roundTrips: 0 };
@@ -187,8 +195,8 @@ export class Database {
   private readonly slow: SlowStatements<SharedConnection>;
 
   constructor(private readonly options: DatabaseOptions) {
-    const { readTimeoutMs = READ_TIMEOUT_MS, slowReadTimeoutMs = SLOW_READ_TIMEOUT_MS, slow: given = {} } = options;
-    const slow = { ...SLOW_LIMITS, ...given };
+    const { readTimeoutMs = READ_TIMEOUT_MS, slowReadTimeoutMs = SLOW_READ_TIMEOUT_MS, slow: overrides = {} } = options;
+    const slow = { ...SLOW_LIMITS, ...overrides };
     const connections = (count: number, statementMs: number): readonly SharedConnection[] =>
       Array.from(
         { length: count },
@@ -215,8 +223,8 @@ export class Database {
   }
 
   /**
-   * Like `rows`, for a statement whose cost grows with the data of an organization: a list with its count, a search, a filter.
-   * It runs beside the shared connections, and a caller has a limit of such statements.
+   * Like `rows`, for a statement whose cost grows with the data of an organization: a list with its count, a search, a
+   * filter. It does not use the shared connections, and each caller has a limit of such statements.
    */
   async slowRows<T extends DatabaseRow = DatabaseRow>(caller: { readonly id: string }, statement: Sql): Promise<T[]> {
     const [rows] = await this.counted([statement], () =>
@@ -225,13 +233,15 @@ export class Database {
     return rows as T[];
   }
 
-  /** All or nothing, in one round trip. Resolves when it is committed, to the rows of each statement. */
+  /**
+   * Runs the statements as one transaction in one round trip. Resolves after the commit to the rows of each statement.
+   */
   transaction(statements: readonly Sql[]): Promise<DatabaseRow[][]> {
     const connections = statements.length < LONG_TRANSACTION ? this.writes : this.longWrites;
     return this.counted(statements, () => this.sent(statements, findLeastBusy(connections), WRITE_TIMEOUT_MS));
   }
 
-  /** Reports the state of the connections to the metrics. */
+  /** Sets the metrics of the connections. */
   reportLoad(): void {
     const { reads, writes, longWrites, slowReads } = this;
     for (const [pool, connections] of Object.entries({ reads, writes, longWrites, slowReads })) {
@@ -274,8 +284,8 @@ export class Database {
     try {
       return await connection.pipeline(statements);
     } catch (error) {
-      // A name whose first use fell into a failed transaction was never prepared, though later uses counted on it, or
-      // prepare it twice. Nothing was done (a transaction was rolled back), so it is sent once more.
+      // A statement whose first use was part of a failed transaction is not prepared, although later uses rely on it or
+      // prepare it again. Postgres changed nothing (the transaction was rolled back), so the statements are sent again.
       if (repeats > 0 && isPreparedStatementError(error)) {
         return this.counted(statements, () => this.sent(statements, connection, limitMs, repeats - 1));
       }
@@ -296,7 +306,7 @@ export class Database {
       ...limits,
       options: `-c search_path=${this.options.searchPath ?? 'views'} -c timezone=UTC ${INDEXES_FIRST} ${options}`,
     });
-    // A broken connection is reported to every query on it; here it only has to make room for the next one.
+    // Every query on a broken connection fails with the error. Here the connection only has to be replaced.
     client.on('error', onEnd);
     client.on('end', onEnd);
     await client.connect();

@@ -1,5 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** For who goes through much, and leaves room for others in between. Resolves early where it is to stop. */
+/**
+ * Waits, for example between the pages of a long scan, so that other work can run. Resolves early if the signal aborts.
+ */
 export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
   wait(ms, undefined, signal ? { signal } : {}).then(undefined, () => undefined);

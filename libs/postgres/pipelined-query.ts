@@ -2,10 +2,13 @@ import { createRequire } from 'node:module';
 import pg from 'pg';
 import type { DatabaseRow } from './database-row.js';
 
-/** A statement that is prepared under its name, once per connection; anew each time where that is empty. */
+/**
+ * A statement that is prepared once for each connection under its name. If the name is empty, it is prepared for each
+ * use.
+ */
 export type PreparedStatement = { readonly name: string; readonly text: string; readonly values: readonly unknown[] };
 
-/** The parts of pg's connection that a query writes to; its declarations leave them out. */
+/** The members of pg's connection that a query uses. pg's type declarations omit them. */
 type ProtocolConnection = {
   close(message: { readonly type: 'S'; readonly name: string }): void;
   parse(message: { readonly name: string; readonly text: string }): void;
@@ -21,12 +24,12 @@ type ProtocolConnection = {
 
 type FieldDescription = { readonly name: string; readonly dataTypeID: number };
 
-/** pg's own turning of values into text, which it does not export. */
+/** pg's conversion of values to text, which pg does not export. */
 const { prepareValue } = createRequire(import.meta.url)('pg/lib/utils.js') as {
   readonly prepareValue: (value: unknown) => unknown;
 };
 
-/** How the rows of a prepared statement read: known from its first answer on, and the same ever after. */
+/** The columns of a prepared statement. The first response describes them, and they never change. */
 class RowShape {
   private readonly names: readonly string[];
   private readonly parsers: readonly ((text: string) => unknown)[];
@@ -38,7 +41,7 @@ class RowShape {
     this.empty = Object.fromEntries(this.names.map((name) => [name, null]));
   }
 
-  /** A copy of the empty row has all its properties from the start: V8 then gives all rows one hidden class. */
+  /** A copy of the empty row has all properties from the start, so that V8 gives all rows one hidden class. */
   row(values: readonly (string | null)[]): DatabaseRow {
     const row = { ...this.empty };
     for (const [n, value] of values.entries()) {
@@ -49,20 +52,20 @@ class RowShape {
 }
 
 /**
- * A prepared statement takes some 150 kB of its backend, more with its plan. Of texts that were not used for the longest
- * time the connection forgets the statements above this number.
+ * A prepared statement takes about 150 kB of its Postgres process, more with its plan. Beyond this number the
+ * connection closes the least recently used statements.
  */
 const MAX_PREPARED_STATEMENTS = 400;
 
 /**
- * The statements that each connection has prepared, by name, the least recently used first; null until its first answer describes
- * the columns.
+ * The prepared statements of each connection by name, the least recently used first. The value is null until the first
+ * response describes the columns.
  */
 const preparedOn = new WeakMap<ProtocolConnection, Map<string, RowShape | null>>();
 
 const getPreparedNames = (connection: ProtocolConnection): Map<string, RowShape | null> => {
-  const known = preparedOn.get(connection);
-  if (known) return known;
+  const existing = preparedOn.get(connection);
+  if (existing) return existing;
   const names = new Map<string, RowShape | null>();
   preparedOn.set(connection, names);
   return names;
@@ -71,18 +74,18 @@ const getPreparedNames = (connection: ProtocolConnection): Map<string, RowShape 
 const PORTAL = { type: 'P', name: '' } as const;
 
 /**
- * Statements up to one Sync: Postgres runs them as one transaction and answers once. pg's own queries end in a Sync each,
- * so a transaction needs `begin` and `commit` around them, and every answer describes its columns anew. This took a
- * quarter of the gateway's time for a read and nearly half for an append (ADR 15).
+ * Sends several statements up to one Sync: Postgres runs them as one transaction and responds once. pg's own queries
+ * each end in a Sync, so a transaction needs `begin` and `commit`, and every response describes its columns again. That
+ * took a quarter of the gateway's time for a read and nearly half for an append (ADR 15).
  *
- * It is a pg.Query because pg lets nothing else share a pipelined connection.
+ * It extends pg.Query because pg accepts nothing else on a pipelined connection.
  */
 export class PipelinedQuery extends pg.Query {
   callback: (error: unknown) => void;
   private readonly results: DatabaseRow[][];
   private shapes: (RowShape | null)[] = [];
   private known = new Map<string, RowShape | null>();
-  /** The statement whose answer comes next. */
+  /** Index of the statement that the next response belongs to. */
   private at = 0;
 
   constructor(
@@ -102,7 +105,7 @@ export class PipelinedQuery extends pg.Query {
     for (const { name, text, values } of this.statements) {
       const shape = this.known.get(name);
       if (shape === undefined) {
-        // It may be there after a batch that failed; closing what is not there does nothing.
+        // The statement may exist after a failed batch. Closing a missing statement has no effect.
         connection.close({ type: 'S', name });
         connection.parse({ name, text });
       }
@@ -118,7 +121,7 @@ export class PipelinedQuery extends pg.Query {
   handleRowDescription({ fields }: { readonly fields: readonly FieldDescription[] }): void {
     const shape = new RowShape(fields, this.rowTypes);
     this.shapes[this.at] = shape;
-    // A later batch may have closed it.
+    // A later batch may have closed the statement.
     if (this.known.has(this.current.name)) this.known.set(this.current.name, shape);
   }
 
@@ -134,7 +137,7 @@ export class PipelinedQuery extends pg.Query {
     this.at += 1;
   }
 
-  /** What came after the statement that failed was skipped, its preparation included. */
+  /** Postgres skips all statements after the failed one, their preparation included. */
   handleError(error: unknown): void {
     for (const { name } of this.statements.slice(this.at)) this.known.delete(name);
     this.callback(error);
@@ -144,7 +147,7 @@ export class PipelinedQuery extends pg.Query {
     this.callback(null);
   }
 
-  /** The statement becomes the most recently used one; the least recently used one makes room for it. */
+  /** Marks the statement as the most recently used one and closes the least recently used one beyond the limit. */
   private use(connection: ProtocolConnection, name: string, shape: RowShape | null): void {
     this.known.delete(name);
     this.known.set(name, shape);

@@ -1,6 +1,8 @@
 import { toLabel, unprocessable } from '#kernel';
 
-/** The parts of a Postgres error that we act on. @see https://www.postgresql.org/docs/18/errcodes-appendix.html */
+/**
+ * The members of a Postgres error that the code uses. @see https://www.postgresql.org/docs/18/errcodes-appendix.html
+ */
 type PostgresError = { readonly code: string; readonly constraint?: string };
 
 const getSqlState = (error: unknown): string =>
@@ -9,24 +11,27 @@ const getSqlState = (error: unknown): string =>
 const getErrorMessage = (error: unknown): string =>
   typeof error === 'object' && error !== null && 'message' in error ? String(error.message) : '';
 
-/** Raised by event_store.append: the stream is not at the version that the decision was made on. */
+/** Returns whether event_store.append found another version of the stream than the decision was based on. */
 export const isVersionConflictError = (error: unknown): boolean => getSqlState(error) === 'CA409';
 
-/** Raised by event_store.hold_people: somebody whose name was to be written has been forgotten. */
+/** Returns whether event_store.hold_people found that a person whose name the transaction writes has been forgotten. */
 export const isForgottenPersonError = (error: unknown): boolean =>
   typeof error === 'object' && error !== null && (error as Partial<PostgresError>).constraint === 'person_keys_known';
 
-/** Serialization failure and deadlock: the same work may succeed when done again. */
+/** Returns whether a serialization failure or a deadlock occurred. The same work may succeed if it is repeated. */
 export const isRetryableError = (error: unknown): boolean => ['40001', '40P01'].includes(getSqlState(error));
 
-/** A prepared statement is missing, or there twice: see Database. */
+/** Returns whether a prepared statement is missing or exists already; see Database. */
 export const isPreparedStatementError = (error: unknown): boolean => ['26000', '42P05'].includes(getSqlState(error));
 
-/** The name of the unique constraint that a statement broke, or null where it broke none. */
+/** Returns the name of the violated unique constraint, or null for any other error. */
 export const getViolatedConstraint = (error: unknown): string | null =>
   getSqlState(error) === '23505' ? ((error as unknown as PostgresError).constraint ?? '') : null;
 
-/** What was to be written is nothing that Postgres can keep, however often it is tried: data exceptions, and its limits. */
+/**
+ * Returns whether Postgres can never store the data, however often the write is retried: data exceptions and program
+ * limits.
+ */
 export const isUnstorable = (error: unknown): boolean => /^(?:22|54)...$/.test(getSqlState(error));
 
 const OUTAGE_CODES = new Set([
@@ -40,23 +45,28 @@ const OUTAGE_CODES = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
 ]);
-/** Postgres has cancelled the statement: it took longer than its connection allows. */
+/** Returns whether Postgres cancelled the statement because it exceeded the time limit of its connection. */
 export const isStatementTimeout = (error: unknown): boolean => getSqlState(error) === '57014';
 
-// Connection exceptions, shutdown and start-up, out of memory, disk or connections, a statement or lock that took too
-// long, and a primary that has become a replica.
+// Connection exceptions; shutdown and start-up; out of memory, disk space or connections; a statement or lock that took
+// too long; a primary that became a replica.
 const OUTAGE_STATES = /^(?:08...|57P0[1-5]|57014|55P03|53...|25006)$/;
 const OUTAGE_TEXTS =
   /^(?:Connection terminated|timeout expired|Client has encountered a connection error|Client was closed|Query read timeout)/;
 
-/** True where Postgres could not be asked at all: it is down, starting, stopping, or out of connections. */
+/**
+ * Returns whether Postgres could not run the statement at all: it is down, starting, stopping, or out of connections.
+ */
 export const isOutage = (error: unknown): boolean => {
   const code = getSqlState(error);
   if (OUTAGE_CODES.has(code) || OUTAGE_STATES.test(code)) return true;
   return OUTAGE_TEXTS.test(getErrorMessage(error));
 };
 
-/** For `catch`: one of these constraints keeps a name, or the attribute, unique, and something else has it. */
+/**
+ * Returns a handler for `catch`. It throws 422 if one of these constraints was violated, because the name or the
+ * attribute is already taken.
+ */
 export const refuseTakenName =
   (constraints: string | readonly string[], attribute = 'name') =>
   (error: unknown): never => {

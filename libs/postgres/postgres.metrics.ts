@@ -1,6 +1,6 @@
 import { Counter, Gauge } from 'prom-client';
 
-/** The label is not `job`: Prometheus itself puts a label of that name on everything that it reads. */
+/** The label is not `job`, because Prometheus adds a label with that name to everything that it reads. */
 export const jobMetrics = {
   items: new Counter({
     name: 'cadastre_scheduled_job_items_total',

@@ -4,8 +4,8 @@ const INT8 = 20;
 const TIMESTAMPTZ = 1184;
 
 /**
- * `2026-11-21 10:41:51.12+00` → `2026-11-21T10:41:51.120Z`. Rows carry times as documents show them: no Date is made
- * only to be printed again. The session's time zone is UTC.
+ * Converts `2026-11-21 10:41:51.12+00` to `2026-11-21T10:41:51.120Z`. Rows contain times in the format of documents,
+ * without a conversion to Date and back. The time zone of the session is UTC.
  */
 export const formatIsoTime = (text: string): string => {
   const fraction = text.length > 22 ? text.slice(20, -3) : '';
@@ -17,7 +17,7 @@ export const rowTypes: pg.CustomTypesConfig = {
     if (oid === TIMESTAMPTZ) return formatIsoTime;
     // Counts and positions stay far below 2^53.
     if (oid === INT8) return Number;
-    // pg's own declarations leave the parser untyped.
+    // pg's type declarations leave the parser untyped.
     return pg.types.getTypeParser(oid, format) as (text: string) => unknown;
   },
 };

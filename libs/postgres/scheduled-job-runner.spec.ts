@@ -6,17 +6,17 @@ import { jobMetrics } from './postgres.metrics.js';
 import { TestEventStore, waitForCondition } from '../event-store/spec.js';
 
 let testDatabase: TestDatabase;
-let house: TestEventStore;
+let testStore: TestEventStore;
 let runners: ScheduledJobRunner[] = [];
 
 beforeEach(async () => {
   testDatabase = await freshDatabase();
-  house = await TestEventStore.over(testDatabase.url);
+  testStore = await TestEventStore.over(testDatabase.url);
 });
 afterEach(async () => {
   await Promise.all(runners.map((runner) => runner.stop()));
   runners = [];
-  await house.close();
+  await testStore.close();
   await testDatabase.drop();
 });
 
@@ -26,22 +26,22 @@ const SOON_MS = 10;
 const LATE_MS = 3_600_000;
 
 const start = (run: (round: JobRun) => Promise<void> | void, everyMs = SOON_MS) => {
-  const said: Said[] = [];
-  const keep = (context: object, text: string): void => void said.push({ text, context });
-  const logger: Logger = { debug: keep, info: keep, warn: keep };
-  const chore = { name: 'dusting', everyMs, run: async (round: JobRun) => run(round) };
-  const runner = new ScheduledJobRunner(house.database, chore, logger);
+  const lines: Said[] = [];
+  const record = (context: object, text: string): void => void lines.push({ text, context });
+  const logger: Logger = { debug: record, info: record, warn: record };
+  const job = { name: 'dusting', everyMs, run: async (round: JobRun) => run(round) };
+  const runner = new ScheduledJobRunner(testStore.database, job, logger);
   runners.push(runner);
   runner.start();
-  return { runner, said };
+  return { runner, said: lines };
 };
 
-/** What a metric says of the chore. */
+/** Returns the value of a metric for the job of this spec. */
 const counted = async (metric: (typeof jobMetrics)['items' | 'failures']): Promise<number> =>
   (await metric.get()).values.find(({ labels }) => labels.scheduled_job === 'dusting')?.value ?? 0;
 
-describe('a chore', () => {
-  it('is run at the start, and at intervals', async () => {
+describe('a scheduled job', () => {
+  it('runs at the start and at intervals', async () => {
     const ran: string[] = [];
     const late = start(() => void ran.push('late'), LATE_MS);
     await waitForCondition(() => ran.length > 0);
@@ -51,11 +51,11 @@ describe('a chore', () => {
     expect(ran.slice(0, 4)).toEqual(['late', 'soon', 'soon', 'soon']);
   });
 
-  it('counts what it has done', async () => {
+  it('counts its processed items', async () => {
     const before = await counted(jobMetrics.items);
     let rounds = 0;
     start(({ done }) => {
-      for (let thing = 0; thing < 4; thing += 1) done();
+      for (let item = 0; item < 4; item += 1) done();
       done(3);
       rounds += 1;
     }, LATE_MS);
@@ -63,7 +63,7 @@ describe('a chore', () => {
     expect((await counted(jobMetrics.items)) - before).toBe(7);
   });
 
-  it('is run by one process at a time, and by another one when that is gone', async () => {
+  it('runs in one process at a time, and in another process after the first has stopped', async () => {
     const ran: string[] = [];
     const first = start(() => void ran.push('first'));
     await waitForCondition(() => ran.length > 0);
@@ -74,17 +74,17 @@ describe('a chore', () => {
     await waitForCondition(() => ran.includes('second'));
   });
 
-  it('that fails is told, counted, and run again', async () => {
+  it('is logged, counted and run again if it fails', async () => {
     const before = await counted(jobMetrics.failures);
     let rounds = 0;
-    const { said } = start(() => {
+    const { said: lines } = start(() => {
       rounds += 1;
       if (rounds < 3) throw new Error(`broom ${rounds} broke`);
     }, LATE_MS);
     await waitForCondition(() => rounds === 3);
     expect((await counted(jobMetrics.failures)) - before).toBe(2);
-    await waitForCondition(() => said.length === 2);
-    expect(said).toMatchObject([
+    await waitForCondition(() => lines.length === 2);
+    expect(lines).toMatchObject([
       {
         text: 'scheduled job failed, will retry',
         context: { scheduledJob: 'dusting', err: { message: 'broom 1 broke' }, retryInMs: 100 },
@@ -93,20 +93,20 @@ describe('a chore', () => {
     ]);
   });
 
-  it('goes on when the connection is gone that held its lock', async () => {
+  it('continues after the connection with its lock is lost', async () => {
     let rounds = 0;
-    const { said } = start(() => void (rounds += 1));
+    const { said: lines } = start(() => void (rounds += 1));
     await waitForCondition(() => rounds > 0);
-    await house.database.rows(sql`
+    await testStore.database.rows(sql`
       select pg_terminate_backend(pid) from pg_locks
        where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`);
-    await waitForCondition(() => said.length > 0);
+    await waitForCondition(() => lines.length > 0);
     const before = rounds;
-    await waitForCondition(() => rounds > before && said.length === 2);
-    expect(said.map(({ text }) => text)).toEqual(['scheduled job failed, will retry', 'scheduled job recovered']);
+    await waitForCondition(() => rounds > before && lines.length === 2);
+    expect(lines.map(({ text }) => text)).toEqual(['scheduled job failed, will retry', 'scheduled job recovered']);
   });
 
-  it('is asked to stop, and waited for', async () => {
+  it('gets a signal to stop, and the runner waits for its end', async () => {
     const steps: string[] = [];
     const { runner } = start(
       ({ signal }) =>

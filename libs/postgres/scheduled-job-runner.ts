@@ -5,23 +5,23 @@ import { keepLeading } from './leader-loop.js';
 import { jobMetrics } from './postgres.metrics.js';
 import { pause } from './pause.js';
 
-/** What has to be done as time goes by, and no event says so. */
+/** Work that depends on time and not on an event. */
 export type ScheduledJob = {
   readonly name: string;
-  /** How long it rests between two rounds. */
+  /** Milliseconds between two runs. */
   readonly everyMs: number;
   /**
-   * Does what is due by now. When it throws, all that is still due is tried again; so it must do no harm when it runs
-   * twice, or beside itself.
+   * Does all work that is due. If it throws, the work that is still due is tried again. It must do no harm if it runs
+   * twice or in parallel.
    */
   readonly run: (round: JobRun) => Promise<void>;
 };
 
 export type JobRun = {
-  /** Where it says so, the rest is left for the next round. */
+  /** If it aborts, the job leaves the rest for the next run. */
   readonly signal: AbortSignal;
-  /** For each thing that has been done, or for several at once. */
-  readonly done: (things?: number) => void;
+  /** Counts processed items. */
+  readonly done: (items?: number) => void;
 };
 
 const STANDBY_MAX_MS = 30_000;
@@ -29,11 +29,11 @@ const RETRY_FIRST_MS = 100;
 const RETRY_MAX_MS = 5 * 60 * 1_000;
 
 /**
- * Has a chore done at the start and then at intervals: standby → leading → standby …
+ * Runs a scheduled job at the start and then at intervals: standby → leading → standby …
  *
- * - **standby**: another process holds the chore's advisory lock; asked again every half minute at the latest.
- * - **leading**: runs the chore, waits, and makes sure that it still leads before it runs it again.
- * - Any error is counted and logged, and after a growing pause everything starts over.
+ * - **standby**: another process holds the job's advisory lock. It is tried again every half minute at the latest.
+ * - **leading**: runs the job, waits, and checks that it still leads before it runs the job again.
+ * - Every error is counted and logged, and after a growing pause everything starts again.
  */
 export class ScheduledJobRunner {
   private readonly stopping = new AbortController();
@@ -61,22 +61,22 @@ export class ScheduledJobRunner {
     });
   }
 
-  /** Resolves when nothing of it runs any more, and the lock is free for the next. */
+  /** Resolves when the last run has ended and the lock is free. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.loop;
   }
 
-  /** Resolves to false if another process leads, and to true when it is to stop. */
+  /** Resolves to false if another process leads, and to true after an abort. */
   private async lead(session: DatabaseSession): Promise<boolean> {
     const { name, everyMs } = this.chore;
     const { signal } = this.stopping;
     const lock = computeLockKey(`cadastre chore ${name}`);
-    const done = (things = 1): void => jobMetrics.items.inc({ scheduled_job: name }, things);
+    const done = (items = 1): void => jobMetrics.items.inc({ scheduled_job: name }, items);
     while (!signal.aborted) {
-      // Fails where the connection is gone, and the lock with it. Whose it is already gets it again.
-      const [taken] = await session.run<{ ok: boolean }>(sql`select pg_try_advisory_lock(${lock}) as ok`);
-      if (!taken?.ok) return false;
+      // Fails if the connection and its lock are lost. A session that has the lock gets it again.
+      const [attempt] = await session.run<{ ok: boolean }>(sql`select pg_try_advisory_lock(${lock}) as ok`);
+      if (!attempt?.ok) return false;
       await this.chore.run({ signal, done });
       this.backoff.succeeded();
       jobMetrics.lastSuccess.setToCurrentTime({ scheduled_job: name });

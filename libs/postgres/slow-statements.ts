@@ -1,20 +1,20 @@
 import { Refusal, unavailable } from '#kernel';
 
 export type SlowLimits = {
-  /** Connections for slow statements; each runs one statement at a time. */
+  /** Connections for slow statements. Each runs one statement at a time. */
   readonly connections: number;
   /** Statements of one caller that run at the same time. */
   readonly perCaller: number;
-  /** Statements of one caller that wait while others of the same caller run. */
+  /** Statements of one caller that wait while other statements of the caller run. */
   readonly waitingPerCaller: number;
 };
 
-/** More than a client has under way; each of them holds a request open. */
+/** More than a client has open at a time. Each waiting statement keeps a request open. */
 const MAX_WAITING = 200;
 
 export const SLOW_LIMITS: SlowLimits = { connections: 4, perCaller: 2, waitingPerCaller: MAX_WAITING };
 
-/** A client gives up after 30 s; the statement itself takes some of them. */
+/** A client gives up after 30 s, and the statement needs a part of them. */
 const MAX_WAIT_MS = 10_000;
 const RETRY_AFTER_SECONDS = 5;
 
@@ -23,12 +23,12 @@ type WaitingStatement<Connection> = (connection: Connection) => void;
 type SlowStatementCaller<Connection> = { running: number; readonly waiting: WaitingStatement<Connection>[] };
 
 /**
- * Hands out the connections for slow statements. Each caller uses at most some of them at a time, and callers that wait
- * take turns, so that a caller with many slow statements delays its own only.
+ * Assigns connections to slow statements. Each caller uses a limited number of them at a time, and waiting callers take
+ * turns, so that a caller with many slow statements delays only its own requests.
  */
 export class SlowStatements<Connection> {
   private readonly idle: Connection[];
-  /** In the order of their turns. A caller is in it while it has statements. */
+  /** The callers that have statements, in the order of their turns. */
   private readonly callers = new Map<string, SlowStatementCaller<Connection>>();
 
   constructor(
@@ -38,7 +38,10 @@ export class SlowStatements<Connection> {
     this.idle = [...connections];
   }
 
-  /** Runs the work on a connection that nobody else uses meanwhile. Throws a refusal if the caller has too much waiting. */
+  /**
+   * Runs the work on a connection that is not shared meanwhile. Throws a refusal if too many statements of the caller
+   * wait.
+   */
   async run<T>(caller: string, work: (connection: Connection) => Promise<T>): Promise<T> {
     const connection = await this.acquire(caller);
     try {
@@ -48,7 +51,7 @@ export class SlowStatements<Connection> {
     }
   }
 
-  /** How many statements of all callers wait for a connection. */
+  /** The number of statements of all callers that wait for a connection. */
   get waiting(): number {
     return [...this.callers.values()].reduce((sum, { waiting }) => sum + waiting.length, 0);
   }
@@ -91,7 +94,7 @@ export class SlowStatements<Connection> {
       const [id, caller] = next;
       const start = caller.waiting.shift() as WaitingStatement<Connection>;
       caller.running += 1;
-      // The turn of every other caller comes first.
+      // The caller moves behind all other callers.
       this.callers.delete(id);
       this.callers.set(id, caller);
       start(this.idle.shift() as Connection);

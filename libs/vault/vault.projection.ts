@@ -1,6 +1,6 @@
 import { sql, type Projection, type OrganizationDeleted } from '#kernel';
 
-/** Has no tables: what it deletes is no view, and is not deleted again when views are made anew. */
+/** A projection without tables: it deletes secrets, which are no view, and a rebuild does not run it again. */
 export const vault: Projection<OrganizationDeleted> = {
   name: 'vault',
   tables: [],

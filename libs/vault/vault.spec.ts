@@ -23,25 +23,25 @@ afterAll(async () => {
 
 const put = (id: string, text: string): Promise<unknown> => database.rows(vault.seal(id, 'org-1', text));
 
-const sealedOf = async (id: string): Promise<Buffer> => {
+const readEncrypted = async (id: string): Promise<Buffer> => {
   const row = await database.row<{ sealed: Buffer }>(sql`select sealed from vault.secrets where id = ${id}`);
-  if (!row) throw new Error(`${id} is not there`);
+  if (!row) throw new Error(`${id} does not exist`);
   return row.sealed;
 };
 
-const replace = (id: string, sealed: Buffer): Promise<unknown> =>
-  database.rows(sql`update vault.secrets set sealed = ${sealed} where id = ${id}`);
+const replace = (id: string, encrypted: Buffer): Promise<unknown> =>
+  database.rows(sql`update vault.secrets set sealed = ${encrypted} where id = ${id}`);
 
 describe('the vault', () => {
   it.each(['', 'hunter2', 'two\nlines, ümläuts, 😀', 'x'.repeat(300_000)])(
-    'gives back what was sealed: %#',
+    'returns the secret that was encrypted: %#',
     async (text) => {
       await put('round', text);
       expect(await vault.open('round')).toBe(text);
     },
   );
 
-  it('keeps the newest of one id, and knows nothing of what was forgotten or never sealed', async () => {
+  it('returns the newest secret of an id, and undefined for a deleted or unknown one', async () => {
     await put('one', 'first');
     await put('one', 'second');
     await put('two', 'another');
@@ -55,50 +55,50 @@ describe('the vault', () => {
     expect(await vault.open('two')).toBe('another');
   });
 
-  it('writes nothing in the clear, and nothing twice alike', async () => {
+  it('stores no plaintext, and encrypts equal secrets differently', async () => {
     await put('a', 'hunter2 '.repeat(50));
-    const first = await sealedOf('a');
+    const first = await readEncrypted('a');
     await put('a', 'hunter2 '.repeat(50));
-    const second = await sealedOf('a');
+    const second = await readEncrypted('a');
     expect(first.includes('hunter2')).toBe(false);
     expect(first.equals(second)).toBe(false);
     expect(first.subarray(5, 17).equals(second.subarray(5, 17))).toBe(false);
   });
 
-  it('keeps what a failed transaction would have replaced', async () => {
+  it('keeps the secret if the transaction that replaces it fails', async () => {
     await put('kept', 'before');
     const replaced = database.transaction([vault.seal('kept', 'org-1', 'after'), sql`select 1 / 0`]);
     await expect(replaced).rejects.toThrow('division by zero');
     expect(await vault.open('kept')).toBe('before');
   });
 
-  it.each([5, 20, -1])('does not open what has a changed byte at %i', async (at) => {
+  it.each([5, 20, -1])('refuses to decrypt a secret with a changed byte at %i', async (at) => {
     await put('changed', 'a secret of some length');
-    const sealed = await sealedOf('changed');
-    const index = at < 0 ? sealed.length + at : at;
-    await replace('changed', Buffer.from(sealed.map((byte, n) => (n === index ? byte ^ 1 : byte))));
+    const encrypted = await readEncrypted('changed');
+    const index = at < 0 ? encrypted.length + at : at;
+    await replace('changed', Buffer.from(encrypted.map((byte, n) => (n === index ? byte ^ 1 : byte))));
     await expect(vault.open('changed')).rejects.toThrow('the secret changed is damaged');
   });
 
-  it('does not open one secret in the place of another', async () => {
+  it('refuses to decrypt a secret that was copied to another id', async () => {
     await put('mine', 'of mine');
     await put('theirs', 'of theirs');
-    await replace('mine', await sealedOf('theirs'));
-    await expect(vault.open('mine')).rejects.toThrow('stands in the place of another');
+    await replace('mine', await readEncrypted('theirs'));
+    await expect(vault.open('mine')).rejects.toThrow('copied from the row of another secret');
   });
 
-  it('says that the key is another one, or the format', async () => {
+  it('reports another encryption key and an unknown format', async () => {
     await put('old', 'from before the restore');
-    const other = new Vault(database, Buffer.alloc(32, 2));
-    await expect(other.open('old')).rejects.toThrow('sealed with another encryption key');
-    const sealed = await sealedOf('old');
+    const otherVault = new Vault(database, Buffer.alloc(32, 2));
+    await expect(otherVault.open('old')).rejects.toThrow('encrypted with another encryption key');
+    const encrypted = await readEncrypted('old');
     for (const strange of [
-      Buffer.concat([Buffer.of(9), sealed.subarray(1)]),
-      sealed.subarray(0, 12),
+      Buffer.concat([Buffer.of(9), encrypted.subarray(1)]),
+      encrypted.subarray(0, 12),
       Buffer.alloc(0),
     ]) {
       await replace('old', strange);
-      await expect(vault.open('old')).rejects.toThrow('sealed by a later version');
+      await expect(vault.open('old')).rejects.toThrow('encrypted by a later version');
     }
     expect(() => new Vault(database, Buffer.alloc(16))).toThrow('32 bytes');
   });

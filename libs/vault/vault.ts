@@ -2,16 +2,17 @@ import { sql, type Sql } from '#kernel';
 import { Envelope } from '#encryption';
 import type { Database } from '#postgres';
 
-/** Part of the key derivation: another value opens no secret that is there. */
+/** Part of the key derivation: with another value, no existing secret can be decrypted. */
 export const PURPOSE = 'vault';
 
 /**
- * Secrets that must be read again: sensitive variables, private keys. They lie encrypted beside the log and never in it;
- * events hold their ids. What changes them are statements for the append's transaction (`read` of EventStore.handle), so
- * that an event and its secret come together or not at all.
+ * Secrets that must be read again: sensitive variables, private keys. They are stored encrypted beside the log and
+ * never in it; events contain their ids. The methods that change secrets return statements for the append's transaction
+ * (`read` of EventStore.handle), so that an event and its secret are stored together or not at all.
  *
- * A handler adds `seal` only where the command surely yields an event: without one, nothing is appended. What ends a
- * secret is a projection's affair (`buildSecretDeletion`); an organization's go with it, by the vault's own.
+ * A handler adds `seal` only if the command certainly yields an event: without an event nothing is appended.
+ * Projections delete secrets (`buildSecretDeletion`); the vault's own projection deletes those of a deleted
+ * organization.
  */
 export class Vault {
   private readonly envelope: Envelope;
@@ -23,7 +24,7 @@ export class Vault {
     this.envelope = new Envelope(encryptionKey, PURPOSE);
   }
 
-  /** Puts the secret there, in the place of one of the same id. */
+  /** Returns a statement that inserts the secret or replaces the one with the same id. */
   seal(id: string, organization: string, text: string): Sql {
     return sql`insert into vault.secrets (id, organization, sealed)
                values (${id}, ${organization}, ${this.envelope.seal(id, Buffer.from(text))})
@@ -37,15 +38,21 @@ export class Vault {
     return typeof row?.sealed === 'string' ? this.unseal(id, row.sealed) : undefined;
   }
 
-  /** What a statement has read as `sealed`. */
+  /** Decrypts a secret that a statement has read with `selectEncryptedSecret`. */
   unseal(id: string, text: string): string {
     return this.envelope.open(id, Buffer.from(text, 'base64')).toString('utf8');
   }
 }
 
-/** An expression for the secret of that id as it lies there, null where there is none: for rows that are told with it. */
+/**
+ * Returns an SQL expression for the encrypted secret with this id, or null if there is none, for statements that read a
+ * row together with its secret.
+ */
 export const selectEncryptedSecret = (id: Sql): Sql =>
   sql`(select encode(secret.sealed, 'base64') from vault.secrets secret where secret.id = ${id})`;
 
-/** For projections without tables: the secrets of these ids end. `ids` is a list, or a query for one. */
+/**
+ * Returns a statement that deletes the secrets with these ids, for projections without tables. `ids` is a list of
+ * values or a query.
+ */
 export const buildSecretDeletion = (ids: Sql): Sql => sql`delete from vault.secrets where id in (${ids})`;
