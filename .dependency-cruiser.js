@@ -31,7 +31,7 @@ const domain = `^libs/(?!${technical}/)([^/]+)/`;
 const publicApi = [
   '^libs/[^/]+/index\\.ts$',
   '^libs/kernel/spec\\.ts$',
-  '^libs/(?:access|provider-release)/rules\\.ts$',
+  '^libs/(?:access|json-api|provider-release)/rules\\.ts$',
 ];
 
 const downwards = (layer, index) => ({
@@ -44,6 +44,7 @@ const downwards = (layer, index) => ({
 
 const pureAccess =
   '^libs/access/(?:rules|authentication/actor|permissions/(?:grants|organization-access|permissions))\\.ts$';
+const pureJsonApi = '^libs/json-api/(?:rules|attribute-table|body-schemas|member-treatments)\\.ts$';
 const pureRelease = '^libs/provider-release/(?:archive-names|rules)\\.ts$';
 
 export default {
@@ -72,15 +73,16 @@ export default {
     {
       name: 'one-dot-is-pure',
       comment:
-        'A file with one dot in its name contains pure rules. It imports the kernel, pure files of its own module, and the ' +
-        'pure rules of access and provider-release; no Nest, no pg, no clock.',
+        'A file with one dot in its name contains pure rules. It imports the kernel, pure files of its own module, the ' +
+        'pure rules of access, json-api and provider-release, and zod; no Nest, no pg, no clock.',
       severity: 'error',
       from: { path: `${domain}[a-z/-]+\\.ts$`, pathNot: '/index\\.ts$' },
       to: {
         pathNot: [
           '^libs/kernel/[a-z/-]+\\.ts$',
           '^libs/$1/[a-z/-]+\\.ts$',
-          '^libs/(?:access|provider-release)/rules\\.ts$',
+          '^libs/(?:access|json-api|provider-release)/rules\\.ts$',
+          'node_modules/zod/',
         ],
       },
     },
@@ -90,6 +92,13 @@ export default {
       severity: 'error',
       from: { path: pureAccess },
       to: { pathNot: ['^libs/kernel/[a-z/-]+\\.ts$', pureAccess] },
+    },
+    {
+      name: 'json-api-rules-are-pure',
+      comment: 'Pure files import #json-api/rules, so the files behind it are pure too.',
+      severity: 'error',
+      from: { path: pureJsonApi },
+      to: { pathNot: ['^libs/kernel/[a-z/-]+\\.ts$', pureJsonApi, 'node_modules/zod/'] },
     },
     {
       name: 'release-rules-are-pure',

@@ -1,3 +1,4 @@
+export * from './attribute-table.js';
 export * from './body.js';
 export * from './document.js';
 export * from './include.js';

@@ -14,7 +14,12 @@ const SMALL_PROJECT: Readonly<Record<string, string>> = {
   'libs/postgres/store.ts': `import pg from 'pg'; export const store = pg; export type Store = typeof store;`,
   'libs/message-log/index.ts': `export { log } from './log.js';`,
   'libs/message-log/log.ts': `import { Kafka } from 'kafkajs'; export const log = Kafka;`,
-  'libs/json-api/index.ts': `export const document = 1;`,
+  'libs/json-api/index.ts': `export * from './rules.js'; export const document = 1;`,
+  'libs/json-api/rules.ts': `export * from './attribute-table.js';`,
+  'libs/json-api/attribute-table.ts': `
+    import { z } from 'zod';
+    import { message } from '#kernel';
+    export const attribute = [z, message];`,
   'libs/access/index.ts': `export * from './rules.js'; export const guard = 1;`,
   'libs/access/rules.ts': `export * from './authentication/actor.js';`,
   'libs/access/authentication/actor.ts': `import { message } from '#kernel'; export const actor = message;`,
@@ -98,6 +103,11 @@ const VIOLATIONS: readonly Planted[] = [
     content: `import type { Store } from '#postgres'; export type Grant = Store;`,
   },
   {
+    rule: 'json-api-rules-are-pure',
+    file: 'libs/json-api/member-treatments.ts',
+    content: `import type { Store } from '#postgres'; export type Treatment = Store;`,
+  },
+  {
     rule: 'release-rules-are-pure',
     file: 'libs/provider-release/archive-names.ts',
     content: `import { key } from './signing-key.js'; export const name = key;`,
@@ -175,13 +185,15 @@ const VIOLATIONS: readonly Planted[] = [
 ];
 
 const LAWFUL: Readonly<Record<string, string>> = {
-  // Pure files import the kernel, pure files of their module, and the rules of access and of releases.
+  // Pure files import the kernel, pure files of their module, zod, and the rules of access, json-api and releases.
   'libs/runs/run.ts': `
     import { message } from '#kernel';
+    import { z } from 'zod';
     import { actor } from '#access/rules';
+    import { attribute } from '#json-api/rules';
     import { version } from '#provider-release/rules';
     import { plan } from './plan.js';
-    export const run = [message, actor, version, plan];`,
+    export const run = [message, z, actor, attribute, version, plan];`,
   'libs/runs/plan.ts': `export const plan = 1;`,
   // Wired files import the public API of lower modules.
   'libs/runs/runs.handler.ts': `

@@ -1,0 +1,156 @@
+import { z } from 'zod';
+import { toAttributeName } from '#kernel';
+import { text } from './body-schemas.js';
+import { storedOnly } from './member-treatments.js';
+
+/**
+ * One attribute of a resource, such as a setting of workspaces. Its type, its default, its place in event schemas, the
+ * upcasts of old events and its member of request bodies derive from this definition.
+ */
+export type AttributeDefinition = {
+  /** The value in events, snapshots and views. */
+  readonly schema: z.ZodType;
+  /** The value of new resources if the request does not name the attribute. Absent if the value stays absent then. */
+  readonly initial?: unknown;
+  /** The member of request bodies. Absent if the module reads the value from members of another form. */
+  readonly body?: z.ZodType;
+  /** The name of the member if it is not the name of the property in kebab-case. */
+  readonly member?: string;
+  /** The first schema version of the events that has the attribute. Absent: version 1. */
+  readonly since?: number;
+};
+
+export type AttributeTable = Readonly<Record<string, AttributeDefinition>>;
+
+/** The same type with readonly members, as deciders handle it. */
+type ReadonlyValue<T> = T extends readonly (infer Item)[]
+  ? readonly ReadonlyValue<Item>[]
+  : T extends object
+    ? { readonly [K in keyof T]: ReadonlyValue<T[K]> }
+    : T;
+
+type SchemaShape<T extends AttributeTable> = { readonly [K in keyof T]: T[K]['schema'] };
+
+/** The values of all attributes of a table. */
+export type AttributeValues<T extends AttributeTable> = ReadonlyValue<
+  z.output<z.ZodObject<{ -readonly [K in keyof T]: T[K]['schema'] }>>
+>;
+
+type WithValidInitials<T extends AttributeTable> = {
+  readonly [K in keyof T]: { readonly initial?: ReadonlyValue<z.output<T[K]['schema']>> };
+};
+
+/** `autoApply` → `auto-apply`. */
+type MemberName<Name extends string, Done extends string = ''> = Name extends `${infer First}${infer Rest}`
+  ? MemberName<Rest, First extends Lowercase<First> ? `${Done}${First}` : `${Done}-${Lowercase<First>}`>
+  : Done;
+
+type MemberOf<Name, D extends AttributeDefinition> = D extends { readonly body: z.ZodType }
+  ? D extends { readonly member: infer Member extends string }
+    ? Member
+    : MemberName<Name & string>
+  : never;
+
+type BodyOf<D extends AttributeDefinition> = D extends { readonly body: infer Body extends z.ZodType } ? Body : never;
+
+type BodyShape<T extends AttributeTable> = { [K in keyof T as MemberOf<K, T[K]>]: BodyOf<T[K]> };
+
+type BodyInput<T extends AttributeTable> = { readonly [M in keyof BodyShape<T>]?: z.output<BodyShape<T>[M]> };
+
+type BodyValues<T extends AttributeTable> = {
+  readonly [K in keyof T as T[K] extends { readonly body: z.ZodType } ? K : never]?: Exclude<
+    z.output<BodyOf<T[K]>>,
+    undefined
+  >;
+};
+
+type Upcasts = Readonly<Record<number, (values: object) => object>>;
+
+/** What derives from a table of attributes; prepared once, when the module loads. */
+export type Attributes<T extends AttributeTable> = {
+  /** The shape of the values in events. */
+  readonly shape: SchemaShape<T>;
+  readonly initial: AttributeValues<T>;
+  /** The shape of the members in request bodies. */
+  readonly body: BodyShape<T>;
+  /** Returns the values that a request names, in the order of the table. */
+  readonly read: (attributes: BodyInput<T>) => BodyValues<T>;
+  /** The schema version of the events that contain the values. */
+  readonly version: number;
+  /** For each version before: adds to all values of a resource the attributes of the next version. */
+  readonly upcasts: Upcasts;
+  /** The initial values of attributes that came after version 1. Rows of older builds lack them. */
+  readonly added: Readonly<Record<string, unknown>>;
+};
+
+export const defineAttributes = <const T extends AttributeTable>(table: T & WithValidInitials<T>): Attributes<T> => {
+  const definitions: readonly (readonly [string, AttributeDefinition])[] = Object.entries<AttributeDefinition>(table);
+  const members = definitions.flatMap(([property, { body, member = toAttributeName(property) }]) =>
+    body ? [{ property, member, body }] : [],
+  );
+  const version = Math.max(1, ...definitions.map(([, { since = 1 }]) => since));
+  return {
+    shape: Object.fromEntries(definitions.map(([property, { schema }]) => [property, schema])) as SchemaShape<T>,
+    initial: listInitials(definitions) as AttributeValues<T>,
+    body: Object.fromEntries(members.map(({ member, body }) => [member, body])) as BodyShape<T>,
+    read: (attributes) => {
+      const given = attributes as Readonly<Record<string, unknown>>;
+      const values: Record<string, unknown> = {};
+      for (const { member, property } of members) {
+        if (given[member] !== undefined) values[property] = given[member];
+      }
+      return values as BodyValues<T>;
+    },
+    version,
+    upcasts: listUpcasts(definitions, version),
+    added: listInitials(definitions.filter(([, { since = 1 }]) => since > 1)),
+  };
+};
+
+type Definitions = readonly (readonly [string, AttributeDefinition])[];
+
+const listInitials = (definitions: Definitions): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    definitions.flatMap(([property, { initial }]) => (initial === undefined ? [] : [[property, initial]])),
+  );
+
+const listUpcasts = (definitions: Definitions, version: number): Upcasts =>
+  Object.fromEntries(
+    Array.from({ length: version - 1 }, (_, index) => {
+      const added = listInitials(definitions.filter(([, { since = 1 }]) => since === index + 2));
+      return [index + 1, (values: object) => ({ ...values, ...added })];
+    }),
+  );
+
+/** Returns the upcasts of an event whose data has all values in its member `settings`. */
+export const upcastSettings = ({ upcasts }: Pick<Attributes<AttributeTable>, 'upcasts'>) =>
+  mapUpcasts(upcasts, (upcast) => (data) => {
+    const { settings, ...rest } = data as { readonly settings: object };
+    return { ...rest, settings: upcast(settings) };
+  });
+
+/** Returns the upcasts of an event whose data has changed values only: old events stay as they are. */
+export const upcastChanges = ({ upcasts }: Pick<Attributes<AttributeTable>, 'upcasts'>) =>
+  mapUpcasts(upcasts, () => (data) => data);
+
+const mapUpcasts = (
+  upcasts: Upcasts,
+  map: (upcast: (values: object) => object) => (data: unknown) => unknown,
+): Readonly<Record<number, (data: unknown) => unknown>> =>
+  Object.fromEntries(Object.entries(upcasts).map(([version, upcast]) => [version, map(upcast)]));
+
+/** An attribute that is true or false. */
+export const flag = (initial: boolean) => ({ schema: z.boolean(), initial, body: z.boolean().optional() });
+
+/** A text that can be cleared, of at most so many characters. */
+export const nullableText = (most: number) => ({
+  schema: z.string().nullable(),
+  initial: null,
+  body: text(most).nullish(),
+});
+
+/** Marks an attribute that the server stores and shows, and that nothing acts on. */
+export const storedAttribute = <const D extends { readonly body: z.ZodType }>(definition: D): D => ({
+  ...definition,
+  body: storedOnly(definition.body),
+});
