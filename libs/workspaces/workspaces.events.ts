@@ -1,49 +1,12 @@
 import type { ActingPrincipal } from '#access';
 import { z } from 'zod';
-import { describeChangedAttributes, describePersonalName, EXECUTION_MODES, type EventKinds } from '#kernel';
-import type { VcsRepo, WorkspaceChanges, WorkspaceSettings } from './settings/workspace-settings.js';
+import { describeChangedAttributes, describePersonalName, type EventKinds } from '#kernel';
+import { upcastChanges, upcastSettings } from '#json-api';
+import { WORKSPACE_SETTINGS, type WorkspaceChanges } from './settings/workspace-settings.js';
 import type { StateSummary } from './workspaces/state-head.js';
 import type { WorkspaceEvent } from './workspaces/workspace.js';
 
-const executionMode = z.enum(EXECUTION_MODES);
-
-const vcsRepo = z.strictObject({
-  identifier: z.string(),
-  oauthTokenId: z.string().nullable(),
-  vcsAppInstallationId: z.string().nullable(),
-  branch: z.string(),
-  ingressSubmodules: z.boolean(),
-  tagsRegex: z.string().nullable(),
-}) satisfies z.ZodType<VcsRepo>;
-
-const settings = z.strictObject({
-  agentPoolId: z.string().nullable(),
-  allowDestroyPlan: z.boolean(),
-  assessmentsEnabled: z.boolean(),
-  autoApply: z.boolean(),
-  autoApplyRunTrigger: z.boolean(),
-  autoDestroyActivityDuration: z.string().nullable(),
-  autoDestroyAt: z.string().nullable(),
-  description: z.string().nullable(),
-  executionMode,
-  fileTriggersEnabled: z.boolean(),
-  globalRemoteState: z.boolean(),
-  inheritsProjectAutoDestroy: z.boolean().exactOptional(),
-  projectRemoteState: z.boolean(),
-  queueAllRuns: z.boolean(),
-  settingOverwrites: z.strictObject({ executionMode: z.boolean(), agentPool: z.boolean() }),
-  source: z.string(),
-  sourceName: z.string().nullable(),
-  sourceUrl: z.string().nullable(),
-  speculativeEnabled: z.boolean(),
-  structuredRunOutputEnabled: z.boolean(),
-  terraformVersion: z.string(),
-  triggerPatterns: z.array(z.string()),
-  triggerPrefixes: z.array(z.string()),
-  vcsRepo: vcsRepo.nullable(),
-  workingDirectory: z.string().nullable(),
-}) satisfies z.ZodType<WorkspaceSettings>;
-
+const settings = z.strictObject(WORKSPACE_SETTINGS.shape);
 const changes = settings.extend({ name: z.string() }).partial() as unknown as z.ZodType<WorkspaceChanges>;
 const tag = z.strictObject({ key: z.string(), value: z.string().nullable() });
 const holder = z.strictObject({
@@ -82,13 +45,15 @@ const defineConsumerAudit = (done: 'added' | 'removed') => ({
 /** Schemas, topics and audit rows of everything that happens to a workspace. */
 export const workspaceEvents: EventKinds<WorkspaceEvent> = {
   WorkspaceCreated: {
-    schemaVersion: 1,
+    schemaVersion: WORKSPACE_SETTINGS.version,
+    upcast: upcastSettings(WORKSPACE_SETTINGS),
     topic: 'workspaces',
     schema: z.strictObject({ project: z.string(), name: z.string(), settings, tags: z.array(tag) }),
     audit: { resource: 'workspace', action: 'create', meta: ({ name, tags }) => ({ name, tags }) },
   },
   WorkspaceUpdated: {
-    schemaVersion: 1,
+    schemaVersion: WORKSPACE_SETTINGS.version,
+    upcast: upcastChanges(WORKSPACE_SETTINGS),
     topic: 'workspaces',
     schema: z.strictObject({ changes }),
     audit: {

@@ -1,49 +1,17 @@
 import { PATH_NAME_RULE, runAllChecks, unprocessable, type ExecutionMode } from '#kernel';
 import { resolveAutoDestroy } from './auto-destroy.js';
 import { checkExecution, resolveExecution } from './execution.js';
-import type {
-  SettingsInput,
-  VcsRepo,
-  VcsRepoInput,
-  WorkspaceChanges,
-  WorkspaceSettings,
+import {
+  VCS_REPO,
+  WORKSPACE_SETTINGS,
+  type SettingsInput,
+  type VcsRepo,
+  type VcsRepoInput,
+  type WorkspaceChanges,
+  type WorkspaceSettings,
 } from './workspace-settings.js';
 
-export const DEFAULT_SETTINGS: WorkspaceSettings = {
-  agentPoolId: null,
-  allowDestroyPlan: true,
-  assessmentsEnabled: false,
-  autoApply: false,
-  autoApplyRunTrigger: false,
-  autoDestroyActivityDuration: null,
-  autoDestroyAt: null,
-  description: null,
-  executionMode: 'remote',
-  fileTriggersEnabled: true,
-  globalRemoteState: false,
-  projectRemoteState: false,
-  queueAllRuns: false,
-  settingOverwrites: { executionMode: false, agentPool: false },
-  source: 'tfe-api',
-  sourceName: null,
-  sourceUrl: null,
-  speculativeEnabled: true,
-  structuredRunOutputEnabled: true,
-  terraformVersion: 'latest',
-  triggerPatterns: [],
-  triggerPrefixes: [],
-  vcsRepo: null,
-  workingDirectory: null,
-};
-
-const NO_REPO: VcsRepo = {
-  identifier: '',
-  oauthTokenId: null,
-  vcsAppInstallationId: null,
-  branch: '',
-  ingressSubmodules: false,
-  tagsRegex: null,
-};
+export const DEFAULT_SETTINGS: WorkspaceSettings = WORKSPACE_SETTINGS.initial;
 
 /** One credential takes the place of the other. */
 const resolveCredential = ({ oauthTokenId, vcsAppInstallationId }: VcsRepoInput): VcsRepoInput => {
@@ -52,7 +20,7 @@ const resolveCredential = ({ oauthTokenId, vcsAppInstallationId }: VcsRepoInput)
 };
 
 const resolveVcsRepo = (before: VcsRepo | null, input: VcsRepoInput): VcsRepo => {
-  const repo = { ...(before ?? NO_REPO), ...input, ...resolveCredential(input) };
+  const repo = { ...(before ?? VCS_REPO.initial), ...input, ...resolveCredential(input) };
   if (repo.identifier === '') throw unprocessable("Identifier can't be blank", 'vcs-repo/identifier');
   if (!repo.oauthTokenId && !repo.vcsAppInstallationId) {
     throw unprocessable("OAuth token can't be blank", 'vcs-repo/oauth-token-id');

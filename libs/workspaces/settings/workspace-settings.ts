@@ -1,44 +1,67 @@
-import type { ExecutionMode, Timestamp } from '#kernel';
+import { z } from 'zod';
+import { EXECUTION_MODES } from '#kernel';
+import { defineAttributes, flag, nullableText, storedAttribute, type AttributeValues } from '#json-api/rules';
 
-export type VcsRepo = {
-  readonly identifier: string;
-  readonly oauthTokenId: string | null;
-  readonly vcsAppInstallationId: string | null;
-  readonly branch: string;
-  readonly ingressSubmodules: boolean;
-  readonly tagsRegex: string | null;
+const nullableString = { schema: z.string().nullable(), initial: null };
+const paths = { schema: z.array(z.string()), initial: [] };
+
+const vcsRepo = {
+  identifier: { schema: z.string(), initial: '' },
+  oauthTokenId: nullableString,
+  vcsAppInstallationId: nullableString,
+  branch: { schema: z.string(), initial: '' },
+  ingressSubmodules: { schema: z.boolean(), initial: false },
+  tagsRegex: nullableString,
 };
+export const VCS_REPO = defineAttributes(vcsRepo);
+export type VcsRepo = AttributeValues<typeof vcsRepo>;
 
-/** What users set (contract §2.3, §4.3), with the names of the API in camelCase. */
-export type WorkspaceSettings = {
-  readonly agentPoolId: string | null;
-  readonly allowDestroyPlan: boolean;
-  readonly assessmentsEnabled: boolean;
-  readonly autoApply: boolean;
-  readonly autoApplyRunTrigger: boolean;
-  readonly autoDestroyActivityDuration: string | null;
-  readonly autoDestroyAt: Timestamp | null;
-  readonly description: string | null;
-  readonly executionMode: ExecutionMode;
-  readonly fileTriggersEnabled: boolean;
-  readonly globalRemoteState: boolean;
+const settingOverwrites = {
+  executionMode: { schema: z.boolean(), initial: false },
+  agentPool: { schema: z.boolean(), initial: false },
+};
+const SETTING_OVERWRITES = defineAttributes(settingOverwrites);
+
+/**
+ * The settings of a workspace (contract §2.3, §4.3), with the names of the API in camelCase. Settings without `body` are
+ * read from members of another form (workspaces.body.ts).
+ */
+const settings = {
+  agentPoolId: nullableText(255),
+  allowDestroyPlan: flag(true),
+  assessmentsEnabled: storedAttribute(flag(false)),
+  autoApply: flag(false),
+  autoApplyRunTrigger: storedAttribute(flag(false)),
+  autoDestroyActivityDuration: nullableString,
+  /** A timestamp. */
+  autoDestroyAt: nullableString,
+  description: nullableText(10_000),
+  executionMode: { schema: z.enum(EXECUTION_MODES), initial: 'remote' },
+  fileTriggersEnabled: storedAttribute(flag(true)),
+  globalRemoteState: flag(false),
   /** Absent while the value follows from the other settings: auto-destroy.ts. */
-  readonly inheritsProjectAutoDestroy?: boolean;
-  readonly projectRemoteState: boolean;
-  readonly queueAllRuns: boolean;
-  readonly settingOverwrites: { readonly executionMode: boolean; readonly agentPool: boolean };
-  readonly source: string;
-  readonly sourceName: string | null;
-  readonly sourceUrl: string | null;
-  readonly speculativeEnabled: boolean;
-  readonly structuredRunOutputEnabled: boolean;
+  inheritsProjectAutoDestroy: storedAttribute({
+    schema: z.boolean().exactOptional(),
+    body: z.boolean().optional(),
+  }),
+  projectRemoteState: flag(false),
+  queueAllRuns: storedAttribute(flag(false)),
+  settingOverwrites: { schema: z.strictObject(SETTING_OVERWRITES.shape), initial: SETTING_OVERWRITES.initial },
+  source: { schema: z.string(), initial: 'tfe-api' },
+  sourceName: nullableString,
+  sourceUrl: nullableString,
+  speculativeEnabled: storedAttribute(flag(true)),
+  structuredRunOutputEnabled: storedAttribute(flag(true)),
   /** `iac-version` and `terraform-version` are two names of it (clients.md §1). */
-  readonly terraformVersion: string;
-  readonly triggerPatterns: readonly string[];
-  readonly triggerPrefixes: readonly string[];
-  readonly vcsRepo: VcsRepo | null;
-  readonly workingDirectory: string | null;
-};
+  terraformVersion: { schema: z.string(), initial: 'latest' },
+  triggerPatterns: paths,
+  triggerPrefixes: paths,
+  vcsRepo: { schema: z.strictObject(VCS_REPO.shape).nullable(), initial: null },
+  workingDirectory: storedAttribute(nullableText(1_000)),
+} as const;
+
+export const WORKSPACE_SETTINGS = defineAttributes(settings);
+export type WorkspaceSettings = AttributeValues<typeof settings>;
 
 export type WorkspaceChanges = Partial<WorkspaceSettings & { readonly name: string }>;
 

@@ -27,7 +27,12 @@ import {
   type ConsumerEvent,
 } from '../remote-state-consumers/remote-state-consumers.js';
 import { resolveSettingChanges, checkSettings, DEFAULT_SETTINGS, NAME_RULE } from '../settings/settings.js';
-import type { SettingsInput, WorkspaceChanges, WorkspaceSettings } from '../settings/workspace-settings.js';
+import {
+  WORKSPACE_SETTINGS,
+  type SettingsInput,
+  type WorkspaceChanges,
+  type WorkspaceSettings,
+} from '../settings/workspace-settings.js';
 import { stateDecisions, stateEvolutions, type StateCommand, type StateEvent } from './state-head.js';
 import { NO_STATE, type ActiveWorkspace, type WorkspaceState } from './workspace-state.js';
 import {
@@ -190,7 +195,8 @@ const decideSshKey = (
 };
 
 export const workspace: Decider<WorkspaceState, WorkspaceCommand, WorkspaceEvent> = {
-  version: 6,
+  // The state contains all settings, so a new setting makes older snapshots unusable.
+  version: 5 + WORKSPACE_SETTINGS.version,
   initial: { status: 'absent' },
   decide: {
     CreateWorkspace: ({ project, name, settings, names, bindings, ...around }, state) => {

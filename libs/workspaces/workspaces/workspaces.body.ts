@@ -21,14 +21,14 @@ import {
   toOneInput,
   parseToOne,
   typeSchema,
-  fromAttributes,
 } from '#json-api';
 import { NAME_RULE } from '../settings/settings.js';
-import type {
-  OverwritesInput,
-  SettingsInput,
-  VcsRepoInput,
-  WorkspaceSettings,
+import {
+  WORKSPACE_SETTINGS,
+  type OverwritesInput,
+  type SettingsInput,
+  type VcsRepoInput,
+  type WorkspaceSettings,
 } from '../settings/workspace-settings.js';
 import { flatTagsInput, tagBindingsInput } from '#tag-bindings';
 import type { ToolReleases } from '../tool-versions/tool-releases.catalogue.js';
@@ -60,28 +60,10 @@ const timeOrBlank = z
   .string()
   .refine((text) => text === '' || isTime(text), 'Auto destroy at must be an ISO 8601 time');
 
-/** Attributes that are settings as they stand, under the API's names. */
-const plain = z.object({
-  'agent-pool-id': text(255).nullish(),
-  'allow-destroy-plan': z.boolean().optional(),
-  'assessments-enabled': storedOnly(z.boolean().optional()),
-  'auto-apply': z.boolean().optional(),
-  'auto-apply-run-trigger': storedOnly(z.boolean().optional()),
-  description: text(10_000).nullish(),
-  'file-triggers-enabled': storedOnly(z.boolean().optional()),
-  'global-remote-state': z.boolean().optional(),
-  'inherits-project-auto-destroy': storedOnly(z.boolean().optional()),
-  'project-remote-state': z.boolean().optional(),
-  'queue-all-runs': storedOnly(z.boolean().optional()),
-  'speculative-enabled': storedOnly(z.boolean().optional()),
-  'structured-run-output-enabled': storedOnly(z.boolean().optional()),
-  'working-directory': storedOnly(text(1_000).nullish()),
-});
-
 /** The attributes of both request tables (contract §4.3); all optional here, a name is asked for on create. */
 const attributes = z.object({
   name: z.string().optional(),
-  ...plain.shape,
+  ...WORKSPACE_SETTINGS.body,
   'auto-destroy-activity-duration': storedOnly(text(255).nullish()),
   'auto-destroy-at': storedOnly(timeOrBlank.nullish()),
   'execution-mode': z.enum(EXECUTION_MODES).optional(),
@@ -248,7 +230,7 @@ export const checkAttributes = (input: ValidAttributes): void =>
 
 /** What a request changes, in our names. The agent pool is named by its id, or as a relationship. */
 export const toSettingsInput = (input: WorkspaceAttributes, related: z.infer<typeof relationships>): SettingsInput => ({
-  ...fromAttributes(plain.parse(input)),
+  ...WORKSPACE_SETTINGS.read(input),
   ...omitUndefined({
     agentPoolId: parseToOne(related?.['agent-pool'], input['agent-pool-id']),
     autoDestroyActivityDuration: toNullIfBlank(input['auto-destroy-activity-duration']),

@@ -20,7 +20,7 @@ import { selectSshKeyVersion } from '#ssh-keys';
 import { AGENT_POOL, EXECUTION_MODE, INHERITED_MODE } from '../settings/execution.queries.js';
 import type { WorkspaceLockState } from './workspace-state.js';
 import { buildLockSnapshotJson, type LockSnapshot } from '../lock/lock.queries.js';
-import type { WorkspaceSettings } from '../settings/workspace-settings.js';
+import { WORKSPACE_SETTINGS, type WorkspaceSettings } from '../settings/workspace-settings.js';
 import type { FixedTagKey } from '../tags/tags.js';
 
 /** A workspace by its id, or by the names of its organization and itself. */
@@ -72,7 +72,14 @@ export type WorkspaceRow = {
   readonly grants: readonly Grant[];
 };
 
-const COLUMNS = sql`w.id, w.organization, o.name as "organizationName", w.project, w.name, w.settings, w.lock,
+const hasAddedSettings = Object.keys(WORKSPACE_SETTINGS.added).length > 0;
+
+/** Rows that older builds wrote lack the settings that came later. */
+const SETTINGS = hasAddedSettings
+  ? sql`${sql.json(WORKSPACE_SETTINGS.added)}::jsonb || w.settings as settings`
+  : sql.raw('w.settings');
+
+const COLUMNS = sql`w.id, w.organization, o.name as "organizationName", w.project, w.name, ${SETTINGS}, w.lock,
   ${EXECUTION_MODE} as "executionMode", ${AGENT_POOL} as "agentPool",
   p.settings ->> 'autoDestroyActivityDuration' as "projectAutoDestroyActivityDuration",
   (o.settings ->> 'allowForceDeleteWorkspaces')::boolean as "allowForceDelete",
