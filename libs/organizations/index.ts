@@ -1,4 +1,5 @@
-export type { FeatureSet, OrganizationEvent, OrganizationSettings } from './organizations/organization.js';
+export type { FeatureSet, OrganizationEvent } from './organizations/organization.js';
+export type { OrganizationSettings } from './organizations/organization-settings.js';
 export { OrganizationsModule } from './organizations.module.js';
 export type { ProjectEvent } from './projects/project.js';
 export type { OrganizationRow } from './organizations/organizations.queries.js';

@@ -1,40 +1,19 @@
 import { z } from 'zod';
-import { describeChangedAttributes, EXECUTION_MODES, type EventKinds } from '#kernel';
+import { describeChangedAttributes, type EventKinds } from '#kernel';
+import { upcastChanges, upcastSettings } from '#json-api';
 import {
   FEATURE_SETS,
   TRAIL_STARTS,
   type OrganizationChanges,
   type OrganizationEvent,
-  type OrganizationSettings,
 } from './organizations/organization.js';
+import { ORGANIZATION_SETTINGS } from './organizations/organization-settings.js';
 import { LIMITED_TOKENS, type MaxTokenTtls } from './token-ttl-policies/token-ttl-policy.js';
-import type { ProjectChanges, ProjectEvent, ProjectSettings } from './projects/project.js';
+import type { ProjectChanges, ProjectEvent } from './projects/project.js';
+import { PROJECT_SETTINGS } from './projects/project-settings.js';
 
-const executionMode = z.enum(EXECUTION_MODES);
-
-const organizationSettings = z.strictObject({
-  collaboratorAuthPolicy: z.enum(['password', 'two_factor_mandatory']),
-  costEstimationEnabled: z.boolean(),
-  assessmentsEnforced: z.boolean(),
-  allowForceDeleteWorkspaces: z.boolean(),
-  sendPassingStatusesForUntriggeredSpeculativePlans: z.boolean(),
-  aggregatedCommitStatusEnabled: z.boolean(),
-  speculativePlanManagementEnabled: z.boolean(),
-  ownersTeamSamlRoleId: z.string().nullable(),
-  sessionTimeout: z.int().nullable(),
-  sessionRemember: z.int().nullable(),
-  defaultExecutionMode: executionMode,
-  defaultAgentPool: z.string().nullable(),
-  userTokensEnabled: z.boolean(),
-  publicProviderCurationEnabled: z.boolean(),
-  maxTtlEnabled: z.boolean(),
-}) satisfies z.ZodType<OrganizationSettings>;
-
-const projectSettings = z.strictObject({
-  autoDestroyActivityDuration: z.string().nullable(),
-  defaultExecutionMode: executionMode.nullable(),
-  defaultAgentPoolId: z.string().nullable(),
-}) satisfies z.ZodType<ProjectSettings>;
+const organizationSettings = z.strictObject(ORGANIZATION_SETTINGS.shape);
+const projectSettings = z.strictObject(PROJECT_SETTINGS.shape);
 
 const organizationChanges = organizationSettings
   .extend({ name: z.string(), email: z.string() })
@@ -45,25 +24,14 @@ const projectChanges = projectSettings
 
 const maxTtls = z.partialRecord(z.enum(LIMITED_TOKENS), z.int()) as unknown as z.ZodType<Partial<MaxTokenTtls>>;
 
-const withSetting =
-  (setting: Partial<OrganizationSettings>) =>
-  (data: unknown): unknown => {
-    const { settings, ...rest } = data as { readonly settings: object };
-    return { ...rest, settings: { ...settings, ...setting } };
-  };
-/** Version 1 had no public providers: curating them is on unless an owner turns it off. */
-const withCuration = withSetting({ publicProviderCurationEnabled: true });
-/** Version 2 had no policies for the life of tokens. */
-const withoutMaxTtl = withSetting({ maxTtlEnabled: false });
-
 /** In version 1 a change that opened an audit trail was its first entry. These trails stay as readers know them. */
 const addTrailStart = (data: unknown): unknown => ({ ...(data as object), trailBegins: 'with_change' });
 
 /** Schemas, topics and audit rows of the events of organizations and projects. */
 export const organizationEvents: EventKinds<OrganizationEvent | ProjectEvent> = {
   OrganizationCreated: {
-    schemaVersion: 3,
-    upcast: { 1: withCuration, 2: withoutMaxTtl },
+    schemaVersion: ORGANIZATION_SETTINGS.version,
+    upcast: upcastSettings(ORGANIZATION_SETTINGS),
     topic: 'organizations',
     schema: z.strictObject({
       name: z.string(),
@@ -76,8 +44,8 @@ export const organizationEvents: EventKinds<OrganizationEvent | ProjectEvent> = 
     audit: { resource: 'organization', action: 'create', meta: ({ name }) => ({ name }) },
   },
   OrganizationUpdated: {
-    schemaVersion: 3,
-    upcast: { 1: (data) => data, 2: (data) => data },
+    schemaVersion: ORGANIZATION_SETTINGS.version,
+    upcast: upcastChanges(ORGANIZATION_SETTINGS),
     topic: 'organizations',
     schema: z.strictObject({ changes: organizationChanges }),
     audit: { resource: 'organization', action: 'update', meta: ({ changes }) => describeChangedAttributes(changes) },
@@ -102,13 +70,15 @@ export const organizationEvents: EventKinds<OrganizationEvent | ProjectEvent> = 
     audit: { resource: 'organization', action: 'destroy', meta: ({ name }) => ({ name }) },
   },
   ProjectCreated: {
-    schemaVersion: 1,
+    schemaVersion: PROJECT_SETTINGS.version,
+    upcast: upcastSettings(PROJECT_SETTINGS),
     topic: 'organizations',
     schema: z.strictObject({ name: z.string(), description: z.string().nullable(), settings: projectSettings }),
     audit: { resource: 'project', action: 'create', meta: ({ name }) => ({ name }) },
   },
   ProjectUpdated: {
-    schemaVersion: 1,
+    schemaVersion: PROJECT_SETTINGS.version,
+    upcast: upcastChanges(PROJECT_SETTINGS),
     topic: 'organizations',
     schema: z.strictObject({ changes: projectChanges }),
     audit: { resource: 'project', action: 'update', meta: ({ changes }) => describeChangedAttributes(changes) },

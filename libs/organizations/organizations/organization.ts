@@ -8,10 +8,10 @@ import {
   runAllChecks,
   unprocessable,
   type Decider,
-  type ExecutionMode,
   type Message,
   type OrganizationDeleted,
 } from '#kernel';
+import { ORGANIZATION_SETTINGS, type OrganizationSettings } from './organization-settings.js';
 import { checkExecutionDefaults, resolveDefaultPool } from './execution-defaults.js';
 import { DEFAULT_MAX_TTLS, type MaxTokenTtls } from '../token-ttl-policies/token-ttl-policy.js';
 
@@ -22,44 +22,7 @@ export type FeatureSet = (typeof FEATURE_SETS)[number];
 export const TRAIL_STARTS = ['with_change', 'after_change'] as const;
 export type TrailStart = (typeof TRAIL_STARTS)[number];
 
-/** The settings that owners change, as they read back. */
-export type OrganizationSettings = {
-  readonly collaboratorAuthPolicy: 'password' | 'two_factor_mandatory';
-  readonly costEstimationEnabled: boolean;
-  readonly assessmentsEnforced: boolean;
-  readonly allowForceDeleteWorkspaces: boolean;
-  readonly sendPassingStatusesForUntriggeredSpeculativePlans: boolean;
-  readonly aggregatedCommitStatusEnabled: boolean;
-  readonly speculativePlanManagementEnabled: boolean;
-  readonly ownersTeamSamlRoleId: string | null;
-  readonly sessionTimeout: number | null;
-  readonly sessionRemember: number | null;
-  readonly defaultExecutionMode: ExecutionMode;
-  readonly defaultAgentPool: string | null;
-  readonly userTokensEnabled: boolean;
-  /** Whether managers of providers may list providers of the public registry beside those of the organization. */
-  readonly publicProviderCurationEnabled: boolean;
-  /** Whether the limits for the life of tokens count: for new tokens, and for the age of tokens of users. */
-  readonly maxTtlEnabled: boolean;
-};
-
-export const DEFAULT_SETTINGS: OrganizationSettings = {
-  collaboratorAuthPolicy: 'password',
-  costEstimationEnabled: false,
-  assessmentsEnforced: false,
-  allowForceDeleteWorkspaces: false,
-  sendPassingStatusesForUntriggeredSpeculativePlans: false,
-  aggregatedCommitStatusEnabled: true,
-  speculativePlanManagementEnabled: true,
-  ownersTeamSamlRoleId: null,
-  sessionTimeout: null,
-  sessionRemember: null,
-  defaultExecutionMode: 'remote',
-  defaultAgentPool: null,
-  userTokensEnabled: true,
-  publicProviderCurationEnabled: true,
-  maxTtlEnabled: false,
-};
+export const DEFAULT_SETTINGS: OrganizationSettings = ORGANIZATION_SETTINGS.initial;
 
 export type OrganizationChanges = Partial<OrganizationSettings & { readonly name: string; readonly email: string }>;
 
@@ -153,7 +116,8 @@ const checkSettings = (
 };
 
 export const organization: Decider<OrganizationState, OrganizationCommand, OrganizationEvent> = {
-  version: 3,
+  // The state contains all settings, so a new setting makes older snapshots unusable.
+  version: ORGANIZATION_SETTINGS.version,
   initial: { status: 'absent' },
   decide: {
     CreateOrganization: ({ name, email, featureSet, settings, defaultProject, ownersTeam }, state) => {

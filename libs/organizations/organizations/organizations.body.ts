@@ -1,40 +1,14 @@
-import { EXECUTION_MODES } from '#kernel';
 import { z } from 'zod';
-import {
-  omitUndefined,
-  ignoredMember,
-  storedOnly,
-  unsupportedMember,
-  resourceBody,
-  text,
-  toOneInput,
-  parseToOne,
-  fromAttributes,
-} from '#json-api';
+import { omitUndefined, ignoredMember, unsupportedMember, resourceBody, text, toOneInput, parseToOne } from '#json-api';
 import type { OrganizationChanges } from './organization.js';
+import { ORGANIZATION_SETTINGS } from './organization-settings.js';
 
 const NO_STACKS = 'stacks are not built';
 const READ_ONLY = 'is read-only: clients send back what they have read';
 const RETENTION_ELSEWHERE = 'has its own endpoint, `/organizations/:organization/relationships/data-retention-policy`';
 
-const minutes = z.int().positive({ error: 'must be at least one minute' });
-
 const settings = {
-  'collaborator-auth-policy': storedOnly(z.enum(['password', 'two_factor_mandatory']).optional()),
-  'cost-estimation-enabled': storedOnly(z.boolean().optional()),
-  'assessments-enforced': storedOnly(z.boolean().optional()),
-  'allow-force-delete-workspaces': z.boolean().optional(),
-  'send-passing-statuses-for-untriggered-speculative-plans': storedOnly(z.boolean().optional()),
-  'aggregated-commit-status-enabled': storedOnly(z.boolean().optional()),
-  'speculative-plan-management-enabled': storedOnly(z.boolean().optional()),
-  'owners-team-saml-role-id': storedOnly(text(255).nullish()),
-  'session-timeout': storedOnly(minutes.nullish()),
-  'session-remember': storedOnly(minutes.nullish()),
-  'default-execution-mode': z.enum(EXECUTION_MODES).optional(),
-  'default-agent-pool-id': text(255).nullish(),
-  'user-tokens-enabled': z.boolean().optional(),
-  'public-provider-curation-enabled': z.boolean().optional(),
-  'max-ttl-enabled': z.boolean().optional(),
+  ...ORGANIZATION_SETTINGS.body,
   'data-retention-policy': ignoredMember(RETENTION_ELSEWHERE),
   'data-retention-policy-choice': ignoredMember(RETENTION_ELSEWHERE),
   'default-agent-pool': ignoredMember('use `default-agent-pool-id`, or the relationship of this name'),
@@ -77,9 +51,11 @@ export const toOrganizationChanges = ({
   attributes,
   relationships: related,
 }: OrganizationUpdateData): OrganizationChanges => {
-  const { 'default-agent-pool-id': id, ...values } = attributes;
+  const { name, email: address, 'default-agent-pool-id': id } = attributes;
+  const defaultAgentPool = parseToOne(related?.['default-agent-pool'], id);
   return {
-    ...fromAttributes(values),
-    ...omitUndefined({ defaultAgentPool: parseToOne(related?.['default-agent-pool'], id) }),
+    ...omitUndefined({ name, email: address }),
+    ...ORGANIZATION_SETTINGS.read(attributes),
+    ...omitUndefined({ defaultAgentPool }),
   };
 };

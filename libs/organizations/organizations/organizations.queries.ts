@@ -5,7 +5,8 @@ import { requirePermission, requireCurrentAccess, isPermittedByRole, type Actor,
 import { selectUsablePoolVersion } from '#agents';
 import { selectOwnPolicy, type PolicyIdentifier } from '#data-retention-policies';
 import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
-import type { FeatureSet, OrganizationSettings } from './organization.js';
+import type { FeatureSet } from './organization.js';
+import type { OrganizationSettings } from './organization-settings.js';
 import type { LimitedToken } from '../token-ttl-policies/token-ttl-policy.js';
 
 /** `updatedAt` is null where nobody has changed the default. */

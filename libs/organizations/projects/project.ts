@@ -14,28 +14,17 @@ import {
   type BindingChange,
   type BindingMode,
   type Decider,
-  type ExecutionMode,
   type Message,
   type ProjectDeleted,
   type Tag,
 } from '#kernel';
 import { checkExecutionDefaults, resolveDefaultPool } from '../organizations/execution-defaults.js';
+import { PROJECT_SETTINGS, type ProjectSettings } from './project-settings.js';
 
 /** The project that every organization is born with, where workspaces go that name none. */
 export const DEFAULT_PROJECT = 'Default Project';
 
-/** `null` follows the organization. */
-export type ProjectSettings = {
-  readonly autoDestroyActivityDuration: string | null;
-  readonly defaultExecutionMode: ExecutionMode | null;
-  readonly defaultAgentPoolId: string | null;
-};
-
-export const DEFAULT_PROJECT_SETTINGS: ProjectSettings = {
-  autoDestroyActivityDuration: null,
-  defaultExecutionMode: null,
-  defaultAgentPoolId: null,
-};
+export const DEFAULT_PROJECT_SETTINGS: ProjectSettings = PROJECT_SETTINGS.initial;
 
 export type ProjectChanges = Partial<ProjectSettings & { readonly name: string; readonly description: string | null }>;
 
@@ -131,7 +120,8 @@ const withTag = (state: ProjectState, change: BindingChange): ProjectState =>
   state.status === 'active' ? { ...state, tags: applyBindingChanges(state.tags, [change]) } : state;
 
 export const project: Decider<ProjectState, ProjectCommand, ProjectEvent> = {
-  version: 4,
+  // The state contains all settings, so a new setting makes older snapshots unusable.
+  version: 3 + PROJECT_SETTINGS.version,
   initial: { status: 'absent' },
   decide: {
     CreateProject: ({ bindings, ...input }, state) => {

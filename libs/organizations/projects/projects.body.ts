@@ -1,19 +1,18 @@
 import { z } from 'zod';
-import { EXECUTION_MODES, unprocessable, type Tag } from '#kernel';
+import { unprocessable, type Tag } from '#kernel';
 import {
   strictObject,
   omitUndefined,
   ignoredMember,
-  storedOnly,
   unsupportedMember,
   resourceBody,
   text,
   toOneInput,
   parseToOne,
-  fromAttributes,
 } from '#json-api';
 import { toBindings, tagBindingsInput } from '#tag-bindings';
 import type { ProjectInput } from './project.js';
+import { PROJECT_SETTINGS } from './project-settings.js';
 
 const NO_STACKS = 'stacks are not built';
 
@@ -29,9 +28,7 @@ const overwrites = strictObject({
 
 const settings = {
   description: text(10_000).nullish(),
-  'auto-destroy-activity-duration': storedOnly(text(255).nullish()),
-  'default-execution-mode': z.enum(EXECUTION_MODES).nullish(),
-  'default-agent-pool-id': text(255).nullish(),
+  ...PROJECT_SETTINGS.body,
   'setting-overwrites': overwrites.nullish(),
   'stacks-default-execution-mode': unsupportedMember(NO_STACKS),
 };
@@ -76,7 +73,11 @@ export const toProjectBindings = ({
 
 /** What a request says, in our names. */
 export const toProjectInput = ({ attributes, relationships: related }: ProjectUpdateData): ProjectInput => {
-  const { 'default-agent-pool-id': id, 'setting-overwrites': said, ...values } = attributes;
+  const { name, description, 'default-agent-pool-id': id, 'setting-overwrites': said } = attributes;
   const pool = parseToOne(related?.['default-agent-pool'], id);
-  return { ...fromAttributes(values), ...omitUndefined({ defaultAgentPoolId: pool, follows: toFollows(said) }) };
+  return {
+    ...omitUndefined({ name, description }),
+    ...PROJECT_SETTINGS.read(attributes),
+    ...omitUndefined({ defaultAgentPoolId: pool, follows: toFollows(said) }),
+  };
 };

@@ -19,7 +19,7 @@ import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-a
 import { selectUsablePoolVersion } from '#agents';
 import { isVisibleTeam } from '#people';
 import { PROJECT_TAGS, type TagFilterTerm } from '#tag-bindings';
-import type { ProjectSettings } from './project.js';
+import type { ProjectSettings } from './project-settings.js';
 
 export type ProjectRow = {
   readonly id: string;

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { EXECUTION_MODES } from '#kernel';
+import { defineAttributes, flag, nullableText, storedAttribute, type AttributeValues } from '#json-api/rules';
+
+const authPolicy = z.enum(['password', 'two_factor_mandatory']);
+
+const minutes = storedAttribute({
+  schema: z.int().nullable(),
+  initial: null,
+  body: z.int().positive({ error: 'must be at least one minute' }).nullish(),
+});
+
+/** The settings of an organization that owners change, as they read back. */
+const settings = {
+  collaboratorAuthPolicy: storedAttribute({ schema: authPolicy, initial: 'password', body: authPolicy.optional() }),
+  costEstimationEnabled: storedAttribute(flag(false)),
+  assessmentsEnforced: storedAttribute(flag(false)),
+  allowForceDeleteWorkspaces: flag(false),
+  sendPassingStatusesForUntriggeredSpeculativePlans: storedAttribute(flag(false)),
+  aggregatedCommitStatusEnabled: storedAttribute(flag(true)),
+  speculativePlanManagementEnabled: storedAttribute(flag(true)),
+  ownersTeamSamlRoleId: storedAttribute(nullableText(255)),
+  sessionTimeout: minutes,
+  sessionRemember: minutes,
+  defaultExecutionMode: {
+    schema: z.enum(EXECUTION_MODES),
+    initial: 'remote',
+    body: z.enum(EXECUTION_MODES).optional(),
+  },
+  defaultAgentPool: { ...nullableText(255), member: 'default-agent-pool-id' },
+  userTokensEnabled: flag(true),
+  /** Whether managers of providers may list providers of the public registry beside those of the organization. */
+  publicProviderCurationEnabled: { ...flag(true), since: 2 },
+  /** Whether the limits for the life of tokens count: for new tokens, and for the age of tokens of users. */
+  maxTtlEnabled: { ...flag(false), since: 3 },
+} as const;
+
+export const ORGANIZATION_SETTINGS = defineAttributes(settings);
+export type OrganizationSettings = AttributeValues<typeof settings>;

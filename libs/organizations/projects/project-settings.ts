@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { EXECUTION_MODES } from '#kernel';
+import { defineAttributes, nullableText, storedAttribute, type AttributeValues } from '#json-api/rules';
+
+/** The settings of a project. If a default is null, the default of the organization applies. */
+const settings = {
+  autoDestroyActivityDuration: storedAttribute(nullableText(255)),
+  defaultExecutionMode: {
+    schema: z.enum(EXECUTION_MODES).nullable(),
+    initial: null,
+    body: z.enum(EXECUTION_MODES).nullish(),
+  },
+  defaultAgentPoolId: nullableText(255),
+};
+
+export const PROJECT_SETTINGS = defineAttributes(settings);
+export type ProjectSettings = AttributeValues<typeof settings>;
