@@ -19,8 +19,8 @@ const archive: fc.Arbitrary<ArchiveName> = fc.record({
   arch: fc.constantFrom('amd64', 'arm64', '386'),
 });
 
-describe('the files of a release', () => {
-  it('are named after it', () => {
+describe('file names of a release', () => {
+  it('contain the name and the version of the release', () => {
     const release = { name: 'google-beta', version: '1.0.0-rc.1' };
     expect([
       formatArchiveName({ ...release, os: 'linux', arch: 'amd64' }),
@@ -35,7 +35,7 @@ describe('the files of a release', () => {
     ]);
   });
 
-  it('say by their names what they are for', () => {
+  it('can be parsed into name, version and platform', () => {
     fc.assert(
       fc.property(archive, (its) => {
         const filename = formatArchiveName(its);
@@ -53,11 +53,13 @@ describe('the files of a release', () => {
     'provider-x_1.0.0_linux_amd64.zip',
     'dist/terraform-provider-x_1.0.0_linux_amd64.zip',
     '',
-  ])('are not called %j', (filename) => {
-    expect(() => parseArchiveName(filename)).toThrow('is not named as in terraform-provider-NAME_VERSION_OS_ARCH.zip');
+  ])('are rejected in another form: %j', (filename) => {
+    expect(() => parseArchiveName(filename)).toThrow(
+      'does not have the form terraform-provider-NAME_VERSION_OS_ARCH.zip',
+    );
   });
 
-  it('have good names and versions in theirs', () => {
+  it('must contain a valid provider name and version', () => {
     expect(() => parseArchiveName('terraform-provider-X_1.0.0_linux_amd64.zip')).toThrow('Name may only contain');
     expect(() => parseArchiveName('terraform-provider-x_v1.0.0_linux_amd64.zip')).toThrow('Version is invalid');
   });

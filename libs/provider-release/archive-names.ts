@@ -1,7 +1,7 @@
 import { unprocessable } from '#kernel';
 import { checkSourceName, checkProviderVersion, formatPlatform } from './rules.js';
 
-/** A platform's zip in a release, as its name says. */
+/** Parts of the file name of a platform's zip. */
 export type ArchiveName = {
   readonly name: string;
   readonly version: string;
@@ -9,17 +9,18 @@ export type ArchiveName = {
   readonly arch: string;
 };
 
-/** Which release the other files belong to. */
+/** Name and version of the provider, which appear in every file name of a release. */
 export type ReleaseName = Pick<ArchiveName, 'name' | 'version'>;
 
 const NAME_SEGMENT = /^[a-z0-9]+$/;
 const FORM = 'terraform-provider-NAME_VERSION_OS_ARCH.zip';
-// No part has an underscore in it: a name and a version cannot, and no system or processor that Go knows has one.
+// No part contains an underscore: provider names and versions cannot, and Go knows no operating system or processor
+// with one.
 const ARCHIVE = /^terraform-provider-(?<name>[^_]+)_(?<version>[^_]+)_(?<os>[^_]+)_(?<arch>[^_]+)\.zip$/;
 
 const formatStem = ({ name, version }: ReleaseName): string => `terraform-provider-${name}_${version}`;
 
-/** As GoReleaser and the vendor's guide to publishing providers name it. */
+/** Returns the file name that GoReleaser and the vendor's guide to publishing providers use. */
 export const formatArchiveName = (archive: ArchiveName): string =>
   `${formatStem(archive)}_${formatPlatform(archive)}.zip`;
 
@@ -27,13 +28,14 @@ export const formatChecksumsName = (release: ReleaseName): string => `${formatSt
 
 export const formatSignatureName = (release: ReleaseName): string => `${formatChecksumsName(release)}.sig`;
 
-/** How a release carries the manifest. In a repository it is `terraform-registry-manifest.json`. */
+/** Returns the name of the manifest in a release. In a repository it is `terraform-registry-manifest.json`. */
 export const formatManifestName = (release: ReleaseName): string => `${formatStem(release)}_manifest.json`;
 
-/** The way back: what a zip is for. Refuses every other name, and says which form was expected. */
+/** Parses the file name of a zip. Rejects every other name with the expected form. */
 export const parseArchiveName = (filename: string): ArchiveName => {
   const { name = '', version = '', os = '', arch = '' } = ARCHIVE.exec(filename)?.groups ?? {};
-  if (!NAME_SEGMENT.test(os) || !NAME_SEGMENT.test(arch)) throw unprocessable(`${filename} is not named as in ${FORM}`);
+  if (!NAME_SEGMENT.test(os) || !NAME_SEGMENT.test(arch))
+    throw unprocessable(`${filename} does not have the form ${FORM}`);
   checkSourceName(name);
   checkProviderVersion(version);
   return { name, version, os, arch };

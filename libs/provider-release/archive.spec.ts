@@ -9,14 +9,14 @@ import { checkArchive, computeFileDigest } from './index.js';
 import { expectRefusal } from './spec.js';
 
 let folder: string;
-let made = 0;
+let count = 0;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'cadastre-archive-'));
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const path = (): string => join(folder, `${(made += 1)}.zip`);
+const path = (): string => join(folder, `${(count += 1)}.zip`);
 
 const zipped = async (...files: readonly (readonly [name: string, mode: number])[]): Promise<string> => {
   const zip = new ZipFile();
@@ -27,7 +27,7 @@ const zipped = async (...files: readonly (readonly [name: string, mode: number])
   return at;
 };
 
-/** A zip whose entry gets another name, of the same length, which the library that makes zips would refuse. */
+/** Makes a zip and then renames its entry to a name of the same length that the zip library would refuse. */
 const renamed = async (from: string, to: string): Promise<string> => {
   const at = await zipped([from, 0o100755]);
   await writeFile(at, Buffer.from((await readFile(at)).toString('latin1').replaceAll(from, to), 'latin1'));
@@ -37,18 +37,18 @@ const renamed = async (from: string, to: string): Promise<string> => {
 const EXECUTABLE = 0o100755;
 const scaffold = { name: 'scaffold', os: 'linux' };
 
-describe('a zip of a provider', () => {
+describe('the zip of a provider', () => {
   it.each([
     'terraform-provider-scaffold',
     'terraform-provider-scaffold_v1.0.0',
     'terraform-provider-scaffold_v1.0.0_x5',
-  ])('may have the program %s', async (program) => {
+  ])('is accepted with the program %s', async (program) => {
     const at = await zipped(['LICENSE', 0o100644], [program, EXECUTABLE], ['docs/index.md', 0o100644]);
     await expect(checkArchive(at, scaffold)).resolves.toBeUndefined();
   });
 
   it.each(['terraform-provider-other_v1.0.0', 'terraform-provider-scaffolding', 'bin/terraform-provider-scaffold'])(
-    'is none with the program %s',
+    'is rejected if its program is %s',
     async (program) => {
       await expectRefusal(
         checkArchive(await zipped([program, EXECUTABLE]), scaffold),
@@ -57,7 +57,7 @@ describe('a zip of a provider', () => {
     },
   );
 
-  it('has a program that may be run, save on Windows, where files are not marked so', async () => {
+  it('must have an executable program, except on Windows, where zips have no such flag', async () => {
     const program = 'terraform-provider-scaffold_v1.0.0';
     await expectRefusal(
       checkArchive(await zipped([program, 0o100644]), scaffold),
@@ -71,25 +71,25 @@ describe('a zip of a provider', () => {
     ['xxxterraform-provider-scaffold', '../terraform-provider-scaffold'],
     ['xterraform-provider-scaffold', '/terraform-provider-scaffold'],
     ['xxxterraform-provider-scaffold', '..\\terraform-provider-scaffold'],
-  ])('leads nowhere: %s as %s', async (from, to) => {
+  ])('is rejected if an entry has a path outside its folder: %s renamed to %s', async (from, to) => {
     await expectRefusal(checkArchive(await renamed(from, to), scaffold), /is not a zip that can be installed: /);
   });
 
   it.each([
     ['no zip', Buffer.from('hello')],
     ['an empty file', Buffer.alloc(0)],
-  ])('is not %s', async (_, content) => {
+  ])('is rejected if the file is %s', async (_, content) => {
     const at = path();
     await writeFile(at, content);
     await expectRefusal(checkArchive(at, scaffold), /is not a zip that can be installed: /);
   });
 
-  it('that is not there is the caller’s mistake, in the words of the system', async () => {
+  it('fails with the error of the operating system if the file does not exist', async () => {
     await expect(checkArchive(join(folder, 'nowhere.zip'), scaffold)).rejects.toThrow('ENOENT');
   });
 });
 
-it('size and checksum of a file are those of all of it', async () => {
+it('size and checksum cover the complete file', async () => {
   const at = path();
   await writeFile(at, 'x'.repeat(200_000));
   expect(await computeFileDigest(at)).toEqual({

@@ -3,13 +3,13 @@ import { unprocessable } from '#kernel';
 const BEGIN = '-----BEGIN PGP PUBLIC KEY BLOCK-----';
 const END = '-----END PGP PUBLIC KEY BLOCK-----';
 const MAX_ARMOR_BYTES = 64 * 1024;
-/** Longer lines are damage to the clients; gpg writes 64 characters. */
+/** Clients reject longer lines as damaged. gpg writes 64 characters. */
 const MAX_LINE_LENGTH = 96;
 
 const refuse = (what: string) => unprocessable(`Ascii armor ${what}`, 'ascii-armor');
 const refuseDamaged = (how: string) => refuse(`is damaged: ${how}. Send it as gpg --armor --export prints it`);
 
-/** The CRC-24 of RFC 9580 §6.1.1, as the last line of an armored text has it. */
+/** Computes the CRC-24 of RFC 9580 §6.1.1, which is the last line of an armored text. */
 const computeChecksum = (bytes: Uint8Array): string => {
   let crc = 0xb704ce;
   for (const byte of bytes) {
@@ -22,30 +22,30 @@ const computeChecksum = (bytes: Uint8Array): string => {
   return Buffer.of(crc >> 16, crc >> 8, crc).toString('base64');
 };
 
-/** The lines between first and last of the one block that the text must be. */
+/**
+ * Returns the lines between the first and the last line of the block. Rejects a text with more or less than one block.
+ */
 const parseBlock = (armor: string): string[] => {
   if (Buffer.byteLength(armor) > MAX_ARMOR_BYTES) {
     throw refuse(`is larger than ${MAX_ARMOR_BYTES / 1024} KiB: export the key with --export-options export-minimal`);
   }
-  // Nothing of it is told back.
+  // The message must not repeat any of the key.
   if (/BEGIN PGP PRIVATE KEY/.test(armor)) {
-    throw refuse(
-      'has a private key in it: nobody should have that. Send the public one, which gpg --armor --export prints',
-    );
+    throw refuse('contains a private key. Send the public key, which gpg --armor --export prints');
   }
   const lines = armor.split(/\r?\n/);
   const [begin, end] = [lines.indexOf(BEGIN), lines.lastIndexOf(END)];
   if (begin === -1 || end < begin) {
     throw refuse('is not an ASCII-armored public key block, as gpg --armor --export prints it');
   }
-  if (armor.split('-----BEGIN PGP ').length > 2) throw refuse('has several blocks: send one key at a time');
+  if (armor.split('-----BEGIN PGP ').length > 2) throw refuse('contains several blocks: send one key at a time');
   return lines.slice(begin + 1, end);
 };
 
 /**
- * The key that an armored text holds, in binary. It is read as strictly as the strictest of the clients in use does
- * (go-crypto up to 1.0: headers, an empty line, short lines, the right checksum if there is one): they are given the text
- * as it is, and OpenPGP.js would take more than they do.
+ * Decodes the key of an armored text. It is as strict as the strictest client in use (go-crypto up to 1.0: headers, an
+ * empty line, short lines, a correct checksum if there is one), because clients get this text unchanged. OpenPGP.js
+ * accepts more than they do.
  */
 export const decodeArmor = (armor: string): Uint8Array => {
   const block = parseBlock(armor);

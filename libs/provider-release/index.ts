@@ -1,10 +1,10 @@
-/*
- * What a release of a Terraform provider is made of: its zips, SHA256SUMS of them, a signature of that, the key that
- * made it, and a manifest. The server verifies uploads with it, the command that publishes prepares them with it, so
- * that both say no to the same things in the same words: `Refused`, whose message is whole without its pointer.
+/**
+ * Rules for the files of a provider release: zips, SHA256SUMS, its signature, the signing key, and a manifest. The
+ * server checks uploads with this module and the publishing command prepares them with it, so both reject the same
+ * files with the same messages. Each `Refusal` has a message that is complete without its pointer.
  *
- * The measure is what terraform and tofu install: clients.md §5 and §7, the vendor's guide to publishing providers, and
- * the clients' own behaviour where those say nothing.
+ * The rules follow what terraform and tofu install: clients.md §5 and §7, the vendor's guide to publishing providers,
+ * and otherwise the observed behaviour of the clients.
  */
 export * from './archive-names.js';
 export * from './archive.js';

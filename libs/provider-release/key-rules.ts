@@ -2,9 +2,9 @@ import { config, enums, type AlgorithmInfo, type Config } from 'openpgp';
 import { unprocessable } from '#kernel';
 
 /**
- * OpenPGP.js, told to judge as the clients do: by go-crypto in terraform and tofu, seen with its versions of 2021, 1.0 and
- * 1.5, which agree. DSA keys verify, so do keys without flags, and signatures over SHA-1; those over MD5 and RIPEMD-160
- * do not. What is stricter than theirs is said at each place.
+ * Configuration of OpenPGP.js that gives the same results as the clients: go-crypto in terraform and tofu, observed
+ * with its versions of 2021, 1.0 and 1.5, which agree. DSA keys, keys without flags and signatures over SHA-1 verify;
+ * signatures over MD5 and RIPEMD-160 do not. Comments mark the rules that are stricter than the clients.
  */
 export const OPENPGP_CONFIG: Config = {
   ...config,
@@ -13,14 +13,17 @@ export const OPENPGP_CONFIG: Config = {
   allowMissingKeyFlags: true,
 };
 
-/** Clocks of signers may be a little ahead of ours. */
+/** Tolerance for clocks of signers that are ahead of the server's clock. */
 const SKEW = 5 * 60 * 1000;
 
 export const allowClockSkew = (now: Date): Date => new Date(now.getTime() + SKEW);
 
 export type KeyKind = 'RSA' | 'DSA';
 
-/** What of a key or subkey is looked at. `publicParams` are the numbers, with their names in RFC 9580 §5.5.5. */
+/**
+ * Properties of a key or subkey that the rules check. `publicParams` has the numbers under their names in RFC 9580
+ * §5.5.5.
+ */
 export type KeyPacket = {
   readonly version: number;
   readonly algorithm: enums.publicKey;
@@ -34,25 +37,28 @@ const KINDS: ReadonlyMap<enums.publicKey, KeyKind> = new Map([
   [enums.publicKey.dsa, 'DSA'],
 ]);
 
-/** Undefined where the clients do not verify what it signs. */
+/** Returns undefined if clients do not verify signatures of this kind of key. */
 export const getKeyKind = ({ algorithm }: Pick<KeyPacket, 'algorithm'>): KeyKind | undefined => KINDS.get(algorithm);
 
-/** Ours: the clients take 1024 bits as well, which whoever can pay for it can break. */
+/** Stricter than the clients, which also accept 1024 bits: an attacker with enough money can break those. */
 const MIN_KEY_BITS = 2048;
-/** Verifying takes ever longer with the numbers: these are the most that gpg makes, or more. */
+/** Verification time grows with the length. gpg makes no longer keys than these. */
 const MAX_KEY_BITS: Readonly<Record<KeyKind, number>> = { RSA: 16_384, DSA: 3072 };
-/** What go-crypto reads of RSA's exponent, and the longest subgroup that FIPS 186-4 has for DSA. */
+/** Maximum size of the RSA exponent that go-crypto reads, and of the longest DSA subgroup of FIPS 186-4. */
 const MAX_PARAMETER_BYTES: Readonly<Partial<Record<string, number>>> = { e: 3, q: 32 };
 
 const REMEDY = 'Make one with gpg --full-generate-key (RSA and RSA, 4096 bits)';
 
-/** What of a release is spoken of, and where in a request it stands. */
+/** Name of the key in error messages, and the attribute of the request that contains it. */
 export type KeySubject = { readonly name: string; readonly attribute?: string };
 
 const refusal = ({ name, attribute }: KeySubject, problem: string) =>
   unprocessable(`${name} ${problem}. ${REMEDY}`, attribute);
 
-/** Refuses numbers that would keep us busy. For every part of a key, before anything is verified with it. */
+/**
+ * Rejects numbers so large that verification would take long. Must run on every part of a key before anything is
+ * verified with it.
+ */
 export const checkKeySize = (part: KeyPacket, subject: KeySubject): void => {
   const kind = getKeyKind(part);
   if (!kind) return;
@@ -66,22 +72,22 @@ export const checkKeySize = (part: KeyPacket, subject: KeySubject): void => {
   }
 };
 
-/** Refuses a key, or a subkey, whose signatures would not be taken. */
+/** Rejects a key or subkey whose signatures clients would not accept. */
 export const checkUsable = (
   part: KeyPacket,
   subject: KeySubject,
 ): { readonly kind: KeyKind; readonly bits: number } => {
-  if (part.version !== 4) throw refusal(subject, `is of version ${part.version}; clients know version 4`);
+  if (part.version !== 4) throw refusal(subject, `has version ${part.version}; clients support version 4 only`);
   const { algorithm, bits = 0, curve = algorithm } = part.getAlgorithmInfo();
   const kind = getKeyKind(part);
   if (!kind) {
-    // OpenPGP.js calls the forms that are older than RFC 9580 so.
+    // OpenPGP.js appends this word to the forms that are older than RFC 9580.
     const type = curve.replace('Legacy', '');
-    throw refusal(subject, `is of the type ${type}; clients verify signatures of RSA and DSA keys only`);
+    throw refusal(subject, `has the type ${type}; clients verify signatures of RSA and DSA keys only`);
   }
-  // 2047: a modulus may fall short of its name by a bit.
+  // Accepts 2047, because a modulus can be one bit shorter than its nominal length.
   if (bits < MIN_KEY_BITS - 1) {
-    throw refusal(subject, `is too short: ${kind} of ${bits} bits, where ${MIN_KEY_BITS} are the least`);
+    throw refusal(subject, `is too short: ${kind} of ${bits} bits, at least ${MIN_KEY_BITS} are needed`);
   }
   checkKeySize(part, subject);
   return { kind, bits };

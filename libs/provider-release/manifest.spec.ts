@@ -13,13 +13,13 @@ describe('the manifest of a release', () => {
     ],
     [['5.1', '5.0'], ['5.0']],
     [['6'], ['6.0']],
-  ])('that names %j is for the protocols %j', (named, protocols) => {
-    expect(readManifest(manifest(named))).toEqual(protocols);
+  ])('with the versions %j supports the protocols %j', (versions, protocols) => {
+    expect(readManifest(manifest(versions))).toEqual(protocols);
   });
 
-  it.each(['3.0', '7.0', '5.x', '', '50', 'five'])('must not name the protocol %j', (protocol) => {
+  it.each(['3.0', '7.0', '5.x', '', '50', 'five'])('is rejected with the protocol %j', (protocol) => {
     expect(() => readManifest(manifest([protocol]))).toThrow(
-      `The manifest names the protocol ${protocol}; known are 4.0, 5.0, 6.0`,
+      `The manifest names the protocol ${protocol}, which must be one of 4.0, 5.0, 6.0`,
     );
   });
 
@@ -32,11 +32,11 @@ describe('the manifest of a release', () => {
     '[]',
     'null',
     '{}',
-  ])('must not be %s', (text) => {
+  ])('is rejected if it is %s', (text) => {
     expect(() => readManifest(text)).toThrow('The manifest is not like {"version":1,"metadata":');
   });
 
-  it('must be JSON', () => {
+  it('is rejected if it is not JSON', () => {
     expect(() => readManifest('version: 1')).toThrow('The manifest is not JSON');
   });
 });

@@ -7,11 +7,15 @@ const MANIFEST = z.object({
   metadata: z.object({ protocol_versions: z.array(z.string()).min(1) }),
 });
 
-/** Minor versions only add: what counts is the major one (the plugin protocol's rule), so 5.1 is told of as 5.0. */
+/**
+ * Returns the protocol of a version such as 5.1. Minor versions only add to the protocol (rule of the plugin protocol),
+ * so 5.1 counts as 5.0.
+ */
 const parseProtocol = (text: string): Protocol => {
   const major = /^(\d+)(?:\.\d+)?$/.exec(text)?.[1];
   const protocol = PROTOCOLS.find((known) => known === `${major}.0`);
-  if (!protocol) throw unprocessable(`The manifest names the protocol ${text}; known are ${PROTOCOLS.join(', ')}`);
+  if (!protocol)
+    throw unprocessable(`The manifest names the protocol ${text}, which must be one of ${PROTOCOLS.join(', ')}`);
   return protocol;
 };
 
@@ -23,12 +27,12 @@ const parseJson = (text: string): unknown => {
   }
 };
 
-/** The protocols that a release manifest names, each once, lowest first. */
+/** Returns the protocols that a release manifest names, without duplicates, lowest first. */
 export const readManifest = (text: string): readonly Protocol[] => {
   const { success, data } = MANIFEST.safeParse(parseJson(text));
   if (!success) {
     throw unprocessable('The manifest is not like {"version":1,"metadata":{"protocol_versions":["5.0"]}}');
   }
-  const named = new Set(data.metadata.protocol_versions.map(parseProtocol));
-  return PROTOCOLS.filter((protocol) => named.has(protocol));
+  const protocols = new Set(data.metadata.protocol_versions.map(parseProtocol));
+  return PROTOCOLS.filter((protocol) => protocols.has(protocol));
 };

@@ -2,17 +2,17 @@ import { parse } from 'semver';
 import { checkName, unprocessable } from '#kernel';
 
 /**
- * What the parts of a release may be called, for the server and for the command that publishes. Whatever passes here
- * may stand in a path. The server takes what clients of the vendor's API are used to give; the command is stricter, for
- * what it publishes is to be installed.
+ * Rules for the names in a release, used by the server and by the publishing command. A name that passes is safe in a
+ * path. The server accepts what clients of the vendor's API usually send. The command is stricter, because clients must
+ * be able to install what it publishes.
  */
 
 const MAX_NAME_LENGTH = 64;
-/** The clients refuse such a source without asking anybody (addrs.ParseProviderSource). */
+/** Clients reject such a source without a request (addrs.ParseProviderSource). */
 const PREFIX = 'terraform-';
 const PROVIDER_NAME = /^[a-z0-9]+(?:[_-][a-z0-9]+)*$/;
 
-/** Refuses what the API gives no provider for a name. */
+/** Rejects names that the API allows for no provider. */
 export const checkProviderName = (name: string): void => {
   const allowed = 'lowercase letters and numbers, and single dashes and underscores between them';
   checkName(name, { pattern: PROVIDER_NAME, allowed, most: MAX_NAME_LENGTH });
@@ -20,19 +20,19 @@ export const checkProviderName = (name: string): void => {
 };
 
 /**
- * As addrs.ParseProviderPart of the clients has it, who ask for names as labels of domains in lower case: no dash at the
- * ends, no two in a row. They take letters of all scripts; their own registry, and we, only those of ASCII.
+ * Same rule as addrs.ParseProviderPart of the clients, which treat names as lower-case domain labels: no dash at either
+ * end, no two dashes in a row. Clients accept letters of all scripts; their registry and this server accept only ASCII.
  */
 const SOURCE_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
-/** Refuses what cannot be the last part of a provider's source, such as `google-beta` in `acme/google-beta`. */
+/** Rejects names that cannot be the last part of a provider's source, such as `google-beta` in `acme/google-beta`. */
 export const checkSourceName = (name: string): void => {
   const allowed = 'lowercase letters and numbers, and single dashes between them';
   checkName(name, { pattern: SOURCE_NAME, allowed, most: MAX_NAME_LENGTH });
   checkProviderName(name);
 };
 
-/** Refuses what is no semantic version in its one exact form: no leading `v`, no spaces, nothing left away. */
+/** Rejects texts that are not a semantic version in its exact form: no leading `v`, no spaces, no omitted parts. */
 export const checkProviderVersion = (version: string): void => {
   const parsed = parse(version);
   const build = parsed?.build.length ? `+${parsed.build.join('.')}` : '';
@@ -44,7 +44,10 @@ export const checkProviderVersion = (version: string): void => {
   }
 };
 
-/** A version without its build metadata: versions that differ in that alone are one to the clients (semver §10). */
+/**
+ * Returns a version without its build metadata. Clients treat versions that differ only in build metadata as the same
+ * (semver §10).
+ */
 export const stripBuildMetadata = (version: string): string => parse(version)?.version ?? version;
 
 const PLATFORM_NAME_RULE = {
@@ -53,20 +56,20 @@ const PLATFORM_NAME_RULE = {
   most: 64,
 };
 
-/** As Go calls operating systems: `linux`, `darwin`, `windows`. */
+/** Rejects names that do not look like Go's names of operating systems: `linux`, `darwin`, `windows`. */
 export const checkOs = (os: string): void => checkName(os, { attribute: 'os', ...PLATFORM_NAME_RULE });
 
-/** As Go calls processors: `amd64`, `arm64`, `386`. */
+/** Rejects names that do not look like Go's names of processors: `amd64`, `arm64`, `386`. */
 export const checkArch = (arch: string): void => checkName(arch, { attribute: 'arch', ...PLATFORM_NAME_RULE });
 
-/** A system as releases and the clients' options write it: `linux_amd64`. */
+/** Returns a platform in the form that releases and options of clients use: `linux_amd64`. */
 export const formatPlatform = ({ os, arch }: { readonly os: string; readonly arch: string }): string => `${os}_${arch}`;
 
 const FILENAME = /^[A-Za-z0-9._+-]+$/;
 
 /**
- * Refuses what may not be the name of a platform's zip. Clients look it up in SHA256SUMS as the word after the checksum,
- * so there is no space in it; and a name that begins with a dash is an option to other programs.
+ * Rejects file names that a platform's zip cannot have. Clients find the name in SHA256SUMS as the word after the
+ * checksum, so it has no spaces. Other programs would read a leading dash as an option.
  */
 export const checkFilename = (filename: string): void => {
   const allowed = 'letters, numbers, dots, underscores, dashes and plus signs';
@@ -76,12 +79,12 @@ export const checkFilename = (filename: string): void => {
 
 const SHA256 = /^[0-9a-f]{64}$/i;
 
-/** Whether a text is a SHA-256 checksum in hex, of any case. */
+/** Returns whether a text is a SHA-256 checksum in hex, in upper or lower case. */
 export const isShasum = (text: string): boolean => SHA256.test(text);
 
 /**
- * Refuses what says nothing. Any other text is taken for what a platform declares, as by the vendor's API: clients rely on
- * reading it back, and where it can be the checksum of nothing no file will ever be taken for it.
+ * Rejects an empty or unprintable text. Any other text is accepted as a declared checksum, as in the vendor's API:
+ * clients expect to read it back. If it is not a possible checksum, every upload is refused.
  */
 export const checkShasum = (shasum: string): void =>
   checkName(shasum, {
@@ -91,12 +94,12 @@ export const checkShasum = (shasum: string): void =>
     most: 255,
   });
 
-/** A checksum as it is kept and compared: in lower case. What is none stays as it came. */
+/** Returns a checksum in lower case, as it is stored and compared. Returns other texts unchanged. */
 export const normalizeShasum = (shasum: string): string => (isShasum(shasum) ? shasum.toLowerCase() : shasum);
 
-/** Protocols between the tools and providers that a registry may tell of (contract §4.4, §9). */
+/** Protocol versions between Terraform and providers that a registry can list (contract §4.4, §9). */
 export const PROTOCOLS = ['4.0', '5.0', '6.0'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
-/** What a provider speaks where nobody says it (clients.md §1), as in the vendor's registry. */
+/** Protocol of a provider if the client names none (clients.md §1), as in the vendor's registry. */
 export const DEFAULT_PROTOCOLS: readonly Protocol[] = ['5.0'];

@@ -18,18 +18,18 @@ const verify = (signature: Uint8Array, { publicKey }: KeyPair) =>
   verifyDetached({ armor: publicKey, content, signature, now: NOW });
 
 describe('signing a file', () => {
-  it('makes a binary signature that verifies', async () => {
+  it('creates a binary signature that verifies', async () => {
     const signature = await signBy(rsa);
     expect(await verify(signature, rsa)).toMatch(/^[0-9A-F]{16}$/);
     const { packets } = await readSignature({ binarySignature: signature });
     expect(packets.map(({ created }) => created)).toEqual([NOW]);
   });
 
-  it('unlocks a key by its passphrase', async () => {
+  it('decrypts a locked key with its passphrase', async () => {
     expect(await verify(await signBy(locked, 'open sesame'), locked)).toMatch(/^[0-9A-F]{16}$/);
   });
 
-  it('needs the passphrase, and the right one', async () => {
+  it('is refused without the passphrase or with a wrong one', async () => {
     await expectRefusal(signBy(locked), /^The private key [0-9A-F]{16} is locked; its passphrase is needed$/);
     await expectRefusal(signBy(locked, ''), /is locked; its passphrase is needed$/);
     await expectRefusal(
@@ -38,23 +38,23 @@ describe('signing a file', () => {
     );
   });
 
-  it('takes the subkey that clients can use', async () => {
+  it('uses the subkey that clients can verify', async () => {
     const mixed = await keyPair({ subkeys: [{ sign: true, type: 'ecc' }] });
     expect(await verify(await signBy(mixed), mixed)).toMatch(/^[0-9A-F]{16}$/);
   });
 
-  it('does with a subkey alone, where the key itself is kept elsewhere', async () => {
-    const whole = await keyPair({ subkeys: [{ sign: true }] });
-    const key = await readPrivateKey({ armoredKey: whole.privateKey });
+  it('works with only a subkey, without the secret of its primary key', async () => {
+    const complete = await keyPair({ subkeys: [{ sign: true }] });
+    const key = await readPrivateKey({ armoredKey: complete.privateKey });
     if ('makeDummy' in key.keyPacket) key.keyPacket.makeDummy();
-    const signature = await signBy({ ...whole, privateKey: key.armor() });
-    expect(await verify(signature, whole)).toBe(key.getSubkeys()[0]?.getKeyID().toHex().toUpperCase());
+    const signature = await signBy({ ...complete, privateKey: key.armor() });
+    expect(await verify(signature, complete)).toBe(key.getSubkeys()[0]?.getKeyID().toHex().toUpperCase());
   });
 
-  it('is not done by a key that clients cannot use, or that has expired', async () => {
+  it('is refused if the key has expired or clients cannot verify it', async () => {
     await expectRefusal(
       signBy(await keyPair({ type: 'curve25519' })),
-      /^The private key is of the type ed25519; clients verify signatures of RSA and DSA keys only/,
+      /^The private key has the type ed25519; clients verify signatures of RSA and DSA keys only/,
     );
     const expired = await keyPair({ date: yearsAgo(2), keyExpirationTime: 60 });
     await expectRefusal(signBy(expired), /^The key has expired: extend it/);
@@ -63,7 +63,7 @@ describe('signing a file', () => {
   it.each([
     ['a public key', () => DSA.publicKey],
     ['a text', () => 'hello'],
-  ])('is not done by %s', async (_, armor) => {
+  ])('is refused if the key is %s', async (_, armor) => {
     await expectRefusal(
       signDetached({ content, armor: armor(), now: NOW }),
       'The key is not an ASCII-armored private key, as gpg --armor --export-secret-keys prints it',

@@ -5,24 +5,24 @@ import { getKeyId, findSigningKey } from './signing-key.js';
 
 export type SigningInput = {
   readonly content: Uint8Array;
-  /** An ASCII-armored private key: `gpg --armor --export-secret-keys`, or only the subkey that signs. */
+  /** ASCII-armored private key, from `gpg --armor --export-secret-keys`, or only the signing subkey. */
   readonly armor: string;
   readonly passphrase?: string | undefined;
   readonly now: Date;
 };
 
-/** Nothing of the key is in any text. */
+/** Parses a private key. Error messages contain nothing of it. */
 const parsePrivateKey = async (armor: string): Promise<PrivateKey> => {
   const [key, ...others] = await readPrivateKeys({ armoredKeys: armor, config: OPENPGP_CONFIG }).catch(() => []);
   if (!key) {
     throw unprocessable('The key is not an ASCII-armored private key, as gpg --armor --export-secret-keys prints it');
   }
-  if (others.length > 0) throw unprocessable('The file holds several private keys; one is needed');
+  if (others.length > 0) throw unprocessable('The file contains several private keys; exactly one is needed');
   checkUsable(key.keyPacket, { name: 'The private key' });
   return key;
 };
 
-/** An exported subkey brings along the key that it belongs to, without its secret. */
+/** Returns whether the secret is included. An exported subkey contains its primary key without the secret. */
 const hasSecret = ({ keyPacket }: Key | Subkey): boolean => 'isDummy' in keyPacket && !keyPacket.isDummy();
 
 const unlockKey = async (key: PrivateKey, part: Key | Subkey, passphrase: string | undefined): Promise<PrivateKey> => {
@@ -36,12 +36,12 @@ const unlockKey = async (key: PrivateKey, part: Key | Subkey, passphrase: string
   });
 };
 
-/** Signs as `gpg --detach-sign` does: the binary signature that clients ask for. */
+/** Signs like `gpg --detach-sign`: returns the binary signature that clients need. */
 export const signDetached = async ({ content, armor, passphrase, now }: SigningInput): Promise<Uint8Array> => {
   const key = await parsePrivateKey(armor);
   const part = await findSigningKey(key, now, hasSecret);
   const message = await createMessage({ binary: content });
-  // What the types say of the answer hangs on those of streams, which are not used here.
+  // Typed as unknown because the library's return type depends on the types of streams, which are not used here.
   const signature: unknown = await sign({
     message,
     signingKeys: await unlockKey(key, part, passphrase),

@@ -15,8 +15,8 @@ beforeAll(async () => {
   rsa = await keyPair({ keyExpirationTime: secondsOf(3) });
 });
 
-describe('a public key', () => {
-  it('is known by the end of its fingerprint', async () => {
+describe('reading a public key', () => {
+  it('returns the last 16 digits of the fingerprint as its id', async () => {
     const fingerprint = (await readKey({ armoredKey: rsa.publicKey })).getFingerprint().toUpperCase();
     expect(await read(rsa.publicKey)).toEqual({
       keyId: fingerprint.slice(-16),
@@ -29,7 +29,7 @@ describe('a public key', () => {
     });
   });
 
-  it('may be one of DSA, as gpg makes it', async () => {
+  it('accepts a DSA key from gpg', async () => {
     expect(await read(DSA.publicKey)).toMatchObject({
       keyId: DSA.keyId,
       algorithm: 'DSA',
@@ -38,22 +38,22 @@ describe('a public key', () => {
     });
   });
 
-  it('may sign by a subkey', async () => {
+  it('accepts a key that signs with a subkey', async () => {
     const { publicKey } = await keyPair({ subkeys: [{ sign: true }] });
     expect(await read(publicKey)).toMatchObject({ algorithm: 'RSA', bits: 2048 });
   });
 
-  it('may have a subkey that clients cannot use, as long as it can sign without', async () => {
+  it('accepts a subkey that clients cannot verify if another part of the key can sign', async () => {
     const { publicKey } = await keyPair({ subkeys: [{ sign: true, type: 'ecc' }] });
     expect(await read(publicKey)).toMatchObject({ algorithm: 'RSA' });
   });
 
-  it('may have been made a moment ago by a clock that is ahead', async () => {
+  it('accepts a key from a clock that is one minute ahead', async () => {
     const { publicKey } = await keyPair({ date: new Date(NOW.getTime() + 60_000) });
     expect(await read(publicKey)).toMatchObject({ algorithm: 'RSA' });
   });
 
-  it('may have expired: clients install what it signed', async () => {
+  it('accepts an expired key, because clients install what it signed', async () => {
     const { publicKey } = await keyPair({ date: yearsAgo(3), keyExpirationTime: secondsOf(2) });
     expect(await read(publicKey)).toMatchObject({ algorithm: 'RSA', expiresAt: yearsAgo(1).toISOString() });
   });
@@ -62,28 +62,28 @@ describe('a public key', () => {
     [
       'elliptic curves',
       { type: 'curve25519' },
-      'is of the type ed25519; clients verify signatures of RSA and DSA keys only',
+      'has the type ed25519; clients verify signatures of RSA and DSA keys only',
     ],
-    ['elliptic curves of NIST', { type: 'ecc', curve: 'nistP256' }, 'is of the type nistP256; clients verify'],
+    ['elliptic curves of NIST', { type: 'ecc', curve: 'nistP256' }, 'has the type nistP256; clients verify'],
     [
       'few bits',
       { rsaBits: 1024, config: { minRSABits: 1024 } },
-      'is too short: RSA of 1024 bits, where 2048 are the least',
+      'is too short: RSA of 1024 bits, at least 2048 are needed',
     ],
-    ['a later version', { config: { v6Keys: true } }, 'is of version 6; clients know version 4'],
-    ['its time before it', { date: yearsAgo(-1) }, 'cannot sign: '],
-  ] as const)('must not have %s', async (_, options, detail) => {
+    ['a later version', { config: { v6Keys: true } }, 'has version 6; clients support version 4 only'],
+    ['a creation time in the future', { date: yearsAgo(-1) }, 'cannot sign: '],
+  ] as const)('rejects a key with %s', async (_, options, detail) => {
     const { publicKey } = await keyPair(options);
     await expectRefused(publicKey, new RegExp(`^The key ${detail}`));
   });
 
-  it('says what to make instead', async () => {
+  it('names a command that makes an accepted key', async () => {
     const { publicKey } = await keyPair({ type: 'curve25519' });
     await expectRefused(publicKey, /Make one with gpg --full-generate-key \(RSA and RSA, 4096 bits\)$/);
   });
 
   it.each([enums.reasonForRevocation.keyCompromised, enums.reasonForRevocation.keyRetired])(
-    'must not be revoked, whatever for (%s)',
+    'rejects a revoked key, whatever the reason (%s)',
     async (flag) => {
       const { publicKey } = await revokeKey({
         key: await readPrivateKey({ armoredKey: rsa.privateKey }),
@@ -95,7 +95,7 @@ describe('a public key', () => {
     },
   );
 
-  it('must not have thousands of signatures to verify', async () => {
+  it('rejects a key with more than 64 signatures of its own', async () => {
     const key = await readKey({ armoredKey: rsa.publicKey });
     const [user] = key.users;
     const [own] = user?.selfCertifications ?? [];
@@ -103,14 +103,17 @@ describe('a public key', () => {
     await expectRefused(key.armor(), /^The key has more than 64 signatures of its own/);
   });
 
-  it.each(['e', 'n'] as const)('must not have a number so large that verifying takes long (%s)', async (number) => {
-    const key = await readKey({ armoredKey: rsa.publicKey });
-    Object.assign(key.keyPacket.publicParams, { [number]: Buffer.alloc(2049, 0xff) });
-    await expectRefused(key.armor(), /^The key has RSA parameters that are larger than clients expect/);
-  });
+  it.each(['e', 'n'] as const)(
+    'rejects a key with a number so large that verification takes long (%s)',
+    async (number) => {
+      const key = await readKey({ armoredKey: rsa.publicKey });
+      Object.assign(key.keyPacket.publicParams, { [number]: Buffer.alloc(2049, 0xff) });
+      await expectRefused(key.armor(), /^The key has RSA parameters that are larger than clients expect/);
+    },
+  );
 });
 
-describe('an armored text', () => {
+describe('reading an armored text', () => {
   it.each([
     ['lines that end in CRLF', () => lines().join('\r\n')],
     ['text around it', () => `My key:\n${rsa.publicKey}\nThat was it.\n`],
@@ -122,7 +125,7 @@ describe('an armored text', () => {
           .filter((line) => !line.startsWith('='))
           .join('\n'),
     ],
-  ])('may have %s', async (_, armor) => {
+  ])('accepts %s', async (_, armor) => {
     expect(await read(armor())).toMatchObject({ algorithm: 'RSA' });
   });
 
@@ -161,7 +164,7 @@ describe('an armored text', () => {
       'there is no empty line before the key',
     ],
     [
-      'no header’s form',
+      'a line that is no header',
       () => lines().toSpliced(1, 0, 'for releases').join('\n'),
       'there is no empty line before the key',
     ],
@@ -173,53 +176,52 @@ describe('an armored text', () => {
           .join('\n'),
       'it is not Base64',
     ],
-    ['nothing in it', () => [...lines().slice(0, 2), ...lines().slice(-1)].join('\n'), 'it is not Base64'],
-  ])('must not have %s: clients could not read it', async (_, armor, how) => {
+    ['no content', () => [...lines().slice(0, 2), ...lines().slice(-1)].join('\n'), 'it is not Base64'],
+  ])('rejects %s, which clients could not read', async (_, armor, how) => {
     await expectRefused(armor(), damaged(how));
   });
 
   it.each([
-    ['none', () => 'hello'],
+    ['not armored', () => 'hello'],
     ['empty', () => ''],
     ['cut off', () => lines().slice(0, -1).join('\n')],
-    ['of a signature', () => rsa.publicKey.replaceAll('PUBLIC KEY BLOCK', 'SIGNATURE')],
-  ])('must not be %s', async (_, armor) => {
+    ['an armored signature', () => rsa.publicKey.replaceAll('PUBLIC KEY BLOCK', 'SIGNATURE')],
+  ])('rejects a text that is %s', async (_, armor) => {
     await expectRefused(
       armor(),
       'Ascii armor is not an ASCII-armored public key block, as gpg --armor --export prints it',
     );
   });
 
-  it('must hold a key', async () => {
+  it('rejects a block that contains no key', async () => {
     const armor = [...lines().slice(0, 2), Buffer.from('no packets').toString('base64'), ...lines().slice(-1)].join(
       '\n',
     );
-    await expectRefused(armor, 'Ascii armor holds no public key of OpenPGP');
+    await expectRefused(armor, 'Ascii armor contains no OpenPGP public key');
   });
 
-  it('must hold one key', async () => {
-    await expectRefused(rsa.publicKey + DSA.publicKey, 'Ascii armor has several blocks: send one key at a time');
-    const [one, other] = [await readKey({ armoredKey: rsa.publicKey }), await readKey({ armoredKey: DSA.publicKey })];
+  it('rejects more than one key', async () => {
+    await expectRefused(rsa.publicKey + DSA.publicKey, 'Ascii armor contains several blocks: send one key at a time');
+    const [one, second] = [await readKey({ armoredKey: rsa.publicKey }), await readKey({ armoredKey: DSA.publicKey })];
     const both =
-      Buffer.concat([one.write(), other.write()])
+      Buffer.concat([one.write(), second.write()])
         .toString('base64')
         .match(/.{1,64}/g) ?? [];
     await expectRefused(
       [...lines().slice(0, 1), '', ...both, ...lines().slice(-1)].join('\n'),
-      'Ascii armor has several keys: send one at a time',
+      'Ascii armor contains several keys: send one key at a time',
     );
   });
 
-  it('must not hold a private key, of which nothing is told back', async () => {
-    const detail =
-      'Ascii armor has a private key in it: nobody should have that. Send the public one, which gpg --armor --export prints';
+  it('rejects a private key without repeating any of it', async () => {
+    const detail = 'Ascii armor contains a private key. Send the public key, which gpg --armor --export prints';
     await expectRefused(rsa.privateKey, detail);
     await expectRefused(rsa.publicKey + rsa.privateKey, detail);
     const disguised = rsa.privateKey.replaceAll('PRIVATE', 'PUBLIC');
-    await expectRefused(disguised, 'Ascii armor holds no public key of OpenPGP');
+    await expectRefused(disguised, 'Ascii armor contains no OpenPGP public key');
   });
 
-  it('must not be larger than any key', async () => {
+  it('rejects more than 64 KiB', async () => {
     await expectRefused(`${'x'.repeat(64 * 1024)}\n${rsa.publicKey}`, /^Ascii armor is larger than 64 KiB/);
   });
 });

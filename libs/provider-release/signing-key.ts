@@ -11,9 +11,9 @@ import {
   type KeySubject,
 } from './key-rules.js';
 
-/** A public key that a registry may hand out for verifying releases. */
+/** A public key that a registry can give to clients for verifying releases. */
 export type SigningKey = {
-  /** The last 16 digits of the fingerprint, in upper-case hex: how clients and the API call the key. */
+  /** Last 16 digits of the fingerprint, in upper-case hex. Clients and the API identify the key by it. */
   readonly keyId: string;
   readonly fingerprint: string;
   readonly algorithm: KeyKind;
@@ -28,14 +28,15 @@ const KEY_SUBJECT: KeySubject = { name: 'The key', attribute: 'ascii-armor' };
 const refuse = (what: string) => unprocessable(`The key ${what}`, 'ascii-armor');
 
 /**
- * Each is verified at least once, and without a pause: a key made to keep us busy does so for half a second at most. Real
- * keys have a few, one for each user id and subkey. Signatures of others are neither looked at nor counted.
+ * Maximum number of signatures that a key has of its own. Each is verified at least once without yielding, so a
+ * malicious key blocks the event loop for half a second at most. Real keys have a few, one for each user id and subkey.
+ * Signatures by other keys are neither verified nor counted.
  */
 const MAX_OWN_SIGNATURES: Readonly<Record<KeyKind, number>> = { RSA: 64, DSA: 12 };
 
 export const getKeyId = (key: Pick<Key, 'getKeyID'>): string => key.getKeyID().toHex().toUpperCase();
 
-/** Refuses what would keep us busy, or be in vain, before anything is verified. */
+/** Rejects keys that are slow to verify or unusable, before anything is verified. */
 const checkKeyPackets = (key: Key): void => {
   const { kind } = checkUsable(key.keyPacket, KEY_SUBJECT);
   for (const part of key.getKeys()) checkKeySize(part.keyPacket, KEY_SUBJECT);
@@ -50,21 +51,25 @@ const checkKeyPackets = (key: Key): void => {
   }
 };
 
-const createNotAPublicKeyRefusal = () => unprocessable('Ascii armor holds no public key of OpenPGP', 'ascii-armor');
+const createNotAPublicKeyRefusal = () => unprocessable('Ascii armor contains no OpenPGP public key', 'ascii-armor');
 
-/** Reads a key without asking whether it is still good. */
+/** Parses a key without checking whether it has expired or is revoked. */
 export const parsePublicKey = async (armor: string): Promise<Key> => {
   const binaryKeys = decodeArmor(armor);
   const [key, ...others] = await readKeys({ binaryKeys, config: OPENPGP_CONFIG }).catch(() => {
     throw createNotAPublicKeyRefusal();
   });
   if (!key || key.isPrivate()) throw createNotAPublicKeyRefusal();
-  if (others.length > 0) throw unprocessable('Ascii armor has several keys: send one at a time', 'ascii-armor');
+  if (others.length > 0)
+    throw unprocessable('Ascii armor contains several keys: send one key at a time', 'ascii-armor');
   checkKeyPackets(key);
   return key;
 };
 
-/** gpg signs with the newest subkey that may, else with the key itself. */
+/**
+ * Lists the parts of a key in the order of gpg, which signs with the newest signing subkey, otherwise with the primary
+ * key.
+ */
 const listKeyPackets = (key: Key): readonly (Key | Subkey)[] => {
   const bound = key.getSubkeys().filter(({ bindingSignatures }) => bindingSignatures.length > 0);
   return [...bound.toSorted((left, right) => Number(right.getCreationTime()) - Number(left.getCreationTime())), key];
@@ -80,7 +85,7 @@ const toRefusal = (reason: unknown): Refusal => {
   return refuse(`cannot sign: ${message}`);
 };
 
-/** The part of a key that signs releases: the first that may sign, and that clients can verify. */
+/** Returns the part of a key that signs releases: the first that may sign and that clients can verify. */
 export const findSigningKey = async (
   key: Key,
   at: Date,
@@ -90,9 +95,9 @@ export const findSigningKey = async (
   for (const part of listKeyPackets(key)) {
     if (!getKeyKind(part.keyPacket) || !mayUse(part)) continue;
     try {
-      const found = await key.getSigningKey(part.getKeyID(), at, undefined, OPENPGP_CONFIG);
-      checkUsable(found.keyPacket, KEY_SUBJECT);
-      return found;
+      const signingKey = await key.getSigningKey(part.getKeyID(), at, undefined, OPENPGP_CONFIG);
+      checkUsable(signingKey.keyPacket, KEY_SUBJECT);
+      return signingKey;
     } catch (error) {
       reasons.push(error);
     }
@@ -101,16 +106,17 @@ export const findSigningKey = async (
 };
 
 /**
- * Reads an ASCII-armored public key for verifying releases, and refuses what clients could not verify with, or what
- * should not be given to them. Its texts point at `ascii-armor`.
+ * Reads an ASCII-armored public key for verifying releases. Rejects a key that clients could not verify with or should
+ * not get. Errors point to `ascii-armor`.
  *
- * An expired key is taken: the clients install what one signed, terraform with a note in its log, tofu with a warning.
+ * Accepts an expired key, because clients install what it signed: terraform with a note in its log, tofu with a
+ * warning.
  */
 export const readPublicKey = async (armor: string, now: Date): Promise<SigningKey> => {
   const key = await parsePublicKey(armor);
   const expiresAt = await key.getExpirationTime(undefined, OPENPGP_CONFIG);
   const isExpired = expiresAt instanceof Date && expiresAt <= now;
-  // As it was while it could sign.
+  // An expired key is checked at a time when it could still sign.
   await findSigningKey(key, isExpired ? new Date(expiresAt.getTime() - 1000) : allowClockSkew(now));
   const { kind, bits } = checkUsable(key.keyPacket, KEY_SUBJECT);
   return {

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { generateKey } from 'openpgp';
 
-/** The specs' present: later than every key here is made. */
+/** The current time in specs, later than the creation of every key. */
 export const NOW = new Date('2027-01-01T12:00:00Z');
 
 const YEAR = 365 * 24 * 60 * 60;
@@ -10,7 +10,7 @@ export const yearsAgo = (years: number): Date => new Date(NOW.getTime() - years 
 type Options = Parameters<typeof generateKey>[0];
 export type KeyPair = { readonly publicKey: string; readonly privateKey: string };
 
-/** A key as openpgp makes it; RSA with 2048 bits, made a year ago and good for ever, unless it is said otherwise. */
+/** Creates a key with openpgp. Default: RSA with 2048 bits, created a year ago, without expiry. */
 export const keyPair = async (options: Partial<Omit<Options, 'format'>> = {}): Promise<KeyPair> =>
   generateKey({
     type: 'rsa',
@@ -24,13 +24,13 @@ export const keyPair = async (options: Partial<Omit<Options, 'format'>> = {}): P
 
 export const secondsOf = (years: number): number => years * YEAR;
 
-/** Expects a refusal with this text, and, where it is about an attribute, its pointer. */
+/** Expects a refusal with this text, and with this pointer if it is set. */
 export const expectRefusal = async (
-  doing: Promise<unknown>,
+  result: Promise<unknown>,
   detail: string | RegExp,
   pointer?: string,
 ): Promise<void> => {
-  const error: unknown = await doing.then(
+  const error: unknown = await result.then(
     () => 'not refused',
     (reason: unknown) => reason,
   );
@@ -39,7 +39,7 @@ export const expectRefusal = async (
   expect(error).toMatchObject({ kind: 'unprocessable', problems: [problem] });
 };
 
-/** A DSA key that gpg 2.2 made, and its binary signature of `content`. The library makes no DSA keys. */
+/** A DSA key from gpg 2.2 and its binary signature of `content`. The library cannot create DSA keys. */
 export const DSA = {
   keyId: 'C12770D1DD3C3217',
   content: Buffer.from(

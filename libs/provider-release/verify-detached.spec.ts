@@ -15,10 +15,10 @@ import { DSA, expectRefusal, keyPair, NOW, secondsOf, yearsAgo, type KeyPair } f
 const CONTENT = Buffer.from('checksums\nand names\n');
 
 let rsa: KeyPair;
-let other: KeyPair;
+let otherKey: KeyPair;
 
 beforeAll(async () => {
-  [rsa, other] = [await keyPair(), await keyPair()];
+  [rsa, otherKey] = [await keyPair(), await keyPair()];
 });
 
 type Options = Partial<Pick<SignOptions, 'date' | 'config' | 'signatureNotations'>> & {
@@ -52,28 +52,28 @@ const verify = (
 
 const idOf = async ({ publicKey }: KeyPair): Promise<string> => (await readPublicKey(publicKey, NOW)).keyId;
 
-describe('a detached signature', () => {
-  it('is proved to be one of the content, by the key', async () => {
+describe('verifying a detached signature', () => {
+  it('returns the id of the key if it signed this content', async () => {
     expect(await verify(await signed([rsa]))).toBe(await idOf(rsa));
   });
 
-  it('may be one of DSA, as gpg makes it', async () => {
+  it('accepts a DSA signature from gpg', async () => {
     expect(await verify(DSA.signature, DSA, DSA.content)).toBe(DSA.keyId);
   });
 
-  it('may be one by a subkey, and is known by that', async () => {
+  it('accepts a signature by a subkey and returns the id of the subkey', async () => {
     const withSubkey = await keyPair({ subkeys: [{ sign: true }] });
     const id = await verify(await signed([withSubkey]), withSubkey);
     expect(id).toMatch(/^[0-9A-F]{16}$/);
     expect(id).not.toBe(await idOf(withSubkey));
   });
 
-  it('may be one of a text, whose lines then may end in two ways', async () => {
+  it('accepts a text signature, with either line ending', async () => {
     const signature = await signed([rsa], { text: true });
     expect(await verify(signature)).toBe(await idOf(rsa));
   });
 
-  it('may be over SHA-1, as clients take it', async () => {
+  it('accepts a signature over SHA-1, as clients do', async () => {
     const config = { preferredHashAlgorithm: enums.hash.sha1, nonDeterministicSignaturesViaNotation: false };
     const key = await keyPair({ config });
     const signature = await signed([key], { config });
@@ -82,17 +82,17 @@ describe('a detached signature', () => {
     expect(await verify(signature, key)).toBe(await idOf(key));
   });
 
-  it('may come with others, of which the first by the key counts', async () => {
-    expect(await verify(await signed([other, rsa]))).toBe(await idOf(rsa));
+  it('uses the first of several signatures that is by the key', async () => {
+    expect(await verify(await signed([otherKey, rsa]))).toBe(await idOf(rsa));
   });
 
-  it('outlives its key', async () => {
+  it('accepts a signature by a key that has expired since', async () => {
     const expired = await keyPair({ date: yearsAgo(3), keyExpirationTime: secondsOf(2) });
     const signature = await signed([expired], { date: yearsAgo(2) });
     expect(await verify(signature, expired)).toMatch(/^[0-9A-F]{16}$/);
   });
 
-  it('may be older than the self-signature of its key, which is made anew when the key is extended', async () => {
+  it('accepts a signature that is older than the self-signature of its key, which gpg renews when the key is extended', async () => {
     const key = await keyPair({ date: yearsAgo(3) });
     const signature = await signed([key], { date: yearsAgo(2) });
     const extended = await reformatKey({
@@ -104,28 +104,28 @@ describe('a detached signature', () => {
     expect(await verify(signature, extended)).toBe(await idOf(key));
   });
 
-  it('may be a moment ahead of our clock', async () => {
+  it('accepts a signature from a clock that is one minute ahead', async () => {
     expect(await verify(await signed([rsa], { date: new Date(NOW.getTime() + 60_000) }))).toBe(await idOf(rsa));
   });
 
-  it('must not come from the future', async () => {
+  it('rejects a signature from the future', async () => {
     const signature = await signed([rsa], { date: new Date(NOW.getTime() + 10 * 60_000) });
     await expectRefusal(verify(signature), 'The signature was made in the future: a clock is wrong');
   });
 
-  it('must be one of this content', async () => {
-    const refusal = 'The signature is not one of this content';
+  it('rejects a signature of other content', async () => {
+    const refusal = 'The signature does not match this content';
     await expectRefusal(verify(await signed([rsa], { content: Buffer.from('other') })), refusal);
     await expectRefusal(verify(await signed([rsa]), rsa, Buffer.concat([CONTENT, Buffer.from('\n')])), refusal);
     await expectRefusal(verify(DSA.signature, DSA, CONTENT), refusal);
   });
 
-  it('must be made by the key', async () => {
-    const [signature, maker, key] = [await signed([other]), await idOf(other), await idOf(rsa)];
+  it('rejects a signature by another key', async () => {
+    const [signature, maker, key] = [await signed([otherKey]), await idOf(otherKey), await idOf(rsa)];
     await expectRefusal(verify(signature), `The signature was made by the key ${maker}, not by ${key}`);
   });
 
-  it('must not be made by a key that was revoked, not even later', async () => {
+  it('rejects a signature by a revoked key, even if it is older than the revocation', async () => {
     const signature = await signed([rsa], { date: yearsAgo(0.5) });
     const { publicKey } = await revokeKey({
       key: await readPrivateKey({ armoredKey: rsa.privateKey }),
@@ -136,21 +136,21 @@ describe('a detached signature', () => {
     await expectRefusal(verify(signature, { publicKey }), 'The signature was made by a revoked key');
   });
 
-  it('must not be made by a subkey that clients cannot use', async () => {
+  it('rejects a signature by a subkey that clients cannot verify', async () => {
     const mixed = await keyPair({ subkeys: [{ sign: true, type: 'ecc' }] });
     await expectRefusal(
       verify(await signed([mixed]), mixed),
-      /^The key that made the signature is of the type ed25519; clients verify signatures of RSA and DSA keys only/,
+      /^The key that made the signature has the type ed25519; clients verify signatures of RSA and DSA keys only/,
     );
   });
 
-  it('must not ask for what nobody here knows', async () => {
+  it('rejects a signature with an unknown critical notation', async () => {
     const notation = { name: 'must@example.com', value: Buffer.from('1'), humanReadable: true, critical: true };
     const signature = await signed([rsa], { signatureNotations: [notation] });
     await expectRefusal(verify(signature), 'The signature cannot be used: Unknown critical notation: must@example.com');
   });
 
-  it('must be binary', async () => {
+  it('rejects an armored signature', async () => {
     const signingKeys = await readPrivateKey({ armoredKey: rsa.privateKey });
     const message = await createMessage({ binary: CONTENT });
     const armored = await sign({ message, signingKeys, detached: true, date: NOW });
@@ -161,16 +161,16 @@ describe('a detached signature', () => {
   });
 
   it.each([
-    ['nothing', () => Buffer.alloc(0)],
+    ['empty', () => Buffer.alloc(0)],
     ['a text', () => Buffer.from('hello')],
     ['a key', async () => Buffer.from((await readPrivateKey({ armoredKey: rsa.privateKey })).toPublic().write())],
     ['cut off', async () => (await signed([rsa])).subarray(0, -10)],
-    ['followed by anything', async () => Buffer.concat([await signed([rsa]), Buffer.from('xxxx')])],
-  ])('must not be %s', async (_, signature) => {
-    await expectRefusal(verify(await signature()), 'The signature is none of OpenPGP, or is damaged');
+    ['followed by other bytes', async () => Buffer.concat([await signed([rsa]), Buffer.from('xxxx')])],
+  ])('rejects a signature that is %s', async (_, signature) => {
+    await expectRefusal(verify(await signature()), 'The signature is not an OpenPGP signature, or it is damaged');
   });
 
-  it('must not be larger than any signature', async () => {
+  it('rejects more than 64 KiB', async () => {
     await expectRefusal(verify(Buffer.alloc(64 * 1024 + 1)), 'The signature is larger than 64 KiB');
   });
 });

@@ -4,7 +4,7 @@ import { allowClockSkew, checkUsable, OPENPGP_CONFIG } from './key-rules.js';
 import { getKeyId, parsePublicKey } from './signing-key.js';
 
 export type DetachedSignature = {
-  /** Of the public key that must have signed. */
+  /** Armored public key that must have signed the content. */
   readonly armor: string;
   readonly content: Uint8Array;
   readonly signature: Uint8Array;
@@ -20,16 +20,16 @@ const readPackets = async (signature: Uint8Array): Promise<readonly SignaturePac
   if (Buffer.from(signature.subarray(0, 256)).toString('latin1').trimStart().startsWith(ARMOR)) {
     throw unprocessable('The signature is ASCII-armored; clients need a binary one: gpg --detach-sign without --armor');
   }
-  // What the library cannot read is in the list as well, whatever its type says.
+  // The library also lists packets that it cannot read, whatever its types say.
   const packets = await readSignature({ binarySignature: signature, config: OPENPGP_CONFIG }).then(
     (read) => read.packets.filter((packet) => packet instanceof SignaturePacket),
     () => [],
   );
-  if (packets.length === 0) throw unprocessable('The signature is none of OpenPGP, or is damaged');
+  if (packets.length === 0) throw unprocessable('The signature is not an OpenPGP signature, or it is damaged');
   return packets;
 };
 
-/** Of several signatures the clients look at the first that the key made. */
+/** Returns the first signature by the key. Clients also use only the first of several. */
 const findPacket = (key: Key, packets: readonly SignaturePacket[]): SignaturePacket => {
   const packet = packets.find(({ issuerKeyID }) => key.getKeys(issuerKeyID).length > 0);
   if (packet) return packet;
@@ -37,9 +37,9 @@ const findPacket = (key: Key, packets: readonly SignaturePacket[]): SignaturePac
   throw unprocessable(`The signature was made by the key ${makers.join(' and ')}, not by ${getKeyId(key)}`);
 };
 
-/** The library's words for what is wrong, and ours. */
+/** Errors of the library and the messages of this module. */
 const REASONS: readonly (readonly [RegExp, string])[] = [
-  [/digest did not match|verification failed/, 'The signature is not one of this content'],
+  [/digest did not match|verification failed/, 'The signature does not match this content'],
   [/Signature creation time is in the future/, 'The signature was made in the future: a clock is wrong'],
   [/Signature is expired/, 'The signature has expired: make one that does not expire'],
   [/Insecure (?:message )?hash/, 'The signature is made with a hash that clients refuse: use SHA-256 or better'],
@@ -53,14 +53,13 @@ const toRefusal = (error: unknown) => {
 };
 
 /**
- * Proves that a binary detached signature is one of the content, made by the key or by a subkey of it that may sign;
- * answers with the id of the part that signed. The verdict is that of the clients, for whoever is refused by them could
- * not install; and we are stricter only where a signer can help it: keys that are short or not RSA or DSA, and bytes
- * after the signature.
+ * Verifies that a binary detached signature is of the content and by the key, or by a subkey that may sign. Returns the
+ * id of the key or subkey that signed. The result is the same as in the clients, because nobody could install what
+ * clients refuse. It is stricter only where the signer can fix the problem: short keys, keys other than RSA and DSA,
+ * and bytes after the signature.
  *
- * So a key that has expired since does no harm, nor does one whose self-signature is newer than the
- * signature, as it is once gpg has extended it: the library is asked without a time. One that was revoked, for
- * whatever reason and whenever, does.
+ * A key may have expired since. Its self-signature may also be newer than the signature, as after gpg has extended the
+ * key; therefore the library gets no time for this check. A revoked key is rejected, whatever the reason and time.
  */
 export const verifyDetached = async ({ armor, content, signature, now }: DetachedSignature): Promise<string> => {
   const key = await parsePublicKey(armor);
@@ -70,10 +69,10 @@ export const verifyDetached = async ({ armor, content, signature, now }: Detache
   }
   const { signatureType } = packet;
   if (signatureType !== enums.signature.binary && signatureType !== enums.signature.text) {
-    throw unprocessable('The signature is not one of a file');
+    throw unprocessable('The signature is not a signature of a file');
   }
   const [literal] = (await createMessage({ binary: content })).packets;
-  if (!literal) throw new Error('a message has its content');
+  if (!literal) throw new Error('createMessage returned no packet for the content');
   try {
     const part = await key.getSigningKey(packet.issuerKeyID, null, undefined, OPENPGP_CONFIG);
     await packet.verify(part.keyPacket, signatureType, literal, allowClockSkew(now), true, OPENPGP_CONFIG);

@@ -24,7 +24,7 @@ type PlatformData = VersionData & {
 };
 type FileData = VersionData & { readonly size: number; readonly sha256: string };
 
-/** The same for private providers as in entries of earlier versions, so that a rebuilt trail equals the original one. */
+/** Private providers keep the form of earlier versions, so that a rebuilt trail equals the original one. */
 const metaOfProvider = ({ name, namespace }: ProviderNames) =>
   namespace === null ? { name } : { name, namespace, registry_name: 'public' };
 const metaOfVersion = ({ name, version }: VersionData) => ({ provider: name, version });
@@ -45,7 +45,9 @@ const metaOfFile =
   });
 const getPlatformId = ({ platform }: { readonly platform: string }): string => platform;
 
-/** Schemas, topics and audit rows of the provider registry. The contract's catalogue names create and destroy (§6.1). */
+/**
+ * Schemas, topics and audit rows of the provider registry. The contract's catalogue names create and destroy (§6.1).
+ */
 export const registryEvents: EventKinds<RegistryProviderEvent | RegistryProviderVersionEvent | GpgKeyEvent> = {
   RegistryProviderCreated: {
     schemaVersion: 2,
@@ -78,10 +80,10 @@ export const registryEvents: EventKinds<RegistryProviderEvent | RegistryProvider
     audit: {
       resource: 'registry_provider_version',
       action: 'create',
-      meta: ({ keyId, protocols: spoken, ...version }) => ({
+      meta: ({ keyId, protocols: supported, ...version }) => ({
         ...metaOfVersion(version),
         key_id: keyId,
-        protocols: spoken,
+        protocols: supported,
       }),
     },
   },

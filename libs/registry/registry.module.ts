@@ -25,13 +25,13 @@ import { ReleaseLinks } from './release-files/release.links.js';
 import { ReleaseUploads } from './release-files/release.uploads.js';
 
 export type RegistryOptions = {
-  /** Where files lie, as they are: what is published is no secret. */
+  /** Store of the files. Files are stored unencrypted, because published providers are no secret. */
   readonly blobs: BlobStore;
-  /** 32 bytes; links are signed with it. */
+  /** Key that signs links, 32 bytes. */
   readonly encryptionKey: Buffer;
-  /** Origin under which clients reach us, without a slash at its end. */
+  /** Origin under which clients reach this server, without a trailing slash. */
   readonly publicUrl: string;
-  /** Bytes of the largest zip that is taken. */
+  /** Size of the largest accepted zip, in bytes. */
   readonly archiveLimit: number;
 };
 

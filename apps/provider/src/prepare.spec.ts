@@ -159,7 +159,7 @@ describe('what is wrong with a release', () => {
     await dist.pack(DEMO, 'windows_amd64');
     await dist.sum(DEMO);
     expect(await problemsOf({ publicKey: keyFile('public.asc') })).toEqual([
-      'The signature is not one of this content',
+      'The signature does not match this content',
     ]);
     await rm(join(dist.path, 'terraform-provider-demo_1.0.0_SHA256SUMS'));
     expect(await problemsOf()).toEqual([

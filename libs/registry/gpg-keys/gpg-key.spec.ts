@@ -11,14 +11,14 @@ const removed: GpgKeyEvent = { type: 'GpgKeyRemoved', data: { keyId: key.keyId }
 const add = { type: 'AddGpgKey', data: key } as const;
 const remove = { type: 'RemoveGpgKey', data: {} } as const;
 
-describe('a GPG key', () => {
-  it('is added, once', () => {
+describe('decisions about a GPG key', () => {
+  it('adds a key only once', () => {
     given().when(add).yields(added);
     given(added).when(add).refuses('conflict', 'exists already');
     given(added, removed).when(add).refuses('conflict', 'exists already');
   });
 
-  it('is removed, and gone', () => {
+  it('removes a key only once', () => {
     given(added).when(remove).yields(removed);
     given(added, removed).when(remove).refuses('not-found', 'Not found');
     given().when(remove).refuses('not-found', 'Not found');

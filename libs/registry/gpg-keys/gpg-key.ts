@@ -1,8 +1,8 @@
 import { conflict, requireActive, type Decider, type Message } from '#kernel';
 
 /**
- * A public key that an organization signs its providers with. `keyId` names it in the organization: 16 upper-case hex
- * digits. The armored text is public, so it may be in the log.
+ * A public key with which an organization signs its providers. `keyId` identifies the key in the organization: 16
+ * upper-case hex digits. The armored text is public, so the log may contain it.
  *
  *   absent ──add──► active ──remove──► deleted
  */

@@ -53,14 +53,14 @@ const keysIn = ({ body: { data } }: ApiResponse): [string, string][] =>
     attributes.namespace,
     attributes['key-id'],
   ]);
-/** In an organization that nothing else is in. */
-const settle = async (name: string, ...held: readonly Signer[]): Promise<void> => {
+/** Creates an organization that has only these keys. */
+const settle = async (name: string, ...keys: readonly Signer[]): Promise<void> => {
   await makeOrganization(server, name);
-  for (const one of held) expectStatus(await addKey(server, name, one), 201);
+  for (const one of keys) expectStatus(await addKey(server, name, one), 201);
 };
 
 describe('a GPG key', () => {
-  it('is added, and shown by its namespace and id and in the list as the same document', async () => {
+  it('is added, and shown as the same document by its namespace and id and in the list', async () => {
     const answer = expectStatus(await addKey(server, 'acme', signer(0)), 201);
     const { keyId, armor } = signer(0);
     expect(keyId).toMatch(/^[0-9A-F]{16}$/);
@@ -87,13 +87,13 @@ describe('a GPG key', () => {
   it.each([
     ['with the id that terraform-provider-tfe sends', { type: 'gpg-keys', id: 'gpg-keys' }, 1],
     ['with an empty type', { type: '' }, 2],
-  ])('is added %s', async (_, more, n) => {
+  ])('is added if the request comes %s', async (_, more, n) => {
     const attributes = { namespace: 'acme', 'ascii-armor': signer(n).armor };
-    const made = expectStatus(await server.post(GPG_KEYS, { data: { ...more, attributes } }), 201);
-    expect(made.body.data.id).toMatch(/^gpgkey-/);
+    const response = expectStatus(await server.post(GPG_KEYS, { data: { ...more, attributes } }), 201);
+    expect(response.body.data.id).toMatch(/^gpgkey-/);
   });
 
-  it('is there once in an organization, however many add it at once', async () => {
+  it('is added to an organization only once, however many requests add it at the same time', async () => {
     await settle('doubled', signer(0));
     expect(refusalOf(await addKey(server, 'doubled', signer(0)))).toEqual([
       '/data/attributes/key-id',
@@ -103,9 +103,11 @@ describe('a GPG key', () => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array<number>(9).fill(422)]);
   });
 
-  it('is refused with the reason where clients cannot use it', async () => {
-    const [at, detail] = refusalOf(await addKey(server, 'acme', { armor: await newEccKey() }));
-    expect([at, detail]).toEqual([ARMOR, expect.stringMatching(/RSA and DSA keys only/)]);
+  it('is refused with the reason if clients cannot use it', async () => {
+    expect(refusalOf(await addKey(server, 'acme', { armor: await newEccKey() }))).toEqual([
+      ARMOR,
+      expect.stringMatching(/RSA and DSA keys only/),
+    ]);
   });
 
   it.each([
@@ -117,29 +119,27 @@ describe('a GPG key', () => {
     [{ 'ascii-armor': 'a\u0000' }, ARMOR, /cannot be stored/],
     [{ namespace: undefined }, '/data/attributes/namespace', "Namespace can't be blank"],
     [{ namespace: null }, '/data/attributes/namespace', "Namespace can't be blank"],
-  ])('is not made of %j', async (attributes, pointer, detail) => {
-    const asked = body({ namespace: 'acme', 'ascii-armor': signer(0).armor, ...attributes });
-    const [at, said] = refusalOf(await server.post(GPG_KEYS, asked));
-    expect([at, said]).toEqual([pointer, matchRefusalText(detail)]);
+  ])('is refused if the attributes are %j', async (attributes, pointer, detail) => {
+    const request = body({ namespace: 'acme', 'ascii-armor': signer(0).armor, ...attributes });
+    expect(refusalOf(await server.post(GPG_KEYS, request))).toEqual([pointer, matchRefusalText(detail)]);
   });
 
-  it('is not the private one, and nothing of that is repeated', async () => {
+  it('is refused without repeating its text if it is a private key', async () => {
     const answer = await addKey(server, 'acme', { armor: signer(0).privateKey });
-    const [at, detail] = refusalOf(answer);
-    expect([at, detail]).toEqual([ARMOR, expect.stringMatching(/private key/)]);
+    expect(refusalOf(answer)).toEqual([ARMOR, expect.stringMatching(/private key/)]);
     const secret = signer(0).privateKey.split('\n')[5] ?? '';
     expect(secret.length).toBeGreaterThan(40);
     expect(answer.text).not.toContain(secret);
   });
 
-  it('is of no other type, nor for an organization that is not there', async () => {
+  it('is refused for another resource type or an organization that does not exist', async () => {
     const attributes = { namespace: 'acme', 'ascii-armor': signer(0).armor };
     expect(refusalOf(await server.post(GPG_KEYS, resource('ssh-keys', attributes)))[0]).toBe('/data/type');
     for (const namespace of ['nowhere', '', 'ACME'])
       expectStatus(await server.post(GPG_KEYS, body({ ...attributes, namespace })), 404);
   });
 
-  it('is removed, and can be added again', async () => {
+  it('is removed and can be added again', async () => {
     await settle('removing', signer(0));
     const path = byId('removing', signer(0));
     expectStatus(await server.delete(path), 204);
@@ -150,26 +150,26 @@ describe('a GPG key', () => {
     expectStatus(await server.delete(`${GPG_KEYS}/removing/${signer(0).keyId.toLowerCase()}`), 204);
   });
 
-  it('is not added to an organization that goes meanwhile', async () => {
+  it('is not added if the organization is deleted during the request', async () => {
     await settle('ending');
     runBetween(server.store, () => server.delete('/api/v2/organizations/ending'));
     expect((await addKey(server, 'ending', signer(0))).status).toBe(404);
   });
 });
 
-describe('a GPG key that is given to another organization', () => {
+describe('moving a GPG key to another organization', () => {
   const give = (api: ApiTestClient, from: string, namespace: unknown, one = signer(0)): Promise<ApiResponse> =>
     api.patch(byId(from, one), body({ namespace }));
 
-  it('is no longer in the first', async () => {
+  it('removes the key from the first organization, and both audit trails record it', async () => {
     await settle('giver', signer(0));
     await settle('taker');
-    const given = expectStatus(await give(server, 'giver', 'taker'), 200);
-    expect(given.body.data).toMatchObject({
+    const response = expectStatus(await give(server, 'giver', 'taker'), 200);
+    expect(response.body.data).toMatchObject({
       attributes: { namespace: 'taker', 'key-id': signer(0).keyId, 'ascii-armor': signer(0).armor },
       links: { self: byId('taker', signer(0)) },
     });
-    expect((await server.get(byId('taker', signer(0)))).body).toEqual(given.body);
+    expect((await server.get(byId('taker', signer(0)))).body).toEqual(response.body);
     expectStatus(await server.get(byId('giver', signer(0))), 404);
     for (const [organization, action] of [
       ['giver', 'destroy'],
@@ -182,13 +182,13 @@ describe('a GPG key that is given to another organization', () => {
     }
   });
 
-  it('stays what it is where that has it already', async () => {
+  it('changes nothing if the key already belongs to that organization', async () => {
     await settle('keeper', signer(0));
     const before = (await server.get(byId('keeper', signer(0)))).body;
     expect(expectStatus(await give(server, 'keeper', 'keeper'), 200).body).toEqual(before);
   });
 
-  it('must be nobody’s there yet', async () => {
+  it('is refused if the other organization already has the key', async () => {
     await settle('full-giver', signer(0));
     await settle('full-taker', signer(0));
     expect(refusalOf(await give(server, 'full-giver', 'full-taker'))).toEqual([
@@ -198,7 +198,7 @@ describe('a GPG key that is given to another organization', () => {
     expectStatus(await server.get(byId('full-giver', signer(0))), 200);
   });
 
-  it('wants the permission of both', async () => {
+  it('needs the permission in both organizations', async () => {
     await settle('guarded', signer(0));
     const { ownersTeam } = await makeOrganization(server, 'both-a');
     const owner = await makeMember(server, 'both-a', 'oona', [ownersTeam]);
@@ -214,16 +214,16 @@ describe('a GPG key that is given to another organization', () => {
     expect(refusalOf(await give(server, 'guarded', 7))[0]).toBe('/data/attributes/namespace');
   });
 
-  it('comes to one of those who ask for it at once', async () => {
+  it('succeeds once if three organizations request the key at the same time', async () => {
     await settle('wanted', signer(0));
-    const takers = ['taker-a', 'taker-b', 'taker-c'];
-    for (const name of takers) await settle(name);
-    const answers = await Promise.all(takers.map((name) => give(server, 'wanted', name)));
+    const targets = ['taker-a', 'taker-b', 'taker-c'];
+    for (const name of targets) await settle(name);
+    const answers = await Promise.all(targets.map((name) => give(server, 'wanted', name)));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 404, 404]);
-    expect(keysIn(expectStatus(await server.get(list('wanted', ...takers)), 200))).toHaveLength(1);
+    expect(keysIn(expectStatus(await server.get(list('wanted', ...targets)), 200))).toHaveLength(1);
   });
 
-  it('does not come where that goes meanwhile', async () => {
+  it('is refused if the other organization is deleted during the request', async () => {
     await settle('sender', signer(0));
     await settle('vanishing');
     runBetween(server.store, () => server.delete('/api/v2/organizations/vanishing'));
@@ -238,7 +238,7 @@ describe('the list of GPG keys', () => {
     await settle('two', signer(2));
   });
 
-  it('is of the namespaces that it is asked for', async () => {
+  it('contains only keys of the requested namespaces', async () => {
     const [a, b, c] = signers.map(({ keyId }) => keyId);
     expect(keysIn(expectStatus(await server.get(list('one')), 200))).toEqual([
       ['one', a],
@@ -252,7 +252,7 @@ describe('the list of GPG keys', () => {
     expect(keysIn(expectStatus(await server.get(list('nowhere')), 200))).toEqual([]);
   });
 
-  it('is shown page by page', async () => {
+  it('has pages', async () => {
     const { body: page } = expectStatus(await server.get(`${list('one', 'two')}&page%5Bsize%5D=2`), 200);
     expect(page.data).toHaveLength(2);
     expect(page.meta.pagination).toMatchObject({ 'next-page': 2, 'total-pages': 2, 'total-count': 3 });
@@ -261,15 +261,18 @@ describe('the list of GPG keys', () => {
     expect(past).toMatchObject({ data: [], meta: { pagination: { 'total-count': 3 } } });
   });
 
-  it.each(['', '?filter%5Bnamespace%5D=', '?filter%5Bname%5D=one'])('must be asked for some: %j', async (query) => {
-    const { body: refused } = expectStatus(await server.get(`${GPG_KEYS}${query}`), 400);
-    expect(refused.errors[0]).toMatchObject({
-      detail: 'filter[namespace] is required',
-      source: { parameter: 'filter[namespace]' },
-    });
-  });
+  it.each(['', '?filter%5Bnamespace%5D=', '?filter%5Bname%5D=one'])(
+    'is refused without a namespace filter: %j',
+    async (query) => {
+      const { body: refused } = expectStatus(await server.get(`${GPG_KEYS}${query}`), 400);
+      expect(refused.errors[0]).toMatchObject({
+        detail: 'filter[namespace] is required',
+        source: { parameter: 'filter[namespace]' },
+      });
+    },
+  );
 
-  it('shows nobody what is not theirs', async () => {
+  it('omits keys of organizations that the caller cannot read', async () => {
     await settle('private-one', signer(0));
     expect(keysIn(expectStatus(await stranger.get(list('private-one', 'one')), 200))).toEqual([]);
     expect((await stranger.get(list('private-one'))).body.meta.pagination['total-count']).toBe(0);
@@ -280,8 +283,8 @@ describe('the list of GPG keys', () => {
   });
 });
 
-describe('who may handle GPG keys', () => {
-  it('are members to read, and managers of providers to change', async () => {
+describe('permissions on GPG keys', () => {
+  it('lets members read keys, and managers of providers change them', async () => {
     await makeOrganization(server, 'ruled');
     expectStatus(await addKey(server, 'ruled', signer(0)), 201);
     const reader = await makeMember(server, 'ruled', 'rita', [await makeTeam(server, 'ruled', 'readers')]);
@@ -293,7 +296,7 @@ describe('who may handle GPG keys', () => {
     for (const api of [reader, member, stranger]) {
       const answers = [
         await addKey(api, 'ruled', signer(1)),
-        // Nor do they learn that it is there already, or what is wrong with it.
+        // The response does not reveal that the key already exists, or what is wrong with it.
         await addKey(api, 'ruled', signer(0)),
         await addKey(api, 'ruled', { armor: 'no key' }),
         await api.patch(path, body({ namespace: 'acme' })),
@@ -308,8 +311,8 @@ describe('who may handle GPG keys', () => {
   });
 });
 
-describe('a key without which nothing can be proved', () => {
-  it('makes what it signed unusable as it goes, and goes with its organization', async () => {
+describe('removing a GPG key', () => {
+  it('makes versions signed with it unusable until it is added again', async () => {
     await settle('signed', signer(0));
     await makeProvider(server, 'signed', 'aws');
     const path = await publishVersion(server, 'signed', 'aws', '1.0.0', signer(0));
@@ -325,7 +328,7 @@ describe('a key without which nothing can be proved', () => {
 });
 
 describe('the view of GPG keys', () => {
-  it('is the one that the log makes', async () => {
+  it('equals the view that is rebuilt from the log', async () => {
     await expectViewsMatchLog(server, [registryDefinition]);
   });
 });

@@ -20,7 +20,7 @@ import {
 import { AddGpgKey, MoveGpgKey, RemoveGpgKey } from './gpg-keys.handler.js';
 import { findGpgKey, listGpgKeys, type GpgKeyPath, type GpgKeyRow } from './gpg-keys.queries.js';
 
-/** RSA of 4,096 bits with a dozen user ids and subkeys has 10,000. */
+/** Largest accepted text, in characters. An RSA key of 4,096 bits with a dozen user ids and subkeys has 10,000. */
 const armor = text(65_536);
 export const createBody = resourceBody('gpg-keys', z.object({ namespace: text(255), 'ascii-armor': armor }));
 export const updateBody = resourceBody('gpg-keys', z.object({ namespace: text(255) }));
@@ -32,7 +32,7 @@ const renderGpgKey = ({ id, namespace, keyId, asciiArmor, createdAt, updatedAt }
     'ascii-armor': asciiArmor,
     'key-id': keyId,
     namespace,
-    // Where HashiCorp has signed the key of a partner: nobody has here (clients.md §5).
+    // Set for keys of partners that HashiCorp has signed; no key here is one (clients.md §5).
     source: '',
     'source-url': null,
     'trust-signature': '',
@@ -42,7 +42,9 @@ const renderGpgKey = ({ id, namespace, keyId, asciiArmor, createdAt, updatedAt }
   links: { self: `/api/registry/private/v2/gpg-keys/${namespace}/${keyId}` },
 });
 
-/** Public keys that providers are signed with. In the registry's own part of the API, not below /api/v2. */
+/**
+ * Endpoints of the public keys that sign providers. Their paths start with the registry's own prefix, not with /api/v2.
+ */
 @Controller('api/registry/private/v2/gpg-keys')
 export class GpgKeysController {
   constructor(

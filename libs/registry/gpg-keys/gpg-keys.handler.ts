@@ -17,7 +17,7 @@ export class AddGpgKey extends Command<GpgKeyRow> {
   }
 }
 
-/** Gives a key to another organization. */
+/** Moves a key to another organization. */
 export class MoveGpgKey extends Command<GpgKeyRow> {
   constructor(
     readonly path: GpgKeyPath,
@@ -38,8 +38,8 @@ export class RemoveGpgKey extends Command<void> {
 }
 
 /**
- * go-tfe drops the text of a 404 (clients.md §8), so a move to a foreign namespace is a 403. A namespace that does not
- * exist gets the same answer: callers cannot tell the two apart.
+ * Returns 403 for a namespace that the caller cannot use, because go-tfe drops the text of a 404 (clients.md §8). A
+ * namespace that does not exist gets the same response, so callers cannot tell the two apart.
  */
 const refuseForeignNamespace = (error: unknown): never => {
   if (error instanceof Refusal && error.kind === 'not-found') throw forbidden('namespace not authorized');
@@ -84,7 +84,10 @@ export class MoveGpgKeyHandler implements ICommandHandler<MoveGpgKey> {
     private readonly ids: Ids,
   ) {}
 
-  /** One organization loses it, another gets it: each trail tells its own part, so it is another key from then on. */
+  /**
+   * Removes the key from one organization and adds it to the other under a new id, because each audit trail records
+   * only its own part.
+   */
   async execute({ path, namespace, actor }: MoveGpgKey): Promise<GpgKeyRow> {
     const work = async (): Promise<GpgKeyRow> => {
       const found = await findGpgKey(this.store.database, actor, 'manage-providers', path);

@@ -7,7 +7,7 @@ import { buildLimit, type ListPage, type PageRequest } from '#json-api';
 export type GpgKeyRow = {
   readonly id: string;
   readonly organization: string;
-  /** The name of the organization, which is the namespace of its providers. */
+  /** Name of the organization, which is also the namespace of its providers. */
   readonly namespace: string;
   readonly keyId: string;
   readonly asciiArmor: string;
@@ -15,7 +15,7 @@ export type GpgKeyRow = {
   readonly updatedAt: Timestamp;
 };
 
-/** Where a key is found: `/gpg-keys/:namespace/:keyId`. */
+/** Path parameters of a key: `/gpg-keys/:namespace/:keyId`. */
 export type GpgKeyPath = { readonly namespace: string; readonly keyId: string };
 
 const columns = sql.raw(`
@@ -28,7 +28,7 @@ export const selectGpgKeyById = (id: string): Sql => sql`select ${columns} ${FRO
 
 export type GpgKeyForCommand = GpgKeyRow & { readonly organizationVersion: number; readonly snapshot: StreamSnapshot };
 
-/** The key, where the caller may do that with it. */
+/** Returns the key. Throws not-found if it does not exist, and a refusal if the caller lacks the permission. */
 export const findGpgKey = async (
   database: Database,
   actor: Actor,
@@ -44,7 +44,10 @@ export const findGpgKey = async (
   return row;
 };
 
-/** One page of the keys of these namespaces, of which the caller sees some, and the count of all, in one statement. */
+/**
+ * Returns one page of the keys of these namespaces, without those that the caller cannot read, and the total count, in
+ * one statement.
+ */
 export const listGpgKeys = async (
   database: Database,
   actor: Actor,
@@ -54,7 +57,7 @@ export const listGpgKeys = async (
   const where = sql`k.organization in (select id from organizations
                                         where name = any (${namespaces}::text[])
                                           and ${isPermittedByRole(actor, 'read-providers')})`;
-  const found = await database.slowRows<GpgKeyRow & { total: number }>(
+  const rows = await database.slowRows<GpgKeyRow & { total: number }>(
     actor,
     sql`
     select total.n as total, page.*
@@ -64,7 +67,7 @@ export const listGpgKeys = async (
      order by page.namespace, page."createdAt", page.id`,
   );
   return {
-    rows: found.filter(({ id }: { readonly id: string | null }) => id !== null),
-    total: found[0]?.total ?? 0,
+    rows: rows.filter(({ id }: { readonly id: string | null }) => id !== null),
+    total: rows[0]?.total ?? 0,
   };
 };

@@ -8,27 +8,34 @@ import {
 } from '#provider-release/rules';
 import { runAllChecks, unprocessable } from '#kernel';
 
-/** What one platform of a version is: a zip that is named, and whose checksum is known, before it is uploaded. */
+/**
+ * Attributes of a platform of a version. Clients declare the name and the checksum of the zip before they upload it.
+ */
 export type PlatformAttributes = {
   readonly os: string;
   readonly arch: string;
   readonly filename: string;
-  /** SHA-256 of the zip in lower-case hex, as SHA256SUMS has it; or a text that no zip will ever have for one. */
+  /**
+   * SHA-256 of the zip in lower-case hex, as in SHA256SUMS. If a client declared some other text, no zip can match it.
+   */
   readonly shasum: string;
 };
 
 export type Platform = PlatformAttributes & {
-  /** Bytes of its zip; null until that is here. */
+  /** Size of the zip in bytes; null until it is uploaded. */
   readonly size: number | null;
 };
 
-/** Platforms of a version by their ids. */
+/** Platforms of a version by id. */
 export type Platforms = Readonly<Record<string, Platform>>;
 
-/** What SHA256SUMS says: checksum by name of the file. */
+/** Contents of SHA256SUMS: checksums by file name. */
 export type ListedChecksums = Readonly<Record<string, string>>;
 
-/** Go builds for some fifty. A version is deleted with an event for each, and one append takes no more than 768 KiB. */
+/**
+ * Go builds for about 50 platforms. Deleting a version appends an event for each platform, and one append accepts at
+ * most 768 KiB.
+ */
 export const MAX_PLATFORMS = 200;
 
 export const toPlatformAttributes = ({ os, arch, filename, shasum }: PlatformAttributes): PlatformAttributes => ({
@@ -38,7 +45,7 @@ export const toPlatformAttributes = ({ os, arch, filename, shasum }: PlatformAtt
   shasum,
 });
 
-/** The facts as they are kept. */
+/** Returns the attributes in the form that is stored. Rejects invalid attributes. */
 export const checkPlatform = (facts: PlatformAttributes): PlatformAttributes => {
   runAllChecks(
     () => checkOs(facts.os),
@@ -49,7 +56,7 @@ export const checkPlatform = (facts: PlatformAttributes): PlatformAttributes => 
   return { ...facts, shasum: normalizeShasum(facts.shasum) };
 };
 
-/** Refuses a platform that is there already, or a name that another one's zip has, or one platform too many. */
+/** Rejects a platform that already exists, a file name that another platform uses, and a platform above the limit. */
 export const checkPlatformLimits = ({ os, arch, filename }: PlatformAttributes, platforms: Platforms): void => {
   const others = Object.values(platforms);
   for (const other of others) {
@@ -60,7 +67,7 @@ export const checkPlatformLimits = ({ os, arch, filename }: PlatformAttributes, 
   if (others.length >= MAX_PLATFORMS) throw unprocessable(`A version has at most ${MAX_PLATFORMS} platforms`);
 };
 
-/** Refuses a platform that SHA256SUMS does not speak of, or speaks of with another checksum. */
+/** Rejects a platform that SHA256SUMS does not list, or lists with another checksum. */
 export const checkListedChecksum = (
   { filename, shasum }: PlatformAttributes,
   listed: ListedChecksums,

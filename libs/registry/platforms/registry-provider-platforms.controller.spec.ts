@@ -55,15 +55,15 @@ const namesIn = ({ body }: ApiResponse): string[] =>
   body.data.map(({ attributes: { os, arch } }: { attributes: { os: string; arch: string } }) => `${os}_${arch}`);
 
 describe('a platform', () => {
-  it('is created, and shown by its path and in the list as the same document, with a link to upload to', async () => {
-    const asked = facts('linux');
-    const { body } = expectStatus(await create({ ...asked, shasum: asked.shasum.toUpperCase() }), 201);
+  it('is created, and shown as the same document by its path and in the list, with an upload link', async () => {
+    const attributes = facts('linux');
+    const { body } = expectStatus(await create({ ...attributes, shasum: attributes.shasum.toUpperCase() }), 201);
     const self = `${PATH}/linux/amd64`;
     expect(body.data).toEqual({
       id: expect.stringMatching(/^provpltfrm-\w{16}$/),
       type: 'registry-provider-platforms',
       attributes: {
-        ...asked,
+        ...attributes,
         'provider-binary-uploaded': false,
         permissions: { 'can-delete': true, 'can-upload-asset': true },
       },
@@ -85,21 +85,21 @@ describe('a platform', () => {
     expect(version.id).toBe(body.data.relationships['registry-provider-version'].data.id);
   });
 
-  it('has a link to download once its zip is here', async () => {
+  it('has a download link after its zip is uploaded', async () => {
     const { body } = expectStatus(await create(facts('freebsd')), 201);
     expectStatus(
       await uploadTo(server, body.data.links['provider-binary-upload'], zipOf('aws', '1.0.0', 'freebsd')),
       200,
     );
-    const shown = expectStatus(await server.get(`${PATH}/freebsd/amd64`), 200).body.data;
-    expect(shown).toMatchObject({ id: body.data.id, attributes: { 'provider-binary-uploaded': true } });
-    const { self, ...links } = shown.links;
+    const platform = expectStatus(await server.get(`${PATH}/freebsd/amd64`), 200).body.data;
+    expect(platform).toMatchObject({ id: body.data.id, attributes: { 'provider-binary-uploaded': true } });
+    const { self, ...links } = platform.links;
     expect(self).toBe(`${PATH}/freebsd/amd64`);
     const { filename } = facts('freebsd');
     expect(links).toEqual({ 'provider-binary-download': expect.stringMatching(new RegExp(`/${filename}$`)) });
   });
 
-  it('may be declared with what is no checksum, as clients do, and has no zip then', async () => {
+  it('accepts a declared checksum that is no SHA-256, and then refuses every zip', async () => {
     const declared = { os: 'my-os', arch: 'my_arch', filename: 'declared', shasum: 'Shasum' };
     const version = await makeVersion(server, 'acme', 'aws', '0.0.1');
     const { body } = expectStatus(await server.post(`${version.links['self']}/platforms`, platformBody(declared)), 201);
@@ -111,7 +111,7 @@ describe('a platform', () => {
     expect(answer.text).toContain('its platform was declared with Shasum');
   });
 
-  it('says all that is wrong with it', async () => {
+  it('reports every invalid attribute in one response', async () => {
     const { body } = expectStatus(await create({ os: '', arch: 'amd 64', filename: '../x', shasum: ' ' }), 422);
     expect(body.errors.map(({ source }: { source: { pointer: string } }) => source.pointer)).toEqual(
       ['os', 'arch', 'filename', 'shasum'].map((name) => `/data/attributes/${name}`),
@@ -124,7 +124,7 @@ describe('a platform', () => {
     ['with an empty type', { type: '' }, 'three'],
     ['without a type', {}, 'four'],
     ['with an id', { id: 'registry-provider-platforms' }, 'five'],
-  ])('is created %s', async (_, more, arch) => {
+  ])('is created if the request comes %s', async (_, more, arch) => {
     const { body } = expectStatus(
       await server.post(PATH, { data: { ...more, attributes: facts('plan9', arch) } }),
       201,
@@ -132,7 +132,7 @@ describe('a platform', () => {
     expect(body.data.type).toBe('registry-provider-platforms');
   });
 
-  it('is of no other type', async () => {
+  it('is refused for another resource type', async () => {
     const body = resource('registry-provider-versions', facts('solaris'));
     expect(refusalOf(await server.post(PATH, body))[0]).toBe('/data/type');
   });
@@ -162,21 +162,23 @@ describe('a platform', () => {
     [{ shasum: null }, 'shasum', "Shasum can't be blank"],
     [{ shasum: `${'a'.repeat(64)}\n` }, 'shasum', /^Shasum may only contain/],
     [{ shasum: 'z'.repeat(256) }, 'shasum', /^Shasum is too long/],
-  ])('is not made of %j', async (attributes, name, detail) => {
+  ])('is refused if the attributes are %j', async (attributes, name, detail) => {
     const before = namesIn(await server.get(`${PATH}?page[size]=100`));
-    const [at, said] = refusalOf(await create({ ...facts('openbsd'), ...attributes }));
-    expect([at, said]).toEqual([`/data/attributes/${name}`, matchRefusalText(detail)]);
+    expect(refusalOf(await create({ ...facts('openbsd'), ...attributes }))).toEqual([
+      `/data/attributes/${name}`,
+      matchRefusalText(detail),
+    ]);
     expect(namesIn(await server.get(`${PATH}?page[size]=100`))).toEqual(before);
   });
 
-  it('tells all that is missing at once', async () => {
+  it('reports every missing attribute in one response', async () => {
     const { body } = expectStatus(await create({}), 422);
     expect(body.errors.map(({ source }: { source: { pointer: string } }) => source.pointer)).toEqual(
       ['os', 'arch', 'filename', 'shasum'].map((name) => `/data/attributes/${name}`),
     );
   });
 
-  it('is one for each os and arch, and for each file', async () => {
+  it('is unique by os and arch, and by file name', async () => {
     expectStatus(await create(facts('windows')), 201);
     expect(refusalOf(await create({ ...facts('windows'), filename: 'other.zip' }))).toEqual([
       '/data/attributes/os',
@@ -192,12 +194,12 @@ describe('a platform', () => {
     expectStatus(await create(facts('windows')), 201);
   });
 
-  it('is one, however many create it at once', async () => {
+  it('is created only once, however many requests create it at the same time', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => create(facts('netbsd'))));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array<number>(19).fill(422)]);
   });
 
-  it('are all there, when fifty are created at once', async () => {
+  it('is created by each of fifty simultaneous requests for different platforms', async () => {
     await makeProvider(server, 'acme', 'many');
     await makeVersion(server, 'acme', 'many', '1.0.0');
     const path = `${pathOfVersion('acme', 'many', '1.0.0')}/platforms`;
@@ -210,7 +212,7 @@ describe('a platform', () => {
     expect(namesIn(listed)).toEqual(architectures.map((arch) => `linux_${arch}`));
   });
 
-  it('must be one that SHA256SUMS lists, where that is here', async () => {
+  it('is refused if an uploaded SHA256SUMS does not list it', async () => {
     await makeProvider(server, 'acme', 'summed');
     const { links } = await makeVersion(server, 'acme', 'summed', '1.0.0');
     const path = `${pathOfVersion('acme', 'summed', '1.0.0')}/platforms`;
@@ -229,7 +231,7 @@ describe('a platform', () => {
     expectStatus(await server.post(path, platformBody(linux)), 201);
   });
 
-  it.each(['constructor', 'tostring', 'a+b_c-d.zip'])('may have a file called %s, like any other', async (filename) => {
+  it.each(['constructor', 'tostring', 'a+b_c-d.zip'])('may have a file called %s', async (filename) => {
     const name = `named-${filename.replaceAll(/[^a-z]/g, '')}`;
     await makeProvider(server, 'acme', name);
     const { links } = await makeVersion(server, 'acme', name, '1.0.0');
@@ -249,7 +251,7 @@ describe('a platform', () => {
     expect(refusalOf(await server.post(path, platformBody(more)))[0]).toBe('/data/attributes/filename');
   });
 
-  it('is not listed where a file is called __proto__', async () => {
+  it('cannot be listed in SHA256SUMS as __proto__', async () => {
     await makeProvider(server, 'acme', 'prototype');
     const { links } = await makeVersion(server, 'acme', 'prototype', '1.0.0');
     const { shasum, filename } = platformAttributes('prototype', '1.0.0');
@@ -258,7 +260,7 @@ describe('a platform', () => {
     expect(text).toContain('SHA256SUMS lists a file called __proto__');
   });
 
-  it('is not there for a version that is not, nor under another name', async () => {
+  it('is not found below another version, provider or organization', async () => {
     expectStatus(await create(facts('aix')), 201);
     const elsewhere = [
       `${pathOfVersion('acme', 'aws', '1.0.1')}/platforms`,
@@ -283,26 +285,26 @@ describe('a platform', () => {
 
 describe('platforms of public providers', () => {
   const path = `${pathOfProviders('acme')}/public/hashicorp/aws/versions/1.0.0/platforms`;
-  const asked = async (api: ApiTestClient): Promise<ApiResponse[]> => [
+  const requestAll = async (api: ApiTestClient): Promise<ApiResponse[]> => [
     await api.post(path, platformBody(facts('linux'))),
     await api.get(path),
     await api.get(`${path}/linux/amd64`),
     await api.delete(`${path}/linux/amd64`),
   ];
 
-  it('are forbidden to callers that see the organization, and not found for other callers', async () => {
+  it('return 403 to callers that can see the organization, and 404 to other callers', async () => {
     for (const api of [server, member]) {
-      const answers = await asked(api);
+      const answers = await requestAll(api);
       expect(answers.map(({ status, body }) => [status, body.errors[0].detail])).toEqual(
         Array(4).fill([403, 'Not available for public providers']),
       );
     }
-    expect((await asked(stranger)).map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+    expect((await requestAll(stranger)).map(({ status }) => status)).toEqual([404, 404, 404, 404]);
   });
 });
 
 describe('the list of platforms', () => {
-  it('is shown page by page, by os and arch', async () => {
+  it('has pages and is sorted by os and arch', async () => {
     await makeProvider(server, 'acme', 'listed');
     await makeVersion(server, 'acme', 'listed', '1.0.0');
     const path = `${pathOfVersion('acme', 'listed', '1.0.0')}/platforms`;
@@ -321,18 +323,18 @@ describe('the list of platforms', () => {
 });
 
 describe('views and snapshots of the registry', () => {
-  it('are those that the log makes', async () => {
+  it('equal those that are rebuilt from the log', async () => {
     await expectViewsMatchLog(server, [registryDefinition]);
   });
 });
 
-describe('who may handle platforms', () => {
-  it('are members to read, who get no link to upload to, and managers of providers to change', async () => {
+describe('permissions on platforms', () => {
+  it('let members read platforms without upload links, and managers of providers change them', async () => {
     expectStatus(await create(facts('illumos')), 201);
     const path = `${PATH}/illumos/amd64`;
-    const shown = expectStatus(await member.get(path), 200).body.data;
-    expect(shown.attributes.permissions).toEqual({ 'can-delete': false, 'can-upload-asset': false });
-    expect(shown.links).toEqual({ self: path });
+    const platform = expectStatus(await member.get(path), 200).body.data;
+    expect(platform.attributes.permissions).toEqual({ 'can-delete': false, 'can-upload-asset': false });
+    expect(platform.links).toEqual({ self: path });
     expect(expectStatus(await member.get(`${PATH}?page[size]=100`), 200).text).not.toContain('/uploads/');
     expectStatus(await create(facts('illumos', 'arm64'), member), 404);
     expectStatus(await create(facts('illumos'), member), 404);
@@ -344,14 +346,14 @@ describe('who may handle platforms', () => {
     expectStatus(await manager.delete(path), 204);
   });
 
-  it('download what is here, as members', async () => {
+  it('let members download uploaded zips', async () => {
     await makeProvider(server, 'acme', 'shared');
     const path = await publishVersion(server, 'acme', 'shared', '1.0.0', signer);
-    const shown = expectStatus(await member.get(`${path}/platforms/linux/amd64`), 200).body.data;
-    expect(Object.keys(shown.links)).toEqual(['self', 'provider-binary-download']);
+    const platform = expectStatus(await member.get(`${path}/platforms/linux/amd64`), 200).body.data;
+    expect(Object.keys(platform.links)).toEqual(['self', 'provider-binary-download']);
   });
 
-  it('is nobody from elsewhere', async () => {
+  it('return 404 to callers of other organizations', async () => {
     const path = `${PATH}/linux/amd64`;
     const answers = [
       await stranger.get(PATH),
@@ -361,7 +363,7 @@ describe('who may handle platforms', () => {
       await stranger.delete(path),
       await stranger.get(`${pathOfProviders('neighbour')}/private/acme/aws/versions/1.0.0/platforms/linux/amd64`),
     ];
-    // What a body cannot be is told before anybody is asked; it says nothing of what there is.
+    // The server checks the body before the permission. That reveals nothing about existing platforms.
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 422, 404, 404]);
     expectStatus(await server.get(path), 200);
   });

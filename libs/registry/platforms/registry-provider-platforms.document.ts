@@ -15,7 +15,7 @@ export const renderRegistryProviderPlatform = (
   const fileLinks: Readonly<Record<string, string>> =
     row.size !== null
       ? { 'provider-binary-download': links.download(file, row.filename) }
-      : // The link itself is the permission: who may not upload has none.
+      : // The link replaces the permission, so callers that may not upload get none.
         manages
         ? { 'provider-binary-upload': links.upload(file) }
         : {};

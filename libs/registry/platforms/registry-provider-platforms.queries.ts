@@ -12,13 +12,12 @@ export type RegistryProviderPlatformRow = PlatformAttributes & {
   readonly organizationName: string;
   readonly providerName: string;
   readonly version: string;
-  /** Id of the version. */
   readonly versionId: string;
-  /** Bytes of its zip; null until it is uploaded. */
+  /** Size of the zip in bytes; null until it is uploaded. */
   readonly size: number | null;
 };
 
-/** Where a platform is found. */
+/** Path parameters of a platform. */
 export type PlatformPath = VersionPath & Pick<PlatformAttributes, 'os' | 'arch'>;
 
 const columns = sql.raw(`
@@ -42,7 +41,7 @@ export const findPlatform = async (
   return row;
 };
 
-/** One page and the count of all, in one statement. */
+/** Returns one page and the total count, in one statement. */
 export const listPlatforms = async (
   database: Database,
   actor: Actor,
@@ -50,22 +49,22 @@ export const listPlatforms = async (
   page: PageRequest,
 ): Promise<ListPage<RegistryProviderPlatformRow>> => {
   await requirePrivateProvider(database, actor, path);
-  const places = sql`
+  const versions = sql`
     select v.id, o.id as organization ${FROM_VERSIONS}
      where ${isProviderAt(path)} and v.version = ${path.version} and ${requireCurrentAccess(actor)}`;
-  const found = await database.slowRows<RegistryProviderPlatformRow & { owner: string; total: number }>(
+  const rows = await database.slowRows<RegistryProviderPlatformRow & { owner: string; total: number }>(
     actor,
     sql`
     select o.id as owner, (select count(*) from registry_provider_platforms l where l.version = v.id) as total, page.*
-      from ${selectPermittedScopes(actor, 'read-providers', places)} place
+      from ${selectPermittedScopes(actor, 'read-providers', versions)} place
       join registry_provider_versions v on v.id = place.id
       join registry_providers p on p.id = v.provider join organizations o on o.id = p.organization
       left join lateral (select ${columns} from registry_provider_platforms l where l.version = v.id
                           order by l.os, l.arch ${buildLimit(page)}) page on true
      order by page.os, page.arch`,
   );
-  const [first] = found;
+  const [first] = rows;
   if (!first) throw notFound();
   requirePermission(actor, 'read-providers', { organization: first.owner });
-  return toListPage(found);
+  return toListPage(rows);
 };

@@ -64,12 +64,12 @@ const download = (
   api: ApiTestClient = member,
 ): Promise<ApiResponse> => api.get(`${PROVIDERS}/acme/${name}/${version}/download/${system}`);
 
-/** With headers of its own, which the others have no use for. */
+/** Sends a request with extra headers, which the test client does not support. */
 const fetched = async (path: string, headers: Record<string, string>, token = server.adminToken): Promise<Response> =>
   fetch(`${server.url}${path}`, { headers: { authorization: `Bearer ${token}`, ...headers } });
 
-describe('what the command line is told of a provider', () => {
-  it('is its versions with protocols and platforms, as plain JSON', async () => {
+describe('the provider registry protocol', () => {
+  it('lists versions with protocols and platforms as plain JSON', async () => {
     const answer = expectStatus(await versions('aws'), 200);
     expect(answer.headers.get('content-type')).toBe('application/json');
     expect(answer.body).toEqual({
@@ -86,7 +86,7 @@ describe('what the command line is told of a provider', () => {
     });
   });
 
-  it('is a package with where its files are, and the key that proves them', async () => {
+  it('describes a package with the links of its files and the key that verifies them', async () => {
     const answer = expectStatus(await download('aws'), 200);
     expect(answer.headers.get('content-type')).toBe('application/json');
     const { filename, shasum } = platformAttributes('aws', '1.0.0');
@@ -109,7 +109,7 @@ describe('what the command line is told of a provider', () => {
     });
   });
 
-  it('is the same whatever they accept, and however namespaces are written', async () => {
+  it('ignores the Accept header, and the case of the namespace', async () => {
     const { text } = await versions('aws');
     const accepting = await fetched(`${PROVIDERS}/acme/aws/versions`, { accept: 'application/vnd.api+json' });
     expect([accepting.headers.get('content-type'), await accepting.text()]).toEqual(['application/json', text]);
@@ -122,7 +122,7 @@ describe('what the command line is told of a provider', () => {
     expectStatus(await server.get(`${PROVIDERS}/capitals/aws/1.0.0/download/linux/amd64`), 200);
   });
 
-  it('is that of the organization with the exact name, for every caller, if names differ only in case', async () => {
+  it('serves the organization with the exact name to every caller if two names differ only in case', async () => {
     const { ownersTeam } = await createSecondOrganization(server, 'Twin', 'twin');
     const [upper, lower] = [
       await makeMember(server, 'Twin', 'ursula', [await makeTeam(server, 'Twin', 'readers')]),
@@ -140,17 +140,17 @@ describe('what the command line is told of a provider', () => {
       expectStatus(await versions('aws', api, namespace), 200).body.versions[0].version as string;
     expect([await versionOf(server, 'twin'), await versionOf(server, 'Twin')]).toEqual(['6.6.6', '1.0.0']);
     expect([await versionOf(lower, 'twin'), await versionOf(upper, 'Twin')]).toEqual(['6.6.6', '1.0.0']);
-    // The address of one is never answered with the other's provider.
+    // The address of one organization never returns a provider of the other.
     expectStatus(await versions('aws', upper, 'twin'), 404);
     expectStatus(await versions('aws', lower, 'Twin'), 404);
-    // No name is spelled like it, and two differ from it only in case.
+    // No name has this spelling, and two names differ from it only in case.
     expectStatus(await versions('aws', server, 'TWIN'), 404);
     const download = (namespace: string) => server.get(`${PROVIDERS}/${namespace}/aws/1.0.0/download/linux/amd64`);
     expectStatus(await download('Twin'), 200);
     expectStatus(await download('twin'), 404);
   });
 
-  it('knows prereleases and build metadata by their exact names', async () => {
+  it('finds prereleases and build metadata by their exact names', async () => {
     await makeProvider(server, 'acme', 'named');
     for (const version of ['1.0.0-beta.1', '2.0.0+build.7'])
       await publishVersion(server, 'acme', 'named', version, signer);
@@ -163,8 +163,8 @@ describe('what the command line is told of a provider', () => {
   });
 });
 
-describe('only what is whole', () => {
-  const told = async (name: string): Promise<[string, string[]][]> =>
+describe('versions in the provider registry protocol', () => {
+  const listServed = async (name: string): Promise<[string, string[]][]> =>
     expectStatus(await versions(name), 200).body.versions.map(
       ({ version, platforms }: { version: string; platforms: { os: string; arch: string }[] }) => [
         version,
@@ -172,76 +172,76 @@ describe('only what is whole', () => {
       ],
     );
 
-  it('is told of and handed out, at each step of a version', async () => {
+  it('are listed and downloadable only when complete, at each step of the upload', async () => {
     await makeProvider(server, 'acme', 'steps');
     const { links } = await makeVersion(server, 'acme', 'steps', '1.0.0', signer.keyId);
     const release = new TestRelease(server, 'acme', 'steps', '1.0.0');
     const [linux, darwin] = [release.archive('linux'), release.archive('darwin', 'arm64')];
     const sums = checksumsOf(linux, darwin);
     const signature = `a signature of SHA256SUMS by GPG key ${signer.keyId}`;
-    const expectWanted = async (...wanted: readonly string[]): Promise<void> => {
+    const expectMissing = async (...missing: readonly string[]): Promise<void> => {
       expect(expectStatus(await versions('steps'), 200).body).toEqual({
         versions: [],
-        warnings: [`Version 1.0.0 cannot be installed yet: it wants ${wanted.join(', ')}`],
+        warnings: [`Version 1.0.0 cannot be installed yet: it still needs ${missing.join(', ')}`],
       });
       expectStatus(await download('steps'), 404);
     };
-    await expectWanted('SHA256SUMS', signature, 'a platform');
+    await expectMissing('SHA256SUMS', signature, 'a platform');
     expectStatus(await uploadTo(server, links['shasums-upload'], sums), 200);
     const [first, second] = [await release.addPlatform(linux), await release.addPlatform(darwin)];
     expectStatus(await uploadTo(server, first.links['provider-binary-upload'], linux.bytes), 200);
-    await expectWanted(signature, darwin.filename);
+    await expectMissing(signature, darwin.filename);
     expectStatus(await uploadTo(server, links['shasums-sig-upload'], await signer.sign(sums)), 200);
-    await expectWanted(darwin.filename);
+    await expectMissing(darwin.filename);
     expectStatus(await uploadTo(server, second.links['provider-binary-upload'], darwin.bytes), 200);
-    expect(await told('steps')).toEqual([['1.0.0', ['darwin_arm64', 'linux_amd64']]]);
+    expect(await listServed('steps')).toEqual([['1.0.0', ['darwin_arm64', 'linux_amd64']]]);
 
     expectStatus(await server.delete(release.platformPath(darwin)), 204);
-    expect(await told('steps')).toEqual([['1.0.0', ['linux_amd64']]]);
+    expect(await listServed('steps')).toEqual([['1.0.0', ['linux_amd64']]]);
     await release.addPlatform(darwin);
-    expect(await told('steps')).toEqual([['1.0.0', ['linux_amd64']]]);
+    expect(await listServed('steps')).toEqual([['1.0.0', ['linux_amd64']]]);
     expectStatus(await download('steps', '1.0.0', 'darwin/arm64'), 404);
     expectStatus(await download('steps'), 200);
     expectStatus(await server.delete(release.path), 204);
-    expect(await told('steps')).toEqual([]);
+    expect(await listServed('steps')).toEqual([]);
     expectStatus(await download('steps'), 404);
   });
 
-  it('goes while its key is not there, and comes back with it', async () => {
+  it('disappear while their GPG key is removed, and return with the key', async () => {
     await makeOrganization(server, 'keyed');
-    const other = await makeSigner();
-    expectStatus(await addKey(server, 'keyed', other), 201);
+    const signerOfOrganization = await makeSigner();
+    expectStatus(await addKey(server, 'keyed', signerOfOrganization), 201);
     await makeProvider(server, 'keyed', 'aws');
-    await publishVersion(server, 'keyed', 'aws', '1.0.0', other);
-    const asked = async (): Promise<[number, number]> => [
+    await publishVersion(server, 'keyed', 'aws', '1.0.0', signerOfOrganization);
+    const requestStatuses = async (): Promise<[number, number]> => [
       (await versions('aws', server, 'keyed')).status,
       (await server.get(`${PROVIDERS}/keyed/aws/1.0.0/download/linux/amd64`)).status,
     ];
-    expect(await asked()).toEqual([200, 200]);
-    expectStatus(await server.delete(`${GPG_KEYS}/keyed/${other.keyId}`), 204);
-    expect(await asked()).toEqual([200, 404]);
+    expect(await requestStatuses()).toEqual([200, 200]);
+    expectStatus(await server.delete(`${GPG_KEYS}/keyed/${signerOfOrganization.keyId}`), 204);
+    expect(await requestStatuses()).toEqual([200, 404]);
     expect((await versions('aws', server, 'keyed')).body.versions).toEqual([]);
-    expectStatus(await addKey(server, 'keyed', other), 201);
-    expect(await asked()).toEqual([200, 200]);
+    expectStatus(await addKey(server, 'keyed', signerOfOrganization), 201);
+    expect(await requestStatuses()).toEqual([200, 200]);
   });
 
-  it('says what is wanting of the newest, where none can be installed', async () => {
+  it('are missing with a warning about the newest one if none can be installed', async () => {
     await makeProvider(server, 'acme', 'wanting');
     await makeVersion(server, 'acme', 'wanting', '1.0.0', 'other');
-    const wants = (version: string, key: string) =>
-      `Version ${version} cannot be installed yet: it wants SHA256SUMS, a signature of SHA256SUMS by GPG key ${key}, GPG key ${key}, a platform`;
+    const describeMissing = (version: string, key: string) =>
+      `Version ${version} cannot be installed yet: it still needs SHA256SUMS, a signature of SHA256SUMS by GPG key ${key}, GPG key ${key}, a platform`;
     const answer = async () => expectStatus(await versions('wanting'), 200).body;
-    expect(await answer()).toEqual({ versions: [], warnings: [wants('1.0.0', 'other')] });
+    expect(await answer()).toEqual({ versions: [], warnings: [describeMissing('1.0.0', 'other')] });
     clock.pass({ seconds: 1 });
     await makeVersion(server, 'acme', 'wanting', '1.1.0', 'third');
-    expect(await answer()).toEqual({ versions: [], warnings: [wants('1.1.0', 'third')] });
-    // What can be installed is not in the way of what cannot.
+    expect(await answer()).toEqual({ versions: [], warnings: [describeMissing('1.1.0', 'third')] });
+    // The warning is left out as soon as one version can be installed.
     await publishVersion(server, 'acme', 'wanting', '0.9.0', signer);
-    expect(await told('wanting')).toEqual([['0.9.0', ['linux_amd64']]]);
+    expect(await listServed('wanting')).toEqual([['0.9.0', ['linux_amd64']]]);
     expect(await answer()).not.toHaveProperty('warnings');
   });
 
-  it('is refused while its signature is not the key’s, in the line of the status, for clients show nothing else', async () => {
+  it('return 409 with the reason in the status line if the signature is not by the key, because clients show only that line', async () => {
     await makeProvider(server, 'acme', 'forged');
     const { links } = await makeVersion(server, 'acme', 'forged', '1.0.0', signer.keyId);
     const release = new TestRelease(server, 'acme', 'forged', '1.0.0');
@@ -249,7 +249,7 @@ describe('only what is whole', () => {
     const sums = checksumsOf(linux);
     expectStatus(await uploadTo(server, links['shasums-sig-upload'], await (await makeSigner()).sign(sums)), 200);
     expectStatus(await uploadTo(server, links['shasums-upload'], sums), 200);
-    const reason = `Version 1.0.0 cannot be installed yet: it wants a signature of SHA256SUMS by GPG key ${signer.keyId}, a platform`;
+    const reason = `Version 1.0.0 cannot be installed yet: it still needs a signature of SHA256SUMS by GPG key ${signer.keyId}, a platform`;
     const answer = await fetched(`${PROVIDERS}/acme/forged/versions`, {});
     expect([answer.status, answer.statusText, await answer.json()]).toEqual([409, reason, { errors: [reason] }]);
     expectStatus(await uploadTo(server, links['shasums-sig-upload'], await signer.sign(sums)), 200);
@@ -257,7 +257,7 @@ describe('only what is whole', () => {
     await release.addPlatform(linux);
   });
 
-  it('writes into the line of the status what may stand there', async () => {
+  it('replace characters that are not allowed in the status line', async () => {
     const answer = await fetched(`${PROVIDERS}/acme/${encodeURIComponent('no\r\nX-Injected: 1 ü')}/versions`, {});
     expect([answer.status, answer.headers.get('x-injected')]).toEqual([404, null]);
     expect(answer.statusText).toBe('There is no provider acme/no??X-Injected: 1 ?');
@@ -265,7 +265,7 @@ describe('only what is whole', () => {
     expect(long.statusText).toHaveLength(400);
   });
 
-  it('is nothing for a new provider, and not there for none', async () => {
+  it('are an empty list for a new provider, and 404 for a provider that does not exist', async () => {
     await makeProvider(server, 'acme', 'bare');
     expect(expectStatus(await versions('bare'), 200).body).toEqual({ versions: [] });
     const answer = expectStatus(await versions('none'), 404);
@@ -279,8 +279,8 @@ describe('only what is whole', () => {
   });
 });
 
-describe('who may install', () => {
-  it('is everybody of the organization, by whatever token they come', async () => {
+describe('permissions to install a provider', () => {
+  it('include every member, team, run and organization token of the organization', async () => {
     const readers = await makeTeam(server, 'acme', 'installers');
     const workspace = await makeWorkspace(server, 'acme', 'one');
     await makeConfigurationVersion(server, workspace);
@@ -297,7 +297,7 @@ describe('who may install', () => {
     }
   });
 
-  it('is nobody without a token that is good, and they are told so in the protocol’s form', async () => {
+  it('are denied without a valid token, in the error format of the protocol', async () => {
     for (const token of [null, 'wrong.atlasv1.token', 'x']) {
       for (const path of ['acme/aws/versions', 'acme/aws/1.0.0/download/linux/amd64', 'acme/none/versions']) {
         const answer = expectStatus(await server.as(token).get(`${PROVIDERS}/${path}`), 401);
@@ -307,7 +307,7 @@ describe('who may install', () => {
     }
   });
 
-  it('is nobody from elsewhere: to them it is as if there were none', async () => {
+  it('are denied with the same 404 as for a missing provider to callers of other organizations', async () => {
     const audit = await makeToken(server, '/api/v2/organizations/acme/authentication-token?token=audit-trails');
     for (const api of [stranger, server.as(audit)]) {
       const [there, none] = [
@@ -315,16 +315,16 @@ describe('who may install', () => {
         expectStatus(await versions('gcp', api), 404),
       ];
       expect(there.text.replaceAll('aws', 'gcp')).toBe(none.text);
-      const [one, other] = [
+      const [one, missing] = [
         await download('aws', '1.0.0', 'linux/amd64', api),
         await download('aws', '9.9.9', 'linux/amd64', api),
       ];
-      expect(one.text.replaceAll('1.0.0', '9.9.9')).toBe(expectStatus(other, 404).text);
+      expect(one.text.replaceAll('1.0.0', '9.9.9')).toBe(expectStatus(missing, 404).text);
       expect(one.status).toBe(404);
     }
   });
 
-  it('is nobody any more once their token is revoked', async () => {
+  it('are denied as soon as the token is revoked', async () => {
     const { ownersTeam } = await makeOrganization(server, 'revoking');
     const path = `/api/v2/teams/${ownersTeam}/authentication-token`;
     const api = server.as(await makeToken(server, path));
@@ -337,24 +337,27 @@ describe('who may install', () => {
   });
 });
 
-describe('an answer that is known already', () => {
-  it.each(['acme/aws/versions', 'acme/aws/1.0.0/download/linux/amd64'])('is not sent again: %s', async (path) => {
-    const first = await fetched(`${PROVIDERS}/${path}`, {});
-    const tag = first.headers.get('etag') ?? '';
-    expect(tag).toMatch(/^"[\w-]{43}"$/);
-    expect(first.headers.get('cache-control')).toBe('private, no-cache');
-    for (const known of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
-      const again = await fetched(`${PROVIDERS}/${path}`, { 'if-none-match': known });
-      expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', tag]);
-    }
-    const other = await fetched(`${PROVIDERS}/${path}`, { 'if-none-match': '"other"' });
-    expect([other.status, await other.text()]).toEqual([200, await first.text()]);
-    // Not to somebody who may not have it.
-    const denied = await fetch(`${server.url}${PROVIDERS}/${path}`, { headers: { 'if-none-match': tag } });
-    expect(denied.status).toBe(401);
-  });
+describe('the ETag of a response', () => {
+  it.each(['acme/aws/versions', 'acme/aws/1.0.0/download/linux/amd64'])(
+    'saves sending the same content again: %s',
+    async (path) => {
+      const first = await fetched(`${PROVIDERS}/${path}`, {});
+      const tag = first.headers.get('etag') ?? '';
+      expect(tag).toMatch(/^"[\w-]{43}"$/);
+      expect(first.headers.get('cache-control')).toBe('private, no-cache');
+      for (const match of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
+        const response = await fetched(`${PROVIDERS}/${path}`, { 'if-none-match': match });
+        expect([response.status, await response.text(), response.headers.get('etag')]).toEqual([304, '', tag]);
+      }
+      const changed = await fetched(`${PROVIDERS}/${path}`, { 'if-none-match': '"other"' });
+      expect([changed.status, await changed.text()]).toEqual([200, await first.text()]);
+      // A caller without permission gets no 304.
+      const denied = await fetch(`${server.url}${PROVIDERS}/${path}`, { headers: { 'if-none-match': tag } });
+      expect(denied.status).toBe(401);
+    },
+  );
 
-  it('changes with what it tells', async () => {
+  it('changes with the content', async () => {
     await makeProvider(server, 'acme', 'tagged');
     const tag = async (): Promise<string | null> => (await versions('tagged')).headers.get('etag');
     const before = await tag();
@@ -371,7 +374,7 @@ describe('an answer that is known already', () => {
     expect(await tag()).toBe(after);
   });
 
-  it('has links that change by the hour, and are good for a day', async () => {
+  it('changes every hour with the links, which are valid for a day', async () => {
     const link = async (): Promise<string> => (await download('aws')).body.download_url as string;
     const before = await link();
     clock.pass({ minutes: 60 });

@@ -17,22 +17,21 @@ import { listMissing } from '../versions/registry-provider-versions.document.js'
 import { matchesEtag } from '../release-files/release.downloads.js';
 import { ReleaseLinks } from '../release-files/release.links.js';
 
-/** What the newest of the versions wants, for that is what somebody is publishing. */
-const describeMissing = ({ version, ...wanting }: IncompleteVersion): string => {
-  const missing = listMissing(wanting).map((name) =>
-    name === 'SHA256SUMS.sig' ? `a signature of SHA256SUMS by GPG key ${wanting.keyId}` : name,
+/** Describes what the version lacks. Callers pass the newest version, because that is the one being published. */
+const describeMissing = ({ version, ...completeness }: IncompleteVersion): string => {
+  const missing = listMissing(completeness).map((name) =>
+    name === 'SHA256SUMS.sig' ? `a signature of SHA256SUMS by GPG key ${completeness.keyId}` : name,
   );
-  return `Version ${version} cannot be installed yet: it wants ${missing.join(', ')}`;
+  return `Version ${version} cannot be installed yet: it still needs ${missing.join(', ')}`;
 };
 
-/** All that could prove the signature is here, and does not. */
+/** Returns whether the signature does not match although the key, SHA256SUMS and the signature are all uploaded. */
 const isSignatureInvalid = ({ hasKey, shasums, signature }: IncompleteVersion): boolean =>
   hasKey && shasums !== null && signature?.verified === false;
 
 /**
- * Where there are versions and none can be installed: what is still to come is a warning, for who shows warnings of a
- * registry. A signature that is wrong is refused: clients would say of an empty list that there is no such provider, and
- * nothing of who has signed it.
+ * Warns if the provider has versions but none can be installed; clients that show registry warnings print it. Throws a
+ * conflict if the signature is wrong: for an empty list, clients would only report that the provider does not exist.
  */
 const buildWarnings = ({ served, unserved }: InstallableProvider): { readonly warnings?: readonly string[] } => {
   if (served.length > 0 || !unserved) return {};
@@ -41,7 +40,7 @@ const buildWarnings = ({ served, unserved }: InstallableProvider): { readonly wa
 };
 
 /**
- * What the command line asks to install a provider: Terraform's provider registry protocol, plain JSON.
+ * Serves Terraform's provider registry protocol as plain JSON; clients use it to install providers.
  *
  * @see https://developer.hashicorp.com/terraform/internals/provider-registry-protocol
  */
@@ -95,9 +94,9 @@ export class ProviderProtocolController {
   }
 }
 
-/** The answer under a tag of its content; nothing of it for who has it already (RFC 9110 §13.1.2). */
+/** Sends the content with an ETag, or 304 without content if the client already has it (RFC 9110 §13.1.2). */
 const renderWithEtag = (answer: object, request: FastifyRequest, reply: FastifyReply): Buffer | undefined => {
-  // Bytes: Fastify adds a charset to the media type of texts.
+  // A Buffer, because Fastify adds a charset to the media type of strings.
   const body = Buffer.from(JSON.stringify(answer));
   const tag = `"${createHash('sha256').update(body).digest('base64url')}"`;
   void reply.header('etag', tag).header('cache-control', 'private, no-cache');

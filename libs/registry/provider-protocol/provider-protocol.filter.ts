@@ -5,13 +5,14 @@ import { setRefusalHeaders, getHttpStatus } from '#json-api';
 
 const MAX_PHRASE_LENGTH = 400;
 
-/** What may stand in the first line of an answer. Texts may hold what somebody has sent. */
+/** Replaces characters that are not allowed in a status line. The text may contain input of callers. */
 const formatPhrase = (text: string): string => text.replaceAll(/[^ -~]/g, '?').slice(0, MAX_PHRASE_LENGTH);
 
 /**
- * Refusals as this protocol tells them: `{"errors":["text"]}` (clients.md §5). All else is for who knows faults.
+ * Renders refusals in the format of the protocol: `{"errors":["text"]}` (clients.md §5). Other errors go to the general
+ * filter.
  *
- * Terraform and OpenTofu show the phrase beside the status, and nothing of the body (registry_client.go).
+ * Terraform and OpenTofu show only the reason phrase beside the status, and nothing of the body (registry_client.go).
  */
 @Catch(Refusal)
 export class ProtocolErrorsFilter implements ExceptionFilter<Refusal> {

@@ -13,16 +13,16 @@ export type InstallableVersion = {
 export type InstallableProvider = {
   readonly organization: string;
   readonly served: readonly InstallableVersion[];
-  /** The newest of the versions that are not served, for want of something. */
+  /** The newest version that is not served because something is missing. */
   readonly unserved: IncompleteVersion | null;
 };
 
 export type IncompleteVersion = VersionCompleteness & { readonly version: string };
 
 /**
- * The organization of a namespace as `o`, the same for every caller. Clients write namespaces in lower case. If no name is
- * spelled like the namespace, the only organization with that name in any case counts. If several names differ only in
- * case, and none is spelled like the namespace, there is none.
+ * Selects the organization of a namespace as `o`, the same for every caller. Clients write namespaces in lower case. If
+ * no name has the exact spelling, the only organization with that name in any case is used. If several names differ
+ * only in case and none has the exact spelling, no organization matches.
  */
 const selectNamespace = (namespace: string): Sql => sql`
   (select id from organizations named
@@ -32,8 +32,8 @@ const selectNamespace = (namespace: string): Sql => sql`
                            where lower(other.name) = lower(${namespace}) and other.id <> named.id))) o`;
 
 /**
- * The provider with all that a client may install, in one statement: versions that were whole once and can be proved, and
- * of them the platforms that are here.
+ * Returns the provider with everything that a client can install, in one statement: published versions whose key
+ * exists, with those platforms whose zip is uploaded.
  */
 export const findInstallableProvider = async (
   database: Database,
@@ -88,7 +88,7 @@ export type PackagePath = {
   readonly arch: string;
 };
 
-/** One package of a version that is served. */
+/** Returns one package of a version that is served. */
 export const findInstallablePackage = async (
   database: Database,
   actor: Actor,

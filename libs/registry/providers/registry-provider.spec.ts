@@ -11,14 +11,14 @@ const create = (name = 'aws', namespace: string | null = null) =>
   ({ type: 'CreateRegistryProvider', data: { name, namespace } }) as const;
 const remove = { type: 'DeleteRegistryProvider', data: {} } as const;
 
-describe('a registry provider', () => {
-  it('is created, once', () => {
+describe('decisions about a registry provider', () => {
+  it('create a provider only once', () => {
     given().when(create()).yields(created);
     given(created).when(create()).refuses('conflict', 'exists already');
     given(created, deleted).when(create()).refuses('conflict', 'exists already');
   });
 
-  it.each(['aws', 'a', '3par', 'google-beta', 'x'.repeat(64)])('may be called %j', (name) => {
+  it.each(['aws', 'a', '3par', 'google-beta', 'x'.repeat(64)])('accept the name %j', (name) => {
     given()
       .when(create(name))
       .yields({ type: 'RegistryProviderCreated', data: { name, namespace: null } });
@@ -39,12 +39,12 @@ describe('a registry provider', () => {
     ['äws', /^Name may only contain/],
     ['terraform-aws', /^Name must not begin with terraform-/],
     ['x'.repeat(65), /^Name is too long/],
-  ])('is not called %j', (name, detail) => {
+  ])('reject the name %j', (name, detail) => {
     given().when(create(name)).refuses('unprocessable', detail, '/data/attributes/name');
   });
 
   it.each(['hashicorp', 'DataDog', '1Password', 'public_namespace', 'x'.repeat(64)])(
-    'is public if it has a namespace such as %j, and is deleted under it',
+    'create and delete a public provider in the namespace %j',
     (namespace) => {
       const listed: RegistryProviderEvent = { type: 'RegistryProviderCreated', data: { name: 'aws', namespace } };
       given().when(create('aws', namespace)).yields(listed);
@@ -60,11 +60,11 @@ describe('a registry provider', () => {
     ['-a', /^Namespace may only contain/],
     ['a/b', /^Namespace may only contain/],
     ['x'.repeat(65), /^Namespace is too long/],
-  ])('is not public in the namespace %j', (namespace, detail) => {
+  ])('reject the namespace %j of a public provider', (namespace, detail) => {
     given().when(create('aws', namespace)).refuses('unprocessable', detail, '/data/attributes/namespace');
   });
 
-  it('has the tags of the last change, each once and ten at most', () => {
+  it('replace all tags, remove duplicates and accept at most ten', () => {
     const names = { name: 'aws', namespace: null };
     const [env, flat] = [
       { key: 'env', value: 'prod' },
@@ -90,7 +90,7 @@ describe('a registry provider', () => {
     given().when(tag(env)).refuses('not-found', 'Not found');
   });
 
-  it('is deleted, and gone', () => {
+  it('delete a provider only once', () => {
     given(created).when(remove).yields(deleted);
     given(created, deleted).when(remove).refuses('not-found', 'Not found');
     given().when(remove).refuses('not-found', 'Not found');

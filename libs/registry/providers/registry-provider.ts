@@ -14,18 +14,21 @@ import {
   type Tag,
 } from '#kernel';
 
-/** Names a provider within its organization. */
+/** Names of a provider, unique in its organization. */
 export type ProviderNames = {
   readonly name: string;
-  /** Of a provider in the public registry. Null: the provider is private, and its namespace is its organization's name. */
+  /**
+   * Namespace in the public registry. Null if the provider is private; its namespace is then the name of its
+   * organization.
+   */
   readonly namespace: string | null;
 };
 
 /**
- * A provider in the registry of an organization. A private provider has versions here; a public provider is a record only:
- * the organization recommends what the public registry has under this name.
+ * A provider in the registry of an organization. A private provider has versions here. A public provider is only a
+ * record: the organization recommends the provider with this name in the public registry.
  *
- *   absent ──create──► active ──delete (with all of its versions)──► deleted
+ *   absent ──create──► active ──delete (with all versions)──► deleted
  */
 export type RegistryProviderEvent =
   | Message<'RegistryProviderCreated', ProviderNames>
@@ -42,7 +45,10 @@ export type RegistryProviderCommand =
 type ActiveRegistryProvider = ProviderNames & { readonly status: 'active'; readonly tags: readonly Tag[] };
 export type RegistryProviderState = { readonly status: 'absent' | 'deleted' } | ActiveRegistryProvider;
 
-/** The public registry takes names of GitHub organizations, such as `DataDog`; clients of the vendor's API use underscores too. */
+/**
+ * The public registry has names of GitHub organizations, such as `DataDog`. Clients of the vendor's API also use
+ * underscores.
+ */
 const NAMESPACE_RULE = {
   attribute: 'namespace',
   pattern: /^[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?$/,

@@ -49,7 +49,7 @@ import { registryProviderVersion } from '../versions/registry-provider-version.j
 import { VERSIONS_PER_DELETION } from './registry-providers.queries.js';
 
 const PATH = pathOfProviders('acme');
-/** Versions of the largest provider that is deleted. */
+/** Number of versions of the largest provider that a test deletes. */
 const MANY = 5_000;
 
 let server: TestServer;
@@ -66,7 +66,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** Appends the versions as a command would, hundreds at a time. */
+/** Appends the versions as a command would, 250 in each append. */
 const seedVersions = async (organization: string, provider: string, versions: readonly string[]): Promise<void> => {
   const writes = versions.map((version, n) => {
     const data = { provider, name: 'large', version, keyId: NO_KEY, protocols: null, siblings: 0 };
@@ -88,7 +88,7 @@ const create = (attributes: object, organization = 'acme', api: ApiTestClient = 
   );
 
 describe('a provider', () => {
-  it('is created, and shown by its names, by its id and in the list as the same document', async () => {
+  it('is created, and shown as the same document by its names, by its id and in the list', async () => {
     const { body } = expectStatus(await server.post(PATH, providerBody('acme', 'aws')), 201);
     const self = pathOfProvider('acme', 'aws');
     expect(body.data).toEqual({
@@ -114,7 +114,7 @@ describe('a provider', () => {
     expect((await server.get(`${PATH}?q=aws`)).body.data).toEqual([body.data]);
   });
 
-  it('is told both that is wrong with a registry that is not named', async () => {
+  it('is refused with both errors if the registry name is blank', async () => {
     const { body } = expectStatus(await create({ name: 'nowhere', 'registry-name': '' }), 422);
     expect(body.errors.map(({ detail }: { detail: string }) => detail)).toEqual([
       "Registry name can't be blank",
@@ -122,13 +122,13 @@ describe('a provider', () => {
     ]);
   });
 
-  it('may have an underscore in its name, as the vendor’s may', async () => {
+  it("may have an underscore in its name, as in the vendor's API", async () => {
     const { body } = expectStatus(await server.post(PATH, providerBody('acme', 'provider_name')), 201);
     expect(body.data.attributes.name).toBe('provider_name');
     expectStatus(await server.delete(pathOfProvider('acme', 'provider_name')), 204);
   });
 
-  it('names its versions, the newest first', async () => {
+  it('lists its versions, newest first', async () => {
     await makeProvider(server, 'acme', 'versioned');
     const versions = [];
     for (const version of ['1.0.0', '1.1.0']) versions.push(await makeVersion(server, 'acme', 'versioned', version));
@@ -147,13 +147,13 @@ describe('a provider', () => {
     ],
     ['with an empty type', { type: '' }, 'by-nothing'],
     ['without a type', {}, 'by-silence'],
-  ])('is created %s', async (_, more, name) => {
+  ])('is created if the request comes %s', async (_, more, name) => {
     const attributes = { name, namespace: 'acme', 'registry-name': 'private' };
     const { body } = expectStatus(await server.post(PATH, { data: { ...more, attributes } }), 201);
     expect(body.data.id).toMatch(/^prov-/);
   });
 
-  it('has a name of its own in the organization', async () => {
+  it('has a unique name in its organization', async () => {
     await makeProvider(server, 'acme', 'unique');
     expect(refusalOf(await create({ name: 'unique' }))).toEqual([
       '/data/attributes/name',
@@ -164,7 +164,7 @@ describe('a provider', () => {
     expectStatus(await create({ name: 'unique' }), 201);
   });
 
-  it('is one, however many create it at once', async () => {
+  it('is created only once, however many requests create it at the same time', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => create({ name: 'raced' })));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array<number>(19).fill(422)]);
   });
@@ -181,12 +181,11 @@ describe('a provider', () => {
     [{ 'registry-name': undefined }, '/data/attributes/registry-name', "Registry name can't be blank"],
     [{ 'registry-name': '' }, '/data/attributes/registry-name', "Registry name can't be blank"],
     [{ 'registry-name': 'Private' }, '/data/attributes/registry-name', 'Registry name is not included in the list'],
-  ])('is not made of %j', async (attributes, pointer, detail) => {
-    const [at, said] = refusalOf(await create({ name: 'new', ...attributes }));
-    expect([at, said]).toEqual([pointer, matchRefusalText(detail)]);
+  ])('is refused if the attributes are %j', async (attributes, pointer, detail) => {
+    expect(refusalOf(await create({ name: 'new', ...attributes }))).toEqual([pointer, matchRefusalText(detail)]);
   });
 
-  it('is of no other type', async () => {
+  it('is refused for another resource type', async () => {
     const body = resource('registry-modules', { name: 'x', namespace: 'acme', 'registry-name': 'private' });
     expect(refusalOf(await server.post(PATH, body))).toEqual(['/data/type', 'Type must be registry-providers']);
   });
@@ -203,7 +202,7 @@ describe('providers of the public registry', () => {
     expect(changed.data.attributes['public-provider-curation-enabled']).toBe(isOn);
   };
 
-  it('are records beside the private ones: created, shown by path and id, listed, deleted', async () => {
+  it('are records beside private providers: created, shown by path and id, listed and deleted', async () => {
     await makeProvider(server, 'acme', 'random');
     const { body } = expectStatus(await list('random'), 201);
     expect(body.data).toMatchObject({
@@ -228,7 +227,7 @@ describe('providers of the public registry', () => {
     expectStatus(await server.get(pathOfProvider('acme', 'random')), 200);
   });
 
-  it('are one in each namespace of an organization, in whatever case it is spelled', async () => {
+  it('are unique by namespace and name in an organization, in any case', async () => {
     expectStatus(await list('null'), 201);
     expectStatus(await list('null', 'acme', server, 'other'), 201);
     expectStatus(await list('null', 'neighbour'), 201);
@@ -240,7 +239,7 @@ describe('providers of the public registry', () => {
     ]);
   });
 
-  it('are listed by managers of providers, read by members, and not found for other callers', async () => {
+  it('are created by managers of providers, read by members, and not found for other callers', async () => {
     expectStatus(await list('http'), 201);
     expect([(await list('dns', 'acme', member)).status, (await member.delete(at('http'))).status]).toEqual([404, 404]);
     expectStatus(await member.get(at('http')), 200);
@@ -253,7 +252,7 @@ describe('providers of the public registry', () => {
     expect((await server.as(null).get(at('http'))).status).toBe(401);
   });
 
-  it('have their namespace in the trail', async () => {
+  it('are recorded in the audit trail with their namespace', async () => {
     await makeOrganization(server, 'curated');
     expectStatus(await list('tls', 'curated'), 201);
     expectStatus(await server.delete(at('tls', 'hashicorp', 'curated')), 204);
@@ -263,50 +262,53 @@ describe('providers of the public registry', () => {
     expect(
       body.data
         .filter(({ resource: { type } }: any) => type === 'registry_provider')
-        .map(({ resource: { action, meta: told } }: any) => [action, told]),
+        .map(({ resource: { action, meta: recorded } }: any) => [action, recorded]),
     ).toEqual([
       ['destroy', meta],
       ['create', meta],
     ]);
   });
 
-  it('are forbidden to members, and hidden in the list, while curation is disabled', async () => {
+  it('return 403 to members, and are hidden in the list, while curation is disabled', async () => {
     await makeOrganization(server, 'uncurated');
     const { id } = expectStatus(await list('tls', 'uncurated'), 201).body.data;
     await curate('uncurated', false);
     const path = at('tls', 'hashicorp', 'uncurated');
-    const asked = async (api: ApiTestClient): Promise<ApiResponse[]> => [
+    const requestAll = async (api: ApiTestClient): Promise<ApiResponse[]> => [
       await list('dns', 'uncurated', api),
       await api.get(path),
       await api.get(`/api/v2/registry-providers/${id}`),
       await api.get(at('none', 'hashicorp', 'uncurated')),
       await api.delete(path),
     ];
-    expect((await asked(server)).map(({ status, body }) => [status, body.errors[0].detail])).toEqual(
+    expect((await requestAll(server)).map(({ status, body }) => [status, body.errors[0].detail])).toEqual(
       Array(5).fill([403, 'Public provider curation is disabled']),
     );
-    expect((await asked(stranger)).map(({ status }) => status)).toEqual(Array(5).fill(404));
+    expect((await requestAll(stranger)).map(({ status }) => status)).toEqual(Array(5).fill(404));
     expect(namesIn(expectStatus(await server.get(pathOfProviders('uncurated')), 200))).toEqual([]);
     await curate('uncurated', true);
     expectStatus(await server.get(path), 200);
   });
 
   it.each(['Private', 'other', 'private%2F', 'x'.repeat(300)])(
-    'are all there is beside private ones: %s',
+    'a private provider is not found under the registry name %s',
     async (registry) => {
       await create({ name: 'registered' });
-      const other = `${PATH}/${registry}/acme/registered`;
+      const path = `${PATH}/${registry}/acme/registered`;
       for (const api of [server, member, stranger]) {
-        expect([(await api.get(other)).status, (await api.delete(other)).status]).toEqual([404, 404]);
+        expect([(await api.get(path)).status, (await api.delete(path)).status]).toEqual([404, 404]);
       }
     },
   );
 
-  it.each(['neighbour', 'ACME', 'hashicorp'])('have the namespace of their organization, not %s', async (namespace) => {
-    await create({ name: 'spaced' });
-    const other = `${PATH}/private/${namespace}/spaced`;
-    expect([(await server.get(other)).status, (await server.delete(other)).status]).toEqual([404, 404]);
-  });
+  it.each(['neighbour', 'ACME', 'hashicorp'])(
+    'a private provider is not found under the namespace %s',
+    async (namespace) => {
+      await create({ name: 'spaced' });
+      const path = `${PATH}/private/${namespace}/spaced`;
+      expect([(await server.get(path)).status, (await server.delete(path)).status]).toEqual([404, 404]);
+    },
+  );
 });
 
 describe('the list of providers', () => {
@@ -326,13 +328,13 @@ describe('the list of providers', () => {
     ['filter[organization_name]=listed&q=aws', ['aws']],
     ['filter[organization_name]=acme', []],
     ['unheard-of=1&q=aws', ['aws']],
-  ])('answers %j', async (query, expected) => {
+  ])('returns the matching providers for %j', async (query, expected) => {
     const answer = expectStatus(await server.get(`${pathOfProviders('listed')}?${query}`), 200);
     expect(namesIn(answer)).toEqual(expected);
     expect(answer.body.meta.pagination['total-count']).toBe(expected.length);
   });
 
-  it('is shown page by page', async () => {
+  it('has pages', async () => {
     const { body } = expectStatus(await server.get(`${pathOfProviders('listed')}?page[size]=3`), 200);
     expect(body.meta.pagination).toEqual({
       'current-page': 1,
@@ -347,12 +349,12 @@ describe('the list of providers', () => {
     expect(past.body).toMatchObject({ data: [], meta: { pagination: { 'current-page': 9, 'total-count': 4 } } });
   });
 
-  it('brings versions along, as they are shown themselves', async () => {
-    const shown = expectStatus(await server.get(pathOfVersion('listed', 'aws', '1.0.0')), 200).body.data;
+  it('includes versions as the same documents that their own endpoints return', async () => {
+    const version = expectStatus(await server.get(pathOfVersion('listed', 'aws', '1.0.0')), 200).body.data;
     for (const include of ['registry-provider-versions', 'registry_provider_versions']) {
       const paths = [pathOfProviders('listed'), pathOfProvider('listed', 'aws')];
       for (const path of paths) {
-        expect(expectStatus(await server.get(`${path}?include=${include}`), 200).body.included).toEqual([shown]);
+        expect(expectStatus(await server.get(`${path}?include=${include}`), 200).body.included).toEqual([version]);
       }
     }
     const none = await server.get(`${pathOfProvider('listed', 'google')}?include=registry-provider-versions`);
@@ -363,7 +365,7 @@ describe('the list of providers', () => {
     );
   });
 
-  it('is empty where there is none', async () => {
+  it('is empty if the organization has no provider', async () => {
     await makeOrganization(server, 'bare');
     const { body } = expectStatus(await server.get(pathOfProviders('bare')), 200);
     expect(body).toMatchObject({ data: [], meta: { pagination: { 'total-pages': 0, 'total-count': 0 } } });
@@ -380,7 +382,7 @@ describe('tags of a provider', () => {
       ({ attributes: { key, value } }: any) => [key, value],
     );
 
-  it('are replaced as a whole, kept if they are not named, and listed by the provider’s id', async () => {
+  it('are replaced completely, unchanged if the request omits them, and listed by the id of the provider', async () => {
     const id = await makeProvider(server, 'acme', 'tagged');
     const path = pathOfProvider('acme', 'tagged');
     const { body } = expectStatus(await tag(path, tagBindings({ env: 'prod', team: '' })), 200);
@@ -404,7 +406,7 @@ describe('tags of a provider', () => {
     expect(await pairs(id)).toEqual([]);
   });
 
-  it('can also belong to public providers', async () => {
+  it('can belong to public providers', async () => {
     const { id } = expectStatus(
       await create({ name: 'labels', namespace: 'cloudposse', 'registry-name': 'public' }),
       201,
@@ -413,7 +415,7 @@ describe('tags of a provider', () => {
     expect(await pairs(id)).toEqual([['env', 'prod']]);
   });
 
-  it('are refused with a pointer into the request, and change nothing', async () => {
+  it('are refused with a pointer into the request, without any change', async () => {
     const id = await makeProvider(server, 'acme', 'strict');
     const path = pathOfProvider('acme', 'strict');
     expectStatus(await tag(path, tagBindings({ env: 'prod' })), 200);
@@ -426,7 +428,7 @@ describe('tags of a provider', () => {
     expect(await pairs(id)).toEqual([['env', 'prod']]);
   });
 
-  it('are read by members and changed by managers, and are in the trail', async () => {
+  it('are read by members and changed by managers, and the audit trail records changes', async () => {
     await makeOrganization(server, 'tagging');
     const id = await makeProvider(server, 'tagging', 'aws');
     const path = pathOfProvider('tagging', 'aws');
@@ -447,8 +449,8 @@ describe('tags of a provider', () => {
   });
 });
 
-describe('a provider that goes', () => {
-  it('takes its versions and platforms along, and the trail tells of each', async () => {
+describe('deleting a provider', () => {
+  it('deletes its versions and platforms, and the audit trail records each of them', async () => {
     await makeOrganization(server, 'told');
     expectStatus(await addKey(server, 'told', signer), 201);
     const provider = await makeProvider(server, 'told', 'going');
@@ -456,8 +458,13 @@ describe('a provider that goes', () => {
     const version = (await server.get(path)).body.data;
     const draft = await makeVersion(server, 'told', 'going', '1.1.0');
     expectStatus(await server.delete(pathOfProvider('told', 'going')), 204);
-    const gone = [pathOfProvider('told', 'going'), `/api/v2/registry-providers/${provider}`, path, `${path}/platforms`];
-    for (const one of gone) expectStatus(await server.get(one), 404);
+    const paths = [
+      pathOfProvider('told', 'going'),
+      `/api/v2/registry-providers/${provider}`,
+      path,
+      `${path}/platforms`,
+    ];
+    for (const one of paths) expectStatus(await server.get(one), 404);
     expectStatus(await server.delete(pathOfProvider('told', 'going')), 404);
 
     const reader = server.as(await makeOrganizationToken(server, 'told'));
@@ -467,11 +474,14 @@ describe('a provider that goes', () => {
       .filter(({ resource: { type } }) => type.startsWith('registry_provider'))
       .map(({ resource: { type, id, action } }) => [type, action, id])
       .toReversed();
-    const [one, other] = version.relationships.platforms.data.map(({ id }: { id: string }) => id) as [string, string];
+    const [one, otherPlatform] = version.relationships.platforms.data.map(({ id }: { id: string }) => id) as [
+      string,
+      string,
+    ];
     const destroyed = entries.filter(([, action]) => action === 'destroy');
     expect(destroyed.map(([type, , id]) => [type, id])).toEqual([
       ['registry_provider', provider],
-      ...[one, other].map(() => ['registry_provider_platform', expect.any(String)]),
+      ...[one, otherPlatform].map(() => ['registry_provider_platform', expect.any(String)]),
       ['registry_provider_version', version.id],
       ['registry_provider_version', draft.id],
     ]);
@@ -480,7 +490,7 @@ describe('a provider that goes', () => {
         .filter(([type]) => type === 'registry_provider_platform')
         .map(([, , id]) => id)
         .toSorted(),
-    ).toEqual([one, other].toSorted());
+    ).toEqual([one, otherPlatform].toSorted());
     expect(entries[0]).toEqual(['registry_provider', 'create', provider]);
     const meta = (body.data as Entry[]).find(
       ({ resource: { type, action } }) => type === 'registry_provider_platform' && action === 'create',
@@ -488,7 +498,7 @@ describe('a provider that goes', () => {
     expect(meta).toEqual({ provider: 'going', version: '1.0.0', ...platformAttributes('going', '1.0.0', ...DARWIN) });
   });
 
-  it('with thousands of versions makes pages of the list smaller, brings the newest along, and is gone at once, its versions in steps that can be interrupted, in the name of the caller', async () => {
+  it('hides a provider with thousands of versions at once, and deletes the versions in steps that can be interrupted, in the name of the caller; before that, list pages are shorter and includes are limited', async () => {
     const { id: organization } = await makeOrganization(server, 'many');
     await makeProvider(server, 'many', 'small');
     await makeVersion(server, 'many', 'small', '1.0.0');
@@ -502,13 +512,13 @@ describe('a provider that goes', () => {
     expect(namesIn(second)).toEqual(['small']);
     expect(second.body.meta.pagination).toMatchObject({ 'page-size': 1, 'total-pages': 2, 'total-count': 2 });
     const { data, included } = expectStatus(await server.get(`${path}?include=registry_provider_versions`), 200).body;
-    const named = data.relationships['registry-provider-versions'].data as { id: string }[];
-    expect(named).toHaveLength(MANY);
-    // 4 MiB of 1,300 bytes a version: the newest of them.
-    expect((included as { id: string }[]).map(({ id }) => id)).toEqual(named.slice(0, 3_226).map(({ id }) => id));
+    const references = data.relationships['registry-provider-versions'].data as { id: string }[];
+    expect(references).toHaveLength(MANY);
+    // The newest versions that fit into 4 MiB, at 1,300 bytes each.
+    expect((included as { id: string }[]).map(({ id }) => id)).toEqual(references.slice(0, 3_226).map(({ id }) => id));
     expectStatus(await server.delete(path), 204);
-    for (const gone of [path, `${path}/versions`, `${path}/versions/1.0.0`, `${path}/versions/1.0.${MANY - 1}`])
-      expectStatus(await server.get(gone), 404);
+    for (const deletedPath of [path, `${path}/versions`, `${path}/versions/1.0.0`, `${path}/versions/1.0.${MANY - 1}`])
+      expectStatus(await server.get(deletedPath), 404);
     await makeProvider(server, 'many', 'large');
     await makeVersion(server, 'many', 'large', '1.0.0');
 
@@ -535,21 +545,21 @@ describe('a provider that goes', () => {
     expectStatus(await server.get(`${pathOfProvider('many', 'small')}/versions/1.0.0`), 200);
   });
 
-  it('goes with its organization, and nothing of it stays', async () => {
+  it('happens with its organization and leaves no rows', async () => {
     const { id } = await makeOrganization(server, 'ended');
     expectStatus(await addKey(server, 'ended', signer), 201);
     await makeProvider(server, 'ended', 'last');
     await publishVersion(server, 'ended', 'last', '1.0.0', signer);
     expectStatus(await server.delete('/api/v2/organizations/ended'), 204);
-    const left = await server.database.rows(sql`
+    const remaining = await server.database.rows(sql`
       select id from registry_providers where organization = ${id}
       union all select id from registry_provider_versions where organization = ${id}
       union all select id from registry_provider_platforms where organization = ${id}
       union all select id from gpg_keys where organization = ${id}`);
-    expect(left).toEqual([]);
+    expect(remaining).toEqual([]);
   });
 
-  it('lets nothing be born into it meanwhile', async () => {
+  it('prevents new versions and platforms from simultaneous requests', async () => {
     const path = pathOfProvider('acme', 'fading');
     const platform = platformBody(platformAttributes('fading', '1.0.0'));
     await makeProvider(server, 'acme', 'fading');
@@ -559,12 +569,12 @@ describe('a provider that goes', () => {
     await makeVersion(server, 'acme', 'fading', '1.0.0');
     runBetween(server.store, () => server.delete(path));
     expectStatus(await server.post(`${path}/versions/1.0.0/platforms`, platform), 404);
-    // Nor into another one of the same name.
+    // A platform is not created below a new provider with the same name either.
     await makeProvider(server, 'acme', 'fading');
     expectStatus(await server.post(`${path}/versions/1.0.0/platforms`, platform), 404);
   });
 
-  it('takes along what is born into it meanwhile', async () => {
+  it('also deletes versions and platforms that are created during the request', async () => {
     const path = pathOfVersions('acme', 'filling');
     await makeProvider(server, 'acme', 'filling');
     await makeVersion(server, 'acme', 'filling', '1.0.0');
@@ -574,21 +584,21 @@ describe('a provider that goes', () => {
       expectStatus(await server.post(`${path}/1.0.0/platforms`, platform), 201);
     });
     expectStatus(await server.delete(pathOfProvider('acme', 'filling')), 204);
-    const left = await server.database.rows(sql`
+    const orphans = await server.database.rows(sql`
       select v.id from registry_provider_versions v where not exists (select 1 from registry_providers p where p.id = v.provider)
       union all
       select l.id from registry_provider_platforms l
        where not exists (select 1 from registry_provider_versions v where v.id = l.version)`);
-    expect(left).toEqual([]);
+    expect(orphans).toEqual([]);
   });
 
-  it('is not born into an organization that goes meanwhile', async () => {
+  it('a new provider is refused if its organization is deleted during the request', async () => {
     await makeOrganization(server, 'ending');
     runBetween(server.store, () => server.delete('/api/v2/organizations/ending'));
     expect((await create({ name: 'late' }, 'ending')).status).toBe(404);
   });
 
-  it('goes once, however many delete it at once while others add to it', async () => {
+  it('succeeds once, however many requests delete it while others add to it', async () => {
     for (let round = 0; round < 5; round += 1) {
       await makeProvider(server, 'acme', 'crowded');
       for (const version of ['1.0.0', '2.0.0']) await makeVersion(server, 'acme', 'crowded', version);
@@ -606,8 +616,8 @@ describe('a provider that goes', () => {
   });
 });
 
-describe('who may handle providers', () => {
-  it('are members to read, and managers of providers to change', async () => {
+describe('permissions on providers', () => {
+  it('let members read providers, and managers of providers change them', async () => {
     await create({ name: 'guarded' });
     const path = pathOfProvider('acme', 'guarded');
     const access = { 'organization-access': { 'manage-providers': true } };
@@ -627,7 +637,7 @@ describe('who may handle providers', () => {
     expectStatus(await manager.delete(path), 204);
   });
 
-  it('is nobody from elsewhere: not by name, not by id, not with their own organization in the path', async () => {
+  it('return 404 to callers of other organizations by name, by id, and with their own organization in the path', async () => {
     const id = await makeProvider(server, 'acme', 'secret');
     const answers = [
       await stranger.get(PATH),
@@ -645,7 +655,7 @@ describe('who may handle providers', () => {
 });
 
 describe('views and snapshots of the registry', () => {
-  it('are those that the log makes', async () => {
+  it('equal those that are rebuilt from the log', async () => {
     await expectViewsMatchLog(server, [registryDefinition]);
   });
 });

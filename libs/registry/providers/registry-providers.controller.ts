@@ -45,7 +45,7 @@ export const updateBody = resourceBody(
 
 const REGISTRIES = ['private', 'public'];
 
-/** A blank one is wrong in two ways, and clients show both (clients.md §2). */
+/** Rejects a blank name with two errors, because clients show both (clients.md §2). */
 const checkRegistryName = (name: string): void =>
   runAllChecks(
     () => checkNamePresent(name),
@@ -95,7 +95,7 @@ export class RegistryProvidersController {
       withVersions,
     );
     const resources = rows.map((row) => renderRegistryProvider(row, actor));
-    const included = withVersions ? await this.versionsOf(rows, actor) : undefined;
+    const included = withVersions ? await this.readVersions(rows, actor) : undefined;
     return renderPage(resources, { ...page, size: pageSize }, total, request.url, included);
   }
 
@@ -107,8 +107,8 @@ export class RegistryProvidersController {
   ): Promise<Document> {
     const { name, namespace, 'registry-name': registryName } = parseBody(createBody, body).data.attributes;
     checkRegistryName(registryName);
-    const asked = { registryName, namespace, name };
-    const row = await this.bus.execute(new CreateRegistryProvider(organization, asked, actor));
+    const names = { registryName, namespace, name };
+    const row = await this.bus.execute(new CreateRegistryProvider(organization, names, actor));
     return renderDocument(renderRegistryProvider(row, actor));
   }
 
@@ -118,15 +118,15 @@ export class RegistryProvidersController {
     @Query() query: QueryOf,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    return this.shown(() => findRegistryProviderByPath(this.database, actor, path), query, actor);
+    return this.renderWithVersions(() => findRegistryProviderByPath(this.database, actor, path), query, actor);
   }
 
   @Get('registry-providers/:id')
   async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.shown(() => findRegistryProvider(this.database, actor, id), query, actor);
+    return this.renderWithVersions(() => findRegistryProvider(this.database, actor, id), query, actor);
   }
 
-  /** Its tags are all that can change. */
+  /** Only the tags of a provider can change. */
   @Patch('organizations/:organization/registry-providers/:registryName/:namespace/:name')
   async update(@Param() path: ProviderPath, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const bindings = toBindings(parseBody(updateBody, body).data.relationships?.['tag-bindings']);
@@ -135,7 +135,7 @@ export class RegistryProvidersController {
     );
   }
 
-  /** Returns all of them, because go-tfe does not follow pages here. */
+  /** Returns all tags, because go-tfe does not follow pages here. */
   @Get('registry-providers/:id/tag-bindings')
   async tagBindings(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
     return renderDocument(renderProviderBindings(await findRegistryProvider(this.database, actor, id)));
@@ -147,14 +147,18 @@ export class RegistryProvidersController {
     await this.bus.execute(new DeleteRegistryProvider(path, actor));
   }
 
-  private async shown(find: () => Promise<RegistryProviderRow>, query: QueryOf, actor: Actor): Promise<Document> {
+  private async renderWithVersions(
+    find: () => Promise<RegistryProviderRow>,
+    query: QueryOf,
+    actor: Actor,
+  ): Promise<Document> {
     const withVersions = includesVersions(query);
     const row = await find();
-    const included = withVersions ? await this.versionsOf([row], actor) : undefined;
+    const included = withVersions ? await this.readVersions([row], actor) : undefined;
     return renderDocument(renderRegistryProvider(row, actor), included);
   }
 
-  private versionsOf(rows: readonly RegistryProviderRow[], actor: Actor): Promise<Resource[]> {
+  private readVersions(rows: readonly RegistryProviderRow[], actor: Actor): Promise<Resource[]> {
     const ids = rows.flatMap(({ versions }) => versions);
     return readRelated(
       this.database,

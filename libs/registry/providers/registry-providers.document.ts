@@ -3,7 +3,7 @@ import { deriveTagBindingId } from '#tag-bindings';
 import { linkTo, toMany, toOne, type Resource } from '#json-api';
 import type { RegistryProviderRow } from './registry-providers.queries.js';
 
-/** The path of a private provider, which is in the namespace of its organization. */
+/** Returns the path of a private provider. Its namespace is the name of its organization. */
 export const buildProviderPath = (organizationName: string, name: string): string =>
   `/api/v2/organizations/${organizationName}/registry-providers/private/${organizationName}/${name}`;
 
@@ -39,7 +39,10 @@ export const renderRegistryProvider = (row: RegistryProviderRow, actor: Identity
   };
 };
 
-/** The tags of a provider as bindings. A tag without a value shows an empty one, as those of workspaces do (clients.md §8). */
+/**
+ * Renders the tags of a provider as bindings. A tag without a value has an empty value, as for workspaces (clients.md
+ * §8).
+ */
 export const renderProviderBindings = ({ id, tags }: Pick<RegistryProviderRow, 'id' | 'tags'>): Resource[] =>
   tags.map(({ key, value }) => ({
     id: deriveTagBindingId(id, key),

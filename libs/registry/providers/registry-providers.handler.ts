@@ -24,7 +24,7 @@ export class CreateRegistryProvider extends Command<RegistryProviderRow> {
   }
 }
 
-/** Replaces the tags of a provider; `bindings` undefined leaves them as they are. */
+/** Replaces the tags of a provider. If `bindings` is undefined, the tags stay unchanged. */
 export class TagRegistryProvider extends Command<RegistryProviderRow> {
   constructor(
     readonly path: ProviderPath,
@@ -84,8 +84,8 @@ export class CreateRegistryProviderHandler implements ICommandHandler<CreateRegi
   ): Promise<ParentOrganization> {
     const { database } = this.store;
     if (registryName === 'public') return loadCuratingOrganization(database, actor, organization);
-    const place = await loadParentOrganization(database, actor, 'manage-providers', organization);
-    if (namespace === organization) return place;
+    const parent = await loadParentOrganization(database, actor, 'manage-providers', organization);
+    if (namespace === organization) return parent;
     throw unprocessable(`Namespace of a private provider must be the organization, ${organization}`, 'namespace');
   }
 }
@@ -102,8 +102,8 @@ export class TagRegistryProviderHandler implements ICommandHandler<TagRegistryPr
         return { ...(await this.store.restore(found.id, registryProvider, found.snapshot)), found };
       },
       command: ({ state }) => {
-        const kept = state.status === 'active' ? state.tags : [];
-        return { type: 'TagRegistryProvider', data: { bindings: bindings ?? kept } } as const;
+        const current = state.status === 'active' ? state.tags : [];
+        return { type: 'TagRegistryProvider', data: { bindings: bindings ?? current } } as const;
       },
       organization: ({ found }) => found.organization,
       holding: ({ found }) => [expectVersion(found.organization, found.organizationVersion)],
@@ -118,7 +118,7 @@ export class TagRegistryProviderHandler implements ICommandHandler<TagRegistryPr
 export class DeleteRegistryProviderHandler implements ICommandHandler<DeleteRegistryProvider> {
   constructor(private readonly store: EventStore) {}
 
-  /** Its versions go with it: the first of them in the same append, the others in steps (deleted-providers.job.ts). */
+  /** Deletes the versions too: the first of them in the same append, the others in steps (deleted-providers.job.ts). */
   async execute({ path, actor }: DeleteRegistryProvider): Promise<void> {
     await this.store.untilFirst(async () => {
       const found = await loadRegistryProviderForCommand(this.store.database, actor, path, VERSIONS_PER_DELETION);
@@ -128,7 +128,8 @@ export class DeleteRegistryProviderHandler implements ICommandHandler<DeleteRegi
         const loaded = await this.store.restore(id, registryProviderVersion, snapshot);
         return decideWrite(registryProviderVersion, loaded, organization, { type: 'DeleteVersion', data: {} });
       });
-      // The provider first: who changes a version holds it before that, and two such appends would wait for one another.
+      // Provider first: commands on a version lock the provider before the version. In another order, two such appends
+      // would deadlock.
       const writes = [
         expectVersion(organization, organizationVersion),
         decideWrite(registryProvider, provider, organization, { type: 'DeleteRegistryProvider', data: {} }),

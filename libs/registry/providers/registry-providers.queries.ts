@@ -22,11 +22,11 @@ export type RegistryProviderRow = {
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
   readonly tags: readonly Tag[];
-  /** Ids of its versions, the newest first. */
+  /** Ids of the versions, newest first. */
   readonly versions: readonly string[];
 };
 
-/** Where a provider is found: `/organizations/:organization/registry-providers/:registryName/:namespace/:name`. */
+/** Path parameters of a provider: `/organizations/:organization/registry-providers/:registryName/:namespace/:name`. */
 export type ProviderPath = {
   readonly organization: string;
   readonly registryName: string;
@@ -34,14 +34,14 @@ export type ProviderPath = {
   readonly name: string;
 };
 
-/** Whether the organization `o` curates public providers. */
+/** Condition: the organization `o` curates public providers. */
 const IS_CURATING = sql.raw(`(o.settings ->> 'publicProviderCurationEnabled')::boolean`);
 
 const noCuration = () => forbidden('Public provider curation is disabled');
 
 /**
- * Throws forbidden for a public provider, which has no versions here (contract §4.4), if the caller sees the organization.
- * Throws not-found for other paths that no private provider has.
+ * Throws forbidden for a public provider, which has no versions here (contract §4.4), if the caller can see the
+ * organization. Throws not-found for paths that no private provider can have.
  */
 export const requirePrivateProvider = async (
   database: Database,
@@ -55,7 +55,7 @@ export const requirePrivateProvider = async (
   await requireProviderExists(database, actor, path);
 };
 
-/** Throws not-found for a path that no provider has, whatever its name is. */
+/** Throws not-found for a path that no provider can have, whatever its name is. */
 const requireProviderExists = async (
   database: Database,
   actor: Actor,
@@ -67,8 +67,8 @@ const requireProviderExists = async (
 };
 
 /**
- * Returns the organization for a caller that lists public providers in it. Throws forbidden while it does not curate them
- * (contract §4.4), even for callers that may not list any: they see the organization.
+ * Returns the organization for a caller that adds public providers. Throws forbidden while curation is disabled
+ * (contract §4.4), even for callers that may not add any: they can see the organization.
  */
 export const loadCuratingOrganization = async (
   database: Database,
@@ -86,7 +86,7 @@ export const loadCuratingOrganization = async (
   return row;
 };
 
-/** Throws as `loadCuratingOrganization` does while the organization does not curate public providers. */
+/** Throws as `loadCuratingOrganization` does while curation of public providers is disabled. */
 const requireCuration = async (
   database: Database,
   actor: Actor,
@@ -111,7 +111,7 @@ const FROM = sql.raw('from registry_providers p join organizations o on o.id = p
 
 export const selectRegistryProviderById = (id: string): Sql => sql`select ${columns} ${FROM} where p.id = ${id}`;
 
-/** The condition that a row of `p` and `o` is the provider at this path. */
+/** Returns the condition that a row of `p` and `o` is the provider at this path. */
 export const isProviderAt = ({ organization, registryName, namespace, name }: ProviderPath): Sql =>
   registryName === 'public'
     ? sql`o.name = ${organization} and p.name = ${name} and p.namespace = ${namespace}`
@@ -146,7 +146,7 @@ export type RegistryProviderForCommand = {
   readonly organizationVersion: number;
   readonly name: string;
   readonly snapshot: StreamSnapshot;
-  /** The oldest of its versions, as many as were asked for. */
+  /** The oldest versions, as many as requested. */
   readonly versions: readonly { readonly id: string; readonly snapshot: StreamSnapshot }[];
 };
 
@@ -172,7 +172,7 @@ export const loadRegistryProviderForCommand = async (
   return row;
 };
 
-/** How many versions one append deletes. */
+/** Maximum number of versions that one append deletes. */
 export const VERSIONS_PER_DELETION = 50;
 
 export type VersionsOfDeletedProvider = {
@@ -182,7 +182,7 @@ export type VersionsOfDeletedProvider = {
   readonly versions: RegistryProviderForCommand['versions'];
 };
 
-/** Returns the oldest versions of a provider that is deleted, as many as are asked for; undefined if there are none. */
+/** Returns the oldest versions of one deleted provider, as many as requested; undefined if none remain. */
 export const findVersionsOfDeletedProvider = (
   database: Database,
   versions: number,
@@ -204,12 +204,12 @@ export type RegistryProviderFilter = {
   readonly organizationName: string | undefined;
 };
 
-/** A page of providers. It has fewer items than asked for if they have many versions. */
+/** A page of providers. It has fewer items than requested if the providers have many versions. */
 export type ListedProviders = ListPage<RegistryProviderRow> & { readonly pageSize: number };
 
-/** Bytes of a platform of an included version, and of a version of which a provider shows only the id. */
+/** Bytes of a platform in an included version, and of a version's id in a provider. */
 const BYTES_OF_REFERENCE = 80;
-/** The bytes of an included version, the row `v`: measured with the links of an upload. */
+/** Bytes of the included version in the row `v`, measured with upload links. */
 export const BYTES_OF_VERSION = sql`1300::bigint + ${BYTES_OF_REFERENCE} * (
   select count(*) from registry_provider_platforms l where l.version = v.id)`;
 
@@ -218,7 +218,10 @@ const inRegistry = (registryName: string): Sql => {
   return registryName === 'public' ? sql`p.namespace is not null` : sql`false`;
 };
 
-/** The page size: an SQL expression. Each provider names all of its versions, and `include` adds their documents. */
+/**
+ * Returns the page size as an SQL expression. Each provider contains the ids of all its versions, and `include` adds
+ * their documents.
+ */
 const sizeOf = (page: PageRequest, withVersions: boolean, where: Sql): Sql => {
   const bytes = withVersions ? BYTES_OF_VERSION : sql`${BYTES_OF_REFERENCE}::bigint`;
   return buildFittingPageSize(
@@ -228,7 +231,10 @@ const sizeOf = (page: PageRequest, withVersions: boolean, where: Sql): Sql => {
   );
 };
 
-/** One page and the count of all, in one statement. Without public providers while the organization does not curate them. */
+/**
+ * Returns one page and the total count, in one statement. Omits public providers while the organization does not curate
+ * them.
+ */
 export const listRegistryProviders = async (
   database: Database,
   actor: Actor,
@@ -244,7 +250,7 @@ export const listRegistryProviders = async (
     ...(ofOrganization ? [sql`o.name = ${ofOrganization}`] : []),
     ...(search ? [sql`position(lower(${search}) in lower(coalesce(p.namespace || '/', '') || p.name)) > 0`] : []),
   ]);
-  const found = await database.slowRows<RegistryProviderRow & { owner: string; total: number; pageSize: number }>(
+  const rows = await database.slowRows<RegistryProviderRow & { owner: string; total: number; pageSize: number }>(
     actor,
     sql`
     select o.id as owner, o."pageSize", (select count(*) from registry_providers p where ${where}) as total, page.*
@@ -255,8 +261,8 @@ export const listRegistryProviders = async (
                           order by p.name, p.id ${buildLimitWithSize(page, sql.raw('o."pageSize"'))}) page on true
      order by page.name, page.id`,
   );
-  const [first] = found;
+  const [first] = rows;
   if (!first) throw notFound();
   requirePermission(actor, 'read-providers', { organization: first.owner });
-  return { ...toListPage(found), pageSize: first.pageSize };
+  return { ...toListPage(rows), pageSize: first.pageSize };
 };

@@ -26,7 +26,7 @@ afterAll(() => server.close());
 let count = 0;
 let release: TestRelease;
 let linux: TestArchive;
-/** Of the platform, which is that of its file. */
+/** Id of the platform, which is also the id of its file. */
 let id: string;
 
 beforeEach(async () => {
@@ -35,7 +35,7 @@ beforeEach(async () => {
   id = (await release.addPlatform(linux)).id as string;
 });
 
-const keepHouse = (blobs: BlobStore = server.house.blobs): Promise<number> =>
+const removeAbandoned = (blobs: BlobStore = server.house.blobs): Promise<number> =>
   runJobOnce(createAbandonedUploadsJob(server.database, blobs, clock));
 
 const notes = async (): Promise<string[]> => {
@@ -43,12 +43,12 @@ const notes = async (): Promise<string[]> => {
   return rows.map((row) => row.id);
 };
 
-const begin = (file = id): Promise<void> =>
+const beginUpload = (file = id): Promise<void> =>
   recordUploadAttempt(server.database, { id: file, attempt: randomUUID() }, clock.now());
 
-/** What a process leaves that is killed before it can tell of the file. */
+/** Leaves the state of a process that was killed between storing the file and appending the event. */
 const beKilledAfterStoring = async (file = id, bytes = linux.bytes): Promise<void> => {
-  await begin(file);
+  await beginUpload(file);
   await files.put(file, bytes);
 };
 
@@ -62,61 +62,61 @@ const download = async (): Promise<Buffer> => {
   return Buffer.from(await response.arrayBuffer());
 };
 
-describe('a file that no event tells of', () => {
-  it('is removed with its note after two days, and not before', async () => {
+describe('a stored file without an event', () => {
+  it('is removed with its note after two days, not earlier', async () => {
     const version = (await release.document()).id as string;
-    const others = [`${version}/${'a'.repeat(64)}`, `${version}/${'b'.repeat(64)}`];
+    const otherFiles = [`${version}/${'a'.repeat(64)}`, `${version}/${'b'.repeat(64)}`];
     await beKilledAfterStoring();
-    for (const other of others) await beKilledAfterStoring(other);
+    for (const other of otherFiles) await beKilledAfterStoring(other);
     clock.pass({ minutes: 47 * 60 });
-    expect(await keepHouse()).toBe(0);
+    expect(await removeAbandoned()).toBe(0);
     expect(await files.size(id)).toBe(linux.bytes.length);
     clock.pass({ minutes: 2 * 60 });
-    expect(await keepHouse()).toBe(3);
-    expect(await Promise.all([id, ...others].map((file) => files.size(file)))).toEqual([null, null, null]);
+    expect(await removeAbandoned()).toBe(3);
+    expect(await Promise.all([id, ...otherFiles].map((file) => files.size(file)))).toEqual([null, null, null]);
     expect(await notes()).toEqual([]);
   });
 
-  it('and was never stored is only a note', async () => {
-    await begin();
+  it('has only a note to remove if it was never stored', async () => {
+    await beginUpload();
     clock.pass({ days: 3 });
-    expect(await keepHouse()).toBe(1);
+    expect(await removeAbandoned()).toBe(1);
     expect(await notes()).toEqual([]);
   });
 
-  it('is taken for what it is by who uploads it again', async () => {
+  it('is used by a client that uploads it again', async () => {
     await beKilledAfterStoring();
     await uploaded();
     expect(await download()).toEqual(linux.bytes);
     clock.pass({ days: 3 });
-    expect(await keepHouse()).toBe(1);
+    expect(await removeAbandoned()).toBe(1);
     expect(await download()).toEqual(linux.bytes);
     expect(await notes()).toEqual([]);
   });
 
-  it('stays while somebody is uploading it again', async () => {
+  it('is not removed while a client uploads it again', async () => {
     await beKilledAfterStoring();
     clock.pass({ days: 3 });
-    await begin();
-    expect(await keepHouse()).toBe(0);
+    await beginUpload();
+    expect(await removeAbandoned()).toBe(0);
     expect(await files.size(id)).toBe(linux.bytes.length);
     clock.pass({ days: 3 });
-    expect(await keepHouse()).toBe(1);
+    expect(await removeAbandoned()).toBe(1);
     expect(await files.size(id)).toBeNull();
   });
 
-  it('of a version that was deleted meanwhile goes as well', async () => {
+  it('is removed even if its version was deleted', async () => {
     await beKilledAfterStoring();
     expectStatus(await server.delete(release.path), 204);
     clock.pass({ days: 3 });
-    expect(await keepHouse()).toBe(1);
+    expect(await removeAbandoned()).toBe(1);
     expect(await files.size(id)).toBeNull();
   });
 });
 
-/** Another store, whose removals wait until they are let through. */
+/** A blob store whose removals wait until the test opens the gate. */
 class GuardedBlobs extends BlobStore {
-  readonly asked = Promise.withResolvers<void>();
+  readonly removalBegan = Promise.withResolvers<void>();
   readonly gate = Promise.withResolvers<void>();
 
   constructor(private readonly inner: BlobStore) {
@@ -136,35 +136,35 @@ class GuardedBlobs extends BlobStore {
   }
 
   override async delete(key: string): Promise<void> {
-    this.asked.resolve();
+    this.removalBegan.resolve();
     await this.gate.promise;
     await this.inner.delete(key);
   }
 }
 
 describe('a file that is being removed', () => {
-  it('is uploaded again when that is done, and not before', async () => {
+  it('is uploaded again only after the removal has finished', async () => {
     await beKilledAfterStoring();
     clock.pass({ days: 3 });
     const blobs = new GuardedBlobs(server.house.blobs);
-    const kept = keepHouse(blobs);
-    await blobs.asked.promise;
-    const again = uploaded();
+    const removal = removeAbandoned(blobs);
+    await blobs.removalBegan.promise;
+    const upload = uploaded();
     await waitingForLock();
     blobs.gate.resolve();
-    expect(await kept).toBe(1);
-    await again;
+    expect(await removal).toBe(1);
+    await upload;
     expect(await download()).toEqual(linux.bytes);
     expect(await notes()).toEqual([]);
   });
 });
 
-/** Resolves when somebody waits for a lock that another one has. */
+/** Resolves when a connection waits for an advisory lock. */
 const waitingForLock = async (): Promise<void> => {
   for (;;) {
-    const [found] = await server.database.rows(sql`
+    const [waiting] = await server.database.rows(sql`
       select 1 from pg_locks where locktype = 'advisory' and not granted
          and database = (select oid from pg_database where datname = current_database())`);
-    if (found) return;
+    if (waiting) return;
   }
 };

@@ -4,14 +4,14 @@ import type { ScheduledJob, Database } from '#postgres';
 import { listAbandonedFiles, removeAbandonedFile } from './release-files.queries.js';
 import { ReleaseFiles } from './release.files.js';
 
-/** Nothing that was begun so long ago is still going on: no upload takes longer than a day (release-files.handler.ts). */
+/** No upload that began so long ago can still be running: an upload takes at most a day (release-files.handler.ts). */
 const ABANDONED_AFTER_MS = 48 * 60 * 60 * 1000;
-const AT_ONCE = 100;
+const PAGE_SIZE = 100;
 const EVERY_MS = 60 * 60 * 1000;
 
 /**
- * Removes files that were stored without the log being told: the process was killed in between, or the file was no longer
- * wanted by then. Each was noted before it was stored, and its note goes with the event that tells of it.
+ * Removes files that were stored without an event: the process was killed in between, or the file was refused in the
+ * end. A note is recorded before each file is stored and deleted in the transaction of the event.
  */
 export const createAbandonedUploadsJob = (database: Database, blobs: BlobStore, clock: Clock): ScheduledJob => {
   const files = new ReleaseFiles(blobs);
@@ -23,7 +23,7 @@ export const createAbandonedUploadsJob = (database: Database, blobs: BlobStore, 
       const session = await database.session();
       try {
         while (!signal.aborted) {
-          const ids = await listAbandonedFiles(database, before, AT_ONCE);
+          const ids = await listAbandonedFiles(database, before, PAGE_SIZE);
           if (ids.length === 0) return;
           for (const id of ids) {
             await removeAbandonedFile(session, { id, before, remove: () => files.remove(id) });

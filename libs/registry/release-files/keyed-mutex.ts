@@ -1,13 +1,13 @@
 /**
- * One after the other, in the order in which they came, for each key. Whoever appends to one stream at the same time as
- * fifty others would be too late most of the time, and decide anew each time.
+ * Runs work one at a time for each key, in order of arrival. Without it, each of fifty simultaneous appends to one
+ * stream would fail and decide again most of the time.
  */
 export class KeyedMutex {
   private readonly last = new Map<string, Promise<unknown>>();
 
   async take<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.last.get(key) ?? Promise.resolve();
-    // Whatever became of the one before.
+    // Continues even if the previous work failed.
     const mine = before.then(work, work);
     this.last.set(key, mine);
     try {

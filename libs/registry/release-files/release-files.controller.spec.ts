@@ -52,13 +52,13 @@ const put = (link: string, bytes: Uint8Array): Promise<ApiResponse> => upload(se
 const binaryLink = (archive = linux): Promise<string> => release.linkOf(archive, 'provider-binary-upload');
 const detailOf = ({ body }: ApiResponse): string => body.errors[0].detail as string;
 
-/** Status and text of a refusal. */
+/** Returns status and text of a refusal. */
 const refused = async (answer: Promise<ApiResponse>): Promise<[number, string]> => {
-  const found = await answer;
-  return [found.status, detailOf(found)];
+  const response = await answer;
+  return [response.status, detailOf(response)];
 };
 
-/** All that uploads leave: events, files and drafts of them, notes. */
+/** Returns everything that uploads leave behind: number of events, names of files, ids of notes. */
 const traces = async () => {
   const { blobsFolder } = server.house.settings;
   const files = await readdir(blobsFolder, { recursive: true, withFileTypes: true }).catch(() => []);
@@ -75,7 +75,7 @@ const traces = async () => {
 
 type Sent = { readonly status: number; readonly text: string };
 
-/** A PUT as no fetch makes it: with a length that is not true, without one, or waiting to be asked for its body. */
+/** Sends a PUT that fetch cannot send: with a wrong length, without a length, or with `Expect: 100-continue`. */
 const rawPut = (
   link: string,
   headers: Readonly<Record<string, string | number>>,
@@ -95,7 +95,7 @@ const rawPut = (
   });
 
 describe('an upload', () => {
-  it('turns the flag of its file and the link, and what was uploaded is downloaded', async () => {
+  it('sets the flag of its file, replaces the upload link, and can be downloaded', async () => {
     await release.addPlatform(linux);
     const sums = checksumsOf(linux);
     const signature = await signer.sign(sums);
@@ -123,7 +123,7 @@ describe('an upload', () => {
     ['any content type', { 'content-type': 'application/vnd.api+json' }],
     ['no content type and no length', { 'transfer-encoding': 'chunked' }],
     ['a question beforehand', { expect: '100-continue', 'content-type': 'multipart/form-data; boundary=x' }],
-  ])('may come with %s', async (_, headers) => {
+  ])('may have %s', async (_, headers) => {
     await release.addPlatform(linux);
     const sent = await rawPut(await binaryLink(), headers, (request) => {
       if ('expect' in headers) request.once('continue', () => request.end(linux.bytes));
@@ -133,7 +133,7 @@ describe('an upload', () => {
     expect((await release.platform(linux)).attributes['provider-binary-uploaded']).toBe(true);
   });
 
-  it('is taken once: the link again is a conflict, whatever it brings, and changes nothing', async () => {
+  it('is accepted once: a second upload with the same link is a conflict and changes nothing', async () => {
     await release.addPlatform(linux);
     const sums = checksumsOf(linux);
     const links = [
@@ -155,7 +155,7 @@ describe('an upload', () => {
     expect({ ...(await release.document()), links: null }).toEqual({ ...document, links: null });
   });
 
-  it('of a zip that is not what was declared is refused with both checksums, and may be repeated', async () => {
+  it('is refused with both checksums if the zip does not match its declaration, and can be repeated', async () => {
     await release.addPlatform(linux);
     const before = await traces();
     const spoiled = Buffer.from(linux.bytes);
@@ -166,7 +166,7 @@ describe('an upload', () => {
     expect((await put(await binaryLink(), linux.bytes)).status).toBe(200);
   });
 
-  it('of nothing is refused', async () => {
+  it('is refused if it is empty', async () => {
     await release.addPlatform(linux);
     const before = await traces();
     for (const [link, name] of [
@@ -179,12 +179,12 @@ describe('an upload', () => {
     expect(await traces()).toEqual(before);
   });
 
-  it('that is cut short leaves nothing, and may be repeated', async () => {
+  it('leaves nothing if it is interrupted, and can be repeated', async () => {
     await release.addPlatform(linux);
     const sums = checksumsOf(linux);
     const before = await traces();
     const noted = (count: number, what: string) => waitUntil(async () => (await traces()).notes.length === count, what);
-    // A zip is noted before it comes, a small file is read before anything is done with it.
+    // The note of a zip is recorded before its bytes arrive. A small file is read completely first.
     for (const [link, bytes, notes] of [
       [await binaryLink(), linux.bytes, 1],
       [await release.link('shasums-upload'), sums, 0],
@@ -205,11 +205,11 @@ describe('an upload', () => {
   });
 });
 
-describe('an upload that the store has no room for', () => {
-  it('is put off with a 503, and may be repeated', async () => {
+describe('an upload that the store cannot write', () => {
+  it('returns 503 and can be repeated', async () => {
     await release.addPlatform(linux);
     const before = await traces();
-    // Not full, but as little to be written to: a file is where its folder should be.
+    // Simulates a full disk: a file has the path of the folder.
     const folder = join(server.house.settings.blobsFolder, 'registry');
     await mkdir(folder, { recursive: true });
     await rename(folder, `${folder}.away`);
@@ -223,17 +223,17 @@ describe('an upload that the store has no room for', () => {
     await rm(folder);
     await rename(`${folder}.away`, folder);
     const { id } = await release.platform(linux);
-    // The store may have it after all: the chore will see.
+    // The store may have the file after all; the scheduled job checks that.
     expect(await traces()).toEqual({ ...before, notes: [id] });
     expect((await put(await binaryLink(), linux.bytes)).status).toBe(200);
     await server.database.rows(sql`delete from registry.open_uploads where id = ${id}`);
   });
 });
 
-describe('an upload that is too large', () => {
+describe('an upload above the size limit', () => {
   const TOO_MUCH = 'The upload is larger than 1 MiB';
 
-  it('is refused before any of it is read where it says so, also to who asks first', async () => {
+  it('is refused before its content is read if the declared length is too large, also with Expect: 100-continue', async () => {
     await release.addPlatform(linux);
     const before = await traces();
     for (const headers of [{}, { expect: '100-continue' }]) {
@@ -245,7 +245,7 @@ describe('an upload that is too large', () => {
     expect(await traces()).toEqual(before);
   });
 
-  it('is refused as soon as it is where it does not say so', async () => {
+  it('is refused as soon as its content exceeds the limit if it declares no length', async () => {
     await release.addPlatform(linux);
     const before = await traces();
     const sent = await rawPut(await binaryLink(), { 'transfer-encoding': 'chunked' }, (request) =>
@@ -258,16 +258,16 @@ describe('an upload that is too large', () => {
   it.each([
     ['shasums-upload', 128],
     ['shasums-sig-upload', 64],
-  ] as const)('is refused at the end of %s of more than %d KiB', async (link, kib) => {
+  ] as const)('is refused for %s above %d KiB', async (link, kib) => {
     const words = `The upload is larger than ${kib} KiB`;
     expect(await refused(put(await release.link(link), Buffer.alloc(kib * 1024 + 1)))).toEqual([413, words]);
   });
 });
 
-describe('a link', () => {
+describe('a signed link', () => {
   const NOT_VALID = 'This link is not valid';
 
-  it('lives for a day', async () => {
+  it('expires after a day', async () => {
     await release.addPlatform(linux);
     const [first, second] = [await binaryLink(), await release.link('shasums-upload')];
     clock.pass({ minutes: 24 * 60 - 1 });
@@ -281,15 +281,15 @@ describe('a link', () => {
     expect(await refused(server.as(null).get(download))).toEqual([403, 'This link has expired']);
   });
 
-  it('that was forged, or made for something else, opens nothing', async () => {
+  it('is refused if it was forged or made for another purpose', async () => {
     await release.addPlatform(linux);
     const link = await binaryLink();
     const token = link.split('/').at(-1) ?? '';
     const [payload = '', mac = ''] = token.split('.');
-    const other = JSON.parse(Buffer.from(payload, 'base64url').toString()) as [string, number];
-    const moved = Buffer.from(JSON.stringify([other[0], other[1] + 1])).toString('base64url');
+    const subject = JSON.parse(Buffer.from(payload, 'base64url').toString()) as [string, number];
+    const extended = Buffer.from(JSON.stringify([subject[0], subject[1] + 1])).toString('base64url');
     const uploads = '/api/registry/private/v2/uploads';
-    for (const forged of [`${moved}.${mac}`, `${payload}.`, payload, `${token}.x`, `${payload}.${mac.slice(1)}A`]) {
+    for (const forged of [`${extended}.${mac}`, `${payload}.`, payload, `${token}.x`, `${payload}.${mac.slice(1)}A`]) {
       expect(await refused(put(`${uploads}/${forged}`, linux.bytes))).toEqual([403, NOT_VALID]);
     }
     await put(link, linux.bytes);
@@ -299,15 +299,15 @@ describe('a link', () => {
     expect(await refused(server.as(null).get(`${files}/${token}/${linux.filename}`))).toEqual([403, NOT_VALID]);
   });
 
-  it('of what is deleted leads nowhere', async () => {
+  it('returns 404 if its version or platform is deleted', async () => {
     await makeOrganization(server, 'brief');
     await addGpgKey(server, 'brief', signer);
-    const [inBrief, other] = [
+    const [inBrief, inDeletedProvider] = [
       await makeRelease(server, 'brief', 'tool', signer),
       await makeRelease(server, 'acme', `made-${(count += 1)}`, signer),
     ];
     const links: string[] = [];
-    for (const one of [release, inBrief, other]) {
+    for (const one of [release, inBrief, inDeletedProvider]) {
       await one.addPlatform(linux);
       links.push(await one.link('shasums-upload'), await one.linkOf(linux, 'provider-binary-upload'));
     }
@@ -318,7 +318,7 @@ describe('a link', () => {
     expect(await refused(put(ofWindows, windows.bytes))).toEqual([404, 'This platform has been deleted']);
     expectStatus(await server.delete(release.path), 204);
     expectStatus(await server.delete('/api/v2/organizations/brief'), 204);
-    expectStatus(await server.delete(other.path.replace(/\/versions.*/, '')), 204);
+    expectStatus(await server.delete(inDeletedProvider.path.replace(/\/versions.*/, '')), 204);
     const before = await traces();
     for (const link of links) {
       expect(await refused(put(link, linux.bytes))).toEqual([404, 'This version has been deleted']);
@@ -343,17 +343,17 @@ describe('SHA256SUMS', () => {
     expect((await put(link, checksumsOf(linux, windows))).status).toBe(200);
   });
 
-  it('that are there first bind the platforms that come', async () => {
+  it('limits later platforms to those that it lists', async () => {
     await put(await release.link('shasums-upload'), checksumsOf(linux));
-    const other = { ...linux, shasum: '0'.repeat(64) };
+    const changed = { ...linux, shasum: '0'.repeat(64) };
     const [wrong, unlisted] = [expect.stringMatching(/lists .* with checksum/), expect.stringMatching(/does not list/)];
-    expect(await refused(release.declarePlatform(other))).toEqual([422, wrong]);
+    expect(await refused(release.declarePlatform(changed))).toEqual([422, wrong]);
     expect(await refused(release.declarePlatform(release.archive('windows')))).toEqual([422, unlisted]);
     await release.addPlatform(linux);
   });
 });
 
-describe('a signature', () => {
+describe('an uploaded signature', () => {
   const signatureLink = (): Promise<string> => release.link('shasums-sig-upload');
   const isUploaded = async (): Promise<boolean> =>
     (await release.document()).attributes['shasums-sig-uploaded'] as boolean;
@@ -363,7 +363,7 @@ describe('a signature', () => {
     return sums;
   };
 
-  it.each([['before'], ['after']])('may come %s the checksums', async (when) => {
+  it.each([['before'], ['after']])('may arrive %s the checksums', async (when) => {
     await release.addPlatform(linux);
     const sums = checksumsOf(linux);
     const signature = await signer.sign(sums);
@@ -376,7 +376,7 @@ describe('a signature', () => {
     expect(Buffer.from(await download.arrayBuffer())).toEqual(signature);
   });
 
-  it('that is none of the checksums is refused at once, and another one may come', async () => {
+  it('is refused at once if it does not match the checksums, and a valid one is accepted later', async () => {
     await release.addPlatform(linux);
     const sums = await putSums();
     const stranger = await makeSigner();
@@ -387,8 +387,8 @@ describe('a signature', () => {
         await stranger.sign(sums),
         `SHA256SUMS.sig: The signature was made by the key ${stranger.keyId}, not by ${signer.keyId}`,
       ],
-      [await signer.sign(Buffer.from('else')), 'SHA256SUMS.sig: The signature is not one of this content'],
-      [randomBytes(300), 'SHA256SUMS.sig: The signature is none of OpenPGP, or is damaged'],
+      [await signer.sign(Buffer.from('else')), 'SHA256SUMS.sig: The signature does not match this content'],
+      [randomBytes(300), 'SHA256SUMS.sig: The signature is not an OpenPGP signature, or it is damaged'],
       [
         Buffer.from('-----BEGIN PGP SIGNATURE-----\n'),
         expect.stringMatching(/ASCII-armored; clients need a binary one/),
@@ -402,18 +402,18 @@ describe('a signature', () => {
     expect(await isUploaded()).toBe(true);
   });
 
-  it('that came first and is none of the checksums bars them, until another one takes its place', async () => {
+  it('blocks checksums that it does not match until another signature replaces it', async () => {
     await release.addPlatform(linux);
     const sums = checksumsOf(linux);
     expect((await put(await signatureLink(), await signer.sign(Buffer.from('else')))).status).toBe(200);
     const [status, words] = await refused(put(await release.link('shasums-upload'), sums));
-    expect([status, words]).toEqual([422, expect.stringMatching(/uploaded before is not one of this SHA256SUMS/)]);
+    expect([status, words]).toEqual([422, expect.stringMatching(/uploaded before does not match this SHA256SUMS/)]);
     expect((await put(await signatureLink(), await signer.sign(sums))).status).toBe(200);
     await putSums();
     expect(await isUploaded()).toBe(true);
   });
 
-  it('waits while there is no platform, whatever it is, and is proved by the zip that makes the version whole', async () => {
+  it('is accepted unverified while the version has no platform, and can be replaced by a valid one', async () => {
     const stranger = await makeSigner();
     const sums = await putSums();
     expect((await put(await signatureLink(), await stranger.sign(sums))).status).toBe(200);
@@ -423,7 +423,7 @@ describe('a signature', () => {
     expect(await isUploaded()).toBe(true);
   });
 
-  it('of a key that the organization does not have yet is proved when it is uploaded again', async () => {
+  it('is verified when it is uploaded again after the missing key is added', async () => {
     const late = await makeSigner({ subkey: true });
     release = await makeRelease(server, 'acme', `made-${(count += 1)}`, late);
     linux = release.archive('linux');
@@ -439,7 +439,7 @@ describe('a signature', () => {
     expect(await isUploaded()).toBe(true);
   });
 
-  it('that waited for its key is proved by the zip that comes after that', async () => {
+  it('is verified by the next zip after the missing key is added', async () => {
     const late = await makeSigner();
     release = await makeRelease(server, 'acme', `made-${(count += 1)}`, late);
     linux = release.archive('linux');
@@ -479,7 +479,7 @@ describe('a download', () => {
     ['shasums', 'SHA256SUMS', 'text/plain; charset=utf-8'],
     ['shasums-sig', 'SHA256SUMS.sig', 'application/octet-stream'],
     ['binary', 'linux_amd64.zip', 'application/zip'],
-  ] as const)('of %s says what it is, to GET and to HEAD', async (kind, suffix, type) => {
+  ] as const)('of %s has the headers of its type for GET and HEAD', async (kind, suffix, type) => {
     const filename = `terraform-provider-${release.name}_1.0.0_${suffix}`;
     expect(links[kind].split('/').at(-1)).toBe(filename);
     for (const method of ['GET', 'HEAD']) {
@@ -498,7 +498,7 @@ describe('a download', () => {
     }
   });
 
-  it('gives the part that is asked for', async () => {
+  it('returns the requested range', async () => {
     for (const [range, start, end] of [
       ['bytes=0-0', 0, 0],
       ['bytes=500-', 500, 1_999],
@@ -521,7 +521,7 @@ describe('a download', () => {
     }
   });
 
-  it('gives a part of what the client has begun, and all of it where that was something else', async () => {
+  it('returns a range only if If-Range matches the file, and otherwise all of it', async () => {
     const etag = `"${linux.shasum}"`;
     const part = { range: 'bytes=10-' };
     const statusOf = async (headers: Readonly<Record<string, string>>) => (await get(links.binary, headers)).status;
@@ -531,31 +531,31 @@ describe('a download', () => {
     expect(await statusOf({ ...part, 'if-range': new Date().toUTCString() })).toBe(200);
   });
 
-  it('gives nothing to who has it', async () => {
+  it('returns 304 if the client already has the file', async () => {
     const etag = `"${linux.shasum}"`;
-    for (const known of [etag, `W/${etag}`, `"else", ${etag}`, '*']) {
-      const response = await get(links.binary, { 'if-none-match': known });
+    for (const match of [etag, `W/${etag}`, `"else", ${etag}`, '*']) {
+      const response = await get(links.binary, { 'if-none-match': match });
       expect([response.status, response.headers.get('etag'), await response.text()]).toEqual([304, etag, '']);
     }
     expect((await get(links.binary, { 'if-none-match': '"else"' })).status).toBe(200);
   });
 
-  it('knows its file by its own name alone', async () => {
-    const other = links.shasums.split('/').at(-1) ?? '';
-    for (const name of [other, 'x.zip', '..%2f..%2fetc%2fpasswd', '%c3%a4.zip', `${linux.filename}%20`]) {
+  it('requires the exact file name in the path', async () => {
+    const otherName = links.shasums.split('/').at(-1) ?? '';
+    for (const name of [otherName, 'x.zip', '..%2f..%2fetc%2fpasswd', '%c3%a4.zip', `${linux.filename}%20`]) {
       expect((await get(links.binary.replace(linux.filename, name))).status).toBe(404);
     }
     expect((await get(links.binary.replace(linux.filename, 'x%00'))).status).toBe(400);
   });
 
-  it('is over when its version is deleted', async () => {
+  it('returns 404 after the version is deleted', async () => {
     expectStatus(await server.delete(release.path), 204);
     for (const kind of NAMES) expect((await get(links[kind])).status).toBe(404);
     await waitForFollowers(server.store, 'release_sweeper');
     for (const kind of NAMES) expect((await get(links[kind])).status).toBe(404);
   });
 
-  it('lets go of its file where the client goes away', async () => {
+  it('closes the file if the client disconnects', async () => {
     const large = release.archive('windows', 'amd64', randomBytes(MIB));
     release = await makeRelease(server, 'acme', `made-${(count += 1)}`, signer);
     await release.addPlatform(large);
@@ -564,9 +564,9 @@ describe('a download', () => {
     const opened: Readable[] = [];
     const { blobs } = server.house;
     const get = jest.spyOn(blobs, 'get').mockImplementation(async (key, range) => {
-      const found = await FolderBlobs.prototype.get.call(blobs, key, range);
-      if (found) opened.push(found.content);
-      return found;
+      const blob = await FolderBlobs.prototype.get.call(blobs, key, range);
+      if (blob) opened.push(blob.content);
+      return blob;
     });
     const leaving = new AbortController();
     const response = await fetch(`${server.url}${link}`, { signal: leaving.signal });
@@ -578,8 +578,8 @@ describe('a download', () => {
   });
 });
 
-describe('uploads at once', () => {
-  it('of 50 platforms of one version all get in', async () => {
+describe('simultaneous uploads', () => {
+  it('all succeed for the 50 platforms of one version', async () => {
     const archives = Array.from({ length: 50 }, (_, index) => release.archive('linux', `arch${index}`));
     await Promise.all(archives.map((archive) => release.addPlatform(archive)));
     const links = await Promise.all(archives.map((archive) => binaryLink(archive)));
@@ -591,7 +591,7 @@ describe('uploads at once', () => {
     expect((await release.document()).attributes).toMatchObject({ usable: true, missing: [] });
   });
 
-  it('of one file: one is taken, the others are told so, and there is one event', async () => {
+  it('of one file succeed once, return 409 otherwise, and append one event', async () => {
     await release.addPlatform(linux);
     const link = await binaryLink();
     const answers = await Promise.all(Array.from({ length: 20 }, () => put(link, linux.bytes)));
@@ -603,8 +603,8 @@ describe('uploads at once', () => {
   });
 });
 
-describe('what is told of uploads', () => {
-  it('has the name, the size and the checksum, and none of the bytes', async () => {
+describe('the audit trail of uploads', () => {
+  it('contains name, size and checksum, and no content', async () => {
     const sums = checksumsOf(linux);
     const signature = await signer.sign(sums);
     await release.addPlatform(linux);
@@ -635,7 +635,7 @@ describe('what is told of uploads', () => {
     ]);
   });
 
-  it('is what the views say', async () => {
+  it('the views equal those that are rebuilt from the log', async () => {
     await expectViewsMatchLog(server, [registryDefinition]);
   });
 });

@@ -18,7 +18,10 @@ const MEDIA_TYPES: Readonly<Record<ReleaseFile['kind'], string>> = {
   'shasums-sig': 'application/octet-stream',
 };
 
-/** Files of releases themselves: plain bytes, no JSON:API. A signed link stands for the token (clients.md §5). */
+/**
+ * Uploads and downloads of the files of releases: plain bytes, no JSON:API. A signed link replaces the token
+ * (clients.md §5).
+ */
 @Controller('api/registry/private/v2')
 @Public()
 export class ReleaseFilesController {
@@ -57,14 +60,14 @@ export class ReleaseFilesController {
     void reply.status(status).headers({
       ...headers,
       'content-type': MEDIA_TYPES[file.kind],
-      // Letters, digits and a few marks: nothing that would have to be quoted.
+      // The name has only letters, digits, dots, dashes and underscores, so it needs no quoting.
       'content-disposition': `attachment; filename="${filename}"`,
       'x-content-type-options': 'nosniff',
     });
     return bytes ? new StreamableFile(bytes, { length: content.length }) : undefined;
   }
 
-  /** To HEAD none: Fastify sends it here as well, and would have all of the file read for nothing. */
+  /** Returns an empty stream for HEAD, which Fastify also routes here, so that the file is not read in vain. */
   private async bytesFor({ method }: FastifyRequest, id: string, range?: ByteRange): Promise<Readable | null> {
     if (method === 'HEAD') return (await this.files.size(id)) === null ? null : Readable.from([]);
     return (await this.files.get(id, range))?.content ?? null;

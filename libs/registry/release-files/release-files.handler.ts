@@ -10,12 +10,12 @@ import { deriveFileId, ReleaseFiles } from './release.files.js';
 import type { ReleaseFile } from './release.links.js';
 import { ReleaseUploads, type LoadedUpload } from './release.uploads.js';
 
-/** A file that a signed link lets somebody upload. */
+/** Receives a file for which a signed link was issued. */
 export class ReceiveReleaseFile extends Command<void> {
   constructor(
     readonly file: ReleaseFile,
     readonly content: Readable,
-    /** Bytes, as the client says beforehand; null where it does not. */
+    /** Declared length in bytes; null if the client declared none. */
     readonly announced: number | null,
   ) {
     super();
@@ -26,15 +26,15 @@ type ArchiveFile = Extract<ReleaseFile, { readonly kind: 'binary' }>;
 type SmallFile = Exclude<ReleaseFile, ArchiveFile>;
 
 /**
- * SHA256SUMS of as many platforms as a version may have has 64 KB at most, and an event holds what it says; a signature
- * by RSA 4096 has less than one.
+ * SHA256SUMS of a version with the maximum number of platforms has at most 64 KB, and an event contains its entries. A
+ * signature by RSA 4096 has less than 1 KB.
  */
 const SMALL_FILE_LIMITS = {
   shasums: { name: 'SHA256SUMS', most: MIB / 8 },
   'shasums-sig': { name: 'SHA256SUMS.sig', most: MIB / 16 },
 } as const;
 
-/** The largest zip of a platform that is taken, in bytes. */
+/** Size of the largest accepted zip, in bytes. */
 export class ReleaseLimits {
   constructor(readonly archive: number) {}
 }
@@ -44,7 +44,7 @@ const toStoredFile = (bytes: Buffer): StoredFile => ({
   sha256: createHash('sha256').update(bytes).digest('hex'),
 });
 
-/** Nothing is stored, and no flag turns, for a file that clients would refuse (contract §3.2; clients.md §5). */
+/** Stores nothing and sets no flag for a file that clients would refuse (contract §3.2; clients.md §5). */
 @CommandHandler(ReceiveReleaseFile)
 export class ReceiveReleaseFileHandler implements ICommandHandler<ReceiveReleaseFile> {
   constructor(
@@ -69,9 +69,9 @@ export class ReceiveReleaseFileHandler implements ICommandHandler<ReceiveRelease
     await this.uploads.deliver(prepared, {
       id: platform,
       content: this.checked(content, its),
-      commandFor: async (now, size) => ({
+      commandFor: async (current, size) => ({
         type: 'AcceptBinary',
-        data: { platform, size, flaw: await this.flaw(now, {}) },
+        data: { platform, size, flaw: await this.flaw(current, {}) },
       }),
     });
   }
@@ -88,20 +88,20 @@ export class ReceiveReleaseFileHandler implements ICommandHandler<ReceiveRelease
 
   private acceptShasums(shasums: Buffer, stored: StoredFile) {
     const listed = parseChecksums(shasums);
-    return async (now: LoadedUpload): Promise<RegistryProviderVersionCommand> => ({
+    return async (current: LoadedUpload): Promise<RegistryProviderVersionCommand> => ({
       type: 'AcceptShasums',
-      data: { ...stored, listed, flaw: await this.flaw(now, { shasums }) },
+      data: { ...stored, listed, flaw: await this.flaw(current, { shasums }) },
     });
   }
 
   private acceptSignature(signature: Buffer, stored: StoredFile) {
-    return async (now: LoadedUpload): Promise<RegistryProviderVersionCommand> => ({
+    return async (current: LoadedUpload): Promise<RegistryProviderVersionCommand> => ({
       type: 'AcceptSignature',
-      data: { ...stored, flaw: await this.flaw(now, { signature }) },
+      data: { ...stored, flaw: await this.flaw(current, { signature }) },
     });
   }
 
-  /** Passes content on, and at its end fails it where it is not what was declared: then it is not stored. */
+  /** Yields the content. Throws at the end if it does not match the declaration, so that the file is not stored. */
   private async *checked(
     content: AsyncIterable<Uint8Array>,
     { filename, shasum }: Pick<Platform, 'filename' | 'shasum'>,
@@ -111,7 +111,8 @@ export class ReceiveReleaseFileHandler implements ICommandHandler<ReceiveRelease
     let size = 0;
     for await (const piece of hashWhileReading(content, sha256)) {
       size += piece.length;
-      // Its note is taken for abandoned some time, whether anybody still sends or not (abandoned-uploads.job.ts).
+      // After two days the job treats the note as abandoned, even if the client is still sending
+      // (abandoned-uploads.job.ts).
       if (this.clock.now().getTime() > latest) throw badRequest('The upload has taken longer than a day');
       yield piece;
     }
@@ -123,8 +124,8 @@ export class ReceiveReleaseFileHandler implements ICommandHandler<ReceiveRelease
   }
 
   /**
-   * Why the signature is none of the checksums: of what has just come and what is here already. Null where it is, where
-   * one of the two is missing, or where it has been proved before.
+   * Returns why the signature does not match the checksums, of which one was just sent and the other is stored. Null if
+   * it matches, if one of the two is missing, or if the signature is already verified.
    */
   private async flaw(
     { state, target, stream }: LoadedUpload,

@@ -9,12 +9,12 @@ export type ReleaseUploadTarget = {
   readonly organization: string;
   readonly organizationVersion: number;
   readonly keyId: string;
-  /** The public key that its version names, where the organization has it. */
+  /** Public key that the version names; null if the organization does not have it. */
   readonly armor: string | null;
   readonly snapshot: StreamSnapshot;
 };
 
-/** A version that files are uploaded to. A link stands for the permission, so nobody is asked. */
+/** Returns the version that a file is uploaded to. It checks no permission, because the signed link replaces it. */
 export const loadReleaseUploadTarget = async (database: Database, version: string): Promise<ReleaseUploadTarget> => {
   const row = await database.row<ReleaseUploadTarget>(sql`
     select v.organization, so.version as "organizationVersion", v.key_id as "keyId",
@@ -26,13 +26,13 @@ export const loadReleaseUploadTarget = async (database: Database, version: strin
   return row;
 };
 
-/** One try to upload a file. */
+/** One attempt to upload a file. */
 export type UploadAttempt = { readonly id: string; readonly attempt: string };
 
-/** Who takes a file away and who begins to upload it wait for one another. */
+/** Serializes removing a file and beginning to upload it. */
 const lockOf = (id: string): Sql => sql`select pg_advisory_xact_lock(event_store.lock_of(${`upload ${id}`}))`;
 
-/** Notes that a file may come to lie in the blob store: before it does, for each attempt. */
+/** Records, before each attempt, that a file may be stored. */
 export const recordUploadAttempt = async (
   database: Database,
   { id, attempt }: UploadAttempt,
@@ -43,57 +43,60 @@ export const recordUploadAttempt = async (
   await database.transaction([lockOf(id), note]);
 };
 
-/** Of an attempt that the log tells of by now, or that has stored nothing; another one may be under way. */
+/** Deletes the note of an attempt that an event has recorded or that stored nothing. Notes of other attempts remain. */
 export const deleteUploadAttempt = ({ id, attempt }: UploadAttempt): Sql =>
   sql`delete from registry.open_uploads where id = ${id} and attempt = ${attempt}`;
 
-/** Whether an event tells of the file: it is no longer on its way then. */
+/** Condition: an event has recorded the file, so that the upload is complete. */
 const isRecorded = sql.raw(`(
   exists (select 1 from registry_provider_platforms l where l.id = u.id and l.size is not null)
   or exists (select 1 from registry_provider_versions v
               where v.id = split_part(u.id, '/', 1)
                 and split_part(u.id, '/', 2) in (v.shasums ->> 'sha256', v.signature ->> 'sha256')))`);
 
-/** Nobody has begun to upload it since that time. */
+/** Condition: no attempt for this file began after `before`. */
 const isAbandoned = (before: Date): Sql => sql`
   u.since < ${before.toISOString()}
   and not exists (select 1 from registry.open_uploads later
                    where later.id = u.id and later.since >= ${before.toISOString()})`;
 
-/** Ids of files whose every attempt was begun before that time. */
+/** Returns ids of files for which every attempt began before `before`. */
 export const listAbandonedFiles = async (
   database: Database,
   before: Date,
   limit: number,
 ): Promise<readonly string[]> => {
-  const found = await database.rows<{ id: string }>(sql`
+  const rows = await database.rows<{ id: string }>(sql`
     select distinct u.id from registry.open_uploads u where ${isAbandoned(before)} order by u.id limit ${limit}`);
-  return found.map(({ id }) => id);
+  return rows.map(({ id }) => id);
 };
 
-/** Removes a file that was abandoned and that no event tells of, and its notes; whoever uploads it anew waits meanwhile. */
+/**
+ * Removes an abandoned file that no event has recorded, and its notes. New uploads of the file wait until the removal
+ * has finished.
+ */
 export const removeAbandonedFile = async (
   session: DatabaseSession,
   { id, before, remove }: { readonly id: string; readonly before: Date; readonly remove: () => Promise<void> },
 ): Promise<void> => {
   await session.pipeline([sql`begin`, lockOf(id)]);
-  const [found] = await session.run<{ told: boolean }>(sql`
+  const [note] = await session.run<{ told: boolean }>(sql`
     select ${isRecorded} as told from registry.open_uploads u where u.id = ${id} and ${isAbandoned(before)}`);
-  if (found?.told === false) await remove();
-  await session.pipeline([...(found ? [sql`delete from registry.open_uploads where id = ${id}`] : []), sql`commit`]);
+  if (note?.told === false) await remove();
+  await session.pipeline([...(note ? [sql`delete from registry.open_uploads where id = ${id}`] : []), sql`commit`]);
 };
 
-/** A file that can be downloaded: under what name, and where it lies. */
+/** A file that can be downloaded. `sha256` leads to its content in the store. */
 export type DownloadTarget = { readonly filename: string; readonly sha256: string; readonly size: number };
 
 type FileRow = Omit<DownloadTarget, 'filename'> & { readonly name: string; readonly version: string };
 
-/** Of a version's own files: each has its name from the version. */
+/** Selects SHA256SUMS or its signature; the version determines their names. */
 const selectFile = (column: 'shasums' | 'signature'): Sql =>
   sql.raw(`select p.name, v.version, v.${column} ->> 'sha256' as sha256, (v.${column} ->> 'size')::bigint as size
              from registry_provider_versions v join registry_providers p on p.id = v.provider`);
 
-/** Null where there is none, or it is not proved yet. */
+/** Returns null if the file does not exist, or is a signature that is not verified yet. */
 export const findDownloadTarget = async (database: Database, file: ReleaseFile): Promise<DownloadTarget | null> => {
   if (file.kind === 'binary') {
     const archive = await database.row<DownloadTarget>(sql`
@@ -110,6 +113,6 @@ export const findDownloadTarget = async (database: Database, file: ReleaseFile):
           sql`${selectFile('signature')} where v.id = ${file.version} and (v.signature ->> 'verified')::boolean`,
           formatSignatureName,
         ];
-  const found = await database.row<FileRow>(statement);
-  return found ? { filename: nameOf(found), sha256: found.sha256, size: found.size } : null;
+  const row = await database.row<FileRow>(statement);
+  return row ? { filename: nameOf(row), sha256: row.sha256, size: row.size } : null;
 };

@@ -34,7 +34,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** Lets the sweeper read what is in the log now, as a projector would that has just been started. */
+/** Runs the sweeper up to the head of the log, as a newly started projector would. */
 const sweep = async (): Promise<void> => {
   const runner = new FollowerRunner(server.store, createReleaseSweeper(server.house.blobs), server.house.logger);
   runner.start();
@@ -47,7 +47,7 @@ const sweep = async (): Promise<void> => {
 
 type Published = { readonly release: TestRelease; readonly ids: readonly string[] };
 
-/** A version with all its files: SHA256SUMS, the signature, and a zip for each of two platforms. */
+/** Publishes a version with all files: SHA256SUMS, the signature, and a zip for each of two platforms. */
 const published = async (organization: string, name: string): Promise<Published> => {
   const release = await makeRelease(server, organization, name, signer);
   const archives = [release.archive('darwin'), release.archive('linux')];
@@ -58,15 +58,15 @@ const published = async (organization: string, name: string): Promise<Published>
   return { release, ids: [...platforms, `${id}/${sha256Of(sums)}`] };
 };
 
-/** Of these, the files that are there. */
-const kept = async ({ ids }: Published): Promise<boolean[]> =>
+/** Returns for each file whether it exists. */
+const listExisting = async ({ ids }: Published): Promise<boolean[]> =>
   Promise.all(ids.map(async (id) => (await files.size(id)) !== null));
 
 const ALL = [true, true, true];
 const NONE = [false, false, false];
 
-describe('the files of a release', () => {
-  it('go with their platform, version, provider or organization, and no others do', async () => {
+describe('files of a release', () => {
+  it('are removed with their platform, version, provider or organization, and no other files are', async () => {
     await makeOrganization(server, 'brief');
     await addGpgKey(server, 'brief', signer);
     const [stays, loses, version, provider] = [
@@ -78,34 +78,34 @@ describe('the files of a release', () => {
     const organization = await published('brief', 'tool');
     const all = [stays, loses, version, provider, organization];
     await sweep();
-    expect(await Promise.all(all.map(kept))).toEqual(all.map(() => ALL));
+    expect(await Promise.all(all.map(listExisting))).toEqual(all.map(() => ALL));
     const linux = loses.release.platformPath({ os: 'linux', arch: 'amd64' });
     const tool = provider.release.path.replace(/\/versions.*/, '');
     for (const path of [linux, version.release.path, tool, '/api/v2/organizations/brief']) {
       expectStatus(await server.delete(path), 204);
     }
     await sweep();
-    expect(await Promise.all(all.map(kept))).toEqual([ALL, [true, false, true], NONE, NONE, NONE]);
+    expect(await Promise.all(all.map(listExisting))).toEqual([ALL, [true, false, true], NONE, NONE, NONE]);
     const rows = await server.database.rows(sql`select count(*) as n from registry.kept_files`);
     expect(rows).toEqual([{ n: 7 }]);
   });
 
-  it('are removed also where the sweeper comes later, and by the next one where it was killed', async () => {
+  it('are removed even if the sweeper starts later, or was killed before it stored its checkpoint', async () => {
     const late = await published('acme', 'late');
     expectStatus(await server.delete(late.release.path), 204);
     const before = await server.database.row(sql`select * from event_store.checkpoints where follower = ${SWEEPER}`);
     await sweep();
-    expect(await kept(late)).toEqual(NONE);
-    // As if the files had been removed, and the checkpoint not been moved.
+    expect(await listExisting(late)).toEqual(NONE);
+    // Simulates a sweeper that removed the files but did not store its checkpoint.
     await server.database.rows(sql`
       update event_store.checkpoints
          set transaction = ${before?.['transaction']}::xid8, position = ${before?.['position']}
        where follower = ${SWEEPER}`);
     await sweep();
-    expect(await kept(late)).toEqual(NONE);
+    expect(await listExisting(late)).toEqual(NONE);
   });
 
-  it('go all, also signatures that another one has taken the place of', async () => {
+  it('are all removed, including replaced signatures', async () => {
     const release = await makeRelease(server, 'acme', 'replaced', signer);
     const { id } = await release.document();
     const signatures = [await signer.sign(Buffer.from('one')), await signer.sign(Buffer.from('two'))];

@@ -14,7 +14,7 @@ type ReleaseFileEvent = Extract<
   }
 >;
 
-/** Removes the files of versions and platforms that are deleted. */
+/** Removes the files of deleted versions and platforms. */
 export const createReleaseSweeper = (blobs: BlobStore): Follower => {
   const files = new ReleaseFiles(blobs);
   return createFileSweeper<ReleaseFileEvent>({

@@ -1,25 +1,27 @@
 import { parseRangeHeader, type ByteRange } from '#blob-store';
 
-/** What a request says of the answer that it wants (RFC 9110 §13, §14). */
+/** Headers of a request that select the response (RFC 9110 §13, §14). */
 export type DownloadRequest = {
   readonly 'if-none-match'?: string | undefined;
   readonly 'if-range'?: string | string[] | undefined;
   readonly range?: string | undefined;
 };
 
-/** What of a file is sent, under which status, with which headers. */
+/** Status, headers and range of the file to send. */
 export type DownloadResponse = {
   readonly status: 200 | 206 | 304 | 416;
-  /** Null where nothing is sent at all. */
+  /** Null if the response has no content. */
   readonly content: { readonly length: number; readonly range?: Required<ByteRange> } | null;
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** Whether a tag is among those that somebody has already; a mark of weakness means nothing here (RFC 9110 §13.1.2). */
+/** Returns whether the tag is in a list of tags. Weak tags count as strong ones (RFC 9110 §13.1.2). */
 export const matchesEtag = (tags: string | undefined, tag: string): boolean =>
   (tags ?? '').split(',').some((one) => ['*', tag].includes(one.trim().replace(/^W\//, '')));
 
-/** A file never changes under its address, and is known by its SHA-256: so tags are all that is compared. */
+/**
+ * Chooses the response by comparing ETags only: the content of an address never changes and its SHA-256 identifies it.
+ */
 export const buildDownloadResponse = (
   wish: DownloadRequest,
   { sha256, size }: { readonly sha256: string; readonly size: number },

@@ -11,28 +11,33 @@ import { conflict, Refusal, unavailable } from '#kernel';
 import type { ReleaseFile } from './release.links.js';
 
 /**
- * The id of a file among all files of releases. That of checksums or a signature holds its own SHA-256, and the zip of a
- * platform can have no other than the platform's: under one id there is never but one content.
+ * Returns the id of a file among all files of releases. The id of SHA256SUMS or a signature contains its own SHA-256,
+ * and the zip of a platform must have the declared checksum. So an id never has two different contents.
  */
 export const deriveFileId = (file: ReleaseFile, sha256: string): string =>
   file.kind === 'binary' ? file.platform : `${file.version}/${sha256}`;
 
 const toBlobKey = (id: string): string => `registry/${id}`;
 
-/** The files of releases by their ids, as they came: encryption at rest is the store's (docs/explanation/adr/0022). */
+/**
+ * Stores the files of releases by id, as received. Encryption at rest is left to the store (docs/explanation/adr/0022).
+ */
 export class ReleaseFiles {
   private readonly logger = new Logger('ReleaseFiles');
 
   constructor(private readonly blobs: BlobStore) {}
 
-  /** Where there is one already, it is the same. Throws what the content broke by, and `unavailable` for the store's faults. */
+  /**
+   * Does nothing if the file already exists, because its content is the same. Rethrows refusals of the content; for
+   * faults of the store it throws `unavailable`.
+   */
   async put(id: string, content: BlobContent): Promise<void> {
     try {
       await this.blobs.put(toBlobKey(id), content);
     } catch (error) {
       if (error instanceof BlobExistsError) return;
       if (error instanceof Refusal) throw error;
-      // A full disk, or one that is away: it wants an operator, and the same upload may succeed after that.
+      // For example a full or missing disk. An operator must repair it; after that the same upload can succeed.
       this.logger.error(error);
       throw unavailable('The file cannot be stored at the moment. Please try again.', 1);
     }
@@ -42,11 +47,11 @@ export class ReleaseFiles {
     return this.blobs.get(toBlobKey(id), range);
   }
 
-  /** All of a small one. */
+  /** Returns the content of a small file. */
   async bytes(id: string): Promise<Buffer> {
-    const found = await this.get(id);
-    if (!found) throw conflict('A file of this version has just been deleted');
-    return readBytes(found.content);
+    const blob = await this.get(id);
+    if (!blob) throw conflict('A file of this version has just been deleted');
+    return readBytes(blob.content);
   }
 
   async size(id: string): Promise<number | null> {

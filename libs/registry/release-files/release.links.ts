@@ -1,11 +1,14 @@
 import { LINK_LIFETIME_MS, type SignedLinks } from '#blob-store';
 
-/** A file of a release, by what it belongs to. */
+/** A file of a release, identified by the version or platform that it belongs to. */
 export type ReleaseFile =
   | { readonly kind: 'shasums' | 'shasums-sig'; readonly version: string }
   | { readonly kind: 'binary'; readonly version: string; readonly platform: string };
 
-/** Documents are compared whole, and answers of the CLI's protocol are remembered by their tag: links do not change at once. */
+/**
+ * Period in which a link stays the same. Clients compare whole documents, and cache responses of the provider protocol
+ * by ETag.
+ */
 const SAME_FOR_MS = 60 * 60 * 1000;
 
 const KINDS = ['shasums', 'shasums-sig', 'binary'] as const;
@@ -15,7 +18,7 @@ const formatSubject = (file: ReleaseFile): string =>
 
 const parseSubject = (subject: string): ReleaseFile => {
   const [name = '', version = '', platform = ''] = subject.split(' ');
-  const kind = KINDS.find((known) => known === name);
+  const kind = KINDS.find((candidate) => candidate === name);
   if (!kind) throw new Error(`we signed a link for a file called ${name}`);
   return kind === 'binary' ? { kind, version, platform } : { kind, version };
 };
@@ -23,7 +26,7 @@ const parseSubject = (subject: string): ReleaseFile => {
 const signLink = (links: SignedLinks, file: ReleaseFile): string =>
   links.sign(formatSubject(file), LINK_LIFETIME_MS, SAME_FOR_MS);
 
-/** The absolute addresses of files. They stand for the permission: clients come there without a token (clients.md §5). */
+/** Absolute URLs of files. A URL replaces the permission: clients send no token with it (clients.md §5). */
 export class ReleaseLinks {
   constructor(
     private readonly publicUrl: string,
@@ -35,12 +38,12 @@ export class ReleaseLinks {
     return `${this.publicUrl}/api/registry/private/v2/uploads/${signLink(this.uploads, file)}`;
   }
 
-  /** Ends with the name of the file, for who saves it under the last part of its address. */
+  /** Returns a URL that ends with the file name, for clients that save a file under the last segment of the URL. */
   download(file: ReleaseFile, filename: string): string {
     return `${this.publicUrl}/api/registry/private/v2/files/${signLink(this.downloads, file)}/${encodeURIComponent(filename)}`;
   }
 
-  /** Throws `forbidden` for a token that is not ours or has expired. */
+  /** Throws `forbidden` if the token is invalid or has expired. */
   uploadOf(token: string): ReleaseFile {
     return parseSubject(this.uploads.subjectOf(token));
   }

@@ -20,27 +20,27 @@ import { KeyedMutex } from './keyed-mutex.js';
 
 type Active = Extract<RegistryProviderVersionState, { readonly status: 'active' }>;
 
-/** A version as somebody uploads to it. */
+/** A loaded version and its upload target. */
 export type LoadedUpload = LoadedStream<RegistryProviderVersionState> & {
   readonly state: Active;
   readonly target: ReleaseUploadTarget;
 };
 
-/** A file as it goes into the store, and what is then told of it; asked again for each attempt to tell it. */
+/** A file to store, and the command that records it. `commandFor` runs again for each attempt to append. */
 export type ReleaseUpload = {
   readonly id: string;
   readonly content: BlobContent;
-  /** `size` as it lies in the store; 0 where it is asked beforehand, whether the file would be taken. */
+  /** `size` is the size in the store; 0 for the check before the file is stored. */
   readonly commandFor: (prepared: LoadedUpload, size: number) => Promise<RegistryProviderVersionCommand>;
 };
 
-/** Whether nothing was stored for certain: of a store that fails nobody knows. */
+/** Returns whether the file was certainly not stored. A failing store may have stored it. */
 const isDefiniteFailure = (error: unknown): boolean => error instanceof Refusal && error.kind !== 'unavailable';
 
 /**
- * How a file and the log come to agree, whenever a process is killed: a note that it may come, the file, then the event
- * together with the end of the note. So whatever the log calls uploaded is there. A file that no event came to tell of is
- * found by its note (abandoned-uploads.job.ts), and who uploads it again finds it where it belongs.
+ * Keeps files and log consistent even if a process is killed at any time: first a note, then the file, then the event
+ * together with the deletion of the note. So every file that the log calls uploaded exists. A file without an event is
+ * found by its note (abandoned-uploads.job.ts); a client that uploads it again reuses it.
  */
 @Injectable()
 export class ReleaseUploads {
@@ -62,7 +62,8 @@ export class ReleaseUploads {
   }
 
   async deliver(prepared: LoadedUpload, { id, content, commandFor }: ReleaseUpload): Promise<void> {
-    // Refused before it is stored, where it is known already; decided once more on what happens meanwhile.
+    // Rejects the file before storing it if possible. The decision is made again afterwards, because the version may
+    // have changed.
     decide(registryProviderVersion, await commandFor(prepared, 0), prepared.state);
     const attempt = { id, attempt: this.ids.uuid() };
     await this.put(attempt, content);
@@ -73,8 +74,8 @@ export class ReleaseUploads {
     await this.store.handle({
       decider: registryProviderVersion,
       load: async () => {
-        const now = await this.prepare(version);
-        return { ...now, command: await commandFor(now, await this.sizeOf(attempt.id)) };
+        const current = await this.prepare(version);
+        return { ...current, command: await commandFor(current, await this.sizeOf(attempt.id)) };
       },
       command: ({ command }) => command,
       organization: ({ target }) => target.organization,
@@ -90,7 +91,7 @@ export class ReleaseUploads {
     try {
       await this.files.put(attempt.id, content);
     } catch (error) {
-      // Where this fails as well, the chore finds the note.
+      // If this fails too, the scheduled job finds the note.
       if (isDefiniteFailure(error)) await database.rows(deleteUploadAttempt(attempt)).catch(() => undefined);
       throw error;
     }

@@ -8,13 +8,13 @@ import {
   type RegistryProviderVersionEvent,
 } from './registry-provider-version.js';
 
-// A version against a small, slow model of it: what was acknowledged, kept as it came. Files are letters here: a signature
-// names the checksums that it was made of, and is one of the key's or somebody else's.
+// Compares a version with a small, slow model of it, which keeps what was acknowledged. Files are letters here: a
+// signature names the checksums that it signs, and is by the right key or by another one.
 
 const NAMES = ['a', 'b'] as const;
 type Name = (typeof NAMES)[number];
 
-/** What somebody does. A set of checksums lists some platforms right, and the others wrong or not at all. */
+/** A step of a client. `right` and `wrong`: platforms that the checksums list with the right or a wrong checksum. */
 type Act =
   | { readonly do: 'create'; readonly name: Name }
   | { readonly do: 'remove'; readonly name: Name }
@@ -39,7 +39,7 @@ const listOf = ({ right, wrong }: { readonly right: readonly Name[]; readonly wr
 const sumsOf = (act: { readonly right: readonly Name[]; readonly wrong: readonly Name[] }): Sums =>
   JSON.stringify(listOf(act));
 
-/** What the world holds besides the version, as the handler finds it. */
+/** State outside the version, as the handler loads it. */
 type World = { readonly key: boolean };
 
 type Signature = { readonly of: Sums; readonly good: boolean };
@@ -49,7 +49,7 @@ type Model = {
   sums: Sums | null;
   signature: Signature | null;
   proved: boolean;
-  /** Names of platforms, and whether the zip is here. */
+  /** Names of the platforms, and whether their zip is uploaded. */
   platforms: Map<Name, boolean>;
   published: boolean;
 };
@@ -61,12 +61,15 @@ const lists = (sums: Sums, name: Name): boolean => (JSON.parse(sums) as Record<s
 
 type Outcome = 'not-found' | 'conflict' | 'unprocessable' | 'done';
 
-/** What should come of each act while the version lives, asked step by step, with nothing of the decider's; and what it does then. */
-const MEANING: {
+/**
+ * For each step: the expected outcome while the version exists, computed independently of the decider, and its effect
+ * on the model.
+ */
+const RULES: {
   readonly [A in Act as A['do']]: {
     readonly outcome: (model: Model, act: A, world: World) => Outcome;
     readonly apply: (model: Model, act: A) => void;
-    /** Whether the signature is looked at with it, and whether the version may be whole by it. */
+    /** Whether the step checks the signature, and whether it can complete the version. */
     readonly proves?: true;
     readonly completes?: true;
   };
@@ -113,23 +116,23 @@ const MEANING: {
   delete: { outcome: () => 'done', apply: (model) => void (model.alive = false) },
 };
 
-const meaningOf = (act: Act) => MEANING[act.do] as (typeof MEANING)['delete'];
+const ruleOf = (act: Act) => RULES[act.do] as (typeof RULES)['delete'];
 
 const expected = (model: Model, act: Act, world: World): Outcome =>
-  model.alive ? meaningOf(act).outcome(model, act as never, world) : 'not-found';
+  model.alive ? ruleOf(act).outcome(model, act as never, world) : 'not-found';
 
 const apply = (model: Model, act: Act, world: World): void => {
-  const { apply: change, proves, completes } = meaningOf(act);
+  const { apply: change, proves, completes } = ruleOf(act);
   change(model, act as never);
   const isHere = model.sums !== null && model.signature !== null;
   if (proves && isHere) model.proved ||= !isFlawed(model.sums, model.signature, world);
-  const isWhole = model.proved && model.platforms.size > 0 && [...model.platforms.values()].every(Boolean);
-  if (completes && isWhole) model.published = true;
+  const isComplete = model.proved && model.platforms.size > 0 && [...model.platforms.values()].every(Boolean);
+  if (completes && isComplete) model.published = true;
 };
 
 const idOf = (name: Name): string => `provpltfrm-${name}`;
 
-/** As the handlers make a command of it; null for what is none of the version's. */
+/** Builds the command that a handler would send; null if the step does not concern the version. */
 const commandFor = (act: Act, model: Model, world: World): RegistryProviderVersionCommand | null => {
   const flawOf = (sums: Sums | null, signature: Signature | null): string | null =>
     !model.proved && isFlawed(sums, signature, world) ? 'flawed' : null;
@@ -173,8 +176,8 @@ const attempt = (
   }
 };
 
-/** The state as the model has it. */
-const seen = (state: RegistryProviderVersionState): unknown => {
+/** Returns the state in the form of the model. */
+const toObservable = (state: RegistryProviderVersionState): unknown => {
   if (state.status !== 'active') return { alive: false };
   const { shasums, signature, platforms, published } = state;
   return {
@@ -189,7 +192,7 @@ const seen = (state: RegistryProviderVersionState): unknown => {
   };
 };
 
-const seenOf = ({ alive, sums, signature, proved, platforms, published }: Model): unknown =>
+const modelToObservable = ({ alive, sums, signature, proved, platforms, published }: Model): unknown =>
   alive
     ? {
         alive,
@@ -217,7 +220,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant('sign' as const), ...all, good: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('key' as const), there: fc.boolean() }) },
 );
-/** Half of them live on to the end. */
+/** A sequence of steps. In half of the sequences the version is never deleted. */
 const life = fc
   .tuple(
     fc.array(act, { minLength: 5, maxLength: 30, size: 'max' }),
@@ -233,10 +236,10 @@ const BEGINNING: readonly RegistryProviderVersionEvent[] = [
   },
 ];
 
-describe('a version of a provider, whatever comes in whatever order', () => {
+describe('random sequences of steps on a version', () => {
   const endings = new Map<string, number>();
 
-  it('is as the model has it: flags tell what is proved, what was acknowledged stays, and it is published once, when whole', () => {
+  it('match the model: flags show what is verified, acknowledged files remain, and a complete version is published once', () => {
     fc.assert(
       fc.property(life, fc.boolean(), (acts, keyAtFirst) => {
         let state = fold(registryProviderVersion, registryProviderVersion.initial, BEGINNING);
@@ -255,25 +258,25 @@ describe('a version of a provider, whatever comes in whatever order', () => {
           const command = commandFor(one, model, world);
           if (!command) continue;
           const outcome = attempt(command, state);
-          const wanted = expected(model, one, world);
-          expect([one, typeof outcome === 'string' ? outcome : 'done']).toEqual([one, wanted]);
+          const expectedOutcome = expected(model, one, world);
+          expect([one, typeof outcome === 'string' ? outcome : 'done']).toEqual([one, expectedOutcome]);
           if (typeof outcome === 'string') continue;
           const wasPublished = model.published;
           apply(model, one, world);
           state = fold(registryProviderVersion, state, outcome);
           history.push(...outcome);
-          expect(seen(state)).toEqual(seenOf(model));
-          const news = outcome.filter(({ type }) => type === 'RegistryProviderVersionPublished');
-          expect(news).toHaveLength(model.published && !wasPublished ? 1 : 0);
+          expect(toObservable(state)).toEqual(modelToObservable(model));
+          const publications = outcome.filter(({ type }) => type === 'RegistryProviderVersionPublished');
+          expect(publications).toHaveLength(model.published && !wasPublished ? 1 : 0);
         }
-        // The log alone is worth as much as the snapshots on the way.
+        // Folding all events gives the same state as the snapshots.
         expect(fold(registryProviderVersion, registryProviderVersion.initial, history)).toEqual(state);
         const ending = `${model.alive ? 'alive' : 'deleted'}, ${model.published ? 'published' : 'not published'}`;
         endings.set(ending, (endings.get(ending) ?? 0) + 1);
       }),
       { numRuns: 400 },
     );
-    // All of it has been seen, and not by chance alone.
+    // The random sequences reached every ending several times.
     for (const ending of ['alive, published', 'alive, not published', 'deleted, published', 'deleted, not published']) {
       expect([ending, (endings.get(ending) ?? 0) > 4]).toEqual([ending, true]);
     }

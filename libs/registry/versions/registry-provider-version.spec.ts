@@ -85,8 +85,8 @@ const acceptBinary = ({ platform }: Facts, flaw: string | null = null) =>
 const deletePlatform = ({ platform }: Facts) => ({ type: 'DeletePlatform', data: { platform } }) as const;
 const deleteVersion = { type: 'DeleteVersion', data: {} } as const;
 
-describe('a version of a provider', () => {
-  it('is refused when the provider has 10,000 versions', () => {
+describe('decisions about a version of a provider', () => {
+  it('reject a version if the provider already has 10,000', () => {
     given()
       .when(create({ siblings: MAX_VERSIONS - 1 }))
       .yields(created);
@@ -95,7 +95,7 @@ describe('a version of a provider', () => {
       .refuses('unprocessable', 'at most 10000 versions', '/data/attributes/version');
   });
 
-  it('is created, once, with its protocols in one order and each once', () => {
+  it('create a version only once, and sort its protocols without duplicates', () => {
     given().when(create()).yields(created);
     given()
       .when(create({ protocols: ['6.0', '4.0', '6.0'] }))
@@ -107,7 +107,7 @@ describe('a version of a provider', () => {
     given(created, deleted).when(create()).refuses('conflict', 'exists already');
   });
 
-  it('speaks 5.0 where nothing is said', () => {
+  it('default to protocol 5.0', () => {
     given()
       .when(create({ protocols: null }))
       .yields(created);
@@ -116,14 +116,14 @@ describe('a version of a provider', () => {
       .refuses('unprocessable', "Protocols can't be blank", '/data/attributes/protocols');
   });
 
-  it.each(['1.2.3', '0.0.1', '1.0.0-beta.1', '2.0.0-rc1+build.7', '1.0.0+a'])('may be %j', (version) => {
+  it.each(['1.2.3', '0.0.1', '1.0.0-beta.1', '2.0.0-rc1+build.7', '1.0.0+a'])('accept the version %j', (version) => {
     expect(decide(registryProviderVersion, create({ version }), { status: 'absent' })).toMatchObject([
       { data: { version } },
     ]);
   });
 
   it.each(['', 'v1.0.0', '1.0', '01.0.0', ' 1.0.0', '1.0.0 ', '=1.0.0', '1.0.0-01', '1.0.0-', 'latest', '1.0.0/..'])(
-    'is not %j',
+    'reject the version %j',
     (version) => {
       given()
         .when(create({ version }))
@@ -131,7 +131,7 @@ describe('a version of a provider', () => {
     },
   );
 
-  it('names any key, but some', () => {
+  it('accept any key id, but not an empty or too long one', () => {
     given()
       .when(create({ keyId: ' ' }))
       .refuses('unprocessable', "Key id can't be blank", '/data/attributes/key-id');
@@ -140,7 +140,7 @@ describe('a version of a provider', () => {
       .refuses('unprocessable', /^Key id is too long/, '/data/attributes/key-id');
   });
 
-  it('is deleted with its platforms, each of which is told', () => {
+  it('delete a version with an event for each of its platforms', () => {
     given(created).when(deleteVersion).yields(deleted);
     given(created, platformCreated(linux), platformCreated(darwin), binary(darwin))
       .when(deleteVersion)
@@ -154,7 +154,7 @@ describe('a version of a provider', () => {
     acceptBinary(linux),
     deletePlatform(linux),
     deleteVersion,
-  ])('is nothing to $type before it is created, and after it is deleted', (command) => {
+  ])('reject $type before the version is created and after it is deleted', (command) => {
     given().when(command).refuses('not-found', 'Not found');
     given(created, platformCreated(linux), platformDeleted(linux), deleted)
       .when(command)
@@ -162,30 +162,30 @@ describe('a version of a provider', () => {
   });
 });
 
-describe('a platform', () => {
-  it('is created, with its checksum in lower case', () => {
+describe('decisions about a platform', () => {
+  it('create a platform with its checksum in lower case', () => {
     given(created)
       .when(createPlatform({ ...linux, shasum: 'A'.repeat(64) }))
       .yields(platformCreated(linux));
   });
 
-  it('is one of two hundred at most', () => {
-    const others = Array.from({ length: MAX_PLATFORMS }, (_, n) => ({
+  it('accept at most 200 platforms', () => {
+    const platforms = Array.from({ length: MAX_PLATFORMS }, (_, n) => ({
       ...linux,
       platform: `provpltfrm-${n}`,
       arch: `a${n}`,
       filename: `${n}.zip`,
     }));
-    const [first = linux] = others;
-    given(created, ...others.map(platformCreated))
+    const [first = linux] = platforms;
+    given(created, ...platforms.map(platformCreated))
       .when(createPlatform(linux))
       .refuses('unprocessable', 'A version has at most 200 platforms');
-    given(created, ...others.map(platformCreated), platformDeleted(first))
+    given(created, ...platforms.map(platformCreated), platformDeleted(first))
       .when(createPlatform(linux))
       .yields(platformCreated(linux));
   });
 
-  it('is one for each os and arch, and each file is one platform’s', () => {
+  it('accept one platform for each os and arch, and one for each file name', () => {
     given(created, platformCreated(linux))
       .when(createPlatform({ ...linux, filename: 'another.zip' }))
       .refuses('unprocessable', 'Platform linux_amd64 exists already', '/data/attributes/os');
@@ -215,13 +215,13 @@ describe('a platform', () => {
     [{ shasum: '' }, "Shasum can't be blank", 'shasum'],
     [{ shasum: 'a b' }, /^Shasum may only contain/, 'shasum'],
     [{ shasum: 'g'.repeat(256) }, /^Shasum is too long/, 'shasum'],
-  ])('is not made of %j', (changes, detail, attribute) => {
+  ])('reject the attributes %j', (changes, detail, attribute) => {
     given(created)
       .when(createPlatform({ ...linux, ...changes }))
       .refuses('unprocessable', detail, `/data/attributes/${attribute}`);
   });
 
-  it('is one that SHA256SUMS lists, with the same checksum, where that is here', () => {
+  it('reject a platform that SHA256SUMS does not list with the same checksum', () => {
     given(created, shasums).when(createPlatform(linux)).yields(platformCreated(linux));
     given(created, shasums)
       .when(createPlatform({ ...linux, filename: 'other.zip' }))
@@ -238,7 +238,7 @@ describe('a platform', () => {
       );
   });
 
-  it('gets its zip once', () => {
+  it('accept its zip only once', () => {
     given(created, platformCreated(linux)).when(acceptBinary(linux)).yields(binary(linux));
     given(created, platformCreated(linux), binary(linux))
       .when(acceptBinary(linux))
@@ -246,14 +246,14 @@ describe('a platform', () => {
     given(created, platformCreated(linux)).when(acceptBinary(darwin)).refuses('not-found', 'Not found');
   });
 
-  it('is deleted', () => {
+  it('delete a platform', () => {
     given(created, platformCreated(linux)).when(deletePlatform(linux)).yields(platformDeleted(linux));
     given(created).when(deletePlatform(linux)).refuses('not-found', 'Not found');
   });
 });
 
-describe('SHA256SUMS and its signature', () => {
-  it('come once, in either order, and the second of them proves both', () => {
+describe('decisions about SHA256SUMS and its signature', () => {
+  it('accept each file once in either order, and verify the signature with the second file', () => {
     given(created).when(acceptShasums()).yields(shasums);
     given(created, shasums).when(acceptSignature()).yields(signature, verified);
     given(created).when(acceptSignature()).yields(signature);
@@ -264,7 +264,7 @@ describe('SHA256SUMS and its signature', () => {
       .refuses('conflict', 'The signature has been uploaded already');
   });
 
-  it('list every platform that is here, with its checksum', () => {
+  it('require that SHA256SUMS lists every existing platform with its checksum', () => {
     given(created, platformCreated(linux)).when(acceptShasums()).yields(shasums);
     given(created, platformCreated(linux))
       .when(acceptShasums(null, { [darwin.filename]: darwin.shasum }))
@@ -274,13 +274,13 @@ describe('SHA256SUMS and its signature', () => {
       .refuses('unprocessable', `SHA256SUMS lists ${linux.filename} with checksum ${'c'.repeat(64)}`);
   });
 
-  it('list no file that the log cannot keep', () => {
+  it('reject the file name __proto__', () => {
     given(created)
       .when(acceptShasums(null, JSON.parse(`{"__proto__":"${linux.shasum}"}`) as Record<string, string>))
       .refuses('unprocessable', 'SHA256SUMS lists a file called __proto__');
   });
 
-  it('wait to be proved while there is no platform, and are replaced meanwhile', () => {
+  it('accept a signature unverified, and its replacement, while the version has no platform', () => {
     const next = { size: 570, sha256: 'f'.repeat(64) };
     given(created, shasums).when(acceptSignature('of another key')).yields(signature);
     given(created, shasums, signature)
@@ -292,7 +292,7 @@ describe('SHA256SUMS and its signature', () => {
     given(created, signature).when(acceptShasums('of another key')).yields(shasums);
   });
 
-  it('are told of once, though the signature comes again: where nobody was answered, or for the key that has come', () => {
+  it('record a repeated signature only once, and verify it if that is now possible', () => {
     given(created, signature).when(acceptSignature()).yields();
     given(created, shasums, signature).when(acceptSignature('no key')).yields();
     given(created, shasums, signature).when(acceptSignature()).yields(verified);
@@ -301,7 +301,7 @@ describe('SHA256SUMS and its signature', () => {
       .yields(verified, published('linux_amd64'));
   });
 
-  it('must agree where there is a platform', () => {
+  it('reject a signature that does not match the checksums if the version has a platform', () => {
     given(created, platformCreated(linux), shasums)
       .when(acceptSignature('of another key'))
       .refuses('unprocessable', 'SHA256SUMS.sig: of another key');
@@ -309,11 +309,11 @@ describe('SHA256SUMS and its signature', () => {
       .when(acceptShasums('of another key'))
       .refuses(
         'unprocessable',
-        /^The signature that was uploaded before is not one of this SHA256SUMS: of another key/,
+        /^The signature that was uploaded before does not match this SHA256SUMS: of another key/,
       );
   });
 
-  it('are proved by the zip that comes after the key', () => {
+  it('verify the signature with the first zip after the key is added', () => {
     given(created, shasums, signature, platformCreated(linux))
       .when(acceptBinary(linux))
       .yields(binary(linux), verified, published('linux_amd64'));
@@ -323,10 +323,10 @@ describe('SHA256SUMS and its signature', () => {
   });
 });
 
-describe('a version is published', () => {
+describe('the publication of a version', () => {
   const proved = [created, shasums, signature, verified] as const;
 
-  it('when it is whole: with the last of its files, whichever that is', () => {
+  it('happens with the last missing file, whichever it is', () => {
     given(...proved, platformCreated(linux))
       .when(acceptBinary(linux))
       .yields(binary(linux), published('linux_amd64'));
@@ -341,7 +341,7 @@ describe('a version is published', () => {
       .yields(binary(darwin), published('darwin_arm64', 'linux_amd64'));
   });
 
-  it('also when the platform goes whose zip was still to come; not when there is none left', () => {
+  it('happens if the only platform without a zip is deleted, but not if no platform remains', () => {
     given(...proved, platformCreated(linux), platformCreated(darwin), binary(linux))
       .when(deletePlatform(darwin))
       .yields(platformDeleted(darwin), published('linux_amd64'));
@@ -350,13 +350,13 @@ describe('a version is published', () => {
       .yields(platformDeleted(darwin));
   });
 
-  it('once: a platform that is added later is no news', () => {
+  it('happens only once, even if a platform is added later', () => {
     given(...proved, platformCreated(linux), binary(linux), published('linux_amd64'), platformCreated(darwin))
       .when(acceptBinary(darwin))
       .yields(binary(darwin));
   });
 
-  it('only with a signature that is proved, and never by who has not looked at it', () => {
+  it('requires a verified signature, and deleting a platform verifies none', () => {
     given(created, shasums, signature, platformCreated(linux), platformCreated(darwin), binary(linux))
       .when(deletePlatform(darwin))
       .yields(platformDeleted(darwin));

@@ -26,26 +26,26 @@ import {
   type Platforms,
 } from '../platforms/registry-provider-platform.js';
 
-/** A file that lies in the blob store. */
+/** Size in bytes and checksum of a file in the blob store. */
 export type StoredFile = { readonly size: number; readonly sha256: string };
 
-/** Which provider and version an event of a version is about, for who has nothing but the event. */
+/** Provider and version, so that a reader of a single event knows what it is about. */
 type VersionReference = { readonly name: string; readonly version: string };
 
 /**
- * A version of a provider with its platforms and files: one stream, for its rules are about all of them.
+ * A version of a provider with its platforms and files, in one stream because its rules concern all of them.
  *
- *   absent ──create──► draft ──all files of it are here, and agree──► published ──delete──► deleted
+ *   absent ──create──► draft ──all files are uploaded and match──► published ──delete──► deleted
  *
- * What a client would refuse is refused when it comes: SHA256SUMS must list each platform with its checksum, each zip
- * must have its checksum, the signature must be the key's (release-files.handler.ts proves the last two). So whatever
- * the flags call uploaded is good, and a version that has everything can be installed.
+ * Files that clients would refuse are refused on upload: SHA256SUMS must list each platform with its checksum, each zip
+ * must have its checksum, and the signature must be by the key (release-files.handler.ts checks the last two). So every
+ * uploaded file is valid, and a version with all files can be installed.
  *
- * While there is no platform nothing can be installed anyhow, and a signature is kept as it comes: SHA256SUMS, or the
- * key, may come after it. It waits to be proved, and may be replaced meanwhile.
+ * A version without platforms cannot be installed. Until it has one, a signature is accepted unverified and can be
+ * replaced, because SHA256SUMS or the key may be uploaded later.
  *
- * Published is said once. A platform that is added later is missing until its zip is here, and the others go on being
- * served meanwhile: nobody's builds fail because a platform is being added.
+ * A version is published once. A platform that is added later is missing until its zip is uploaded, and the others are
+ * still served, so that adding a platform breaks no builds.
  */
 export type RegistryProviderVersionEvent =
   | Message<
@@ -53,9 +53,9 @@ export type RegistryProviderVersionEvent =
       VersionReference & { provider: string; keyId: string; protocols: readonly Protocol[] }
     >
   | Message<'RegistryProviderShasumsUploaded', VersionReference & StoredFile & { listed: ListedChecksums }>
-  /** It takes the place of one that could not be proved. */
+  /** Replaces a signature that could not be verified. */
   | Message<'RegistryProviderSignatureUploaded', VersionReference & StoredFile>
-  /** The signature is that of SHA256SUMS, made by the key. */
+  /** The signature of SHA256SUMS is by the key. */
   | Message<'RegistryProviderSignatureVerified', VersionReference & { keyId: string; sha256: string }>
   | Message<'RegistryProviderPlatformCreated', VersionReference & PlatformAttributes & { platform: string }>
   | Message<
@@ -70,12 +70,14 @@ export type RegistryProviderVersionEvent =
   | Message<'RegistryProviderVersionDeleted', VersionReference>;
 
 export type RegistryProviderVersionCommand =
-  /** `siblings`: how many versions the provider has already. */
+  /** `siblings`: number of versions that the provider already has. */
   | Message<
       'CreateVersion',
       VersionReference & { provider: string; keyId: string; protocols: readonly Protocol[] | null; siblings: number }
     >
-  /** `flaw`: why the signature is none of these checksums; null where it is, or one of the two is not here yet. */
+  /**
+   * `flaw`: why the signature does not match SHA256SUMS; null if it matches, or if one of the two is not uploaded yet.
+   */
   | Message<'AcceptShasums', StoredFile & { listed: ListedChecksums; flaw: string | null }>
   | Message<'AcceptSignature', StoredFile & { flaw: string | null }>
   | Message<'CreatePlatform', PlatformAttributes & { platform: string }>
@@ -89,7 +91,7 @@ type ActiveProviderVersion = VersionReference & {
   readonly keyId: string;
   readonly protocols: readonly Protocol[];
   readonly shasums: (StoredFile & { readonly listed: ListedChecksums }) | null;
-  /** Not `verified`: it waits to be proved. */
+  /** Waits for verification while `verified` is false. */
   readonly signature: (StoredFile & { readonly verified: boolean }) | null;
   readonly platforms: Platforms;
   readonly published: boolean;
@@ -97,7 +99,7 @@ type ActiveProviderVersion = VersionReference & {
 export type RegistryProviderVersionState = { readonly status: 'absent' | 'deleted' } | ActiveProviderVersion;
 
 const MAX_KEY_ID_LENGTH = 255;
-/** Nobody has looked at the signature: whatever waits goes on waiting. */
+/** Flaw of a signature that this command does not check, so that it stays unverified. */
 const SIGNATURE_NOT_CHECKED = 'not looked at';
 
 const toVersionReference = ({ name, version }: ActiveProviderVersion): VersionReference => ({ name, version });
@@ -110,12 +112,12 @@ const requirePlatform = ({ platforms }: ActiveProviderVersion, id: string): Plat
 
 const alreadyUploaded = (what: string) => conflict(`${what} has been uploaded already; a file is uploaded once`);
 
-/** No schema lets it through as a key: the log would tell less than was decided on. */
+/** The event schema drops `__proto__` as a key, so the log would contain less than the decision was based on. */
 const checkFileNames = (listed: ListedChecksums): void => {
   if (Object.hasOwn(listed, '__proto__')) throw unprocessable('SHA256SUMS lists a file called __proto__');
 };
 
-/** Clients install from one document that lists all versions. It is built on the event loop. */
+/** Clients install from one document that lists all versions. The event loop is blocked while it is built. */
 export const MAX_VERSIONS = 10_000;
 
 const checkVersionLimit = (siblings: number): void => {
@@ -137,7 +139,10 @@ const checkKeyId = (keyId: string): void => {
     throw unprocessable(`Key id is too long (at most ${MAX_KEY_ID_LENGTH} characters)`, 'key-id');
 };
 
-/** What makes a version whole: its checksums, their signature, and a zip for each platform, one at least. */
+/**
+ * Returns whether the version has checksums, their verified signature, at least one platform, and a zip for each
+ * platform.
+ */
 const isComplete = ({ shasums, signature, platforms }: ActiveProviderVersion): boolean => {
   const all = Object.values(platforms);
   return shasums !== null && signature?.verified === true && all.length > 0 && all.every(({ size }) => size !== null);
@@ -151,7 +156,7 @@ const evolveAll = (
     fold<RegistryProviderVersionState, RegistryProviderVersionEvent>(registryProviderVersion, state, events),
   );
 
-/** Adds what follows from the events: that the signature is proved, that the version is whole for the first time. */
+/** Adds the events that follow: the signature is verified, and the version is complete for the first time. */
 const withFollowUpEvents = (
   state: ActiveProviderVersion,
   flaw: string | null,
@@ -168,10 +173,10 @@ const withFollowUpEvents = (
         },
       ]
     : events;
-  const now = evolveAll(state, proved);
-  if (now.published || !isComplete(now)) return proved;
-  const platforms = Object.values(now.platforms).map(formatPlatform).toSorted();
-  const data = { ...toVersionReference(state), protocols: now.protocols, platforms };
+  const after = evolveAll(state, proved);
+  if (after.published || !isComplete(after)) return proved;
+  const platforms = Object.values(after.platforms).map(formatPlatform).toSorted();
+  const data = { ...toVersionReference(state), protocols: after.protocols, platforms };
   return [...proved, { type: 'RegistryProviderVersionPublished', data }];
 };
 
@@ -193,16 +198,16 @@ export const registryProviderVersion: Decider<
   decide: {
     CreateVersion: ({ provider, name, version, keyId, protocols, siblings }, state) => {
       if (state.status !== 'absent') throw conflict('Registry provider version exists already');
-      // Null is what go-tfe sends for none (clients.md §1).
-      const named = protocols ?? DEFAULT_PROTOCOLS;
+      // go-tfe sends null if no protocol is set (clients.md §1).
+      const requested = protocols ?? DEFAULT_PROTOCOLS;
       runAllChecks(
         () => checkProviderVersion(version),
         () => checkVersionLimit(siblings),
         () => checkKeyId(keyId),
-        () => checkProtocols(named),
+        () => checkProtocols(requested),
       );
-      const spoken = PROTOCOLS.filter((protocol) => named.includes(protocol));
-      return [{ type: 'RegistryProviderVersionCreated', data: { provider, name, version, keyId, protocols: spoken } }];
+      const sorted = PROTOCOLS.filter((protocol) => requested.includes(protocol));
+      return [{ type: 'RegistryProviderVersionCreated', data: { provider, name, version, keyId, protocols: sorted } }];
     },
     AcceptShasums: ({ size, sha256, listed, flaw }, state) => {
       const before = requireActive(state);
@@ -210,7 +215,7 @@ export const registryProviderVersion: Decider<
       checkFileNames(listed);
       for (const platform of Object.values(before.platforms)) checkListedChecksum(platform, listed);
       if (flaw !== null && hasPlatforms(before)) {
-        throw unprocessable(`The signature that was uploaded before is not one of this SHA256SUMS: ${flaw}`);
+        throw unprocessable(`The signature that was uploaded before does not match this SHA256SUMS: ${flaw}`);
       }
       const data = { ...toVersionReference(before), size, sha256, listed };
       return withFollowUpEvents(before, flaw, [{ type: 'RegistryProviderShasumsUploaded', data }]);
@@ -220,13 +225,14 @@ export const registryProviderVersion: Decider<
       if (before.signature?.verified) throw alreadyUploaded('The signature');
       if (flaw !== null && hasPlatforms(before)) throw unprocessable(`SHA256SUMS.sig: ${flaw}`);
       const data = { ...toVersionReference(before), size, sha256 };
-      // The same once more is no news: sent again by who was not answered, or because the key is there now.
-      const isKnown = before.signature?.sha256 === sha256;
-      return withFollowUpEvents(before, flaw, isKnown ? [] : [{ type: 'RegistryProviderSignatureUploaded', data }]);
+      // A client sends the same signature again if it got no response, or after the key was added. The second upload
+      // appends no event of its own.
+      const isRepeated = before.signature?.sha256 === sha256;
+      return withFollowUpEvents(before, flaw, isRepeated ? [] : [{ type: 'RegistryProviderSignatureUploaded', data }]);
     },
-    CreatePlatform: ({ platform, ...given }, state) => {
+    CreatePlatform: ({ platform, ...attributes }, state) => {
       const before = requireActive(state);
-      const facts = checkPlatform(given);
+      const facts = checkPlatform(attributes);
       checkPlatformLimits(facts, before.platforms);
       if (before.shasums) checkListedChecksum(facts, before.shasums.listed, 'shasum');
       return [{ type: 'RegistryProviderPlatformCreated', data: { ...toVersionReference(before), platform, ...facts } }];
@@ -238,7 +244,7 @@ export const registryProviderVersion: Decider<
       const data = { ...toVersionReference(before), platform, ...toPlatformAttributes(its), size };
       return withFollowUpEvents(before, flaw, [{ type: 'RegistryProviderBinaryUploaded', data }]);
     },
-    // Without the one whose zip was still to come the others may be whole.
+    // If only this platform lacked its zip, the version becomes complete.
     DeletePlatform: ({ platform }, state) => {
       const before = requireActive(state);
       return withFollowUpEvents(before, SIGNATURE_NOT_CHECKED, [toPlatformDeleted(before, platform)]);
@@ -275,7 +281,7 @@ export const registryProviderVersion: Decider<
         platforms: { ...platforms, [platform]: { os, arch, filename, shasum, size } },
       })),
     RegistryProviderPlatformDeleted: ({ platform }, state) =>
-      updateActive(state, ({ platforms: { [platform]: _gone, ...platforms } }) => ({ platforms })),
+      updateActive(state, ({ platforms: { [platform]: _deleted, ...platforms } }) => ({ platforms })),
     RegistryProviderVersionPublished: (_, state) => updateActive(state, () => ({ published: true })),
     RegistryProviderVersionDeleted: () => ({ status: 'deleted' }),
   },

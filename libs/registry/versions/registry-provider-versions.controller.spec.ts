@@ -65,7 +65,7 @@ const create = (attributes: object, api: ApiTestClient = server): Promise<ApiRes
   api.post(PATH, versionBody('1.0.0', attributes));
 
 describe('a version', () => {
-  it('is refused when its provider has 10,000 versions', async () => {
+  it('is refused if its provider already has 10,000 versions', async () => {
     const provider = await makeProvider(server, 'neighbour', 'full');
     const path = pathOfVersions('neighbour', 'full');
     await server.database.rows(sql`
@@ -81,9 +81,9 @@ describe('a version', () => {
     expectStatus(await server.post(path, versionBody('1.0.1')), 201);
   });
 
-  it('is created, and shown by its path and in the list as the same document, with links to upload to', async () => {
-    const asked = versionBody('1.2.3-beta.1', { 'key-id': signer.keyId, protocols: ['6.0', '5.0', '5.0'] });
-    const { body } = expectStatus(await server.post(PATH, asked), 201);
+  it('is created, and shown as the same document by its path and in the list, with upload links', async () => {
+    const request = versionBody('1.2.3-beta.1', { 'key-id': signer.keyId, protocols: ['6.0', '5.0', '5.0'] });
+    const { body } = expectStatus(await server.post(PATH, request), 201);
     const self = `${PATH}/1.2.3-beta.1`;
     const link = expect.stringMatching(/^https?:\/\/[^/]+\/api\/registry\/private\/v2\/uploads\/[\w-]+\.[\w-]+$/);
     expect(body.data).toEqual({
@@ -118,21 +118,21 @@ describe('a version', () => {
     ['with an empty type', { type: '' }, '0.0.1'],
     ['without a type', {}, '0.0.2'],
     ['with an id', { type: 'registry-provider-versions', id: 'registry-provider-versions' }, '0.0.3'],
-  ])('is created %s', async (_, more, version) => {
+  ])('is created if the request comes %s', async (_, more, version) => {
     const attributes = { version, 'key-id': 'any', protocols: ['5.0'] };
     const { body } = expectStatus(await server.post(PATH, { data: { ...more, attributes } }), 201);
     expect(body.data.id).toMatch(/^provver-/);
   });
 
-  it('speaks 5.0 where the protocols are null', async () => {
+  it('defaults to protocol 5.0 if the protocols are null', async () => {
     const { body } = expectStatus(await create({ version: '0.1.0', protocols: null }), 201);
     expect(body.data.attributes.protocols).toEqual(['5.0']);
   });
 
-  it('says which key it lacks', async () => {
+  it('names the key that is missing', async () => {
     const { body } = expectStatus(await create({ version: '0.1.1', 'key-id': 'none of ours' }), 201);
     expect(body.data.attributes.missing).toContain('GPG key none of ours');
-    // In lower case, as some tools print it.
+    // Some tools print the key id in lower case.
     const lower = expectStatus(await create({ version: '0.1.2', 'key-id': signer.keyId.toLowerCase() }), 201).body.data;
     expect(lower.attributes['key-id']).toBe(signer.keyId.toLowerCase());
     expect(lower.attributes.missing).toEqual(['SHA256SUMS', 'SHA256SUMS.sig', 'a platform']);
@@ -159,18 +159,20 @@ describe('a version', () => {
     [{ protocols: '5.0' }, 'protocols', 'Protocols must be a list'],
     [{ protocols: ['5.0', '5.1'] }, 'protocols/1', 'Protocols must be one of 4.0, 5.0, 6.0'],
     [{ protocols: [5] }, 'protocols/0', 'Protocols must be one of 4.0, 5.0, 6.0'],
-  ])('is not made of %j', async (attributes, pointer, detail) => {
-    const [at, said] = refusalOf(await create({ version: '9.0.0', ...attributes }));
-    expect([at, said]).toEqual([`/data/attributes/${pointer}`, matchRefusalText(detail)]);
+  ])('is refused if the attributes are %j', async (attributes, pointer, detail) => {
+    expect(refusalOf(await create({ version: '9.0.0', ...attributes }))).toEqual([
+      `/data/attributes/${pointer}`,
+      matchRefusalText(detail),
+    ]);
     expectStatus(await server.get(`${PATH}/9.0.0`), 404);
   });
 
-  it('is of no other type', async () => {
+  it('is refused for another resource type', async () => {
     const body = resource('registry-providers', { version: '9.0.0', 'key-id': 'K', protocols: null });
     expect(refusalOf(await server.post(PATH, body))).toEqual(['/data/type', 'Type must be registry-provider-versions']);
   });
 
-  it('is one of its provider: what differs in build metadata alone is the same', async () => {
+  it('is unique in its provider, and build metadata makes no difference', async () => {
     expectStatus(await create({ version: '3.0.0+a' }), 201);
     for (const version of ['3.0.0+a', '3.0.0+b', '3.0.0']) {
       expect(refusalOf(await create({ version }))).toEqual([
@@ -188,12 +190,12 @@ describe('a version', () => {
     expectStatus(await server.post(pathOfVersions('neighbour', 'aws'), versionBody('3.0.0')), 201);
   });
 
-  it('is one, however many create it at once', async () => {
+  it('is created only once, however many requests create it at the same time', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => create({ version: '4.0.0' })));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array<number>(19).fill(422)]);
   });
 
-  it('is not there for a provider that is not, nor under another name', async () => {
+  it('is not found below another provider or organization', async () => {
     await makeVersion(server, 'acme', 'aws', '5.0.0');
     const elsewhere = [
       `${pathOfVersions('acme', 'none')}/5.0.0`,
@@ -215,25 +217,25 @@ describe('a version', () => {
 
 describe('versions of public providers', () => {
   const path = `${pathOfProviders('acme')}/public/hashicorp/aws/versions`;
-  const asked = async (api: ApiTestClient): Promise<ApiResponse[]> => [
+  const requestAll = async (api: ApiTestClient): Promise<ApiResponse[]> => [
     await api.post(path, versionBody('1.0.0')),
     await api.get(path),
     await api.get(`${path}/1.0.0`),
     await api.delete(`${path}/1.0.0`),
   ];
 
-  it('are forbidden to callers that see the organization, and not found for other callers', async () => {
+  it('return 403 to callers that can see the organization, and 404 to other callers', async () => {
     for (const api of [server, member]) {
-      const answers = await asked(api);
+      const answers = await requestAll(api);
       expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
       expect(answers.map(detailOf)).toEqual(Array(4).fill('Not available for public providers'));
     }
-    expect((await asked(stranger)).map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+    expect((await requestAll(stranger)).map(({ status }) => status)).toEqual([404, 404, 404, 404]);
   });
 });
 
 describe('the list of versions', () => {
-  it('is shown page by page, the newest first', async () => {
+  it('has pages, newest versions first', async () => {
     await makeProvider(server, 'acme', 'listed');
     for (const version of ['1.0.0', '2.0.0', '1.1.0']) await makeVersion(server, 'acme', 'listed', version);
     const path = pathOfVersions('acme', 'listed');
@@ -254,12 +256,13 @@ describe('the list of versions', () => {
   });
 });
 
-describe('what a version still wants', () => {
+describe('the missing parts of a version', () => {
   type Seen = { usable: boolean; missing: string[]; 'shasums-uploaded': boolean; 'shasums-sig-uploaded': boolean };
-  const seen = async (path: string): Promise<Seen> => expectStatus(await server.get(path), 200).body.data.attributes;
+  const readCompleteness = async (path: string): Promise<Seen> =>
+    expectStatus(await server.get(path), 200).body.data.attributes;
   const linksOf = async (path: string): Promise<Record<string, string>> => (await server.get(path)).body.data.links;
 
-  it('is told at each step, until it is usable', async () => {
+  it('are listed at each step until it is usable', async () => {
     await makeProvider(server, 'acme', 'steps');
     const { links } = await makeVersion(server, 'acme', 'steps', '1.0.0', signer.keyId);
     const release = new TestRelease(server, 'acme', 'steps', '1.0.0');
@@ -268,7 +271,7 @@ describe('what a version still wants', () => {
     const { path } = release;
 
     expectStatus(await uploadTo(server, links['shasums-upload'], sums), 200);
-    expect(await seen(path)).toMatchObject({
+    expect(await readCompleteness(path)).toMatchObject({
       usable: false,
       missing: ['SHA256SUMS.sig', 'a platform'],
       'shasums-uploaded': true,
@@ -276,60 +279,63 @@ describe('what a version still wants', () => {
     });
     expect(Object.keys(await linksOf(path))).toEqual(['self', 'shasums-download', 'shasums-sig-upload']);
     expectStatus(await uploadTo(server, links['shasums-sig-upload'], await signer.sign(sums)), 200);
-    expect(await seen(path)).toMatchObject({ missing: ['a platform'], 'shasums-sig-uploaded': true });
+    expect(await readCompleteness(path)).toMatchObject({ missing: ['a platform'], 'shasums-sig-uploaded': true });
     expect(Object.keys(await linksOf(path))).toEqual(['self', 'shasums-download', 'shasums-sig-download']);
 
     const first = await release.addPlatform(linux);
     await release.addPlatform(darwin);
-    expect(await seen(path)).toMatchObject({ usable: false, missing: [darwin.filename, linux.filename] });
+    expect(await readCompleteness(path)).toMatchObject({ usable: false, missing: [darwin.filename, linux.filename] });
     expectStatus(await uploadTo(server, first.links['provider-binary-upload'], linux.bytes), 200);
-    expect(await seen(path)).toMatchObject({ usable: false, missing: [darwin.filename] });
-    // Whoever gives up on the other one has a whole version.
+    expect(await readCompleteness(path)).toMatchObject({ usable: false, missing: [darwin.filename] });
+    // If the unfinished platform is deleted, the version is complete.
     expectStatus(await server.delete(release.platformPath(darwin)), 204);
-    expect(await seen(path)).toMatchObject({ usable: true, missing: [] });
-    // And a platform that is added later keeps nobody from the others.
+    expect(await readCompleteness(path)).toMatchObject({ usable: true, missing: [] });
+    // A platform that is added later does not affect the others.
     const second = await release.addPlatform(darwin);
-    expect(await seen(path)).toMatchObject({ usable: true, missing: [darwin.filename] });
+    expect(await readCompleteness(path)).toMatchObject({ usable: true, missing: [darwin.filename] });
     expectStatus(await uploadTo(server, second.links['provider-binary-upload'], darwin.bytes), 200);
-    expect(await seen(path)).toMatchObject({ usable: true, missing: [] });
-    const shown = (await server.get(path)).body.data;
-    expect(shown.relationships.platforms.data.map(({ id }: { id: string }) => id)).toEqual([second.id, first.id]);
-    expect(shown.attributes['updated-at'] > shown.attributes['created-at']).toBe(true);
-    expect((await server.get(pathOfVersions('acme', 'steps'))).body.data).toEqual([shown]);
+    expect(await readCompleteness(path)).toMatchObject({ usable: true, missing: [] });
+    const version = (await server.get(path)).body.data;
+    expect(version.relationships.platforms.data.map(({ id }: { id: string }) => id)).toEqual([second.id, first.id]);
+    expect(version.attributes['updated-at'] > version.attributes['created-at']).toBe(true);
+    expect((await server.get(pathOfVersions('acme', 'steps'))).body.data).toEqual([version]);
   });
 
-  it('is its key, where that goes; and it is usable again when that comes back', async () => {
+  it('include a removed GPG key until it is added again', async () => {
     await makeOrganization(server, 'keyless');
-    const other = await makeSigner();
-    expectStatus(await addKey(server, 'keyless', other), 201);
+    const signerOfOrganization = await makeSigner();
+    expectStatus(await addKey(server, 'keyless', signerOfOrganization), 201);
     await makeProvider(server, 'keyless', 'aws');
-    const path = await publishVersion(server, 'keyless', 'aws', '1.0.0', other);
-    expect(await seen(path)).toMatchObject({ usable: true, missing: [] });
-    expectStatus(await server.delete(`${GPG_KEYS}/keyless/${other.keyId}`), 204);
-    expect(await seen(path)).toMatchObject({ usable: false, missing: [`GPG key ${other.keyId}`] });
-    // Another organization's is none of its own.
-    expectStatus(await addKey(server, 'neighbour', other), 201);
-    expect(await seen(path)).toMatchObject({ usable: false });
-    expectStatus(await addKey(server, 'keyless', other), 201);
-    expect(await seen(path)).toMatchObject({ usable: true, missing: [] });
+    const path = await publishVersion(server, 'keyless', 'aws', '1.0.0', signerOfOrganization);
+    expect(await readCompleteness(path)).toMatchObject({ usable: true, missing: [] });
+    expectStatus(await server.delete(`${GPG_KEYS}/keyless/${signerOfOrganization.keyId}`), 204);
+    expect(await readCompleteness(path)).toMatchObject({
+      usable: false,
+      missing: [`GPG key ${signerOfOrganization.keyId}`],
+    });
+    // A key of another organization does not count.
+    expectStatus(await addKey(server, 'neighbour', signerOfOrganization), 201);
+    expect(await readCompleteness(path)).toMatchObject({ usable: false });
+    expectStatus(await addKey(server, 'keyless', signerOfOrganization), 201);
+    expect(await readCompleteness(path)).toMatchObject({ usable: true, missing: [] });
   });
 
-  it('is everything but what is here, once its only platform goes', async () => {
+  it('are a platform after its only platform is deleted', async () => {
     await makeProvider(server, 'acme', 'emptied');
     const path = await publishVersion(server, 'acme', 'emptied', '1.0.0', signer);
     expectStatus(await server.delete(`${path}/platforms/linux/amd64`), 204);
-    expect(await seen(path)).toMatchObject({ usable: false, missing: ['a platform'] });
+    expect(await readCompleteness(path)).toMatchObject({ usable: false, missing: ['a platform'] });
   });
 });
 
-describe('a version that goes', () => {
-  it('takes its platforms along, and can be made anew', async () => {
+describe('deleting a version', () => {
+  it('deletes its platforms, and the version can be created again', async () => {
     await makeProvider(server, 'acme', 'going');
     const path = await publishVersion(server, 'acme', 'going', '1.0.0', signer, [DARWIN]);
     const before = (await server.get(path)).body.data;
     expectStatus(await server.delete(path), 204);
-    for (const gone of [path, `${path}/platforms`, `${path}/platforms/darwin/arm64`]) {
-      expectStatus(await server.get(gone), 404);
+    for (const deletedPath of [path, `${path}/platforms`, `${path}/platforms/darwin/arm64`]) {
+      expectStatus(await server.get(deletedPath), 404);
     }
     expectStatus(await server.delete(path), 404);
     expect(versionsIn(expectStatus(await server.get(pathOfVersions('acme', 'going')), 200))).toEqual([]);
@@ -341,7 +347,7 @@ describe('a version that goes', () => {
     });
   });
 
-  it('is told in the trail with each of its platforms', async () => {
+  it('is recorded in the audit trail with each of its platforms', async () => {
     await makeOrganization(server, 'told');
     expectStatus(await addKey(server, 'told', signer), 201);
     await makeProvider(server, 'told', 'aws');
@@ -373,15 +379,15 @@ describe('a version that goes', () => {
     ]);
   });
 
-  it('lets no platform be born into it meanwhile', async () => {
+  it('prevents a new platform from a simultaneous request', async () => {
     await makeVersion(server, 'acme', 'aws', '6.0.0');
     const path = pathOfVersion('acme', 'aws', '6.0.0');
     runBetween(server.store, () => server.delete(path));
-    const made = await server.post(`${path}/platforms`, platformBody(platformAttributes('aws', '6.0.0')));
-    expect(made.status).toBe(404);
+    const response = await server.post(`${path}/platforms`, platformBody(platformAttributes('aws', '6.0.0')));
+    expect(response.status).toBe(404);
   });
 
-  it('is not born into an organization that goes meanwhile', async () => {
+  it('a new version is refused if its organization is deleted during the request', async () => {
     await makeOrganization(server, 'ending');
     await makeProvider(server, 'ending', 'aws');
     runBetween(server.store, () => server.delete('/api/v2/organizations/ending'));
@@ -389,18 +395,18 @@ describe('a version that goes', () => {
   });
 });
 
-describe('who may handle versions', () => {
-  it('are members to read, who get no links to upload to, and managers of providers to change', async () => {
+describe('permissions on versions', () => {
+  it('let members read versions without upload links, and managers of providers change them', async () => {
     await makeVersion(server, 'acme', 'aws', '7.0.0');
     const path = pathOfVersion('acme', 'aws', '7.0.0');
-    const shown = expectStatus(await member.get(path), 200).body.data;
-    expect(shown.attributes.permissions).toEqual({ 'can-delete': false, 'can-upload-asset': false });
-    expect(shown.links).toEqual({ self: path });
+    const version = expectStatus(await member.get(path), 200).body.data;
+    expect(version.attributes.permissions).toEqual({ 'can-delete': false, 'can-upload-asset': false });
+    expect(version.links).toEqual({ self: path });
     const listed = expectStatus(await member.get(PATH), 200);
     const included = await member.get(`${pathOfProvider('acme', 'aws')}?include=registry-provider-versions`);
     for (const { text } of [listed, expectStatus(included, 200)]) expect(text).not.toContain('/uploads/');
     expectStatus(await create({ version: '7.1.0' }, member), 404);
-    // Nor do they learn what is wrong with it, or that it is there already.
+    // The response does not reveal what is wrong with the version, or that it already exists.
     expectStatus(await create({ version: '7.0.0' }, member), 404);
     expectStatus(await create({ version: 'v7' }, member), 404);
     expectStatus(await member.delete(path), 404);
@@ -412,7 +418,7 @@ describe('who may handle versions', () => {
     expectStatus(await manager.delete(path), 204);
   });
 
-  it('is nobody from elsewhere', async () => {
+  it('return 404 to callers of other organizations', async () => {
     await makeVersion(server, 'acme', 'aws', '8.0.0');
     const path = pathOfVersion('acme', 'aws', '8.0.0');
     const answers = [
@@ -430,8 +436,8 @@ describe('who may handle versions', () => {
   });
 });
 
-describe('a version that names a key which the organization does not have', () => {
-  it('is taken, as is what is uploaded to it while it has no platform', async () => {
+describe('a version with a key that the organization does not have', () => {
+  it('accepts its files while it has no platform', async () => {
     await makeProvider(server, 'acme', 'unkeyed');
     const { links } = await makeVersion(server, 'acme', 'unkeyed', '1.0.0');
     const path = pathOfVersion('acme', 'unkeyed', '1.0.0');
@@ -449,7 +455,7 @@ describe('a version that names a key which the organization does not have', () =
 });
 
 describe('views and snapshots of the registry', () => {
-  it('are those that the log makes', async () => {
+  it('equal those that are rebuilt from the log', async () => {
     await expectViewsMatchLog(server, [registryDefinition]);
   });
 });

@@ -5,7 +5,7 @@ import type { RegistryProviderVersionRow, VersionCompleteness } from './registry
 import { buildProviderPath } from '../providers/registry-providers.document.js';
 import type { ReleaseLinks } from '../release-files/release.links.js';
 
-/** What is still to come before the version can be installed, in the order in which it is uploaded. */
+/** Returns what is missing before the version can be installed, in the order of upload. */
 export const listMissing = (row: VersionCompleteness): readonly string[] => [
   ...(row.shasums ? [] : ['SHA256SUMS']),
   ...(row.signature?.verified ? [] : ['SHA256SUMS.sig']),
@@ -14,7 +14,7 @@ export const listMissing = (row: VersionCompleteness): readonly string[] => [
   ...row.platforms.flatMap(({ filename, size }) => (size === null ? [filename] : [])),
 ];
 
-/** Whether clients are served the version: it was whole once, and there is something to install and to prove it by. */
+/** Returns whether clients are served the version: it was published, it has a zip to install, and its key exists. */
 export const isUsable = ({ publishedAt, platforms, hasKey }: RegistryProviderVersionRow): boolean =>
   publishedAt !== null && hasKey && platforms.some(({ size }) => size !== null);
 
@@ -27,7 +27,7 @@ const buildFileLinks = (
   const release = { name: row.providerName, version: row.version };
   const link = (kind: 'shasums' | 'shasums-sig', filename: string, isHere: boolean): [string, string][] => {
     if (isHere) return [[`${kind}-download`, links.download({ kind, version }, filename)]];
-    // The link itself is the permission: who may not upload has none.
+    // The link replaces the permission, so callers that may not upload get none.
     return mayUpload ? [[`${kind}-upload`, links.upload({ kind, version })]] : [];
   };
   return Object.fromEntries([
@@ -55,7 +55,7 @@ export const renderRegistryProviderVersion = (
       'updated-at': row.updatedAt,
       'shasums-uploaded': row.shasums !== null,
       'shasums-sig-uploaded': row.signature?.verified === true,
-      // Beyond the contract: whether clients are served it, and what it still wants.
+      // Not in the contract: whether clients are served the version, and what it lacks.
       usable: isUsable(row),
       missing: listMissing(row),
       permissions: { 'can-delete': manages, 'can-upload-asset': manages },

@@ -49,7 +49,7 @@ export class CreateRegistryProviderPlatform extends Command<RegistryProviderPlat
   }
 }
 
-/** Deletes a version with its platforms, or one of these alone. */
+/** Deletes a version with its platforms, or only one of its platforms. */
 export class DeleteFromRegistry extends Command<void> {
   constructor(
     readonly path: VersionPath,
@@ -60,10 +60,13 @@ export class DeleteFromRegistry extends Command<void> {
   }
 }
 
-/** Neither the organization nor the provider is deleted meanwhile: what is born into them would stay. */
-const buildPreconditions = (place: ProviderForVersion): StreamWrite[] => [
-  expectVersion(place.organization, place.organizationVersion),
-  expectVersion(place.provider, place.providerVersion),
+/**
+ * Prevents that the organization or the provider is deleted in the meantime, which would leave the new version or
+ * platform behind.
+ */
+const buildPreconditions = (parents: ProviderForVersion): StreamWrite[] => [
+  expectVersion(parents.organization, parents.organizationVersion),
+  expectVersion(parents.provider, parents.providerVersion),
 ];
 
 @CommandHandler(CreateRegistryProviderVersion)
@@ -97,7 +100,7 @@ export class CreateRegistryProviderVersionHandler implements ICommandHandler<Cre
 
 type LoadedVersion = LoadedStream<RegistryProviderVersionState> & { readonly found: VersionForCommand };
 
-/** A command for the version at that path; resolves to the rows of the platform that it names, where it names one. */
+/** Executes a command on the version at that path. Returns the row of the platform if `platform` is set. */
 const executeVersionCommand = async (
   store: EventStore,
   { path, actor }: { readonly path: VersionPath; readonly actor: Actor },
@@ -126,12 +129,12 @@ export class CreateRegistryProviderPlatformHandler implements ICommandHandler<Cr
     private readonly ids: Ids,
   ) {}
 
-  async execute(asked: CreateRegistryProviderPlatform): Promise<RegistryProviderPlatformRow> {
-    await requirePrivateProvider(this.store.database, asked.actor, asked.path);
+  async execute(request: CreateRegistryProviderPlatform): Promise<RegistryProviderPlatformRow> {
+    await requirePrivateProvider(this.store.database, request.actor, request.path);
     const platform = this.ids.next('provpltfrm');
-    const command = { type: 'CreatePlatform', data: { ...asked.facts, platform } } as const;
+    const command = { type: 'CreatePlatform', data: { ...request.facts, platform } } as const;
     return getFirstRow<RegistryProviderPlatformRow>(
-      await executeVersionCommand(this.store, asked, () => command, platform),
+      await executeVersionCommand(this.store, request, () => command, platform),
     );
   }
 }
@@ -141,19 +144,19 @@ const findPlatform = (
   { os, arch }: Pick<PlatformAttributes, 'os' | 'arch'>,
 ): string => {
   const platforms = state.status === 'active' ? Object.entries(state.platforms) : [];
-  const found = platforms.find(([, platform]) => platform.os === os && platform.arch === arch);
-  if (!found) throw notFound();
-  return found[0];
+  const entry = platforms.find(([, platform]) => platform.os === os && platform.arch === arch);
+  if (!entry) throw notFound();
+  return entry[0];
 };
 
 @CommandHandler(DeleteFromRegistry)
 export class DeleteFromRegistryHandler implements ICommandHandler<DeleteFromRegistry> {
   constructor(private readonly store: EventStore) {}
 
-  async execute(asked: DeleteFromRegistry): Promise<void> {
-    const { platform } = asked;
-    await requirePrivateProvider(this.store.database, asked.actor, asked.path);
-    await executeVersionCommand(this.store, asked, ({ state }) =>
+  async execute(request: DeleteFromRegistry): Promise<void> {
+    const { platform } = request;
+    await requirePrivateProvider(this.store.database, request.actor, request.path);
+    await executeVersionCommand(this.store, request, ({ state }) =>
       platform === null
         ? { type: 'DeleteVersion', data: {} }
         : { type: 'DeletePlatform', data: { platform: findPlatform(state, platform) } },

@@ -12,16 +12,16 @@ import {
   type ProviderPath,
 } from '../providers/registry-providers.queries.js';
 
-/** Where a version is found. */
+/** Path parameters of a version. */
 export type VersionPath = ProviderPath & { readonly version: string };
 
-/** A platform as the documents of versions need it. */
+/** A platform as documents of versions contain it. */
 export type PlatformOfVersion = {
   readonly id: string;
   readonly os: string;
   readonly arch: string;
   readonly filename: string;
-  /** Bytes of its zip; null until it is uploaded. */
+  /** Size of the zip in bytes; null until it is uploaded. */
   readonly size: number | null;
 };
 
@@ -40,16 +40,16 @@ export type RegistryProviderVersionRow = {
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
   readonly platforms: readonly PlatformOfVersion[];
-  /** Whether the organization has the key that it names: clients need it to prove the signature. */
+  /** Whether the organization has the key of the version. Clients need it to verify the signature. */
   readonly hasKey: boolean;
 };
 
-/** What of a version is looked at to tell what it lacks. */
+/** Columns that determine what the version lacks. */
 export type VersionCompleteness = Pick<RegistryProviderVersionRow, 'keyId' | 'hasKey' | 'shasums' | 'signature'> & {
   readonly platforms: readonly Pick<PlatformOfVersion, 'filename' | 'size'>[];
 };
 
-/** The key of the organization that a version in the row `v` names; ids of keys are upper-case (gpg-key.ts). */
+/** Selects the organization's key that the version in row `v` names. Key ids are stored in upper case (gpg-key.ts). */
 export const FROM_VERSION_KEY = sql.raw(
   'from gpg_keys k where k.organization = v.organization and k.key_id = upper(v.key_id)',
 );
@@ -68,7 +68,7 @@ export const FROM_VERSIONS = sql.raw(`from registry_provider_versions v
 
 export const selectVersionById = (id: string): Sql => sql`select ${columns} ${FROM_VERSIONS} where v.id = ${id}`;
 
-/** Returns the newest of these versions, newest first: as many as one page may have in bytes. */
+/** Returns the newest of these versions, newest first, as many as fit into the bytes of one page. */
 export const newestVersions = (ids: Sql): Sql => sql`
   select ${columns}
     from (select v.id, sum(${BYTES_OF_VERSION}) over (order by v.created_at desc, v.id) as bytes
@@ -91,7 +91,7 @@ export const findVersion = async (
   return row;
 };
 
-/** One page and the count of all, the newest first, in one statement. */
+/** Returns one page, newest first, and the total count, in one statement. */
 export const listVersions = async (
   database: Database,
   actor: Actor,
@@ -99,23 +99,23 @@ export const listVersions = async (
   page: PageRequest,
 ): Promise<ListPage<RegistryProviderVersionRow>> => {
   await requirePrivateProvider(database, actor, path);
-  const places = sql`
+  const providers = sql`
     select p.id, p.organization from registry_providers p join organizations o on o.id = p.organization
      where ${isProviderAt(path)} and ${requireCurrentAccess(actor)}`;
-  const found = await database.slowRows<RegistryProviderVersionRow & { owner: string; total: number }>(
+  const rows = await database.slowRows<RegistryProviderVersionRow & { owner: string; total: number }>(
     actor,
     sql`
     select o.id as owner, (select count(*) from registry_provider_versions v where v.provider = p.id) as total, page.*
-      from ${selectPermittedScopes(actor, 'read-providers', places)} place
+      from ${selectPermittedScopes(actor, 'read-providers', providers)} place
       join registry_providers p on p.id = place.id join organizations o on o.id = place.organization
       left join lateral (select ${columns} from registry_provider_versions v where v.provider = p.id
                           order by v.created_at desc, v.id ${buildLimit(page)}) page on true
      order by page."createdAt" desc, page.id`,
   );
-  const [first] = found;
+  const [first] = rows;
   if (!first) throw notFound();
   requirePermission(actor, 'read-providers', { organization: first.owner });
-  return toListPage(found);
+  return toListPage(rows);
 };
 
 export type ProviderForVersion = {
@@ -133,10 +133,10 @@ const providerScopeColumns = sql.raw(`
 const SCOPE_STREAM_JOINS = sql.raw(`join event_store.streams so on so.stream = o.id
   join event_store.streams sp on sp.stream = p.id`);
 
-/** `siblings`: how many versions the provider has. */
+/** `siblings`: number of versions that the provider has. */
 export type ProviderForNewVersion = ProviderForVersion & { readonly siblings: number };
 
-/** The provider, for who adds a version to it. */
+/** Returns the provider for adding a version. */
 export const loadProviderForNewVersion = async (
   database: Database,
   actor: Actor,

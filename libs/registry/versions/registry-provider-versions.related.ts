@@ -6,8 +6,8 @@ import { newestVersions, type RegistryProviderVersionRow } from './registry-prov
 import type { ReleaseLinks } from '../release-files/release.links.js';
 
 /**
- * Returns versions of providers that the caller reads: callers that read a provider read its versions. If there are more
- * than fit on a page, the older ones are left out; the provider still names them, and its list of versions has pages.
+ * Returns included versions of providers. A caller that can read a provider can read its versions. If they exceed one
+ * page, the older ones are omitted; the provider still lists their ids, and its list of versions has pages.
  */
 export const selectRelatedVersions = (ids: Sql, actor: Actor, links: ReleaseLinks): RelatedResources =>
   defineRelated<RegistryProviderVersionRow>(newestVersions(ids), (rows) =>
