@@ -3,8 +3,8 @@ import { CqrsModule } from '@nestjs/cqrs';
 import type { Settings } from '#host';
 import { AuditFactsController } from './facts/audit-facts.controller.js';
 import { AuditFactSourcesController } from './sources/audit-fact-sources.controller.js';
-import { RegisterAuditFactSourceHandler, RemoveAuditFactSourceHandler } from './sources/audit-fact-sources.handler.js';
-import { FACTS_LIMIT, ReportFactsHandler } from './facts/facts.handler.js';
+import { AuditFactSourcesHandler } from './sources/audit-fact-sources.handler.js';
+import { FACTS_LIMIT, LimitedFactsRecorder } from './facts/limited-facts.recorder.js';
 
 @Module({})
 export class FactsModule {
@@ -13,12 +13,7 @@ export class FactsModule {
       module: FactsModule,
       imports: [CqrsModule],
       controllers: [AuditFactsController, AuditFactSourcesController],
-      providers: [
-        ReportFactsHandler,
-        RegisterAuditFactSourceHandler,
-        RemoveAuditFactSourceHandler,
-        { provide: FACTS_LIMIT, useValue: factsLimit },
-      ],
+      providers: [LimitedFactsRecorder, AuditFactSourcesHandler, { provide: FACTS_LIMIT, useValue: factsLimit }],
     };
   }
 }

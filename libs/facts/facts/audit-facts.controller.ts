@@ -1,11 +1,10 @@
 import { Body, Controller, Get, Header, Param, Post, Res } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
 import { notFound } from '#kernel';
 import { ConfigureRoute, verifyCurrentAccess, CurrentActor, type Actor } from '#access';
 import { Database } from '#postgres';
 import { factSchemas, parseFacts } from './facts.body.js';
-import { ReportFacts } from './facts.handler.js';
+import { LimitedFactsRecorder } from './limited-facts.recorder.js';
 
 /** As bytes: Fastify adds a charset to the media type of all else. */
 /** Size of a batch. Larger ones come in several requests. */
@@ -17,7 +16,7 @@ const plain = (answer: unknown): Buffer => Buffer.from(JSON.stringify(answer));
 @Controller('api/v2')
 export class AuditFactsController {
   constructor(
-    private readonly bus: CommandBus,
+    private readonly recorder: LimitedFactsRecorder,
     private readonly database: Database,
   ) {}
 
@@ -32,7 +31,7 @@ export class AuditFactsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Buffer> {
     const facts = parseFacts(body);
-    const outcomes = await this.bus.execute(new ReportFacts(organization, facts, actor));
+    const outcomes = await this.recorder.record(organization, facts, actor);
     reply.status(outcomes.some(({ result }) => result === 'recorded') ? 201 : 200);
     return plain({ facts: facts.map(({ source, id }, n) => ({ source, id, ...outcomes[n] })) });
   }

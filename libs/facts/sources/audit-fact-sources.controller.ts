@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#postgres';
 import { renderDocument, renderList, parseBody, resourceBody, type Document, type Resource } from '#json-api';
-import { RegisterAuditFactSource, RemoveAuditFactSource } from './audit-fact-sources.handler.js';
+import { ChangeAuditFactSource } from './audit-fact-sources.commands.js';
 import { findAuditFactSource, listAuditFactSources, type AuditFactSourceRow } from './audit-fact-sources.queries.js';
 
 export const createBody = resourceBody(
@@ -43,7 +43,8 @@ export class AuditFactSourcesController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const { source, description } = parseBody(createBody, body).data.attributes;
-    const row = await this.bus.execute(new RegisterAuditFactSource(organization, source, description ?? '', actor));
+    const input = { organization, source, description: description ?? '', actor };
+    const row = await this.bus.execute(new ChangeAuditFactSource('RegisterAuditFactSource', input));
     return renderDocument(renderSource(row));
   }
 
@@ -55,6 +56,6 @@ export class AuditFactSourcesController {
   @Delete('audit-fact-sources/:id')
   @HttpCode(204)
   async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new RemoveAuditFactSource(id, actor));
+    await this.bus.execute(new ChangeAuditFactSource('RemoveAuditFactSource', { id, actor }));
   }
 }

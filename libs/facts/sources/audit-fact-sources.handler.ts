@@ -1,9 +1,10 @@
-import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { CommandHandler } from '@nestjs/cqrs';
 import { Ids } from '#kernel';
-import { EventStore, getFirstRow, newStream, expectVersion } from '#event-store';
+import { AggregateHandler, EventStore, expectVersion, getFirstRow, newStream, type OperationTable } from '#event-store';
 import { refuseTakenName } from '#postgres';
-import { createEventContext, type Actor } from '#access';
+import { createEventContext } from '#access';
 import { auditFactSource } from './audit-fact-source.js';
+import { ChangeAuditFactSource, type AuditFactSourceOperations } from './audit-fact-sources.commands.js';
 import {
   selectAuditFactSourceById,
   findAuditFactSource,
@@ -11,61 +12,46 @@ import {
   type AuditFactSourceRow,
 } from './audit-fact-sources.queries.js';
 
-export class RegisterAuditFactSource extends Command<AuditFactSourceRow> {
-  constructor(
-    readonly organization: string,
-    readonly source: string,
-    readonly description: string,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
-
-export class RemoveAuditFactSource extends Command<void> {
-  constructor(
-    readonly id: string,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
-
 const refuseTaken = refuseTakenName('audit_fact_sources_organization_source_key', 'source');
 
-@CommandHandler(RegisterAuditFactSource)
-export class RegisterAuditFactSourceHandler implements ICommandHandler<RegisterAuditFactSource> {
+@CommandHandler(ChangeAuditFactSource)
+export class AuditFactSourcesHandler extends AggregateHandler<AuditFactSourceOperations> {
+  protected readonly operations: OperationTable<AuditFactSourceOperations> = {
+    RegisterAuditFactSource: (input) => this.register(input),
+    RemoveAuditFactSource: (input) => this.remove(input),
+  };
+
   constructor(
     private readonly store: EventStore,
     private readonly ids: Ids,
-  ) {}
+  ) {
+    super();
+  }
 
-  async execute({ organization, source, description, actor }: RegisterAuditFactSource): Promise<AuditFactSourceRow> {
+  private async register(
+    input: AuditFactSourceOperations['RegisterAuditFactSource']['input'],
+  ): Promise<AuditFactSourceRow> {
+    const { organization, source, description, actor } = input;
     const id = this.ids.next('afs');
     const { rows } = await this.store
       .handle({
         decider: auditFactSource,
         load: async () => {
-          const place = await loadOrganizationForNewSource(this.store.database, actor, organization);
-          return { ...newStream(id, auditFactSource), place };
+          const parent = await loadOrganizationForNewSource(this.store.database, actor, organization);
+          return { ...newStream(id, auditFactSource), parent };
         },
-        command: ({ place: { registered } }) =>
+        command: ({ parent: { registered } }) =>
           ({ type: 'RegisterAuditFactSource', data: { source, description, registered } }) as const,
-        organization: ({ place }) => place.organization,
-        holding: ({ place }) => [expectVersion(place.organization, place.version)],
+        organization: ({ parent }) => parent.organization,
+        holding: ({ parent }) => [expectVersion(parent.organization, parent.version)],
         context: createEventContext(actor),
         read: () => [selectAuditFactSourceById(id)],
       })
       .catch(refuseTaken);
     return getFirstRow<AuditFactSourceRow>(rows);
   }
-}
 
-@CommandHandler(RemoveAuditFactSource)
-export class RemoveAuditFactSourceHandler implements ICommandHandler<RemoveAuditFactSource> {
-  constructor(private readonly store: EventStore) {}
-
-  async execute({ id, actor }: RemoveAuditFactSource): Promise<void> {
+  private async remove({ id, actor }: AuditFactSourceOperations['RemoveAuditFactSource']['input']): Promise<void> {
     await this.store.handle({
       decider: auditFactSource,
       load: async () => {

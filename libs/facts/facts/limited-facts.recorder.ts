@@ -1,5 +1,4 @@
-import { Inject } from '@nestjs/common';
-import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { Inject, Injectable } from '@nestjs/common';
 import { Clock, tooManyRequests, type Sql } from '#kernel';
 import { EventStore } from '#event-store';
 import { ACTOR_TYPE, type Actor } from '#access';
@@ -12,51 +11,43 @@ import { recordFacts, type FactOutcome } from './facts.recorder.js';
 /** Injects the number of facts that an organization can report in ten seconds; null for no limit. */
 export const FACTS_LIMIT = Symbol('FACTS_LIMIT');
 
-/** Records what is not known yet; resolves to what became of each. */
-export class ReportFacts extends Command<readonly FactOutcome[]> {
-  constructor(
-    readonly organization: string,
-    readonly facts: readonly Fact[],
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
-
-@CommandHandler(ReportFacts)
-export class ReportFactsHandler implements ICommandHandler<ReportFacts> {
+/** Records the facts of requests, as far as the limit of the organization allows. Facts are not an aggregate. */
+@Injectable()
+export class LimitedFactsRecorder {
   constructor(
     private readonly store: EventStore,
     private readonly clock: Clock,
     @Inject(FACTS_LIMIT) private readonly limit: number | null,
   ) {}
 
-  async execute({ organization: name, facts, actor }: ReportFacts): Promise<readonly FactOutcome[]> {
+  /** Skips facts that the log already contains. Resolves to the outcome of each fact, in the same order. */
+  async record(organization: string, facts: readonly Fact[], actor: Actor): Promise<readonly FactOutcome[]> {
     const outcomes: FactOutcome[] = [];
     let left = facts.length;
-    for (const part of splitIntoBatches(facts.map((fact) => ({ organization: name, fact })))) {
-      outcomes.push(...(await this.recorded(name, part, left, actor)));
-      left -= part.length;
+    for (const batch of splitIntoBatches(facts.map((fact) => ({ organization, fact })))) {
+      outcomes.push(...(await this.recordBatch(organization, batch, left, actor)));
+      left -= batch.length;
     }
     return outcomes;
   }
 
   /** `left`: facts of the request that are not recorded yet. If they exceed the limit, none of them is recorded. */
-  private recorded(
+  private recordBatch(
     name: string,
-    part: readonly { readonly fact: Fact }[],
+    batch: readonly { readonly fact: Fact }[],
     left: number,
     actor: Actor,
   ): Promise<readonly FactOutcome[]> {
     return this.store.untilFirst(async () => {
       const organization = await loadOrganizationForFacts(this.store.database, actor, name);
-      const also = await this.counted(organization.id, part.length, left);
-      const reports = part.map(({ fact }) => ({ organization, fact }));
+      const also = await this.checkLimit(organization.id, batch.length, left);
+      const reports = batch.map(({ fact }) => ({ organization, fact }));
       return recordFacts(this.store, reports, { type: ACTOR_TYPE[actor.kind], id: actor.id }, also);
     });
   }
 
-  private async counted(organization: string, facts: number, left: number): Promise<readonly Sql[]> {
+  /** Returns the statements that count the facts, or throws if the organization would exceed its limit. */
+  private async checkLimit(organization: string, facts: number, left: number): Promise<readonly Sql[]> {
     if (this.limit === null) return [];
     const now = this.clock.now().getTime();
     const count = { organization, interval: toInterval(now), facts };
