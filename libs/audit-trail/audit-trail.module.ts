@@ -1,13 +1,12 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { AuditConfigurationsController } from './configuration/audit-configurations.controller.js';
-import { SwitchAuditTrailHandler, TestAuditTrailHandler } from './configuration/audit-configurations.handler.js';
 import { AuditTrailController } from './reading/audit-trail.controller.js';
 import { TrailExporter } from './reading/trail.exporter.js';
 import { TrailPageReader } from './reading/trail-pages.reader.js';
 import { AuditTrailSettingsController } from './settings/audit-trail-settings.controller.js';
 import { ENTRY_VISIBILITY, type EntryVisibility } from './writing/trail-entry.js';
-import { ChangeTrailSettingsHandler } from './settings/audit-trail-settings.handler.js';
+import { AuditTrailSettingsHandler } from './settings/audit-trail-settings.handler.js';
 
 @Module({})
 export class AuditTrailModule {
@@ -20,9 +19,7 @@ export class AuditTrailModule {
       providers: [
         TrailPageReader,
         TrailExporter,
-        ChangeTrailSettingsHandler,
-        SwitchAuditTrailHandler,
-        TestAuditTrailHandler,
+        AuditTrailSettingsHandler,
         { provide: ENTRY_VISIBILITY, useValue: showing },
       ],
     };

@@ -12,8 +12,8 @@ import {
   type Document,
   type Resource,
 } from '#json-api';
-import { SwitchAuditTrail, TestAuditTrail } from './audit-configurations.handler.js';
 import { findAuditConfiguration, type AuditConfigurationRow } from './audit-configurations.queries.js';
+import { ChangeTrailSettings } from '../settings/audit-trail-settings.commands.js';
 import { toTrailSettingsStream } from '../settings/audit-trail-settings.js';
 
 const TYPE = 'audit-configurations';
@@ -83,7 +83,8 @@ export class AuditConfigurationsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const { 'audit-trails': trails } = parseBody(updateBody, body).data.attributes;
-    const row = await this.bus.execute(new SwitchAuditTrail(organization, trails?.enabled, actor));
+    const input = { organization, enabled: trails?.enabled, actor };
+    const row = await this.bus.execute(new ChangeTrailSettings('SwitchAuditTrail', input));
     return renderDocument(renderAuditConfiguration(row));
   }
 
@@ -92,7 +93,7 @@ export class AuditConfigurationsController {
   @HttpCode(200)
   @Header('content-type', 'application/json')
   async test(@Param('organization') organization: string, @CurrentActor() actor: Actor): Promise<Buffer> {
-    const requestId = await this.bus.execute(new TestAuditTrail(organization, actor));
+    const requestId = await this.bus.execute(new ChangeTrailSettings('TestAuditTrail', { organization, actor }));
     return Buffer.from(JSON.stringify({ 'request-id': requestId }));
   }
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { CurrentActor, type Actor } from '#access';
 import { Database } from '#postgres';
 import { renderDocument, parseBody, resourceBody, type Document, type Resource } from '#json-api';
-import { ChangeTrailSettings } from './audit-trail-settings.handler.js';
+import { ChangeTrailSettings } from './audit-trail-settings.commands.js';
 import { findTrailSettings, type TrailSettingsRow } from './audit-trail-settings.queries.js';
 import { toTrailSettingsStream } from './audit-trail-settings.js';
 
@@ -38,8 +38,8 @@ export class AuditTrailSettingsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const { 'retention-days': retentionDays } = parseBody(body, request).data.attributes;
-    return renderDocument(
-      renderTrailSettings(await this.bus.execute(new ChangeTrailSettings(organization, retentionDays, actor))),
-    );
+    const input = { organization, retentionDays, actor };
+    const row = await this.bus.execute(new ChangeTrailSettings('ChangeAuditTrailRetention', input));
+    return renderDocument(renderTrailSettings(row));
   }
 }
