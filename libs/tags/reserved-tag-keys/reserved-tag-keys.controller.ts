@@ -14,7 +14,7 @@ import {
   type Resource,
 } from '#json-api';
 import { createBody, updateBody } from './reserved-tag-keys.body.js';
-import { CreateReservedTagKey, ChangeReservedTagKey } from './reserved-tag-keys.handler.js';
+import { ChangeReservedTagKey } from './reserved-tag-keys.commands.js';
 import { listReservedTagKeys, type ReservedTagKeyRow } from './reserved-tag-keys.queries.js';
 
 const renderReservedTagKey = ({ id, key, disableOverrides, createdAt, updatedAt }: ReservedTagKeyRow): Resource => ({
@@ -58,9 +58,7 @@ export class ReservedTagKeysController {
   ): Promise<Document> {
     const { attributes } = parseBody(createBody, body).data;
     const data = { disableOverrides: false, ...fromAttributes(omitNullish(attributes)), key: attributes.key };
-    const row = await this.bus.execute(
-      new CreateReservedTagKey(organization, { type: 'CreateReservedTagKey', data }, actor),
-    );
+    const row = await this.bus.execute(new ChangeReservedTagKey('CreateReservedTagKey', { organization, data, actor }));
     return renderDocument(renderReservedTagKey(row));
   }
 
@@ -68,7 +66,7 @@ export class ReservedTagKeysController {
   async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const changes = fromAttributes(omitNullish(parseBody(updateBody, body).data.attributes));
     const row = await this.bus.execute(
-      new ChangeReservedTagKey(id, { type: 'UpdateReservedTagKey', data: { changes } }, actor),
+      new ChangeReservedTagKey('UpdateReservedTagKey', { id, data: { changes }, actor }),
     );
     if (!row) throw notFound();
     return renderDocument(renderReservedTagKey(row));
@@ -77,6 +75,6 @@ export class ReservedTagKeysController {
   @Delete(BY_ID)
   @HttpCode(204)
   async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new ChangeReservedTagKey(id, { type: 'DeleteReservedTagKey', data: {} }, actor));
+    await this.bus.execute(new ChangeReservedTagKey('DeleteReservedTagKey', { id, actor }));
   }
 }

@@ -1,71 +1,67 @@
-import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { CommandHandler } from '@nestjs/cqrs';
 import { Ids } from '#kernel';
-import { lockStream, EventStore, getFirstRow, getFirstRowOrNull, newStream, expectVersion } from '#event-store';
+import {
+  AggregateHandler,
+  EventStore,
+  expectVersion,
+  getFirstRow,
+  getFirstRowOrNull,
+  lockStream,
+  newStream,
+  type OperationTable,
+} from '#event-store';
 import { refuseTakenName } from '#postgres';
 import { createEventContext, loadParentOrganization, type Actor } from '#access';
 import { reservedTagKey, type ReservedTagKeyCommand } from './reserved-tag-key.js';
+import { ChangeReservedTagKey, type ReservedTagKeyOperations } from './reserved-tag-keys.commands.js';
 import { selectReservedTagKeyById, findReservedTagKey, type ReservedTagKeyRow } from './reserved-tag-keys.queries.js';
-
-type CreateReservedTagKeyCommand = Extract<ReservedTagKeyCommand, { type: 'CreateReservedTagKey' }>;
-
-export class CreateReservedTagKey extends Command<ReservedTagKeyRow> {
-  constructor(
-    readonly organization: string,
-    readonly command: CreateReservedTagKeyCommand,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
-
-/** A command for one reserved tag key; resolves to how it stands then, null when it is gone. */
-export class ChangeReservedTagKey extends Command<ReservedTagKeyRow | null> {
-  constructor(
-    readonly id: string,
-    readonly command: Exclude<ReservedTagKeyCommand, CreateReservedTagKeyCommand>,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
 
 const PERMISSION = 'manage-reserved-tag-keys';
 
 const refuseTaken = refuseTakenName('reserved_tag_keys_organization_key_key', 'key');
 
-@CommandHandler(CreateReservedTagKey)
-export class CreateReservedTagKeyHandler implements ICommandHandler<CreateReservedTagKey> {
+type UpdateOrDelete = Exclude<ReservedTagKeyCommand, { type: 'CreateReservedTagKey' }>;
+
+@CommandHandler(ChangeReservedTagKey)
+export class ReservedTagKeysHandler extends AggregateHandler<ReservedTagKeyOperations> {
+  protected readonly operations: OperationTable<ReservedTagKeyOperations> = {
+    CreateReservedTagKey: (input) => this.create(input),
+    UpdateReservedTagKey: ({ id, data, actor }) =>
+      this.updateOrDelete(id, { type: 'UpdateReservedTagKey', data }, actor),
+    DeleteReservedTagKey: async ({ id, actor }) => {
+      await this.updateOrDelete(id, { type: 'DeleteReservedTagKey', data: {} }, actor);
+    },
+  };
+
   constructor(
     private readonly store: EventStore,
     private readonly ids: Ids,
-  ) {}
+  ) {
+    super();
+  }
 
-  async execute({ organization, command, actor }: CreateReservedTagKey): Promise<ReservedTagKeyRow> {
+  private async create(input: ReservedTagKeyOperations['CreateReservedTagKey']['input']): Promise<ReservedTagKeyRow> {
+    const { organization, data, actor } = input;
     const id = this.ids.next('rtk');
     const { rows } = await this.store
       .handle({
         decider: reservedTagKey,
         load: async () => {
-          const place = await loadParentOrganization(this.store.database, actor, PERMISSION, organization);
-          return { ...newStream(id, reservedTagKey), place };
+          const parent = await loadParentOrganization(this.store.database, actor, PERMISSION, organization);
+          return { ...newStream(id, reservedTagKey), parent };
         },
-        command: () => command,
-        organization: ({ place }) => place.organization,
-        holding: ({ place }) => [expectVersion(place.organization, place.version)],
-        conditions: ({ place }) => [lockStream(place.organization)],
+        command: () => ({ type: 'CreateReservedTagKey', data }) as const,
+        organization: ({ parent }) => parent.organization,
+        holding: ({ parent }) => [expectVersion(parent.organization, parent.version)],
+        conditions: ({ parent }) => [lockStream(parent.organization)],
         context: createEventContext(actor),
         read: () => [selectReservedTagKeyById(id)],
       })
       .catch(refuseTaken);
     return getFirstRow<ReservedTagKeyRow>(rows);
   }
-}
 
-@CommandHandler(ChangeReservedTagKey)
-export class ReservedTagKeysHandler implements ICommandHandler<ChangeReservedTagKey> {
-  constructor(private readonly store: EventStore) {}
-
-  async execute({ id, command, actor }: ChangeReservedTagKey): Promise<ReservedTagKeyRow | null> {
+  private async updateOrDelete(id: string, command: UpdateOrDelete, actor: Actor): Promise<ReservedTagKeyRow | null> {
     const { rows } = await this.store
       .handle({
         decider: reservedTagKey,
