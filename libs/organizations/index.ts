@@ -7,4 +7,4 @@ export type { ProjectRow } from './projects/projects.queries.js';
 export { organizationsDefinition } from './organizations.definition.js';
 export { findNamesDifferingInCase } from './organizations/organizations.queries.js';
 export { selectRelatedOrganizations, selectRelatedProjects } from './organizations.related.js';
-export { BindProjectTags } from './projects/projects.handler.js';
+export { ChangeProject } from './projects/projects.commands.js';

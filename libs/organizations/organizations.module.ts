@@ -6,9 +6,9 @@ import { FeatureSetsController } from './entitlements/feature-sets.controller.js
 import type { FeatureSet } from './organizations/organization.js';
 import { INITIAL_FEATURE_SET, OrganizationsController } from './organizations/organizations.controller.js';
 import { OrganizationTokenTtlPoliciesController } from './token-ttl-policies/organization-token-ttl-policies.controller.js';
-import { CreateOrganizationHandler, OrganizationsHandler } from './organizations/organizations.handler.js';
+import { OrganizationsHandler } from './organizations/organizations.handler.js';
 import { ProjectsController } from './projects/projects.controller.js';
-import { BindProjectTagsHandler, CreateProjectHandler, ProjectsHandler } from './projects/projects.handler.js';
+import { ProjectsHandler } from './projects/projects.handler.js';
 import { SubscriptionsController } from './entitlements/subscriptions.controller.js';
 
 @Module({})
@@ -26,10 +26,7 @@ export class OrganizationsModule {
         SubscriptionsController,
       ],
       providers: [
-        CreateOrganizationHandler,
         OrganizationsHandler,
-        BindProjectTagsHandler,
-        CreateProjectHandler,
         ProjectsHandler,
         { provide: INITIAL_FEATURE_SET, useValue: settings.featureSet },
         { provide: Quotas, useValue: settings.quotas },

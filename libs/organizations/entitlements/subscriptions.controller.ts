@@ -7,7 +7,7 @@ import { Database } from '#postgres';
 import { renderDocument, ignoredMember, parseBody, requiredToOne, resourceBody, toOne, type Document } from '#json-api';
 import { renderFeatureSet } from './feature-sets.controller.js';
 import { FEATURE_SETS } from '../organizations/organization.js';
-import { ChangeOrganization } from '../organizations/organizations.handler.js';
+import { ChangeOrganization } from '../organizations/organizations.commands.js';
 import { findOrganization, type OrganizationRow } from '../organizations/organizations.queries.js';
 
 /** Attributes of the vendor's plans (go-tfe v2.4.0, `Subscriptions_attributes`). */
@@ -87,8 +87,7 @@ export class SubscriptionsController {
     const { id } = parseBody(body, input).data.relationships['feature-set'].data;
     const featureSet = FEATURE_SETS.find((known) => `fs-${known}` === id || known === id);
     if (!featureSet) throw unprocessable('Feature set does not exist', '/data/relationships/feature-set');
-    const command = { type: 'ChangeFeatureSet', data: { featureSet } } as const;
-    const row = await this.bus.execute(new ChangeOrganization(name, command, actor));
+    const row = await this.bus.execute(new ChangeOrganization('ChangeFeatureSet', { name, featureSet, actor }));
     if (!row) throw notFound();
     return subscription(row);
   }

@@ -20,8 +20,8 @@ import {
 import { renderEntitlementSet } from '../entitlements/entitlement-sets.controller.js';
 import type { FeatureSet } from './organization.js';
 import { toOrganizationChanges, createBody, updateBody } from './organizations.body.js';
+import { ChangeOrganization } from './organizations.commands.js';
 import { renderOrganization } from './organizations.document.js';
-import { CreateOrganization, ChangeOrganization } from './organizations.handler.js';
 import { listOrganizations, findOrganization, type OrganizationRow } from './organizations.queries.js';
 import { selectRelatedProjects } from '../organizations.related.js';
 
@@ -58,8 +58,8 @@ export class OrganizationsController {
       relationships,
     } = parseBody(createBody, body).data;
     const settings = toOrganizationChanges({ attributes, relationships });
-    const data = { name, email, featureSet: this.featureSet, settings };
-    return this.render(await this.bus.execute(new CreateOrganization(data, actor)), actor);
+    const input = { name, email, featureSet: this.featureSet, settings, actor };
+    return this.render(await this.bus.execute(new ChangeOrganization('CreateOrganization', input)), actor);
   }
 
   @Get('organizations/:organization')
@@ -80,16 +80,14 @@ export class OrganizationsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const changes = toOrganizationChanges(parseBody(updateBody, body).data);
-    const command = { type: 'UpdateOrganization', data: { changes } } as const;
-    const row = await this.bus.execute(new ChangeOrganization(name, command, actor));
+    const row = await this.bus.execute(new ChangeOrganization('UpdateOrganization', { name, changes, actor }));
     return this.render(row, actor);
   }
 
   @Delete('organizations/:organization')
   @HttpCode(204)
   async destroy(@Param('organization') name: string, @CurrentActor() actor: Actor): Promise<void> {
-    const command = { type: 'DeleteOrganization', data: {} } as const;
-    await this.bus.execute(new ChangeOrganization(name, command, actor));
+    await this.bus.execute(new ChangeOrganization('DeleteOrganization', { name, actor }));
   }
 
   /** The resources that the includes ask for, in one more statement at the most. */

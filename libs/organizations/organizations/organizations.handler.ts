@@ -1,6 +1,14 @@
-import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { CommandHandler } from '@nestjs/cqrs';
 import { checkQuota, Ids, Quotas, sql } from '#kernel';
-import { EventStore, getFirstRow, getFirstRowOrNull, newStream, decideWrite } from '#event-store';
+import {
+  AggregateHandler,
+  EventStore,
+  decideWrite,
+  getFirstRow,
+  getFirstRowOrNull,
+  newStream,
+  type OperationTable,
+} from '#event-store';
 import { refuseTakenName } from '#postgres';
 import {
   verifyCurrentAccess,
@@ -14,65 +22,66 @@ import {
 } from '#access';
 import { expectPoolVersion } from '#agents';
 import { prepareOwnersTeam } from '#people';
-import {
-  organization,
-  ORGANIZATION_POOL_POINTER,
-  type FeatureSet,
-  type OrganizationChanges,
-  type OrganizationCommand,
-} from './organization.js';
+import { organization, ORGANIZATION_POOL_POINTER, type OrganizationCommand } from './organization.js';
+import { ChangeOrganization, type OrganizationOperations } from './organizations.commands.js';
 import { selectOrganizationById, loadOrganizationForCommand, type OrganizationRow } from './organizations.queries.js';
 import { DEFAULT_PROJECT, project } from '../projects/project.js';
 
-export class CreateOrganization extends Command<OrganizationRow> {
-  constructor(
-    readonly data: {
-      readonly name: string;
-      readonly email: string;
-      readonly featureSet: FeatureSet;
-      readonly settings: Omit<OrganizationChanges, 'name' | 'email'>;
-    },
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
-
-type ExistingOrganizationCommand = Exclude<OrganizationCommand, { type: 'CreateOrganization' }>;
-
-/** A command for the organization of that name; resolves to how it stands then, null when it is gone. */
-export class ChangeOrganization extends Command<OrganizationRow | null> {
-  constructor(
-    readonly name: string,
-    readonly command: ExistingOrganizationCommand,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
-
-const PERMISSION = {
-  UpdateOrganization: 'update-organization',
-  ChangeFeatureSet: 'manage-subscription',
-  ChangeTokenTtlPolicies: 'update-organization',
-  DeleteOrganization: 'delete-organization',
-} as const satisfies Record<ExistingOrganizationCommand['type'], Permission>;
+/** A change of one existing organization. */
+type OrganizationTask = {
+  readonly name: string;
+  readonly actor: Actor;
+  readonly permission: Permission;
+  readonly command: OrganizationCommand;
+  /** The agent pool that the command refers to. */
+  readonly pool?: string | null;
+};
 
 const refuseTaken = refuseTakenName(['organizations_name_key', 'organizations_reserved_name_key']);
 
-const getPool = (command: ExistingOrganizationCommand): string | null =>
-  (command.type === 'UpdateOrganization' && command.data.changes.defaultAgentPool) || null;
+@CommandHandler(ChangeOrganization)
+export class OrganizationsHandler extends AggregateHandler<OrganizationOperations> {
+  protected readonly operations: OperationTable<OrganizationOperations> = {
+    CreateOrganization: (input) => this.create(input),
+    UpdateOrganization: ({ name, changes, actor }) =>
+      this.append({
+        name,
+        actor,
+        permission: 'update-organization',
+        command: { type: 'UpdateOrganization', data: { changes } },
+        pool: changes.defaultAgentPool || null,
+      }),
+    ChangeFeatureSet: ({ name, featureSet, actor }) =>
+      this.append({
+        name,
+        actor,
+        permission: 'manage-subscription',
+        command: { type: 'ChangeFeatureSet', data: { featureSet } },
+      }),
+    ChangeTokenTtlPolicies: ({ name, maxTtls, actor }) =>
+      this.append({
+        name,
+        actor,
+        permission: 'update-organization',
+        command: { type: 'ChangeTokenTtlPolicies', data: { maxTtls } },
+      }),
+    DeleteOrganization: async ({ name, actor }) => {
+      const command = { type: 'DeleteOrganization', data: {} } as const;
+      await this.append({ name, actor, permission: 'delete-organization', command });
+    },
+  };
 
-/** An organization is born together with its default project and its owners team, whose first member made it. */
-@CommandHandler(CreateOrganization)
-export class CreateOrganizationHandler implements ICommandHandler<CreateOrganization> {
   constructor(
     private readonly store: EventStore,
     private readonly ids: Ids,
     private readonly quotas: Quotas,
-  ) {}
+  ) {
+    super();
+  }
 
-  async execute({ data, actor }: CreateOrganization): Promise<OrganizationRow> {
+  /** Creates the organization with its default project and its owners team, whose first member is the caller. */
+  private async create(input: OrganizationOperations['CreateOrganization']['input']): Promise<OrganizationRow> {
+    const { actor, ...data } = input;
     // Tokens of organizations and teams act inside theirs; only people found new ones.
     requirePermission(actor, 'create-organization', SITE_SCOPE);
     await this.checkOwned(actor);
@@ -108,22 +117,17 @@ export class CreateOrganizationHandler implements ICommandHandler<CreateOrganiza
     await verifyCurrentAccess(this.store.database, actor);
     checkQuota('organizationsPerUser', most, countOwned(actor));
   }
-}
 
-@CommandHandler(ChangeOrganization)
-export class OrganizationsHandler implements ICommandHandler<ChangeOrganization> {
-  constructor(private readonly store: EventStore) {}
-
-  async execute({ name, command, actor }: ChangeOrganization): Promise<OrganizationRow | null> {
-    const pool = getPool(command);
-    const load = async () => {
-      const row = await loadOrganizationForCommand(this.store.database, actor, PERMISSION[command.type], name, pool);
-      return { ...(await this.store.restore(row.id, organization, row.snapshot)), row };
-    };
+  /** Resolves to null if the organization has been deleted meanwhile. */
+  private async append(task: OrganizationTask): Promise<OrganizationRow | null> {
+    const { name, actor, permission, command, pool = null } = task;
     const { rows } = await this.store
       .handle({
         decider: organization,
-        load,
+        load: async () => {
+          const row = await loadOrganizationForCommand(this.store.database, actor, permission, name, pool);
+          return { ...(await this.store.restore(row.id, organization, row.snapshot)), row };
+        },
         command: () => command,
         organization: ({ stream }) => stream,
         holding: ({ row }) => expectPoolVersion(pool, row.poolVersion, { pointer: ORGANIZATION_POOL_POINTER }),

@@ -18,9 +18,9 @@ import {
 } from '#json-api';
 import { selectRelatedProjectTagBindings } from '#tag-bindings';
 import { toProjectBindings, createBody, toProjectInput, updateBody } from './projects.body.js';
+import { ChangeProject } from './projects.commands.js';
 import { renderProject, type ProjectIncludes } from './projects.document.js';
 import { parseProjectFilter } from './projects.filter.js';
-import { CreateProject, ChangeProject } from './projects.handler.js';
 import { listProjects, findProject, type ProjectRow } from './projects.queries.js';
 
 const INCLUDES = ['effective_tag_bindings'] as const;
@@ -54,10 +54,8 @@ export class ProjectsController {
   ): Promise<Document> {
     const input = parseBody(createBody, body).data;
     const data = { ...toProjectInput(input), ...toProjectBindings(input), name: input.attributes.name };
-    const command = { type: 'CreateProject', data } as const;
-    return renderDocument(
-      renderProject(await this.bus.execute(new CreateProject(organization, command, actor)), actor),
-    );
+    const row = await this.bus.execute(new ChangeProject('CreateProject', { organization, data, actor }));
+    return renderDocument(renderProject(row, actor));
   }
 
   @Get('projects/:id')
@@ -70,11 +68,8 @@ export class ProjectsController {
   @Patch('projects/:id')
   async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const input = parseBody(updateBody, body).data;
-    const command = {
-      type: 'UpdateProject',
-      data: { changes: toProjectInput(input), ...toProjectBindings(input) },
-    } as const;
-    const row = await this.bus.execute(new ChangeProject(id, command, actor));
+    const data = { changes: toProjectInput(input), ...toProjectBindings(input) };
+    const row = await this.bus.execute(new ChangeProject('UpdateProject', { id, data, actor }));
     if (!row) throw notFound();
     return renderDocument(renderProject(row, actor));
   }
@@ -82,7 +77,7 @@ export class ProjectsController {
   @Delete('projects/:id')
   @HttpCode(204)
   async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new ChangeProject(id, { type: 'DeleteProject' }, actor));
+    await this.bus.execute(new ChangeProject('DeleteProject', { id, actor }));
   }
 
   /** In one statement more, where there is something to bring along. */

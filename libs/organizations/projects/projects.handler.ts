@@ -1,84 +1,78 @@
-import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { Ids, sql, type BindingMode, type Sql, type Tag } from '#kernel';
+import { CommandHandler } from '@nestjs/cqrs';
+import { Ids, sql, type DataOf, type Sql } from '#kernel';
 import {
+  AggregateHandler,
   EventStore,
+  expectVersion,
   getFirstRow,
   getFirstRowOrNull,
-  raiseConflictWhen,
   newStream,
-  expectVersion,
-  type StreamWrite,
+  raiseConflictWhen,
+  type OperationTable,
 } from '#event-store';
 import { refuseTakenName, type DatabaseRow } from '#postgres';
 import { createEventContext, requirePermission, type Actor, type Permission } from '#access';
 import { expectPoolVersion } from '#agents';
 import { selectProjectBindings, type BindingRow } from '#tag-bindings';
-import { PROJECT_POOL_POINTER, project, type ProjectCommand } from './project.js';
 import { loadOrganizationForCommand } from '../organizations/organizations.queries.js';
+import { PROJECT_POOL_POINTER, project, type ProjectCommand } from './project.js';
+import { ChangeProject, type ProjectOperations } from './projects.commands.js';
 import { selectProjectById, findProject, type ProjectForCommand, type ProjectRow } from './projects.queries.js';
 
-type CreateProjectCommand = Extract<ProjectCommand, { type: 'CreateProject' }>;
-type ExistingProjectCommand =
-  Exclude<ProjectCommand, CreateProjectCommand | { type: 'DeleteProject' }> | { readonly type: 'DeleteProject' };
+type ProjectChanges = DataOf<ProjectCommand, 'UpdateProject'>['changes'];
 
-export class CreateProject extends Command<ProjectRow> {
-  constructor(
-    readonly organization: string,
-    readonly command: CreateProjectCommand,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
+/** A change of one existing project. */
+type ProjectTask = {
+  readonly id: string;
+  readonly actor: Actor;
+  readonly permission: Permission;
+  /** Refuses the change, depending on the project as it is. */
+  readonly authorize?: (row: ProjectForCommand) => void;
+  readonly command: (row: ProjectForCommand) => ProjectCommand;
+  /** The agent pool that the command refers to. */
+  readonly pool?: string | null;
+  /** Whether the command inserts tag bindings. The append then fails if the organization is deleted meanwhile. */
+  readonly insertsBindings?: boolean;
+  /** Statements that run after the append, in its transaction. */
+  readonly read: readonly Sql[];
+};
 
-/** A command for one project; resolves to how it stands then, null when it is gone. */
-export class ChangeProject extends Command<ProjectRow | null> {
-  constructor(
-    readonly id: string,
-    readonly command: ExistingProjectCommand,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
+/** Returns the agent pool that the settings refer to. */
+const getPool = ({ follows, defaultAgentPoolId }: ProjectChanges): string | null =>
+  follows ? null : defaultAgentPoolId || null;
 
-/** Bindings for one project; resolves to all that it has then. */
-export class BindProjectTags extends Command<readonly BindingRow[]> {
-  constructor(
-    readonly id: string,
-    readonly bindings: readonly Tag[],
-    readonly how: BindingMode,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
-
-const PERMISSION = {
-  UpdateProject: 'update-project',
-  BindProjectTags: 'update-project',
-  DeleteProject: 'delete-project',
-} as const satisfies Record<ExistingProjectCommand['type'], Permission>;
-
-/** The pool that a command names. */
-const getPool = (command: CreateProjectCommand | ExistingProjectCommand): string | null => {
-  if (command.type === 'DeleteProject' || command.type === 'BindProjectTags') return null;
-  const input = command.type === 'CreateProject' ? command.data : command.data.changes;
-  return input.follows ? null : input.defaultAgentPoolId || null;
+/** Returns whether the changes affect which agents execute the runs of the project's workspaces. */
+const changesExecution = (changes: ProjectChanges, { settings }: ProjectForCommand): boolean => {
+  const { follows, defaultExecutionMode: mode, defaultAgentPoolId: pool } = changes;
+  if (follows) return settings.defaultExecutionMode !== null;
+  return (
+    (mode !== undefined && mode !== settings.defaultExecutionMode) ||
+    (pool !== undefined && pool !== settings.defaultAgentPoolId)
+  );
 };
 
 const refuseTaken = refuseTakenName('projects_organization_name_key');
 
-@CommandHandler(CreateProject)
-export class CreateProjectHandler implements ICommandHandler<CreateProject> {
+@CommandHandler(ChangeProject)
+export class ProjectsHandler extends AggregateHandler<ProjectOperations> {
+  protected readonly operations: OperationTable<ProjectOperations> = {
+    CreateProject: (input) => this.create(input),
+    UpdateProject: (input) => this.update(input),
+    BindProjectTags: (input) => this.bindTags(input),
+    DeleteProject: (input) => this.delete(input),
+  };
+
   constructor(
     private readonly store: EventStore,
     private readonly ids: Ids,
-  ) {}
+  ) {
+    super();
+  }
 
-  async execute({ organization, command, actor }: CreateProject): Promise<ProjectRow> {
+  private async create(input: ProjectOperations['CreateProject']['input']): Promise<ProjectRow> {
+    const { organization, data, actor } = input;
     const id = this.ids.next('prj');
-    const pool = getPool(command);
+    const pool = getPool(data);
     const { rows } = await this.store
       .handle({
         decider: project,
@@ -86,7 +80,7 @@ export class CreateProjectHandler implements ICommandHandler<CreateProject> {
           ...newStream(id, project),
           owner: await loadOrganizationForCommand(this.store.database, actor, 'create-project', organization, pool),
         }),
-        command: () => command,
+        command: () => ({ type: 'CreateProject', data }) as const,
         organization: ({ owner }) => owner.id,
         holding: ({ owner }) => [
           expectVersion(owner.id, owner.snapshot.version),
@@ -98,90 +92,80 @@ export class CreateProjectHandler implements ICommandHandler<CreateProject> {
       .catch(refuseTaken);
     return getFirstRow<ProjectRow>(rows);
   }
-}
 
-/** The organization's deletion takes all bindings along; those that came after it would stay. */
-const insertsRows = (command: ExistingProjectCommand): boolean =>
-  command.type === 'BindProjectTags' || (command.type === 'UpdateProject' && command.data.bindings !== undefined);
-
-const buildPreconditions = (
-  command: ExistingProjectCommand,
-  pool: string | null,
-  row: ProjectForCommand,
-): readonly StreamWrite[] => [
-  ...(insertsRows(command) ? [expectVersion(row.organization, row.organizationVersion)] : []),
-  ...expectPoolVersion(pool, row.poolVersion, { pointer: PROJECT_POOL_POINTER }),
-];
-
-/** Whether the command changes which agents execute the runs of the project's workspaces. */
-const changesExecution = (command: ExistingProjectCommand, { settings }: ProjectForCommand): boolean => {
-  if (command.type !== 'UpdateProject') return false;
-  const { follows, defaultExecutionMode: mode, defaultAgentPoolId: pool } = command.data.changes;
-  if (follows) return settings.defaultExecutionMode !== null;
-  return (
-    (mode !== undefined && mode !== settings.defaultExecutionMode) ||
-    (pool !== undefined && pool !== settings.defaultAgentPoolId)
-  );
-};
-
-type ProjectTask = { readonly id: string; readonly command: ExistingProjectCommand; readonly actor: Actor };
-
-/** Resolves to what `read` finds then. */
-const executeProjectCommand = async (
-  store: EventStore,
-  { id, command, actor }: ProjectTask,
-  read: Sql,
-): Promise<readonly DatabaseRow[][]> => {
-  const pool = getPool(command);
-  const { rows } = await store
-    .handle({
-      decider: project,
-      load: async () => {
-        const row = await findProject(store.database, actor, PERMISSION[command.type], id, pool);
-        if (changesExecution(command, row)) requirePermission(actor, 'change-project-execution', row);
-        return { ...(await store.restore(id, project, row.snapshot)), row };
+  private async update(input: ProjectOperations['UpdateProject']['input']): Promise<ProjectRow | null> {
+    const { id, data, actor } = input;
+    const rows = await this.append({
+      id,
+      actor,
+      permission: 'update-project',
+      authorize: (row) => {
+        if (changesExecution(data.changes, row)) requirePermission(actor, 'change-project-execution', row);
       },
-      command: ({ row }): ProjectCommand =>
-        command.type === 'DeleteProject'
-          ? { type: 'DeleteProject', data: { isDefault: row.isDefault, workspaces: row.allWorkspaces } }
-          : command,
-      organization: ({ row }) => row.organization,
-      holding: ({ row }) => buildPreconditions(command, pool, row),
-      context: createEventContext(actor),
-      read: () => [
-        read,
-        // A workspace may have come in between the count and the lock.
-        ...(command.type === 'DeleteProject'
-          ? [raiseConflictWhen(sql`exists (select 1 from workspaces where project = ${id})`)]
-          : []),
-      ],
-    })
-    .catch(refuseTaken);
-  return rows;
-};
-
-@CommandHandler(ChangeProject)
-export class ProjectsHandler implements ICommandHandler<ChangeProject> {
-  constructor(private readonly store: EventStore) {}
-
-  async execute({ id, command, actor }: ChangeProject): Promise<ProjectRow | null> {
-    return getFirstRowOrNull<ProjectRow>(
-      await executeProjectCommand(this.store, { id, command, actor }, selectProjectById(id, actor)),
-    );
+      command: () => ({ type: 'UpdateProject', data }),
+      pool: getPool(data.changes),
+      insertsBindings: data.bindings !== undefined,
+      read: [selectProjectById(id, actor)],
+    });
+    return getFirstRowOrNull<ProjectRow>(rows);
   }
-}
 
-@CommandHandler(BindProjectTags)
-export class BindProjectTagsHandler implements ICommandHandler<BindProjectTags> {
-  constructor(private readonly store: EventStore) {}
-
-  async execute({ id, bindings, how, actor }: BindProjectTags): Promise<readonly BindingRow[]> {
-    const command = { type: 'BindProjectTags', data: { bindings, how } } as const;
-    const [rows = []] = await executeProjectCommand(
-      this.store,
-      { id, command, actor },
-      selectProjectBindings(sql`${[id]}::text[]`, actor),
-    );
+  private async bindTags(input: ProjectOperations['BindProjectTags']['input']): Promise<readonly BindingRow[]> {
+    const { id, data, actor } = input;
+    const [rows = []] = await this.append({
+      id,
+      actor,
+      permission: 'update-project',
+      command: () => ({ type: 'BindProjectTags', data }),
+      insertsBindings: true,
+      read: [selectProjectBindings(sql`${[id]}::text[]`, actor)],
+    });
     return rows as unknown as readonly BindingRow[];
+  }
+
+  private async delete({ id, actor }: ProjectOperations['DeleteProject']['input']): Promise<void> {
+    await this.append({
+      id,
+      actor,
+      permission: 'delete-project',
+      command: ({ isDefault, allWorkspaces: workspaces }) => ({
+        type: 'DeleteProject',
+        data: { isDefault, workspaces },
+      }),
+      // Another request can add a workspace between the count and the lock of the stream.
+      read: [raiseConflictWhen(sql`exists (select 1 from workspaces where project = ${id})`)],
+    });
+  }
+
+  /** Resolves to the rows of `read`. */
+  private async append({
+    id,
+    actor,
+    permission,
+    authorize,
+    command,
+    pool = null,
+    insertsBindings = false,
+    read,
+  }: ProjectTask): Promise<readonly DatabaseRow[][]> {
+    const { rows } = await this.store
+      .handle({
+        decider: project,
+        load: async () => {
+          const row = await findProject(this.store.database, actor, permission, id, pool);
+          authorize?.(row);
+          return { ...(await this.store.restore(id, project, row.snapshot)), row };
+        },
+        command: ({ row }) => command(row),
+        organization: ({ row }) => row.organization,
+        holding: ({ row }) => [
+          ...(insertsBindings ? [expectVersion(row.organization, row.organizationVersion)] : []),
+          ...expectPoolVersion(pool, row.poolVersion, { pointer: PROJECT_POOL_POINTER }),
+        ],
+        context: createEventContext(actor),
+        read: () => read,
+      })
+      .catch(refuseTaken);
+    return rows;
   }
 }

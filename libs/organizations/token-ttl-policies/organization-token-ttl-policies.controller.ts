@@ -14,7 +14,7 @@ import {
   type Resource,
 } from '#json-api';
 import { notFound } from '#kernel';
-import { ChangeOrganization } from '../organizations/organizations.handler.js';
+import { ChangeOrganization } from '../organizations/organizations.commands.js';
 import { findOrganization, type OrganizationRow } from '../organizations/organizations.queries.js';
 import { policiesBody, toMaxTtls } from './token-ttl-policies.body.js';
 import { LIMITED_TOKENS } from './token-ttl-policy.js';
@@ -64,8 +64,7 @@ export class OrganizationTokenTtlPoliciesController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const maxTtls = toMaxTtls(parseBody(policiesBody, body).data);
-    const command = { type: 'ChangeTokenTtlPolicies', data: { maxTtls } } as const;
-    const row = await this.bus.execute(new ChangeOrganization(name, command, actor));
+    const row = await this.bus.execute(new ChangeOrganization('ChangeTokenTtlPolicies', { name, maxTtls, actor }));
     if (!row) throw notFound();
     return renderDocument(renderPolicies(row));
   }

@@ -1,6 +1,6 @@
 import { Body, Controller, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import type { Tag } from '#kernel';
+import type { BindingMode, Tag } from '#kernel';
 import { ConfigureRoute, CurrentActor, type Actor } from '#access';
 import { Database } from '#postgres';
 import {
@@ -10,7 +10,7 @@ import {
   type Document,
   type QueryParameters as QueryOf,
 } from '#json-api';
-import { BindProjectTags } from '#organizations';
+import { ChangeProject } from '#organizations';
 import { BindWorkspaceTags } from '#workspaces';
 import {
   parseBindings,
@@ -62,7 +62,7 @@ export class TagBindingsController {
   @Patch(OF_PROJECT)
   async addToProject(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const bindings = parseBindings(body);
-    return renderBindings(bindings, await this.bus.execute(new BindProjectTags(id, bindings, 'adding', actor)));
+    return renderBindings(bindings, await this.bindToProject(id, bindings, 'adding', actor));
   }
 
   @Post(RELATED_TO_WORKSPACE)
@@ -86,13 +86,22 @@ export class TagBindingsController {
   @Post(RELATED_TO_PROJECT)
   @HttpCode(204)
   async relateToProject(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new BindProjectTags(id, parseBindings(body), 'adding', actor));
+    await this.bindToProject(id, parseBindings(body), 'adding', actor);
   }
 
   @Patch(RELATED_TO_PROJECT)
   @HttpCode(204)
   async replaceInProject(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new BindProjectTags(id, parseBindings(body), 'replacing', actor));
+    await this.bindToProject(id, parseBindings(body), 'replacing', actor);
+  }
+
+  private bindToProject(
+    id: string,
+    bindings: readonly Tag[],
+    how: BindingMode,
+    actor: Actor,
+  ): Promise<readonly BindingRow[]> {
+    return this.bus.execute(new ChangeProject('BindProjectTags', { id, data: { bindings, how }, actor }));
   }
 }
 

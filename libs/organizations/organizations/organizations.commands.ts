@@ -1,0 +1,31 @@
+import type { DataOf } from '#kernel';
+import type { Actor } from '#access';
+import { AggregateCommand, type Operation } from '#event-store';
+import type { FeatureSet, OrganizationChanges, OrganizationCommand } from './organization.js';
+import type { OrganizationRow } from './organizations.queries.js';
+
+/** Operations on an existing organization identify it by its name, and resolve to null if it has been deleted meanwhile. */
+export type OrganizationOperations = {
+  CreateOrganization: Operation<
+    {
+      name: string;
+      email: string;
+      featureSet: FeatureSet;
+      settings: Omit<OrganizationChanges, 'name' | 'email'>;
+      actor: Actor;
+    },
+    OrganizationRow
+  >;
+  UpdateOrganization: Operation<{ name: string; changes: OrganizationChanges; actor: Actor }, OrganizationRow | null>;
+  ChangeFeatureSet: Operation<{ name: string; featureSet: FeatureSet; actor: Actor }, OrganizationRow | null>;
+  ChangeTokenTtlPolicies: Operation<
+    { name: string; maxTtls: DataOf<OrganizationCommand, 'ChangeTokenTtlPolicies'>['maxTtls']; actor: Actor },
+    OrganizationRow | null
+  >;
+  DeleteOrganization: Operation<{ name: string; actor: Actor }, void>;
+};
+
+export class ChangeOrganization<T extends keyof OrganizationOperations> extends AggregateCommand<
+  OrganizationOperations,
+  T
+> {}
