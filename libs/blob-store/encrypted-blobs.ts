@@ -39,36 +39,36 @@ const WHOLE: FrameRange = { first: 0, toTheEnd: true };
 
 /** Cuts what flows through into frames, holding one back until it is known whether it is the last. */
 class FrameTransform extends Transform {
-  private held: Buffer[] = [];
+  private buffered: Buffer[] = [];
   private size = 0;
   private count: number;
 
   constructor(
-    private readonly frame: number,
+    private readonly chunkSize: number,
     private readonly work: FrameCipher,
-    private readonly stretch = WHOLE,
+    private readonly range = WHOLE,
   ) {
     super();
-    this.count = stretch.first;
+    this.count = range.first;
   }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
-    this.held.push(chunk);
+    this.buffered.push(chunk);
     this.size += chunk.length;
-    done(this.attempt(() => this.size > this.frame && this.cut()));
+    done(this.attempt(() => this.size > this.chunkSize && this.cut()));
   }
 
   override _flush(done: TransformCallback): void {
-    done(this.attempt(() => this.push(this.work(Buffer.concat(this.held), this.count, this.stretch.toTheEnd))));
+    done(this.attempt(() => this.push(this.work(Buffer.concat(this.buffered), this.count, this.range.toTheEnd))));
   }
 
   private cut(): void {
-    let rest = Buffer.concat(this.held);
-    for (; rest.length > this.frame; this.count += 1) {
-      this.push(this.work(rest.subarray(0, this.frame), this.count, false));
-      rest = rest.subarray(this.frame);
+    let rest = Buffer.concat(this.buffered);
+    for (; rest.length > this.chunkSize; this.count += 1) {
+      this.push(this.work(rest.subarray(0, this.chunkSize), this.count, false));
+      rest = rest.subarray(this.chunkSize);
     }
-    this.held = [rest];
+    this.buffered = [rest];
     this.size = rest.length;
   }
 
@@ -129,7 +129,7 @@ export class EncryptedBlobs extends BlobStore {
   }
 
   override get(key: string, range?: ByteRange): Promise<StoredBlob | null> {
-    return range ? this.part(key, range) : this.whole(key);
+    return range ? this.readRange(key, range) : this.readAll(key);
   }
 
   override async head(key: string): Promise<{ readonly size: number } | null> {
@@ -141,7 +141,7 @@ export class EncryptedBlobs extends BlobStore {
     return this.inner.delete(key);
   }
 
-  private async whole(key: string): Promise<StoredBlob | null> {
+  private async readAll(key: string): Promise<StoredBlob | null> {
     const found = await this.inner.get(key);
     if (!found) return null;
     const { header, rest } = await splitHeader(found.content);
@@ -157,7 +157,7 @@ export class EncryptedBlobs extends BlobStore {
   }
 
   /** The frames that the range touches, without what they have before and after it. */
-  private async part(key: string, range: ByteRange): Promise<StoredBlob | null> {
+  private async readRange(key: string, range: ByteRange): Promise<StoredBlob | null> {
     const beginning = await this.inner.get(key, { start: 0, end: HEADER - 1 });
     if (!beginning) return null;
     const unseal = this.unseals(key, await readBytes(beginning.content));

@@ -2,7 +2,7 @@ import { sql, type DataOf, type Message, type OrganizationDeleted, type Recorded
 import type { Follower } from '#event-store';
 
 /** What an event means for files: some may be here from now on, or are no longer wanted. `owner`: the stream they go with. */
-export type FileChange = { readonly born: string; readonly owner: string } | { readonly gone: string };
+export type FileChange = { readonly stored: string; readonly owner: string } | { readonly deletedOwner: string };
 
 export type FileSweeperOptions<E extends Message> = {
   readonly name: string;
@@ -43,8 +43,8 @@ export const createFileSweeper = <E extends Message>({
     for (const event of events) {
       const turn = turns[event.type]?.(event.data, event);
       if (!turn) continue;
-      if ('gone' in turn) gone.push(turn.gone);
-      else born.push({ id: turn.born, owner: turn.owner, organization: event.organization ?? '' });
+      if ('deletedOwner' in turn) gone.push(turn.deletedOwner);
+      else born.push({ id: turn.stored, owner: turn.owner, organization: event.organization ?? '' });
     }
     return { born, gone };
   };

@@ -81,7 +81,7 @@ export class S3Blobs extends BlobStore {
   private opened: Promise<S3Connection> | null = null;
 
   constructor(
-    private readonly place: S3Location,
+    private readonly location: S3Location,
     private readonly clock: Clock,
   ) {
     super();
@@ -144,16 +144,16 @@ export class S3Blobs extends BlobStore {
 
   override async inspect(): Promise<void> {
     const { s3 } = await this.open();
-    await inspectBucket(s3, this.place);
-    await abortAbandoned(s3, this.place, this.clock.now());
+    await inspectBucket(s3, this.location);
+    await abortAbandoned(s3, this.location, this.clock.now());
   }
 
   private open(): Promise<S3Connection> {
-    return (this.opened ??= openS3(this.place));
+    return (this.opened ??= openS3(this.location));
   }
 
   private objectOf(key: string): { readonly Bucket: string; readonly Key: string } {
-    const { bucket, prefix } = this.place;
+    const { bucket, prefix } = this.location;
     return { Bucket: bucket, Key: prefix === '' ? checkBlobKey(key) : `${prefix}/${checkBlobKey(key)}` };
   }
 

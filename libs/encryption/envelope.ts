@@ -34,7 +34,7 @@ export class Envelope {
     this.header = Buffer.concat([Buffer.of(VERSION), derive(': mark', KEY_FINGERPRINT_LENGTH)]);
   }
 
-  seal(id: string, secret: Buffer): Buffer {
+  encrypt(id: string, secret: Buffer): Buffer {
     const nonce = randomBytes(NONCE);
     const cipher = createCipheriv(CIPHER, this.key, nonce).setAAD(this.bound(id));
     return Buffer.concat([this.header, nonce, cipher.update(secret), cipher.final(), cipher.getAuthTag()]);

@@ -40,7 +40,7 @@ import {
 /** The log: events that are appended with an expected version, and the inline views written with them. */
 export class EventStore {
   readonly signal: LogSignal;
-  readonly seals: PersonalDataCipher;
+  readonly personalDataCipher: PersonalDataCipher;
 
   /** `encryptionKey`: 32 bytes; keys of people are kept under it. */
   constructor(
@@ -52,7 +52,7 @@ export class EventStore {
     encryptionKey: Buffer,
   ) {
     this.signal = new LogSignal(database);
-    this.seals = new PersonalDataCipher(database, kinds, encryptionKey);
+    this.personalDataCipher = new PersonalDataCipher(database, kinds, encryptionKey);
   }
 
   /**
@@ -71,22 +71,24 @@ export class EventStore {
   ): Promise<AppendResult> {
     const time = at.toISOString();
     const recorded = writes.flatMap((write) => this.recorded(write, time, context));
-    const sealed = await this.seals.seal(recorded, {
-      born: new Set(writes.filter(({ expected }) => expected === 0).map(({ stream }) => stream)),
-      named: writes.flatMap(({ snapshot }) => snapshot?.people ?? []),
+    const sealed = await this.personalDataCipher.encrypt(recorded, {
+      createdPeople: new Set(writes.filter(({ expected }) => expected === 0).map(({ stream }) => stream)),
+      referencedPeople: writes.flatMap(({ snapshot }) => snapshot?.people ?? []),
       writers: [context.accessor.id],
     });
-    const keptContext = sealed.kept[0]?.context ?? context;
+    const keptContext = sealed.eventsToStore[0]?.context ?? context;
     const statements = [
       ...conditions,
       ...buildStreamLocks(listUnversionedStreams(writes)),
-      ...writes.map((write) => buildAppendStatement(write, time, keptContext, sealed.kept)),
-      ...sealed.shown.flatMap((event) => this.projections.flatMap((projection) => projectEvent(projection, event))),
+      ...writes.map((write) => buildAppendStatement(write, time, keptContext, sealed.eventsToStore)),
+      ...sealed.readableEvents.flatMap((event) =>
+        this.projections.flatMap((projection) => projectEvent(projection, event)),
+      ),
     ];
     const results = await this.written(sealed, [...statements, ...read]).catch((error: unknown) =>
       this.withoutStates(writes, error),
     );
-    return { events: sealed.shown, rows: results.slice(statements.length) };
+    return { events: sealed.readableEvents, rows: results.slice(statements.length) };
   }
 
   /**
@@ -102,14 +104,20 @@ export class EventStore {
     const time = this.clock.now().toISOString();
     // In one order, or two such appends wait for one another; and all locks before the transaction has its number.
     const ordered = writes.toSorted((a, b) => (a.stream < b.stream ? -1 : 1));
-    const told = ordered.flatMap(({ stream, events }) => events.map((event) => ({ ...this.once(event), stream })));
+    const told = ordered.flatMap(({ stream, events }) =>
+      events.map((event) => ({ ...this.toIdempotentEvent(event), stream })),
+    );
     const writers = writes.flatMap(({ writer }) => writer ?? []);
-    const sealed = await this.seals.seal(told, { born: new Set(), named: [], writers });
+    const sealed = await this.personalDataCipher.encrypt(told, {
+      createdPeople: new Set(),
+      referencedPeople: [],
+      writers,
+    });
     const locks = [...buildVersionChecks(holding), ...buildStreamLocks(ordered.map(({ stream }) => stream))];
     const results = await this.written(sealed, [
       ...locks,
       ...ordered.map(({ stream, organization }) => {
-        const json = sql.json(sealed.kept.filter((event) => event.stream === stream));
+        const json = sql.json(sealed.eventsToStore.filter((event) => event.stream === stream));
         return sql`select event_store.append_once(${stream}, ${organization}, ${time}, ${json}) as id`;
       }),
       ...also,
@@ -148,7 +156,7 @@ export class EventStore {
   /** Everything that happened to one stream, oldest first. */
   async stream(stream: string): Promise<readonly RecordedEvent[]> {
     const rows = await this.database.rows<EventRow>(selectStreamEvents(stream));
-    return this.seals.open(rows.map((row) => this.lift(row)));
+    return this.personalDataCipher.open(rows.map((row) => this.upcast(row)));
   }
 
   /**
@@ -160,13 +168,13 @@ export class EventStore {
     after: LogPosition,
     limit: number,
     run: (statement: Sql) => Promise<DatabaseRow[]>,
-    { extent = 'settled', only = null, sealed = false, outside = false }: LogReadOptions = {},
+    { extent = 'settled', only = null, keepEncrypted = false, outside = false }: LogReadOptions = {},
   ): Promise<readonly RecordedEvent[]> {
     const rows = await run(selectEventsAfter(after, limit, { extent, only }));
-    const events = (rows as EventRow[]).map((row) => this.lift(row));
-    this.seals.passed(events);
-    if (sealed) return events;
-    return outside ? this.seals.open(events, run) : this.seals.follow(events, run);
+    const events = (rows as EventRow[]).map((row) => this.upcast(row));
+    this.personalDataCipher.passed(events);
+    if (keepEncrypted) return events;
+    return outside ? this.personalDataCipher.open(events, run) : this.personalDataCipher.follow(events, run);
   }
 
   /**
@@ -180,7 +188,7 @@ export class EventStore {
     readonly organization: (loaded: L) => string | null;
     readonly context: EventContext;
     /** Streams that the decision counts on besides its own, and those that it ends along with it. */
-    readonly holding?: (loaded: L) => readonly StreamWrite[];
+    readonly preconditions?: (loaded: L) => readonly StreamWrite[];
     readonly read?: (loaded: L) => readonly Sql[];
     /** Statements that come before all that is written, as for append. */
     readonly conditions?: (loaded: L) => readonly Sql[];
@@ -192,7 +200,7 @@ export class EventStore {
       if (write.events.length === 0) {
         return { loaded, rows: await Promise.all(read.map((statement) => this.database.rows(statement))) };
       }
-      const writes = [...(task.holding?.(loaded) ?? []), write];
+      const writes = [...(task.preconditions?.(loaded) ?? []), write];
       const { rows } = await this.append(writes, task.context, read, task.conditions?.(loaded));
       return { loaded, rows };
     });
@@ -211,14 +219,14 @@ export class EventStore {
 
   /** In one transaction; then followers are told. Resolves to the rows of each statement. */
   private async written(
-    { holding, keys, ended }: Pick<EncryptedEvents<EventContent>, 'holding' | 'keys' | 'ended'>,
+    { guards, keys, ended }: Pick<EncryptedEvents<EventContent>, 'guards' | 'keys' | 'ended'>,
     statements: readonly Sql[],
   ): Promise<DatabaseRow[][]> {
     try {
-      const results = await this.database.transaction([...holding, ...statements, ...keys]);
+      const results = await this.database.transaction([...guards, ...statements, ...keys]);
       ended();
       this.signal.notify();
-      return results.slice(holding.length, holding.length + statements.length);
+      return results.slice(guards.length, guards.length + statements.length);
     } catch (error) {
       ended(error);
       throw error;
@@ -257,7 +265,7 @@ export class EventStore {
     });
   }
 
-  private once({ id, type, data: given, context }: IdempotentWrite['events'][number]) {
+  private toIdempotentEvent({ id, type, data: given, context }: IdempotentWrite['events'][number]) {
     if (this.projections.some(({ on }) => type in on)) throw new Error(`an inline view would miss an ${type}`);
     const { schema, schemaVersion } = this.kind(type);
     const data: unknown = schema.parse(given);
@@ -272,7 +280,7 @@ export class EventStore {
   }
 
   /** An event as today's code knows it, whatever schema version it was written in. */
-  lift(row: RecordedEvent): RecordedEvent {
+  upcast(row: RecordedEvent): RecordedEvent {
     const kind = this.kind(row.type);
     if (row.schemaVersion === kind.schemaVersion) return row;
     return { ...row, schemaVersion: kind.schemaVersion, data: upcastEventData(kind, row.schemaVersion, row.data) };
@@ -282,6 +290,6 @@ export class EventStore {
 type LogReadOptions = {
   readonly extent?: LogExtent['extent'] | undefined;
   readonly only?: LogExtent['only'] | undefined;
-  readonly sealed?: boolean | undefined;
+  readonly keepEncrypted?: boolean | undefined;
   readonly outside?: boolean | undefined;
 };

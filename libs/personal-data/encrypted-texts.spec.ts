@@ -10,7 +10,7 @@ import {
 } from './encrypted-texts.js';
 
 const MAC = new InstallationMac(Buffer.alloc(32, 1));
-const recentTexts = () => ({ sealed: new Map<string, string>(), opened: new Map<string, string>() });
+const recentTexts = () => ({ encrypted: new Map<string, string>(), opened: new Map<string, string>() });
 const RECENT = recentTexts();
 const keyOf = (person: string, bytes = randomBytes(32), recent = RECENT): PersonKey =>
   new PersonKey(person, bytes, MAC, recent);
@@ -21,7 +21,7 @@ const texts = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.string({ unit: 'grapheme' }),
   // A user could choose a name that looks like an encrypted text.
-  kinds.chain((kind) => fc.string().map((text) => key.seal(kind, text))),
+  kinds.chain((kind) => fc.string().map((text) => key.encrypt(kind, text))),
   fc.string().map((text) => `~sealed:n:user-1:${text}`),
 );
 
@@ -29,7 +29,7 @@ describe('an encrypted text', () => {
   it('decrypts to the original, also in a process without a cache', () => {
     fc.assert(
       fc.property(texts, kinds, fc.uint8Array({ minLength: 32, maxLength: 32 }), (text, kind, bytes) => {
-        const encrypted = keyOf('user-1', Buffer.from(bytes)).seal(kind, text);
+        const encrypted = keyOf('user-1', Buffer.from(bytes)).encrypt(kind, text);
         expect(isEncryptedText(encrypted)).toBe(true);
         expect(parseEncryptedTextHeader(encrypted)).toEqual({ kind, person: 'user-1' });
         expect(MAC.isOn(encrypted)).toBe(true);
@@ -38,29 +38,29 @@ describe('an encrypted text', () => {
         const keyWithoutCache = keyOf('user-1', Buffer.from(bytes), recentTexts());
         expect(keyWithoutCache.open(encrypted)).toBe(storable);
         expect(keyWithoutCache.open(encrypted)).toBe(storable);
-        expect(keyWithoutCache.seal(kind, text)).toBe(encrypted);
+        expect(keyWithoutCache.encrypt(kind, text)).toBe(encrypted);
       }),
     );
   });
 
   it('reveals only the length of the original', () => {
-    const encrypted = key.seal('name', 'zerlinda');
+    const encrypted = key.encrypt('name', 'zerlinda');
     expect(encrypted).not.toContain('zerlinda');
     expect(Buffer.from(encrypted.split(':').at(-1) ?? '', 'base64url').includes('zerlinda')).toBe(false);
-    expect(key.seal('name', 'zerlindb').slice(-20)).not.toBe(encrypted.slice(-20));
-    expect(key.seal('detail', 'zerlinda').slice(-20)).not.toBe(encrypted.slice(-20));
-    expect(keyOf('user-1').seal('name', 'zerlinda')).not.toBe(encrypted);
+    expect(key.encrypt('name', 'zerlindb').slice(-20)).not.toBe(encrypted.slice(-20));
+    expect(key.encrypt('detail', 'zerlinda').slice(-20)).not.toBe(encrypted.slice(-20));
+    expect(keyOf('user-1').encrypt('name', 'zerlinda')).not.toBe(encrypted);
   });
 
   it('may belong to a person whose id contains colons, as ids of other services may', () => {
     const theirs = keyOf('idp:ada:1');
-    const encrypted = theirs.seal('name', 'ada');
+    const encrypted = theirs.encrypt('name', 'ada');
     expect(parseEncryptedTextHeader(encrypted)).toEqual({ kind: 'name', person: 'idp:ada:1' });
     expect(theirs.open(encrypted)).toBe('ada');
   });
 
   it('cannot be decrypted with another key, for another person, or as another kind', () => {
-    const encrypted = key.seal('name', 'ada');
+    const encrypted = key.encrypt('name', 'ada');
     expect(keyOf('user-1').open(encrypted)).toBeUndefined();
     expect(key.open(encrypted.replace('user-1', 'user-2'))).toBeUndefined();
     expect(key.open(encrypted.replace('sealed:n', 'sealed:d'))).toBeUndefined();
@@ -83,14 +83,14 @@ describe('an encrypted text', () => {
     const recent = recentTexts();
     const people = Array.from({ length: 3 }, (_, n) => keyOf(`user-${n}`, undefined, recent));
     const [first] = people as [PersonKey];
-    expect(first.open(first.seal('detail', 'x'.repeat(257)))).toBe('x'.repeat(257));
-    expect([recent.sealed.size, recent.opened.size]).toEqual([0, 0]);
+    expect(first.open(first.encrypt('detail', 'x'.repeat(257)))).toBe('x'.repeat(257));
+    expect([recent.encrypted.size, recent.opened.size]).toEqual([0, 0]);
     for (const person of people) {
-      for (let n = 0; n < 4_000; n += 1) person.open(person.seal('detail', `program/${n}`));
+      for (let n = 0; n < 4_000; n += 1) person.open(person.encrypt('detail', `program/${n}`));
     }
-    expect(recent.sealed.size).toBeLessThanOrEqual(10_000);
+    expect(recent.encrypted.size).toBeLessThanOrEqual(10_000);
     expect(recent.opened.size).toBeLessThanOrEqual(10_000);
-    expect(first.open(first.seal('name', 'ada'))).toBe('ada');
+    expect(first.open(first.encrypt('name', 'ada'))).toBe('ada');
   });
 
   it('is replaced by the id for a name, and by null for a detail, after the person was forgotten', () => {

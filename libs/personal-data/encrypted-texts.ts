@@ -44,7 +44,7 @@ const MAX_CACHED_LENGTH = 256;
 const MAX_CACHED_TEXTS = 10_000;
 
 /** The texts of all people that a process recently encrypted and decrypted. */
-export type TextCache = { readonly sealed: Map<string, string>; readonly opened: Map<string, string> };
+export type TextCache = { readonly encrypted: Map<string, string>; readonly opened: Map<string, string> };
 
 const cacheText = (cache: Map<string, string>, key: string, value: string): void => {
   if (cache.size >= MAX_CACHED_TEXTS) cache.clear();
@@ -60,23 +60,23 @@ export class PersonKey {
   constructor(
     private readonly person: string,
     readonly bytes: Buffer,
-    private readonly house: InstallationMac,
+    private readonly installationMac: InstallationMac,
     private readonly recent: TextCache,
   ) {
     this.nonces = Buffer.from(hkdfSync('sha256', bytes, '', 'nonces', KEY_LENGTH));
     this.sign = this.nonces.toString('base64url', 0, NONCE_LENGTH);
   }
 
-  seal(kind: PersonalText['kind'], text: string): string {
+  encrypt(kind: PersonalText['kind'], text: string): string {
     const front = `${ENCRYPTED_TEXT_PREFIX}${KIND_LETTERS[kind]}:${this.person}:`;
     const plaintext = front + text;
-    const cached = this.recent.sealed.get(this.sign + plaintext);
+    const cached = this.recent.encrypted.get(this.sign + plaintext);
     if (cached !== undefined) return cached;
     const nonce = createHmac('sha256', this.nonces).update(plaintext).digest().subarray(0, NONCE_LENGTH);
     const cipher = createCipheriv(CIPHER, this.bytes, nonce).setAAD(Buffer.from(front));
     const body = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-    const encrypted = front + Buffer.concat([this.house.of(front, body), body]).toString('base64url');
-    if (text.length <= MAX_CACHED_LENGTH) cacheText(this.recent.sealed, this.sign + plaintext, encrypted);
+    const encrypted = front + Buffer.concat([this.installationMac.of(front, body), body]).toString('base64url');
+    if (text.length <= MAX_CACHED_LENGTH) cacheText(this.recent.encrypted, this.sign + plaintext, encrypted);
     return encrypted;
   }
 
@@ -117,7 +117,7 @@ export class InstallationMac {
 
   isOn(encrypted: string): boolean {
     const parts = splitEncryptedText(encrypted);
-    return parts !== null && timingSafeEqual(parts.mark, this.of(parts.front, parts.body));
+    return parts !== null && timingSafeEqual(parts.mac, this.of(parts.front, parts.body));
   }
 }
 
@@ -137,14 +137,14 @@ export const parseEncryptedTextHeader = (encrypted: string): Pick<PersonalText, 
   return { kind: kindLetter === KIND_LETTERS.name ? 'name' : 'detail', person: encrypted.slice(start, end) };
 };
 
-type EncryptedTextParts = { readonly front: string; readonly mark: Buffer; readonly body: Buffer };
+type EncryptedTextParts = { readonly front: string; readonly mac: Buffer; readonly body: Buffer };
 
 const splitEncryptedText = (encrypted: string): EncryptedTextParts | null => {
   if (!parseEncryptedTextHeader(encrypted)) return null;
   const end = encrypted.lastIndexOf(':') + 1;
   const bytes = Buffer.from(encrypted.slice(end), 'base64url');
   if (bytes.length < MAC_LENGTH + NONCE_LENGTH + TAG_LENGTH) return null;
-  return { front: encrypted.slice(0, end), mark: bytes.subarray(0, MAC_LENGTH), body: bytes.subarray(MAC_LENGTH) };
+  return { front: encrypted.slice(0, end), mac: bytes.subarray(0, MAC_LENGTH), body: bytes.subarray(MAC_LENGTH) };
 };
 
 /** Returns the replacement for a text of a person who has been forgotten. */

@@ -156,7 +156,9 @@ describe('the names of a person who has been forgotten', () => {
     expect(await countName('ada')).toBe(2_500);
     expect(await toBeCleaned()).toEqual([{ person: 'user-a' }]);
     const rowsByTable = new Map<string, number>();
-    await forgetting.finish({ seen: (rows, table) => rowsByTable.set(table, (rowsByTable.get(table) ?? 0) + rows) });
+    await forgetting.finish({
+      onErased: (rows, table) => rowsByTable.set(table, (rowsByTable.get(table) ?? 0) + rows),
+    });
     expect([await countName('ada'), await countName('bob')]).toEqual([0, 1]);
     expect(rowsByTable.get('views.guests')).toBe(2_501);
     const one = { type: 'users', id: 'user-a', name: 'user-a' };
@@ -172,7 +174,7 @@ describe('the names of a person who has been forgotten', () => {
     await strike('user-a');
     const stop = new AbortController();
     const onRows = (_: number, table: string): void => void (table === 'views.guests' && stop.abort());
-    await forgetting.finish({ signal: stop.signal, seen: onRows });
+    await forgetting.finish({ signal: stop.signal, onErased: onRows });
     expect(await countName('ada')).toBe(4_000);
     expect(await toBeCleaned()).toHaveLength(1);
     await Promise.all([forgetting.finish(), forgetting.finish()]);

@@ -19,7 +19,7 @@ type ErasureOptions = {
   /** If it aborts, the rest is left for the next time. */
   readonly signal?: AbortSignal;
   /** Called with the number of rows that were checked. */
-  readonly seen?: (rows: number, table: string) => void;
+  readonly onErased?: (rows: number, table: string) => void;
 };
 
 /**
@@ -69,7 +69,7 @@ export class NameEraser {
   ) {}
 
   /** Resolves when the names of all people who were forgotten before the call are erased, or after an abort. */
-  async finish({ signal, seen: onRows = () => undefined }: ErasureOptions = {}): Promise<void> {
+  async finish({ signal, onErased: onRows = () => undefined }: ErasureOptions = {}): Promise<void> {
     const session = await this.database.session();
     try {
       if (!(await acquireErasureLock(session, signal))) return;
@@ -77,7 +77,7 @@ export class NameEraser {
       const people = rows.map(({ person }) => person);
       if (people.length === 0) return;
       for (const table of [STREAMS, ...(await listNameTables(this.views, session))]) {
-        if (!(await eraseFrom(session, { place: table, people }, { signal, seen: onRows }))) return;
+        if (!(await eraseFrom(session, { nameTable: table, people }, { signal, seen: onRows }))) return;
       }
       await session.run(sql`
         update event_store.person_keys set cleaned_at = now() where person = any (${people}::text[]) and key is null`);
@@ -91,7 +91,7 @@ export class NameEraser {
 export const createNameErasureJob = (forgetting: NameEraser): ScheduledJob => ({
   name: 'forgotten_names',
   everyMs: INTERVAL_MS,
-  run: ({ signal, done }) => forgetting.finish({ signal, seen: done }),
+  run: ({ signal, done }) => forgetting.finish({ signal, onErased: done }),
 });
 
 /** Selects the people who have been forgotten and whose names may still be in a view or a snapshot. */
@@ -149,7 +149,7 @@ const readPrimaryKey = async (table: string, session: DatabaseSession): Promise<
   return rows.map(({ column }) => column);
 };
 
-type ErasureTask = { readonly place: NameTable; readonly people: readonly string[] };
+type ErasureTask = { readonly nameTable: NameTable; readonly people: readonly string[] };
 
 /** Returns false if aborted before the end. */
 const eraseFrom = async (
@@ -158,9 +158,9 @@ const eraseFrom = async (
   {
     signal,
     seen: onRows,
-  }: { readonly signal: AbortSignal | undefined; readonly seen: NonNullable<ErasureOptions['seen']> },
+  }: { readonly signal: AbortSignal | undefined; readonly seen: NonNullable<ErasureOptions['onErased']> },
 ): Promise<boolean> => {
-  const { table } = work.place;
+  const { table } = work.nameTable;
   let after: PrimaryKey | null = null;
   for (;;) {
     if (signal?.aborted) return false;
@@ -185,7 +185,7 @@ const erasePage = async (
   const statement = buildErasurePage(work, after);
   for (;;) {
     try {
-      const results = await session.pipeline([...(work.place.followed ? [ACQUIRE_NAMES_LOCK] : []), statement]);
+      const results = await session.pipeline([...(work.nameTable.followed ? [ACQUIRE_NAMES_LOCK] : []), statement]);
       const page = results.map(([row]) => row as ErasedPage | undefined).find((row) => row?.rows !== undefined);
       return page ?? { rows: 0, last: null };
     } catch (error) {
@@ -196,7 +196,7 @@ const erasePage = async (
 };
 
 const buildErasurePage = (
-  { place: { table, key, names, set }, people }: ErasureTask,
+  { nameTable: { table, key, names, set }, people }: ErasureTask,
   after: PrimaryKey | null,
 ): Sql => {
   const columns = key.join(', ');

@@ -18,32 +18,32 @@ const KEY_LENGTH = 32;
  * when the person is forgotten.
  */
 export class PersonKeys {
-  readonly house: InstallationMac;
+  readonly installationMac: InstallationMac;
   private readonly envelope: Envelope;
-  private readonly known = new Map<string, PersonKey | null>();
-  private readonly recent: TextCache = { sealed: new Map(), opened: new Map() };
+  private readonly cache = new Map<string, PersonKey | null>();
+  private readonly recent: TextCache = { encrypted: new Map(), opened: new Map() };
 
   constructor(
     private readonly database: Database,
     encryptionKey: Buffer,
   ) {
     this.envelope = new Envelope(encryptionKey, 'person keys');
-    this.house = new InstallationMac(encryptionKey);
+    this.installationMac = new InstallationMac(encryptionKey);
   }
 
   /**
    * Returns keys for encryption, and creates the missing ones. Cached keys may be outdated: see hold_people in
    * sql/003_person_keys.sql.
    */
-  wanted(people: ReadonlySet<string>): Promise<Keyring> {
-    return this.found(people, async (missing) => {
+  loadKeys(people: ReadonlySet<string>): Promise<Keyring> {
+    return this.loadMissing(people, async (missing) => {
       const rows: DatabaseRow[] = [];
       for (
         let remaining = missing;
         remaining.length > 0;
         remaining = excludePeopleWithKey(remaining, rows as KeyRow[])
       ) {
-        const newKeys = remaining.map((person) => this.envelope.seal(person, randomBytes(KEY_LENGTH)));
+        const newKeys = remaining.map((person) => this.envelope.encrypt(person, randomBytes(KEY_LENGTH)));
         // The loop repeats if another transaction creates a key at the same time: this statement does not see that row
         // yet.
         const keyRows = await this.database.rows(sql`
@@ -60,11 +60,13 @@ export class PersonKeys {
 
   /** Returns a key for a user who is created in the transaction. It is cached only after the commit. */
   fresh(person: string): PersonKey {
-    return new PersonKey(person, randomBytes(KEY_LENGTH), this.house, this.recent);
+    return new PersonKey(person, randomBytes(KEY_LENGTH), this.installationMac, this.recent);
   }
 
-  keep(fresh: Keyring): Sql {
-    const rows = [...fresh].flatMap(([person, key]) => (key ? [[person, this.envelope.seal(person, key.bytes)]] : []));
+  insertKeys(fresh: Keyring): Sql {
+    const rows = [...fresh].flatMap(([person, key]) =>
+      key ? [[person, this.envelope.encrypt(person, key.bytes)]] : [],
+    );
     return sql`insert into event_store.person_keys (person, key)
                select * from unnest(${rows.map(([person]) => person)}::text[], ${rows.map(([, key]) => key)}::bytea[])`;
   }
@@ -73,7 +75,7 @@ export class PersonKeys {
    * Returns keys for decryption, for a reader that follows the log in order and reports forgotten people with `became`.
    */
   following(people: ReadonlySet<string>, run: QueryRunner): Promise<Keyring> {
-    return this.found(people, (missing) => run(select(missing)));
+    return this.loadMissing(people, (missing) => run(select(missing)));
   }
 
   /** Returns the present keys for decryption, without the cache. */
@@ -84,25 +86,25 @@ export class PersonKeys {
 
   became(keys: Keyring): void {
     for (const [person, key] of keys) {
-      const [oldest] = this.known.keys();
-      if (oldest !== undefined && this.known.size >= MAX_CACHED_KEYS) this.known.delete(oldest);
-      this.known.set(person, key);
+      const [oldest] = this.cache.keys();
+      if (oldest !== undefined && this.cache.size >= MAX_CACHED_KEYS) this.cache.delete(oldest);
+      this.cache.set(person, key);
     }
   }
 
   /** Drops cached keys that may be outdated. */
   doubt(people: Iterable<string>): void {
-    for (const person of people) this.known.delete(person);
+    for (const person of people) this.cache.delete(person);
   }
 
-  private async found(
+  private async loadMissing(
     people: ReadonlySet<string>,
     read: (missing: readonly string[]) => Promise<readonly DatabaseRow[]>,
   ): Promise<Keyring> {
     const keyring = new Map<string, PersonKey | null>();
     const missing: string[] = [];
     for (const person of people) {
-      const key = this.known.get(person);
+      const key = this.cache.get(person);
       if (key === undefined) missing.push(person);
       else keyring.set(person, key);
     }
@@ -113,7 +115,9 @@ export class PersonKeys {
   }
 
   private keyIn({ person, key }: KeyRow): PersonKey | null {
-    return key === null ? null : new PersonKey(person, this.envelope.open(person, key), this.house, this.recent);
+    return key === null
+      ? null
+      : new PersonKey(person, this.envelope.open(person, key), this.installationMac, this.recent);
   }
 }
 

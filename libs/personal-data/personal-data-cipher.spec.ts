@@ -311,13 +311,13 @@ describe('JSON that contains encrypted texts', () => {
   it('is decrypted wherever the texts are, if this installation encrypted them', async () => {
     await sign(signed('user-1', 'ada l.'), by('user-1', 'ada l.'));
     await sign(signed('user-2', 'bob'), by('user-2', 'bob'));
-    const [first, second] = await readOn(store, LOG_START, 10, { sealed: true });
+    const [first, second] = await readOn(store, LOG_START, 10, { keepEncrypted: true });
     const document = { list: [first?.data, { deep: second?.context }], mine: '~sealed:n:user-1:AAAA', n: 1, no: null };
-    const [opened] = await openStore().seals.openIn([document]);
+    const [opened] = await openStore().personalDataCipher.openIn([document]);
     const bobs = { deep: by('user-2', 'bob') };
     expect(opened).toEqual({ ...document, list: [signed('user-1', 'ada l.').data, bobs] });
     await strike('user-1');
-    const [documentAfter] = await openStore().seals.openIn([document]);
+    const [documentAfter] = await openStore().personalDataCipher.openIn([document]);
     const forgotten = { guest: 'user-1', name: 'user-1', from: null, words: 'hello' };
     expect(documentAfter).toEqual({ ...document, list: [forgotten, bobs] });
   });
@@ -325,7 +325,10 @@ describe('JSON that contains encrypted texts', () => {
   it('is decrypted as text in the same way as parsed values', async () => {
     await sign(signed('user-1', 'ada "the\\first"\n'), by('user-1', 'ada l.'));
     await sign(signed('u"s\\er-2', 'bob'), by('user-2', 'bob'));
-    const [first, second] = (await readOn(store, LOG_START, 10, { sealed: true })) as [RecordedEvent, RecordedEvent];
+    const [first, second] = (await readOn(store, LOG_START, 10, { keepEncrypted: true })) as [
+      RecordedEvent,
+      RecordedEvent,
+    ];
     const { name } = first.data as { name: string };
     const { name: odd } = second.data as { name: string };
     const documents = [
@@ -344,14 +347,14 @@ describe('JSON that contains encrypted texts', () => {
     ];
     for (const forgotten of [false, true]) {
       if (forgotten) await strike('user-1');
-      const opened = await openStore().seals.openIn(documents);
+      const opened = await openStore().personalDataCipher.openIn(documents);
       for (const indent of [0, 1]) {
         const texts = documents.map((value) => JSON.stringify(value, null, indent));
         for (const [n, text] of texts.entries()) {
-          expect(JSON.parse(await openStore().seals.openInText(text))).toEqual(opened[n]);
+          expect(JSON.parse(await openStore().personalDataCipher.openInText(text))).toEqual(opened[n]);
         }
-        const lines = await openStore().seals.openInText(texts.join('\n'));
-        const [all] = await openStore().seals.openIn([documents]);
+        const lines = await openStore().personalDataCipher.openInText(texts.join('\n'));
+        const [all] = await openStore().personalDataCipher.openIn([documents]);
         expect(lines).toBe(texts.map((_, n) => JSON.stringify((all as unknown[])[n], null, indent)).join('\n'));
       }
     }

@@ -27,10 +27,10 @@ import {
  * transaction.
  */
 export type EncryptedEvents<E> = {
-  readonly shown: readonly E[];
-  readonly kept: readonly E[];
+  readonly readableEvents: readonly E[];
+  readonly eventsToStore: readonly E[];
   /** Statements to run first. They ensure that no person in the events is forgotten meanwhile. */
-  readonly holding: readonly Sql[];
+  readonly guards: readonly Sql[];
   /** Statements to run last. They insert the keys of new people and delete those of forgotten people. */
   readonly keys: readonly Sql[];
   /** Reports the end of the transaction, with its error if it failed. */
@@ -39,9 +39,9 @@ export type EncryptedEvents<E> = {
 
 type EncryptionContext = {
   /** Streams that begin with these events. A person with such a stream has no key yet. */
-  readonly born: ReadonlySet<string>;
+  readonly createdPeople: ReadonlySet<string>;
   /** People whose names the transaction stores in a snapshot. */
-  readonly named: readonly string[];
+  readonly referencedPeople: readonly string[];
   /** People who are the callers of these events. */
   readonly writers: readonly string[];
 };
@@ -61,15 +61,15 @@ export class PersonalDataCipher {
     this.keys = new PersonKeys(database, encryptionKey);
   }
 
-  async seal<E extends EventContent>(
+  async encrypt<E extends EventContent>(
     events: readonly E[],
-    { born: newStreams, named: peopleInSnapshots, writers }: EncryptionContext,
+    { createdPeople: newStreams, referencedPeople: peopleInSnapshots, writers }: EncryptionContext,
   ): Promise<EncryptedEvents<E>> {
     const personalTexts = findPersonalTexts(this.kinds, events);
     const people = listPeople(personalTexts);
     const forgotten = new Set(this.forgottenBy(events));
     const newKeys = new Map([...people].filter((id) => newStreams.has(id)).map((id) => [id, this.keys.fresh(id)]));
-    const existingKeys = await this.keys.wanted(
+    const existingKeys = await this.keys.loadKeys(
       new Set([...people].filter((id) => !newKeys.has(id) && !forgotten.has(id))),
     );
     const keyring: Keyring = new Map([...existingKeys, ...newKeys]);
@@ -91,14 +91,14 @@ export class PersonalDataCipher {
       // A name that equals the id is not encrypted: the person was forgotten before the decision, or really has this
       // name.
       replaceTexts(event, personalTexts[n] as EventPersonalTexts, (text, { kind, person }) =>
-        kind === 'name' && text === person ? text : (keyring.get(person)?.seal(kind, text) ?? text),
+        kind === 'name' && text === person ? text : (keyring.get(person)?.encrypt(kind, text) ?? text),
       ),
     );
     return {
-      shown: forViews,
-      kept: forLog,
-      holding: buildPeopleGuards(guarded, forgotten, writers),
-      keys: [...(newKeys.size > 0 ? [this.keys.keep(newKeys)] : []), ...[...forgotten].map(buildForgetStatement)],
+      readableEvents: forViews,
+      eventsToStore: forLog,
+      guards: buildPeopleGuards(guarded, forgotten, writers),
+      keys: [...(newKeys.size > 0 ? [this.keys.insertKeys(newKeys)] : []), ...[...forgotten].map(buildForgetStatement)],
       ended: (error) => {
         if (error === undefined) this.keys.became(new Map([...newKeys, ...toForgottenKeyring(forgotten)]));
         else if (isForgottenPersonError(error)) this.keys.doubt(guarded);
@@ -158,7 +158,7 @@ export class PersonalDataCipher {
       if (!claim) return text;
       const key = keyring.get(claim.person);
       if (key) return key.open(text) ?? text;
-      return this.keys.house.isOn(text) ? getPlaceholder(claim) : text;
+      return this.keys.installationMac.isOn(text) ? getPlaceholder(claim) : text;
     };
   }
 

@@ -55,7 +55,7 @@ const nameOf = (text: string): string => {
 /** Postgres replaces an unnamed statement with the next unnamed one. */
 const toPreparedStatement = (statement: Sql): PreparedStatement => {
   const { text, values } = compileStatement(statement);
-  return { name: statement.kept ? nameOf(text) : '', text, values };
+  return { name: statement.isPrepared ? nameOf(text) : '', text, values };
 };
 
 /** The socket of a client, which pg's type declarations omit. */

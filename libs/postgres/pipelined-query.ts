@@ -84,7 +84,7 @@ export class PipelinedQuery extends pg.Query {
   callback: (error: unknown) => void;
   private readonly results: DatabaseRow[][];
   private shapes: (RowShape | null)[] = [];
-  private known = new Map<string, RowShape | null>();
+  private rowShapes = new Map<string, RowShape | null>();
   /** Index of the statement that the next response belongs to. */
   private at = 0;
 
@@ -101,9 +101,9 @@ export class PipelinedQuery extends pg.Query {
 
   override submit = (to: pg.Connection): void => {
     const connection = to as unknown as ProtocolConnection;
-    this.known = getPreparedNames(connection);
+    this.rowShapes = getPreparedNames(connection);
     for (const { name, text, values } of this.statements) {
-      const shape = this.known.get(name);
+      const shape = this.rowShapes.get(name);
       if (shape === undefined) {
         // The statement may exist after a failed batch. Closing a missing statement has no effect.
         connection.close({ type: 'S', name });
@@ -122,7 +122,7 @@ export class PipelinedQuery extends pg.Query {
     const shape = new RowShape(fields, this.rowTypes);
     this.shapes[this.at] = shape;
     // A later batch may have closed the statement.
-    if (this.known.has(this.current.name)) this.known.set(this.current.name, shape);
+    if (this.rowShapes.has(this.current.name)) this.rowShapes.set(this.current.name, shape);
   }
 
   handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
@@ -139,7 +139,7 @@ export class PipelinedQuery extends pg.Query {
 
   /** Postgres skips all statements after the failed one, their preparation included. */
   handleError(error: unknown): void {
-    for (const { name } of this.statements.slice(this.at)) this.known.delete(name);
+    for (const { name } of this.statements.slice(this.at)) this.rowShapes.delete(name);
     this.callback(error);
   }
 
@@ -149,12 +149,12 @@ export class PipelinedQuery extends pg.Query {
 
   /** Marks the statement as the most recently used one and closes the least recently used one beyond the limit. */
   private use(connection: ProtocolConnection, name: string, shape: RowShape | null): void {
-    this.known.delete(name);
-    this.known.set(name, shape);
-    if (this.known.size <= MAX_PREPARED_STATEMENTS) return;
-    const [oldest] = this.known.keys();
+    this.rowShapes.delete(name);
+    this.rowShapes.set(name, shape);
+    if (this.rowShapes.size <= MAX_PREPARED_STATEMENTS) return;
+    const [oldest] = this.rowShapes.keys();
     if (oldest === undefined) return;
-    this.known.delete(oldest);
+    this.rowShapes.delete(oldest);
     connection.close({ type: 'S', name: oldest });
   }
 

@@ -42,10 +42,10 @@ export class ScheduledJobRunner {
 
   constructor(
     private readonly database: Database,
-    private readonly chore: ScheduledJob,
+    private readonly job: ScheduledJob,
     logger: Logger,
   ) {
-    const fields = { scheduledJob: chore.name };
+    const fields = { scheduledJob: job.name };
     const pauses = { firstMs: RETRY_FIRST_MS, maxMs: RETRY_MAX_MS };
     this.backoff = new Backoff({ logger, subject: 'scheduled job', fields, ...pauses });
   }
@@ -56,8 +56,8 @@ export class ScheduledJobRunner {
       backoff: this.backoff,
       signal: this.stopping.signal,
       lead: (session) => this.lead(session),
-      standbyMs: Math.min(this.chore.everyMs, STANDBY_MAX_MS),
-      countFailure: () => jobMetrics.failures.inc({ scheduled_job: this.chore.name }),
+      standbyMs: Math.min(this.job.everyMs, STANDBY_MAX_MS),
+      countFailure: () => jobMetrics.failures.inc({ scheduled_job: this.job.name }),
     });
   }
 
@@ -69,7 +69,7 @@ export class ScheduledJobRunner {
 
   /** Resolves to false if another process leads, and to true after an abort. */
   private async lead(session: DatabaseSession): Promise<boolean> {
-    const { name, everyMs } = this.chore;
+    const { name, everyMs } = this.job;
     const { signal } = this.stopping;
     const lock = computeLockKey(`cadastre chore ${name}`);
     const done = (items = 1): void => jobMetrics.items.inc({ scheduled_job: name }, items);
@@ -77,7 +77,7 @@ export class ScheduledJobRunner {
       // Fails if the connection and its lock are lost. A session that has the lock gets it again.
       const [attempt] = await session.run<{ ok: boolean }>(sql`select pg_try_advisory_lock(${lock}) as ok`);
       if (!attempt?.ok) return false;
-      await this.chore.run({ signal, done });
+      await this.job.run({ signal, done });
       this.backoff.succeeded();
       jobMetrics.lastSuccess.setToCurrentTime({ scheduled_job: name });
       await pause(everyMs, signal);

@@ -43,8 +43,10 @@ export class RemoveRetention extends Command<void> {
 type LoadedPolicy = LoadedStream<DataRetentionPolicyState> & { readonly found: PolicyForCommand };
 
 /** The organization before the workspace, as everybody does: or two might wait for one another. */
-const buildPreconditions = ({ held }: PolicyForCommand): StreamWrite[] =>
-  held.toSorted((a, b) => (a.stream < b.stream ? -1 : 1)).map(({ stream, version }) => expectVersion(stream, version));
+const buildPreconditions = ({ preconditions }: PolicyForCommand): StreamWrite[] =>
+  preconditions
+    .toSorted((a, b) => (a.stream < b.stream ? -1 : 1))
+    .map(({ stream, version }) => expectVersion(stream, version));
 
 @CommandHandler(SetRetention)
 export class SetRetentionHandler implements ICommandHandler<SetRetention> {
@@ -68,7 +70,7 @@ export class SetRetentionHandler implements ICommandHandler<SetRetention> {
         command: ({ found: { target, organizationName } }) =>
           ({ type: 'SetDataRetentionPolicy', data: { target, organizationName, deleteOlderThanDays } }) as const,
         organization: ({ found }) => found.organization,
-        holding: ({ found }) => buildPreconditions(found),
+        preconditions: ({ found }) => buildPreconditions(found),
         context: createEventContext(actor),
         read: ({ stream }) => [selectPolicyById(stream)],
       });

@@ -70,7 +70,7 @@ export type PolicyForCommand = PolicyScope & {
   readonly policy: string | null;
   readonly snapshot: StreamSnapshot | null;
   /** The organization, and the workspace: their ends take the policy's row along and are not told by its stream. */
-  readonly held: readonly StreamVersion[];
+  readonly preconditions: readonly StreamVersion[];
 };
 
 export const loadPolicyForCommand = async (
@@ -83,7 +83,7 @@ export const loadPolicyForCommand = async (
   const row = await database.row<PolicyForCommand>(sql`
     select o.id as organization, ${selectGrants(of, actor)} as grants, o.name as "organizationName",
            jsonb_build_object('type', ${type}::text, 'id', ${sql.raw(owner)}) as target,
-           d.id as policy, ${selectSnapshotJson('d.id')} as snapshot, ${selectStreamVersions(sql.raw(`array[o.id, ${owner}]`))} as held
+           d.id as policy, ${selectSnapshotJson('d.id')} as snapshot, ${selectStreamVersions(sql.raw(`array[o.id, ${owner}]`))} as preconditions
       from ${from} left join data_retention_policies d on d.owner = ${sql.raw(owner)}
      where ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();

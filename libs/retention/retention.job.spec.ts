@@ -28,7 +28,7 @@ const clock = new FixedClock();
 
 beforeAll(async () => {
   server = await startTestServer({ clock, followers: true });
-  chore = createRetentionJob(server.store, clock, server.house.ids, 60_000);
+  chore = createRetentionJob(server.store, clock, server.runtime.ids, 60_000);
 });
 
 afterAll(() => server.close());
@@ -201,7 +201,7 @@ describe('the configuration versions of a workspace with a policy of 30 days', (
 
 describe('soft-deleted data', () => {
   const expire = () =>
-    runJobOnce(createExpiryJob(server.store, clock, server.house.ids, { everyMs: 60_000, days: 30 }));
+    runJobOnce(createExpiryJob(server.store, clock, server.runtime.ids, { everyMs: 60_000, days: 30 }));
   const softDelete = async (type: string, id: string): Promise<void> =>
     void expectStatus(await server.post(`/api/v2/${type}/${id}/actions/soft_delete_backing_data`), 200);
 
@@ -372,7 +372,7 @@ describe('a long history', () => {
     const [found] = await server.database.rows<{ organization: string }>(
       sql`select organization from workspaces where id = ${workspace}`,
     );
-    const ids = Array.from({ length: versions }, () => server.house.ids.next('sv'));
+    const ids = Array.from({ length: versions }, () => server.runtime.ids.next('sv'));
     const createdBy = { type: 'users', id: 'user-1', name: 'ada' };
     const facts = { size: 1, terraformVersion: null, resources: 0, providers: {}, modules: {}, outputs: [] };
     const events: Message[] = ids.flatMap((id, serial) => [

@@ -6,17 +6,17 @@ import { IS_STATE_NEEDED } from '#state';
 import { joinEffectivePolicy } from './data-retention-policies.queries.js';
 
 /** Records whose files policies delete; `isNeeded` is about their row `v` and the row `w` of their workspace. */
-export type RetainedKind = { readonly table: Sql; readonly kept: string; readonly isNeeded: Sql };
+export type RetainedKind = { readonly table: Sql; readonly condition: string; readonly isNeeded: Sql };
 
 export const STATE_VERSIONS: RetainedKind = {
   table: sql.raw('state_versions'),
-  kept: 'finalized',
+  condition: 'finalized',
   isNeeded: IS_STATE_NEEDED,
 };
 
 export const CONFIGURATION_VERSIONS: RetainedKind = {
   table: sql.raw('configuration_versions'),
-  kept: 'uploaded',
+  condition: 'uploaded',
   isNeeded: IS_CONFIGURATION_NEEDED,
 };
 
@@ -63,18 +63,18 @@ const isOlder = (now: Date, days: Sql): Sql =>
  */
 async function* listDueUnderPolicy(
   database: Database,
-  { table, kept, isNeeded }: RetainedKind,
+  { table, condition, isNeeded }: RetainedKind,
   { id, organization, workspace, days }: DeletingPolicy,
   now: Date,
 ): AsyncGenerator<string> {
   const inside = workspace === null ? sql`v.organization = ${organization}` : sql`v.workspace = ${workspace}`;
-  let after = { keptSince: '-infinity', id: '' };
+  let after = { unusedSince: '-infinity', id: '' };
   for (;;) {
-    const page = await database.rows<{ id: string; keptSince: Timestamp; isDue: boolean }>(sql`
-      select v.id, v.kept_since as "keptSince", not ${isNeeded} and coalesce(d.id = ${id}, false) as "isDue"
+    const page = await database.rows<{ id: string; unusedSince: Timestamp; isDue: boolean }>(sql`
+      select v.id, v.kept_since as "unusedSince", not ${isNeeded} and coalesce(d.id = ${id}, false) as "isDue"
         from (select * from ${table} v
-               where ${inside} and v.status = ${sql.raw(`'${kept}'`)} and ${isOlder(now, sql`${days}::integer`)}
-                 and (v.kept_since, v.id) > (${after.keptSince}::timestamptz, ${after.id})
+               where ${inside} and v.status = ${sql.raw(`'${condition}'`)} and ${isOlder(now, sql`${days}::integer`)}
+                 and (v.kept_since, v.id) > (${after.unusedSince}::timestamptz, ${after.id})
                order by v.kept_since, v.id limit ${VERSIONS_PER_PAGE}) v
         join workspaces w on w.id = v.workspace
         left join ${joinEffectivePolicy('v.workspace', 'v.organization')} d on true
@@ -101,7 +101,7 @@ type DueVersion = StoredVersion & {
 /** Nothing where it is not due, or not any more. */
 export const findDueVersion = (
   database: Database,
-  { table, kept, isNeeded }: RetainedKind,
+  { table, condition, isNeeded }: RetainedKind,
   id: string,
   now: Date,
 ): Promise<DueVersion | undefined> =>
@@ -112,7 +112,7 @@ export const findDueVersion = (
       join event_store.streams sw on sw.stream = v.workspace
       join ${joinEffectivePolicy('v.workspace', 'v.organization')} d on true
       join event_store.streams sd on sd.stream = d.id
-     where v.id = ${id} and v.status = ${kept} and ${isOlder(now, sql.raw('d.delete_older_than_days'))}
+     where v.id = ${id} and v.status = ${condition} and ${isOlder(now, sql.raw('d.delete_older_than_days'))}
        and not ${isNeeded}`);
 
 /** The organization's policy was held, of which it is no change when the workspace gets one of its own. */

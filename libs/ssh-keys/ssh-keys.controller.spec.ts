@@ -23,7 +23,7 @@ let vault: Vault;
 
 beforeAll(async () => {
   server = await startTestServer({ followers: true });
-  vault = new Vault(server.database, server.house.encryptionKey);
+  vault = new Vault(server.database, server.runtime.encryptionKey);
   await makeOrganization(server, 'acme');
   await makeOrganization(server, 'neighbour');
 });

@@ -50,9 +50,9 @@ export class SshKeysHandler extends AggregateHandler<SshKeyOperations> {
       },
       command: () => ({ type: 'CreateSshKey', data: { name } }) as const,
       organization: ({ parent }) => parent.organization,
-      holding: ({ parent }) => [expectVersion(parent.organization, parent.version)],
+      preconditions: ({ parent }) => [expectVersion(parent.organization, parent.version)],
       context: createEventContext(actor),
-      read: ({ parent }) => [selectSshKeyById(id), this.vault.seal(id, parent.organization, privateKey)],
+      read: ({ parent }) => [selectSshKeyById(id), this.vault.storeSecret(id, parent.organization, privateKey)],
     });
     return getFirstRow<SshKeyRow>(rows);
   }
@@ -73,11 +73,11 @@ export class SshKeysHandler extends AggregateHandler<SshKeyOperations> {
       },
       command: () => command,
       organization: ({ row }) => row.organization,
-      holding: ({ row }) => row.held.map(({ stream, version }) => expectVersion(stream, version)),
+      preconditions: ({ row }) => row.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
       context: createEventContext(actor),
       read: ({ row }): readonly Sql[] => [
         selectSshKeyById(id),
-        ...(privateKey === undefined ? [] : [this.vault.seal(id, row.organization, privateKey)]),
+        ...(privateKey === undefined ? [] : [this.vault.storeSecret(id, row.organization, privateKey)]),
       ],
     });
     return getFirstRowOrNull<SshKeyRow>(rows);

@@ -21,7 +21,7 @@ export const selectSshKeyById = (id: string): Sql => sql`select ${COLUMNS} from 
 type SshKeyForCommand = SshKeyRow & {
   readonly snapshot: StreamSnapshot;
   /** The organization, whose end takes the key's text along and is not told by the key's stream. */
-  readonly held: readonly StreamVersion[];
+  readonly preconditions: readonly StreamVersion[];
 };
 
 /** The key, where the caller may do that with it. */
@@ -32,7 +32,7 @@ export const findSshKey = async (
   id: string,
 ): Promise<SshKeyForCommand> => {
   const row = await database.row<SshKeyForCommand>(sql`
-    select ${COLUMNS}, ${buildSnapshotJson('s')} as snapshot, ${selectStreamVersions(sql.raw('array[k.organization]'))} as held
+    select ${COLUMNS}, ${buildSnapshotJson('s')} as snapshot, ${selectStreamVersions(sql.raw('array[k.organization]'))} as preconditions
       from ssh_keys k join event_store.streams s on s.stream = k.id where k.id = ${id} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   requirePermission(actor, permission, row);

@@ -21,7 +21,7 @@ afterAll(async () => {
   await home.drop();
 });
 
-const put = (id: string, text: string): Promise<unknown> => database.rows(vault.seal(id, 'org-1', text));
+const put = (id: string, text: string): Promise<unknown> => database.rows(vault.storeSecret(id, 'org-1', text));
 
 const readEncrypted = async (id: string): Promise<Buffer> => {
   const row = await database.row<{ sealed: Buffer }>(sql`select sealed from vault.secrets where id = ${id}`);
@@ -67,7 +67,7 @@ describe('the vault', () => {
 
   it('keeps the secret if the transaction that replaces it fails', async () => {
     await put('kept', 'before');
-    const replaced = database.transaction([vault.seal('kept', 'org-1', 'after'), sql`select 1 / 0`]);
+    const replaced = database.transaction([vault.storeSecret('kept', 'org-1', 'after'), sql`select 1 / 0`]);
     await expect(replaced).rejects.toThrow('division by zero');
     expect(await vault.open('kept')).toBe('before');
   });

@@ -25,9 +25,9 @@ export class Vault {
   }
 
   /** Returns a statement that inserts the secret or replaces the one with the same id. */
-  seal(id: string, organization: string, text: string): Sql {
+  storeSecret(id: string, organization: string, text: string): Sql {
     return sql`insert into vault.secrets (id, organization, sealed)
-               values (${id}, ${organization}, ${this.envelope.seal(id, Buffer.from(text))})
+               values (${id}, ${organization}, ${this.envelope.encrypt(id, Buffer.from(text))})
                on conflict (id) do update set sealed = excluded.sealed`;
   }
 

@@ -245,7 +245,7 @@ describe('the rooms of the house', () => {
   });
 
   it('are all in the gateway, and the gateway has no others', () => {
-    const served = controllersIn(GatewayModule.over(server.house)).map(({ name }) => name);
+    const served = controllersIn(GatewayModule.over(server.runtime)).map(({ name }) => name);
     const kept = rooms.flatMap(({ controllers }) => controllers.map(({ name }) => name));
     expect(served.toSorted()).toEqual(kept.toSorted());
   });

@@ -18,7 +18,7 @@ export type CommandOutput = { readonly code: number | null; readonly output: str
 /** The program at work. */
 export type WorkingDirectory = {
   /** Resolves when it has said this. */
-  says(text: string): Promise<void>;
+  waitForOutput(text: string): Promise<void>;
   readonly end: Promise<CommandOutput>;
 };
 
@@ -31,7 +31,7 @@ export type CliUser = {
   /** A new folder with this configuration in it; resolves to its path. */
   folder(main: string): Promise<string>;
   write(folder: string, file: string, content: string): Promise<void>;
-  begin(folder: string, ...args: readonly string[]): WorkingDirectory;
+  startIn(folder: string, ...args: readonly string[]): WorkingDirectory;
   /** Runs the program there, whatever comes of it. */
   attempt(folder: string, ...args: readonly string[]): Promise<CommandOutput>;
   /** The same, and expects it to succeed; resolves to what it said. */
@@ -63,7 +63,7 @@ export const createCliUser = async ({ program, host, token, caFile }: PersonOpti
     [`TF_TOKEN_${host.replaceAll('.', '_').replaceAll('-', '__')}`]: token,
   };
   let folders = 0;
-  const begin = (folder: string, ...args: readonly string[]): WorkingDirectory => {
+  const startIn = (folder: string, ...args: readonly string[]): WorkingDirectory => {
     const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     const collect = (chunk: Buffer): void => {
@@ -75,11 +75,11 @@ export const createCliUser = async ({ program, host, token, caFile }: PersonOpti
       child.once('error', reject);
       child.once('close', (code) => resolve({ code, output }));
     });
-    return { says: (text) => waitUntil(() => output.includes(text), `${program} says ${text}`), end };
+    return { waitForOutput: (text) => waitUntil(() => output.includes(text), `${program} says ${text}`), end };
   };
-  const attempt = (folder: string, ...args: readonly string[]): Promise<CommandOutput> => begin(folder, ...args).end;
+  const attempt = (folder: string, ...args: readonly string[]): Promise<CommandOutput> => startIn(folder, ...args).end;
   return {
-    begin,
+    startIn,
     attempt,
     folder: async (main) => {
       const folder = join(home, `configuration-${(folders += 1)}`);

@@ -136,8 +136,8 @@ for (const program of hasIacTools) {
       'who waits for a lock can learn whose it is and why, and gets it when they are done',
       async () => {
         await lock('moving the database');
-        const plan = person.begin(folder, 'plan', '-input=false', '-lock-timeout=60s');
-        await plan.says('Acquiring state lock');
+        const plan = person.startIn(folder, 'plan', '-input=false', '-lock-timeout=60s');
+        await plan.waitForOutput('Acquiring state lock');
         const [held] = (await site.api.get(inOrganization('/locks'))).body.data;
         const { 'workspace-name': workspace, 'locked-by-name': holder, reason } = held.attributes;
         expect({ workspace, holder, reason }).toEqual({

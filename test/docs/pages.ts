@@ -45,7 +45,7 @@ const permissionTable = (): string =>
     ['Permission', 'Role in the organization, or at the site', 'or granted to a team', 'or their own'],
     Object.entries(permissions).map(([name, rule]) => [
       code(name),
-      rule.standing.map(code).join(', '),
+      rule.roles.map(code).join(', '),
       'grant' in rule ? code(rule.grant) : '',
       'self' in rule ? 'yes' : '',
     ]),
@@ -315,7 +315,11 @@ export const settingsPage = (): string =>
     '',
     table(
       ['Variable', 'Default', 'Meaning'],
-      Object.entries(settingVariables).map(([name, { otherwise, meaning }]) => [code(name), otherwise, meaning]),
+      Object.entries(settingVariables).map(([name, { otherwise, description }]) => [
+        code(name),
+        otherwise,
+        description,
+      ]),
     ),
     '',
     SECRET_FILES.replaceAll(/\b[A-Z_]+_FILE\b/g, (name) => code(name)),

@@ -46,7 +46,7 @@ const wanted = ({ demands }: MatrixRow): string => {
 const inWords = (rows: readonly MatrixRow[], wordsOf: (row: MatrixRow) => string): string =>
   [...Map.groupBy(rows, wordsOf)]
     .map(([words, of], _, all) => {
-      const whens = of.flatMap(({ when }) => when ?? []);
+      const whens = of.flatMap(({ condition }) => condition ?? []);
       return all.length === 1 || whens.length < of.length ? words : `${whens.join(', ')}: ${words}`;
     })
     .join('; ');

@@ -53,7 +53,7 @@ const CHOICES = [...CONCURRENT_ACTIONS].flatMap((entry) => Array.from({ length: 
 const takeTurn = async (n: number, writer: number): Promise<void> => {
   const turn = new ConcurrentStep(callers[writer % callers.length] ?? server, agents, known, `${SEED} ${n}`);
   const [what, deed] = turn.pick(CHOICES);
-  told.push({ what, deed, answer: await deed.ask(turn) });
+  told.push({ what, deed, answer: await deed.send(turn) });
 };
 
 const isAllowed = ({ done, refused }: ConcurrentAction, { status, text }: ApiResponse): boolean =>
@@ -108,7 +108,7 @@ describe(`two hundred workspaces and twenty who write whatever comes to their mi
 const followersAreThrough = async (): Promise<void> => {
   const followers = [
     ...moduleDefinitions.flatMap((slice) => slice.followers),
-    ...createFileSweepers(server.house.blobs),
+    ...createFileSweepers(server.runtime.blobs),
   ];
   for (;;) {
     const length = await logLength(server.store);

@@ -62,7 +62,7 @@ export class ConcurrentStep {
   constructor(
     readonly api: ApiTestClient,
     readonly agents: ApiTestClient,
-    readonly known: ConcurrentState,
+    readonly state: ConcurrentState,
     seed: string,
   ) {
     this.dice = createHash('sha512').update(seed).digest();
@@ -80,13 +80,13 @@ export class ConcurrentStep {
 
   /** One that somebody has made. */
   one(kind: 'runs' | 'variables' | 'sets' | 'sshKeys' | 'access' | 'projects'): string {
-    const ids = this.known[kind];
+    const ids = this.state[kind];
     return ids.length > 0 ? this.pick(ids) : 'none';
   }
 
   /** Half of all that is done is done to a few. */
   workspace(): string {
-    const { workspaces } = this.known;
+    const { workspaces } = this.state;
     return this.pick(this.below(2) === 0 ? workspaces.slice(-5) : workspaces);
   }
 
@@ -103,22 +103,22 @@ export class ConcurrentStep {
   }
 
   async upload(workspace: string, inline: boolean): Promise<ApiResponse> {
-    const file = stateFile({ serial: (this.known.serial += 1), lineage: 'crowd' });
+    const file = stateFile({ serial: (this.state.serial += 1), lineage: 'crowd' });
     const answer = await this.api.post(
       `/api/v2/workspaces/${workspace}/state-versions`,
       newStateVersion(file, { inline }),
     );
     if (answer.status !== 201) return answer;
     const { id, attributes } = answer.body.data;
-    note(this.known.states, { id, workspace }, 20);
+    note(this.state.states, { id, workspace }, 20);
     const link = attributes['hosted-state-upload-url'] as string | null;
-    if (link) note(this.known.uploads, { link: pathOf(link), bytes: file.bytes }, 5);
+    if (link) note(this.state.uploads, { link: pathOf(link), bytes: file.bytes }, 5);
     return answer;
   }
 
   queue(workspace: string, attributes: object = {}): Promise<ApiResponse> {
-    const configuration = { 'configuration-version': toOne('configuration-versions', this.known.configuration) };
-    return kept(this.api.post('/api/v2/runs', runBody(workspace, attributes, configuration)), this.known.runs);
+    const configuration = { 'configuration-version': toOne('configuration-versions', this.state.configuration) };
+    return kept(this.api.post('/api/v2/runs', runBody(workspace, attributes, configuration)), this.state.runs);
   }
 
   actOn(run: string, action: string): Promise<ApiResponse> {
@@ -159,7 +159,7 @@ const settings = (turn: ConcurrentStep): object =>
     { 'trigger-prefixes': ['modules'] },
     { 'auto-destroy-activity-duration': turn.pick([null, '14d']) },
     { 'execution-mode': turn.pick(['remote', 'remote', 'local']) },
-    { 'execution-mode': 'agent', 'agent-pool-id': turn.known.pool },
+    { 'execution-mode': 'agent', 'agent-pool-id': turn.state.pool },
     { 'setting-overwrites': { 'execution-mode': false, 'agent-pool': false } },
   ]);
 
@@ -169,7 +169,7 @@ const defaultMode = (turn: ConcurrentStep): object =>
     { 'default-execution-mode': 'remote' },
     { 'default-execution-mode': 'remote' },
     { 'default-execution-mode': 'local' },
-    { 'default-execution-mode': 'agent', 'default-agent-pool-id': turn.known.pool },
+    { 'default-execution-mode': 'agent', 'default-agent-pool-id': turn.state.pool },
   ]);
 
 const policy = (turn: ConcurrentStep): object =>
@@ -203,9 +203,9 @@ const carryOut = (turn: ConcurrentStep): Promise<ApiResponse> =>
 
 /** In a workspace of its own, which others soon know of. */
 const overtake = (turn: ConcurrentStep): Promise<ApiResponse> => {
-  const name = `overtaken-${(turn.known.serial += 1)}`;
+  const name = `overtaken-${(turn.state.serial += 1)}`;
   const body = resource('workspaces', { name, 'execution-mode': 'remote' });
-  const made = kept(turn.api.post(`${ACME}/workspaces`, body), turn.known.workspaces, 300);
+  const made = kept(turn.api.post(`${ACME}/workspaces`, body), turn.state.workspaces, 300);
   return inTurn(made, (born) =>
     inTurn(
       turn.queue(idOf(born), { 'auto-apply': false }),
@@ -225,7 +225,7 @@ const announce = (turn: ConcurrentStep): Promise<ApiResponse> => {
   return inTurn(
     api.post(`/api/v2/workspaces/${workspace}/actions/lock`),
     () => turn.upload(workspace, false),
-    () => bring(turn, turn.known.uploads.at(-1)),
+    () => bring(turn, turn.state.uploads.at(-1)),
     () => api.post(`/api/v2/workspaces/${workspace}/actions/unlock`),
   );
 };
@@ -247,7 +247,7 @@ const configure = (turn: ConcurrentStep): Promise<ApiResponse> =>
   );
 
 const rollBack = async (turn: ConcurrentStep): Promise<ApiResponse> => {
-  const { id, workspace } = turn.pick(turn.known.states) ?? { id: 'none', workspace: 'none' };
+  const { id, workspace } = turn.pick(turn.state.states) ?? { id: 'none', workspace: 'none' };
   const back = { 'rollback-state-version': toOne('state-versions', id) };
   const at = `/api/v2/workspaces/${workspace}`;
   return inTurn(
@@ -258,7 +258,7 @@ const rollBack = async (turn: ConcurrentStep): Promise<ApiResponse> => {
 };
 
 const changeData = (turn: ConcurrentStep): Promise<ApiResponse> => {
-  const { id } = turn.pick(turn.known.states) ?? { id: 'none' };
+  const { id } = turn.pick(turn.state.states) ?? { id: 'none' };
   const action = turn.pick(['soft_delete', 'soft_delete', 'restore', 'permanently_delete']);
   return turn.api.post(`/api/v2/state-versions/${id}/actions/${action}_backing_data`);
 };
@@ -269,7 +269,7 @@ export type ConcurrentAction = {
   readonly done: number;
   /** What it may be told instead, for others have been there before, or because it is nothing for that token. */
   readonly refused: readonly number[];
-  readonly ask: (turn: ConcurrentStep) => Promise<ApiResponse>;
+  readonly send: (turn: ConcurrentStep) => Promise<ApiResponse>;
 };
 
 const workspaces: Readonly<Record<string, ConcurrentAction>> = {
@@ -277,123 +277,123 @@ const workspaces: Readonly<Record<string, ConcurrentAction>> = {
     weight: 6,
     done: 201,
     refused: [422],
-    ask: (turn) => {
+    send: (turn) => {
       const into = { project: toOne('projects', turn.one('projects')) };
       const body = resource('workspaces', { name: `crowd-${turn.below(400)}` }, into);
-      return kept(turn.api.post(`${ACME}/workspaces`, body), turn.known.workspaces, 300);
+      return kept(turn.api.post(`${ACME}/workspaces`, body), turn.state.workspaces, 300);
     },
   },
-  update: { weight: 9, done: 200, refused: [404, 422], ask: (turn) => turn.update(settings(turn)) },
+  update: { weight: 9, done: 200, refused: [404, 422], send: (turn) => turn.update(settings(turn)) },
   move: {
     weight: 3,
     done: 200,
     refused: [404, 422],
-    ask: (turn) => turn.update({}, { project: toOne('projects', turn.one('projects')) }),
+    send: (turn) => turn.update({}, { project: toOne('projects', turn.one('projects')) }),
   },
   'move some': {
     weight: 2,
     done: 204,
     refused: [404],
-    ask: (turn) => turn.api.post(`/api/v2/projects/${turn.one('projects')}/relationships/workspaces`, some(turn)),
+    send: (turn) => turn.api.post(`/api/v2/projects/${turn.one('projects')}/relationships/workspaces`, some(turn)),
   },
-  delete: { weight: 2, done: 204, refused: [404, 409], ask: (turn) => turn.act('actions/safe-delete') },
-  'delete by force': { weight: 2, done: 204, refused: [403, 404], ask: (turn) => turn.api.delete(turn.at) },
-  lock: { weight: 8, done: 200, refused: [404, 409], ask: (turn) => turn.act('actions/lock') },
-  unlock: { weight: 8, done: 200, refused: [404, 409, 503], ask: (turn) => turn.act('actions/unlock') },
-  'unlock by force': { weight: 6, done: 200, refused: [404, 409], ask: (turn) => turn.act('actions/force-unlock') },
-  tag: { weight: 3, done: 204, refused: [404], ask: (turn) => turn.act('relationships/tags', flat(turn)) },
+  delete: { weight: 2, done: 204, refused: [404, 409], send: (turn) => turn.act('actions/safe-delete') },
+  'delete by force': { weight: 2, done: 204, refused: [403, 404], send: (turn) => turn.api.delete(turn.at) },
+  lock: { weight: 8, done: 200, refused: [404, 409], send: (turn) => turn.act('actions/lock') },
+  unlock: { weight: 8, done: 200, refused: [404, 409, 503], send: (turn) => turn.act('actions/unlock') },
+  'unlock by force': { weight: 6, done: 200, refused: [404, 409], send: (turn) => turn.act('actions/force-unlock') },
+  tag: { weight: 3, done: 204, refused: [404], send: (turn) => turn.act('relationships/tags', flat(turn)) },
   untag: {
     weight: 2,
     done: 204,
     refused: [404],
-    ask: (turn) => turn.api.delete(`${turn.at}/relationships/tags`, flat(turn)),
+    send: (turn) => turn.api.delete(`${turn.at}/relationships/tags`, flat(turn)),
   },
   bind: {
     weight: 4,
     done: 200,
     refused: [404, 422],
-    ask: (turn) => turn.api.patch(`${turn.at}/tag-bindings`, binding(turn)),
+    send: (turn) => turn.api.patch(`${turn.at}/tag-bindings`, binding(turn)),
   },
-  'let consume': { weight: 3, done: 204, refused: [404, 422], ask: (turn) => turn.act(CONSUMERS, some(turn)) },
+  'let consume': { weight: 3, done: 204, refused: [404, 422], send: (turn) => turn.act(CONSUMERS, some(turn)) },
   'let others consume': {
     weight: 2,
     done: 204,
     refused: [404, 422],
-    ask: (turn) => turn.api.patch(`${turn.at}/${CONSUMERS}`, some(turn)),
+    send: (turn) => turn.api.patch(`${turn.at}/${CONSUMERS}`, some(turn)),
   },
   'let consume no more': {
     weight: 2,
     done: 204,
     refused: [404, 422],
-    ask: (turn) => turn.api.delete(`${turn.at}/${CONSUMERS}`, some(turn)),
+    send: (turn) => turn.api.delete(`${turn.at}/${CONSUMERS}`, some(turn)),
   },
   'assign an SSH key': {
     weight: 3,
     done: 200,
     refused: [404, 422],
-    ask: (turn) => {
+    send: (turn) => {
       const body = resource('workspaces', { id: turn.pick([turn.one('sshKeys'), null]) });
       return turn.api.patch(`${turn.at}/relationships/ssh-key`, body);
     },
   },
-  'keep its states so long': { weight: 2, done: 200, refused: [404], ask: (turn) => turn.act(POLICY, policy(turn)) },
+  'keep its states so long': { weight: 2, done: 200, refused: [404], send: (turn) => turn.act(POLICY, policy(turn)) },
   'keep its states like others’': {
     weight: 2,
     done: 204,
     refused: [404],
-    ask: (turn) => turn.api.delete(`${turn.at}/${POLICY}`),
+    send: (turn) => turn.api.delete(`${turn.at}/${POLICY}`),
   },
 };
 
 const states: Readonly<Record<string, ConcurrentAction>> = {
-  apply: { weight: 6, done: 200, refused: [404, 409, 503], ask: apply },
-  'apply in two steps': { weight: 4, done: 200, refused: [404, 409, 503], ask: announce },
-  'die in the midst': { weight: 4, done: 201, refused: [404, 409], ask: die },
+  apply: { weight: 6, done: 200, refused: [404, 409, 503], send: apply },
+  'apply in two steps': { weight: 4, done: 200, refused: [404, 409, 503], send: announce },
+  'die in the midst': { weight: 4, done: 201, refused: [404, 409], send: die },
   'bring a file': {
     weight: 3,
     done: 200,
     // Of two at once the second is in conflict with the first where that one came too late.
     refused: [403, 404, 409],
-    ask: (turn) => bring(turn, turn.pick(turn.known.uploads)),
+    send: (turn) => bring(turn, turn.pick(turn.state.uploads)),
   },
-  'roll back': { weight: 3, done: 200, refused: [404, 409, 422, 503], ask: rollBack },
-  'delete the data of a state': { weight: 3, done: 200, refused: [400, 404, 409], ask: changeData },
+  'roll back': { weight: 3, done: 200, refused: [404, 409, 422, 503], send: rollBack },
+  'delete the data of a state': { weight: 3, done: 200, refused: [400, 404, 409], send: changeData },
 };
 
 const runs: Readonly<Record<string, ConcurrentAction>> = {
-  configure: { weight: 1, done: 200, refused: [404], ask: configure },
+  configure: { weight: 1, done: 200, refused: [404], send: configure },
   'queue a run': {
     weight: 4,
     done: 201,
     refused: [404, 422],
-    ask: (turn) => turn.queue(turn.workspace(), { 'plan-only': turn.below(3) === 0 }),
+    send: (turn) => turn.queue(turn.workspace(), { 'plan-only': turn.below(3) === 0 }),
   },
-  'carry out a run': { weight: 6, done: 200, refused: [404, 409, 422, 503], ask: carryOut },
-  'overtake a run': { weight: 3, done: 202, refused: [404, 409, 422, 503], ask: overtake },
+  'carry out a run': { weight: 6, done: 200, refused: [404, 409, 422, 503], send: carryOut },
+  'overtake a run': { weight: 3, done: 202, refused: [404, 409, 422, 503], send: overtake },
   'act on a run': {
     weight: 6,
     done: 202,
     refused: [404, 409, 503],
-    ask: (turn) =>
+    send: (turn) =>
       turn.actOn(turn.one('runs'), turn.pick(['apply', 'discard', 'cancel', 'force-cancel', 'force-execute'])),
   },
   'report of a run': {
     weight: 6,
     done: 200,
     refused: [404, 409, 503],
-    ask: (turn) => turn.report(turn.one('runs'), turn.pick(['planning', 'planned', 'applying', 'applied', 'errored'])),
+    send: (turn) => turn.report(turn.one('runs'), turn.pick(['planning', 'planned', 'applying', 'applied', 'errored'])),
   },
   comment: {
     weight: 2,
     done: 201,
     refused: [404],
-    ask: (turn) => turn.api.post(`/api/v2/runs/${turn.one('runs')}/comments`, resource('comments', { body: 'Hm.' })),
+    send: (turn) => turn.api.post(`/api/v2/runs/${turn.one('runs')}/comments`, resource('comments', { body: 'Hm.' })),
   },
   'issue a run’s token': {
     weight: 3,
     done: 201,
     refused: [404, 409],
-    ask: (turn) => turn.agents.post(`/api/v2/runs/${turn.one('runs')}/authentication-tokens`),
+    send: (turn) => turn.agents.post(`/api/v2/runs/${turn.one('runs')}/authentication-tokens`),
   },
 };
 
@@ -402,69 +402,69 @@ const around: Readonly<Record<string, ConcurrentAction>> = {
     weight: 4,
     done: 201,
     refused: [404, 422],
-    ask: (turn) => kept(turn.act('vars', variable(turn)), turn.known.variables),
+    send: (turn) => kept(turn.act('vars', variable(turn)), turn.state.variables),
   },
   'change a variable': {
     weight: 3,
     done: 200,
     refused: [404, 422],
-    ask: (turn) => turn.api.patch(`/api/v2/vars/${turn.one('variables')}`, variable(turn)),
+    send: (turn) => turn.api.patch(`/api/v2/vars/${turn.one('variables')}`, variable(turn)),
   },
   'take away a variable': {
     weight: 2,
     done: 204,
     refused: [404],
-    ask: (turn) => turn.api.delete(`/api/v2/vars/${turn.one('variables')}`),
+    send: (turn) => turn.api.delete(`/api/v2/vars/${turn.one('variables')}`),
   },
   'make a set of variables': {
     weight: 1,
     done: 201,
     refused: [404, 422],
-    ask: (turn) =>
-      kept(turn.api.post(`${ACME}/varsets`, resource('varsets', { name: `set ${turn.below(9)}` })), turn.known.sets),
+    send: (turn) =>
+      kept(turn.api.post(`${ACME}/varsets`, resource('varsets', { name: `set ${turn.below(9)}` })), turn.state.sets),
   },
   'apply a set': {
     weight: 2,
     done: 204,
     refused: [404, 422],
-    ask: (turn) => turn.api.post(`/api/v2/varsets/${turn.one('sets')}/relationships/workspaces`, some(turn)),
+    send: (turn) => turn.api.post(`/api/v2/varsets/${turn.one('sets')}/relationships/workspaces`, some(turn)),
   },
   'delete a set': {
     weight: 1,
     done: 204,
     refused: [404],
-    ask: (turn) => turn.api.delete(`/api/v2/varsets/${turn.one('sets')}`),
+    send: (turn) => turn.api.delete(`/api/v2/varsets/${turn.one('sets')}`),
   },
   'make an SSH key': {
     weight: 2,
     done: 201,
     refused: [404, 422],
-    ask: (turn) => {
+    send: (turn) => {
       const key = { name: `key ${turn.below(9)}`, value: '-----BEGIN OPENSSH PRIVATE KEY-----' };
-      return kept(turn.api.post(`${ACME}/ssh-keys`, resource('ssh-keys', key)), turn.known.sshKeys, 5);
+      return kept(turn.api.post(`${ACME}/ssh-keys`, resource('ssh-keys', key)), turn.state.sshKeys, 5);
     },
   },
   'delete an SSH key': {
     weight: 2,
     done: 204,
     refused: [404],
-    ask: (turn) => turn.api.delete(`/api/v2/ssh-keys/${turn.one('sshKeys')}`),
+    send: (turn) => turn.api.delete(`/api/v2/ssh-keys/${turn.one('sshKeys')}`),
   },
   'give access': {
     weight: 2,
     done: 201,
     refused: [404, 422],
-    ask: (turn) => {
-      const places = { team: toOne('teams', turn.known.team), workspace: toOne('workspaces', turn.workspace()) };
+    send: (turn) => {
+      const places = { team: toOne('teams', turn.state.team), workspace: toOne('workspaces', turn.workspace()) };
       const body = resource('team-workspaces', { access: 'read' }, places);
-      return kept(turn.api.post('/api/v2/team-workspaces', body), turn.known.access);
+      return kept(turn.api.post('/api/v2/team-workspaces', body), turn.state.access);
     },
   },
   'change access': {
     weight: 2,
     done: 200,
     refused: [404],
-    ask: (turn) => {
+    send: (turn) => {
       const body = resource('team-workspaces', { access: turn.pick(['plan', 'write', 'admin']) });
       return turn.api.patch(`/api/v2/team-workspaces/${turn.one('access')}`, body);
     },
@@ -473,47 +473,47 @@ const around: Readonly<Record<string, ConcurrentAction>> = {
     weight: 1,
     done: 204,
     refused: [404],
-    ask: (turn) => turn.api.delete(`/api/v2/team-workspaces/${turn.one('access')}`),
+    send: (turn) => turn.api.delete(`/api/v2/team-workspaces/${turn.one('access')}`),
   },
   'make a project': {
     weight: 2,
     done: 201,
     refused: [422],
-    ask: (turn) => {
+    send: (turn) => {
       const body = resource('projects', { name: `project ${turn.below(30)}` });
-      return kept(turn.api.post(`${ACME}/projects`, body), turn.known.projects, 8);
+      return kept(turn.api.post(`${ACME}/projects`, body), turn.state.projects, 8);
     },
   },
   'change a project’s mode': {
     weight: 3,
     done: 200,
     refused: [404],
-    ask: (turn) => turn.api.patch(`/api/v2/projects/${turn.one('projects')}`, resource('projects', defaultMode(turn))),
+    send: (turn) => turn.api.patch(`/api/v2/projects/${turn.one('projects')}`, resource('projects', defaultMode(turn))),
   },
   'delete a project': {
     weight: 3,
     done: 204,
     refused: [404, 422],
-    ask: (turn) => turn.api.delete(`/api/v2/projects/${turn.one('projects')}`),
+    send: (turn) => turn.api.delete(`/api/v2/projects/${turn.one('projects')}`),
   },
   'change the organization’s mode': {
     weight: 2,
     done: 200,
     refused: [404],
-    ask: (turn) => turn.api.patch(ACME, resource('organizations', defaultMode(turn))),
+    send: (turn) => turn.api.patch(ACME, resource('organizations', defaultMode(turn))),
   },
   'keep all states so long': {
     weight: 1,
     done: 200,
     refused: [404],
-    ask: (turn) => turn.api.post(`${ACME}/${POLICY}`, policy(turn)),
+    send: (turn) => turn.api.post(`${ACME}/${POLICY}`, policy(turn)),
   },
-  'keep all states': { weight: 1, done: 204, refused: [404], ask: (turn) => turn.api.delete(`${ACME}/${POLICY}`) },
+  'keep all states': { weight: 1, done: 204, refused: [404], send: (turn) => turn.api.delete(`${ACME}/${POLICY}`) },
   'look around': {
     weight: 2,
     done: 200,
     refused: [],
-    ask: (turn) => turn.api.get(`${ACME}/workspaces?include=current_run,locked_by,project&page%5Bsize%5D=20`),
+    send: (turn) => turn.api.get(`${ACME}/workspaces?include=current_run,locked_by,project&page%5Bsize%5D=20`),
   },
 };
 

@@ -34,7 +34,7 @@ describe('the projector', () => {
     const kept = async (): Promise<readonly unknown[]> =>
       server.database.rows(sql`select serial from state_versions where status = 'finalized' order by serial`);
     clock.pass({ days: 31 });
-    const projector = openProjector(server.house);
+    const projector = openProjector(server.runtime);
     await waitUntil(async () => (await kept()).length === 1, 'the older state is deleted');
     await projector.stop();
     expect(await kept()).toEqual([{ serial: 2 }]);
@@ -55,7 +55,7 @@ describe('the hosted edition', () => {
     for (const [type, id] of Object.entries({ organizations: organization, workspaces: workspace })) {
       const data = { target: { type, id }, organizationName: 'acme', deleteOlderThanDays: 30 };
       const events = [{ type: 'DataRetentionPolicySet', data }];
-      const stream = server.house.ids.next('drp');
+      const stream = server.runtime.ids.next('drp');
       await server.store.append([{ stream, organization, expected: 0, events }], createSystemContext('a test', ''));
     }
     for (const owner of ['/api/v2/organizations/acme', `/api/v2/workspaces/${workspace}`]) {
@@ -79,7 +79,7 @@ describe('the hosted edition', () => {
     for (const { relationships } of [...listed.data, ...listed.included]) {
       expect(relationships['data-retention-policy']).toEqual({ data: null });
     }
-    const names = createScheduledJobs(server.house, server.house.settings).map(({ name }) => name);
+    const names = createScheduledJobs(server.runtime, server.runtime.settings).map(({ name }) => name);
     expect(names).not.toContain('data_retention');
   });
 });

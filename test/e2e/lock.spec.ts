@@ -48,7 +48,7 @@ afterEach(async () => {
 });
 
 const publish = (): void => {
-  publisher = openPublisher(server.house);
+  publisher = openPublisher(server.runtime);
   expect(publisher).not.toBeNull();
 };
 

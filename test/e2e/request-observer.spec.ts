@@ -37,7 +37,7 @@ beforeAll(async () => {
   server = await startTestServer();
   @Module({ controllers: [Things] })
   class Root {}
-  const { logger } = server.house;
+  const { logger } = server.runtime;
   const nestLog = new NestLoggerAdapter(logger);
   nestLog.error = log;
   const app = await createHttpServer(Root, {
@@ -130,8 +130,8 @@ describe('a caller', () => {
     const seen: CompletedRequest[] = [];
     const { id } = (await server.get('/api/v2/account/details')).body.data as { readonly id: string };
     const { GatewayModule } = await import('../../apps/gateway/src/gateway.module.js');
-    const { logger } = server.house;
-    const app = await createHttpServer(GatewayModule.over(server.house), {
+    const { logger } = server.runtime;
+    const app = await createHttpServer(GatewayModule.over(server.runtime), {
       tls: null,
       logger: new NestLoggerAdapter(logger),
       requestLog: { completed: (request) => void seen.push(request) },

@@ -78,7 +78,7 @@ afterAll(() => server.close());
 
 describe('somebody who is named in twenty thousand places', () => {
   it('is forgotten by an append that goes through none of them', async () => {
-    const { forgetting } = server.house;
+    const { forgetting } = server.runtime;
     // The database goes away as soon as it is committed.
     forgetting.finish = () => Promise.reject(new Error('Connection terminated'));
     const before = server.database.count.statements;
@@ -101,10 +101,10 @@ describe('somebody who is named in twenty thousand places', () => {
 
   it('is half gone where it was stopped', async () => {
     const stop = new AbortController();
-    const seen = (_: number, table: string): void =>
+    const onErased = (_: number, table: string): void =>
       void (table === 'views.configuration_versions' && pages++ === 10 && stop.abort());
     let pages = 0;
-    await server.house.forgetting.finish({ signal: stop.signal, seen });
+    await server.runtime.forgetting.finish({ signal: stop.signal, onErased });
     const left = await named();
     expect(left).toBeGreaterThan(0);
     expect(left).toBeLessThan(MANY);
@@ -114,8 +114,8 @@ describe('somebody who is named in twenty thousand places', () => {
   it('is in none of them any more when the chore has been at it', async () => {
     const chore = new ScheduledJobRunner(
       server.database,
-      createNameErasureJob(server.house.forgetting),
-      server.house.logger,
+      createNameErasureJob(server.runtime.forgetting),
+      server.runtime.logger,
     );
     chore.start();
     await waitUntil(isCleaned, 'the chore is through');

@@ -417,18 +417,18 @@ describe('who cannot be spared', () => {
 });
 
 describe('another gateway, which knows their key', () => {
-  let house: Runtime;
+  let runtime: Runtime;
   let other: Awaited<ReturnType<typeof startAnotherGateway>>;
 
   beforeAll(async () => {
-    const { databaseUrl, encryptionKey, settings, logger, clock, ids } = server.house;
+    const { databaseUrl, encryptionKey, settings, logger, clock, ids } = server.runtime;
     const close = (): Promise<void> => Promise.resolve();
-    house = createRuntime({ databaseUrl, encryptionKey, close }, { settings, logger, name: 'other', clock, ids });
-    other = await startAnotherGateway({ ...server, house, store: house.store });
+    runtime = createRuntime({ databaseUrl, encryptionKey, close }, { settings, logger, name: 'other', clock, ids });
+    other = await startAnotherGateway({ ...server, runtime, store: runtime.store });
   });
   afterAll(async () => {
     await other.close();
-    await house.close();
+    await runtime.close();
   });
 
   it('lets them do nothing more, and writes nothing more of them', async () => {
@@ -464,7 +464,7 @@ describe('another gateway, which knows their key', () => {
     const target = await makeWorkspace(server, 'acme', `target-${id}`);
     const api = other.as(token);
     if (status === 200) expectStatus(await lock(api, target), 200);
-    runBetween(house.store, async () => expectStatus(await forget(id), 204));
+    runBetween(runtime.store, async () => expectStatus(await forget(id), 204));
     expect([what, (await doIt(api, target)).status]).toEqual([what, status]);
     await settled();
     expect(places(await tables())).toEqual([]);
@@ -477,15 +477,15 @@ describe('another gateway, which has never heard of them', () => {
 
   // A house that has not written anything yet.
   beforeEach(async () => {
-    const { databaseUrl, encryptionKey, settings, logger, clock, ids } = server.house;
+    const { databaseUrl, encryptionKey, settings, logger, clock, ids } = server.runtime;
     const foundation = { databaseUrl, encryptionKey, close: () => Promise.resolve() };
-    const house = createRuntime(foundation, { settings, logger, name: 'cold', clock, ids });
-    const gateway = await startAnotherGateway({ ...server, house, store: house.store });
+    const runtime = createRuntime(foundation, { settings, logger, name: 'cold', clock, ids });
+    const gateway = await startAnotherGateway({ ...server, runtime, store: runtime.store });
     const close = async (): Promise<void> => {
       await gateway.close();
-      await house.close();
+      await runtime.close();
     };
-    other = { ...gateway, store: house.store, close };
+    other = { ...gateway, store: runtime.store, close };
   });
   afterEach(() => other.close());
 
@@ -541,8 +541,8 @@ describe('who is busy while they are forgotten', () => {
     const { ensureUser, issueUserToken } = await import('#people');
     const admins = await Promise.all(
       ['left', 'right'].map(async (name) => {
-        const { id } = await ensureUser(server.store, server.house.ids, name, true);
-        return { id, api: server.as(await issueUserToken(server.store, server.house.ids, id, 'for a test')) };
+        const { id } = await ensureUser(server.store, server.runtime.ids, name, true);
+        return { id, api: server.as(await issueUserToken(server.store, server.runtime.ids, id, 'for a test')) };
       }),
     );
     const answers = await Promise.all(

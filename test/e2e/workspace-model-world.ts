@@ -90,14 +90,14 @@ export class Acme {
   }
 
   /** Nothing else happens at the time at which the clock stands. */
-  async eventsNow(): Promise<string[]> {
+  async listEvents(): Promise<string[]> {
     const rows = await this.server.database.rows<{ type: string }>(
       sql`select type from event_store.events where time = ${this.clock.now().toISOString()} order by position`,
     );
     return rows.map(({ type }) => type);
   }
 
-  async trailNow(): Promise<string[]> {
+  async listTrailEntries(): Promise<string[]> {
     const before = new Date(this.clock.now().getTime() - 1).toISOString();
     const { body } = expectStatus(await this.auditor.get(`/api/v2/organization/audit-trail?since=${before}`), 200);
     return (body.data as any[])
@@ -132,8 +132,9 @@ const expectAtLeast = (told: object, expected: object): void => expect(told).toM
 
 const expectAnswer = (
   { status, text }: ApiResponse,
-  expected: { readonly status: number; readonly says: string },
-): void => expect({ status, text }).toEqual({ status: expected.status, text: expect.stringContaining(expected.says) });
+  expected: { readonly status: number; readonly detail: string },
+): void =>
+  expect({ status, text }).toEqual({ status: expected.status, text: expect.stringContaining(expected.detail) });
 
 /** Where the file of a version is wanted. Its workspace may be gone by then, and another one there under the name. */
 type Announced = {
@@ -144,7 +145,7 @@ type Announced = {
 
 /** A workspace on the server, beside what the model says of it. When it is gone another one may come under its name. */
 export class WorkspaceTestWorld {
-  readonly shown: ReturnedWorkspace[] = [];
+  readonly returnedWorkspaces: ReturnedWorkspace[] = [];
   private readonly tokens = new Map<ModelRun, string>();
   /** Where versions are to be uploaded to that came without their files. */
   private readonly links = new Map<ModelStateVersion<ModelFile>, Announced>();
@@ -204,8 +205,8 @@ export class WorkspaceTestWorld {
     const before = this.life;
     const known = before.runs.length;
     const answer = await ask();
-    before.begin(at, by);
-    const expected = refusalBy(() => rule(answer)) ?? { status, says: '' };
+    before.startStep(at, by);
+    const expected = refusalBy(() => rule(answer)) ?? { status, detail: '' };
     expectAnswer(answer, expected);
     this.life.settle();
     await this.compare();
@@ -233,8 +234,8 @@ export class WorkspaceTestWorld {
     // It starts runs of its own accord: by now it has.
     await waitForFollowers(acme.server.store, 'run_queue');
     const [events, trail, history, locks] = await Promise.all([
-      acme.eventsNow(),
-      acme.trailNow(),
+      acme.listEvents(),
+      acme.listTrailEntries(),
       this.history(),
       this.lockHistory(),
       this.look(),
@@ -250,7 +251,12 @@ export class WorkspaceTestWorld {
     const { status, body } = await this.acme.person('owner').api.get(this.path());
     expectSame(status, alive ? 200 : 404);
     if (alive) expectAtLeast(body.data, expected);
-    this.shown.push({ at: this.acme.clock.now().toISOString(), id, name, document: alive ? plain(body.data) : null });
+    this.returnedWorkspaces.push({
+      at: this.acme.clock.now().toISOString(),
+      id,
+      name,
+      document: alive ? plain(body.data) : null,
+    });
   }
 
   private async list(path: string): Promise<any[]> {

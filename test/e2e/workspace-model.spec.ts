@@ -26,31 +26,31 @@ beforeAll(async () => {
 afterAll(() => acme.server.close());
 
 /** What happens: over HTTP, and to the model. What makes no sense as things stand is left out. */
-type Step = { readonly what: string; readonly run: (world: WorkspaceTestWorld) => Promise<void> };
+type Step = { readonly title: string; readonly run: (world: WorkspaceTestWorld) => Promise<void> };
 
 type Deed = {
   /** Where it is not refused. */
   readonly status: number;
-  readonly ask: (caller: ActingCaller, world: WorkspaceTestWorld) => Promise<ApiResponse>;
+  readonly send: (caller: ActingCaller, world: WorkspaceTestWorld) => Promise<ApiResponse>;
   readonly rule: (life: ModelledWorkspace, caller: ActingCaller, answer: ApiResponse) => void;
 };
 
-const doing = (who: CallerName, what: string, { status, ask, rule }: Deed): Step => ({
-  what: `${who} ${what}`,
+const doing = (who: CallerName, what: string, { status, send, rule }: Deed): Step => ({
+  title: `${who} ${what}`,
   run: async (world) => {
     const caller = world.acting(who);
     if (!caller) return;
     await world.done(
       caller.person.name,
       status,
-      () => ask(caller, world),
+      () => send(caller, world),
       (answer) => rule(world.life, caller, answer),
     );
   },
 });
 
 const creating = (who: CallerName): Step => ({
-  what: `${who} creates it anew`,
+  title: `${who} creates it anew`,
   run: async (world) => {
     const caller = world.acting(who);
     if (!caller) return;
@@ -67,28 +67,28 @@ const creating = (who: CallerName): Step => ({
 const locking = (who: CallerName, reason: string): Step =>
   doing(who, 'locks', {
     status: 200,
-    ask: ({ api }, world) => api.post(world.path('/actions/lock'), { reason }),
+    send: ({ api }, world) => api.post(world.path('/actions/lock'), { reason }),
     rule: (life, caller) => life.lockIt(caller, reason),
   });
 
 const unlocking = (who: CallerName): Step =>
   doing(who, 'unlocks', {
     status: 200,
-    ask: ({ api }, world) => api.post(world.path('/actions/unlock')),
+    send: ({ api }, world) => api.post(world.path('/actions/unlock')),
     rule: (life, caller) => life.unlockIt(caller),
   });
 
 const forcing = (who: CallerName): Step =>
   doing(who, 'unlocks by force', {
     status: 200,
-    ask: ({ api }, world) => api.post(world.path('/actions/force-unlock')),
+    send: ({ api }, world) => api.post(world.path('/actions/force-unlock')),
     rule: (life, caller) => life.forceUnlock(caller),
   });
 
 type Changes = { readonly name?: string; readonly description?: string | null; readonly autoApply?: boolean };
 
 const updating = (who: CallerName, { name: suffix, description, autoApply }: Changes): Step => ({
-  what: `${who} updates ${JSON.stringify({ suffix, description, autoApply })}`,
+  title: `${who} updates ${JSON.stringify({ suffix, description, autoApply })}`,
   run: (world) => {
     // Names are the organization's: another life must not have it already.
     const name = suffix === undefined ? undefined : world.life.name.replace(/-\w*$/, `-${suffix}`);
@@ -96,7 +96,7 @@ const updating = (who: CallerName, { name: suffix, description, autoApply }: Cha
     const changes = JSON.parse(JSON.stringify({ name, description, autoApply })) as Changes;
     return doing(who, '', {
       status: 200,
-      ask: ({ api }) => api.patch(world.path(), resource('workspaces', attributes)),
+      send: ({ api }) => api.patch(world.path(), resource('workspaces', attributes)),
       rule: (life, caller) => life.update(caller, changes),
     }).run(world);
   },
@@ -107,21 +107,21 @@ const flat = (name: string): object => ({ data: [{ type: 'tags', attributes: { n
 const tagging = (who: CallerName, key: string): Step =>
   doing(who, `tags ${key}`, {
     status: 204,
-    ask: ({ api }, world) => api.post(world.path('/relationships/tags'), flat(key)),
+    send: ({ api }, world) => api.post(world.path('/relationships/tags'), flat(key)),
     rule: (life, caller) => life.tag(caller, key),
   });
 
 const untagging = (who: CallerName, key: string): Step =>
   doing(who, `takes away the tag ${key}`, {
     status: 204,
-    ask: ({ api }, world) => api.delete(world.path('/relationships/tags'), flat(key)),
+    send: ({ api }, world) => api.delete(world.path('/relationships/tags'), flat(key)),
     rule: (life, caller) => life.untag(caller, key),
   });
 
 const binding = (who: CallerName, key: string, value: string): Step =>
   doing(who, `binds ${key} to ${value}`, {
     status: 200,
-    ask: ({ api }, world) =>
+    send: ({ api }, world) =>
       api.patch(world.path('/tag-bindings'), { data: [{ type: 'tag-bindings', attributes: { key, value } }] }),
     rule: (life, caller) => life.bind(caller, key, value),
   });
@@ -129,12 +129,12 @@ const binding = (who: CallerName, key: string, value: string): Step =>
 type Upload = Parameters<WorkspaceTestWorld['file']>[0];
 
 const uploading = (who: CallerName, kind: Upload, resources: number, inline: boolean): Step => ({
-  what: `${who} ${inline ? 'uploads' : 'announces'} ${kind === 'again' ? 'a state again' : `a ${kind} state`}`,
+  title: `${who} ${inline ? 'uploads' : 'announces'} ${kind === 'again' ? 'a state again' : `a ${kind} state`}`,
   run: (world) => {
     const file = world.file(kind, resources);
     return doing(who, '', {
       status: 201,
-      ask: ({ api }) => api.post(world.path('/state-versions'), newStateVersion(file, { inline })),
+      send: ({ api }) => api.post(world.path('/state-versions'), newStateVersion(file, { inline })),
       rule: (life, caller, answer) => {
         const id = (answer.body.data?.id ?? '') as string;
         const version = life.upload(caller, file, { id, inline });
@@ -146,7 +146,7 @@ const uploading = (who: CallerName, kind: Upload, resources: number, inline: boo
 });
 
 const putting = (right: boolean): Step => ({
-  what: `${right ? 'the file' : 'another file'} comes that was announced`,
+  title: `${right ? 'the file' : 'another file'} comes that was announced`,
   run: async (world) => {
     const announced = world.announced;
     if (!announced) return;
@@ -164,7 +164,7 @@ const putting = (right: boolean): Step => ({
 const queuing = (who: CallerName, planOnly: boolean): Step =>
   doing(who, `queues a run${planOnly ? ' that is only planned' : ''}`, {
     status: 201,
-    ask: ({ api }, world) => api.post('/api/v2/runs', runBody(world.life.id, { 'plan-only': planOnly })),
+    send: ({ api }, world) => api.post('/api/v2/runs', runBody(world.life.id, { 'plan-only': planOnly })),
     rule: (life, caller, { body }) => life.queueRun(caller, (body.data?.id ?? '') as string, planOnly),
   });
 
@@ -185,13 +185,13 @@ const ACTIONS = {
 type Action = keyof typeof ACTIONS;
 
 const acting = (who: CallerName, action: Action, which: Which): Step => ({
-  what: `${who} says ${action} to the ${which} run`,
+  title: `${who} says ${action} to the ${which} run`,
   run: async (world) => {
     const run = runOf(world.life, which);
     if (!run) return;
     await doing(who, '', {
       status: 202,
-      ask: ({ api }) => api.post(`/api/v2/runs/${run.id}/actions/${action}`),
+      send: ({ api }) => api.post(`/api/v2/runs/${run.id}/actions/${action}`),
       rule: (life, caller) => life[ACTIONS[action]](caller, run),
     }).run(world);
   },
@@ -205,7 +205,7 @@ const ONWARDS: Partial<Readonly<Record<Status, Status>>> = {
 };
 
 const reporting = (said: Status | 'next', which: Which, changes: boolean): Step => ({
-  what: `the executor says ${said} of the ${which} run${changes ? '' : ', with no changes'}`,
+  title: `the executor says ${said} of the ${which} run${changes ? '' : ', with no changes'}`,
   run: async (world) => {
     const run = runOf(world.life, which);
     if (!run) return;
@@ -222,13 +222,13 @@ const reporting = (said: Status | 'next', which: Which, changes: boolean): Step 
 const removing = (who: CallerName, forced: boolean): Step =>
   doing(who, forced ? 'deletes it by force' : 'deletes it', {
     status: 204,
-    ask: ({ api }, world) => (forced ? api.delete(world.path()) : api.post(world.path('/actions/safe-delete'))),
+    send: ({ api }, world) => (forced ? api.delete(world.path()) : api.post(world.path('/actions/safe-delete'))),
     rule: (life, caller) => life.remove(caller, forced),
   });
 
 const taking = (step: Step, world: WorkspaceTestWorld): Promise<void> =>
   step.run(world).catch((cause: unknown) => {
-    throw new Error(`when ${step.what}`, { cause });
+    throw new Error(`when ${step.title}`, { cause });
   });
 
 /** What who works with a workspace would do next. */
@@ -250,7 +250,7 @@ const goodIdeas = ({ life }: WorkspaceTestWorld): readonly Step[] => {
 };
 
 const goingOn = (idea: number): Step => ({
-  what: 'it goes on as it should',
+  title: 'it goes on as it should',
   run: async (world) => {
     const ideas = goodIdeas(world);
     const step = ideas[idea % ideas.length];
@@ -305,12 +305,12 @@ const STEPS: readonly (readonly [weight: number, step: fc.Arbitrary<Step>])[] = 
 /** Failures name the steps. */
 const anyStep = fc
   .oneof(...STEPS.map(([weight, arbitrary]) => ({ weight, arbitrary })))
-  .map((step) => Object.assign(step, { [fc.toStringMethod]: () => step.what }));
+  .map((step) => Object.assign(step, { [fc.toStringMethod]: () => step.title }));
 
 const justBefore = (at: string): string => new Date(Date.parse(at) - 1).toISOString();
 
 /** It is found as it was, by its id and by its name of then, from each moment on until the next; and not at any other. */
-const expectThePast = async ({ shown }: WorkspaceTestWorld): Promise<void> => {
+const expectThePast = async ({ returnedWorkspaces }: WorkspaceTestWorld): Promise<void> => {
   const { api } = acme.person('owner');
   const asOf = async (path: string, at: string): Promise<object | null> => {
     const { status, body } = await api.get(`/api/v2/${path}?as-of=${at}`);
@@ -318,15 +318,17 @@ const expectThePast = async ({ shown }: WorkspaceTestWorld): Promise<void> => {
     return status === 404 ? null : plain(body.data);
   };
   const then = ({ id, at }: Pick<ReturnedWorkspace, 'id' | 'at'>): object | null =>
-    shown.findLast((one) => one.id === id && one.at <= at)?.document ?? null;
-  const moments = shown.flatMap(({ id, at }) => [at, justBefore(at)].map((moment) => ({ id, at: moment })));
+    returnedWorkspaces.findLast((one) => one.id === id && one.at <= at)?.document ?? null;
+  const moments = returnedWorkspaces.flatMap(({ id, at }) =>
+    [at, justBefore(at)].map((moment) => ({ id, at: moment })),
+  );
   const told = moments.map(async (moment) => ({
     ...moment,
     document: await asOf(`workspaces/${moment.id}`, moment.at),
   }));
   expect(await Promise.all(told)).toEqual(moments.map((moment) => ({ ...moment, document: then(moment) })));
-  const named = shown.map(({ at, name }) => asOf(`organizations/acme/workspaces/${name}`, at));
-  expect(await Promise.all(named)).toEqual(shown.map(({ document }) => document));
+  const named = returnedWorkspaces.map(({ at, name }) => asOf(`organizations/acme/workspaces/${name}`, at));
+  expect(await Promise.all(named)).toEqual(returnedWorkspaces.map(({ document }) => document));
 };
 
 let lives = 0;

@@ -102,9 +102,9 @@ const UNSEEN = ['StateVersionCreated', 'StateVersionFinalized', 'StateVersionDis
 export class ModelRefusal extends Error {
   constructor(
     readonly status: number,
-    readonly says = '',
+    readonly detail = '',
   ) {
-    super(`${status} ${says}`);
+    super(`${status} ${detail}`);
   }
 }
 
@@ -149,7 +149,7 @@ export class WorkspaceModel<C extends StateContent = StateContent> {
   ) {}
 
   /** Something else is done, at another time. */
-  begin(now: string, by: string): void {
+  startStep(now: string, by: string): void {
     [this.now, this.by, this.events, this.trail] = [now, by, [], []];
   }
 
@@ -249,7 +249,7 @@ export class WorkspaceModel<C extends StateContent = StateContent> {
     if (starts && !planOnly) this.take(personOf(run), '');
     const busy = this.currentRun !== null && !FINAL.includes(this.currentRun.status);
     this.runs.push(run);
-    this.happened('RunCreated', !busy && this.comesTo(run));
+    this.happened('RunCreated', !busy && this.becomesCurrentRun(run));
     if (starts) this.become(run, 'plan_queued');
   }
 
@@ -324,11 +324,11 @@ export class WorkspaceModel<C extends StateContent = StateContent> {
 
   /** The one that comes under its name, once that is free. */
   successor(caller: LifeCaller, id: string): WorkspaceModel<C> {
-    this.demandKnown(caller);
+    this.requireUsableRun(caller);
     if (!this.may(caller, 'create')) throw new ModelRefusal(404);
     if (this.alive) throw new ModelRefusal(422, 'Name has already been taken');
     const next = new WorkspaceModel<C>(id, this.name);
-    next.begin(this.now, this.by);
+    next.startStep(this.now, this.by);
     next.alive = true;
     next.latestChangeAt = this.now;
     next.happened('WorkspaceCreated');
@@ -404,12 +404,12 @@ export class WorkspaceModel<C extends StateContent = StateContent> {
   }
 
   /** A run's token opens nothing once the run is over, or gone with its workspace. */
-  private demandKnown({ run }: LifeCaller): void {
+  private requireUsableRun({ run }: LifeCaller): void {
     if (run && (FINAL.includes(run.status) || !this.runs.includes(run) || !this.alive)) throw new ModelRefusal(401);
   }
 
   private demand(caller: LifeCaller, deed: Deed): void {
-    this.demandKnown(caller);
+    this.requireUsableRun(caller);
     if (!this.alive) throw new ModelRefusal(404);
     if (!this.may(caller, deed)) throw new ModelRefusal(deed === 'delete by force' ? 403 : 404);
   }
@@ -468,12 +468,12 @@ export class WorkspaceModel<C extends StateContent = StateContent> {
   private become(run: ModelRun, ...statuses: readonly Status[]): void {
     for (const status of statuses) {
       run.status = status;
-      this.happened(STATUS[status], ['plan_queued', 'confirmed'].includes(status) && this.comesTo(run));
+      this.happened(STATUS[status], ['plan_queued', 'confirmed'].includes(status) && this.becomesCurrentRun(run));
     }
   }
 
   /** Whether the workspace comes to another run by it; it comes to none that is only planned. */
-  private comesTo(run: ModelRun): boolean {
+  private becomesCurrentRun(run: ModelRun): boolean {
     if (run.planOnly || this.currentRun === run) return false;
     this.currentRun = run;
     return true;

@@ -52,7 +52,7 @@ export class Clients {
 
   private async live(name: string): Promise<void> {
     for (let n = 1; !this.stopping; n += 1) {
-      const born = await this.tell('WorkspaceCreated', null, {
+      const born = await this.record('WorkspaceCreated', null, {
         method: 'POST',
         path: `/api/v2/organizations/${this.organization}/workspaces`,
         body: resource('workspaces', { name: `${name}-${n}` }),
@@ -66,13 +66,13 @@ export class Clients {
   /** Whatever became of the one before, the next has an answer: at the worst a no. */
   private async turn(id: string, serial: number, what: string): Promise<void> {
     const path = `/api/v2/workspaces/${id}`;
-    await this.tell('WorkspaceLocked', id, { method: 'POST', path: `${path}/actions/lock`, body: { reason: what } });
+    await this.record('WorkspaceLocked', id, { method: 'POST', path: `${path}/actions/lock`, body: { reason: what } });
     const change = resource('workspaces', { description: `${what} ${randomUUID()}` });
-    await this.tell('WorkspaceUpdated', id, { method: 'PATCH', path, body: change });
+    await this.record('WorkspaceUpdated', id, { method: 'PATCH', path, body: change });
     const tags = tagBindings({ turn: randomUUID() });
-    await this.tell('WorkspaceTagBound', id, { method: 'PATCH', path: `${path}/tag-bindings`, body: tags });
+    await this.record('WorkspaceTagBound', id, { method: 'PATCH', path: `${path}/tag-bindings`, body: tags });
     await this.upload(id, serial);
-    await this.tell('WorkspaceUnlocked', id, { method: 'POST', path: `${path}/actions/unlock` });
+    await this.record('WorkspaceUnlocked', id, { method: 'POST', path: `${path}/actions/unlock` });
   }
 
   /** As the CLI does: announces a state, then brings it to where it is told to, without a token. */
@@ -80,24 +80,24 @@ export class Clients {
     const file = stateFile({ serial, lineage: id });
     const body = newStateVersion(file, { inline: false });
     const path = `/api/v2/workspaces/${id}/state-versions`;
-    const born = await this.tell('StateVersionCreated', id, { method: 'POST', path, body });
+    const born = await this.record('StateVersionCreated', id, { method: 'POST', path, body });
     if (born.outcome !== 'acknowledged') return;
     const link = pathOf(born.body.data.attributes['hosted-state-upload-url'] as string);
     // A signed link stands for the caller, and the request's id is not kept with what it led to.
-    const { outcome } = await this.ask(randomUUID(), { method: 'PUT', path: link, body: file.bytes });
+    const { outcome } = await this.request(randomUUID(), { method: 'PUT', path: link, body: file.bytes });
     if (outcome === 'acknowledged') this.uploads.push({ stateVersion: born.body.data.id as string, bytes: file.bytes });
   }
 
-  private async tell(event: string, stream: string | null, asked: Asked): Promise<RequestResult> {
+  private async record(event: string, stream: string | null, asked: Asked): Promise<RequestResult> {
     const request = randomUUID();
     await this.target.up();
-    const told = await this.ask(request, asked);
+    const told = await this.request(request, asked);
     const created = event === 'WorkspaceCreated' ? (told.body?.data?.id ?? null) : null;
     this.ledger.note({ request, event, stream: stream ?? created, outcome: told.outcome });
     return told;
   }
 
-  private async ask(request: string, asked: Asked): Promise<RequestResult> {
+  private async request(request: string, asked: Asked): Promise<RequestResult> {
     const answer = await this.send(request, asked).catch(() => null);
     if (!answer) return { outcome: 'unknown', status: null, body: null };
     const { status, text } = answer;

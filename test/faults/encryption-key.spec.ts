@@ -63,7 +63,7 @@ describe('another encryption key', () => {
     const ended = await product.runWith(another, 'serve');
     expect(ended).toMatchObject({ code: 1, stdout: '' });
     expect(ended.stderr).toMatch(REFUSED);
-    expect(product.postgresIsLeft()).toBe(false);
+    expect(product.isPostgresRunning()).toBe(false);
   });
 
   it('is not made when the key file of a site is lost', async () => {

@@ -57,11 +57,11 @@ const faultOf = ({ status, type, text }: Reply): string | null => {
   return null;
 };
 
-const SITE_ADMIN = { comes: 'user', standing: ['owner'] } as const;
+const SITE_ADMIN = { authentication: 'user', roles: ['owner'] } as const;
 
 const validCall = (route: DocumentedRoute): ValidCall => {
   const [owner] = world.callers as readonly [MatrixCallerInWorld];
-  const params = Object.assign({}, ...route.rows.map((row) => row.about.standing(owner, world)));
+  const params = Object.assign({}, ...route.rows.map((row) => row.about.params(owner, world)));
   return { route, params, bodies: route.rows.flatMap(({ body }) => (body === undefined ? [] : [body])) };
 };
 

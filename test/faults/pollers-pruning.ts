@@ -50,7 +50,7 @@ export type PollResult = {
   /** The newest entry when they came. */
   readonly newest: string | undefined;
   /** Whether they were told in the end that something has gone. */
-  readonly isGone: boolean;
+  readonly isPruned: boolean;
 };
 
 export const pollOnce = async (
@@ -60,7 +60,12 @@ export const pollOnce = async (
 ): Promise<PollResult | null> => {
   const shelf = new PolledEntries();
   let newest: string | undefined;
-  const visited = (isGone: boolean): PollResult => ({ name, ids: shelf.entries.map(({ id }) => id), newest, isGone });
+  const visited = (isPruned: boolean): PollResult => ({
+    name,
+    ids: shelf.entries.map(({ id }) => id),
+    newest,
+    isPruned,
+  });
   while (goesOn()) {
     try {
       newest ??= (await server.page({ 'page[size]': 1 })).data[0]?.id;
@@ -77,9 +82,9 @@ export const pollOnce = async (
 
 /** Those with a hole in what they have, or without an end, of whom nobody knows it. */
 export const findMissedEntries = (visits: readonly PollResult[], wanted: readonly string[]): readonly PollResult[] =>
-  visits.filter(({ ids, newest, isGone }) => {
+  visits.filter(({ ids, newest, isPruned }) => {
     const first = wanted.indexOf(ids[0] ?? '');
     const isUnbroken = isDeepStrictEqual(ids, first < 0 ? [] : wanted.slice(first, first + ids.length));
     const isThrough = newest !== undefined && ids.includes(newest);
-    return !isUnbroken || !(isGone || isThrough);
+    return !isUnbroken || !(isPruned || isThrough);
   });

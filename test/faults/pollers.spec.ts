@@ -126,14 +126,14 @@ class Reader {
   async live(phase: () => Phase): Promise<void> {
     for (let now = phase(); now !== 'over'; now = phase()) {
       const before = this.shelf.entries.length;
-      const outcome = await this.once(now === 'writing' && this.chance(3) === 0);
+      const outcome = await this.pollOnce(now === 'writing' && this.chance(3) === 0);
       this.polls[outcome] += 1;
       if (now === 'written' && outcome === 'whole' && this.shelf.entries.length === before) return;
       await pause(this.chance(now === 'writing' ? 2_000 : 100));
     }
   }
 
-  private async once(isToDie: boolean): Promise<keyof Reader['polls']> {
+  private async pollOnce(isToDie: boolean): Promise<keyof Reader['polls']> {
     const killer = new AbortController();
     let left = isToDie ? this.chance(3) : Infinity;
     // Soon after one of its first requests: before there is an answer, while it comes, or in the next request.

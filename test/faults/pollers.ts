@@ -61,17 +61,17 @@ const splunk: Poll = async (server, shelf) => {
   shelf.put(entries, latest(entries) ?? since);
 };
 
-type Boundary = { readonly since: string; readonly known: readonly string[] };
+type Boundary = { readonly since: string; readonly entryIds: readonly string[] };
 
 /** Takes from page 1 only how many there are; then all of them side by side, the last one first. */
 const cortex: Poll = async (server, shelf) => {
   await server.json('/api/v2/account/details');
-  const { since, known } = remembered<Boundary>(shelf, { since: LONG_AGO, known: [] });
+  const { since, entryIds } = remembered<Boundary>(shelf, { since: LONG_AGO, entryIds: [] });
   const pageOf = (number: number) => server.page({ since, 'page[number]': number, 'page[size]': 1_000 });
   const { total_pages: count } = (await pageOf(1)).pagination;
   const numbers = Array.from({ length: count }, (_, index) => count - index);
   const pages = await Promise.all(numbers.map(pageOf));
-  const entries = pages.flatMap(({ data }) => data).filter(({ id }) => !known.includes(id));
+  const entries = pages.flatMap(({ data }) => data).filter(({ id }) => !entryIds.includes(id));
   const newest = latest(entries);
   if (newest === undefined) return;
   const boundary = entries.filter(({ timestamp }) => timestamp === newest).map(({ id }) => id);
@@ -137,7 +137,7 @@ const naive: Poll = async (server, shelf) => {
   shelf.put(entries, latest(entries) ?? shelf.checkpoint);
 };
 
-type Seen = { readonly last: string | null; readonly known: readonly string[] };
+type Seen = { readonly last: string | null; readonly entryIds: readonly string[] };
 
 const wholeSecond = (timestamp: string): string => `${timestamp.slice(0, 19)}Z`;
 const secondBefore = (timestamp: string): string => new Date(Date.parse(timestamp) - 1_000).toISOString();
@@ -147,7 +147,7 @@ const secondBefore = (timestamp: string): string => new Date(Date.parse(timestam
  * but not all that is. So a program that must not lose any steps back by one, and drops what it has.
  */
 const goTfe: Poll = async (server, shelf) => {
-  const { last, known } = remembered<Seen>(shelf, { last: null, known: [] });
+  const { last, entryIds } = remembered<Seen>(shelf, { last: null, entryIds: [] });
   const since: StubTrailQuery = last === null ? {} : { since: wholeSecond(secondBefore(last)) };
   const read: StubTrailEntry[] = [];
   for (let page: number | null = 1; page;) {
@@ -162,7 +162,7 @@ const goTfe: Poll = async (server, shelf) => {
   const newest = latest(read);
   if (newest === undefined) return;
   const again = read.filter(({ timestamp }) => wholeSecond(timestamp) === wholeSecond(newest)).map(({ id }) => id);
-  const entries = read.filter(({ id }) => !known.includes(id));
+  const entries = read.filter(({ id }) => !entryIds.includes(id));
   shelf.put(entries, JSON.stringify({ last: newest, known: again }));
 };
 

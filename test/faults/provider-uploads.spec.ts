@@ -91,7 +91,7 @@ const deliver = async (link: string, bytes: Buffer): Promise<void> => {
 type Work = {
   readonly release: TestRelease;
   readonly archives: readonly TestArchive[];
-  readonly givenUp: readonly TestArchive[];
+  readonly abandoned: readonly TestArchive[];
   readonly done: Promise<unknown>;
 };
 
@@ -101,7 +101,7 @@ const begin = async (name: string): Promise<Work> => {
   const all = Array.from({ length: PLATFORMS }, (_, n) =>
     release.archive('linux', `arch${n}`, randomBytes(PIECES * PIECE)),
   );
-  const [givenUp, archives] = [all.slice(0, GIVEN_UP), all.slice(GIVEN_UP)];
+  const [abandoned, archives] = [all.slice(0, GIVEN_UP), all.slice(GIVEN_UP)];
   const sums = checksumsOf(...all);
   for (const archive of all) await release.addPlatform(archive);
   const withLinks = (some: readonly TestArchive[]) =>
@@ -114,12 +114,12 @@ const begin = async (name: string): Promise<Work> => {
     { link: await release.link('shasums-upload'), bytes: sums },
     { link: await release.link('shasums-sig-upload'), bytes: await signer.sign(sums) },
   ];
-  const [once, again] = [await withLinks(givenUp), [...small, ...(await withLinks(archives))]];
+  const [once, again] = [await withLinks(abandoned), [...small, ...(await withLinks(archives))]];
   const done = Promise.all([
     ...once.map(({ link, bytes }) => put(link, bytes)),
     ...again.map(({ link, bytes }) => deliver(link, bytes)),
   ]);
-  return { release, archives, givenUp, done };
+  return { release, archives, abandoned, done };
 };
 
 /** When so many more pieces are on their way. */
@@ -158,12 +158,12 @@ const download = async (link: string): Promise<Buffer> => {
 };
 
 /** Whatever was acknowledged is there, byte for byte; of those that were given up, what their flags say. */
-const expectWhole = async ({ release, archives, givenUp }: Work): Promise<void> => {
+const expectWhole = async ({ release, archives, abandoned }: Work): Promise<void> => {
   const isHere = async (archive: TestArchive): Promise<boolean> =>
     (await release.platform(archive)).attributes['provider-binary-uploaded'] as boolean;
   const missing: string[] = [];
-  for (const archive of [...givenUp, ...archives]) {
-    if (givenUp.includes(archive) && !(await isHere(archive))) missing.push(archive.filename);
+  for (const archive of [...abandoned, ...archives]) {
+    if (abandoned.includes(archive) && !(await isHere(archive))) missing.push(archive.filename);
     else {
       const bytes = await download(await release.linkOf(archive, 'provider-binary-download'));
       expect([archive.filename, bytes.equals(archive.bytes)]).toEqual([archive.filename, true]);
@@ -171,7 +171,7 @@ const expectWhole = async ({ release, archives, givenUp }: Work): Promise<void> 
   }
   const { attributes } = await release.document();
   expect(attributes).toMatchObject({ 'shasums-uploaded': true, 'shasums-sig-uploaded': true, missing });
-  const sums = checksumsOf(...givenUp, ...archives);
+  const sums = checksumsOf(...abandoned, ...archives);
   expect(await download(await release.link('shasums-download'))).toEqual(sums);
 };
 

@@ -13,7 +13,7 @@ export const readLog = async (url: string): Promise<readonly RecordedEvent[]> =>
   try {
     // It has no key of the product's, and needs none: what people are called is not what it looks at.
     const store = new EventStore(database, eventRegistry, [], new SystemClock(), new RandomIds(), Buffer.alloc(32));
-    return await readWholeLog(store, { sealed: true });
+    return await readWholeLog(store, { keepEncrypted: true });
   } finally {
     await database.close();
   }

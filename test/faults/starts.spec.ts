@@ -67,9 +67,9 @@ describe('SIGTERM', () => {
       const id = await makeWorkspace(api, 'acme', 'one');
       expect((await api.post(`/api/v2/workspaces/${id}/actions/lock`)).status).toBe(200);
       const shown = await api.get(`/api/v2/workspaces/${id}`);
-      expect(product.postgresIsLeft()).toBe(true);
+      expect(product.isPostgresRunning()).toBe(true);
       expect(await product.stop()).toMatchObject({ code: 0, signal: null });
-      expect(product.postgresIsLeft()).toBe(false);
+      expect(product.isPostgresRunning()).toBe(false);
 
       await product.start();
       const again = await api.get(`/api/v2/workspaces/${id}`);
@@ -110,7 +110,7 @@ describe('SIGTERM', () => {
       await makeOrganization(api, 'acme');
       await product.stop();
       expect(await product.endDuringStart('SIGTERM')).toMatchObject({ code: 0, signal: null });
-      expect(product.postgresIsLeft()).toBe(false);
+      expect(product.isPostgresRunning()).toBe(false);
       await product.start();
       expect((await api.get('/api/v2/organizations/acme')).status).toBe(200);
     },

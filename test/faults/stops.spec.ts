@@ -19,13 +19,13 @@ describe('npm start', () => {
     const first = product.serverPid();
     await product.stop();
     await untilServerHasEnded(first);
-    expect(product.postgresIsLeft()).toBe(false);
+    expect(product.isPostgresRunning()).toBe(false);
 
     await product.startWithNpm();
     const second = product.serverPid();
     await product.killNpm();
     await untilServerHasEnded(second);
-    expect(product.postgresIsLeft()).toBe(false);
+    expect(product.isPostgresRunning()).toBe(false);
   });
 });
 
@@ -33,7 +33,7 @@ describe('a closing terminal', () => {
   it('stops the server cleanly', async () => {
     await product.start();
     expect(await product.hangUp()).toMatchObject({ code: 0, signal: null });
-    expect(product.postgresIsLeft()).toBe(false);
+    expect(product.isPostgresRunning()).toBe(false);
   });
 });
 

@@ -62,7 +62,7 @@ class Organization {
   readonly tokens = new Map<string, string>();
   readonly ids = new Map<string, string>();
   /** Access that teams have, by team and place. */
-  readonly given = new Map<string, string>();
+  readonly grants = new Map<string, string>();
   private revoked: string[] = [];
 
   constructor(
@@ -113,7 +113,7 @@ class Organization {
   async makeTeam(team: string): Promise<void> {
     this.ids.set(team, await makeTeam(server, this.name, team));
     this.model.teams.set(team, newTeam());
-    for (const key of this.given.keys()) if (key.startsWith(`${team} `)) this.given.delete(key);
+    for (const key of this.grants.keys()) if (key.startsWith(`${team} `)) this.grants.delete(key);
     this.revoke(team);
   }
 
@@ -135,7 +135,7 @@ class Organization {
     return (await Promise.all(answers)).map(({ status }) => status);
   }
 
-  isKnown(user: string): boolean {
+  isMemberOrInvited(user: string): boolean {
     return this.model.members.has(user) || this.model.invited.has(user);
   }
 }
@@ -148,35 +148,35 @@ const ok = (answer: ApiResponse): ApiResponse => {
 };
 
 /** What happens: to the model, and over HTTP. What makes no sense as things stand is left out. */
-type Step = { readonly what: string; readonly run: (organization: Organization) => Promise<void> };
+type Step = { readonly title: string; readonly run: (organization: Organization) => Promise<void> };
 
 /** Failures name the steps. */
-const told = (step: Step): Step => Object.assign(step, { [fc.toStringMethod]: () => step.what });
+const told = (step: Step): Step => Object.assign(step, { [fc.toStringMethod]: () => step.title });
 
 const give = async (
   organization: Organization,
   on: 'workspace' | 'project',
-  { team, place, attributes }: { readonly team: string; readonly place: string; readonly attributes: object },
+  { team, target, attributes }: { readonly team: string; readonly target: string; readonly attributes: object },
 ): Promise<void> => {
-  const { given } = organization;
+  const { grants } = organization;
   const type = `team-${on}s`;
-  const key = `${team} ${on} ${place}`;
-  const before = given.get(key);
+  const key = `${team} ${on} ${target}`;
+  const before = grants.get(key);
   if (before) return void ok(await server.patch(`/api/v2/${type}/${before}`, resource(type, attributes)));
   const relationships = {
     ...toOne('team', 'teams', organization.id(team)),
-    ...toOne(on, `${on}s`, organization.id(place)),
+    ...toOne(on, `${on}s`, organization.id(target)),
   };
   const made = ok(await server.post(`/api/v2/${type}`, resource(type, attributes, relationships)));
-  given.set(key, made.body.data.id as string);
+  grants.set(key, made.body.data.id as string);
 };
 
 const take = async (organization: Organization, on: string, team: string, place: string): Promise<boolean> => {
   const key = `${team} ${on} ${place}`;
-  const id = organization.given.get(key);
+  const id = organization.grants.get(key);
   if (!id) return false;
   ok(await server.delete(`/api/v2/team-${on}s/${id}`));
-  return organization.given.delete(key);
+  return organization.grants.delete(key);
 };
 
 const customOnProject = ({ project, ...inEach }: CustomProjectAccess): object => ({
@@ -250,31 +250,31 @@ const anyStep: fc.Arbitrary<Step> = fc
   )
   .map(told);
 
-function giving(team: string, place: string, given: OnWorkspace): Step {
+function giving(team: string, target: string, given: OnWorkspace): Step {
   const attributes = 'level' in given ? { access: given.level } : { access: 'custom', ...toAttributes(given.custom) };
   return {
-    what: `${team} gets ${JSON.stringify(given)} on ${place}`,
+    title: `${team} gets ${JSON.stringify(given)} on ${target}`,
     run: async (organization) => {
-      await give(organization, 'workspace', { team, place, attributes });
-      organization.team(team).onWorkspace.set(place, given);
+      await give(organization, 'workspace', { team, target, attributes });
+      organization.team(team).onWorkspace.set(target, given);
     },
   };
 }
 
-function givingAll(team: string, place: string, given: OnProject): Step {
+function givingAll(team: string, target: string, given: OnProject): Step {
   const attributes = 'level' in given ? { access: given.level } : customOnProject(given.custom);
   return {
-    what: `${team} gets ${JSON.stringify(given)} on project ${place}`,
+    title: `${team} gets ${JSON.stringify(given)} on project ${target}`,
     run: async (organization) => {
-      await give(organization, 'project', { team, place, attributes });
-      organization.team(team).onProject.set(place, given);
+      await give(organization, 'project', { team, target, attributes });
+      organization.team(team).onProject.set(target, given);
     },
   };
 }
 
 function taking(team: string, place: string): Step {
   return {
-    what: `${team} loses ${place}`,
+    title: `${team} loses ${place}`,
     run: async (organization) => {
       if (await take(organization, 'workspace', team, place)) organization.team(team).onWorkspace.delete(place);
     },
@@ -283,7 +283,7 @@ function taking(team: string, place: string): Step {
 
 function takingAll(team: string, place: string): Step {
   return {
-    what: `${team} loses project ${place}`,
+    title: `${team} loses project ${place}`,
     run: async (organization) => {
       if (await take(organization, 'project', team, place)) organization.team(team).onProject.delete(place);
     },
@@ -292,7 +292,7 @@ function takingAll(team: string, place: string): Step {
 
 function moving(workspace: string, to: string): Step {
   return {
-    what: `${workspace} moves to ${to}`,
+    title: `${workspace} moves to ${to}`,
     run: async (organization) => {
       const body = resource('workspaces', {}, toOne('project', 'projects', organization.id(to)));
       ok(await server.patch(`/api/v2/workspaces/${organization.id(workspace)}`, body));
@@ -309,9 +309,9 @@ const named = (organization: Organization, user: string): object => {
 
 function joining(user: string, team: string): Step {
   return {
-    what: `${user} joins ${team}`,
+    title: `${user} joins ${team}`,
     run: async (organization) => {
-      if (!organization.isKnown(user)) return;
+      if (!organization.isMemberOrInvited(user)) return;
       const path = `/api/v2/teams/${organization.id(team)}/relationships/users`;
       ok(await server.post(path, named(organization, user)));
       organization.team(team).members.add(user);
@@ -321,7 +321,7 @@ function joining(user: string, team: string): Step {
 
 function leaving(user: string, team: string): Step {
   return {
-    what: `${user} leaves ${team}`,
+    title: `${user} leaves ${team}`,
     run: async (organization) => {
       if (!organization.team(team).members.has(user)) return;
       const path = `/api/v2/teams/${organization.id(team)}/relationships/users`;
@@ -333,7 +333,7 @@ function leaving(user: string, team: string): Step {
 
 function turning(team: string, flag: Flag, is: boolean): Step {
   return {
-    what: `${team} ${is ? 'gets' : 'loses'} ${flag}`,
+    title: `${team} ${is ? 'gets' : 'loses'} ${flag}`,
     run: async (organization) => {
       const body = resource('teams', { 'organization-access': { [toAttributeName(flag)]: is } });
       ok(await server.patch(`/api/v2/teams/${organization.id(team)}`, body));
@@ -346,7 +346,7 @@ function turning(team: string, flag: Flag, is: boolean): Step {
 
 function owning(user: string, is: boolean): Step {
   return {
-    what: `${user} ${is ? 'owns' : 'owns no longer'}`,
+    title: `${user} ${is ? 'owns' : 'owns no longer'}`,
     run: async (organization) => {
       const { model } = organization;
       if (!model.members.has(user)) return;
@@ -360,7 +360,7 @@ function owning(user: string, is: boolean): Step {
 
 function closing(closed: boolean): Step {
   return {
-    what: closed ? 'users’ tokens are shut out' : 'users’ tokens are let in',
+    title: closed ? 'users’ tokens are shut out' : 'users’ tokens are let in',
     run: async (organization) => {
       const body = resource('organizations', { 'user-tokens-enabled': !closed });
       ok(await server.patch(`/api/v2/organizations/${organization.name}`, body));
@@ -371,10 +371,10 @@ function closing(closed: boolean): Step {
 
 function expelling(user: string): Step {
   return {
-    what: `${user} is sent away`,
+    title: `${user} is sent away`,
     run: async (organization) => {
       const { model } = organization;
-      if (!organization.isKnown(user)) return;
+      if (!organization.isMemberOrInvited(user)) return;
       ok(await server.delete(`/api/v2/organization-memberships/${organization.person(user).membership}`));
       model.members.delete(user);
       model.invited.delete(user);
@@ -386,9 +386,9 @@ function expelling(user: string): Step {
 
 function inviting(user: string): Step {
   return {
-    what: `${user} is invited back`,
+    title: `${user} is invited back`,
     run: async (organization) => {
-      if (organization.isKnown(user)) return;
+      if (organization.isMemberOrInvited(user)) return;
       const person = organization.person(user);
       const body = resource('organization-memberships', { email: person.email });
       const path = `/api/v2/organizations/${organization.name}/organization-memberships`;
@@ -401,7 +401,7 @@ function inviting(user: string): Step {
 
 function accepting(user: string): Step {
   return {
-    what: `${user} comes back`,
+    title: `${user} comes back`,
     run: async (organization) => {
       const { invited, members } = organization.model;
       if (!invited.has(user)) return;
@@ -415,7 +415,7 @@ function accepting(user: string): Step {
 
 function renewing(user: string): Step {
   return {
-    what: `${user} has another token`,
+    title: `${user} has another token`,
     run: async (organization) => {
       const path = `/api/v2/users/${organization.person(user).id}/authentication-tokens`;
       const token = await makeToken(server, path);
@@ -430,7 +430,7 @@ function renewing(user: string): Step {
 
 function issuing(team: string): Step {
   return {
-    what: `${team} gets a token in place of the one before`,
+    title: `${team} gets a token in place of the one before`,
     run: async (organization) => {
       const token = await makeToken(server, `/api/v2/teams/${organization.id(team)}/authentication-token`);
       organization.revoke(team);
@@ -441,7 +441,7 @@ function issuing(team: string): Step {
 
 function replacing(team: string): Step {
   return {
-    what: `${team} is deleted, and another takes its name`,
+    title: `${team} is deleted, and another takes its name`,
     run: async (organization) => {
       ok(await server.delete(`/api/v2/teams/${organization.id(team)}`));
       await organization.makeTeam(team);

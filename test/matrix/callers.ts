@@ -19,12 +19,12 @@ export type CallerSetup = Extract<Grant, { on: 'workspace' | 'project' }>;
 export type MatrixCaller = {
   readonly name: string;
   /** What their token is, or why it opens nothing. */
-  readonly comes:
+  readonly authentication:
     Identity['kind'] | 'without a token' | 'with a wrong token' | 'with an expired token' | 'with a revoked token';
   /** What they are in acme. */
-  readonly standing: readonly Role[];
+  readonly roles: readonly Role[];
   readonly access?: OrganizationAccess;
-  readonly given?: CallerSetup;
+  readonly setup?: CallerSetup;
   /** Where the run is that their token stands for: in the workspace `one`, in `beside`, which is its consumer, or in `far`. */
   readonly run?: 'own' | 'consumer' | 'stranger';
   readonly siteAdmin?: true;
@@ -57,11 +57,11 @@ const LEAST_IN_PROJECT: ProjectWorkspaceAccess = {
 const LEAST_ON_PROJECT: ProjectAccess = { settings: 'read', teams: 'none', variableSets: 'none' };
 
 /** Somebody of whose teams nothing else is to be known. */
-const member = (name: string, given?: CallerSetup): MatrixCaller => ({
+const member = (name: string, setup?: CallerSetup): MatrixCaller => ({
   name,
-  comes: 'user',
-  standing: ['member'],
-  ...(given ? { given } : {}),
+  authentication: 'user',
+  roles: ['member'],
+  ...(setup ? { setup } : {}),
 });
 
 const levels: readonly MatrixCaller[] = [
@@ -124,12 +124,16 @@ const customOnProject: readonly MatrixCaller[] = [
 
 const organizationAccess: readonly MatrixCaller[] = ORGANIZATION_ACCESS.map((flag) => ({
   name: `${flag} in the organization`,
-  comes: 'user',
-  standing: ['member', flag],
+  authentication: 'user',
+  roles: ['member', flag],
   access: { ...NO_ORGANIZATION_ACCESS, [flag]: true },
 }));
 
-const unknown = (comes: MatrixCaller['comes']): MatrixCaller => ({ name: comes, comes, standing: [] });
+const unknown = (authentication: MatrixCaller['authentication']): MatrixCaller => ({
+  name: authentication,
+  authentication,
+  roles: [],
+});
 
 /** Everybody who ever asks. Who adds a kind of caller adds a line here. */
 export const CALLERS: readonly MatrixCaller[] = [
@@ -137,22 +141,27 @@ export const CALLERS: readonly MatrixCaller[] = [
   unknown('with a wrong token'),
   unknown('with an expired token'),
   unknown('with a revoked token'),
-  { name: 'owner of another organization', comes: 'user', standing: [], foreign: true },
-  { name: 'invited, not accepted', comes: 'user', standing: [], invited: true },
+  { name: 'owner of another organization', authentication: 'user', roles: [], foreign: true },
+  { name: 'invited, not accepted', authentication: 'user', roles: [], invited: true },
   member('member of a team without access'),
   ...levels,
   ...customOnWorkspace,
   ...customInProject,
   ...customOnProject,
   ...organizationAccess,
-  { name: 'owner', comes: 'user', standing: ['member', 'owner'] },
-  { name: 'site admin', comes: 'user', standing: [], siteAdmin: true },
-  { name: 'token of a team, write', comes: 'team', standing: ['member'], given: { on: 'workspace', level: 'write' } },
-  { name: 'token of the owners', comes: 'team', standing: ['member', 'owner'] },
-  { name: 'token of the organization', comes: 'organization', standing: ['organization-token'] },
-  { name: 'token for the audit trail', comes: 'audit-trails', standing: ['audit-token'] },
-  { name: 'token of an agent', comes: 'agent', standing: ['agent'] },
-  { name: 'token of a run in the workspace', comes: 'run', standing: ['run'], run: 'own' },
-  { name: 'token of a run in a consumer', comes: 'run', standing: ['run'], run: 'consumer' },
-  { name: 'token of a run elsewhere', comes: 'run', standing: ['run'], run: 'stranger' },
+  { name: 'owner', authentication: 'user', roles: ['member', 'owner'] },
+  { name: 'site admin', authentication: 'user', roles: [], siteAdmin: true },
+  {
+    name: 'token of a team, write',
+    authentication: 'team',
+    roles: ['member'],
+    setup: { on: 'workspace', level: 'write' },
+  },
+  { name: 'token of the owners', authentication: 'team', roles: ['member', 'owner'] },
+  { name: 'token of the organization', authentication: 'organization', roles: ['organization-token'] },
+  { name: 'token for the audit trail', authentication: 'audit-trails', roles: ['audit-token'] },
+  { name: 'token of an agent', authentication: 'agent', roles: ['agent'] },
+  { name: 'token of a run in the workspace', authentication: 'run', roles: ['run'], run: 'own' },
+  { name: 'token of a run in a consumer', authentication: 'run', roles: ['run'], run: 'consumer' },
+  { name: 'token of a run elsewhere', authentication: 'run', roles: ['run'], run: 'stranger' },
 ];

@@ -45,15 +45,15 @@ type Outcome = {
   readonly answers: MatrixResponses;
   readonly traces: ReadonlyMap<string, RecordedTraces>;
   /** What reads have shown of which the trail must tell. */
-  readonly shown: ReadonlyMap<string, readonly string[]>;
+  readonly attributesByResource: ReadonlyMap<string, readonly string[]>;
 };
 
 /** Who is refused asks first, and leaves nothing in the log. */
 const askAll = async (row: MatrixRow, world: MatrixWorld): Promise<Outcome> => {
   const answers = new Map<string, string>();
   const traces = new Map<string, RecordedTraces>();
-  const shown = new Map<string, readonly string[]>();
-  const target = (caller: MatrixCallerInWorld): Params => row.about.standing(caller, world);
+  const attributesByResource = new Map<string, readonly string[]>();
+  const target = (caller: MatrixCallerInWorld): Params => row.about.params(caller, world);
   const keep = (caller: MatrixCallerInWorld, answer: ApiResponse): void =>
     void answers.set(caller.name, answerOf(row, answer));
   const mayDoIt = (caller: MatrixCallerInWorld): boolean => !/^40[134]$/.test(expectedOf(row, caller, world));
@@ -77,25 +77,25 @@ const askAll = async (row: MatrixRow, world: MatrixWorld): Promise<Outcome> => {
     const request = answer.headers.get('x-request-id') ?? '';
     const left = isRead(row) ? tracesOf(world.server.store, end, request) : tracesSince(world.server.store, end);
     traces.set(caller.name, await left);
-    if (isRead(row)) shown.set(caller.name, shownIn(answer.body));
+    if (isRead(row)) attributesByResource.set(caller.name, shownIn(answer.body));
   };
   const allowed = world.callers.filter(mayDoIt);
   if (isRead(row)) await each(allowed, doIt);
   else for (const caller of allowed) await doIt(caller);
   await row.tearDown?.(world);
-  return { answers, traces, shown };
+  return { answers, traces, attributesByResource };
 };
 
 /** Where the trail tells something else of a success than the row does, or where nothing has happened. */
-const mistold = (row: MatrixRow, { traces, shown }: Outcome): string[] => {
+const mistold = (row: MatrixRow, { traces, attributesByResource }: Outcome): string[] => {
   const { trail = [], inert } = row;
   const isQuiet = isRead(row) ? trail.length === 0 : (inert ?? false);
   return [...traces].flatMap(([caller, { events, entries }]) => [
     ...(isDeepStrictEqual(entries, trail) ? [] : [`${caller}: the trail tells ${entries.join(', ') || 'nothing'}`]),
     ...((events === 0) === isQuiet ? [] : [`${caller}: ${events} events in the log`]),
     // A user's own token is no organization's.
-    ...(shown.get(caller) ?? [])
-      .filter((type) => row.when !== 'of a user' && !entries.some((entry) => entry.startsWith(`${type} `)))
+    ...(attributesByResource.get(caller) ?? [])
+      .filter((type) => row.condition !== 'of a user' && !entries.some((entry) => entry.startsWith(`${type} `)))
       .map((type) => `${caller}: is shown a ${type}, and the trail does not tell`),
   ]);
 };
@@ -120,16 +120,16 @@ const hasParameter = ({ route, demands }: MatrixRow): boolean => route.includes(
 const strangersTo = (row: MatrixRow, world: MatrixWorld): MatrixCallerInWorld[] =>
   [
     ({ foreign }: MatrixCallerInWorld) => foreign === true,
-    ({ standing }: MatrixCallerInWorld) => standing.includes('member'),
+    ({ roles }: MatrixCallerInWorld) => roles.includes('member'),
   ].flatMap((is) =>
     world.callers.filter((caller) => is(caller) && expectedOf(row, caller, world) === '404').slice(0, 1),
   );
 
-type RefusalTexts = { readonly there: unknown; readonly notThere: unknown };
+type RefusalTexts = { readonly forbidden: unknown; readonly notFound: unknown };
 
 /** What a stranger is told about something, and about what there is not, asked properly and with a senseless body. */
 const toldTo = async (caller: MatrixCallerInWorld, row: MatrixRow, world: MatrixWorld): Promise<RefusalTexts[]> => {
-  const params = row.about.standing(caller, world);
+  const params = row.about.params(caller, world);
   const askFor = (about: Params) => sendMatrixRequest(row, { world, caller, api: caller.api, params: about });
   const sendTo = (about: Params) => {
     const { method, path } = addressOf(row, about);
@@ -138,7 +138,7 @@ const toldTo = async (caller: MatrixCallerInWorld, row: MatrixRow, world: Matrix
   const told: RefusalTexts[] = [];
   for (const other of besides(params)) {
     for (const question of [askFor, sendTo]) {
-      told.push({ there: said(await question(params), params), notThere: said(await question(other), other) });
+      told.push({ forbidden: said(await question(params), params), notFound: said(await question(other), other) });
     }
   }
   return told;
@@ -195,7 +195,7 @@ export const describeMatrix = (
   describe(`${name}: what a caller may not see is as if it were not there`, () => {
     it.each(rows.filter(hasParameter).map((row) => [nameOf(row), row] as const))('%s', async (_, row) => {
       const told = await Promise.all(strangersTo(row, world).map((caller) => toldTo(caller, row, world)));
-      for (const { there, notThere } of told.flat()) expect(notThere).toEqual(there);
+      for (const { forbidden, notFound } of told.flat()) expect(notFound).toEqual(forbidden);
     });
   });
 

@@ -184,7 +184,7 @@ describe('an id of another organization, or of what the caller may not see, is a
       'workspace',
       'owner',
       (api, id) =>
-        api.post(`/api/v2/varsets/${world.things.openSet}/relationships/workspaces`, {
+        api.post(`/api/v2/varsets/${world.resources.openSet}/relationships/workspaces`, {
           data: [{ type: 'workspaces', id }],
         }),
     ],
@@ -193,7 +193,7 @@ describe('an id of another organization, or of what the caller may not see, is a
       'project',
       'owner',
       (api, id) =>
-        api.post(`/api/v2/varsets/${world.things.openSet}/relationships/projects`, {
+        api.post(`/api/v2/varsets/${world.resources.openSet}/relationships/projects`, {
           data: [{ type: 'projects', id }],
         }),
     ],
@@ -282,7 +282,7 @@ describe('an id of another organization, or of what the caller may not see, is a
       'as a workspace that gets a tag',
       'workspace',
       'owner',
-      (api, id) => api.post(`/api/v2/tags/${world.things.tag}/relationships/workspaces`, related('workspaces', id)),
+      (api, id) => api.post(`/api/v2/tags/${world.resources.tag}/relationships/workspaces`, related('workspaces', id)),
     ],
     [
       'as the workspace whose tags are left out',

@@ -7,9 +7,9 @@ import type { MatrixTrailEntry } from './trail.js';
 /** What a route is about, and so where its permissions are asked for: which of targets.ts. */
 export type MatrixTarget = {
   /** Where the caller's permission for it is asked. */
-  readonly place: (caller: MatrixCallerInWorld, world: MatrixWorld) => PermissionScope;
+  readonly scope: (caller: MatrixCallerInWorld, world: MatrixWorld) => PermissionScope;
   /** For the parameters of the path: one that stays as it is for all callers. */
-  readonly standing: (caller: MatrixCallerInWorld, world: MatrixWorld) => Params;
+  readonly params: (caller: MatrixCallerInWorld, world: MatrixWorld) => Params;
   /** One like it for this caller alone, who may do with it what they want. */
   readonly fresh?: (caller: MatrixCallerInWorld, world: MatrixWorld) => Promise<FreshResource>;
 };
@@ -50,7 +50,7 @@ type Writing = {
 
 type MatrixRequestOptions = {
   /** What is special, where a route has several rows. */
-  readonly when?: string;
+  readonly condition?: string;
   readonly about: MatrixTarget;
   /**
    * Rows of the permission table, all wanted, in this order: the first that is missing says how it is refused. At the
@@ -87,19 +87,27 @@ export type ExpectedResult = (actor: Identity, permission: Permission, place: Pe
 /** By the caller's name, what they were answered, in words: `404`, `200`, `200 [far, one]`. */
 export type MatrixResponses = ReadonlyMap<string, string>;
 
-export const nameOf = ({ route, when }: MatrixRow): string => (when === undefined ? route : `${route}, ${when}`);
+export const nameOf = ({ route, condition }: MatrixRow): string =>
+  condition === undefined ? route : `${route}, ${condition}`;
 
-const KNOWN_KINDS: readonly MatrixCaller['comes'][] = ['user', 'team', 'organization', 'audit-trails', 'agent', 'run'];
+const KNOWN_KINDS: readonly MatrixCaller['authentication'][] = [
+  'user',
+  'team',
+  'organization',
+  'audit-trails',
+  'agent',
+  'run',
+];
 
 /** Who they are by what callers.ts says of them; nothing of it has been asked of the server. */
 const identityOf = (caller: MatrixCallerInWorld, { acme, rival }: MatrixWorld): Identity => ({
-  kind: caller.comes as Identity['kind'],
+  kind: caller.authentication as Identity['kind'],
   id: caller.id,
   name: caller.name,
   siteAdmin: caller.siteAdmin ?? false,
   teams: [],
   standings: new Map([
-    ...(caller.standing.length > 0 ? [[acme.id, new Set(caller.standing)] as const] : []),
+    ...(caller.roles.length > 0 ? [[acme.id, new Set(caller.roles)] as const] : []),
     ...(caller.foreign ? [[rival.id, new Set(['member', 'owner'] as const)] as const] : []),
   ]),
   closedTo: new Set(),
@@ -127,11 +135,11 @@ export const expectedOf = (
 ): string => {
   const { demands, about, status, shows } = row;
   if (demands !== 'anybody') {
-    if (!KNOWN_KINDS.includes(caller.comes)) return '401';
+    if (!KNOWN_KINDS.includes(caller.authentication)) return '401';
     const identity = identityOf(caller, world);
     for (const demand of demands === 'any token' ? [] : demands) {
       const [wanted, where] = wantedBy(demand, about);
-      const has = (permission: Permission): boolean => allow(identity, permission, where.place(caller, world));
+      const has = (permission: Permission): boolean => allow(identity, permission, where.scope(caller, world));
       if (!wanted.some(has)) return refusalOf(wanted);
     }
   }

@@ -143,7 +143,7 @@ export const OF_ORGANIZATION: PermissionMap = {
     'can-manage-subscription': ({ api }) => api.post('/api/v2/admin/organizations/acme/subscription', everything),
     'can-manage-tags': ({ api, world }) => api.post(of(world.far, '/relationships/tags'), flat),
     'can-manage-varsets': create('varsets'),
-    'can-read-varsets': ({ api, world }) => api.get(`/api/v2/varsets/${world.things.openSet}`),
+    'can-read-varsets': ({ api, world }) => api.get(`/api/v2/varsets/${world.resources.openSet}`),
     'can-update-agent-pools': create('agent-pools'),
     // The other one is what a caller comes with.
     'can-update-api-token': ({ api }) => api.post(`${ACME}/authentication-token?token=audit-trails`),

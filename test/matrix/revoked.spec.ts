@@ -38,7 +38,7 @@ describe('a token that was used a moment ago and is revoked', () => {
         const secret = await makeToken(server, `/api/v2/users/${caller.id}/authentication-tokens`);
         const api = server.as(secret);
         expect((await api.get('/api/v2/account/details')).status).toBe(200);
-        const params = row.about.standing(caller, world);
+        const params = row.about.params(caller, world);
         const [newest] = (await server.get(`/api/v2/users/${caller.id}/authentication-tokens`)).body.data;
         await server.delete(`/api/v2/authentication-tokens/${newest.id}`);
         const { status } = await sendMatrixRequest(row, { world, caller, api, params });

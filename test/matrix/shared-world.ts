@@ -59,7 +59,7 @@ export type MatrixWorld = {
   readonly otherPool: string;
   /** A pool that an owner has chosen for runs in `remote` mode; no caller speaks for it. */
   readonly remotePool: string;
-  readonly things: SharedResources;
+  readonly resources: SharedResources;
   /** Memberships of people who ask nothing; the other one owns acme. */
   readonly guest: string;
   readonly guestOwner: string;
@@ -256,7 +256,7 @@ export const setUpSharedWorld = async (server: TestServer): Promise<SharedWorld>
   const output = outputs.body.data[0].id as string;
   const openTeam = await makeTeam(server, acme.name, 'open', { visibility: 'organization' });
   const secretTeam = await makeTeam(server, acme.name, 'secret');
-  const things = await furnish(server, { land, one, beside, far });
+  const resources = await furnish(server, { land, one, beside, far });
   const read = (on: 'workspace' | 'project') => ({ on, level: 'read' }) as const;
   const access = {
     'open on the workspace': await grantAccess(server, openTeam, read('workspace'), one),
@@ -286,7 +286,7 @@ export const setUpSharedWorld = async (server: TestServer): Promise<SharedWorld>
     pool,
     otherPool,
     remotePool,
-    things,
+    resources,
     access,
     guest,
     guestOwner,

@@ -26,23 +26,23 @@ export const inAcme = (_caller: MatrixCallerInWorld, { acme }: MatrixWorld): Per
   organization: acme.id,
 });
 
-export const onTheWorkspace = ({ given, run }: MatrixCallerInWorld, { acme }: MatrixWorld): PermissionScope => ({
+export const onTheWorkspace = ({ setup, run }: MatrixCallerInWorld, { acme }: MatrixWorld): PermissionScope => ({
   organization: acme.id,
-  grants: [...(given ? [given] : []), ...(run && run !== 'stranger' ? [{ on: 'run', level: run } as const] : [])],
+  grants: [...(setup ? [setup] : []), ...(run && run !== 'stranger' ? [{ on: 'run', level: run } as const] : [])],
 });
 
 /** On other workspaces of the same project. */
-export const besideTheWorkspace = ({ given, run }: MatrixCallerInWorld, { acme }: MatrixWorld): PermissionScope => ({
+export const besideTheWorkspace = ({ setup, run }: MatrixCallerInWorld, { acme }: MatrixWorld): PermissionScope => ({
   organization: acme.id,
   grants: [
-    ...(given?.on === 'project' ? [given] : []),
+    ...(setup?.on === 'project' ? [setup] : []),
     ...(run === 'consumer' ? [{ on: 'run', level: 'own' } as const] : []),
   ],
 });
 
 /** Who sees a workspace in it sees the project as well. */
-const passage = ({ given }: MatrixCallerInWorld): readonly Grant[] =>
-  given?.on === 'project' ? [given] : given ? [{ on: 'project', level: 'passage' }] : [];
+const passage = ({ setup }: MatrixCallerInWorld): readonly Grant[] =>
+  setup?.on === 'project' ? [setup] : setup ? [{ on: 'project', level: 'passage' }] : [];
 
 export const onTheProject = (caller: MatrixCallerInWorld, { acme }: MatrixWorld): PermissionScope => ({
   organization: acme.id,
@@ -59,7 +59,7 @@ export const freshWorkspace = async (
   const name = world.unique('workspace');
   const project = toOne('projects', world.land);
   const id = await makeWorkspace(world.server, world.acme.name, name, {}, { project });
-  if (caller.given?.on === 'workspace') await grantAccess(world.server, caller.team, caller.given, id);
+  if (caller.setup?.on === 'workspace') await grantAccess(world.server, caller.team, caller.setup, id);
   if (caller.run === 'consumer') await addStateConsumer(world.server, id, world.beside);
   return { id, name };
 };
@@ -72,16 +72,16 @@ export const speakingIn = async (
 ): Promise<Pick<FreshResource, 'api'>> =>
   run === 'own' ? { api: await createCallerFor(await makeSpeculativeRun(world.server, workspace), world) } : {};
 
-export const site: MatrixTarget = { place: () => SITE_SCOPE, standing: () => ({}) };
+export const site: MatrixTarget = { scope: () => SITE_SCOPE, params: () => ({}) };
 
 export const organization: MatrixTarget = {
-  place: inAcme,
-  standing: (_, { acme }) => ({ organization: acme.name }),
+  scope: inAcme,
+  params: (_, { acme }) => ({ organization: acme.name }),
   // Only owners use one up: it is founded by the caller, or the caller comes with a token of its owners.
-  fresh: async ({ api, comes }, { unique, server }) => {
-    const founded = await makeOrganization(comes === 'user' ? api : server, unique('organization'));
+  fresh: async ({ api, authentication }, { unique, server }) => {
+    const founded = await makeOrganization(authentication === 'user' ? api : server, unique('organization'));
     const params = { organization: founded.name };
-    if (comes === 'user') return { params };
+    if (authentication === 'user') return { params };
     return {
       params,
       api: server.as(await makeToken(server, `/api/v2/teams/${founded.ownersTeam}/authentication-token`)),
@@ -90,24 +90,24 @@ export const organization: MatrixTarget = {
 };
 
 export const project: MatrixTarget = {
-  place: onTheProject,
-  standing: (_, { acme, land }) => ({ organization: acme.name, id: land }),
+  scope: onTheProject,
+  params: (_, { acme, land }) => ({ organization: acme.name, id: land }),
   fresh: async (caller, { acme, server, unique }) => {
     const id = await makeProject(server, acme.name, unique('project'));
-    if (caller.given?.on === 'project') await grantAccess(server, caller.team, caller.given, id);
+    if (caller.setup?.on === 'project') await grantAccess(server, caller.team, caller.setup, id);
     return { params: { id } };
   },
 };
 
 /** Where nobody has been given anything. */
 export const otherProject: MatrixTarget = {
-  place: inAcme,
-  standing: (_, { elsewhere }) => ({ id: elsewhere }),
+  scope: inAcme,
+  params: (_, { elsewhere }) => ({ id: elsewhere }),
 };
 
 export const workspace: MatrixTarget = {
-  place: onTheWorkspace,
-  standing: (_, { acme, one }) => ({ organization: acme.name, id: one, name: 'one' }),
+  scope: onTheWorkspace,
+  params: (_, { acme, one }) => ({ organization: acme.name, id: one, name: 'one' }),
   fresh: async (caller, world) => {
     const made = await freshWorkspace(caller, world);
     return { params: { organization: world.acme.name, ...made }, ...(await speakingIn(made.id, caller, world)) };
@@ -118,23 +118,23 @@ export const workspace: MatrixTarget = {
 export const tokenOf = (link: string): string => new URL(link).pathname.replace(/^.*\//, '');
 
 export const stateVersion: MatrixTarget = {
-  place: onTheWorkspace,
-  standing: (_, { stateVersion: id }) => ({ id }),
+  scope: onTheWorkspace,
+  params: (_, { stateVersion: id }) => ({ id }),
 };
 
-export const stateOutput: MatrixTarget = { place: onTheWorkspace, standing: (_, { output: id }) => ({ id }) };
+export const stateOutput: MatrixTarget = { scope: onTheWorkspace, params: (_, { output: id }) => ({ id }) };
 
 export const agentPool: MatrixTarget = {
-  place: inAcme,
-  standing: (_, { acme, pool }) => ({ organization: acme.name, id: pool, pool }),
+  scope: inAcme,
+  params: (_, { acme, pool }) => ({ organization: acme.name, id: pool, pool }),
   fresh: async (_, { server, acme, unique }) => ({
     params: { id: await makeAgentPool(server, acme.name, unique('pool')) },
   }),
 };
 
 export const remotePool: MatrixTarget = {
-  place: inAcme,
-  standing: (_, { remotePool: id }) => ({ id, pool: id }),
+  scope: inAcme,
+  params: (_, { remotePool: id }) => ({ id, pool: id }),
   fresh: async (_, { server, acme, unique }) => ({
     params: { id: await makeRemotePool(server, acme.name, unique('pool')) },
   }),
@@ -149,15 +149,15 @@ export const registerAgent = async (world: MatrixWorld): Promise<string> => {
 };
 
 export const agent: MatrixTarget = {
-  place: inAcme,
-  standing: (_, { agent: id }) => ({ id }),
+  scope: inAcme,
+  params: (_, { agent: id }) => ({ id }),
   fresh: async (_, world) => ({ params: { id: await registerAgent(world) } }),
 };
 
 /** One of what hangs on the workspace `one`, or on what it stands in. */
-export const createTarget = (place: MatrixTarget['place'], key: keyof SharedResources): MatrixTarget => ({
-  place,
-  standing: (_, { things }) => ({ id: things[key] }),
+export const createTarget = (scope: MatrixTarget['scope'], key: keyof SharedResources): MatrixTarget => ({
+  scope,
+  params: (_, { resources }) => ({ id: resources[key] }),
 });
 
 export const getTarget = (callers: MatrixWorld['callers'], name: string): MatrixCallerInWorld => {
@@ -167,8 +167,8 @@ export const getTarget = (callers: MatrixWorld['callers'], name: string): Matrix
 };
 
 const teamOf = (standing: (world: MatrixWorld) => string): MatrixTarget => ({
-  place: inAcme,
-  standing: (_, world) => ({ id: standing(world) }),
+  scope: inAcme,
+  params: (_, world) => ({ id: standing(world) }),
 });
 
 export const openTeam: MatrixTarget = {
@@ -180,22 +180,22 @@ export const openTeam: MatrixTarget = {
 export const secretTeam = teamOf((world) => world.secretTeam);
 export const ownersTeam = teamOf((world) => world.acme.ownersTeam);
 
-export const isInTeam = ({ team, standing, invited }: MatrixCallerInWorld): boolean =>
-  team !== '' && !standing.includes('owner') && !invited && standing.length > 0;
+export const isInTeam = ({ team, roles, invited }: MatrixCallerInWorld): boolean =>
+  team !== '' && !roles.includes('owner') && !invited && roles.length > 0;
 
 /** The caller's own team, which is secret; another secret one for who has none, or not yet. */
 export const ownTeam: MatrixTarget = {
-  place: (caller, { acme }) => ({
+  scope: (caller, { acme }) => ({
     organization: acme.id,
     grants: isInTeam(caller) ? [{ on: 'team', level: 'member' }] : [],
   }),
-  standing: (caller, world) => ({ id: isInTeam(caller) ? caller.team : world.secretTeam }),
+  params: (caller, world) => ({ id: isInTeam(caller) ? caller.team : world.secretTeam }),
 };
 
 /** Only people may make tokens for the team that they are in: a token could outlive itself. */
 export const tokensOfOwnTeam: MatrixTarget = {
   ...ownTeam,
-  place: (caller, world) => (caller.comes === 'user' ? ownTeam.place(caller, world) : inAcme(caller, world)),
+  scope: (caller, world) => (caller.authentication === 'user' ? ownTeam.scope(caller, world) : inAcme(caller, world)),
 };
 
 export const plainMember = ({ callers }: MatrixWorld): MatrixCallerInWorld =>
@@ -203,16 +203,16 @@ export const plainMember = ({ callers }: MatrixWorld): MatrixCallerInWorld =>
 export const anOwner = ({ callers }: MatrixWorld): MatrixCallerInWorld => getTarget(callers, 'owner');
 
 export const currentUser: MatrixTarget = {
-  place: ({ id }) => ({ organization: null, user: id }),
-  standing: (caller, world) => ({ id: caller.comes === 'user' ? caller.id : plainMember(world).id }),
+  scope: ({ id }) => ({ organization: null, user: id }),
+  params: (caller, world) => ({ id: caller.authentication === 'user' ? caller.id : plainMember(world).id }),
 };
 /** Somebody who belongs to acme, and may be the caller. */
 export const member: MatrixTarget = {
-  place: (_, world) => ({ organization: world.acme.id, user: plainMember(world).id }),
-  standing: (_, world) => ({ id: plainMember(world).id }),
+  scope: (_, world) => ({ organization: world.acme.id, user: plainMember(world).id }),
+  params: (_, world) => ({ id: plainMember(world).id }),
 };
 /** The same person, at the site. */
 export const person: MatrixTarget = {
   ...member,
-  place: (_, world) => ({ organization: null, user: plainMember(world).id }),
+  scope: (_, world) => ({ organization: null, user: plainMember(world).id }),
 };

@@ -14,7 +14,7 @@ import type { ExpectedAccess, MatrixTarget } from './matrix.js';
 import type { MatrixWorld } from './shared-world.js';
 
 export type MatrixTokenOwner = {
-  readonly when: string;
+  readonly condition: string;
   readonly of: MatrixTarget;
   readonly path: (world: MatrixWorld) => string;
   /** Who has them made; the site's administrator where nobody is named. */
@@ -25,39 +25,39 @@ export type MatrixTokenOwner = {
 /** Whose tokens are asked for by their own ids. */
 export const TOKEN_OWNERS: readonly MatrixTokenOwner[] = [
   {
-    when: 'of a user',
+    condition: 'of a user',
     of: person,
     path: (world) => `users/${plainMember(world).id}/authentication-tokens`,
     demands: ['manage-user-tokens'],
   },
   {
-    when: 'of an open team',
+    condition: 'of an open team',
     of: openTeam,
     path: ({ openTeam: id }) => `teams/${id}/authentication-tokens`,
     demands: ['read-teams', 'manage-team-tokens'],
   },
   {
-    when: 'of the owners',
+    condition: 'of the owners',
     of: ownersTeam,
     path: ({ acme }) => `teams/${acme.ownersTeam}/authentication-tokens`,
     demands: ['read-teams', 'manage-owners'],
   },
   {
-    when: 'of an agent pool',
+    condition: 'of an agent pool',
     of: agentPool,
     path: ({ pool }) => `agent-pools/${pool}/authentication-tokens`,
     demands: ['manage-agent-tokens'],
   },
   {
-    when: 'of a pool for remote runs',
+    condition: 'of a pool for remote runs',
     of: remotePool,
     path: ({ remotePool: id }) => `agent-pools/${id}/authentication-tokens`,
     demands: ['manage-agent-tokens', 'manage-remote-agent-pools'],
   },
   {
-    when: 'of a run',
+    condition: 'of a run',
     of: createTarget(inAcme, 'run'),
-    path: ({ things }) => `runs/${things.run}/authentication-tokens`,
+    path: ({ resources }) => `runs/${resources.run}/authentication-tokens`,
     by: (world) => theAgent(world).api,
     demands: ['manage-agent-tokens'],
   },

@@ -28,7 +28,7 @@ const teamFor = async (
 ): Promise<string> => {
   const access = toAttributes(caller.access ?? {});
   const team = await makeTeam(server, acme.name, name, { 'organization-access': access });
-  if (caller.given) await grantAccess(server, team, caller.given, caller.given.on === 'workspace' ? one : land);
+  if (caller.setup) await grantAccess(server, team, caller.setup, caller.setup.on === 'workspace' ? one : land);
   return team;
 };
 
@@ -57,9 +57,9 @@ const ownersToken = async ({ server, acme, unique }: SharedWorld): Promise<strin
 };
 
 const siteAdmin = async (name: string, { server }: SharedWorld): Promise<Arrival> => {
-  const { house, store } = server;
-  const { id } = await ensureUser(store, house.ids, name, true);
-  return { ...NOBODY, api: server.as(await issueUserToken(store, house.ids, id, 'for the matrix')), id };
+  const { runtime, store } = server;
+  const { id } = await ensureUser(store, runtime.ids, name, true);
+  return { ...NOBODY, api: server.as(await issueUserToken(store, runtime.ids, id, 'for the matrix')), id };
 };
 
 const personIn = async (caller: MatrixCaller, name: string, land: SharedWorld): Promise<Arrival> => {
@@ -73,7 +73,7 @@ const personIn = async (caller: MatrixCaller, name: string, land: SharedWorld): 
   return { api, id, membership, team };
 };
 
-const isOwner = ({ standing }: MatrixCaller): boolean => standing.includes('owner');
+const isOwner = ({ roles }: MatrixCaller): boolean => roles.includes('owner');
 
 const teamIn = async (caller: MatrixCaller, name: string, land: SharedWorld): Promise<Arrival> => {
   const { server, acme } = land;
@@ -85,8 +85,8 @@ const teamIn = async (caller: MatrixCaller, name: string, land: SharedWorld): Pr
   return { ...NOBODY, api, id: team, team };
 };
 
-const organizationIn = async ({ comes }: MatrixCaller, { server, acme }: SharedWorld): Promise<Arrival> => {
-  const kind = comes === 'audit-trails' ? '?token=audit-trails' : '';
+const organizationIn = async ({ authentication }: MatrixCaller, { server, acme }: SharedWorld): Promise<Arrival> => {
+  const kind = authentication === 'audit-trails' ? '?token=audit-trails' : '';
   const path = `/api/v2/organizations/${acme.name}/authentication-token${kind}`;
   return { ...NOBODY, api: server.as(await makeToken(server, path)), id: acme.id };
 };
@@ -100,18 +100,18 @@ const agentIn = async ({ server, pool }: SharedWorld): Promise<Arrival> => ({
 const RUNS = { own: 'run', consumer: 'runBeside', stranger: 'runFar' } as const;
 
 const runIn = async ({ run = 'stranger' }: MatrixCaller, land: SharedWorld): Promise<Arrival> => {
-  const id = land.things[RUNS[run]];
+  const id = land.resources[RUNS[run]];
   return { ...NOBODY, api: await createCallerFor(id, land), id };
 };
 
 /** A user's token that has been good for something. */
 const spoilt = async (
-  comes: MatrixCaller['comes'],
+  comes: MatrixCaller['authentication'],
   clock: AdjustableClock,
   { server }: SharedWorld,
 ): Promise<Arrival> => {
-  const { house, store } = server;
-  const { id } = await ensureUser(store, house.ids, comes.replaceAll(' ', '-'), true);
+  const { runtime, store } = server;
+  const { id } = await ensureUser(store, runtime.ids, comes.replaceAll(' ', '-'), true);
   if (comes === 'without a token') return { ...NOBODY, api: server.as(null), id };
   if (comes === 'with a wrong token') return { ...NOBODY, api: server.as('wrong.atlasv1.wrong'), id };
   const end = new Date(clock.now().getTime() + 60_000).toISOString();
@@ -126,7 +126,7 @@ const spoilt = async (
 };
 
 const arrive = (caller: MatrixCaller, name: string, clock: AdjustableClock, land: SharedWorld): Promise<Arrival> => {
-  switch (caller.comes) {
+  switch (caller.authentication) {
     case 'user':
       return personIn(caller, name, land);
     case 'team':
@@ -142,17 +142,17 @@ const arrive = (caller: MatrixCaller, name: string, clock: AdjustableClock, land
     case 'with a wrong token':
     case 'with an expired token':
     case 'with a revoked token':
-      return spoilt(caller.comes, clock, land);
+      return spoilt(caller.authentication, clock, land);
   }
 };
 
 /** One token of each kind of owner, which no caller comes with. */
 const standingTokens = async (world: MatrixWorld): Promise<MatrixWorld['tokens']> => {
   const body = resource('authentication-tokens', { description: 'stays' });
-  const made = TOKEN_OWNERS.map(async ({ when, path, by }) => {
+  const made = TOKEN_OWNERS.map(async ({ condition, path, by }) => {
     const { id } = expectStatus(await (by?.(world) ?? world.server).post(`/api/v2/${path(world)}`, body), 201).body
       .data;
-    return [when, id as string] as const;
+    return [condition, id as string] as const;
   });
   return Object.fromEntries(await Promise.all(made));
 };

@@ -32,14 +32,14 @@ export class TickingClock extends FixedClock {
 
 /** The machine's, but for what a test puts it ahead: for what it shares with clocks that no test moves, Postgres' own. */
 export class AdjustableClock extends Clock {
-  ahead = 0;
+  offsetMs = 0;
 
   override now(): Date {
-    return new Date(Date.now() + this.ahead);
+    return new Date(Date.now() + this.offsetMs);
   }
 
   pass(duration: Duration): void {
-    this.ahead += msOf(duration);
+    this.offsetMs += msOf(duration);
   }
 }
 

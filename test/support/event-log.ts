@@ -8,12 +8,12 @@ const POLL_MS = 20;
 /** What followers may read of the log at this moment, in its order. */
 export const readableLog = async (
   store: EventStore,
-  { batch = BATCH, sealed = false } = {},
+  { batch = BATCH, sealed: keepEncrypted = false } = {},
 ): Promise<RecordedEvent[]> => {
   const log: RecordedEvent[] = [];
   for (;;) {
     const last = log.at(-1) ?? START;
-    const next = await store.read(last, batch, (statement) => store.database.rows(statement), { sealed });
+    const next = await store.read(last, batch, (statement) => store.database.rows(statement), { keepEncrypted });
     if (next.length === 0) return log;
     log.push(...next);
   }

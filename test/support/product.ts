@@ -39,7 +39,7 @@ export type Product = {
   /** What it has written to stdout since it was started. */
   output(): string;
   /** Whether its own Postgres has left a process that may still run. */
-  postgresIsLeft(): boolean;
+  isPostgresRunning(): boolean;
   /** SIGKILL; resolves when the process is gone. */
   kill(): Promise<ProcessResult>;
   /** SIGKILL for it and for its own Postgres. */
@@ -212,7 +212,7 @@ export const launchProduct = async (settings: Readonly<Record<string, string>> =
       return end(signal);
     },
     output: () => server?.output() ?? '',
-    postgresIsLeft: () => postgres() !== '',
+    isPostgresRunning: () => postgres() !== '',
     kill: () => end('SIGKILL'),
     killWithPostgres: () => {
       process.kill(Number.parseInt(postgres(), 10), 'SIGKILL');

@@ -36,7 +36,7 @@ export type ApiTestClient = {
 export type TestServer = ApiTestClient & {
   readonly url: string;
   readonly adminToken: string;
-  readonly house: Runtime;
+  readonly runtime: Runtime;
   readonly store: EventStore;
   readonly database: Database;
   readonly authenticator: Authenticator;
@@ -119,30 +119,30 @@ export const startTestServer = async (options: TestServerOptions = {}): Promise<
   };
   const clock = options.clock ?? new SystemClock();
   const ids = options.ids ?? new RandomIds();
-  const house = createRuntime(foundation, { settings, logger, name: 'test', clock, ids });
-  await ensureAdmin(house.store, ids, ADMIN_TOKEN);
+  const runtime = createRuntime(foundation, { settings, logger, name: 'test', clock, ids });
+  await ensureAdmin(runtime.store, ids, ADMIN_TOKEN);
   const limits = { ...settings.http, ...options.limits };
-  const app = await createHttpServer(GatewayModule.over(house), { tls: null, ...buildHttpOptions(house), limits });
+  const app = await createHttpServer(GatewayModule.over(runtime), { tls: null, ...buildHttpOptions(runtime), limits });
   await app.listen(0, '127.0.0.1');
   const followers = options.followers
-    ? [...moduleDefinitions.flatMap((slice) => slice.followers), ...createFileSweepers(house.blobs)]
+    ? [...moduleDefinitions.flatMap((slice) => slice.followers), ...createFileSweepers(runtime.blobs)]
     : [];
-  const runners = followers.map((follower) => new FollowerRunner(house.store, follower, logger));
+  const runners = followers.map((follower) => new FollowerRunner(runtime.store, follower, logger));
   for (const runner of runners) runner.start();
   const url = (await app.getUrl()).replace('[::1]', '127.0.0.1');
   return {
     ...createApiTestClient(url, ADMIN_TOKEN),
     url,
     adminToken: ADMIN_TOKEN,
-    house,
-    store: house.store,
-    database: house.store.database,
+    runtime,
+    store: runtime.store,
+    database: runtime.store.database,
     authenticator: app.get(Authenticator, { strict: false }),
     uses: app.get(TokenUsageRecorder, { strict: false }),
     close: async () => {
       await app.close();
       await Promise.all(runners.map((runner) => runner.stop()));
-      await house.close();
+      await runtime.close();
       await testDatabase.drop();
       await rm(dataFolder, { recursive: true, force: true });
     },
@@ -152,8 +152,8 @@ export const startTestServer = async (options: TestServerOptions = {}): Promise<
 export type TestGateway = ApiTestClient & { readonly authenticator: Authenticator; close(): Promise<void> };
 
 /** One more gateway over the same database, as behind a load balancer: what it remembers of callers is its own. */
-export const startAnotherGateway = async ({ house, adminToken }: TestServer): Promise<TestGateway> => {
-  const app = await createHttpServer(GatewayModule.over(house), { tls: null, ...buildHttpOptions(house) });
+export const startAnotherGateway = async ({ runtime, adminToken }: TestServer): Promise<TestGateway> => {
+  const app = await createHttpServer(GatewayModule.over(runtime), { tls: null, ...buildHttpOptions(runtime) });
   await app.listen(0, '127.0.0.1');
   const url = (await app.getUrl()).replace('[::1]', '127.0.0.1');
   const authenticator = app.get(Authenticator, { strict: false });

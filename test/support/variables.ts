@@ -58,7 +58,7 @@ export const customAccess = (fields: object): object => ({
 });
 
 /** The vault of the test server, opened from outside. */
-export const vaultOf = ({ database, house }: TestServer): Vault => new Vault(database, house.encryptionKey);
+export const vaultOf = ({ database, runtime }: TestServer): Vault => new Vault(database, runtime.encryptionKey);
 
 export const secretsOf = async ({ database }: TestServer, organization: string): Promise<string[]> =>
   (

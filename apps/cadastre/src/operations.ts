@@ -214,7 +214,7 @@ export type ForgetOptions = {
   /** Do it without a question. */
   readonly yes: boolean;
   /** Null if there is no terminal. */
-  readonly ask: Confirm | null;
+  readonly confirm: Confirm | null;
 };
 
 const describePreview = (name: string, { id, memberships, teams, tokens }: ForgetPreview): string =>
@@ -226,17 +226,17 @@ const describePreview = (name: string, { id, memberships, teams, tokens }: Forge
     'What the user did stays recorded, under the id. Nothing but a backup brings the name back.',
   ].join('\n');
 
-export const runUserForget = (settings: Settings, name: string, { yes, ask }: ForgetOptions): Promise<void> =>
+export const runUserForget = (settings: Settings, name: string, { yes, confirm }: ForgetOptions): Promise<void> =>
   withRuntime(settings, async ({ store, forgetting, ids }) => {
     const preview = await previewForget(store, name);
     process.stderr.write(`${describePreview(name, preview)}\n`);
     if (!yes) {
-      if (!ask) throw new StartupError('not confirmed; run this in a terminal, or add --yes. Nothing was changed');
-      const answer = await ask(`Type ${name} to confirm: `);
+      if (!confirm) throw new StartupError('not confirmed; run this in a terminal, or add --yes. Nothing was changed');
+      const answer = await confirm(`Type ${name} to confirm: `);
       if (answer.trim() !== name) throw new StartupError('not confirmed. Nothing was changed');
     }
     const progress = createProgressReporter('rows looked through for the name');
-    await forgetUserByName({ store, forgetting, seen: (rows, table) => progress(table, rows) }, ids, name);
+    await forgetUserByName({ store, forgetting, onErased: (rows, table) => progress(table, rows) }, ids, name);
     printLine(`${name} is forgotten.`);
   });
 

@@ -174,7 +174,7 @@ user
   .option('--yes', 'do not ask for confirmation')
   .action(
     withErrorReport(async (name: string, { yes = false }: { yes?: boolean }) =>
-      runUserForget(await loadCommandSettings(), name, { yes, ask: promptAtTerminal() }),
+      runUserForget(await loadCommandSettings(), name, { yes, confirm: promptAtTerminal() }),
     ),
   );
 

@@ -30,15 +30,15 @@ export class ApiClient {
   ) {}
 
   /** Who asks, for telling that they may not. */
-  get asker(): string {
+  get tokenDescription(): string {
     return `the token of ${this.token.source}`;
   }
 
   async send(url: URL, request: HttpRequest = {}): Promise<HttpResponse> {
     const authorization = `Bearer ${this.token.secret}`;
     const headers = { authorization, accept: `${JSON_API}, application/json`, ...request.headers };
-    const answer = await this.http.ask(url.pathname, url, { ...request, headers });
-    if (answer.status === 401) throw createRefusedError(`${this.server.host} does not know ${this.asker}`);
+    const answer = await this.http.sendWithRetry(url.pathname, url, { ...request, headers });
+    if (answer.status === 401) throw createRefusedError(`${this.server.host} does not know ${this.tokenDescription}`);
     return answer;
   }
 
@@ -79,7 +79,7 @@ export class ApiClient {
     const there = [409, 422].includes(answer.status) ? await find() : null;
     if (there !== null) return there;
     const isForbidden = answer.status === 403 || answer.status === 404;
-    const who = `${this.asker} must be that of an owner, or of somebody who may manage providers`;
+    const who = `${this.tokenDescription} must be that of an owner, or of somebody who may manage providers`;
     throw createRefusedError(`${what}: ${describeRefusal(answer)}${isForbidden ? `; ${who}` : ''}`);
   }
 }

@@ -37,7 +37,7 @@ describe('a server that closes connections before the TLS handshake', () => {
   const attempts: string[] = [];
   const http = new HttpClient({
     signal: new AbortController().signal,
-    say: (line) => attempts.push(line),
+    print: (line) => attempts.push(line),
     patience: { retries: 2, minTimeout: 1, maxTimeout: 1 },
   });
 
@@ -56,7 +56,7 @@ describe('a server that closes connections before the TLS handshake', () => {
 describe('a file that is not there', () => {
   it('is reported at once, without a retry', async () => {
     const attempts: string[] = [];
-    const http = new HttpClient({ signal: new AbortController().signal, say: (line) => attempts.push(line) });
+    const http = new HttpClient({ signal: new AbortController().signal, print: (line) => attempts.push(line) });
     const file = { path: join(folder, 'missing.zip'), size: 5, sent: () => undefined };
     await expect(http.patiently('the file', () => http.put(silentUrl, file))).rejects.toMatchObject({ code: 'ENOENT' });
     expect(attempts).toEqual([]);

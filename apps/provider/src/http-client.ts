@@ -50,7 +50,7 @@ const findRootCause = (error: unknown): NetworkError => {
 export type HttpClientOptions = {
   readonly signal: AbortSignal;
   /** Tells what is tried again. */
-  readonly say: (line: string) => void;
+  readonly print: (line: string) => void;
   readonly patience?: RetryPolicy;
 };
 
@@ -69,13 +69,13 @@ export class HttpClient {
   }
 
   /** What the server says in the end: yes, or no. `what` it is about is told where it does not; not the address, which may be a signed one. */
-  ask(what: string, url: URL, request: HttpRequest = {}): Promise<HttpResponse> {
+  sendWithRetry(what: string, url: URL, request: HttpRequest = {}): Promise<HttpResponse> {
     return this.patiently(`${url.host}: ${what}`, () => this.send(url, request));
   }
 
   /** Repeats the whole of the work for as long as it fails of something that passes. */
   async patiently<T>(what: string, work: (attempt: number) => Promise<T>): Promise<T> {
-    const { signal, say } = this.options;
+    const { signal, print } = this.options;
     try {
       return await pRetry(work, {
         ...this.patience,
@@ -85,7 +85,7 @@ export class HttpClient {
         onFailedAttempt: async ({ error, retriesLeft, retryDelay }) => {
           if (!(error instanceof TransientError) || retriesLeft === 0 || error.retryAfterMs > MAX_RETRY_AFTER_MS)
             return;
-          say(`${what}: ${error.message}; trying again`);
+          print(`${what}: ${error.message}; trying again`);
           const more = error.retryAfterMs - retryDelay;
           if (more > 0) await sleep(more, undefined, { signal });
         },
@@ -99,7 +99,7 @@ export class HttpClient {
 
   /** Once. Throws what `patiently` repeats. */
   send(url: URL, { method = 'GET', headers = {}, body = null }: HttpRequest): Promise<HttpResponse> {
-    return this.once(url, async (signal) => {
+    return this.sendOnce(url, async (signal) => {
       const response = await fetch(url, { method, headers, signal, body });
       const bytes = Buffer.from(await response.arrayBuffer());
       return { status: response.status, retryAfter: response.headers.get('retry-after'), bytes };
@@ -108,10 +108,10 @@ export class HttpClient {
 
   /** Once, a file. */
   put(url: URL, file: FileUpload): Promise<HttpResponse> {
-    return this.once(url, (signal) => uploadFile(url, file, signal));
+    return this.sendOnce(url, (signal) => uploadFile(url, file, signal));
   }
 
-  private async once(url: URL, request: (signal: AbortSignal) => Promise<HttpResponse>): Promise<HttpResponse> {
+  private async sendOnce(url: URL, request: (signal: AbortSignal) => Promise<HttpResponse>): Promise<HttpResponse> {
     const { signal } = this.options;
     try {
       const answer = await request(signal);

@@ -3,10 +3,10 @@ import { createRefusedError } from './command-error.js';
 
 /** Everything that is wrong with a release, to be told at once. */
 export class ProblemCollector {
-  private readonly found: string[] = [];
+  private readonly problems: string[] = [];
 
   add(problem: string): void {
-    this.found.push(problem);
+    this.problems.push(problem);
   }
 
   /** Notes what is refused, and resolves to undefined then. */
@@ -21,6 +21,6 @@ export class ProblemCollector {
   }
 
   throwIfAny(): void {
-    if (this.found.length > 0) throw createRefusedError(...this.found);
+    if (this.problems.length > 0) throw createRefusedError(...this.problems);
   }
 }

@@ -64,8 +64,8 @@ const printSummary = (release: PreparedRelease, progress: PublishProgress): void
   const { name, version, archives, protocols, ignored } = release;
   const size = formatSize(archives.reduce((sum, archive) => sum + archive.size, 0));
   const platforms = archives.map(formatPlatform).join(', ');
-  progress.say(`Provider ${name} ${version} for ${platforms}: ${size}, protocols ${protocols.join(', ')}`);
-  if (ignored.length > 0) progress.say(`Not of this release, and left alone: ${ignored.join(', ')}`);
+  progress.print(`Provider ${name} ${version} for ${platforms}: ${size}, protocols ${protocols.join(', ')}`);
+  if (ignored.length > 0) progress.print(`Not of this release, and left alone: ${ignored.join(', ')}`);
 };
 
 const formatTerraformBlock = ({ source, version }: PublishResult, name: string): string => `terraform {
@@ -89,7 +89,7 @@ const runPublish = async (folder: string, options: PublishOptions, signal: Abort
   const now = (): Date => new Date();
   const release = await prepareRelease({ ...options, folder, passphrase }, now());
   printSummary(release, progress);
-  const api = new ApiClient(new HttpClient({ signal, say: (line) => progress.say(line) }), server, token);
+  const api = new ApiClient(new HttpClient({ signal, print: (line) => progress.print(line) }), server, token);
   const registry = await ProviderRegistryClient.find(api, org, name);
   const published = await publishRelease({ release, registry, keyId: options.keyId, progress, now });
   if (options.json) {

@@ -12,7 +12,7 @@ export type UploadProgress = {
 };
 
 export type PublishProgress = {
-  say(line: string): void;
+  print(line: string): void;
   uploads(files: readonly UploadedFile[]): UploadProgress;
 };
 
@@ -20,14 +20,14 @@ export const formatSize = (bytes: number): string =>
   bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 
 /** For logs: a line for each file. */
-export const createPlainProgress = (say: (line: string) => void): PublishProgress => ({
-  say,
+export const createPlainProgress = (print: (line: string) => void): PublishProgress => ({
+  print,
   uploads: (files) => {
     const sizes = new Map(files.map(({ filename, size }) => [filename, size]));
     return {
       sent: () => {},
       done: (filename, before) =>
-        say(`${filename}: ${before ? 'is there already' : `uploaded, ${formatSize(sizes.get(filename) ?? 0)}`}`),
+        print(`${filename}: ${before ? 'is there already' : `uploaded, ${formatSize(sizes.get(filename) ?? 0)}`}`),
       end: () => {},
     };
   },
@@ -36,12 +36,12 @@ export const createPlainProgress = (say: (line: string) => void): PublishProgres
 /** For people at a terminal: a bar over all files. */
 export const createProgressBar = (stream: NodeJS.WriteStream): PublishProgress => {
   let bars: cliProgress.MultiBar | null = null;
-  const say = (line: string): void => {
+  const print = (line: string): void => {
     if (bars) bars.log(`${line}\n`);
     else stream.write(`${line}\n`);
   };
   return {
-    say,
+    print,
     uploads: (files) => {
       const total = files.reduce((sum, { size }) => sum + size, 0);
       const sent = new Map<string, number>();

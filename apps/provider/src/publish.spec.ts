@@ -76,17 +76,17 @@ const published = async ({
   ...wanted
 }: Attempt = {}): Promise<PublishResult> => {
   said = [];
-  const say = (line: string): void => void said.push(line);
+  const print = (line: string): void => void said.push(line);
   const release = await prepareRelease(
     { name: 'demo', folder: dist.path, key: join(dist.path, 'private.asc'), ...wanted },
     new Date(),
   );
-  const api = new ApiClient(new HttpClient({ signal, say, patience }), new URL(way.url), {
+  const api = new ApiClient(new HttpClient({ signal, print, patience }), new URL(way.url), {
     secret: token,
     source: 'the test',
   });
   const registry = await ProviderRegistryClient.find(api, to, 'demo');
-  const progress = { say, uploads: () => ({ sent, done: () => {}, end: () => {} }) };
+  const progress = { print, uploads: () => ({ sent, done: () => {}, end: () => {} }) };
   return publishRelease({ release, registry, keyId: wanted.keyId, progress, now: () => new Date() });
 };
 

@@ -75,7 +75,7 @@ const toVersionUpload = (
     filename,
     content: Uint8Array.from(content),
     link: requireUploadLink(found, `${kind}-upload`, filename),
-    again: async () => {
+    refreshUrl: async () => {
       const now = await registry.version(release.version);
       return isThere(now) ? null : requireUploadLink(now, `${kind}-upload`, filename);
     },
@@ -95,7 +95,7 @@ const toPlatformUpload = (
     filename,
     content: { path, size, sent: (bytes) => uploads.sent(filename, bytes) },
     link: requireUploadLink(found, link, filename),
-    again: async () => {
+    refreshUrl: async () => {
       const now = await registry.platform(version, { os, arch });
       return now?.attributes['provider-binary-uploaded'] ? null : requireUploadLink(now, link, filename);
     },
@@ -120,17 +120,17 @@ const createVersion = async (
   const { registry, release, progress, now } = publication;
   const key = await findReleaseKey(registry, release, publication.keyId, now);
   requireSameRelease(found, release, key.keyId);
-  if (!key.isThere) {
+  if (!key.isRegistered) {
     await registry.addKey(key.keyId, key.armor);
-    progress.say(`Added the GPG key ${key.keyId} to ${registry.organization}`);
+    progress.print(`Added the GPG key ${key.keyId} to ${registry.organization}`);
   }
   if (found.version) return { version: found.version, keyId: key.keyId };
   if (!(await registry.hasProvider())) {
     await registry.makeProvider();
-    progress.say(`Made the provider ${registry.organization}/${registry.name}`);
+    progress.print(`Made the provider ${registry.organization}/${registry.name}`);
   }
   const version = await registry.makeVersion(release.version, key.keyId, release.protocols);
-  progress.say(`Made version ${release.version}, to be signed by ${key.keyId}`);
+  progress.print(`Made version ${release.version}, to be signed by ${key.keyId}`);
   return { version, keyId: key.keyId };
 };
 

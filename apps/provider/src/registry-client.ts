@@ -28,7 +28,7 @@ export type RegistryUpload = {
   readonly content: Uint8Array<ArrayBuffer> | FileUpload;
   readonly link: string;
   /** Asks where to once more; null where the file has arrived. */
-  readonly again: () => Promise<string | null>;
+  readonly refreshUrl: () => Promise<string | null>;
 };
 
 export type TargetSystem = { readonly os: string; readonly arch: string };
@@ -39,7 +39,7 @@ type Services = { readonly api: URL; readonly providers: URL };
 /** Asks the server where its services are (remote service discovery). */
 const discoverServices = async ({ http, server }: ApiClient): Promise<Services> => {
   const discovery = new URL('/.well-known/terraform.json', server);
-  const found = services.safeParse(parseJson(await http.ask('discovery', discovery))).data;
+  const found = services.safeParse(parseJson(await http.sendWithRetry('discovery', discovery))).data;
   if (!found) {
     throw createUsageError(
       `${server.host} has no private registry: ${discovery.href} does not name tfe.v2 and providers.v1`,
@@ -65,7 +65,7 @@ export class ProviderRegistryClient {
     const answer = await api.send(buildUrl(found.api, 'organizations', organization));
     if (answer.status === 404) {
       throw createRefusedError(
-        `There is no organization ${organization} at ${api.server.host}, or ${api.asker} may not see it`,
+        `There is no organization ${organization} at ${api.server.host}, or ${api.tokenDescription} may not see it`,
       );
     }
     if (!isSuccess(answer)) throw createRefusedError(`organization ${organization}: ${describeRefusal(answer)}`);
@@ -153,24 +153,24 @@ export class ProviderRegistryClient {
   }
 
   /** Sends a file until it has arrived, or is refused. The link stands for the token, which is not sent along. */
-  upload({ filename, content, link, again }: RegistryUpload): Promise<void> {
+  upload({ filename, content, link, refreshUrl }: RegistryUpload): Promise<void> {
     const { http, server } = this.api;
     return http.patiently(filename, async (attempt) => {
-      const url = attempt === 1 ? link : await again();
+      const url = attempt === 1 ? link : await refreshUrl();
       // The attempt before has succeeded, though its answer did not come.
       if (url === null) return;
       const to = new URL(url, server);
       const answer = await (content instanceof Uint8Array
         ? http.send(to, { method: 'PUT', headers: { 'content-type': 'application/octet-stream' }, body: content })
         : http.put(to, content));
-      if (isSuccess(answer) || (answer.status === 409 && (await again()) === null)) return;
+      if (isSuccess(answer) || (answer.status === 409 && (await refreshUrl()) === null)) return;
       throw createRefusedError(`${filename}: ${describeRefusal(answer)}`);
     });
   }
 
   /** A small file of a release. The link stands for the token here as well. */
   async download(filename: string, link: string): Promise<Buffer> {
-    const answer = await this.api.http.ask(filename, new URL(link, this.api.server));
+    const answer = await this.api.http.sendWithRetry(filename, new URL(link, this.api.server));
     if (!isSuccess(answer)) throw createRefusedError(`${filename} cannot be fetched: ${describeRefusal(answer)}`);
     return answer.bytes;
   }

@@ -9,7 +9,7 @@ export type ReleaseKey = {
   readonly keyId: string;
   readonly armor: string;
   /** Whether the organization has it already. */
-  readonly isThere: boolean;
+  readonly isRegistered: boolean;
 };
 
 /** Why the signature is not this key's; null where it is. */
@@ -42,10 +42,10 @@ export const findReleaseKey = async (
   const { organization } = registry;
   if (release.key) {
     const found = await registry.key(release.key.keyId);
-    if (!found) return { ...release.key, isThere: false };
+    if (!found) return { ...release.key, isRegistered: false };
     const armor = found['ascii-armor'];
     const flaw = await findSignatureFlaw(armor, release, now);
-    if (flaw === null) return { keyId: release.key.keyId, armor, isThere: true };
+    if (flaw === null) return { keyId: release.key.keyId, armor, isRegistered: true };
     throw createRefusedError(
       `${organization} has an older copy of the GPG key ${release.key.keyId}; replace it. ${flaw}`,
     );
@@ -54,7 +54,7 @@ export const findReleaseKey = async (
   const flaws: string[] = [];
   for (const { 'key-id': id, 'ascii-armor': armor } of keys) {
     const flaw = await findSignatureFlaw(armor, release, now);
-    if (flaw === null) return { keyId: id, armor, isThere: true };
+    if (flaw === null) return { keyId: id, armor, isRegistered: true };
     flaws.push(flaw);
   }
   const lacking = `${organization} has no GPG key${keyId === undefined ? '' : ` ${keyId}`}`;

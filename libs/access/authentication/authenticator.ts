@@ -26,7 +26,7 @@ const createInvalidTokenRefusal = (): Refusal =>
 /** Tells who a bearer token speaks for. What it knows is remembered, and checked by the statements that follow. */
 @Injectable()
 export class Authenticator {
-  private readonly known = new Map<string, CachedIdentity>();
+  private readonly identities = new Map<string, CachedIdentity>();
 
   constructor(
     private readonly database: Database,
@@ -43,7 +43,7 @@ export class Authenticator {
   async identify(secret: string | undefined, address: string): Promise<Identity> {
     if (!secret) throw this.refusalFor('missing', address);
     const now = this.clock.now();
-    const remembered = this.known.get(secret);
+    const remembered = this.identities.get(secret);
     const isUsable = remembered && isCurrent(remembered, now.getTime());
     const { identity } = isUsable ? remembered : await this.read(secret, address);
     if (identity.expiredAt !== null && Date.parse(identity.expiredAt) <= now.getTime()) {
@@ -55,31 +55,31 @@ export class Authenticator {
 
   /** Reads the token's identity again at the next request, because access has changed since. */
   forget(secret: string): void {
-    const known = this.known.get(secret);
+    const known = this.identities.get(secret);
     // It stays a token that was valid here: limits for unknown tokens do not apply to it.
-    if (known) this.known.set(secret, { ...known, readAt: Number.NEGATIVE_INFINITY });
+    if (known) this.identities.set(secret, { ...known, readAt: Number.NEGATIVE_INFINITY });
   }
 
   /** The id of a token that was valid at its last lookup by this process; undefined for any other text. */
-  knownTokenId(secret: string): string | undefined {
-    return this.known.get(secret)?.identity.token;
+  getCachedTokenId(secret: string): string | undefined {
+    return this.identities.get(secret)?.identity.token;
   }
 
   private async read(secret: string, address: string): Promise<CachedIdentity> {
     const hash = hashSecret(secret);
-    const isUnknown = !this.known.has(secret);
+    const isUnknown = !this.identities.has(secret);
     if (isUnknown && this.wrongTokens.admit(hash, address) === 'wrong') throw this.refusalFor('unknown', address);
     const now = this.clock.now();
     const found = await findIdentityByHash(this.database, hash, now);
     if (!found) {
-      this.known.delete(secret);
+      this.identities.delete(secret);
       this.wrongTokens.record(hash, address);
       throw this.refusalFor('unknown', address);
     }
     const known = { ...found, readAt: now.getTime() };
-    const [oldest] = this.known.keys();
-    if (oldest !== undefined && this.known.size >= MAX_CACHED_IDENTITIES) this.known.delete(oldest);
-    this.known.set(secret, known);
+    const [oldest] = this.identities.keys();
+    if (oldest !== undefined && this.identities.size >= MAX_CACHED_IDENTITIES) this.identities.delete(oldest);
+    this.identities.set(secret, known);
     return known;
   }
 

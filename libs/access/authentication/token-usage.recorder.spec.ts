@@ -8,9 +8,9 @@ import { TokenUsageRecorder } from './token-usage.recorder.js';
 
 /** A database that can be away. */
 class Unsteady extends Database {
-  isAway = false;
+  isUnavailable = false;
   override rows<T extends DatabaseRow = DatabaseRow>(statement: Sql): Promise<T[]> {
-    return this.isAway ? Promise.reject(unavailable('away', 1)) : super.rows<T>(statement);
+    return this.isUnavailable ? Promise.reject(unavailable('away', 1)) : super.rows<T>(statement);
   }
 }
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
   const { ownersTeam } = await makeOrganization(server, 'acme');
   path = `/api/v2/teams/${ownersTeam}/authentication-token`;
   await makeToken(server, path);
-  const { databaseUrl: url } = server.house;
+  const { databaseUrl: url } = server.runtime;
   database = new Unsteady({ url, connections: 1, applicationName: 'cadastre test' });
 });
 
@@ -65,12 +65,12 @@ describe('when a token was last used', () => {
   it('waits while the database is away, and fails nobody; later uses count', async () => {
     const uses = new TokenUsageRecorder(database);
     const id = await tokenId();
-    database.isAway = true;
+    database.isUnavailable = true;
     uses.note(id, at('12:06:00'));
     await uses.flush();
     uses.note(id, at('12:07:00'));
     await uses.flush();
-    database.isAway = false;
+    database.isUnavailable = false;
     await uses.flush();
     expect(await lastUsed()).toBe('2026-11-21T12:07:00.000Z');
   });

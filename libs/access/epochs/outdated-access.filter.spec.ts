@@ -14,15 +14,15 @@ import { Authenticator } from '../authentication/authenticator.js';
 
 /** A database that knows one caller, and says each time that it is asked. */
 class OneCaller extends Database {
-  asked = 0;
+  requestCount = 0;
   constructor() {
     super({ url: '', connections: 0, applicationName: 'test' });
   }
   override async row<T>(): Promise<T | undefined> {
-    this.asked += 1;
+    this.requestCount += 1;
     const nothing = { teams: [], memberOf: [], closedTo: [], expiredAt: null };
     const identity = { kind: 'user', id: 'user-1', owner: 'user-1', name: 'ada', organization: null, ...nothing };
-    return { ...identity, epoch: this.asked, token: 'at-1' } as T;
+    return { ...identity, epoch: this.requestCount, token: 'at-1' } as T;
   }
   override async rows<T>(): Promise<T[]> {
     return [];
@@ -87,7 +87,7 @@ describe('a request that finds that access has changed', () => {
   ] as const)('is run again with the caller as they are now: %s', async (method, status) => {
     const { database, run } = await setUp(2);
     expect(await run(method)).toEqual({ status, body: { id: 'user-1', epoch: 3 } });
-    expect(database.asked).toBe(3);
+    expect(database.requestCount).toBe(3);
   });
 
   it('is put off, not broken, where access never stops changing', async () => {
@@ -98,6 +98,6 @@ describe('a request that finds that access has changed', () => {
   it('is not run again for any other reason', async () => {
     const { database, run } = await setUp(1, new Error('something else'));
     expect(await run()).toEqual({ status: 500, body: { told: 'something else' } });
-    expect(database.asked).toBe(1);
+    expect(database.requestCount).toBe(1);
   });
 });

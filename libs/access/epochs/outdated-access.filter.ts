@@ -31,27 +31,27 @@ export class OutdatedAccessFilter implements ExceptionFilter {
 
   constructor(
     private readonly authenticator: () => Authenticator,
-    private readonly tell: ExceptionFilter['catch'],
+    private readonly sendRefusal: ExceptionFilter['catch'],
   ) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<AuthenticatedRequest>();
     if (!isOutdatedAccessError(error) || request.secret === undefined) {
-      this.tell(error, host);
+      this.sendRefusal(error, host);
       return;
     }
     const repeat = (this.repeats.get(request) ?? 0) + 1;
     if (repeat > MAX_RETRIES) {
-      this.tell(createAccessChangingRefusal(), host);
+      this.sendRefusal(createAccessChangingRefusal(), host);
       return;
     }
     this.repeats.set(request, repeat);
     this.authenticator().forget(request.secret);
     request.actor = undefined;
-    void this.runAgain(request, repeat, host);
+    void this.repeatRequest(request, repeat, host);
   }
 
-  private async runAgain(request: AuthenticatedRequest, repeat: number, host: ArgumentsHost): Promise<void> {
+  private async repeatRequest(request: AuthenticatedRequest, repeat: number, host: ArgumentsHost): Promise<void> {
     await pauseBefore(repeat);
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     // Every run listens for the end of the answer; Node would take that many for a leak.

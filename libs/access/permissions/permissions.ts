@@ -4,7 +4,7 @@ import { hasCapability, type Capability, type Grant } from './grants.js';
 
 type PermissionRule = {
   /** Standings in the organization, or at the site, that suffice by themselves. */
-  readonly standing: readonly Role[];
+  readonly roles: readonly Role[];
   /** What suffices as well where a team has been given it at the place (grants.ts). */
   readonly grant?: Capability;
   /** Everybody may do it with what is their own: `place.user`. */
@@ -31,137 +31,137 @@ const SAFE_DELETE = 'A workspace that manages no resources can be deleted by saf
  */
 export const permissions = {
   // The site.
-  'create-organization': { standing: ['user-token'] },
-  'manage-site': { standing: ['site-admin'] },
+  'create-organization': { roles: ['user-token'] },
+  'manage-site': { roles: ['site-admin'] },
 
   // Organizations.
   // Readers of trails look there for `audit-logging` (clients.md §6).
-  'list-organization': { standing: [...EVERYBODY, 'audit-token'] },
-  'read-organization': { standing: EVERYBODY },
-  'update-organization': { standing: ['owner'] },
-  'delete-organization': { standing: ['owner'] },
+  'list-organization': { roles: [...EVERYBODY, 'audit-token'] },
+  'read-organization': { roles: EVERYBODY },
+  'update-organization': { roles: ['owner'] },
+  'delete-organization': { roles: ['owner'] },
   // The CLI asks for them before anything else, also in a run (clients.md §7).
-  'read-entitlements': { standing: [...EVERYBODY, 'run'] },
-  'manage-subscription': { standing: ['site-admin'] },
-  'read-audit-trail': { standing: ['organization-token', 'audit-token'] },
+  'read-entitlements': { roles: [...EVERYBODY, 'run'] },
+  'manage-subscription': { roles: ['site-admin'] },
+  'read-audit-trail': { roles: ['organization-token', 'audit-token'] },
   // What other services tell of what Cadastre does not keep: not for a token that only reads.
-  'report-facts': { standing: OWNERS_AND_TOKEN },
+  'report-facts': { roles: OWNERS_AND_TOKEN },
   // For how long it is kept.
-  'manage-audit-trail': { standing: ['owner'] },
-  'manage-organization-tokens': { standing: ['owner'] },
+  'manage-audit-trail': { roles: ['owner'] },
+  'manage-organization-tokens': { roles: ['owner'] },
 
   // People.
-  'read-user': { standing: EVERYBODY, self: true },
-  'update-account': { standing: [], self: true },
+  'read-user': { roles: EVERYBODY, self: true },
+  'update-account': { roles: [], self: true },
   // Invitations go by address, and nobody proves theirs: who could change it could have somebody else's.
-  'change-email': { standing: ['site-admin'] },
+  'change-email': { roles: ['site-admin'] },
   // Whoever asks for it asks who runs the site.
-  'forget-user': { standing: ['site-admin'] },
-  'manage-user-tokens': { standing: ['site-admin'], self: true },
-  'read-memberships': { standing: EVERYBODY, self: true },
-  'manage-memberships': { standing: [...OWNERS_AND_TOKEN, 'manageMembership'] },
+  'forget-user': { roles: ['site-admin'] },
+  'manage-user-tokens': { roles: ['site-admin'], self: true },
+  'read-memberships': { roles: EVERYBODY, self: true },
+  'manage-memberships': { roles: [...OWNERS_AND_TOKEN, 'manageMembership'] },
   // No mail is sent: who runs the site can vouch for a person.
-  'accept-membership': { standing: ['site-admin'], self: true },
-  'leave-organization': { standing: [], self: true },
+  'accept-membership': { roles: ['site-admin'], self: true },
+  'leave-organization': { roles: [], self: true },
 
   // Teams. Secret ones are for their members, and for who may see all of them.
-  'read-teams': { standing: EVERYBODY },
-  'read-secret-teams': { standing: [...OWNERS_AND_TOKEN, 'accessSecretTeams'], grant: 'own-team-tokens' },
-  'manage-teams': { standing: [...OWNERS_AND_TOKEN, 'manageTeams'] },
-  'manage-organization-access': { standing: [...OWNERS_AND_TOKEN, 'manageOrganizationAccess'] },
-  'manage-team-membership': { standing: [...OWNERS_AND_TOKEN, 'manageMembership'] },
-  'manage-team-tokens': { standing: [...OWNERS_AND_TOKEN, 'manageTeams'], grant: 'own-team-tokens' },
+  'read-teams': { roles: EVERYBODY },
+  'read-secret-teams': { roles: [...OWNERS_AND_TOKEN, 'accessSecretTeams'], grant: 'own-team-tokens' },
+  'manage-teams': { roles: [...OWNERS_AND_TOKEN, 'manageTeams'] },
+  'manage-organization-access': { roles: [...OWNERS_AND_TOKEN, 'manageOrganizationAccess'] },
+  'manage-team-membership': { roles: [...OWNERS_AND_TOKEN, 'manageMembership'] },
+  'manage-team-tokens': { roles: [...OWNERS_AND_TOKEN, 'manageTeams'], grant: 'own-team-tokens' },
   // Whoever is in it, or holds its token, owns the organization: nobody else may open that door.
-  'manage-owners': { standing: ['owner'] },
+  'manage-owners': { roles: ['owner'] },
 
   // What teams may do at places.
-  'read-workspace-access': { standing: WORKSPACE_READERS, grant: 'runs:read' },
-  'manage-workspace-access': { standing: WORKSPACE_MANAGERS, grant: 'admin' },
-  'read-project-access': { standing: PROJECT_READERS, grant: 'project-teams:read' },
-  'manage-project-access': { standing: PROJECT_MANAGERS, grant: 'project-teams:manage' },
+  'read-workspace-access': { roles: WORKSPACE_READERS, grant: 'runs:read' },
+  'manage-workspace-access': { roles: WORKSPACE_MANAGERS, grant: 'admin' },
+  'read-project-access': { roles: PROJECT_READERS, grant: 'project-teams:read' },
+  'manage-project-access': { roles: PROJECT_MANAGERS, grant: 'project-teams:manage' },
 
   // Projects.
-  'read-project': { standing: PROJECT_READERS, grant: 'project-settings:read' },
-  'create-project': { standing: PROJECT_MANAGERS },
-  'update-project': { standing: PROJECT_MANAGERS, grant: 'project-settings:update' },
+  'read-project': { roles: PROJECT_READERS, grant: 'project-settings:read' },
+  'create-project': { roles: PROJECT_MANAGERS },
+  'update-project': { roles: PROJECT_MANAGERS, grant: 'project-settings:update' },
   // Which agents execute the runs of its workspaces: they read and write their state.
   'change-project-execution': {
-    standing: PROJECT_MANAGERS,
+    roles: PROJECT_MANAGERS,
     grant: 'admin',
     refusal: 'Changing the execution mode or agent pool of a project needs admin access to its workspaces',
   },
-  'delete-project': { standing: PROJECT_MANAGERS, grant: 'project-settings:delete' },
+  'delete-project': { roles: PROJECT_MANAGERS, grant: 'project-settings:delete' },
 
   // Workspaces.
-  'create-workspace': { standing: WORKSPACE_MANAGERS, grant: 'create' },
-  'read-workspace': { standing: WORKSPACE_READERS, grant: 'see' },
+  'create-workspace': { roles: WORKSPACE_MANAGERS, grant: 'create' },
+  'read-workspace': { roles: WORKSPACE_READERS, grant: 'see' },
   // A run needs to know how a workspace stands, and not how it came to that, nor who was about it.
-  'read-workspace-history': { standing: WORKSPACE_READERS, grant: 'runs:read' },
-  'update-workspace': { standing: WORKSPACE_MANAGERS, grant: 'admin' },
+  'read-workspace-history': { roles: WORKSPACE_READERS, grant: 'runs:read' },
+  'update-workspace': { roles: WORKSPACE_MANAGERS, grant: 'admin' },
   // Admins of the workspace add to them and take from them (contract §4.3).
-  'replace-remote-state-consumers': { standing: WORKSPACE_MANAGERS },
+  'replace-remote-state-consumers': { roles: WORKSPACE_MANAGERS },
   // Asked of both projects (contract §5).
-  'move-workspace': { standing: PROJECT_MANAGERS, grant: 'move' },
-  'delete-workspace': { standing: WORKSPACE_MANAGERS, grant: 'delete' },
-  'force-delete-workspace': { standing: ['owner'], refusal: `Only owners may force a deletion. ${SAFE_DELETE}` },
+  'move-workspace': { roles: PROJECT_MANAGERS, grant: 'move' },
+  'delete-workspace': { roles: WORKSPACE_MANAGERS, grant: 'delete' },
+  'force-delete-workspace': { roles: ['owner'], refusal: `Only owners may force a deletion. ${SAFE_DELETE}` },
   'force-delete-own-workspace': {
-    standing: WORKSPACE_MANAGERS,
+    roles: WORKSPACE_MANAGERS,
     grant: 'admin',
     refusal: `Only who administers the workspace may force its deletion. ${SAFE_DELETE}`,
   },
-  'lock-workspace': { standing: WORKSPACE_MANAGERS, grant: 'locking' },
-  'force-unlock-workspace': { standing: WORKSPACE_MANAGERS, grant: 'admin' },
-  'tag-workspace': { standing: WORKSPACE_MANAGERS, grant: 'tags' },
+  'lock-workspace': { roles: WORKSPACE_MANAGERS, grant: 'locking' },
+  'force-unlock-workspace': { roles: WORKSPACE_MANAGERS, grant: 'admin' },
+  'tag-workspace': { roles: WORKSPACE_MANAGERS, grant: 'tags' },
   // Takes them from every workspace of the organization.
-  'delete-tags': { standing: WORKSPACE_MANAGERS },
-  'assign-ssh-key': { standing: WORKSPACE_WORKERS, grant: 'admin' },
+  'delete-tags': { roles: WORKSPACE_MANAGERS },
+  'assign-ssh-key': { roles: WORKSPACE_WORKERS, grant: 'admin' },
   // For who may delete what it deletes: `delete-state-data`.
-  'manage-data-retention': { standing: WORKSPACE_WORKERS, grant: 'admin' },
-  'manage-run-tasks': { standing: ['owner', 'manageRunTasks'], grant: 'run-tasks' },
+  'manage-data-retention': { roles: WORKSPACE_WORKERS, grant: 'admin' },
+  'manage-run-tasks': { roles: ['owner', 'manageRunTasks'], grant: 'run-tasks' },
 
   // Tagging policies: everybody may know the rules, and ask what a change of them would do.
-  'read-reserved-tag-keys': { standing: EVERYBODY },
-  'manage-reserved-tag-keys': { standing: WORKSPACE_MANAGERS },
+  'read-reserved-tag-keys': { roles: EVERYBODY },
+  'manage-reserved-tag-keys': { roles: WORKSPACE_MANAGERS },
 
   // Runs and what they are made of.
-  'read-runs': { standing: WORKSPACE_READERS, grant: 'runs:read' },
-  'queue-run': { standing: WORKSPACE_WORKERS, grant: 'runs:plan' },
-  'comment-run': { standing: WORKSPACE_WORKERS, grant: 'runs:plan' },
-  'apply-run': { standing: WORKSPACE_WORKERS, grant: 'runs:apply' },
-  'force-cancel-run': { standing: WORKSPACE_WORKERS, grant: 'admin' },
-  'execute-run': { standing: ['agent'] },
-  'read-configuration-version': { standing: WORKSPACE_READERS, grant: 'configurations:read' },
-  'create-configuration-version': { standing: WORKSPACE_WORKERS, grant: 'runs:plan' },
-  'delete-configuration-data': { standing: WORKSPACE_WORKERS, grant: 'admin' },
+  'read-runs': { roles: WORKSPACE_READERS, grant: 'runs:read' },
+  'queue-run': { roles: WORKSPACE_WORKERS, grant: 'runs:plan' },
+  'comment-run': { roles: WORKSPACE_WORKERS, grant: 'runs:plan' },
+  'apply-run': { roles: WORKSPACE_WORKERS, grant: 'runs:apply' },
+  'force-cancel-run': { roles: WORKSPACE_WORKERS, grant: 'admin' },
+  'execute-run': { roles: ['agent'] },
+  'read-configuration-version': { roles: WORKSPACE_READERS, grant: 'configurations:read' },
+  'create-configuration-version': { roles: WORKSPACE_WORKERS, grant: 'runs:plan' },
+  'delete-configuration-data': { roles: WORKSPACE_WORKERS, grant: 'admin' },
 
   // Variables.
-  'read-variables': { standing: WORKSPACE_READERS, grant: 'variables:read' },
-  'update-variables': { standing: WORKSPACE_MANAGERS, grant: 'variables:write' },
-  'read-variable-sets': { standing: WORKSPACE_READERS, grant: 'variable-sets:read' },
-  'manage-variable-sets': { standing: WORKSPACE_MANAGERS, grant: 'variable-sets:write' },
+  'read-variables': { roles: WORKSPACE_READERS, grant: 'variables:read' },
+  'update-variables': { roles: WORKSPACE_MANAGERS, grant: 'variables:write' },
+  'read-variable-sets': { roles: WORKSPACE_READERS, grant: 'variable-sets:read' },
+  'manage-variable-sets': { roles: WORKSPACE_MANAGERS, grant: 'variable-sets:write' },
 
   // The provider registry (contract §5). A run installs what its configuration wants.
-  'read-providers': { standing: [...EVERYBODY, 'run'] },
-  'manage-providers': { standing: ['owner', 'manageProviders'] },
+  'read-providers': { roles: [...EVERYBODY, 'run'] },
+  'manage-providers': { roles: ['owner', 'manageProviders'] },
 
   // Keys and agents.
-  'read-ssh-keys': { standing: [...WORKSPACE_WORKERS, 'manageVcsSettings'] },
-  'manage-ssh-keys': { standing: ['owner', 'manageVcsSettings'] },
-  'read-agent-pools': { standing: EVERYBODY },
-  'manage-agent-pools': { standing: [...OWNERS_AND_TOKEN, 'manageAgentPools'] },
-  'manage-agent-tokens': { standing: ['owner', 'manageAgentPools'] },
+  'read-ssh-keys': { roles: [...WORKSPACE_WORKERS, 'manageVcsSettings'] },
+  'manage-ssh-keys': { roles: ['owner', 'manageVcsSettings'] },
+  'read-agent-pools': { roles: EVERYBODY },
+  'manage-agent-pools': { roles: [...OWNERS_AND_TOKEN, 'manageAgentPools'] },
+  'manage-agent-tokens': { roles: ['owner', 'manageAgentPools'] },
   // Agents of these pools read and write the state of every workspace in `remote` mode.
   'manage-remote-agent-pools': {
-    standing: ['owner'],
+    roles: ['owner'],
     refusal:
       'Only owners of the organization may manage an agent pool that executes runs in remote mode (remote-runs-enabled)',
   },
 
   // State.
-  'read-state-outputs': { standing: WORKSPACE_READERS, grant: 'state-versions:read-outputs' },
-  'read-state': { standing: WORKSPACE_READERS, grant: 'state-versions:read' },
-  'create-state': { standing: WORKSPACE_WORKERS, grant: 'state-versions:write' },
-  'delete-state-data': { standing: WORKSPACE_WORKERS, grant: 'admin' },
+  'read-state-outputs': { roles: WORKSPACE_READERS, grant: 'state-versions:read-outputs' },
+  'read-state': { roles: WORKSPACE_READERS, grant: 'state-versions:read' },
+  'create-state': { roles: WORKSPACE_WORKERS, grant: 'state-versions:write' },
+  'delete-state-data': { roles: WORKSPACE_WORKERS, grant: 'admin' },
 } as const satisfies Record<string, PermissionRule>;
 
 export type Permission = keyof typeof permissions;
@@ -193,7 +193,7 @@ export const can = (
 ): boolean => {
   const rule: PermissionRule = permissions[permission];
   const standing = getRolesIn(actor, organization);
-  if (rule.standing.some((sufficient) => standing.has(sufficient))) return true;
+  if (rule.roles.some((sufficient) => standing.has(sufficient))) return true;
   if (rule.self && actor.kind === 'user' && actor.id === user) return true;
   return rule.grant !== undefined && grants !== undefined && hasCapability(grants, rule.grant);
 };

@@ -46,7 +46,7 @@ export class AgentPoolsController {
     const withWorkspaces = includes(query);
     const page = parsePage(query);
     const filter = parseAgentPoolFilter(query);
-    const { rows, total } = await listAgentPools(this.database, this.asking(actor), organization, page, filter);
+    const { rows, total } = await listAgentPools(this.database, this.toReader(actor), organization, page, filter);
     const included = withWorkspaces ? await this.workspacesOf(rows, actor) : undefined;
     return renderPage(rows.map(renderAgentPool), page, total, request.url, included);
   }
@@ -66,7 +66,7 @@ export class AgentPoolsController {
   @Get('agent-pools/:id')
   async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
     const withWorkspaces = includes(query);
-    const row = await findAgentPool(this.database, this.asking(actor), 'read-agent-pools', id);
+    const row = await findAgentPool(this.database, this.toReader(actor), 'read-agent-pools', id);
     return renderDocument(renderAgentPool(row), withWorkspaces ? await this.workspacesOf([row], actor) : undefined);
   }
 
@@ -93,7 +93,7 @@ export class AgentPoolsController {
     );
   }
 
-  private asking(actor: Actor): AgentPoolReader {
+  private toReader(actor: Actor): AgentPoolReader {
     return { actor, now: this.clock.now() };
   }
 }

@@ -88,7 +88,7 @@ export class AgentPoolsHandler extends AggregateHandler<AgentPoolOperations> {
         },
         command: () => ({ type: 'CreateAgentPool', data: settings }) as const,
         organization: ({ parent }) => parent.organization,
-        holding: ({ parent }) => buildPreconditions(parent),
+        preconditions: ({ parent }) => buildPreconditions(parent),
         context: createEventContext(actor),
         read: () => [selectAgentPoolById(id, { actor, now: this.clock.now() })],
       })
@@ -109,7 +109,7 @@ export class AgentPoolsHandler extends AggregateHandler<AgentPoolOperations> {
         },
         command: () => ({ type: 'UpdateAgentPool', data: { changes } }) as const,
         organization: ({ pool }) => pool.organization,
-        holding: ({ pool, tokens }) => [...buildPreconditions(pool), ...tokens.writes],
+        preconditions: ({ pool, tokens }) => [...buildPreconditions(pool), ...tokens.writes],
         context: createEventContext(actor),
         read: ({ tokens }) => [selectAgentPoolById(id, { actor, now: this.clock.now() }), ...tokens.statements],
       })
@@ -141,7 +141,7 @@ export class AgentPoolsHandler extends AggregateHandler<AgentPoolOperations> {
       },
       command: ({ pool: { use } }) => ({ type: 'DeleteAgentPool', data: { use } }) as const,
       organization: ({ pool }) => pool.organization,
-      holding: ({ tokens }) => tokens.writes,
+      preconditions: ({ tokens }) => tokens.writes,
       context: createEventContext(actor),
       // Another request can assign the pool between the count and the lock of the stream.
       read: ({ pool, tokens }) => [...tokens.statements, raiseConflictWhen(isUsed(id, pool.organization))],

@@ -40,9 +40,9 @@ export const selectUsablePoolVersion = ({ pool, organization, ...user }: PoolCho
 export const expectPoolVersion = (
   pool: string | null,
   version: number | null,
-  { pointer, place = 'here' }: { readonly pointer: string; readonly place?: string },
+  { pointer, locationText = 'here' }: { readonly pointer: string; readonly locationText?: string },
 ): readonly StreamWrite[] => {
   if (pool === null) return [];
-  if (version === null) throw unprocessable(`Agent pool does not exist, or is not allowed ${place}`, pointer);
+  if (version === null) throw unprocessable(`Agent pool does not exist, or is not allowed ${locationText}`, pointer);
   return [expectVersion(pool, version)];
 };

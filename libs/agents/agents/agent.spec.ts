@@ -41,11 +41,11 @@ describe('the status of an agent', () => {
     ['busy', '09:59:59', 'errored'],
     ['exited', '01:00:00', 'exited'],
     ['errored', '11:59:59', 'errored'],
-  ] as const)('that said %s at %s is %s at noon', (said, time, status) => {
-    expect(computeAgentStatus({ said, lastPingAt: `2026-11-21T${time}.000Z` }, now)).toBe(status);
+  ] as const)('that said %s at %s is %s at noon', (reported, time, status) => {
+    expect(computeAgentStatus({ reported, lastPingAt: `2026-11-21T${time}.000Z` }, now)).toBe(status);
   });
 
   it('is unknown without a ping', () => {
-    expect(computeAgentStatus({ said: null, lastPingAt: null }, now)).toBe('unknown');
+    expect(computeAgentStatus({ reported: null, lastPingAt: null }, now)).toBe('unknown');
   });
 });

@@ -10,14 +10,14 @@ const UNKNOWN_AFTER_MS = 3 * 60_000;
 export const ERRORED_AFTER_MS = 2 * 3_600_000;
 
 /** Its last ping: what it said, and when; null where it has none. */
-export type Ping = { readonly said: AgentStatus | null; readonly lastPingAt: Timestamp | null };
+export type Ping = { readonly reported: AgentStatus | null; readonly lastPingAt: Timestamp | null };
 
-export const computeAgentStatus = ({ said, lastPingAt }: Ping, now: Date): AgentStatus => {
-  if (said === null || lastPingAt === null) return 'unknown';
-  if (said === 'exited' || said === 'errored') return said;
+export const computeAgentStatus = ({ reported, lastPingAt }: Ping, now: Date): AgentStatus => {
+  if (reported === null || lastPingAt === null) return 'unknown';
+  if (reported === 'exited' || reported === 'errored') return reported;
   const silence = now.getTime() - Date.parse(lastPingAt);
   if (silence > ERRORED_AFTER_MS) return 'errored';
-  return silence > UNKNOWN_AFTER_MS ? 'unknown' : said;
+  return silence > UNKNOWN_AFTER_MS ? 'unknown' : reported;
 };
 
 /**

@@ -29,7 +29,7 @@ export class AgentsHandler extends AggregateHandler<AgentOperations> {
       load: async () => ({ ...newStream(id, agent), parent: await loadPoolForAgent(this.store.database, actor, pool) }),
       command: () => ({ type: 'RegisterAgent', data }) as const,
       organization: ({ parent }) => parent.organization,
-      holding: ({ parent }) => parent.held.map(({ stream, version }) => expectVersion(stream, version)),
+      preconditions: ({ parent }) => parent.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
       context: createEventContext(actor),
       read: () => [upsertPing(id, 'idle', this.clock.now().toISOString()), selectAgentById(id)],
     });

@@ -15,7 +15,7 @@ export type AgentRow = Ping & {
 };
 
 const COLUMNS = sql.raw(`a.id, a.organization, a.pool, a.name, a.ip_address as "ipAddress", a.created_at as "createdAt",
-  g.status as said, g.at as "lastPingAt"`);
+  g.status as reported, g.at as "lastPingAt"`);
 const FROM = sql.raw('from agents a left join agents.pings g on g.agent = a.id');
 
 export const selectAgentById = (id: string): Sql => sql`select ${COLUMNS} ${FROM} where a.id = ${id}`;
@@ -54,13 +54,13 @@ type PoolForAgent = {
   readonly pool: string;
   readonly organization: string;
   /** What must be there still when the agent is: the pool, and the organization, whose end the pool's stream does not tell. */
-  readonly held: readonly StreamVersion[];
+  readonly preconditions: readonly StreamVersion[];
 };
 
 /** The pool that an agent wants to join with the pool's token. */
 export const loadPoolForAgent = async (database: Database, actor: Actor, id: string): Promise<PoolForAgent> => {
   const row = await database.row<PoolForAgent>(sql`
-    select ap.id as pool, ap.organization, ${selectStreamVersions(sql.raw('array[ap.id, ap.organization]'))} as held
+    select ap.id as pool, ap.organization, ${selectStreamVersions(sql.raw('array[ap.id, ap.organization]'))} as preconditions
       from agent_pools ap where ap.id = ${id} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   requireOwnPool(actor, row);
@@ -79,14 +79,14 @@ export const recordPing = async (
   database: Database,
   actor: Actor,
   id: string,
-  said: AgentStatus,
+  reported: AgentStatus,
   at: Timestamp,
 ): Promise<AgentRow> => {
   const row = await findAgentRow(database, actor, id);
   requireOwnPool(actor, row);
-  const [written] = await database.rows(upsertPing(id, said, at));
+  const [written] = await database.rows(upsertPing(id, reported, at));
   if (!written) throw notFound();
-  return { ...row, said, lastPingAt: at };
+  return { ...row, reported, lastPingAt: at };
 };
 
 /** One page of a pool's agents and the count of all, in one statement. */

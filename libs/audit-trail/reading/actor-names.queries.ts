@@ -9,7 +9,7 @@ type ActorRow = { readonly name: string; readonly accessor: string };
  * have ever acted in the organization, which are as many as people. Names in the clear are looked up with the trail itself.
  */
 export const findActorsByName = async (
-  { database, seals }: EventStore,
+  { database, personalDataCipher }: EventStore,
   { organization, filter: { actor: names } }: Pick<TrailQuery, 'organization' | 'filter'>,
 ): Promise<readonly string[]> => {
   if (names.length === 0) return [];
@@ -18,6 +18,6 @@ export const findActorsByName = async (
     sql.unkept(sql`
       select name, accessor from audit_trail_actors where organization = ${organization} and name like '~sealed:%'`),
   );
-  const opened = await seals.openIn(people);
+  const opened = await personalDataCipher.openIn(people);
   return opened.filter(({ name }) => names.includes(name)).map(({ accessor }) => accessor);
 };

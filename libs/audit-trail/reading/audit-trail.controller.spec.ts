@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 afterEach(() => {
-  clock.ahead = 0;
+  clock.offsetMs = 0;
 });
 
 /** One of the test's own. */
@@ -61,7 +61,7 @@ describe('GET /organization/audit-trail', () => {
   it('tells what happened, newest first, in the form of the contract', async () => {
     const { id, workspace, reader } = await makePlace();
     // The trail moves what happens at a whole second, or at once with something else.
-    clock.ahead = 2_500 - (Date.now() % 1_000);
+    clock.offsetMs = 2_500 - (Date.now() % 1_000);
     await server.post(`/api/v2/workspaces/${workspace}/actions/lock`, { reason: 'spring cleaning' });
     const { data } = await readTrail(reader);
     const [account, [event]] = await Promise.all([
@@ -412,9 +412,9 @@ describe('retention', () => {
   it('shows fourteen days, pruned or not', async () => {
     const { workspace, reader } = await makePlace();
     const before = listIds(await readTrail(reader));
-    clock.ahead = 13.9 * DAY_MS;
+    clock.offsetMs = 13.9 * DAY_MS;
     expect(listIds(await readTrail(reader))).toEqual(before);
-    clock.ahead = 14.1 * DAY_MS;
+    clock.offsetMs = 14.1 * DAY_MS;
     expect(await readTrail(reader)).toMatchObject({ data: [], pagination: { total_count: 0, total_pages: 0 } });
     await act(server, workspace, 'lock');
     expect(listActions(await readTrail(reader, { since: '2020-01-01' }))).toEqual(['workspace lock']);

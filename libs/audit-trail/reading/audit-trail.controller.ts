@@ -50,7 +50,7 @@ export class AuditTrailController {
     if (!wantsLines(accept, query)) {
       return Buffer.from(JSON.stringify(await this.pages.read(parseTrailPageQuery(query, question), actor)));
     }
-    const lines = await this.exports.begin(question, actor);
+    const lines = await this.exports.start(question, actor);
     void reply.header('content-type', JSON_LINES);
     return new StreamableFile(lines);
   }

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 afterEach(() => {
-  clock.ahead = 0;
+  clock.offsetMs = 0;
 });
 
 const makePlace = (): Promise<AuditedOrganization> => createAuditedOrganization(server, `mill-${(number += 1)}`);
@@ -164,7 +164,7 @@ describe('a cursor that has become too old', () => {
   it('is as good as ever for who has seen all there was', async () => {
     const { workspace, reader } = await makePlace();
     const [newest = ''] = listIds(await readTrail(reader));
-    clock.ahead = 40 * DAY_MS;
+    clock.offsetMs = 40 * DAY_MS;
     for (const pruned of [false, true]) {
       if (pruned) await prune();
       expect(await follow(reader, newest)).toMatchObject({ data: [], pagination: { next_after: newest } });
@@ -177,7 +177,7 @@ describe('a cursor that has become too old', () => {
   it('is refused, in words of its own, for who has missed something', async () => {
     const { workspace, reader } = await makePlace();
     const [, missed = ''] = listIds(await readTrail(reader));
-    clock.ahead = 15 * DAY_MS;
+    clock.offsetMs = 15 * DAY_MS;
     await act(server, workspace, 'lock');
     for (const pruned of [false, true]) {
       if (pruned) await prune();
@@ -195,9 +195,9 @@ describe('what is pruned between how the trail is found to stand and what is rea
     const row = database.row.bind(database);
     database.row = (async (statement: Sql) => {
       const found = await row(statement);
-      if (found && 'kept' in found) {
+      if (found && 'retained' in found) {
         database.row = row;
-        clock.ahead = days * DAY_MS;
+        clock.offsetMs = days * DAY_MS;
         await prune();
       }
       return found;
@@ -207,7 +207,7 @@ describe('what is pruned between how the trail is found to stand and what is rea
   /** Some entries of today, and three of ten days later. */
   const makeOldPlace = async (): Promise<AuditedOrganization & { readonly ids: readonly string[] }> => {
     const place = await makePlace();
-    clock.ahead = 10 * DAY_MS;
+    clock.offsetMs = 10 * DAY_MS;
     for (const action of ['lock', 'unlock', 'lock'] as const) await act(server, place.workspace, action);
     return { ...place, ids: listIds(await readTrail(place.reader)).toReversed() };
   };

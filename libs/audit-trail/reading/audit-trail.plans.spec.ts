@@ -74,7 +74,7 @@ const trailOf = async (question: TrailQuery): Promise<TrailWindow> => {
   // `asked` knows of rows alone.
   const row = async (database: Database) =>
     readTrail({ row: async (statement: never) => (await database.rows(statement))[0] } as never, actor, question, {
-      walk: null,
+      pagination: null,
       untold: ['RunPlanned'],
     });
   const trail = await expectFew(row, 10);
@@ -169,7 +169,10 @@ it('of 20,000 who have acted in the clear none is read to find the sealed names'
   await server.database.rows(sql`analyze audit_trail_actors`);
   const filter = { ...UNFILTERED, actor: ['ada'] };
   const { statement } = await captureStatement(server.database, (database) =>
-    findActorsByName({ database, seals: server.store.seals } as never, questionOf({ filter })),
+    findActorsByName(
+      { database, personalDataCipher: server.store.personalDataCipher } as never,
+      questionOf({ filter }),
+    ),
   );
   const plan = await planFor(server.database, statement);
   expect(readWhole(plan, ['audit_trail_actors'])).toEqual([]);

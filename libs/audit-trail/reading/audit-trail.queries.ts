@@ -19,7 +19,7 @@ export type TrailWindow = {
   readonly last: Timestamp;
   readonly length: number;
   /** The first that is still shown; and the first of these that is later than `since`. One past the end where none is. */
-  readonly kept: number;
+  readonly retained: number;
   readonly first: number;
   /** The last that is not later than `until`, and the last not later than the walk's bound; 0 where all are. */
   readonly until: number;
@@ -47,15 +47,15 @@ export const readTrail = async (
   database: Database,
   actor: Actor,
   { organization, since, until, after, filter, now }: TrailQuery,
-  { walk, untold }: { readonly walk: PinnedPagination | null; readonly untold: readonly string[] },
+  { pagination, untold }: { readonly pagination: PinnedPagination | null; readonly untold: readonly string[] },
 ): Promise<TrailWindow | undefined> => {
   const shown = sql`e.timestamp >= ${selectKeptFrom(now)}`;
   const later = since === null ? shown : sql`${shown} and e.timestamp > ${formatTimestamp(since)}`;
   const cursor = after || null;
   const row = await database.row<TrailWindow & { open: boolean | null }>(sql`
-    select t.open, coalesce(t.last, 'epoch') as last, t.length, ${selectFirstOrdinal(shown)} as kept, ${selectFirstOrdinal(later)} as first,
+    select t.open, coalesce(t.last, 'epoch') as last, t.length, ${selectFirstOrdinal(shown)} as retained, ${selectFirstOrdinal(later)} as first,
            ${until === null ? sql`t.length` : selectOrdinalBefore(formatTimestamp(until))} as until,
-           ${walk === null ? sql`t.length` : selectOrdinalBefore(walk.upper)} as pinned,
+           ${pagination === null ? sql`t.length` : selectOrdinalBefore(pagination.upper)} as pinned,
            (select e.ordinal from audit_trail_entries e
              where e.id = ${cursor}::uuid and e.organization = asked.organization) as cursor,
            exists (select from event_store.events v

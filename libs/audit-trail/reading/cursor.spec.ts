@@ -3,7 +3,7 @@ import { Refusal } from '#kernel';
 import { buildCursorPagination, computeRangeAfter, type CursorPosition } from './cursor.js';
 
 const after = (following: Partial<CursorPosition>) => () =>
-  computeRangeAfter({ after: 'id', cursor: 20, happened: true, kept: 11, first: 11, upTo: 30, ...following });
+  computeRangeAfter({ after: 'id', cursor: 20, happened: true, retained: 11, first: 11, upTo: 30, ...following });
 
 describe('what comes after a cursor', () => {
   it('begins behind it, and ends where the question does', () => {

@@ -9,7 +9,7 @@ export type CursorPosition = {
   readonly cursor: number | null;
   readonly happened: boolean;
   /** The first entry that is still shown. */
-  readonly kept: number;
+  readonly retained: number;
   /** The first and the last of what else is asked for. */
   readonly first: number;
   readonly upTo: number;
@@ -26,10 +26,10 @@ export const createEntriesGoneRefusal = (): Refusal =>
  * told, or it would take what is left for all there was. Where the cursor alone has become too old nothing is missing: the
  * entry before the first that is shown stays for that (entry-retention.queries.ts).
  */
-export const computeRangeAfter = ({ after, cursor, happened, kept, first, upTo }: CursorPosition): OrdinalRange => {
+export const computeRangeAfter = ({ after, cursor, happened, retained, first, upTo }: CursorPosition): OrdinalRange => {
   if (!after) return { from: first, to: upTo };
   if (cursor === null && !happened) throw refuse('After is not the id of an entry of this trail');
-  if (cursor === null || cursor < kept - 1) throw createEntriesGoneRefusal();
+  if (cursor === null || cursor < retained - 1) throw createEntriesGoneRefusal();
   return { from: Math.max(first, cursor + 1), to: upTo };
 };
 

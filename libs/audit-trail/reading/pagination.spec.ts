@@ -14,8 +14,8 @@ const secondsAgo = (seconds: number): string => new Date(NOW.getTime() - seconds
 
 const LAST = secondsAgo(1);
 const PINNED = secondsAgo(20);
-const walk: PinnedPagination = { upper: PINNED, startedAt: secondsAgo(10) };
-const anew = { upper: LAST, newer: 0, begins: { upper: LAST, startedAt: NOW.toISOString() } };
+const pagination: PinnedPagination = { upper: PINNED, startedAt: secondsAgo(10) };
+const anew = { upper: LAST, newer: 0, newPagination: { upper: LAST, startedAt: NOW.toISOString() } };
 
 const view = (asked: Partial<PageViewRequest>) =>
   choosePageView({
@@ -23,7 +23,7 @@ const view = (asked: Partial<PageViewRequest>) =>
     resumes: false,
     now: NOW,
     last: LAST,
-    walk: null,
+    pagination: null,
     newer: 0,
     ...asked,
   });
@@ -36,8 +36,12 @@ describe('a walk through the pages', () => {
 
   it('goes on from where it began', () => {
     const page = { number: 2, size: 10 };
-    expect(view({ page, walk, newer: 4 })).toEqual({ upper: PINNED, newer: 0, begins: null });
-    expect(view({ page, walk, newer: 4, resumes: true })).toEqual({ upper: PINNED, newer: 0, begins: null });
+    expect(view({ page, pagination, newer: 4 })).toEqual({ upper: PINNED, newer: 0, newPagination: null });
+    expect(view({ page, pagination, newer: 4, resumes: true })).toEqual({
+      upper: PINNED,
+      newer: 0,
+      newPagination: null,
+    });
   });
 
   it('begins in the middle for who is there without a beginning', () => {
@@ -45,21 +49,25 @@ describe('a walk through the pages', () => {
   });
 
   it('begins anew with page 1', () => {
-    expect(view({ walk, newer: 4 })).toEqual(anew);
+    expect(view({ pagination, newer: 4 })).toEqual(anew);
   });
 
   it('shows who resumes what is newer before the pinned first page', () => {
-    expect(view({ walk, newer: 4, resumes: true })).toEqual({ upper: PINNED, newer: 4, begins: null });
+    expect(view({ pagination, newer: 4, resumes: true })).toEqual({ upper: PINNED, newer: 4, newPagination: null });
   });
 
   it('leaves the newest for later where that would be too much: begun anew, it would lose what is pushed off page 1', () => {
-    expect(view({ walk, newer: 10_001, resumes: true })).toEqual({ upper: PINNED, newer: 10_000, begins: null });
+    expect(view({ pagination, newer: 10_001, resumes: true })).toEqual({
+      upper: PINNED,
+      newer: 10_000,
+      newPagination: null,
+    });
   });
 
   it('begins anew after a while, which is no round one, or a poll that follows a broken one would stand astride it', () => {
-    const startedAgo = (seconds: number): PinnedPagination => ({ ...walk, startedAt: secondsAgo(seconds) });
-    expect(view({ walk: startedAgo(61), newer: 4, resumes: true })).toMatchObject({ upper: PINNED });
-    expect(view({ walk: startedAgo(91), newer: 4, resumes: true })).toEqual(anew);
+    const startedAgo = (seconds: number): PinnedPagination => ({ ...pagination, startedAt: secondsAgo(seconds) });
+    expect(view({ pagination: startedAgo(61), newer: 4, resumes: true })).toMatchObject({ upper: PINNED });
+    expect(view({ pagination: startedAgo(91), newer: 4, resumes: true })).toEqual(anew);
   });
 
   it('is kept where there is a second page, or where page 1 may be asked for again', () => {
@@ -84,10 +92,10 @@ describe('a reader who throws page 1 away, and gets all pages side by side, the 
       page: (number: number) => {
         const pinned = kept ? Date.parse(kept.upper) : 0;
         const page = { number, size };
-        const asked = { page, resumes: true, now: new Date(ms), last: timeOf(length), walk: kept };
-        const { begins, newer } = choosePageView({ ...asked, newer: length - pinned });
-        if (begins) kept = begins;
-        const all = { from: 1, to: begins ? length : pinned };
+        const asked = { page, resumes: true, now: new Date(ms), last: timeOf(length), pagination: kept };
+        const { newPagination, newer } = choosePageView({ ...asked, newer: length - pinned });
+        if (newPagination) kept = newPagination;
+        const all = { from: 1, to: newPagination ? length : pinned };
         return { pages: Math.ceil(all.to / size), entries: computePageRange(all, page, newer) };
       },
     };

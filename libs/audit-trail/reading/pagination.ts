@@ -36,7 +36,7 @@ export type PageView = {
   /** So many entries are shown before the first page: those next to it. */
   readonly newer: number;
   /** The walk that begins with this page; null where one goes on. */
-  readonly begins: PinnedPagination | null;
+  readonly newPagination: PinnedPagination | null;
 };
 
 export type PageViewRequest = {
@@ -46,17 +46,17 @@ export type PageViewRequest = {
   readonly now: Date;
   /** The newest entry's. */
   readonly last: Timestamp;
-  readonly walk: PinnedPagination | null;
+  readonly pagination: PinnedPagination | null;
   /** How many entries are newer than the walk's bound. */
   readonly newer: number;
 };
 
-export const choosePageView = ({ page, resumes, now, last, walk, newer }: PageViewRequest): PageView => {
-  if (walk && page.number > 1) return { upper: walk.upper, newer: 0, begins: null };
-  if (walk && resumes && now.getTime() - Date.parse(walk.startedAt) <= RESUME_WINDOW_MS) {
-    return { upper: walk.upper, newer: Math.min(newer, MAX_NEWER_ENTRIES), begins: null };
+export const choosePageView = ({ page, resumes, now, last, pagination, newer }: PageViewRequest): PageView => {
+  if (pagination && page.number > 1) return { upper: pagination.upper, newer: 0, newPagination: null };
+  if (pagination && resumes && now.getTime() - Date.parse(pagination.startedAt) <= RESUME_WINDOW_MS) {
+    return { upper: pagination.upper, newer: Math.min(newer, MAX_NEWER_ENTRIES), newPagination: null };
   }
-  return { upper: last, newer: 0, begins: { upper: last, startedAt: now.toISOString() } };
+  return { upper: last, newer: 0, newPagination: { upper: last, startedAt: now.toISOString() } };
 };
 
 /** Most polls get all there is on one page; of these, only those that resume can be asked for again (see above). */

@@ -24,24 +24,25 @@ export class TrailPageReader {
     const { data, pagination } = await (question.after === null
       ? this.numbered(question, actor)
       : this.following(question, actor));
-    const opened = await this.store.seals.openIn(data);
+    const opened = await this.store.personalDataCipher.openIn(data);
     return { data: opened.map((entry) => renderEntry(entry, this.showing)), pagination };
   }
 
   private async numbered(question: TrailPageQuery, actor: Actor): Promise<TrailPage<TrailEntry>> {
     const { database } = this.store;
     const reader = computeReaderKey(actor, question);
-    const [walk] = await Promise.all([
+    const [pagination] = await Promise.all([
       findPagination(database, reader, question.now),
       waitForTrail(this.store, question.organization),
     ]);
-    const trail = await loadTrail(this.store, question, actor, walk);
-    const view = choosePageView({ ...question, walk, ...trail, newer: trail.length - trail.pinned });
-    const upper = view.begins ? trail.length : trail.pinned;
+    const trail = await loadTrail(this.store, question, actor, pagination);
+    const view = choosePageView({ ...question, pagination, ...trail, newer: trail.length - trail.pinned });
+    const upper = view.newPagination ? trail.length : trail.pinned;
     const pinned = { from: trail.first, to: Math.min(upper, trail.until) };
     const newer = Math.max(0, Math.min(view.newer, trail.until - pinned.to));
     const found = await readPage(database, question, trail, { pinned, newer });
-    if (view.begins && shouldSavePagination(question, found.total)) await savePagination(database, reader, view.begins);
+    if (view.newPagination && shouldSavePagination(question, found.total))
+      await savePagination(database, reader, view.newPagination);
     return { data: found.entries, pagination: buildPagination(question.page, found.total, found.newer) };
   }
 

@@ -19,11 +19,11 @@ export const loadTrail = async (
   store: EventStore,
   question: TrailQuery,
   actor: Actor,
-  walk: PinnedPagination | null = null,
+  pagination: PinnedPagination | null = null,
 ): Promise<TrailWindow> => {
   // Asked of cursors alone.
   const untold = question.after ? listUnauditedTypes(store.kinds) : [];
-  const trail = await readTrail(store.database, actor, question, { walk, untold });
+  const trail = await readTrail(store.database, actor, question, { pagination, untold });
   if (!trail) throw notFound();
   return { ...trail, accessors: [...trail.accessors, ...(await findActorsByName(store, question))] };
 };

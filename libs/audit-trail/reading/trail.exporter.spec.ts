@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 afterEach(() => {
-  clock.ahead = 0;
+  clock.offsetMs = 0;
 });
 
 /** Far more than goes into what lies between two programs. */
@@ -171,7 +171,7 @@ describe('the reader of an export', () => {
     const { reader } = await openLines(server, token, query);
     await reader.read();
     // All but a hundred are too old.
-    clock.ahead = 14 * DAY_MS + 24_900_000;
+    clock.offsetMs = 14 * DAY_MS + 24_900_000;
     await runJobOnce(createPruningJob(server.database, clock));
     const { ids, isComplete } = await restOf(reader);
     expect(isComplete).toBe(false);

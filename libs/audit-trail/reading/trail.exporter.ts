@@ -25,7 +25,7 @@ export class TrailExporter implements OnModuleDestroy {
   ) {}
 
   /** The stretch is fixed: what is written meanwhile is not in it, and nothing comes twice. */
-  async begin(question: TrailQuery, actor: Actor): Promise<Readable> {
+  async start(question: TrailQuery, actor: Actor): Promise<Readable> {
     const { trail, stretch } = await loadCursorRange(this.store, question, actor);
     // Texts as they are: as buffers they would lie outside of the heap, where collections come too seldom for them.
     const lines = Readable.from(this.lines(question, trail, stretch));
@@ -48,7 +48,7 @@ export class TrailExporter implements OnModuleDestroy {
       if (question.after || next > from) await refuseGaps(this.store, question, stretch, read);
       count = read.length;
       next = (read.at(-1)?.ordinal ?? to) + 1;
-      const text = await this.store.seals.openInText(read.map(({ line }) => `${line}\n`).join(''));
+      const text = await this.store.personalDataCipher.openInText(read.map(({ line }) => `${line}\n`).join(''));
       // What has waited for the rows knows what waits for the next ones: once the first has grown old, all that came after
       // it would stay until the slow kind of garbage collection comes, a hundred megabytes later.
       read.length = 0;

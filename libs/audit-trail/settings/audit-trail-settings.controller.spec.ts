@@ -269,7 +269,7 @@ describe('entries are kept', () => {
       [29, all],
       [2, 0],
     ] as const) {
-      clock.ahead += days * DAY_MS;
+      clock.offsetMs += days * DAY_MS;
       expect(await count(reader)).toBe(expected);
       await prune();
       expect(await count(reader)).toBe(expected);
@@ -278,7 +278,7 @@ describe('entries are kept', () => {
     const other = await makePlace();
     await set(other.name, null);
     const whole = await count(other.reader);
-    clock.ahead += 4_000 * DAY_MS;
+    clock.offsetMs += 4_000 * DAY_MS;
     await prune();
     expect(await count(other.reader)).toBe(whole);
     await expectTrue();
@@ -286,7 +286,7 @@ describe('entries are kept', () => {
 
   it('for a shorter time, from the next question on', async () => {
     const { name, workspace, reader } = await makePlace();
-    clock.ahead += 2 * DAY_MS;
+    clock.offsetMs += 2 * DAY_MS;
     await act(server, workspace, 'lock');
     expect(await count(reader)).toBeGreaterThan(1);
     await set(name, 1);
@@ -298,7 +298,7 @@ describe('entries are kept', () => {
 
   it('for longer only where they still were kept: what was too old once does not come back, not by a rebuild either', async () => {
     const { name, workspace, reader } = await makePlace();
-    clock.ahead += 20 * DAY_MS;
+    clock.offsetMs += 20 * DAY_MS;
     await act(server, workspace, 'lock');
     await set(name, null);
     const left = ['organization update', 'workspace lock'];
@@ -318,10 +318,10 @@ describe('entries are kept', () => {
     await waitForFollowers(server.store, 'audit_trail');
     const kept = async () =>
       (await server.database.rows(sql`select 1 from audit_trail_entries where organization = ${id}`)).length;
-    clock.ahead += 13 * DAY_MS;
+    clock.offsetMs += 13 * DAY_MS;
     await prune();
     expect(await kept()).toBeGreaterThan(3);
-    clock.ahead += 2 * DAY_MS;
+    clock.offsetMs += 2 * DAY_MS;
     await prune();
     expect(await kept()).toBe(1);
     await expectTrue();
@@ -332,7 +332,7 @@ describe('entries are kept', () => {
     await set(long.name, 90);
     await set(short.name, 2);
     const all = await count(long.reader);
-    clock.ahead += 30 * DAY_MS;
+    clock.offsetMs += 30 * DAY_MS;
     await prune();
     expect([await count(long.reader), await count(short.reader)]).toEqual([all, 0]);
   });

@@ -114,7 +114,8 @@ export class AuditTrailSettingsHandler extends AggregateHandler<TrailSettingsOpe
       },
       command,
       organization: ({ settings }) => settings.organization,
-      holding: ({ settings }) => settings.held.map(({ stream, version }) => expectVersion(stream, version)),
+      preconditions: ({ settings }) =>
+        settings.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
       context: createEventContext(actor),
       read: ({ settings }) => [read(settings.organization)],
     });

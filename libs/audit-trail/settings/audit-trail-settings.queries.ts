@@ -35,7 +35,7 @@ export type TrailSettingsForCommand = {
   readonly stream: string;
   readonly snapshot: StreamSnapshot | null;
   /** The organization, which may be about to go. */
-  readonly held: readonly StreamVersion[];
+  readonly preconditions: readonly StreamVersion[];
 };
 
 export const loadTrailSettingsForCommand = async (
@@ -45,7 +45,7 @@ export const loadTrailSettingsForCommand = async (
 ): Promise<TrailSettingsForCommand> => {
   const row = await database.row<Omit<TrailSettingsForCommand, 'stream'>>(sql`
     select o.id as organization, o.feature_set as "featureSet", ${selectSnapshotJson("replace(o.id, 'org-', 'atrail-')")} as snapshot,
-           ${selectStreamVersions(sql`array[o.id]`)} as held
+           ${selectStreamVersions(sql`array[o.id]`)} as preconditions
       from organizations o where o.name = ${name} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   requirePermission(actor, 'manage-audit-trail', row);

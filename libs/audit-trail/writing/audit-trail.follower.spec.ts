@@ -107,7 +107,7 @@ describe('the audit trail’s view', () => {
     expect(await prune()).toBe(0);
     const old = (await stored()).length;
     const trails = (await server.database.rows(sql`select 1 from audit_trails`)).length;
-    clock.ahead = 14.5 * DAY_MS;
+    clock.offsetMs = 14.5 * DAY_MS;
     await act(server, workspace, 'lock');
     await readTrail(reader);
     expect(await verifyView(server.store, view, clock.now())).toEqual([]);
@@ -117,9 +117,9 @@ describe('the audit trail’s view', () => {
     expect(await stored()).toHaveLength(trails + 1);
     expect(await verifyView(server.store, view, clock.now())).toEqual([]);
     // Even a clock that is set back does not set the trail back.
-    clock.ahead = 0;
+    clock.offsetMs = 0;
     await act(server, workspace, 'unlock');
-    clock.ahead = 14.5 * DAY_MS;
+    clock.offsetMs = 14.5 * DAY_MS;
     const [unlocked, locked] = (await readTrail(reader)).data;
     const next = Date.parse(locked?.timestamp ?? '') + 1;
     // No entry is of a whole second.
@@ -131,7 +131,7 @@ describe('the audit trail’s view', () => {
     await readTrail(reader, { 'page[size]': '1' });
     const walks = () => server.database.rows(sql`select 1 from audit_trail.walks`);
     expect(await walks()).not.toEqual([]);
-    clock.ahead += 15 * DAY_MS;
+    clock.offsetMs += 15 * DAY_MS;
     await prune();
     expect(await walks()).toEqual([]);
     expect(await prune()).toBe(0);

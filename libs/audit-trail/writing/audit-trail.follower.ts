@@ -46,7 +46,7 @@ export const createAuditTrailFollower = (registry: EventRegistry): Follower => (
   name: AUDIT_TRAIL_FOLLOWER,
   batch: 500,
   // Who forgets a person empties their entries with it; readers open what is left (trail-pages.reader.ts, trail.exporter.ts).
-  sealed: true,
+  keepEncrypted: true,
   tables: ['audit_trail_entries', 'audit_trail_actors', 'audit_trails'],
   growing: ['audit_trail_entries'],
   follow: async (events, session) => {

@@ -10,7 +10,7 @@ import type { BodyMemory, UnfinishedBody } from './body-memory.js';
 export class BudgetedBody extends Readable {
   private readonly body: UnfinishedBody;
   private isStarted = false;
-  private isHeld = true;
+  private isReserved = true;
 
   constructor(
     private readonly content: Readable,
@@ -29,7 +29,7 @@ export class BudgetedBody extends Readable {
 
   /** Stops counting, because the reader no longer keeps the bytes. Later bytes are read and dropped. */
   release(): void {
-    this.isHeld = false;
+    this.isReserved = false;
     this.memory.remove(this.body);
   }
 
@@ -59,7 +59,7 @@ export class BudgetedBody extends Readable {
 
   private receive(piece: Buffer): void {
     if (this.destroyed) return;
-    if (this.isHeld) this.memory.add(this.body, piece.length);
+    if (this.isReserved) this.memory.add(this.body, piece.length);
     // `add` may have refused this body.
     if (!this.destroyed && !this.push(piece)) this.content.pause();
   }

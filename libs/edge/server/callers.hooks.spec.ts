@@ -103,9 +103,9 @@ describe('a route', () => {
   class Gateway {}
 
   beforeAll(async () => {
-    const { logger } = server.house;
+    const { logger } = server.runtime;
     const controllers: Type[] = [Routes, OpenRoutes];
-    const root = { module: Gateway, imports: [EventStoreModule.with(server.house), AccessModule], controllers };
+    const root = { module: Gateway, imports: [EventStoreModule.with(server.runtime), AccessModule], controllers };
     const app = await createHttpServer(root, { tls: null, logger: new NestLoggerAdapter(logger) });
     await app.listen(0, '127.0.0.1');
     api = createApiTestClient(await app.getUrl(), server.adminToken);

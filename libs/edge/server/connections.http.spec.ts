@@ -65,7 +65,7 @@ describe('a slow client', () => {
     beforeAll(async () => {
       @Module({})
       class NothingBehind {}
-      const { store, clock, ids, logger, settings } = server.house;
+      const { store, clock, ids, logger, settings } = server.runtime;
       const folder = join(settings.dataFolder, 'tls-of-slow-clients');
       const tls = await ensureLocalCertificates(folder, ['localhost'], clock);
       const imports = [EventStoreModule.with({ store, clock, ids })];

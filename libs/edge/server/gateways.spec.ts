@@ -37,7 +37,7 @@ let close: () => Promise<void>;
 
 beforeAll(async () => {
   first = await startTestServer();
-  const { store, forgetting, clock, ids, logger, settings } = first.house;
+  const { store, forgetting, clock, ids, logger, settings } = first.runtime;
   const imports = [
     CqrsModule.forRoot(),
     EventStoreModule.with({ store, clock, ids }),
@@ -62,9 +62,9 @@ afterAll(async () => {
 });
 
 const person = async (username: string): Promise<{ readonly id: string; readonly token: string }> => {
-  const { store, house } = first;
-  const { id } = await ensureUser(store, house.ids, username, false);
-  return { id, token: await issueUserToken(store, house.ids, id, 'for a test') };
+  const { store, runtime } = first;
+  const { id } = await ensureUser(store, runtime.ids, username, false);
+  return { id, token: await issueUserToken(store, runtime.ids, id, 'for a test') };
 };
 
 describe('two gateways over one database', () => {
@@ -126,12 +126,12 @@ describe('two gateways over one database', () => {
   });
 
   it('let somebody in as soon as they are given access', async () => {
-    const { store, house } = first;
+    const { store, runtime } = first;
     const { id, token } = await person('newcomer');
     const newcomers = [first.as(token), second.as(token)];
     await makeOrganization(first, 'welcoming');
     for (const api of newcomers) expectStatus(await api.get('/api/v2/organizations/welcoming'), 404);
-    await makeOwner(store, house.ids, { id, username: 'newcomer' }, 'welcoming');
+    await makeOwner(store, runtime.ids, { id, username: 'newcomer' }, 'welcoming');
     for (const api of newcomers) expect((await api.get('/api/v2/organizations/welcoming')).status).toBe(200);
   });
 

@@ -256,7 +256,7 @@ describe('a process whose database is away', () => {
   class NothingBehind {}
 
   it('lives, and is not ready', async () => {
-    const { clock, ids, logger } = server.house;
+    const { clock, ids, logger } = server.runtime;
     // The port that nothing may listen on.
     const url = 'postgres://127.0.0.1:1/nowhere';
     const database = new Database({ url, connections: 1, applicationName: 'test' });

@@ -38,9 +38,9 @@ const statuses = (answers: readonly ApiResponse[]): Record<string, number> =>
 const account = (api: ApiTestClient) => (): Promise<ApiResponse> => api.get('/api/v2/account/details');
 
 const newUser = async (name: string): Promise<ApiTestClient & { readonly id: string }> => {
-  const { store, house } = server;
-  const { id } = await ensureUser(store, house.ids, name, false);
-  return { id, ...server.as(await issueUserToken(store, house.ids, id, 'for a test')) };
+  const { store, runtime } = server;
+  const { id } = await ensureUser(store, runtime.ids, name, false);
+  return { id, ...server.as(await issueUserToken(store, runtime.ids, id, 'for a test')) };
 };
 
 const statementsOf = async (send: () => Promise<unknown>): Promise<number> => {

@@ -91,7 +91,7 @@ export const limitRequests = async (
   await fastify.register(rateLimit, { global: false, store: createBucketStore(clock) });
   const tokenIdOf = (request: FastifyRequest): string | undefined => {
     const secret = getBearerToken(request);
-    return secret === undefined ? undefined : authenticator().knownTokenId(secret);
+    return secret === undefined ? undefined : authenticator().getCachedTokenId(secret);
   };
   const limitToken = createLimiter(fastify, {
     limit: 'token',

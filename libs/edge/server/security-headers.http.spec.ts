@@ -50,7 +50,7 @@ describe('security headers', () => {
   it('ask for HTTPS only if the server speaks TLS', async () => {
     @Module({})
     class NothingBehind {}
-    const { store, clock, ids, logger, settings } = server.house;
+    const { store, clock, ids, logger, settings } = server.runtime;
     const folder = join(settings.dataFolder, 'tls-of-a-test');
     const tls = await ensureLocalCertificates(folder, ['localhost'], clock);
     const imports = [EventStoreModule.with({ store, clock, ids })];

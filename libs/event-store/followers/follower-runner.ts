@@ -71,8 +71,8 @@ export class FollowerRunner {
 
   /** False where somebody else leads. */
   private async lead(session: DatabaseSession): Promise<boolean> {
-    const { name, batch, only, sealed, tables, names } = this.follower;
-    const options = { only, sealed, outside: tables.length === 0 || names !== undefined };
+    const { name, batch, only, keepEncrypted, tables, names } = this.follower;
+    const options = { only, keepEncrypted, outside: tables.length === 0 || names !== undefined };
     const [taken] = await session.run<{ ok: boolean }>(
       sql`select pg_try_advisory_lock(${computeFollowerLockKey(name)}) as ok`,
     );

@@ -16,7 +16,7 @@ export type Follower = {
    */
   readonly only?: readonly string[];
   /** Whether it keeps the texts of people as the log has them; who reads what it has written opens them (ADR 25). */
-  readonly sealed?: true;
+  readonly keepEncrypted?: true;
   /**
    * The tables that it alone writes: rebuilt and verified by replaying the log. Empty where it acts on the outside: it is
    * told of nobody by name who has been forgotten by then.

@@ -14,7 +14,7 @@ const MIN_INTERVAL_MS = 20;
  */
 export class LogSignal {
   private timer: NodeJS.Timeout | null = null;
-  private told = -MIN_INTERVAL_MS;
+  private lastNotifiedAt = -MIN_INTERVAL_MS;
 
   constructor(private readonly database: Database) {}
 
@@ -22,11 +22,11 @@ export class LogSignal {
     this.timer ??= setTimeout(
       () => {
         this.timer = null;
-        this.told = performance.now();
+        this.lastNotifiedAt = performance.now();
         // Losing it costs a follower one polling interval, and the outage that loses it is reported by everyone else.
         this.database.rows(sql`select pg_notify(${CHANNEL}, '')`).catch(() => undefined);
       },
-      Math.max(DELAY_MS, this.told + MIN_INTERVAL_MS - performance.now()),
+      Math.max(DELAY_MS, this.lastNotifiedAt + MIN_INTERVAL_MS - performance.now()),
     ).unref();
   }
 

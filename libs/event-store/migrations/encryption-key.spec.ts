@@ -34,7 +34,7 @@ const recorded = async (): Promise<Buffer[]> =>
 
 /** Encrypts as a process with that key does when it records what people did. */
 const makePersonKeys = (key: Buffer, ...people: readonly string[]) =>
-  new PersonKeys(database, key).wanted(new Set(people));
+  new PersonKeys(database, key).loadKeys(new Set(people));
 
 describe('the encryption key of a database', () => {
   it('is recorded by its fingerprint at the first start and accepted at the next one', async () => {

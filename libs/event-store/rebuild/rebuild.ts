@@ -83,7 +83,7 @@ const replay = async (
     store.read(after, PAGE, (statement) => reader.run(statement), {
       extent,
       only: view.only,
-      sealed: view.follower?.sealed,
+      keepEncrypted: view.follower?.keepEncrypted,
     });
   let position = from;
   let page = read(from);

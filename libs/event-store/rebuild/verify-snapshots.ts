@@ -25,8 +25,8 @@ export const verifySnapshots = async (store: EventStore, slices: readonly Module
         left join lateral (select jsonb_agg(jsonb_build_object('stream', e.stream, 'type', e.type, 'schemaVersion', e.schema_version, 'data', e.data, 'context', e.context) order by e.version) as events
                              from event_store.events e where e.stream = s.stream) e on true
        order by s.stream`);
-    const opened = await store.seals.open(
-      page.flatMap(({ events }) => (events ?? []).map((event) => store.lift(event))),
+    const opened = await store.personalDataCipher.open(
+      page.flatMap(({ events }) => (events ?? []).map((event) => store.upcast(event))),
     );
     let first = 0;
     for (const row of page) {

@@ -43,7 +43,7 @@ export class AuditFactSourcesHandler extends AggregateHandler<AuditFactSourceOpe
         command: ({ parent: { registered } }) =>
           ({ type: 'RegisterAuditFactSource', data: { source, description, registered } }) as const,
         organization: ({ parent }) => parent.organization,
-        holding: ({ parent }) => [expectVersion(parent.organization, parent.version)],
+        preconditions: ({ parent }) => [expectVersion(parent.organization, parent.version)],
         context: createEventContext(actor),
         read: () => [selectAuditFactSourceById(id)],
       })
@@ -60,7 +60,7 @@ export class AuditFactSourcesHandler extends AggregateHandler<AuditFactSourceOpe
       },
       command: () => ({ type: 'RemoveAuditFactSource', data: {} }) as const,
       organization: ({ row }) => row.organization,
-      holding: ({ row }) => row.held.map(({ stream, version }) => expectVersion(stream, version)),
+      preconditions: ({ row }) => row.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
       context: createEventContext(actor),
     });
   }

@@ -51,7 +51,7 @@ export const loadOrganizationForNewSource = async (
 
 type AuditFactSourceForCommand = AuditFactSourceRow & {
   readonly snapshot: StreamSnapshot;
-  readonly held: readonly StreamVersion[];
+  readonly preconditions: readonly StreamVersion[];
 };
 
 /** Returns the source if the caller may manage the audit trail of its organization. */
@@ -61,7 +61,7 @@ export const findAuditFactSource = async (
   id: string,
 ): Promise<AuditFactSourceForCommand> => {
   const row = await database.row<AuditFactSourceForCommand>(sql`
-    select ${COLUMNS}, ${buildSnapshotJson('s')} as snapshot, ${selectStreamVersions(sql.raw('array[f.organization]'))} as held
+    select ${COLUMNS}, ${buildSnapshotJson('s')} as snapshot, ${selectStreamVersions(sql.raw('array[f.organization]'))} as preconditions
       from audit_fact_sources f join event_store.streams s on s.stream = f.id where f.id = ${id} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   requirePermission(actor, 'manage-audit-trail', row);

@@ -25,7 +25,7 @@ export class WorkspaceLocksController {
   ) {}
 
   @Get('organizations/:organization/locks')
-  listHeld(
+  listLocks(
     @Param('organization') organization: string,
     @Query() query: QueryOf,
     @Req() request: FastifyRequest,

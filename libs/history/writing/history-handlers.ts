@@ -10,6 +10,8 @@ export type HistoryHandlers<E extends Message> = {
     ((data: DataOf<E, T>, event: OrganizationRecordedEvent, known: HistoryLookup) => readonly HistoryChange[]) | null;
 };
 
-export const createSubject = (subject: string, birth: SubjectData): readonly HistoryChange[] => [{ subject, birth }];
+export const createSubject = (subject: string, initialData: SubjectData): readonly HistoryChange[] => [
+  { subject, initialData },
+];
 export const updateSubject = (subject: string, patch: SubjectData): readonly HistoryChange[] => [{ subject, patch }];
 export const endSubject = (subject: string): readonly HistoryChange[] => [{ subject, patch: null }];

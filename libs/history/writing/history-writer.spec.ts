@@ -10,7 +10,7 @@ const told = (...changes: readonly HistoryChange[]): HistoryWriter => {
   return chronicle;
 };
 
-const born: HistoryChange = { subject: 'ws-1', birth: { name: 'one' } };
+const born: HistoryChange = { subject: 'ws-1', initialData: { name: 'one' } };
 const renamed: HistoryChange = { subject: 'ws-1', patch: { name: 'two' } };
 const ended: HistoryChange = { subject: 'ws-1', patch: null };
 

@@ -35,7 +35,7 @@ export type LockPeriodEnd = {
 
 /** What one event means. */
 export type HistoryChange =
-  | { readonly subject: string; readonly birth: SubjectData }
+  | { readonly subject: string; readonly initialData: SubjectData }
   /** Null ends the subject. */
   | { readonly subject: string; readonly patch: SubjectData | null }
   | { readonly run: RunHistory }
@@ -58,17 +58,17 @@ export class HistoryWriter implements HistoryLookup {
   readonly unlockings: LockPeriodEnd[] = [];
   /** Organizations that are gone, with all that was in them. */
   readonly forgotten: string[] = [];
-  private readonly standing: Map<string, LatestSubjectVersion>;
+  private readonly latestVersions: Map<string, LatestSubjectVersion>;
   private readonly runs: Map<string, RunHistory>;
   private readonly touched = new Set<string>();
 
   constructor(standing: readonly LatestSubjectVersion[], runs: readonly RunHistory[]) {
-    this.standing = new Map(standing.map((one) => [one.subject, one]));
+    this.latestVersions = new Map(standing.map((one) => [one.subject, one]));
     this.runs = new Map(runs.map((one) => [one.run, one]));
   }
 
   of(subject: string): SubjectData | null {
-    return this.standing.get(subject)?.whole ?? null;
+    return this.latestVersions.get(subject)?.fullData ?? null;
   }
 
   run(id: string): RunHistory | null {
@@ -76,7 +76,9 @@ export class HistoryWriter implements HistoryLookup {
   }
 
   usersOf(sshKey: string): readonly string[] {
-    return [...this.standing.values()].flatMap(({ subject, whole }) => (whole?.['sshKey'] === sshKey ? [subject] : []));
+    return [...this.latestVersions.values()].flatMap(({ subject, fullData }) =>
+      fullData?.['sshKey'] === sshKey ? [subject] : [],
+    );
   }
 
   get changedRuns(): readonly RunHistory[] {
@@ -86,7 +88,7 @@ export class HistoryWriter implements HistoryLookup {
   add(change: HistoryChange, event: RecordedEvent & { readonly organization: string }): void {
     // A lock does not wait for the organization's deletion: it may come after it, and leaves no row.
     if (this.forgotten.includes(event.organization)) return;
-    if ('birth' in change) this.become({ subject: change.subject, patch: change.birth }, event);
+    if ('initialData' in change) this.become({ subject: change.subject, patch: change.initialData }, event);
     else if ('patch' in change) {
       if (this.of(change.subject)) this.become(change, event);
     } else if ('run' in change) {
@@ -101,8 +103,8 @@ export class HistoryWriter implements HistoryLookup {
     change: { readonly subject: string; readonly patch: SubjectData | null },
     event: RecordedEvent & { readonly organization: string },
   ): void {
-    const next = createNextVersion(this.standing.get(change.subject), change, event);
-    this.standing.set(change.subject, next);
+    const next = createNextVersion(this.latestVersions.get(change.subject), change, event);
+    this.latestVersions.set(change.subject, next);
     this.versions.push(next);
   }
 }

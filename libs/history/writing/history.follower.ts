@@ -74,7 +74,7 @@ const loadHistoryWriter = async (
     for (const one of standing) found.standing.set(one.subject, one);
     for (const one of runs) found.runs.set(one.run, one);
     const named = [
-      ...standing.flatMap(({ whole }) => [whole?.['workspace'], whole?.['owner'], whole?.['currentRun']]),
+      ...standing.flatMap(({ fullData }) => [fullData?.['workspace'], fullData?.['owner'], fullData?.['currentRun']]),
       ...runs.map(({ workspace }) => workspace),
     ];
     wanted = [...new Set(named)].filter((id): id is string => typeof id === 'string' && !asked.has(id));
@@ -88,7 +88,7 @@ const selectWorkspacesEverUsing = (keys: readonly string[]): Sql => sql`
    where data ->> 'sshKey' = any (${keys}::text[]) and 'ssh-key' = any (changed)`;
 
 const selectLatestVersions = (subjects: readonly string[]): Sql => sql`
-  select h.subject, h.ordinal, h.since, h.frame, h.data, f.data || h.data as whole
+  select h.subject, h.ordinal, h.since, h.frame as "baseVersion", h.data, f.data || h.data as "fullData"
     from (select distinct id from unnest(${subjects}::text[]) as id) named
     cross join lateral (select * from history_versions where subject = named.id order by ordinal desc limit 1) h
     join history_versions f on f.subject = h.subject and f.ordinal = h.frame`;
@@ -107,12 +107,12 @@ const buildStatements = ({ versions, changedRuns, lockings, unlockings, forgotte
 ];
 
 const insertVersions = (versions: readonly NewSubjectVersion[]): Sql => {
-  const rows = versions.map(({ subject, ordinal, since, frame, data, changed, organization, event }) => ({
+  const rows = versions.map(({ subject, ordinal, since, baseVersion, data, changed, organization, event }) => ({
     subject,
     ordinal,
     organization,
     since,
-    frame,
+    frame: baseVersion,
     data,
     changed,
     event: event.id,

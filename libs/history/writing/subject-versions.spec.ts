@@ -19,8 +19,8 @@ const life = (...patches: readonly (SubjectData | null)[]): Made[] => {
 };
 
 /** As a reader puts it together of what is stored. */
-const readBack = (versions: readonly Made[], { frame, data }: Made): SubjectData | null =>
-  data && { ...versions[frame - 1]?.data, ...data };
+const readBack = (versions: readonly Made[], { baseVersion, data }: Made): SubjectData | null =>
+  data && { ...versions[baseVersion - 1]?.data, ...data };
 
 const LOCK = { lock: { holder: { type: 'users', id: 'user-1', name: 'ada' }, reason: 'applying' }, updatedAt: NOON };
 const UNLOCK = { lock: null, updatedAt: NOON };
@@ -29,8 +29,8 @@ describe('the versions of a subject', () => {
   it('are numbered, and each comes to what all patches so far make of it', () => {
     const versions = life({ ...SETTINGS, name: 'one', lock: null }, { name: 'two' }, LOCK, { name: 'three' }, UNLOCK);
     expect(versions.map(({ ordinal }) => ordinal)).toEqual([1, 2, 3, 4, 5]);
-    expect(versions.map(({ whole }) => whole?.['name'])).toEqual(['one', 'two', 'two', 'three', 'three']);
-    for (const version of versions) expect(readBack(versions, version)).toEqual(version.whole);
+    expect(versions.map(({ fullData }) => fullData?.['name'])).toEqual(['one', 'two', 'two', 'three', 'three']);
+    for (const version of versions) expect(readBack(versions, version)).toEqual(version.fullData);
   });
 
   it('tell which fields have really changed, in the API’s names', () => {
@@ -43,10 +43,10 @@ describe('the versions of a subject', () => {
   it('keep what differs from an earlier one, however often the same few things change', () => {
     const turns = Array.from({ length: 100 }, () => [LOCK, UNLOCK]).flat();
     const versions = life({ ...SETTINGS, lock: null }, ...turns);
-    for (const version of versions) expect(readBack(versions, version)).toEqual(version.whole);
-    expect(new Set(versions.map(({ frame }) => frame))).toEqual(new Set([1]));
+    for (const version of versions) expect(readBack(versions, version)).toEqual(version.fullData);
+    expect(new Set(versions.map(({ baseVersion }) => baseVersion))).toEqual(new Set([1]));
     const size = (data: unknown): number => JSON.stringify(data).length;
-    const [kept, all] = [versions.map(({ data }) => data), versions.map(({ whole }) => whole)];
+    const [kept, all] = [versions.map(({ data }) => data), versions.map(({ fullData }) => fullData)];
     expect(size(kept)).toBeLessThan(size(all) / 8);
   });
 
@@ -55,13 +55,13 @@ describe('the versions of a subject', () => {
       tags: Array.from({ length: count }, (_, n) => ({ key: `key-${n}`, value: 'v' })),
     });
     const versions = life({ ...SETTINGS, ...tags(0), lock: null }, LOCK, tags(50), UNLOCK);
-    expect(versions.map(({ frame }) => frame)).toEqual([1, 1, 3, 3]);
+    expect(versions.map(({ baseVersion }) => baseVersion)).toEqual([1, 1, 3, 3]);
     expect(versions.at(-1)?.data).toEqual(UNLOCK);
-    for (const version of versions) expect(readBack(versions, version)).toEqual(version.whole);
+    for (const version of versions) expect(readBack(versions, version)).toEqual(version.fullData);
   });
 
   it('end with one that has no data', () => {
-    expect(life({ name: 'one' }, null).at(-1)).toMatchObject({ ordinal: 2, data: null, whole: null, changed: [] });
+    expect(life({ name: 'one' }, null).at(-1)).toMatchObject({ ordinal: 2, data: null, fullData: null, changed: [] });
   });
 
   it('never go back in time, whatever the clocks of gateways say', () => {

@@ -7,13 +7,13 @@ export type SubjectVersion = {
   readonly ordinal: number;
   readonly since: Timestamp;
   /** The version whose data this one's completes; its own number where nothing is missing. */
-  readonly frame: number;
+  readonly baseVersion: number;
   /** What differs from the frame; null: it was deleted. */
   readonly data: SubjectData | null;
 };
 
 /** The last version of a subject, and what it comes to with its frame. */
-export type LatestSubjectVersion = SubjectVersion & { readonly whole: SubjectData | null };
+export type LatestSubjectVersion = SubjectVersion & { readonly fullData: SubjectData | null };
 
 /** A version as it is written, with what made it. */
 export type NewSubjectVersion = SubjectVersion & {
@@ -36,11 +36,11 @@ const chooseStoredData = (
   before: LatestSubjectVersion | undefined,
   patch: SubjectData,
   whole: SubjectData,
-): Pick<SubjectVersion, 'frame' | 'data'> => {
-  if (!before?.data) return { frame: ordinal, data: whole };
-  const data = before.frame === before.ordinal ? patch : { ...before.data, ...patch };
-  if (measureJson(data) > MAX_DELTA_CHARACTERS) return { frame: ordinal, data: whole };
-  return { frame: before.frame, data };
+): Pick<SubjectVersion, 'baseVersion' | 'data'> => {
+  if (!before?.data) return { baseVersion: ordinal, data: whole };
+  const data = before.baseVersion === before.ordinal ? patch : { ...before.data, ...patch };
+  if (measureJson(data) > MAX_DELTA_CHARACTERS) return { baseVersion: ordinal, data: whole };
+  return { baseVersion: before.baseVersion, data };
 };
 
 /** Clocks of two gateways may differ: the history of a subject never goes back. */
@@ -55,8 +55,8 @@ export const createNextVersion = (
 ): NewSubjectVersion & LatestSubjectVersion => {
   const ordinal = (before?.ordinal ?? 0) + 1;
   const made = { subject, ordinal, since: notBefore(event.time, before), organization: event.organization, event };
-  if (patch === null) return { ...made, frame: ordinal, data: null, whole: null, changed: [] };
-  const whole = { ...before?.whole, ...patch };
-  const changed = listChangedFields(before?.whole ?? null, whole, Object.keys(patch));
-  return { ...made, ...chooseStoredData(ordinal, before, patch, whole), whole, changed };
+  if (patch === null) return { ...made, baseVersion: ordinal, data: null, fullData: null, changed: [] };
+  const fullData = { ...before?.fullData, ...patch };
+  const changed = listChangedFields(before?.fullData ?? null, fullData, Object.keys(patch));
+  return { ...made, ...chooseStoredData(ordinal, before, patch, fullData), fullData, changed };
 };

@@ -82,7 +82,7 @@ class Supervisor {
   async start(): Promise<number> {
     await stopLeftoverProcesses(this.cluster, this.options.logger);
     const port = await this.startOnFreePort(3);
-    this.watching = this.keepRunning(port);
+    this.watching = this.restartUntilStopped(port);
     return port;
   }
 
@@ -119,7 +119,7 @@ class Supervisor {
     return server;
   }
 
-  private async keepRunning(port: number): Promise<void> {
+  private async restartUntilStopped(port: number): Promise<void> {
     while (this.server !== null) {
       const exit = await this.server.exited;
       this.server = null;

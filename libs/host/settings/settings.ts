@@ -301,7 +301,11 @@ export const SECRET_FILES =
 
 /** For `--help`: each variable, its default, its meaning. */
 export const formatSettingsHelp = (): string => {
-  const rows = Object.entries(settingVariables).map(([name, { otherwise, meaning }]) => ({ name, otherwise, meaning }));
+  const rows = Object.entries(settingVariables).map(([name, { otherwise, description }]) => ({
+    name,
+    otherwise,
+    meaning: description,
+  }));
   const width = (column: 'name' | 'otherwise'): number => Math.max(...rows.map((row) => row[column].length));
   const line = (name: string, otherwise: string, meaning: string): string =>
     `  ${name.padEnd(width('name'))}  ${otherwise.padEnd(width('otherwise'))}  ${meaning}`;

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 /** An environment variable: its default and meaning for `--help` and the documentation, and how it is parsed. */
 export type SettingVariable<S extends z.ZodType> = {
   readonly otherwise: string;
-  readonly meaning: string;
+  readonly description: string;
   readonly schema: S;
   /** Its value appears in no message, and `NAME_FILE` can name a file that holds it (secret-files.ts). */
   readonly secret: boolean;
@@ -11,11 +11,11 @@ export type SettingVariable<S extends z.ZodType> = {
 
 export const defineVariable = <S extends z.ZodType>(
   otherwise: string,
-  meaning: string,
+  description: string,
   schema: S,
 ): SettingVariable<S> => ({
   otherwise,
-  meaning,
+  description,
   schema,
   secret: false,
 });

@@ -7,7 +7,7 @@ export class Sql {
     readonly strings: readonly string[],
     readonly values: readonly unknown[],
     /** Whether the connection prepares the statement under a name, to reuse its plan. */
-    readonly kept = true,
+    readonly isPrepared = true,
   ) {}
 }
 

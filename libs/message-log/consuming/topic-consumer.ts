@@ -59,7 +59,7 @@ export class TopicConsumer {
   }
 
   start(): void {
-    this.loop = this.keepGoing();
+    this.loop = this.consumeUntilStopped();
   }
 
   /** Resolves when the messages in hand are done with, and the group knows that we have left. */
@@ -68,7 +68,7 @@ export class TopicConsumer {
     await this.loop;
   }
 
-  private async keepGoing(): Promise<void> {
+  private async consumeUntilStopped(): Promise<void> {
     const { signal } = this.stopping;
     while (!signal.aborted) {
       try {

@@ -41,9 +41,9 @@ afterAll(() => server.close());
 
 /** Somebody who has a token and nothing else. */
 const person = async (username: string): Promise<ApiTestClient> => {
-  const { store, house } = server;
-  const { id } = await ensureUser(store, house.ids, username, false);
-  return server.as(await issueUserToken(store, house.ids, id, 'for a test'));
+  const { store, runtime } = server;
+  const { id } = await ensureUser(store, runtime.ids, username, false);
+  return server.as(await issueUserToken(store, runtime.ids, id, 'for a test'));
 };
 
 const organization = (attributes: object) => resource('organizations', attributes);

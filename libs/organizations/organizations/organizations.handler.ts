@@ -130,7 +130,7 @@ export class OrganizationsHandler extends AggregateHandler<OrganizationOperation
         },
         command: () => command,
         organization: ({ stream }) => stream,
-        holding: ({ row }) => expectPoolVersion(pool, row.poolVersion, { pointer: ORGANIZATION_POOL_POINTER }),
+        preconditions: ({ row }) => expectPoolVersion(pool, row.poolVersion, { pointer: ORGANIZATION_POOL_POINTER }),
         context: createEventContext(actor),
         read: ({ stream }) => [selectOrganizationById(stream)],
       })

@@ -14,8 +14,8 @@ const create = (name: string, input: object = {}) => ({ type: 'CreateProject', d
 const update = (changes: object) => ({ type: 'UpdateProject', data: { changes } }) as const;
 const tags = (...bindings: readonly (readonly [key: string, value: string])[]) =>
   bindings.map(([key, value]) => ({ key, value }));
-const bind = (bindings: readonly Tag[], how: BindingMode = 'adding') =>
-  ({ type: 'BindProjectTags', data: { bindings, how } }) as const;
+const bind = (bindings: readonly Tag[], mode: BindingMode = 'adding') =>
+  ({ type: 'BindProjectTags', data: { bindings, mode } }) as const;
 const bound = (key: string, from: string | null, to: string): ProjectEvent => ({
   type: 'ProjectTagBound',
   data: { key, from, to },

@@ -46,7 +46,7 @@ export type ProjectCommand =
   | Message<'CreateProject', ProjectInput & { readonly name: string; readonly bindings?: readonly Tag[] }>
   /** `bindings` stand for all that it has. */
   | Message<'UpdateProject', { changes: ProjectInput; bindings?: readonly Tag[] | undefined }>
-  | Message<'BindProjectTags', { bindings: readonly Tag[]; how: BindingMode }>
+  | Message<'BindProjectTags', { bindings: readonly Tag[]; mode: BindingMode }>
   | Message<'DeleteProject', { isDefault: boolean; workspaces: number }>;
 
 type ActiveProject = {
@@ -98,9 +98,9 @@ const toProjectTagEvent = ({ key, from, to }: BindingChange): ProjectTagEvent =>
 /** `at`: where the bindings stand in the body of the request. */
 const decideBindings = (
   tags: readonly Tag[],
-  { bindings, how, at }: { readonly bindings: readonly Tag[]; readonly how: BindingMode; readonly at: string },
+  { bindings, mode, at }: { readonly bindings: readonly Tag[]; readonly mode: BindingMode; readonly at: string },
 ): readonly ProjectTagEvent[] => {
-  const changes = computeBindingChanges(tags, bindings, how);
+  const changes = computeBindingChanges(tags, bindings, mode);
   checkTagLimit(applyBindingChanges(tags, changes), at);
   return changes.map(toProjectTagEvent);
 };
@@ -109,7 +109,7 @@ const decideInitialBindings = (
   tags: readonly Tag[],
   bindings: readonly Tag[] | undefined,
 ): readonly ProjectTagEvent[] =>
-  bindings ? decideBindings(tags, { bindings, how: 'replacing', at: BINDING_POINTERS.bindings }) : [];
+  bindings ? decideBindings(tags, { bindings, mode: 'replacing', at: BINDING_POINTERS.bindings }) : [];
 
 /** Each workspace of the project inherits all of its tags, at most ten of them (clients.md §3). */
 const checkTagLimit = (tags: readonly Tag[], at: string): void => {
@@ -149,8 +149,8 @@ export const project: Decider<ProjectState, ProjectCommand, ProjectEvent> = {
         ...decideInitialBindings(tags, bindings),
       ];
     },
-    BindProjectTags: ({ bindings, how }, state) =>
-      decideBindings(requireActive(state).tags, { bindings, how, at: '/data' }),
+    BindProjectTags: ({ bindings, mode }, state) =>
+      decideBindings(requireActive(state).tags, { bindings, mode, at: '/data' }),
     DeleteProject: ({ isDefault, workspaces }, state) => {
       const { name } = requireActive(state);
       if (isDefault) throw unprocessable('The default project cannot be deleted');

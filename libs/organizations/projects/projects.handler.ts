@@ -82,7 +82,7 @@ export class ProjectsHandler extends AggregateHandler<ProjectOperations> {
         }),
         command: () => ({ type: 'CreateProject', data }) as const,
         organization: ({ owner }) => owner.id,
-        holding: ({ owner }) => [
+        preconditions: ({ owner }) => [
           expectVersion(owner.id, owner.snapshot.version),
           ...expectPoolVersion(pool, owner.poolVersion, { pointer: PROJECT_POOL_POINTER }),
         ],
@@ -158,7 +158,7 @@ export class ProjectsHandler extends AggregateHandler<ProjectOperations> {
         },
         command: ({ row }) => command(row),
         organization: ({ row }) => row.organization,
-        holding: ({ row }) => [
+        preconditions: ({ row }) => [
           ...(insertsBindings ? [expectVersion(row.organization, row.organizationVersion)] : []),
           ...expectPoolVersion(pool, row.poolVersion, { pointer: PROJECT_POOL_POINTER }),
         ],

@@ -54,10 +54,10 @@ const secretOf = ({ body }: ApiResponse): string => body.data.attributes.token a
 
 /** Somebody who has a token and, perhaps, an organization. */
 const person = async (username: string, organization?: string): Promise<ApiTestClient & { readonly id: string }> => {
-  const { store, house } = server;
-  const { id } = await ensureUser(store, house.ids, username, false);
-  if (organization) await makeOwner(store, house.ids, { id, username }, organization);
-  return { ...server.as(await issueUserToken(store, house.ids, id, 'for a test')), id };
+  const { store, runtime } = server;
+  const { id } = await ensureUser(store, runtime.ids, username, false);
+  if (organization) await makeOwner(store, runtime.ids, { id, username }, organization);
+  return { ...server.as(await issueUserToken(store, runtime.ids, id, 'for a test')), id };
 };
 
 /** Every row of every table in these schemas, as one text. */

@@ -136,7 +136,7 @@ export class AuthenticationTokensController {
 
   @Get('teams/:id/authentication-token')
   showOnlyOfTeam(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.shown({ kind: 'team', key: id }, actor);
+    return this.renderToken({ kind: 'team', key: id }, actor);
   }
 
   /** The one token of a team that has no name, as there was before teams could have several. */
@@ -185,7 +185,7 @@ export class AuthenticationTokensController {
     @Query() query: QueryOf,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    return this.shown({ kind: organizationKind(query), key: name }, actor);
+    return this.renderToken({ kind: organizationKind(query), key: name }, actor);
   }
 
   @Post('organizations/:organization/authentication-token')
@@ -212,7 +212,7 @@ export class AuthenticationTokensController {
 
   @Get('authentication-tokens/:id')
   show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.shown(id, actor);
+    return this.renderToken(id, actor);
   }
 
   @Delete('authentication-tokens/:id')
@@ -234,7 +234,7 @@ export class AuthenticationTokensController {
     return renderPage(rows.map(renderAuthenticationToken), page, total, request.url);
   }
 
-  private async shown(target: string | TokenOwner, actor: Actor): Promise<Document> {
+  private async renderToken(target: string | TokenOwner, actor: Actor): Promise<Document> {
     const row = await findAuthenticationToken(this.database, actor, target);
     const shown = { token: row.id, kind: row.kind, owner: row.owner };
     // Of a user's own token no organization is told.

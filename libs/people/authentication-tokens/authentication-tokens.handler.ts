@@ -80,7 +80,7 @@ export class IssueTokenHandler implements ICommandHandler<IssueToken> {
     );
     const { rows } = await this.store.append(
       [
-        ...place.held.map(({ stream, version }) => expectVersion(stream, version)),
+        ...place.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
         ...replaced.map((old) => decideWrite(authenticationToken, old, organization, DESTROY)),
         born.write,
       ],

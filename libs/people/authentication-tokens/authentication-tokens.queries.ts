@@ -157,7 +157,7 @@ export const findAuthenticationToken = async (
 /** Where a new token would belong. */
 export type OwnerForNewToken = TokenScope & {
   /** What must be there still when the token is: its owner, and the organization. */
-  readonly held: readonly StreamVersion[];
+  readonly preconditions: readonly StreamVersion[];
   /** What it takes the place of. */
   readonly replaced: readonly { readonly id: string; readonly snapshot: StreamSnapshot }[];
   /** Tokens of the owner, those that it replaces included; expired ones too. */
@@ -174,7 +174,7 @@ export const loadOwnerForNewToken = async (
 ): Promise<OwnerForNewToken> => {
   const row = await database.row<OwnerForNewToken>(sql`
     select place.*,
-           ${selectStreamVersions(sql.raw('array[place.owner, place.organization]'))} as held,
+           ${selectStreamVersions(sql.raw('array[place.owner, place.organization]'))} as preconditions,
            (select count(*) from authentication_tokens token where token.owner = place.owner) as existing,
            (select (o.token_ttl_policies -> replace(place.kind, '-', '_') ->> 'maxTtlMs')::bigint from organizations o
              where o.id = place.organization and (o.settings ->> 'maxTtlEnabled')::boolean) as "maxTtlMs",

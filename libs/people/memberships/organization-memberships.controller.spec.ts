@@ -419,13 +419,13 @@ describe('whoever goes', () => {
 
 describe('an owner made at the command line', () => {
   it('is a member, whether they were invited or nothing', async () => {
-    const { store, house } = server;
+    const { store, runtime } = server;
     const invited = await guest('promoted');
-    await makeOwner(store, house.ids, { id: invited.id, username: 'promoted' }, 'acme');
+    await makeOwner(store, runtime.ids, { id: invited.id, username: 'promoted' }, 'acme');
     expect((await invited.get(OWN)).body.data).toMatchObject([{ attributes: { status: 'active' } }]);
-    const { id } = await ensureUser(store, house.ids, 'newcomer', false);
-    for (let n = 0; n < 2; n += 1) await makeOwner(store, house.ids, { id, username: 'newcomer' }, 'acme');
-    const api = server.as(await issueUserToken(store, house.ids, id, 'for a test'));
+    const { id } = await ensureUser(store, runtime.ids, 'newcomer', false);
+    for (let n = 0; n < 2; n += 1) await makeOwner(store, runtime.ids, { id, username: 'newcomer' }, 'acme');
+    const api = server.as(await issueUserToken(store, runtime.ids, id, 'for a test'));
     expect((await api.get(OWN)).body.data).toMatchObject([{ attributes: { status: 'active', email: '' } }]);
     expectStatus(await api.delete(pathOf((await api.get(OWN)).body.data[0].id)), 204);
   });

@@ -84,7 +84,7 @@ type TeamAccessAddition<S, C extends Message, E extends Message> = {
   readonly kind: AccessTargetKind;
   readonly decider: Decider<S, C, E>;
   readonly id: string;
-  readonly place: string;
+  readonly target: string;
   readonly team: string;
   readonly command: (team: ReferencedTeam) => C;
   readonly actor: Actor;
@@ -92,14 +92,14 @@ type TeamAccessAddition<S, C extends Message, E extends Message> = {
 
 const addTeamAccess = async <S, C extends Message, E extends Message>(
   store: EventStore,
-  { kind, decider, id, place, team, command, actor }: TeamAccessAddition<S, C, E>,
+  { kind, decider, id, target, team, command, actor }: TeamAccessAddition<S, C, E>,
 ): Promise<DatabaseRow | undefined> => {
   const { rows } = await store
     .handle({
       decider,
       load: async () => ({
         ...newStream(id, decider),
-        found: await loadTargetForNewAccess(store.database, actor, kind, place, team),
+        found: await loadTargetForNewAccess(store.database, actor, kind, target, team),
       }),
       command: ({ found }) => {
         if (found.team === null) throw unprocessable('Team does not exist', TEAM_POINTER);
@@ -107,7 +107,7 @@ const addTeamAccess = async <S, C extends Message, E extends Message>(
       },
       organization: ({ found }) => found.organization,
       // Whoever deletes one of them takes the rows along that are there by then.
-      holding: ({ found }) => found.held.map(({ stream, version }) => expectVersion(stream, version)),
+      preconditions: ({ found }) => found.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
       context: createEventContext(actor),
       read: () => [selectTeamAccessById(kind, id)],
     })
@@ -153,7 +153,7 @@ export class AddTeamWorkspaceHandler implements ICommandHandler<AddTeamWorkspace
       kind: 'workspace',
       decider: teamWorkspace,
       id: this.ids.next('tws'),
-      place: workspace,
+      target: workspace,
       team,
       command: (named) => ({ type: 'AddTeamWorkspace', data: { team: named, workspace, ...terms } }) as const,
       actor,
@@ -194,7 +194,7 @@ export class AddTeamProjectHandler implements ICommandHandler<AddTeamProject> {
       kind: 'project',
       decider: teamProject,
       id: this.ids.next('tprj'),
-      place: project,
+      target: project,
       team,
       command: (named) => ({ type: 'AddTeamProject', data: { team: named, project, ...terms } }) as const,
       actor,

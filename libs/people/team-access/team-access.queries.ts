@@ -27,7 +27,7 @@ type TeamAccessRow<Level, Fields> = {
   readonly id: string;
   readonly team: string;
   /** The workspace's id, or the project's. */
-  readonly place: string;
+  readonly target: string;
   readonly access: Level;
   readonly custom: Fields | null;
 };
@@ -38,7 +38,7 @@ export type TeamProjectRow = TeamAccessRow<ProjectLevel, CustomProjectAccess>;
 type AccessTarget = {
   readonly table: Sql;
   readonly column: Sql;
-  readonly places: Sql;
+  readonly targets: Sql;
   readonly grants: (actor: Identity) => Sql;
   readonly read: Permission;
   readonly manage: Permission;
@@ -48,7 +48,7 @@ const ACCESS_TARGETS = {
   workspace: {
     table: sql.raw('team_workspaces'),
     column: sql.raw('workspace'),
-    places: sql.raw('workspaces'),
+    targets: sql.raw('workspaces'),
     grants: (actor) => selectWorkspaceGrants(actor, 'p'),
     read: 'read-workspace-access',
     manage: 'manage-workspace-access',
@@ -56,7 +56,7 @@ const ACCESS_TARGETS = {
   project: {
     table: sql.raw('team_projects'),
     column: sql.raw('project'),
-    places: sql.raw('projects'),
+    targets: sql.raw('projects'),
     grants: (actor) => selectProjectGrants(actor, sql.raw('p.id')),
     read: 'read-project-access',
     manage: 'manage-project-access',
@@ -69,14 +69,14 @@ type RowOf<K extends AccessTargetKind> = { workspace: TeamWorkspaceRow; project:
 type TeamOnTarget = PermissionScope & {
   readonly organization: string;
   readonly grants: readonly Grant[];
-  readonly teamPlace: TeamScope;
+  readonly teamScope: TeamScope;
 };
 
 /** Who manages a place sees every team there, also secret ones. */
 const isTeamVisible = (actor: Actor, { manage }: AccessTarget, row: TeamOnTarget): boolean =>
-  can(actor, manage, row) || canReadTeam(actor, row.teamPlace);
+  can(actor, manage, row) || canReadTeam(actor, row.teamScope);
 
-const selectColumns = ({ column }: AccessTarget): Sql => sql`a.id, a.team, a.${column} as place, a.access, a.custom`;
+const selectColumns = ({ column }: AccessTarget): Sql => sql`a.id, a.team, a.${column} as target, a.access, a.custom`;
 
 export const selectTeamAccessById = (kind: AccessTargetKind, id: string): Sql =>
   sql`select ${selectColumns(ACCESS_TARGETS[kind])} from ${ACCESS_TARGETS[kind].table} a where a.id = ${id}`;
@@ -92,12 +92,12 @@ export const findTeamAccess = async <K extends AccessTargetKind>(
   to: 'read' | 'manage',
   id: string,
 ): Promise<TeamAccessForCommand<K>> => {
-  const { table, column, places, grants, [to]: permission } = ACCESS_TARGETS[kind];
+  const { table, column, targets, grants, [to]: permission } = ACCESS_TARGETS[kind];
   const row = (await database.row(sql`
     select ${selectColumns(ACCESS_TARGETS[kind])}, a.organization, ${grants(actor)} as grants, t.name as "teamName",
-           ${selectTeamScope(actor, sql.raw('a.team'))} as "teamPlace",
+           ${selectTeamScope(actor, sql.raw('a.team'))} as "teamScope",
            ${buildSnapshotJson('s')} as snapshot
-      from ${table} a join ${places} p on p.id = a.${column} join teams t on t.id = a.team
+      from ${table} a join ${targets} p on p.id = a.${column} join teams t on t.id = a.team
       join event_store.streams s on s.stream = a.id
      where a.id = ${id} and ${requireCurrentAccess(actor)}`)) as TeamAccessForCommand<K> | undefined;
   if (!row) throw notFound();
@@ -116,14 +116,14 @@ export const listTeamAccesses = async <K extends AccessTargetKind>(
   kind: K,
   place: string,
 ): Promise<RowOf<K>[]> => {
-  const { table, column, places, grants, read } = ACCESS_TARGETS[kind];
+  const { table, column, targets, grants, read } = ACCESS_TARGETS[kind];
   const permitting = sql`
-    select p.id, p.organization, ${grants(actor)} as grants from ${places} p where p.id = ${place} and ${requireCurrentAccess(actor)}`;
+    select p.id, p.organization, ${grants(actor)} as grants from ${targets} p where p.id = ${place} and ${requireCurrentAccess(actor)}`;
   const rows = (await database.slowRows(
     actor,
     sql`
     select p.organization, p.grants, ${selectColumns(ACCESS_TARGETS[kind])},
-           ${selectTeamScope(actor, sql.raw('a.team'))} as "teamPlace"
+           ${selectTeamScope(actor, sql.raw('a.team'))} as "teamScope"
       from ${selectPermittedScopes(actor, read, permitting)} p
       left join (${table} a join teams t on t.id = a.team) on a.${column} = p.id order by t.name`,
   )) as unknown as (RowOf<K> & TeamOnTarget)[];
@@ -138,7 +138,7 @@ export type TargetForNewAccess = PermissionScope & {
   readonly organization: string;
   readonly team: (ReferencedTeam & TeamScope) | null;
   /** What must be there still when the access is: the organization, the place and the team. */
-  readonly held: readonly StreamVersion[];
+  readonly preconditions: readonly StreamVersion[];
 };
 
 export const loadTargetForNewAccess = async (
@@ -148,12 +148,12 @@ export const loadTargetForNewAccess = async (
   place: string,
   team: string,
 ): Promise<TargetForNewAccess> => {
-  const { places, grants, manage } = ACCESS_TARGETS[kind];
+  const { targets, grants, manage } = ACCESS_TARGETS[kind];
   const row = await database.row<TargetForNewAccess>(sql`
     select p.organization, ${grants(actor)} as grants,
            jsonb_build_object('id', named.id, 'name', named.name) || ${selectTeamScope(actor, sql.raw('named.id'))} as team,
-           ${selectStreamVersions(sql.raw('array[p.organization, p.id, named.id]'))} as held
-      from ${places} p left join teams named on named.id = ${team} and named.organization = p.organization
+           ${selectStreamVersions(sql.raw('array[p.organization, p.id, named.id]'))} as preconditions
+      from ${targets} p left join teams named on named.id = ${team} and named.organization = p.organization
      where p.id = ${place} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   requirePermission(actor, manage, row);

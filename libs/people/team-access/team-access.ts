@@ -12,7 +12,7 @@ export type NamedFields<Fields> = {
 
 /** What levels mean at one kind of place, and how the API calls the fields. */
 export type AccessScale<Level extends string, Fields> = {
-  readonly meaning: Readonly<Record<Exclude<Level, 'custom'>, Fields>>;
+  readonly permissionsByLevel: Readonly<Record<Exclude<Level, 'custom'>, Fields>>;
   /** What `custom` gives where nobody says more. */
   readonly least: Fields;
   readonly pointer: (field: string, group: string | null) => string;
@@ -85,8 +85,8 @@ export const computeAccessTerms = <L extends string, F extends object>(
 /** Every field, whether the level says it or `custom` does. */
 export const expandAccess = <L extends string, F>(
   { access, custom }: AccessTerms<L, F>,
-  { meaning }: AccessScale<L, F>,
-): F => custom ?? meaning[access as Exclude<L, 'custom'>];
+  { permissionsByLevel }: AccessScale<L, F>,
+): F => custom ?? permissionsByLevel[access as Exclude<L, 'custom'>];
 
 /** Fields stand in the order of those before them (`merged`), so that their texts can be compared. */
 export const isSameAccess = <L extends string, F>(one: AccessTerms<L, F>, other: AccessTerms<L, F>): boolean =>

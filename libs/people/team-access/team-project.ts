@@ -14,7 +14,7 @@ import {
 export type ProjectTerms = AccessTerms<ProjectLevel, CustomProjectAccess>;
 
 export const PROJECT_ACCESS_SCALE: AccessScale<ProjectLevel, CustomProjectAccess> = {
-  meaning: PROJECT_LEVEL_ACCESS,
+  permissionsByLevel: PROJECT_LEVEL_ACCESS,
   least: {
     runs: 'read',
     variables: 'none',

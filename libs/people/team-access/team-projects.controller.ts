@@ -92,7 +92,7 @@ const renderTeamProject = (row: TeamProjectRow): Resource => {
     },
     relationships: {
       team: toOne('teams', row.team, `/api/v2/teams/${row.team}`),
-      project: toOne('projects', row.place, `/api/v2/projects/${row.place}`),
+      project: toOne('projects', row.target, `/api/v2/projects/${row.target}`),
     },
     links: { self: `/api/v2/team-projects/${row.id}` },
   };

@@ -14,7 +14,7 @@ import {
 export type WorkspaceTerms = AccessTerms<WorkspaceLevel, WorkspaceAccess>;
 
 export const WORKSPACE_ACCESS_SCALE: AccessScale<WorkspaceLevel, WorkspaceAccess> = {
-  meaning: WORKSPACE_LEVEL_ACCESS,
+  permissionsByLevel: WORKSPACE_LEVEL_ACCESS,
   least: {
     runs: 'read',
     variables: 'none',

@@ -69,7 +69,7 @@ const renderTeamWorkspace = (row: TeamWorkspaceRow): Resource => ({
   },
   relationships: {
     team: toOne('teams', row.team, `/api/v2/teams/${row.team}`),
-    workspace: toOne('workspaces', row.place, `/api/v2/workspaces/${row.place}`),
+    workspace: toOne('workspaces', row.target, `/api/v2/workspaces/${row.target}`),
   },
   links: { self: `/api/v2/team-workspaces/${row.id}` },
 });

@@ -461,9 +461,9 @@ describe('members of a team', () => {
   });
 
   it('of old logs have a team and no membership, and are members all the same', async () => {
-    const { store, house } = server;
-    const { id: user } = await ensureUser(store, house.ids, 'old-timer', false);
-    const api: ApiTestClient = server.as(await issueUserToken(store, house.ids, user, 'for a test'));
+    const { store, runtime } = server;
+    const { id: user } = await ensureUser(store, runtime.ids, 'old-timer', false);
+    const api: ApiTestClient = server.as(await issueUserToken(store, runtime.ids, user, 'for a test'));
     await server.database.transaction([
       sql`insert into team_members (team, user_id) values (${id}, ${user})`,
       sql`select access.raise_epoch(${user})`,

@@ -97,7 +97,7 @@ export class CreateTeamHandler implements ICommandHandler<CreateTeam> {
         },
         command: () => ({ type: 'CreateTeam', data }) as const,
         organization: ({ place }) => place.organization,
-        holding: ({ place }) => [expectVersion(place.organization, place.version)],
+        preconditions: ({ place }) => [expectVersion(place.organization, place.version)],
         context: createEventContext(actor),
         read: () => [selectTeamById(id, actor)],
       })
@@ -158,7 +158,7 @@ export class TeamsHandler implements ICommandHandler<ChangeTeam> {
       },
       command: ({ found }) => ({ type: 'DeleteTeam', data: { ofOwners: found.isOwners } }) as const,
       organization: ({ found }) => found.organization,
-      holding: ({ tokens }) => tokens.writes,
+      preconditions: ({ tokens }) => tokens.writes,
       context: createEventContext(actor),
       read: ({ tokens }) => tokens.statements,
     });
@@ -189,7 +189,7 @@ export class ChangeTeamMembersHandler implements ICommandHandler<ChangeTeamMembe
           ? ({ type: 'AddTeamMembers', data: { members } } as const)
           : ({ type: 'RemoveTeamMembers', data: { members, owners } } as const),
       organization: ({ found }) => found.organization,
-      holding: ({ found }) => (adds ? buildAddPreconditions(found) : []),
+      preconditions: ({ found }) => (adds ? buildAddPreconditions(found) : []),
       context: createEventContext(actor),
       // The owners' stream decides who owns; this is for what their memberships could change beside it.
       read: ({ found }) => (!adds && found.owners ? [raiseConflictWhen(isOwnerless(id))] : []),

@@ -55,9 +55,9 @@ describe('account details', () => {
   });
 
   it('tell anybody else, too', async () => {
-    const { store, house } = server;
-    const { id } = await ensureUser(store, house.ids, 'ada', false);
-    expect(await details(await issueUserToken(store, house.ids, id, 'for a test'))).toMatchObject({
+    const { store, runtime } = server;
+    const { id } = await ensureUser(store, runtime.ids, 'ada', false);
+    expect(await details(await issueUserToken(store, runtime.ids, id, 'for a test'))).toMatchObject({
       id,
       attributes: { username: 'ada', 'is-site-admin': false, 'is-service-account': false },
       relationships: { 'authentication-tokens': { links: { related: `/api/v2/users/${id}/authentication-tokens` } } },
@@ -117,7 +117,7 @@ describe('an account', () => {
   });
 
   it.each(['email', 'unconfirmed-email'])('keeps its address until a new %s is confirmed', async (attribute) => {
-    const { store, house } = server;
+    const { store, runtime } = server;
     const member = await makeMember(server, 'acme', `wanderer-${attribute}`);
     const wanted = `new-${attribute}@people.test`;
     const addresses = { email: member.email, 'unconfirmed-email': wanted };
@@ -127,7 +127,7 @@ describe('an account', () => {
     const length = await logLength(store);
     expectStatus(await member.patch(UPDATE, resource('users', { ...body.data.attributes })), 200);
     expect(await logLength(store)).toBe(length);
-    await setEmail(store, house.ids, member.id, wanted);
+    await setEmail(store, runtime.ids, member.id, wanted);
     const confirmed = { email: wanted, 'unconfirmed-email': null };
     expect((await details(member.token))['attributes']).toMatchObject(confirmed);
   });
@@ -198,7 +198,7 @@ describe('an account', () => {
     [{ email: 'nowhere' }, 'Email is invalid', 'email'],
     [{ 'unconfirmed-email': 'nobody' }, 'Email is invalid', 'unconfirmed-email'],
   ])('does not become %j', async (attributes, detail, attribute) => {
-    await ensureUser(server.store, server.house.ids, 'renamed-once', false);
+    await ensureUser(server.store, server.runtime.ids, 'renamed-once', false);
     const member = await makeMember(server, 'acme', `wishful-${JSON.stringify(attributes).length}`);
     const { body } = expectStatus(await member.patch(UPDATE, resource('users', attributes)), 422);
     expect(body.errors).toEqual([
@@ -242,27 +242,27 @@ describe('a user', () => {
 
 describe('the first administrator', () => {
   it('is who they are, whatever they and others call themselves', async () => {
-    const { store, house } = server;
+    const { store, runtime } = server;
     const { id } = await details(server.adminToken);
     expectStatus(await server.patch('/api/v2/account/update', resource('users', { username: 'site-root' })), 200);
     const member = await makeMember(server, 'acme', 'pretender');
     expectStatus(await member.patch('/api/v2/account/update', resource('users', { username: 'admin' })), 422);
-    const secret = house.ids.secret();
-    await ensureAdmin(store, house.ids, secret);
+    const secret = runtime.ids.secret();
+    await ensureAdmin(store, runtime.ids, secret);
     expect(await details(secret)).toMatchObject({ id, attributes: { username: 'site-root', 'is-site-admin': true } });
   });
 });
 
 describe('an operator', () => {
   it('forgets somebody by their name, once', async () => {
-    const { store, house } = server;
+    const { store, runtime } = server;
     const { token, id } = await makeMember(server, 'acme', 'leaver');
-    await forgetUserByName(house, house.ids, 'leaver');
+    await forgetUserByName(runtime, runtime.ids, 'leaver');
     expectStatus(await server.as(token).get('/api/v2/account/details'), 401);
     const [born, ...rest] = await store.stream(id);
     expect(born?.data).toEqual({ username: id, email: null, siteAdmin: false });
     expect(rest.map(({ type }) => type)).toEqual(['UserForgotten']);
-    await expect(forgetUserByName(house, house.ids, 'leaver')).rejects.toThrow('There is no user named leaver');
+    await expect(forgetUserByName(runtime, runtime.ids, 'leaver')).rejects.toThrow('There is no user named leaver');
     const other = await makeMember(server, 'acme', 'leaver');
     expect(other).toMatchObject({ username: 'leaver', email: 'leaver@people.test' });
     expect(other.id).not.toBe(id);

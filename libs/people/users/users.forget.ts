@@ -20,7 +20,7 @@ type ForgetRequest = {
 export type ForgetDependencies = {
   readonly store: EventStore;
   readonly forgetting: NameEraser;
-  readonly seen?: (rows: number, table: string) => void;
+  readonly onErased?: (rows: number, table: string) => void;
 };
 
 /**
@@ -28,11 +28,11 @@ export type ForgetDependencies = {
  * out of what has been written before. What they did stays, done by their id. Throws `not-found` where there is nobody.
  */
 export const forgetUser = async (
-  { store, forgetting, seen }: ForgetDependencies,
+  { store, forgetting, onErased }: ForgetDependencies,
   wish: ForgetRequest,
 ): Promise<void> => {
   await endMemberships(store, wish);
-  await forgetting.finish(seen ? { seen } : {}).catch((error: unknown) => {
+  await forgetting.finish(onErased ? { onErased } : {}).catch((error: unknown) => {
     if (!isOutage(error)) throw error;
     throw unavailable('They are forgotten; their name is taken out of what is read as soon as the database is back', 1);
   });

@@ -68,7 +68,7 @@ export class AddGpgKeyHandler implements ICommandHandler<AddGpgKey> {
         },
         command: ({ keyId }) => ({ type: 'AddGpgKey', data: { keyId, asciiArmor } }) as const,
         organization: ({ place }) => place.organization,
-        holding: ({ place }) => [expectVersion(place.organization, place.version)],
+        preconditions: ({ place }) => [expectVersion(place.organization, place.version)],
         context: createEventContext(actor),
         read: () => [selectGpgKeyById(id)],
       })

@@ -61,7 +61,7 @@ export class CreateRegistryProviderHandler implements ICommandHandler<CreateRegi
       .handle({
         decider: registryProvider,
         load: async () => {
-          const place = await this.placeFor(organization, { registryName, namespace }, actor);
+          const place = await this.loadTarget(organization, { registryName, namespace }, actor);
           return { ...newStream(id, registryProvider), place };
         },
         command: () => {
@@ -69,7 +69,7 @@ export class CreateRegistryProviderHandler implements ICommandHandler<CreateRegi
           return { type: 'CreateRegistryProvider', data } as const;
         },
         organization: ({ place }) => place.organization,
-        holding: ({ place }) => [expectVersion(place.organization, place.version)],
+        preconditions: ({ place }) => [expectVersion(place.organization, place.version)],
         context: createEventContext(actor),
         read: () => [selectRegistryProviderById(id)],
       })
@@ -77,7 +77,7 @@ export class CreateRegistryProviderHandler implements ICommandHandler<CreateRegi
     return getFirstRow<RegistryProviderRow>(rows);
   }
 
-  private async placeFor(
+  private async loadTarget(
     organization: string,
     { registryName, namespace }: Pick<ProviderPath, 'registryName' | 'namespace'>,
     actor: Actor,
@@ -106,7 +106,7 @@ export class TagRegistryProviderHandler implements ICommandHandler<TagRegistryPr
         return { type: 'TagRegistryProvider', data: { bindings: bindings ?? current } } as const;
       },
       organization: ({ found }) => found.organization,
-      holding: ({ found }) => [expectVersion(found.organization, found.organizationVersion)],
+      preconditions: ({ found }) => [expectVersion(found.organization, found.organizationVersion)],
       context: createEventContext(actor),
       read: ({ found }) => [selectRegistryProviderById(found.id)],
     });

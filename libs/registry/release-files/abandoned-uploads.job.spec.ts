@@ -17,7 +17,7 @@ let files: ReleaseFiles;
 
 beforeAll(async () => {
   server = await startTestServer({ clock });
-  files = new ReleaseFiles(server.house.blobs);
+  files = new ReleaseFiles(server.runtime.blobs);
   await makeOrganization(server, 'acme');
 });
 
@@ -35,7 +35,7 @@ beforeEach(async () => {
   id = (await release.addPlatform(linux)).id as string;
 });
 
-const removeAbandoned = (blobs: BlobStore = server.house.blobs): Promise<number> =>
+const removeAbandoned = (blobs: BlobStore = server.runtime.blobs): Promise<number> =>
   runJobOnce(createAbandonedUploadsJob(server.database, blobs, clock));
 
 const notes = async (): Promise<string[]> => {
@@ -146,7 +146,7 @@ describe('a file that is being removed', () => {
   it('is uploaded again only after the removal has finished', async () => {
     await beKilledAfterStoring();
     clock.pass({ days: 3 });
-    const blobs = new GuardedBlobs(server.house.blobs);
+    const blobs = new GuardedBlobs(server.runtime.blobs);
     const removal = removeAbandoned(blobs);
     await blobs.removalBegan.promise;
     const upload = uploaded();

@@ -60,7 +60,7 @@ const refused = async (answer: Promise<ApiResponse>): Promise<[number, string]> 
 
 /** Returns everything that uploads leave behind: number of events, names of files, ids of notes. */
 const traces = async () => {
-  const { blobsFolder } = server.house.settings;
+  const { blobsFolder } = server.runtime.settings;
   const files = await readdir(blobsFolder, { recursive: true, withFileTypes: true }).catch(() => []);
   const notes = await server.database.rows<{ id: string }>(sql`select id from registry.open_uploads order by id`);
   return {
@@ -210,7 +210,7 @@ describe('an upload that the store cannot write', () => {
     await release.addPlatform(linux);
     const before = await traces();
     // Simulates a full disk: a file has the path of the folder.
-    const folder = join(server.house.settings.blobsFolder, 'registry');
+    const folder = join(server.runtime.settings.blobsFolder, 'registry');
     await mkdir(folder, { recursive: true });
     await rename(folder, `${folder}.away`);
     await writeFile(folder, '');
@@ -562,7 +562,7 @@ describe('a download', () => {
     expectStatus(await put(await binaryLink(large), large.bytes), 200);
     const link = await release.linkOf(large, 'provider-binary-download');
     const opened: Readable[] = [];
-    const { blobs } = server.house;
+    const { blobs } = server.runtime;
     const get = jest.spyOn(blobs, 'get').mockImplementation(async (key, range) => {
       const blob = await FolderBlobs.prototype.get.call(blobs, key, range);
       if (blob) opened.push(blob.content);

@@ -29,14 +29,14 @@ beforeAll(async () => {
   signer = await makeSigner();
   await makeOrganization(server, 'acme');
   await addGpgKey(server, 'acme', signer);
-  files = new ReleaseFiles(server.house.blobs);
+  files = new ReleaseFiles(server.runtime.blobs);
 });
 
 afterAll(() => server.close());
 
 /** Runs the sweeper up to the head of the log, as a newly started projector would. */
 const sweep = async (): Promise<void> => {
-  const runner = new FollowerRunner(server.store, createReleaseSweeper(server.house.blobs), server.house.logger);
+  const runner = new FollowerRunner(server.store, createReleaseSweeper(server.runtime.blobs), server.runtime.logger);
   runner.start();
   try {
     await waitForFollowers(server.store, SWEEPER);

@@ -22,10 +22,10 @@ export const createReleaseSweeper = (blobs: BlobStore): Follower => {
     table: 'registry.kept_files',
     ownerEnds: 'RegistryProviderVersionDeleted' satisfies RegistryProviderVersionEvent['type'],
     on: {
-      RegistryProviderShasumsUploaded: ({ sha256 }, { stream }) => ({ born: `${stream}/${sha256}`, owner: stream }),
-      RegistryProviderSignatureUploaded: ({ sha256 }, { stream }) => ({ born: `${stream}/${sha256}`, owner: stream }),
-      RegistryProviderBinaryUploaded: ({ platform }, { stream }) => ({ born: platform, owner: stream }),
-      RegistryProviderPlatformDeleted: ({ platform }) => ({ gone: platform }),
+      RegistryProviderShasumsUploaded: ({ sha256 }, { stream }) => ({ stored: `${stream}/${sha256}`, owner: stream }),
+      RegistryProviderSignatureUploaded: ({ sha256 }, { stream }) => ({ stored: `${stream}/${sha256}`, owner: stream }),
+      RegistryProviderBinaryUploaded: ({ platform }, { stream }) => ({ stored: platform, owner: stream }),
+      RegistryProviderPlatformDeleted: ({ platform }) => ({ deletedOwner: platform }),
     },
     remove: (id) => files.remove(id),
   });

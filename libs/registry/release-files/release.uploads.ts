@@ -67,10 +67,14 @@ export class ReleaseUploads {
     decide(registryProviderVersion, await commandFor(prepared, 0), prepared.state);
     const attempt = { id, attempt: this.ids.uuid() };
     await this.put(attempt, content);
-    await this.turns.take(prepared.stream, () => this.tell(prepared.stream, attempt, commandFor));
+    await this.turns.take(prepared.stream, () => this.record(prepared.stream, attempt, commandFor));
   }
 
-  private async tell(version: string, attempt: UploadAttempt, commandFor: ReleaseUpload['commandFor']): Promise<void> {
+  private async record(
+    version: string,
+    attempt: UploadAttempt,
+    commandFor: ReleaseUpload['commandFor'],
+  ): Promise<void> {
     await this.store.handle({
       decider: registryProviderVersion,
       load: async () => {
@@ -79,7 +83,7 @@ export class ReleaseUploads {
       },
       command: ({ command }) => command,
       organization: ({ target }) => target.organization,
-      holding: ({ target }) => [expectVersion(target.organization, target.organizationVersion)],
+      preconditions: ({ target }) => [expectVersion(target.organization, target.organizationVersion)],
       context: createSystemContext('signed link', this.ids.uuid()),
       read: () => [deleteUploadAttempt(attempt)],
     });

@@ -21,7 +21,7 @@ type Act =
   | { readonly do: 'zip'; readonly name: Name }
   | { readonly do: 'sums'; readonly right: readonly Name[]; readonly wrong: readonly Name[] }
   | { readonly do: 'sign'; readonly right: readonly Name[]; readonly wrong: readonly Name[]; readonly good: boolean }
-  | { readonly do: 'key'; readonly there: boolean }
+  | { readonly do: 'key'; readonly isPublished: boolean }
   | { readonly do: 'delete' };
 
 type Sums = string;
@@ -218,7 +218,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('sums' as const), ...all }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('sign' as const), ...lines, good: fc.boolean() }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('sign' as const), ...all, good: fc.boolean() }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('key' as const), there: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('key' as const), isPublished: fc.boolean() }) },
 );
 /** A sequence of steps. In half of the sequences the version is never deleted. */
 const life = fc
@@ -254,7 +254,7 @@ describe('random sequences of steps on a version', () => {
         };
         let world: World = { key: keyAtFirst };
         for (const one of acts) {
-          if (one.do === 'key') world = { key: one.there };
+          if (one.do === 'key') world = { key: one.isPublished };
           const command = commandFor(one, model, world);
           if (!command) continue;
           const outcome = attempt(command, state);

@@ -89,7 +89,7 @@ export class CreateRegistryProviderVersionHandler implements ICommandHandler<Cre
         command: ({ place: { provider, providerName: name, siblings } }) =>
           ({ type: 'CreateVersion', data: { provider, name, siblings, ...asked } }) as const,
         organization: ({ place }) => place.organization,
-        holding: ({ place }) => buildPreconditions(place),
+        preconditions: ({ place }) => buildPreconditions(place),
         context: createEventContext(actor),
         read: () => [selectVersionById(id)],
       })
@@ -115,7 +115,7 @@ const executeVersionCommand = async (
     },
     command,
     organization: ({ found }) => found.organization,
-    holding: ({ found }) => buildPreconditions(found),
+    preconditions: ({ found }) => buildPreconditions(found),
     context: createEventContext(actor),
     read: () => (platform === undefined ? [] : [selectPlatformById(platform)]),
   });

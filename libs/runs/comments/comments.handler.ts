@@ -48,7 +48,7 @@ export class CommentOnRunHandler implements ICommandHandler<CommentOnRun> {
       },
       command: () => createCommentCommand(comment, body, actor),
       organization: ({ found }) => found.organization,
-      holding: ({ found }) => [
+      preconditions: ({ found }) => [
         expectVersion(found.organization, found.organizationVersion),
         expectVersion(found.workspace, found.workspaceSnapshot.version),
       ],

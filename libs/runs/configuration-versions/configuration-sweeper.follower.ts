@@ -25,11 +25,11 @@ export const createConfigurationSweeper = (blobs: BlobStore): Follower => {
     table: 'runs.kept_archives',
     ownerEnds: 'WorkspaceDeleted' satisfies WorkspaceDeleted['type'],
     on: {
-      ConfigurationVersionCreated: ({ workspace }, { stream }) => ({ born: stream, owner: workspace }),
-      ConfigurationVersionReplaced: ({ archive }, { stream }) => ({ gone: `${stream}/${archive}` }),
-      ConfigurationVersionErrored: (_, { stream }) => ({ gone: stream }),
-      ConfigurationVersionArchived: (_, { stream }) => ({ gone: stream }),
-      ConfigurationVersionPermanentlyDeleted: (_, { stream }) => ({ gone: stream }),
+      ConfigurationVersionCreated: ({ workspace }, { stream }) => ({ stored: stream, owner: workspace }),
+      ConfigurationVersionReplaced: ({ archive }, { stream }) => ({ deletedOwner: `${stream}/${archive}` }),
+      ConfigurationVersionErrored: (_, { stream }) => ({ deletedOwner: stream }),
+      ConfigurationVersionArchived: (_, { stream }) => ({ deletedOwner: stream }),
+      ConfigurationVersionPermanentlyDeleted: (_, { stream }) => ({ deletedOwner: stream }),
     },
     // `<id>`: all archives; `<id>/<number>`: those before this number.
     remove: (named) => {

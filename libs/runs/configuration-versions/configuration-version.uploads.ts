@@ -78,11 +78,11 @@ export class ConfigurationUploads {
     if (version.status !== 'pending' && version.status !== 'uploaded') throw notFound();
     const free = version.hasRuns ? null : await this.files.free(id, version.archive);
     if (free === null) return this.demandSame(version, content);
-    const archive = await this.storeOnce(version, free, content);
+    const archive = await this.storeArchive(version, free, content);
     const size = await this.files.size(id, archive);
     if (size === null) throw notFound();
     try {
-      await this.tell(id, ({ hasRuns }) => ({ type: 'UploadConfiguration', data: { size, archive, hasRuns } }));
+      await this.execute(id, ({ hasRuns }) => ({ type: 'UploadConfiguration', data: { size, archive, hasRuns } }));
     } catch (error) {
       if (error instanceof Refusal) await this.removeUseless(id);
       throw error;
@@ -102,7 +102,7 @@ export class ConfigurationUploads {
   }
 
   /** Returns the number of the file with this content: `free`, unless it is stored already. */
-  private async storeOnce(
+  private async storeArchive(
     { id, archive, status }: LinkedConfiguration,
     free: number,
     content: AsyncIterable<Uint8Array>,
@@ -137,17 +137,20 @@ export class ConfigurationUploads {
 
   /** The vendor's way: a version whose upload is no archive is done with. */
   private fail(id: string, { message }: NotAnArchiveRefusal): Promise<void> {
-    return this.tell(id, () => ({ type: 'FailConfiguration', data: { error: 'invalid-archive', message } }));
+    return this.execute(id, () => ({ type: 'FailConfiguration', data: { error: 'invalid-archive', message } }));
   }
 
-  private tell(id: string, commandOn: (found: ConfigurationForUpload) => ConfigurationVersionCommand): Promise<void> {
+  private execute(
+    id: string,
+    commandOn: (found: ConfigurationForUpload) => ConfigurationVersionCommand,
+  ): Promise<void> {
     return this.store.untilFirst(async () => {
       const found = await loadConfigurationForUpload(this.store.database, id);
       const loaded = await this.store.restore(id, configurationVersion, found.snapshot);
       const write = decideWrite(configurationVersion, loaded, found.organization, commandOn(found));
       const [event] = write.events;
       if (!event) return;
-      const begun = event.type === 'ConfigurationVersionUploaded' ? await this.begun(found) : [];
+      const begun = event.type === 'ConfigurationVersionUploaded' ? await this.markUploadStarted(found) : [];
       // A run that begins meanwhile has the archive that is there.
       const guards = event.type === 'ConfigurationVersionReplaced' ? [raiseConflictWhen(hasRuns(sql`${id}`))] : [];
       await this.store.append([write, ...begun], createSystemContext('signed link', this.ids.uuid()), guards);
@@ -158,7 +161,7 @@ export class ConfigurationUploads {
    * The run that begins with the upload; where the workspace is busy or locked it waits for its turn. The link is good
    * for a day, and who made the version may have lost what they had: no run begins for who could no longer queue it.
    */
-  private async begun(found: ConfigurationForUpload): Promise<readonly StreamWrite[]> {
+  private async markUploadStarted(found: ConfigurationForUpload): Promise<readonly StreamWrite[]> {
     if (!found.autoQueueRuns || found.executionMode === 'local') return [];
     const maker = await findCurrentIdentity(this.store.database, found.createdBy);
     const place = await loadCreatorScope(this.store.database, maker, found);

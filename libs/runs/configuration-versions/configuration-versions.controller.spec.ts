@@ -44,7 +44,7 @@ let files: ConfigurationFiles;
 beforeAll(async () => {
   server = await startTestServer({ clock, followers: true });
   await makeOrganization(server, 'acme');
-  files = new ConfigurationFiles(new EncryptedBlobs(server.house.blobs, server.house.encryptionKey));
+  files = new ConfigurationFiles(new EncryptedBlobs(server.runtime.blobs, server.runtime.encryptionKey));
 });
 
 afterAll(() => server.close());
@@ -235,7 +235,7 @@ describe('uploading', () => {
       late.on('response', (response) => resolve(response.resume().statusCode));
       late.on('error', reject);
     });
-    const drafts = join(server.house.settings.blobsFolder, '.drafts');
+    const drafts = join(server.runtime.settings.blobsFolder, '.drafts');
     late.write(OTHER.subarray(0, 10));
     await waitUntil(async () => (await readdir(drafts)).length > 0, 'the upload has begun');
     await makeRun(workspace);
@@ -290,7 +290,7 @@ describe('uploading', () => {
       half.on('close', () => resolve());
       half.write(large.subarray(0, 1_000_000), () => half.destroy());
     });
-    const drafts = join(server.house.settings.blobsFolder, '.drafts');
+    const drafts = join(server.runtime.settings.blobsFolder, '.drafts');
     await waitUntil(async () => (await readdir(drafts)).length === 0, 'the draft is gone');
     expect((await show(id)).attributes.status).toBe('pending');
     expect((await put(link, large)).status).toBe(200);
@@ -325,13 +325,13 @@ describe('uploading', () => {
       expect((await put(path, ARCHIVE)).status).toBe(403);
     }
     expect((await server.get(link.replace('/upload/', '/download/'))).status).toBe(403);
-    const before = clock.ahead;
+    const before = clock.offsetMs;
     clock.pass({ days: 1 });
     try {
       expect((await put(link, ARCHIVE)).status).toBe(403);
       expect((await server.get(download)).status).toBe(403);
     } finally {
-      clock.ahead = before;
+      clock.offsetMs = before;
     }
     expect((await show(id)).attributes.status).toBe('pending');
   });
@@ -345,7 +345,7 @@ describe('uploading', () => {
 
   it('keeps archives encrypted', async () => {
     const { id } = await uploaded();
-    const stored = await readFile(join(server.house.settings.blobsFolder, TYPE, id, 'archive'));
+    const stored = await readFile(join(server.runtime.settings.blobsFolder, TYPE, id, 'archive'));
     expect(stored.includes(ARCHIVE)).toBe(false);
   });
 });

@@ -100,25 +100,25 @@ export class ConfigurationVersionsController {
   @Post('configuration-versions/:id/actions/archive')
   @HttpCode(202)
   async archive(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
-    await this.tell(id, 'ArchiveConfiguration', actor);
+    await this.change(id, 'ArchiveConfiguration', actor);
   }
 
   @Post('configuration-versions/:id/actions/soft_delete_backing_data')
   @HttpCode(200)
   softDelete(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.tell(id, 'SoftDeleteConfiguration', actor);
+    return this.change(id, 'SoftDeleteConfiguration', actor);
   }
 
   @Post('configuration-versions/:id/actions/restore_backing_data')
   @HttpCode(200)
   restore(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.tell(id, 'RestoreConfiguration', actor);
+    return this.change(id, 'RestoreConfiguration', actor);
   }
 
   @Post('configuration-versions/:id/actions/permanently_delete_backing_data')
   @HttpCode(200)
   deletePermanently(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.tell(id, 'DeleteConfigurationPermanently', actor);
+    return this.change(id, 'DeleteConfigurationPermanently', actor);
   }
 
   private async showOne(target: ConfigurationVersionTarget, query: QueryOf, actor: Actor): Promise<Document> {
@@ -128,7 +128,7 @@ export class ConfigurationVersionsController {
     return renderDocument(renderConfigurationVersion(row), included);
   }
 
-  private async tell(id: string, wish: ConfigurationCommandInput, actor: Actor): Promise<Document> {
+  private async change(id: string, wish: ConfigurationCommandInput, actor: Actor): Promise<Document> {
     const row: ConfigurationVersionRow | null = await this.bus.execute(new ChangeConfigurationVersion(id, wish, actor));
     if (!row) throw notFound();
     return renderDocument(renderConfigurationVersion(row));

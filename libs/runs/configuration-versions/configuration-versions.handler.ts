@@ -92,7 +92,7 @@ export class CreateConfigurationVersionHandler implements ICommandHandler<Create
         },
       }),
       organization: ({ place }) => place.organization,
-      holding: ({ place }) => [
+      preconditions: ({ place }) => [
         expectVersion(place.organization, place.organizationVersion),
         expectVersion(input.workspace, place.workspaceVersion),
       ],

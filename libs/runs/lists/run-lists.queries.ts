@@ -84,12 +84,12 @@ type RunSelection = {
   readonly conditions: readonly Sql[];
   readonly order: 'asc' | 'desc';
   /** Filters combine to hundreds of texts (docs/explanation/adr/0020): only what is asked for without them is kept. */
-  readonly kept: boolean;
+  readonly isRetained: boolean;
 };
 
 const toSelection = (actor: Actor, filter: RunFilter): RunSelection => {
   const conditions = buildConditions(actor, filter);
-  return { conditions, order: 'desc', kept: conditions.length === 0 };
+  return { conditions, order: 'desc', isRetained: conditions.length === 0 };
 };
 
 const prepareWhen = (kept: boolean, statement: Sql): Sql => (kept ? statement : sql.unkept(statement));
@@ -145,7 +145,7 @@ export const listWorkspaceRuns = async (
   page: RunPage,
   filter: RunFilter,
 ): Promise<ListedRuns> => {
-  const { conditions, kept } = toSelection(actor, filter);
+  const { conditions, isRetained } = toSelection(actor, filter);
   const workspaces = sql`
     select w.id, w.organization, ${selectRunGrants(actor)} as grants from workspaces w where w.id = ${workspace} and ${requireCurrentAccess(actor)}`;
   const wanted = sql`runs r ${RUN_JOINS} where r.workspace = target.id and ${sql.and(conditions)}`;
@@ -156,7 +156,7 @@ export const listWorkspaceRuns = async (
       left join lateral (select ${RUN_COLUMNS}, target.grants from ${wanted}
                           order by r.created_at desc, r.id desc ${limitTo(page, 'target')}) page on true
      order by page."createdAt" desc, page.id desc`;
-  const found = await database.slowRows<ListedRun>(actor, prepareWhen(kept, statement));
+  const found = await database.slowRows<ListedRun>(actor, prepareWhen(isRetained, statement));
   const [first] = found;
   if (!first) throw notFound();
   requirePermission(actor, 'read-runs', { organization: first.owner, grants: first.ownerGrants });
@@ -176,7 +176,7 @@ const listInOrganization = async (
   actor: Actor,
   organizationName: string,
   page: RunPage,
-  { conditions, order, kept }: RunSelection,
+  { conditions, order, isRetained }: RunSelection,
 ): Promise<ListedRuns> => {
   const wanted = sql`${selectReadableRuns(actor)} and ${sql.and(conditions)}`;
   const direction = sql.raw(order);
@@ -186,7 +186,7 @@ const listInOrganization = async (
       left join lateral (select ${selectRunColumns(actor)} from ${wanted}
                           order by r.created_at ${direction}, r.id ${direction} ${limitTo(page, 'owner')}) page on true
      order by page."createdAt" ${direction}, page.id ${direction}`;
-  const found = await database.slowRows<Omit<ListedRun, 'ownerGrants'>>(actor, prepareWhen(kept, statement));
+  const found = await database.slowRows<Omit<ListedRun, 'ownerGrants'>>(actor, prepareWhen(isRetained, statement));
   const [first] = found;
   if (!first) throw notFound();
   requirePermission(actor, 'read-organization', { organization: first.owner });
@@ -212,7 +212,7 @@ export const listRunQueue = (
   page: RunPage,
 ): Promise<ListedRuns> => {
   const conditions = [isAny([...WAITING_STATUSES, ...EXECUTING_STATUSES])];
-  return listInOrganization(database, actor, organizationName, page, { conditions, order: 'asc', kept: true });
+  return listInOrganization(database, actor, organizationName, page, { conditions, order: 'asc', isRetained: true });
 };
 
 export type Capacity = { readonly pending: number; readonly running: number };

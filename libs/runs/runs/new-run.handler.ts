@@ -69,11 +69,11 @@ export class CreateRunHandler implements ICommandHandler<CreateRun> {
         expectVersion(organization, place.organizationVersion),
         expectVersion(configuration.id, configuration.version),
         // Held in any case: a run born while its workspace is given back would wait for nobody.
-        takes ? lock.passed({ from: null, to: id }) : lock.kept,
+        takes ? lock.passed({ from: null, to: id }) : lock.precondition,
         born,
       ];
       // The row is read with the values, so that they come before it.
-      const read = [...this.variables.kept(id, organization, input.variables), selectRunById(id, actor)];
+      const read = [...this.variables.encryptForRun(id, organization, input.variables), selectRunById(id, actor)];
       const { rows } = await this.store.append(writes, createEventContext(actor), read);
       return getFirstRow<RunRow>(rows.slice(-1));
     });

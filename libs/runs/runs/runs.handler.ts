@@ -82,7 +82,7 @@ export class RunsHandler implements ICommandHandler<ChangeRun> {
       return [held, lock.passed({ from: holder.id, to: id }), ...overtaken, write];
     }
     const [before, after] = [needsWorkspaceLock(loaded.state), needsWorkspaceLock(getNewState(write))];
-    if (before === after) return [held, lock.kept, write];
+    if (before === after) return [held, lock.precondition, write];
     const forced = wish === 'ForceCancelRun';
     return [held, lock.passed(after ? { from: null, to: id } : { from: id, to: null, forced }), write];
   }

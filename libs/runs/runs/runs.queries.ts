@@ -46,7 +46,7 @@ export type RunRow = {
   readonly comments: readonly string[];
   readonly runEvents: readonly string[];
   /** Values of its own variables, as the vault keeps them; null where it has none. */
-  readonly sealedVariables: string | null;
+  readonly encryptedVariables: string | null;
   /** What the caller's teams have been given on its workspace. */
   readonly grants: readonly Grant[];
 };
@@ -83,7 +83,7 @@ export const RUN_COLUMNS = sql`r.id, r.workspace, r.organization, o.name as "org
        else 0 end as position,
   array(select c.id from run_comments c where c.run = r.id order by c.version) as comments,
   array(select e.id from run_events e where e.run = r.id order by e.version) as "runEvents",
-  case when r.options -> 'variables' <> '[]' then ${selectEncryptedSecret(sql.raw('r.id'))} end as "sealedVariables"`;
+  case when r.options -> 'variables' <> '[]' then ${selectEncryptedSecret(sql.raw('r.id'))} end as "encryptedVariables"`;
 
 export const RUN_JOINS = sql.raw(`join workspaces w on w.id = r.workspace join projects p on p.id = w.project
   join organizations o on o.id = r.organization`);

@@ -11,12 +11,12 @@ export class RunVariables {
   constructor(private readonly vault: Vault) {}
 
   /** For the append in which the run is born. */
-  kept(run: string, organization: string, variables: readonly RunVariable[]): readonly Sql[] {
-    return variables.length > 0 ? [this.vault.seal(run, organization, JSON.stringify(variables))] : [];
+  encryptForRun(run: string, organization: string, variables: readonly RunVariable[]): readonly Sql[] {
+    return variables.length > 0 ? [this.vault.storeSecret(run, organization, JSON.stringify(variables))] : [];
   }
 
   /** Of a run that has been read with them. */
-  of({ id, sealedVariables }: RunRow): readonly RunVariable[] {
-    return sealedVariables === null ? [] : (JSON.parse(this.vault.unseal(id, sealedVariables)) as RunVariable[]);
+  of({ id, encryptedVariables }: RunRow): readonly RunVariable[] {
+    return encryptedVariables === null ? [] : (JSON.parse(this.vault.unseal(id, encryptedVariables)) as RunVariable[]);
   }
 }

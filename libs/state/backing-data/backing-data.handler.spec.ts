@@ -24,7 +24,7 @@ let files: StateFiles;
 beforeAll(async () => {
   server = await startTestServer({ followers: true });
   await makeOrganization(server, 'acme');
-  files = new StateFiles(server.house.blobs);
+  files = new StateFiles(server.runtime.blobs);
 });
 
 afterAll(() => server.close());

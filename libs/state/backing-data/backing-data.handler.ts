@@ -34,7 +34,7 @@ export class BackingDataHandler implements ICommandHandler<ChangeBackingData> {
       command: ({ found }): BackingDataCommand => toBackingDataCommand(type, found),
       organization: ({ found }) => found.organization,
       // What is not needed at this version of the workspace may be, once it has been unlocked.
-      holding: ({ found }) =>
+      preconditions: ({ found }) =>
         type === 'SoftDeleteData' ? [expectVersion(found.workspace, found.workspaceVersion)] : [],
       context: createEventContext(actor),
       read: () => [selectStateVersionById(stateVersion, actor)],

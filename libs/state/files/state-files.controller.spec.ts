@@ -25,7 +25,7 @@ let files: StateFiles;
 beforeAll(async () => {
   server = await startTestServer({ clock });
   await makeOrganization(server, 'acme');
-  const { settings, encryptionKey } = server.house;
+  const { settings, encryptionKey } = server.runtime;
   files = new StateFiles(new EncryptedBlobs(new FolderBlobs(settings.blobsFolder, clock), encryptionKey));
 });
 
@@ -176,7 +176,7 @@ describe('uploading to the signed links', () => {
       half.on('close', () => resolve());
       half.write(bytes.subarray(0, 1_000_000), () => half.destroy());
     });
-    const drafts = join(server.house.settings.blobsFolder, '.drafts');
+    const drafts = join(server.runtime.settings.blobsFolder, '.drafts');
     await waitUntil(async () => (await readdir(drafts)).length === 0, 'what had come is gone');
     expect((await show(version.id)).status).toBe('pending');
     expect((await put(version.state, bytes)).status).toBe(200);
@@ -345,7 +345,7 @@ describe('links', () => {
       const fresh = pathOf((await show(version.id))['hosted-state-upload-url']);
       expect((await put(fresh, bytes)).status).toBe(200);
     } finally {
-      clock.ahead = 0;
+      clock.offsetMs = 0;
     }
   });
 
@@ -372,7 +372,7 @@ describe('the files', () => {
     const bytes = createStateFile({ outputs: { secret: { value: 'hunter2', type: 'string', sensitive: true } } });
     const version = await pendingVersion(bytes);
     expect((await put(version.state, bytes)).status).toBe(200);
-    const stored = await readFile(join(server.house.settings.blobsFolder, 'state-versions', version.id, 'state'));
+    const stored = await readFile(join(server.runtime.settings.blobsFolder, 'state-versions', version.id, 'state'));
     expect(stored.includes('hunter2')).toBe(false);
     expect(stored.includes('terraform_version')).toBe(false);
   });
@@ -380,7 +380,7 @@ describe('the files', () => {
   it('that are refused with their version are not kept', async () => {
     const workspace = await createLockedWorkspace(server);
     await unlock(server, workspace);
-    const folder = join(server.house.settings.blobsFolder, 'state-versions');
+    const folder = join(server.runtime.settings.blobsFolder, 'state-versions');
     const filesIn = async (): Promise<number> =>
       (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).length;
     const before = await filesIn();

@@ -18,14 +18,14 @@ let files: StateFiles;
 beforeAll(async () => {
   server = await startTestServer();
   await makeOrganization(server, 'acme');
-  files = new StateFiles(server.house.blobs);
+  files = new StateFiles(server.runtime.blobs);
 });
 
 afterAll(() => server.close());
 
 /** Lets the sweeper read what is in the log now, as a projector would that has just been started. */
 const sweep = async (): Promise<void> => {
-  const runner = new FollowerRunner(server.store, createStateSweeper(server.house.blobs), server.house.logger);
+  const runner = new FollowerRunner(server.store, createStateSweeper(server.runtime.blobs), server.runtime.logger);
   runner.start();
   try {
     await waitForFollowers(server.store, SWEEPER);

@@ -18,9 +18,9 @@ export const createStateSweeper = (blobs: BlobStore): Follower => {
     table: 'state.kept_files',
     ownerEnds: 'WorkspaceDeleted' satisfies WorkspaceDeleted['type'],
     on: {
-      StateVersionCreated: ({ id }, { stream }) => ({ born: id, owner: stream }),
-      StateVersionDiscarded: ({ id }) => ({ gone: id }),
-      StateVersionDataPermanentlyDeleted: (_, { stream }) => ({ gone: stream }),
+      StateVersionCreated: ({ id }, { stream }) => ({ stored: id, owner: stream }),
+      StateVersionDiscarded: ({ id }) => ({ deletedOwner: id }),
+      StateVersionDataPermanentlyDeleted: (_, { stream }) => ({ deletedOwner: stream }),
     },
     remove: (id) => files.remove(id),
   });

@@ -53,16 +53,16 @@ export class OutputValues {
   }
 
   lengthOf(name: string): number {
-    return this.placeOf(name).length;
+    return this.getSpan(name).length;
   }
 
   /** The bytes of these outputs' values, in the order of the names; `byName` sorts them so that each byte is read once. */
   async *of(names: readonly string[]): AsyncGenerator<AsyncGenerator<Uint8Array>> {
-    const end = Math.max(0, ...names.map((name) => this.placeOf(name).from + this.placeOf(name).length));
+    const end = Math.max(0, ...names.map((name) => this.getSpan(name).from + this.getSpan(name).length));
     const source = new ForwardReader(this.opened, end, this.read);
     try {
       for (const name of names) {
-        const { from, length } = this.placeOf(name);
+        const { from, length } = this.getSpan(name);
         yield source.take(from, length);
       }
     } finally {
@@ -72,7 +72,7 @@ export class OutputValues {
 
   /** Values in memory, as long as they fit into so many bytes; others are left out. */
   async parsed(names: readonly string[], budget: ValueBudget): Promise<Map<string, unknown>> {
-    const fitting = names.filter((name) => budget.takes(this.lengthOf(name)));
+    const fitting = names.filter((name) => budget.reserve(this.lengthOf(name)));
     const values = new Map<string, unknown>();
     let at = 0;
     for await (const value of this.of(fitting)) {
@@ -82,7 +82,7 @@ export class OutputValues {
     return values;
   }
 
-  private placeOf(name: string): OutputValueSpan {
+  private getSpan(name: string): OutputValueSpan {
     const place = this.byName.get(name);
     // The log and the files disagree: somebody restored one without the other.
     if (!place) throw notFound('The value of this output is not here');
@@ -92,11 +92,11 @@ export class OutputValues {
 
 /** How many bytes of values one document may still bring along. */
 export class ValueBudget {
-  constructor(private left: number) {}
+  constructor(private remaining: number) {}
 
-  takes(bytes: number): boolean {
-    if (bytes > this.left) return false;
-    this.left -= bytes;
+  reserve(bytes: number): boolean {
+    if (bytes > this.remaining) return false;
+    this.remaining -= bytes;
     return true;
   }
 }

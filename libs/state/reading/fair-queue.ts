@@ -42,7 +42,7 @@ export class FairQueue {
       this.running += 1;
       return Promise.resolve();
     }
-    this.demandRoom(owner, bytes);
+    this.requireCapacity(owner, bytes);
     const turn = Promise.withResolvers<void>();
     const line = this.owners.get(owner) ?? [];
     line.push({ bytes, start: turn.resolve });
@@ -52,7 +52,7 @@ export class FairQueue {
     return turn.promise;
   }
 
-  private demandRoom(owner: string, bytes: number): void {
+  private requireCapacity(owner: string, bytes: number): void {
     const { waiting, waitingOfOwner, waitingBytes } = this.limits;
     if ((this.owners.get(owner)?.length ?? 0) >= waitingOfOwner) {
       const detail = `${waitingOfOwner} states of this organization are waiting to be read. Please try again.`;

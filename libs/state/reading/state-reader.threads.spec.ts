@@ -87,7 +87,7 @@ describe('outputs and resources', () => {
     expect([created.status, created.text]).toEqual([201, expect.any(String)]);
     await unlock(server, workspace);
     const version = created.body.data.id as string;
-    return { workspace, version, folder: join(server.house.settings.blobsFolder, 'state-versions', version) };
+    return { workspace, version, folder: join(server.runtime.settings.blobsFolder, 'state-versions', version) };
   };
 
   const expectAll = async ({ workspace, version }: { workspace: string; version: string }): Promise<void> => {

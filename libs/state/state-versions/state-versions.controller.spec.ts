@@ -559,14 +559,14 @@ describe('rolling back', () => {
   it('wants the lock, held by the caller, and leaves no file where it is refused', async () => {
     const [workspace, first] = await withTwo('unlocked');
     const team = server.as(await makeToken(server, `/api/v2/teams/${organization.ownersTeam}/authentication-token`));
-    const before = await readdir(join(server.house.settings.blobsFolder, 'state-versions'), { recursive: true });
+    const before = await readdir(join(server.runtime.settings.blobsFolder, 'state-versions'), { recursive: true });
     const other = await rollBack(team, workspace, first);
     expect([other.status, other.body.errors[0].detail]).toEqual([409, expect.stringContaining('is locked by User')]);
     await unlock(server, workspace);
     const open = await rollBack(server, workspace, first);
     expect([open.status, open.body.errors[0].detail]).toEqual([409, expect.stringContaining('Lock the workspace')]);
     const filesIn = (names: readonly string[]): readonly string[] => names.filter((name) => name.endsWith('state'));
-    const after = await readdir(join(server.house.settings.blobsFolder, 'state-versions'), { recursive: true });
+    const after = await readdir(join(server.runtime.settings.blobsFolder, 'state-versions'), { recursive: true });
     expect(filesIn(after)).toEqual(filesIn(before));
   });
 

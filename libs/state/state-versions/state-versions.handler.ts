@@ -64,7 +64,7 @@ export class AddStateVersionHandler implements ICommandHandler<AddStateVersion> 
 
   constructor(
     private readonly database: Database,
-    private readonly births: StateVersionCreator,
+    private readonly stateVersions: StateVersionCreator,
     private readonly readers: StateReaders,
     private readonly limit: InlineStateLimit,
   ) {}
@@ -74,7 +74,7 @@ export class AddStateVersionHandler implements ICommandHandler<AddStateVersion> 
     const organization = await requireStateCreation(this.database, actor, workspace);
     const input = this.inputs.get(body) ?? (await this.read(organization, body, announced));
     if (input.run !== null) await requireRunOfWorkspace(this.database, workspace, input.run);
-    return this.births.create(workspace, { ...input, rollbackOf: null }, actor);
+    return this.stateVersions.create(workspace, { ...input, rollbackOf: null }, actor);
   }
 
   private async read(organization: string, body: Readable, announced: number | null): Promise<NewStateVersion> {
@@ -89,7 +89,7 @@ export class AddStateVersionHandler implements ICommandHandler<AddStateVersion> 
 export class RollBackStateHandler implements ICommandHandler<RollBackState> {
   constructor(
     private readonly database: Database,
-    private readonly births: StateVersionCreator,
+    private readonly stateVersions: StateVersionCreator,
     private readonly files: StateFiles,
     private readonly readers: StateReaders,
   ) {}
@@ -104,7 +104,7 @@ export class RollBackStateHandler implements ICommandHandler<RollBackState> {
     // The documented JSON format tells no serial: it is the same file.
     const jsonState = await this.files.content(stateVersion, 'json-state');
     const input = { serial, md5, lineage, force: false, run: null, rollbackOf: stateVersion, state, jsonState };
-    return this.births.create(workspace, input, actor);
+    return this.stateVersions.create(workspace, input, actor);
   }
 }
 

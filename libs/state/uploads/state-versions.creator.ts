@@ -34,13 +34,13 @@ export class StateVersionCreator {
   /** Resolves to the version made, or to the one that this repeats. */
   async create(workspace: string, birth: StateVersionInput, actor: Actor): Promise<StateVersionRow> {
     const id = this.ids.next('sv');
-    await this.tell(id, workspace, birth, actor);
+    await this.appendCreation(id, workspace, birth, actor);
     const made = await findCreatedOrRepeated(this.database, actor, workspace, id, birth);
     if (!made) throw notFound();
     return made.id === id ? made : this.repeat(made, id, birth, actor);
   }
 
-  private async tell(id: string, workspace: string, birth: StateVersionInput, actor: Actor): Promise<void> {
+  private async appendCreation(id: string, workspace: string, birth: StateVersionInput, actor: Actor): Promise<void> {
     const { serial, lineage, md5, run, rollbackOf, force, state } = birth;
     const facts = state && this.uploads.factsOf(state.reading);
     const createdBy = toActingPrincipal(actor);

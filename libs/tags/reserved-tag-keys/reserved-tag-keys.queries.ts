@@ -30,7 +30,7 @@ export const selectReservedTagKeyById = (id: string): Sql =>
 type ReservedTagKeyForCommand = ReservedTagKeyRow & {
   readonly snapshot: StreamSnapshot;
   /** The organization, after whose end nothing is told of what was in it. */
-  readonly held: readonly StreamVersion[];
+  readonly preconditions: readonly StreamVersion[];
 };
 
 /** The reserved tag key, where the caller may do that with it. */
@@ -41,7 +41,7 @@ export const findReservedTagKey = async (
   id: string,
 ): Promise<ReservedTagKeyForCommand> => {
   const row = await database.row<ReservedTagKeyForCommand>(sql`
-    select ${COLUMNS}, ${buildSnapshotJson('s')} as snapshot, ${selectStreamVersions(sql.raw('array[rk.organization]'))} as held
+    select ${COLUMNS}, ${buildSnapshotJson('s')} as snapshot, ${selectStreamVersions(sql.raw('array[rk.organization]'))} as preconditions
       from reserved_tag_keys rk join event_store.streams s on s.stream = rk.id
      where rk.id = ${id} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();

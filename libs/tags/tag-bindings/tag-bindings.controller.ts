@@ -98,10 +98,10 @@ export class TagBindingsController {
   private bindToProject(
     id: string,
     bindings: readonly Tag[],
-    how: BindingMode,
+    mode: BindingMode,
     actor: Actor,
   ): Promise<readonly BindingRow[]> {
-    return this.bus.execute(new ChangeProject('BindProjectTags', { id, data: { bindings, how }, actor }));
+    return this.bus.execute(new ChangeProject('BindProjectTags', { id, data: { bindings, mode }, actor }));
   }
 }
 

@@ -89,8 +89,10 @@ const checkTargets = (command: VariableSetCommand, { project, targets }: Organiz
 };
 
 /** Neither what the set belongs to nor what it comes to is deleted meanwhile: its rows would stay. */
-const buildPreconditions = ({ held, targets }: OrganizationForVariableSet): StreamWrite[] => [
-  ...new Map([...held, ...targets].map(({ stream, version }) => [stream, expectVersion(stream, version)])).values(),
+const buildPreconditions = ({ preconditions, targets }: OrganizationForVariableSet): StreamWrite[] => [
+  ...new Map(
+    [...preconditions, ...targets].map(({ stream, version }) => [stream, expectVersion(stream, version)]),
+  ).values(),
 ];
 
 const refuseTaken = refuseTakenName('variable_sets_organization_name_key');
@@ -132,7 +134,7 @@ class SetWriter {
       const birth = { type: 'CreateVariable', data: { ...data, owner } } as const;
       return {
         write: atListIndex(index, () => decideWrite(variable, newStream(id, variable), organization, birth)),
-        seals: data.sensitive ? [this.vault.seal(id, organization, data.value)] : [],
+        seals: data.sensitive ? [this.vault.storeSecret(id, organization, data.value)] : [],
       };
     });
     const read = selectVariableSetById(loaded.stream, actor);

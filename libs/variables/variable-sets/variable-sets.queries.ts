@@ -204,7 +204,7 @@ export type OrganizationForVariableSet = {
   readonly organization: string;
   readonly project: string | null;
   readonly grants: readonly Grant[];
-  readonly held: readonly StreamVersion[];
+  readonly preconditions: readonly StreamVersion[];
   readonly targets: readonly VariableSetTarget[];
   readonly variables: StoredVariables;
 };
@@ -219,7 +219,7 @@ export const loadOrganizationForVariableSet = async (
 ): Promise<OrganizationForVariableSet> => {
   const row = await database.row<Omit<OrganizationForVariableSet, 'variables'>>(sql`
     select o.id as organization, p.id as project, ${selectProjectGrants(actor, sql.raw('p.id'))} as grants,
-           ${selectStreamVersions(sql.raw('array[o.id, p.id]'))} as held, ${selectTargets(sql.raw('o.id'), targets)}
+           ${selectStreamVersions(sql.raw('array[o.id, p.id]'))} as preconditions, ${selectTargets(sql.raw('o.id'), targets)}
       from organizations o left join projects p on p.organization = o.id and p.id = ${project}
      where o.name = ${organization} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
@@ -235,7 +235,7 @@ export const loadVariableSetForCommand = async (
 ): Promise<OrganizationForVariableSet & { readonly snapshot: StreamSnapshot }> => {
   const row = await database.row<OrganizationForVariableSet & { readonly snapshot: StreamSnapshot }>(sql`
     select s.organization, s.project, ${selectProjectGrants(actor, sql.raw('s.project'))} as grants,
-           ${selectStreamVersions(sql.raw('array[s.organization, s.project]'))} as held,
+           ${selectStreamVersions(sql.raw('array[s.organization, s.project]'))} as preconditions,
            ${selectTargets(sql.raw('s.organization'), targets)}, ${selectStoredVariables('s.id', '')} as variables,
            ${buildSnapshotJson('st')} as snapshot
       from variable_sets s join event_store.streams st on st.stream = s.id

@@ -141,7 +141,7 @@ export class VarsetsController {
     const { attributes, relationships } = parseBody(updateBody, body, checkVariableSet).data;
     const data = { changes: toVariableSetChanges(attributes), targets: toTargets(relationships) };
     const command = { type: 'UpdateVariableSet', data } as const;
-    return this.render(await this.tell(id, command, actor, toNewVariables(relationships)), includes, actor);
+    return this.render(await this.change(id, command, actor, toNewVariables(relationships)), includes, actor);
   }
 
   @Put('varsets/:id')
@@ -158,7 +158,7 @@ export class VarsetsController {
   @Delete('varsets/:id')
   @HttpCode(204)
   async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
-    await this.tell(id, { type: 'DeleteVariableSet', data: {} }, actor);
+    await this.change(id, { type: 'DeleteVariableSet', data: {} }, actor);
   }
 
   @Post('varsets/:id/relationships/workspaces')
@@ -197,10 +197,10 @@ export class VarsetsController {
     actor: Actor,
   ): Promise<void> {
     const ids = parseBody(targetBodies[kind], body).data.map((one) => one.id);
-    await this.tell(id, { type, data: { ...NO_TARGETS, [kind]: ids } }, actor);
+    await this.change(id, { type, data: { ...NO_TARGETS, [kind]: ids } }, actor);
   }
 
-  private tell(
+  private change(
     id: string,
     command: Exclude<VariableSetCommand, { type: 'CreateVariableSet' }>,
     actor: Actor,

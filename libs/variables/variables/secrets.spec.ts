@@ -47,7 +47,7 @@ const wholeDatabase = async (): Promise<{ table: string; text: string }[]> => {
 
 beforeAll(async () => {
   server = await startTestServer({ followers: true, env: { LOG_LEVEL: 'fatal' } });
-  const { logger } = server.house;
+  const { logger } = server.runtime;
   for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const) {
     jest.spyOn(logger, level).mockImplementation((...parts: unknown[]) => {
       const telling = parts.map((part) => (part instanceof Error ? [part.stack, Object.entries(part)] : part));

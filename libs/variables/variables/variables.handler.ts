@@ -69,7 +69,7 @@ export class CreateVariableHandler implements ICommandHandler<CreateVariable> {
         load: async () => {
           const place = await loadOwnerForNewVariable(this.store.database, actor, target);
           collectRefusals(
-            () => addToStored(place.others, data),
+            () => addToStored(place.storedVariables, data),
             () => checkVariable(data),
           );
           return { ...newStream(id, variable), place };
@@ -77,11 +77,11 @@ export class CreateVariableHandler implements ICommandHandler<CreateVariable> {
         command: ({ place }) =>
           ({ type: 'CreateVariable', data: { ...data, owner: { type: place.type, id: place.owner } } }) as const,
         organization: ({ place }) => place.organization,
-        holding: ({ place }) => place.held.map(({ stream, version }) => expectVersion(stream, version)),
+        preconditions: ({ place }) => place.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
         context: createEventContext(actor),
         read: ({ place }) => [
           selectVariableById(id),
-          ...(data.sensitive ? [this.vault.seal(id, place.organization, data.value)] : []),
+          ...(data.sensitive ? [this.vault.storeSecret(id, place.organization, data.value)] : []),
         ],
       })
       .catch(refuseTakenKey);
@@ -104,20 +104,20 @@ export class VariablesHandler implements ICommandHandler<ChangeVariable> {
           const found = await loadVariableForCommand(this.store.database, actor, target, id);
           const loaded = await this.store.restore(id, variable, found.snapshot);
           if (command.type === 'UpdateVariable' && findSecretToStore(command, loaded.state) === null) {
-            checkValueLimit(found.others, command.data.changes.value);
+            checkValueLimit(found.storedVariables, command.data.changes.value);
           }
           return { ...loaded, found };
         },
         command: () => command,
         organization: ({ found }) => found.organization,
         // A secret that comes after its owner's end would stay in the vault.
-        holding: ({ found }) => found.held.map(({ stream, version }) => expectVersion(stream, version)),
+        preconditions: ({ found }) => found.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
         context: createEventContext(actor),
         read: ({ state, found }) => {
           const secret = findSecretToStore(command, state);
           return [
             selectVariableById(id),
-            ...(secret === null ? [] : [this.vault.seal(id, found.organization, secret)]),
+            ...(secret === null ? [] : [this.vault.storeSecret(id, found.organization, secret)]),
           ];
         },
       })

@@ -195,9 +195,9 @@ export const findVariable = async (
 /** What a decision about a variable, or about a new one, needs to know. */
 export type OwnerForVariable = OwnerScopeRow & {
   readonly owner: string;
-  readonly held: readonly StreamVersion[];
+  readonly preconditions: readonly StreamVersion[];
   /** The owner's variables besides the one that the command is for. */
-  readonly others: StoredVariables;
+  readonly storedVariables: StoredVariables;
 };
 
 /** `StoredVariables` of an owner, without this one. */
@@ -215,7 +215,7 @@ export const loadOwnerForNewVariable = async (
     'write',
     await database.row<OwnerForVariable>(sql`
       select owner.id as owner, owner.type, owner.organization, owner.grants,
-             ${selectStreamVersions(sql.raw('owner.streams'))} as held, ${selectStoredVariables('owner.id', '')} as others
+             ${selectStreamVersions(sql.raw('owner.streams'))} as preconditions, ${selectStoredVariables('owner.id', '')} as "storedVariables"
         from (${selectOwner(actor, target)}) owner`),
   );
 
@@ -230,7 +230,7 @@ export const loadVariableForCommand = async (
     'write',
     await database.row<OwnerForVariable & { readonly snapshot: StreamSnapshot }>(sql`
       select owner.id as owner, owner.type, owner.organization, owner.grants,
-             ${selectStreamVersions(sql.raw('owner.streams'))} as held, ${selectStoredVariables('owner.id', id)} as others,
+             ${selectStreamVersions(sql.raw('owner.streams'))} as preconditions, ${selectStoredVariables('owner.id', id)} as "storedVariables",
              ${buildSnapshotJson('st')} as snapshot
         from (${selectOwner(actor, target)}) owner join variables v on v.owner = owner.id and v.id = ${id}
         join event_store.streams st on st.stream = v.id`),

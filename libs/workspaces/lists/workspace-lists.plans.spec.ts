@@ -186,7 +186,7 @@ describe('of 100,000 workspaces', () => {
     'has one plan for all values of %s, and it is no worse',
     async (query) => {
       const { statement } = await listed(query, 'administrator', LARGE);
-      expect(statement.kept).toBe(true);
+      expect(statement.isPrepared).toBe(true);
       const plan = await planForAny(server.database, statement);
       expect(readWhole(plan, LARGE_TABLES)).toEqual([]);
       expect([NAMES, CHANGES, RUNS].some((index) => indexesOf(plan).has(index))).toBe(true);

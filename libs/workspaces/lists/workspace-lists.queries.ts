@@ -33,16 +33,16 @@ export type WorkspaceFilter = SortOrder<Sort> & WorkspaceListFilter;
 export const SORTS = ['name', 'latest-change-at', 'current-run.created-at'] as const;
 type Sort = (typeof SORTS)[number];
 
-type VisibilityExtent = { readonly whole: boolean; readonly where: Sql };
+type VisibilityExtent = { readonly coversOrganization: boolean; readonly where: Sql };
 
 /**
  * What a list is taken from: the whole organization by standing, or else what teams have been given. Which of them it is
  * in this organization the statement finds out; what it is in none of the caller's is left out of it.
  */
 const buildExtents = (actor: Actor): readonly VisibilityExtent[] => {
-  const whole: VisibilityExtent = { whole: true, where: sql`owner.whole and w.organization = owner.id` };
+  const whole: VisibilityExtent = { coversOrganization: true, where: sql`owner.whole and w.organization = owner.id` };
   const granted: VisibilityExtent = {
-    whole: false,
+    coversOrganization: false,
     where: sql`not owner.whole and w.organization = owner.id and w.id in (${selectGrantedWorkspaces(actor)})`,
   };
   if (actor.siteAdmin) return [whole];
@@ -52,13 +52,13 @@ const buildExtents = (actor: Actor): readonly VisibilityExtent[] => {
 };
 
 const countOf = (extent: VisibilityExtent, conditions: readonly WorkspaceCondition[]): Sql =>
-  (extent.whole ? buildOrganizationCount(conditions) : null) ??
+  (extent.coversOrganization ? buildOrganizationCount(conditions) : null) ??
   sql`(select count(*) from workspaces w where ${extent.where} and ${joinConditions(conditions)})`;
 
 const selectTotal = (actor: Actor, filter: WorkspaceFilter): Sql => {
   const totals = buildExtents(actor).map((extent) => {
     const counts = buildConditionAlternatives(filter).map((way) => countOf(extent, way));
-    return sql`when ${extent.whole ? sql.raw('owner.whole') : sql.raw('not owner.whole')} then ${sql.join(counts, ' + ')}`;
+    return sql`when ${extent.coversOrganization ? sql.raw('owner.whole') : sql.raw('not owner.whole')} then ${sql.join(counts, ' + ')}`;
   });
   return sql`case ${sql.join(totals, ' ')} end`;
 };
@@ -163,7 +163,7 @@ const selectPageIds = (actor: Actor, filter: WorkspaceFilter, page: PageRequest)
 const isFast = (actor: Actor, filter: WorkspaceFilter, page: PageRequest): boolean =>
   isNearStart(page) &&
   buildConditionAlternatives(filter).flat().length === 0 &&
-  buildExtents(actor).every(({ whole }) => whole);
+  buildExtents(actor).every(({ coversOrganization }) => coversOrganization);
 
 /** One page and the count of all, in one statement; with `past` as they were at that time. */
 export const listWorkspaces = async (

@@ -7,7 +7,7 @@ import { workspace, type WorkspaceCommand } from '../workspaces/workspace.js';
 export type WorkspaceLock = {
   readonly holder: ActingPrincipal | null;
   /** Leaves the lock as it is; only holds the workspace at its version. */
-  readonly kept: StreamWrite;
+  readonly precondition: StreamWrite;
   /**
    * From one run to another, null for none. A run that has lost the lock to an administrator's force has none to give.
    * Throws what the workspace refuses: it is locked, or a state is still being uploaded, which only force does not mind.
@@ -28,11 +28,11 @@ export const loadWorkspaceLock = async (
 ): Promise<WorkspaceLock> => {
   const loaded = await store.restore(id, workspace, snapshot);
   const holder = loaded.state.status === 'active' ? (loaded.state.lock?.holder ?? null) : null;
-  const kept = expectVersion(id, loaded.version);
+  const precondition = expectVersion(id, loaded.version);
   const { lockedSince, isHolderHidden } = snapshot;
   return {
     holder,
-    kept,
+    precondition,
     passed: ({ from, to, forced = false }) => {
       const commands: WorkspaceCommand[] = [];
       if (from !== null && holder?.id === from) {
@@ -46,7 +46,7 @@ export const loadWorkspaceLock = async (
         const run = { type: 'runs', id: to, name: to } as const;
         commands.push({ type: 'LockWorkspace', data: { holder: run, reason: '', lockedSince, isHolderHidden } });
       }
-      return commands.length > 0 ? decideWrite(workspace, loaded, organization, ...commands) : kept;
+      return commands.length > 0 ? decideWrite(workspace, loaded, organization, ...commands) : precondition;
     },
   };
 };

@@ -10,8 +10,8 @@ import { executeWorkspaceCommand } from '../workspaces/workspaces.handler.js';
 export class BindWorkspaceTagsHandler implements ICommandHandler<BindWorkspaceTags> {
   constructor(private readonly store: EventStore) {}
 
-  async execute({ workspace: id, bindings, how, actor }: BindWorkspaceTags): Promise<readonly BindingRow[]> {
-    const command = { type: 'BindTags', data: { bindings, how } } as const;
+  async execute({ workspace: id, bindings, mode, actor }: BindWorkspaceTags): Promise<readonly BindingRow[]> {
+    const command = { type: 'BindTags', data: { bindings, mode } } as const;
     const [rows = []] = await executeWorkspaceCommand(
       this.store,
       { target: { id }, command, actor, context: createEventContext(actor) },

@@ -39,13 +39,13 @@ export class TagWorkspacesHandler implements ICommandHandler<TagWorkspaces> {
 /** The projects at their versions, and what they fix. */
 const buildTaggingGuards = ({
   workspaces,
-}: TagAddition): { readonly held: readonly StreamWrite[]; readonly checks: readonly Sql[] } => {
+}: TagAddition): { readonly preconditions: readonly StreamWrite[]; readonly checks: readonly Sql[] } => {
   // In one order, or two such requests wait for one another.
   const byProject = [...new Map(workspaces.map((one) => [one.project, one])).values()].toSorted((a, b) =>
     a.project < b.project ? -1 : 1,
   );
   return {
-    held: byProject.map(({ project, projectVersion }) => expectVersion(project, projectVersion)),
+    preconditions: byProject.map(({ project, projectVersion }) => expectVersion(project, projectVersion)),
     checks: byProject.map(({ project, fixed }) => raiseConflictWhenFixedKeysChanged(project, fixed)),
   };
 };

@@ -43,8 +43,8 @@ const create = (names: readonly string[], bindings: readonly Tag[], around: obje
   }) as const;
 const update = (more: object) => ({ type: 'UpdateWorkspace', data: { changes: {}, ...more } }) as const;
 const replace = (bindings: readonly Tag[], around: object = {}) => update({ bindings, ...around });
-const bind = (bindings: readonly Tag[], around: object = {}, how: BindingMode = 'adding') =>
-  ({ type: 'BindTags', data: { bindings, how, ...around } }) as const;
+const bind = (bindings: readonly Tag[], around: object = {}, mode: BindingMode = 'adding') =>
+  ({ type: 'BindTags', data: { bindings, mode, ...around } }) as const;
 const add = (names: readonly string[], around: object = {}) =>
   ({ type: 'AddTags', data: { names, ...around } }) as const;
 

@@ -47,7 +47,7 @@ export type TagCommand =
   /** Flat tags; one that is there already is ignored. `at`: where the request asks for them, unless they are its data. */
   | Message<'AddTags', { names: readonly string[]; at?: string; fixed?: readonly FixedTagKey[] }>
   | Message<'RemoveTags', { names: readonly string[] }>
-  | Message<'BindTags', { bindings: readonly Tag[]; how: BindingMode; fixed?: readonly FixedTagKey[] }>;
+  | Message<'BindTags', { bindings: readonly Tag[]; mode: BindingMode; fixed?: readonly FixedTagKey[] }>;
 
 /** A workspace is one event and one snapshot: neither may grow without end. */
 const MAX_TAGS = 500;
@@ -90,10 +90,10 @@ const toTagEvent = ({ key, from, to }: BindingChange, isFlat: boolean): TagEvent
 /** Returns the events of bindings that a request adds or replaces; `at` locates them in its body. */
 export const decideBindings = (
   tags: readonly Tag[],
-  { bindings, how, at }: { readonly bindings: readonly Tag[]; readonly how: BindingMode; readonly at: string },
+  { bindings, mode, at }: { readonly bindings: readonly Tag[]; readonly mode: BindingMode; readonly at: string },
   fixed: readonly FixedTagKey[],
 ): readonly TagEvent[] => {
-  const changes = computeBindingChanges(tags, bindings, how);
+  const changes = computeBindingChanges(tags, bindings, mode);
   checkOverrides(listBoundKeys(changes), fixed, (key) => buildKeyPointer(at, bindings, key));
   if (changes.length > 0) {
     const after = applyBindingChanges(tags, changes);
@@ -107,8 +107,8 @@ export const decideBindings = (
 /** Where the document of a workspace names its project. */
 const PROJECT_POINTER = '/data/relationships/project/data/id';
 
-const applyBindings = (tags: readonly Tag[], bindings: readonly Tag[], how: BindingMode): readonly Tag[] =>
-  applyBindingChanges(tags, computeBindingChanges(tags, bindings, how));
+const applyBindings = (tags: readonly Tag[], bindings: readonly Tag[], mode: BindingMode): readonly Tag[] =>
+  applyBindingChanges(tags, computeBindingChanges(tags, bindings, mode));
 
 const listKeys = (tags: readonly Tag[]): readonly string[] => tags.map(({ key }) => key);
 
@@ -159,7 +159,7 @@ export const tagDecisions: HandlersByType<TagCommand, [state: ActiveWorkspace], 
       .filter((tag) => isValueless(tag) && unwanted.has(tag.key))
       .map(({ key }) => ({ type: 'WorkspaceTagRemoved', data: { name: key } }));
   },
-  BindTags: ({ bindings, how, fixed = [] }, { tags }) => decideBindings(tags, { bindings, how, at: '/data' }, fixed),
+  BindTags: ({ bindings, mode, fixed = [] }, { tags }) => decideBindings(tags, { bindings, mode, at: '/data' }, fixed),
 };
 
 const createFlatTag = (name: string): Tag => ({ key: name, value: null });

@@ -28,11 +28,11 @@ const sortNewestFirst = (versions: readonly string[]): readonly SemVer[] =>
  * attribute is named after, and OpenTofu where no release of Terraform meets it.
  */
 export class ToolReleases {
-  private readonly known: ReadonlySet<string>;
+  private readonly versions: ReadonlySet<string>;
   private readonly final: readonly SemVer[];
 
   constructor(added: readonly string[] = []) {
-    this.known = new Set([...TERRAFORM_RELEASES, ...OPENTOFU_RELEASES, ...PREVIEWS, ...added]);
+    this.versions = new Set([...TERRAFORM_RELEASES, ...OPENTOFU_RELEASES, ...PREVIEWS, ...added]);
     const own = sortNewestFirst([...TERRAFORM_RELEASES, ...added]).filter(({ prerelease }) => prerelease.length === 0);
     this.final = [...own, ...sortNewestFirst(OPENTOFU_RELEASES)];
   }
@@ -60,7 +60,7 @@ export class ToolReleases {
   }
 
   private releaseFor(version: string): string | null {
-    if (isExact(version)) return this.known.has(version) ? version : null;
+    if (isExact(version)) return this.versions.has(version) ? version : null;
     const constraint = version === LATEST ? ANY : parseVersionConstraint(version);
     return constraint && (this.newestMeeting(constraint) ?? this.previewMeeting(constraint));
   }
@@ -75,6 +75,6 @@ export class ToolReleases {
   /** A preview is meant only where it is named, `= 1.17.0-beta1`. */
   private previewMeeting({ range }: VersionConstraint): string | null {
     const named = range.replace('=', '');
-    return range.startsWith('=') && this.known.has(named) ? named : null;
+    return range.startsWith('=') && this.versions.has(named) ? named : null;
   }
 }

@@ -22,7 +22,7 @@ type BulkAppendOptions = {
   readonly organization: string;
   readonly organizationVersion: number;
   /** What is held besides the organization. */
-  readonly held?: readonly StreamWrite[];
+  readonly preconditions?: readonly StreamWrite[];
   /** Statements that refuse the append as stale. */
   readonly checks?: readonly Sql[];
 };
@@ -30,7 +30,7 @@ type BulkAppendOptions = {
 /** What commands do to workspaces of one organization, in one append; nothing where nothing changes. */
 export const appendToWorkspaces = async (
   store: EventStore,
-  { organization, organizationVersion, held = [], checks = [] }: BulkAppendOptions,
+  { organization, organizationVersion, preconditions = [], checks = [] }: BulkAppendOptions,
   commands: readonly WorkspaceTask[],
   actor: Actor,
 ): Promise<void> => {
@@ -41,7 +41,7 @@ export const appendToWorkspaces = async (
   // In one order, or two such appends wait for one another.
   const ordered = writes.toSorted((a, b) => (a.stream < b.stream ? -1 : 1));
   await store.append(
-    [expectVersion(organization, organizationVersion), ...held, ...ordered],
+    [expectVersion(organization, organizationVersion), ...preconditions, ...ordered],
     createEventContext(actor),
     checks,
   );

@@ -114,19 +114,19 @@ const whenActive =
 /** What a request says, what it makes of the settings, what of that is new, and how all of them are then. */
 type SettingsRequest = {
   readonly input: SettingsInput;
-  readonly wanted: WorkspaceChanges;
+  readonly changes: WorkspaceChanges;
   readonly changed: WorkspaceChanges;
   readonly all: WorkspaceSettings;
 };
 
 const checkChanges = (
-  { input, wanted, changed, all }: SettingsRequest,
+  { input, changes, changed, all }: SettingsRequest,
   { followedMode = 'remote', versionProblem }: WorkspaceDecisionContext,
 ): void => {
   runAllChecks(
     () => changed.name !== undefined && checkName(changed.name, NAME_RULE),
     () => checkAutoDestroyDuration(input.autoDestroyActivityDuration),
-    () => checkSettings(all, wanted, followedMode),
+    () => checkSettings(all, changes, followedMode),
     () => {
       if (versionProblem && changed.terraformVersion !== undefined)
         throw new Refusal('unprocessable', [versionProblem]);
@@ -155,7 +155,7 @@ const decideUpdate = (
   );
   const wanted: WorkspaceChanges = { ...made, ...(name === undefined ? {} : { name }) };
   const changed = pickChanged({ ...state.settings, name: state.name }, wanted);
-  checkChanges({ input: settings, wanted, changed, all: { ...state.settings, ...changed } }, around);
+  checkChanges({ input: settings, changes: wanted, changed, all: { ...state.settings, ...changed } }, around);
   const events: WorkspaceEvent[] = [];
   if (!hasNoChanges(changed)) events.push({ type: 'WorkspaceUpdated', data: { changes: changed } });
   events.push(...decideConsumerChanges(changed, around.consumers ?? []));
@@ -163,7 +163,7 @@ const decideUpdate = (
   if (moves && project) events.push({ type: 'WorkspaceMoved', data: { from: state.project, to: project } });
   const fixed = around.fixed ?? [];
   if (bindings)
-    events.push(...decideBindings(state.tags, { bindings, how: 'replacing', at: BINDING_POINTERS.bindings }, fixed));
+    events.push(...decideBindings(state.tags, { bindings, mode: 'replacing', at: BINDING_POINTERS.bindings }, fixed));
   if (moves) checkMovedTags(state.tags, { bindings, movedAt }, fixed);
   return events;
 };
@@ -206,7 +206,7 @@ export const workspace: Decider<WorkspaceState, WorkspaceCommand, WorkspaceEvent
         () => checkRequest({ ...settings, name }),
       );
       const all = { ...DEFAULT_SETTINGS, ...given };
-      checkChanges({ input: settings, wanted: given, changed: { ...given, name }, all }, around);
+      checkChanges({ input: settings, changes: given, changed: { ...given, name }, all }, around);
       const tags = createInitialTags({ names, bindings }, around.fixed ?? []);
       return [{ type: 'WorkspaceCreated', data: { project, name, settings: all, tags } }];
     },

@@ -35,7 +35,7 @@ export class BindWorkspaceTags extends Command<readonly BindingRow[]> {
   constructor(
     readonly workspace: string,
     readonly bindings: readonly Tag[],
-    readonly how: BindingMode,
+    readonly mode: BindingMode,
     readonly actor: Actor,
   ) {
     super();

@@ -42,7 +42,7 @@ export class CreateWorkspace extends Command<WorkspaceRow> {
 
 const refuseTaken = refuseTakenName('workspaces_organization_name_key');
 
-const POOL_ERROR_TEXTS = { pointer: 'agent-pool-id', place: 'for this workspace' };
+const POOL_ERROR_TEXTS = { pointer: 'agent-pool-id', locationText: 'for this workspace' };
 
 const refuseTag = (id: string, index: number) =>
   unprocessable(`Tag ${id} does not exist`, `${BINDING_POINTERS.tags}/${index}/id`);
@@ -85,7 +85,7 @@ export class CreateWorkspaceHandler implements ICommandHandler<CreateWorkspace> 
           } as const;
         },
         organization: ({ place }) => place.organization,
-        holding: ({ place }) => [
+        preconditions: ({ place }) => [
           expectVersion(place.organization, place.organizationVersion),
           ...(place.project && place.projectVersion ? [expectVersion(place.project, place.projectVersion)] : []),
           ...expectPoolVersion(named.pool, place.poolVersion, POOL_ERROR_TEXTS),
@@ -181,7 +181,7 @@ export const executeWorkspaceCommand = async (
       },
       command: ({ found }) => enrichCommand(command, found),
       organization: ({ found }) => found.organization,
-      holding: ({ found, sshKey }) => [...buildPreconditions(command, named, found), ...sshKey],
+      preconditions: ({ found, sshKey }) => [...buildPreconditions(command, named, found), ...sshKey],
       context,
       read: ({ stream, found }) => [
         read(stream),

@@ -163,7 +163,7 @@ describe('each value of include', () => {
   it('brings outputs without values if the files of the state are gone', async () => {
     const lost = await makeWorkspace(server, 'acme', 'lost');
     const files = `state-versions/${await makeState(lost)}`;
-    for (const kind of ['state', 'outputs']) await server.house.blobs.delete(`${files}/${kind}`);
+    for (const kind of ['state', 'outputs']) await server.runtime.blobs.delete(`${files}/${kind}`);
     const { included } = await show(lost, 'outputs,current_state_version');
     expect(included.map(({ type, attributes }: any) => [type, attributes.value])).toEqual([
       ['state-versions', undefined],

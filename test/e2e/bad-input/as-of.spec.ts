@@ -45,7 +45,7 @@ describe('a time that is none', () => {
   it.each<BadRequestCase>(
     TOLD_AS_OF.flatMap((path) =>
       times.map((time): BadRequestCase => ({
-        what: decodeURIComponent(time.replace('%FF', '�')),
+        title: decodeURIComponent(time.replace('%FF', '�')),
         send: `GET ${path}?as-of=${time}`,
         status: 400,
         problems: [[null, /as-of is not a valid ISO 8601 timestamp/]],
@@ -64,7 +64,7 @@ describe('a time that is none', () => {
       ] as const;
       for (const path of TOLD_AS_OF) {
         const send = `GET ${path}?as-of=2026-01-01&include=${include}` as const;
-        await expectRefusal({ what: '', send, status: 400, problems });
+        await expectRefusal({ title: '', send, status: 400, problems });
       }
     },
   );
@@ -74,7 +74,7 @@ describe('tags and bindings', () => {
   it('are refused if `as-of` is not a valid time', async () => {
     for (const path of BOUND_AS_OF) {
       const problems = [[null, /as-of is not a valid ISO 8601 timestamp/]] as const;
-      await expectRefusal({ what: '', send: `GET ${path}?as-of=now`, status: 400, problems });
+      await expectRefusal({ title: '', send: `GET ${path}?as-of=now`, status: 400, problems });
     }
   });
 });
@@ -84,7 +84,7 @@ describe('a time before everything', () => {
     '%s finds nothing',
     async (time) => {
       for (const path of [...TOLD_AS_OF, ...BOUND_AS_OF]) {
-        await expectRefusal({ what: '', send: `GET ${path}?as-of=${time}`, status: 404 });
+        await expectRefusal({ title: '', send: `GET ${path}?as-of=${time}`, status: 404 });
       }
     },
   );
@@ -109,7 +109,7 @@ describe('pages and filters of what was', () => {
         'page[number]=1000000000',
         'page[size]=0',
         'page[size]=x',
-      ].map((query): BadRequestCase => ({ what: 'a page that is none', send: `GET ${path}?${query}`, status: 400 })),
+      ].map((query): BadRequestCase => ({ title: 'a page that is none', send: `GET ${path}?${query}`, status: 400 })),
     ),
   )('$what: $send', async (bad) => {
     await expectRefusal(bad);
@@ -129,12 +129,12 @@ describe('pages and filters of what was', () => {
 
   it.each<BadRequestCase>([
     {
-      what: 'more values than a list may have',
+      title: 'more values than a list may have',
       send: `GET /api/v2/workspaces/{workspace}/history?filter[field]=${'a,'.repeat(4_000)}`,
       status: 400,
     },
     {
-      what: 'a value that is too long',
+      title: 'a value that is too long',
       send: `GET /api/v2/workspaces/{workspace}/history?filter[actor]=${'%F0%9F%98%80'.repeat(1_000)}`,
       status: 400,
     },
@@ -145,7 +145,7 @@ describe('pages and filters of what was', () => {
   it('of no workspace are not there', async () => {
     for (const path of PAGED) {
       const send = `GET ${path.replace('{workspace}', 'ws-nowhere').replace('acme', 'nobody')}` as const;
-      await expectRefusal({ what: '', send, status: 404 });
+      await expectRefusal({ title: '', send, status: 404 });
     }
   });
 });

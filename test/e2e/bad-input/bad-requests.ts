@@ -15,7 +15,7 @@ import { startTestServer, type TestServer, type TestServerOptions } from '../../
 export type Fixture = Readonly<Record<string, string>>;
 
 export type BadRequestCase = {
-  readonly what: string;
+  readonly title: string;
   readonly send: `${'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'} ${string}`;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;

@@ -31,7 +31,7 @@ describe('callers who may not', () => {
 
   it.each(
     routes.map((line): BadRequestCase => ({
-      what: 'another organization’s',
+      title: 'another organization’s',
       send: line,
       ...body(line),
       as: '{otherToken}',
@@ -42,23 +42,23 @@ describe('callers who may not', () => {
   });
 
   it.each(
-    routes.map((line): BadRequestCase => ({ what: 'no token', send: line, ...body(line), as: null, status: 401 })),
+    routes.map((line): BadRequestCase => ({ title: 'no token', send: line, ...body(line), as: null, status: 401 })),
   )('are told that they have no token: $send', async (bad) => {
     await expectRefusal(bad);
   });
 
   it.each<BadRequestCase>([
-    { what: 'a token that nobody issued', send: 'GET /api/v2/account/details', as: 'x.atlasv1.y', status: 401 },
-    { what: 'half a header', send: 'GET /api/v2/account/details', as: '', status: 401 },
+    { title: 'a token that nobody issued', send: 'GET /api/v2/account/details', as: 'x.atlasv1.y', status: 401 },
+    { title: 'half a header', send: 'GET /api/v2/account/details', as: '', status: 401 },
     {
-      what: 'another scheme',
+      title: 'another scheme',
       send: 'GET /api/v2/account/details',
       headers: { authorization: 'Basic YTpi' },
       as: null,
       status: 401,
     },
     {
-      what: 'a token of another organization by its id',
+      title: 'a token of another organization by its id',
       send: 'DELETE /api/v2/authentication-tokens/{otherTokenId}',
       as: '{acmeToken}',
       status: 404,
@@ -71,7 +71,7 @@ describe('callers who may not', () => {
 describe('what stands in the way', () => {
   it.each<BadRequestCase>([
     {
-      what: 'a lock that is held',
+      title: 'a lock that is held',
       send: 'POST /api/v2/workspaces/{locked}/actions/lock',
       status: 409,
       problems: [
@@ -79,26 +79,26 @@ describe('what stands in the way', () => {
       ],
     },
     {
-      what: 'somebody else’s lock',
+      title: 'somebody else’s lock',
       send: 'POST /api/v2/workspaces/{locked}/actions/unlock',
       as: '{acmeToken}',
       status: 409,
       problems: [[null, /is locked by User admin/]],
     },
     {
-      what: 'a lock that is not there',
+      title: 'a lock that is not there',
       send: 'POST /api/v2/workspaces/{workspace}/actions/unlock',
       status: 409,
       problems: [[null, /^(?!.*is locked by)/]],
     },
     {
-      what: 'a lock, for a safe deletion',
+      title: 'a lock, for a safe deletion',
       send: 'POST /api/v2/workspaces/{locked}/actions/safe-delete',
       status: 409,
       problems: [[null, /locked/]],
     },
-    { what: 'workspaces in a project', send: 'DELETE /api/v2/projects/{full}', status: 422 },
-    { what: 'being the default project', send: 'DELETE /api/v2/projects/{project}', status: 422 },
+    { title: 'workspaces in a project', send: 'DELETE /api/v2/projects/{full}', status: 422 },
+    { title: 'being the default project', send: 'DELETE /api/v2/projects/{project}', status: 422 },
   ])('$what: $send', async (bad) => {
     await expectRefusal(bad);
   });

@@ -59,7 +59,7 @@ describe('a list refuses, naming the parameter, the limit and the value', () => 
     ].map(([path = '', detail = '', as]): Case => [detail, path, as]),
   )('%s', async (detail, path, as) => {
     await expectRefusal({
-      what: '',
+      title: '',
       send: `GET ${path}`,
       status: 400,
       problems: [[null, detail]],

@@ -30,8 +30,8 @@ const NONSENSE: readonly (readonly [what: string, body: unknown])[] = [
 ];
 
 const nonsense = (send: BadRequestCase['send']): readonly BadRequestCase[] =>
-  NONSENSE.map(([what, body]): BadRequestCase => ({
-    what,
+  NONSENSE.map(([title, body]): BadRequestCase => ({
+    title,
     send,
     ...(body === undefined ? {} : { body }),
     status: 422,
@@ -43,22 +43,22 @@ const WRITES = [`POST ${CONSUMERS}`, `PATCH ${CONSUMERS}`, `DELETE ${CONSUMERS}`
 describe('consumers that are wrong', () => {
   const wrong = (send: BadRequestCase['send']): readonly BadRequestCase[] => [
     ...nonsense(send),
-    { what: 'one where a list is wanted', send, body: { data: { type: 'workspaces', id: '{other}' } }, status: 422 },
+    { title: 'one where a list is wanted', send, body: { data: { type: 'workspaces', id: '{other}' } }, status: 422 },
     ...[null, [], 7, 'x'].map((entry): BadRequestCase => ({
-      what: `an entry that is ${JSON.stringify(entry)}`,
+      title: `an entry that is ${JSON.stringify(entry)}`,
       send,
       body: { data: [entry] },
       status: 422,
     })),
     ...[undefined, null, 7, {}, ['{other}']].map((id): BadRequestCase => ({
-      what: `an id that is ${JSON.stringify(id) ?? 'missing'}`,
+      title: `an id that is ${JSON.stringify(id) ?? 'missing'}`,
       send,
       body: { data: [{ type: 'workspaces', id }] },
       status: 422,
       problems: [['/data/0/id']],
     })),
     {
-      what: 'a project',
+      title: 'a project',
       send,
       body: {
         data: [
@@ -70,35 +70,35 @@ describe('consumers that are wrong', () => {
       problems: [['/data/1/type', 'Type must be workspaces']],
     },
     {
-      what: 'an id with a NUL',
+      title: 'an id with a NUL',
       send,
       body: related('workspaces', 'ws-\u0000'),
       status: 422,
       problems: [['/data/0/id']],
     },
     {
-      what: 'an id with half of a surrogate pair',
+      title: 'an id with half of a surrogate pair',
       send,
       body: String.raw`{"data":[{"type":"workspaces","id":"\ud83d"}]}`,
       status: 422,
       problems: [['/data/0/id']],
     },
     {
-      what: 'an id of 200 KB',
+      title: 'an id of 200 KB',
       send,
       body: related('workspaces', 'x'.repeat(200_000)),
       status: 422,
       problems: [['/data/0/id', 'Id: too long, at most 255 characters']],
     },
     {
-      what: 'a thousand and one',
+      title: 'a thousand and one',
       send,
       body: related('workspaces', ...Array.from({ length: 1_001 }, (_, n) => `ws-${n}`)),
       status: 422,
       problems: [['/data', /at most 1000/]],
     },
     {
-      what: 'some that do not exist, each of which is reported, beside one that exists',
+      title: 'some that do not exist, each of which is reported, beside one that exists',
       send,
       body: related('workspaces', 'ws-nowhere', '{other}', '{project}'),
       status: 422,
@@ -108,28 +108,28 @@ describe('consumers that are wrong', () => {
       ],
     },
     {
-      what: 'an entry with an empty id',
+      title: 'an entry with an empty id',
       send,
       body: related('workspaces', '{other}', ''),
       status: 422,
       problems: [['/data/1/id']],
     },
     {
-      what: 'one of another organization',
+      title: 'one of another organization',
       send,
       body: related('workspaces', '{foreign}'),
       status: 422,
       problems: [['/data/0/id', /^Workspace ws-\w+ does not exist$/]],
     },
     {
-      what: 'any, where all are consumers',
+      title: 'any, where all are consumers',
       send: send.replace('{workspace}', '{global}') as BadRequestCase['send'],
       body: related('workspaces', '{other}'),
       status: 422,
       problems: [['/data', /global remote state sharing is enabled/]],
     },
     {
-      what: 'any, for no workspace',
+      title: 'any, for no workspace',
       send: send.replace('{workspace}', 'ws-nowhere') as BadRequestCase['send'],
       body: related('workspaces', '{other}'),
       status: 404,
@@ -139,7 +139,7 @@ describe('consumers that are wrong', () => {
   it.each<BadRequestCase>([
     ...WRITES.flatMap(wrong),
     ...[`POST ${CONSUMERS}` as const, `PATCH ${CONSUMERS}` as const].map((send): BadRequestCase => ({
-      what: 'the workspace itself',
+      title: 'the workspace itself',
       send,
       body: related('workspaces', '{other}', '{workspace}'),
       status: 422,
@@ -157,27 +157,27 @@ describe('an SSH key that is wrong', () => {
 
   it.each<BadRequestCase>([
     ...nonsense(send),
-    { what: 'no attributes', send, body: { data: {} }, status: 422, problems: [['/data/attributes']] },
-    { what: 'no id', send, body: resource('workspaces'), status: 422, problems: [[ID, "Id can't be blank"]] },
-    { what: 'an id that is a number', send, body: named(7), status: 422, problems: [[ID, 'Id must be a string']] },
-    { what: 'an id that is a list', send, body: named([]), status: 422, problems: [[ID]] },
-    { what: 'an id with a NUL', send, body: named('\u0000'), status: 422, problems: [[ID]] },
-    { what: 'an id that is too long', send, body: named('x'.repeat(256)), status: 422, problems: [[ID, /too long/]] },
+    { title: 'no attributes', send, body: { data: {} }, status: 422, problems: [['/data/attributes']] },
+    { title: 'no id', send, body: resource('workspaces'), status: 422, problems: [[ID, "Id can't be blank"]] },
+    { title: 'an id that is a number', send, body: named(7), status: 422, problems: [[ID, 'Id must be a string']] },
+    { title: 'an id that is a list', send, body: named([]), status: 422, problems: [[ID]] },
+    { title: 'an id with a NUL', send, body: named('\u0000'), status: 422, problems: [[ID]] },
+    { title: 'an id that is too long', send, body: named('x'.repeat(256)), status: 422, problems: [[ID, /too long/]] },
     {
-      what: 'none that is there',
+      title: 'none that is there',
       send,
       body: named('sshkey-0'),
       status: 422,
       problems: [[ID, 'SSH key does not exist']],
     },
     {
-      what: 'one of another organization',
+      title: 'one of another organization',
       send,
       body: named('{foreignKey}'),
       status: 422,
       problems: [[ID, 'SSH key does not exist']],
     },
-    { what: 'another type', send, body: resource('ssh-keys', { id: null }), status: 422, problems: [['/data/type']] },
+    { title: 'another type', send, body: resource('ssh-keys', { id: null }), status: 422, problems: [['/data/type']] },
   ])('$what: $send', async (bad) => {
     await expectRefusal(bad);
   });
@@ -188,13 +188,13 @@ describe('a data retention policy that is wrong', () => {
   const DAYS = '/data/attributes/delete-older-than-n-days';
   const wrong = (send: BadRequestCase['send']): readonly BadRequestCase[] => [
     ...nonsense(send),
-    { what: 'no days', send, body: resource(OLDERS), status: 422, problems: [[DAYS, /can't be blank/]] },
-    { what: 'attributes that are a list', send, body: { data: { attributes: [] } }, status: 422 },
-    { what: 'another type', send, body: resource('policies', { 'delete-older-than-n-days': 1 }), status: 422 },
-    { what: 'a type that is a list', send, body: { data: { type: [OLDERS], attributes: {} } }, status: 422 },
+    { title: 'no days', send, body: resource(OLDERS), status: 422, problems: [[DAYS, /can't be blank/]] },
+    { title: 'attributes that are a list', send, body: { data: { attributes: [] } }, status: 422 },
+    { title: 'another type', send, body: resource('policies', { 'delete-older-than-n-days': 1 }), status: 422 },
+    { title: 'a type that is a list', send, body: { data: { type: [OLDERS], attributes: {} } }, status: 422 },
     ...['"7"', '[7]', '{}', 'true', '1e400', '-0', '-1', '0', '1.5', '36501', '9007199254740993', '1e300'].map(
       (days): BadRequestCase => ({
-        what: `${days} days`,
+        title: `${days} days`,
         send,
         body: `{"data":{"type":"${OLDERS}","attributes":{"delete-older-than-n-days":${days}}}}`,
         status: 422,

@@ -43,95 +43,100 @@ describe('states that are wrong', () => {
   };
 
   it.each<BadRequestCase>([
-    { what: 'no attributes', send: versions, body: { data: {} }, status: 422, problems: [['/data/attributes']] },
+    { title: 'no attributes', send: versions, body: { data: {} }, status: 422, problems: [['/data/attributes']] },
     {
-      what: 'nothing of what is needed',
+      title: 'nothing of what is needed',
       send: versions,
       body: resource('state-versions'),
       status: 422,
       problems: [['/data/attributes/serial'], ['/data/attributes/md5']],
     },
     {
-      what: 'a serial below 0',
+      title: 'a serial below 0',
       send: versions,
       body: next({ serial: -1 }),
       status: 422,
       problems: [['/data/attributes/serial']],
     },
     {
-      what: 'half a serial',
+      title: 'half a serial',
       send: versions,
       body: next({ serial: 6.5 }),
       status: 422,
       problems: [['/data/attributes/serial']],
     },
     {
-      what: 'a serial beyond all',
+      title: 'a serial beyond all',
       send: versions,
       body: next({ serial: 1e300 }),
       status: 422,
       problems: [['/data/attributes/serial']],
     },
     {
-      what: 'an MD5 that is none',
+      title: 'an MD5 that is none',
       send: versions,
       body: next({ md5: 'none' }),
       status: 422,
       problems: [['/data/attributes/md5']],
     },
     {
-      what: 'the MD5 of something else',
+      title: 'the MD5 of something else',
       send: versions,
       body: next({ md5: 'a'.repeat(32) }),
       status: 422,
       problems: [['/data/attributes/md5']],
     },
     {
-      what: 'a state that is no Base64',
+      title: 'a state that is no Base64',
       send: versions,
       body: next({ state: '§' }),
       status: 422,
       problems: [['/data/attributes/state']],
     },
     {
-      what: 'a lineage with a NUL',
+      title: 'a lineage with a NUL',
       send: versions,
       body: next({ lineage: 'a\u0000' }),
       status: 422,
       problems: [['/data/attributes/lineage']],
     },
-    { what: 'another lineage', send: versions, body: next({ lineage: 'another' }), status: 409 },
-    { what: 'a serial that was', send: versions, body: next({ serial: 4 }), status: 409 },
+    { title: 'another lineage', send: versions, body: next({ lineage: 'another' }), status: 409 },
+    { title: 'a serial that was', send: versions, body: next({ serial: 4 }), status: 409 },
     {
-      what: 'a workspace that nobody holds',
+      title: 'a workspace that nobody holds',
       send: 'POST /api/v2/workspaces/{workspace}/state-versions',
       body: next(),
       status: 409,
     },
-    { what: 'a workspace that somebody else holds', send: versions, body: next(), as: '{otherToken}', status: 404 },
-    { what: 'no such workspace', send: 'POST /api/v2/workspaces/ws-nowhere/state-versions', body: next(), status: 404 },
-    { what: 'a list without a filter', send: 'GET /api/v2/state-versions', status: 400 },
-    { what: 'a version that is not there', send: 'GET /api/v2/state-versions/sv-nowhere', status: 404 },
+    { title: 'a workspace that somebody else holds', send: versions, body: next(), as: '{otherToken}', status: 404 },
     {
-      what: 'a version whose file is not here yet',
+      title: 'no such workspace',
+      send: 'POST /api/v2/workspaces/ws-nowhere/state-versions',
+      body: next(),
+      status: 404,
+    },
+    { title: 'a list without a filter', send: 'GET /api/v2/state-versions', status: 400 },
+    { title: 'a version that is not there', send: 'GET /api/v2/state-versions/sv-nowhere', status: 404 },
+    {
+      title: 'a version whose file is not here yet',
       send: 'GET /api/v2/state-versions/{pending}/download',
       status: 404,
     },
     {
-      what: 'another organization’s version',
+      title: 'another organization’s version',
       send: 'GET /api/v2/state-versions/{pending}',
       as: '{otherToken}',
       status: 404,
     },
     {
-      what: 'a download without a token',
+      title: 'a download without a token',
       send: 'GET /api/v2/state-versions/{pending}/download',
       as: null,
       status: 401,
     },
-    { what: 'an output that is not there', send: 'GET /api/v2/state-version-outputs/wsout-nowhere', status: 404 },
+    { title: 'an output that is not there', send: 'GET /api/v2/state-version-outputs/wsout-nowhere', status: 404 },
     {
-      what: 'an unlock while the upload is awaited',
+      title: 'an unlock while the upload is awaited',
       send: 'POST /api/v2/workspaces/{locked}/actions/unlock',
       status: 503,
       problems: [[null, /latest state version is still pending/]],
@@ -141,14 +146,14 @@ describe('states that are wrong', () => {
   });
 
   it.each<BadRequestCase>([
-    { what: 'that nobody signed', send: 'PUT /api/v2/state-versions/upload/nonsense', status: 403 },
-    { what: 'for another file', send: 'PUT {otherFile}', status: 403 },
-    { what: 'for another version', send: 'PUT {otherVersion}', status: 403 },
-    { what: 'that lasts longer', send: 'PUT {otherTime}', status: 403 },
-    { what: 'with another signature', send: 'PUT {otherSignature}', status: 403 },
-    { what: 'without its signature', send: 'PUT {noSignature}', status: 403 },
-    { what: 'without its claim', send: 'PUT {noClaim}', status: 403 },
-    { what: 'with a claim that is no JSON', send: 'PUT {noJson}', status: 403 },
+    { title: 'that nobody signed', send: 'PUT /api/v2/state-versions/upload/nonsense', status: 403 },
+    { title: 'for another file', send: 'PUT {otherFile}', status: 403 },
+    { title: 'for another version', send: 'PUT {otherVersion}', status: 403 },
+    { title: 'that lasts longer', send: 'PUT {otherTime}', status: 403 },
+    { title: 'with another signature', send: 'PUT {otherSignature}', status: 403 },
+    { title: 'without its signature', send: 'PUT {noSignature}', status: 403 },
+    { title: 'without its claim', send: 'PUT {noClaim}', status: 403 },
+    { title: 'with a claim that is no JSON', send: 'PUT {noJson}', status: 403 },
   ])('a link $what lets nobody in: $send', async (bad) => {
     await expectRefusal({ ...bad, body: new Uint8Array(PENDING.bytes), as: null });
   });
@@ -157,7 +162,7 @@ describe('states that are wrong', () => {
     ['other bytes than were announced', new Uint8Array(stateFile({ serial: 5 }).bytes)],
     ['nothing', new Uint8Array(0)],
   ])('a good link is no good for %s', async (_, body) => {
-    await expectRefusal({ what: '', send: 'PUT {upload}', body, as: null, status: 422 });
+    await expectRefusal({ title: '', send: 'PUT {upload}', body, as: null, status: 422 });
   });
 
   it.each([
@@ -176,7 +181,7 @@ describe('states that are wrong', () => {
   ])('a state that is or has %s is not accepted, whatever its MD5', async (_, bytes) => {
     const md5 = createHash('md5').update(bytes).digest('hex');
     await expectRefusal({
-      what: '',
+      title: '',
       send: versions,
       body: next({ md5, state: bytes.toString('base64') }),
       status: 422,

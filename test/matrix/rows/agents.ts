@@ -64,7 +64,7 @@ const remoteRuns = (enabled: boolean): object => resource('agent-pools', { 'remo
 const remotePools: readonly MatrixRow[] = [
   {
     route: `POST ${POOLS}`,
-    when: 'for remote runs',
+    condition: 'for remote runs',
     about: organization,
     demands: ['manage-agent-pools', 'manage-remote-agent-pools'],
     status: 201,
@@ -73,7 +73,7 @@ const remotePools: readonly MatrixRow[] = [
   },
   {
     route: 'PATCH /agent-pools/:id',
-    when: 'to execute remote runs',
+    condition: 'to execute remote runs',
     about: agentPool,
     demands: ['manage-agent-pools', 'manage-remote-agent-pools'],
     status: 200,
@@ -83,7 +83,7 @@ const remotePools: readonly MatrixRow[] = [
   },
   {
     route: 'PATCH /agent-pools/:id',
-    when: 'to stop executing remote runs',
+    condition: 'to stop executing remote runs',
     about: remotePool,
     demands: ['manage-agent-pools', 'manage-remote-agent-pools'],
     status: 200,
@@ -93,7 +93,7 @@ const remotePools: readonly MatrixRow[] = [
   },
   {
     route: 'PATCH /agent-pools/:id',
-    when: 'the scope of a pool for remote runs',
+    condition: 'the scope of a pool for remote runs',
     about: remotePool,
     demands: ['manage-agent-pools', 'manage-remote-agent-pools'],
     status: 200,
@@ -103,7 +103,7 @@ const remotePools: readonly MatrixRow[] = [
   },
   {
     route: 'DELETE /agent-pools/:id',
-    when: 'a pool for remote runs',
+    condition: 'a pool for remote runs',
     about: remotePool,
     demands: ['manage-agent-pools', 'manage-remote-agent-pools'],
     status: 204,
@@ -114,8 +114,8 @@ const remotePools: readonly MatrixRow[] = [
 
 /** A pool of the same organization that is not the agent's: nobody speaks for it. */
 const otherPool: MatrixTarget = {
-  place: () => SITE_SCOPE,
-  standing: (_, { otherPool: id }) => ({ id, pool: id }),
+  scope: () => SITE_SCOPE,
+  params: (_, { otherPool: id }) => ({ id, pool: id }),
 };
 
 /** What agents do, with their own pool's token. */
@@ -129,7 +129,7 @@ const executing: readonly MatrixRow[] = [
   },
   {
     route: 'POST /agent-pools/:pool/agents',
-    when: 'another pool',
+    condition: 'another pool',
     about: otherPool,
     demands: ['execute-run'],
     status: 201,
@@ -148,7 +148,7 @@ const executing: readonly MatrixRow[] = [
   { route: 'GET /agent-pools/:id/runs', about: agentPool, demands: ['execute-run'], status: 200 },
   {
     route: 'GET /agent-pools/:id/runs',
-    when: 'another pool',
+    condition: 'another pool',
     about: otherPool,
     demands: ['execute-run'],
     status: 200,

@@ -17,7 +17,7 @@ export const edge: readonly MatrixRow[] = [
   ...open,
   {
     route: 'GET /organization/audit-trail',
-    about: { ...site, place: inAcme },
+    about: { ...site, scope: inAcme },
     demands: ['read-audit-trail'],
     status: 200,
   },

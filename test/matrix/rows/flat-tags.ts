@@ -35,8 +35,8 @@ const ofOne: readonly MatrixRow[] = (['POST', 'DELETE'] as const).map((method) =
 
 /** One that a workspace carries which no team has been given. */
 const doomedTag: MatrixTarget = {
-  place: inAcme,
-  standing: (_, { acme }) => ({ organization: acme.name }),
+  scope: inAcme,
+  params: (_, { acme }) => ({ organization: acme.name }),
   fresh: async (_, { server, acme, unique }) => {
     const name = unique('doomed');
     await makeWorkspace(server, acme.name, unique('carrier'), {}, { tags: flatTags(name) });
@@ -52,17 +52,17 @@ const ofAll: readonly MatrixRow[] = [
     status: 204,
     trail: ['workspace update'],
     fresh: true,
-    bodyFor: ({ world, params }) => related('tags', params['tag'] ?? world.things.tag),
+    bodyFor: ({ world, params }) => related('tags', params['tag'] ?? world.resources.tag),
   },
 ];
 
 /** The tag of the land; with the workspace that is to have it. */
 const tagged: MatrixTarget = {
-  place: onTheWorkspace,
-  standing: (_, { things, one }) => ({ id: things.tag, workspace: one }),
+  scope: onTheWorkspace,
+  params: (_, { resources, one }) => ({ id: resources.tag, workspace: one }),
   fresh: async (caller, world) => {
     const made = await workspace.fresh?.(caller, world);
-    return { ...made, params: { id: world.things.tag, workspace: made?.params['id'] ?? '' } };
+    return { ...made, params: { id: world.resources.tag, workspace: made?.params['id'] ?? '' } };
   },
 };
 

@@ -18,7 +18,7 @@ const buildAsOfParameter = (): string => 'as-of=2100-01-01';
 export const history: readonly MatrixRow[] = [
   ...['/workspaces/:id', '/organizations/:organization/workspaces/:name'].map((path): MatrixRow => ({
     route: `GET ${path}`,
-    when: 'with as-of',
+    condition: 'with as-of',
     about: workspace,
     demands: ['read-workspace-history'],
     status: 200,
@@ -26,7 +26,7 @@ export const history: readonly MatrixRow[] = [
   })),
   {
     route: 'GET /organizations/:organization/workspaces',
-    when: 'with as-of',
+    condition: 'with as-of',
     about: organization,
     demands: ['read-organization'],
     status: 200,
@@ -35,7 +35,7 @@ export const history: readonly MatrixRow[] = [
   },
   ...['tag-bindings', 'effective-tag-bindings', 'relationships/tags'].map((path): MatrixRow => ({
     route: `GET /workspaces/:id/${path}`,
-    when: 'with as-of',
+    condition: 'with as-of',
     about: workspace,
     demands: ['read-workspace-history'],
     status: 200,
@@ -43,7 +43,7 @@ export const history: readonly MatrixRow[] = [
   })),
   ...['tag-bindings', 'effective-tag-bindings'].map((path): MatrixRow => ({
     route: `GET /projects/:id/${path}`,
-    when: 'with as-of',
+    condition: 'with as-of',
     about: project,
     demands: ['read-project'],
     status: 200,

@@ -73,7 +73,7 @@ const administration: readonly MatrixRow[] = [
   { route: 'GET /admin/feature-sets', about: site, demands: ['manage-site'], status: 200 },
   {
     route: `POST /admin${ORGANIZATION}/subscription`,
-    about: { ...organization, place: () => SITE_SCOPE },
+    about: { ...organization, scope: () => SITE_SCOPE },
     demands: ['manage-subscription'],
     status: 200,
     trail: ['organization update'],
@@ -113,7 +113,7 @@ const projects: readonly MatrixRow[] = [
   },
   {
     route: 'PATCH /projects/:id',
-    when: 'the mode in which its workspaces execute runs',
+    condition: 'the mode in which its workspaces execute runs',
     about: project,
     demands: ['read-project', 'update-project', 'change-project-execution'],
     status: 200,

@@ -15,13 +15,14 @@ const users: readonly MatrixRow[] = [
     trail: [],
     bodyFor: ({ world }) => resource('users', { username: world.unique('renamed') }),
     tearDown: async ({ callers }) => {
-      for (const { api, short, comes } of callers)
-        if (comes === 'user') await api.patch('/api/v2/account/details', resource('users', { username: short }));
+      for (const { api, short, authentication } of callers)
+        if (authentication === 'user')
+          await api.patch('/api/v2/account/details', resource('users', { username: short }));
     },
   })),
   {
     route: 'PATCH /account/details',
-    when: 'their address',
+    condition: 'their address',
     about: currentUser,
     demands: ['update-account'],
     status: 200,
@@ -33,8 +34,8 @@ const users: readonly MatrixRow[] = [
   {
     route: 'DELETE /admin/users/:id',
     about: {
-      place: () => SITE_SCOPE,
-      standing: (_, world) => ({ id: plainMember(world).id }),
+      scope: () => SITE_SCOPE,
+      params: (_, world) => ({ id: plainMember(world).id }),
       // Who is in the organization, and so leaves it.
       fresh: async (_, { server, acme, unique }) => {
         const body = resource('organization-memberships', { email: `${unique('guest')}@people.test` });
@@ -51,7 +52,7 @@ const users: readonly MatrixRow[] = [
 
 const membership: MatrixTarget = {
   ...member,
-  standing: (_, world) => ({ id: plainMember(world).membership }),
+  params: (_, world) => ({ id: plainMember(world).membership }),
   fresh: async (_, { server, acme, unique }) => {
     const body = resource('organization-memberships', { email: `${unique('guest')}@people.test` });
     const made = await server.post(`/api/v2/organizations/${acme.name}/organization-memberships`, body);
@@ -60,8 +61,8 @@ const membership: MatrixTarget = {
 };
 /** An invitation that waits to be accepted. */
 const invitation: MatrixTarget = {
-  place: (_, world) => ({ organization: world.acme.id, user: invited(world).id }),
-  standing: (_, world) => ({ id: invited(world).membership }),
+  scope: (_, world) => ({ organization: world.acme.id, user: invited(world).id }),
+  params: (_, world) => ({ id: invited(world).membership }),
   // Whom the site invites need not accept; whom an owner invites has to.
   fresh: async (caller, world) => {
     const { server, acme, unique } = world;
@@ -79,17 +80,17 @@ const invited = ({ callers }: MatrixWorld): MatrixCallerInWorld => getTarget(cal
 
 /** Their own; a plain member's for who has none in acme. */
 const ownMembership: MatrixTarget = {
-  place: (caller, world) => ({
+  scope: (caller, world) => ({
     organization: world.acme.id,
     user: hasOwn(caller) ? caller.id : plainMember(world).id,
   }),
-  standing: (caller, world) => ({ id: hasOwn(caller) ? caller.membership : plainMember(world).membership }),
+  params: (caller, world) => ({ id: hasOwn(caller) ? caller.membership : plainMember(world).membership }),
 };
 const hasOwn = ({ membership: id, foreign }: MatrixCallerInWorld): boolean => id !== '' && !foreign;
 
 const ownersMembership: MatrixTarget = {
-  place: (_, world) => ({ organization: world.acme.id, user: anOwner(world).id }),
-  standing: (_, world) => ({ id: anOwner(world).membership }),
+  scope: (_, world) => ({ organization: world.acme.id, user: anOwner(world).id }),
+  params: (_, world) => ({ id: anOwner(world).membership }),
   fresh: async (_, { server, acme, unique }) => {
     const body = resource(
       'organization-memberships',
@@ -130,7 +131,7 @@ const memberships: readonly MatrixRow[] = [
   { route: 'GET /organization-memberships/:id', about: membership, demands: ['read-memberships'], status: 200 },
   {
     route: 'GET /organization-memberships/:id',
-    when: 'their own',
+    condition: 'their own',
     about: ownMembership,
     demands: ['read-memberships'],
     status: 200,
@@ -145,7 +146,7 @@ const memberships: readonly MatrixRow[] = [
   },
   {
     route: 'POST /organization-memberships/:id/actions/accept',
-    when: 'that has been accepted',
+    condition: 'that has been accepted',
     about: membership,
     demands: ['accept-membership'],
     status: 200,
@@ -155,7 +156,7 @@ const memberships: readonly MatrixRow[] = [
   {
     route: 'DELETE /organization-memberships/:id',
     // Not that of a caller: anybody may leave.
-    about: { ...membership, standing: (_, world) => ({ id: world.guest }), place: inAcme },
+    about: { ...membership, params: (_, world) => ({ id: world.guest }), scope: inAcme },
     demands: ['read-memberships', 'manage-memberships'],
     status: 204,
     trail: ['organization_user destroy'],
@@ -163,8 +164,8 @@ const memberships: readonly MatrixRow[] = [
   },
   {
     route: 'DELETE /organization-memberships/:id',
-    when: 'an owner’s',
-    about: { ...ownersMembership, standing: (_, world) => ({ id: world.guestOwner }), place: inAcme },
+    condition: 'an owner’s',
+    about: { ...ownersMembership, params: (_, world) => ({ id: world.guestOwner }), scope: inAcme },
     demands: ['read-memberships', 'manage-owners'],
     status: 204,
     trail: ['organization_user destroy', 'team remove_member'],

@@ -37,15 +37,15 @@ const makeDraft = async ({ server, unique }: MatrixWorld): Promise<Params> => {
 
 /** Each with all that a path below it may want. */
 export const registryProvider: MatrixTarget = {
-  place: inAcme,
-  standing: (_, { things }) => ({ ...thePlatform, id: things.provider }),
+  scope: inAcme,
+  params: (_, { resources }) => ({ ...thePlatform, id: resources.provider }),
   fresh: async (_, world) => ({ params: await makeDraft(world) }),
 };
 
 /** Callers that see the organization get 403, whether or not it lists the provider. */
 const ofThePublicRegistry: MatrixTarget = {
-  place: inAcme,
-  standing: () => ({ ...thePlatform, registryName: 'public', namespace: 'hashicorp' }),
+  scope: inAcme,
+  params: () => ({ ...thePlatform, registryName: 'public', namespace: 'hashicorp' }),
 };
 
 const reads: readonly MatrixRow[] = [
@@ -138,8 +138,8 @@ const publicBody = (name: string): object =>
 
 /** A provider of the public registry that the organization lists. */
 const publicProvider: MatrixTarget = {
-  place: inAcme,
-  standing: () => ({ organization: 'acme', registryName: 'public', namespace: 'hashicorp', name: 'random' }),
+  scope: inAcme,
+  params: () => ({ organization: 'acme', registryName: 'public', namespace: 'hashicorp', name: 'random' }),
   fresh: async (_, { server, unique }) => {
     const name = unique('listed');
     expectStatus(await server.post('/api/v2/organizations/acme/registry-providers', publicBody(name)), 201);
@@ -168,7 +168,7 @@ const tagged: readonly MatrixRow[] = [
 const publicOnes: readonly MatrixRow[] = [
   {
     route: `GET ${PROVIDER}`,
-    when: 'public',
+    condition: 'public',
     about: publicProvider,
     demands: ['read-providers'],
     status: 200,
@@ -177,7 +177,7 @@ const publicOnes: readonly MatrixRow[] = [
   },
   {
     route: `POST ${PROVIDERS}`,
-    when: 'public',
+    condition: 'public',
     about: organization,
     demands: ['manage-providers'],
     status: 201,
@@ -186,7 +186,7 @@ const publicOnes: readonly MatrixRow[] = [
   },
   {
     route: `DELETE ${PROVIDER}`,
-    when: 'public',
+    condition: 'public',
     about: publicProvider,
     demands: ['manage-providers'],
     status: 204,
@@ -199,14 +199,14 @@ const publicOnes: readonly MatrixRow[] = [
 const ofPublicOnes: readonly MatrixRow[] = [
   ...[VERSIONS, `${VERSIONS}/:version`, PLATFORMS, `${PLATFORMS}/:os/:arch`].map((path): MatrixRow => ({
     route: `GET ${path}`,
-    when: 'public',
+    condition: 'public',
     about: ofThePublicRegistry,
     demands: ['read-providers'],
     status: 403,
   })),
   ...[`${VERSIONS}/:version`, `${PLATFORMS}/:os/:arch`].map((path): MatrixRow => ({
     route: `DELETE ${path}`,
-    when: 'public',
+    condition: 'public',
     about: ofThePublicRegistry,
     demands: ['read-providers'],
     status: 403,
@@ -214,7 +214,7 @@ const ofPublicOnes: readonly MatrixRow[] = [
   })),
   {
     route: `POST ${VERSIONS}`,
-    when: 'public',
+    condition: 'public',
     about: ofThePublicRegistry,
     demands: ['read-providers'],
     status: 403,
@@ -223,7 +223,7 @@ const ofPublicOnes: readonly MatrixRow[] = [
   },
   {
     route: `POST ${PLATFORMS}`,
-    when: 'public',
+    condition: 'public',
     about: ofThePublicRegistry,
     demands: ['read-providers'],
     status: 403,
@@ -234,39 +234,40 @@ const ofPublicOnes: readonly MatrixRow[] = [
 
 /** One that the organization has, and another new one of it for this caller alone. */
 const gpgKey: MatrixTarget = {
-  place: inAcme,
-  standing: (_, { things }) => ({ namespace: 'acme', keyId: things.gpgKey }),
+  scope: inAcme,
+  params: (_, { resources }) => ({ namespace: 'acme', keyId: resources.gpgKey }),
   fresh: async (_, { server }) => {
     const signer = await makeSigner();
     expectStatus(await addKey(server, 'acme', signer), 201);
     return { params: { namespace: 'acme', keyId: signer.keyId } };
   },
 };
-const inRival: MatrixTarget['place'] = (_, { rival }) => ({ organization: rival.id });
+const inRival: MatrixTarget['scope'] = (_, { rival }) => ({ organization: rival.id });
 
 const keys: readonly MatrixRow[] = [
   {
     route: `GET ${GPG_KEYS}`,
-    about: { ...site, place: inAcme },
+    about: { ...site, scope: inAcme },
     demands: 'any token',
     status: 200,
     query: () => 'filter[namespace]=acme',
-    shows: ({ caller, world, may }) => (may('read-providers', inAcme(caller, world)) ? [world.things.gpgKey] : []),
+    shows: ({ caller, world, may }) => (may('read-providers', inAcme(caller, world)) ? [world.resources.gpgKey] : []),
     nameOf: ({ attributes }) => attributes['key-id'] as string,
   },
   { route: `GET ${GPG_KEYS}/:namespace/:keyId`, about: gpgKey, demands: ['read-providers'], status: 200 },
   {
     route: `POST ${GPG_KEYS}`,
-    about: { ...site, place: inAcme },
+    about: { ...site, scope: inAcme },
     demands: ['manage-providers'],
     status: 201,
     trail: ['gpg_key create'],
-    before: ({ world: { server, things } }) => server.delete(`${GPG_KEYS}/acme/${things.spareKey}`),
-    bodyFor: ({ world: { things } }) => resource('gpg-keys', { namespace: 'acme', 'ascii-armor': things.spareArmor }),
+    before: ({ world: { server, resources } }) => server.delete(`${GPG_KEYS}/acme/${resources.spareKey}`),
+    bodyFor: ({ world: { resources } }) =>
+      resource('gpg-keys', { namespace: 'acme', 'ascii-armor': resources.spareArmor }),
   },
   {
     route: `PATCH ${GPG_KEYS}/:namespace/:keyId`,
-    when: 'to its own project',
+    condition: 'to its own project',
     about: gpgKey,
     demands: ['manage-providers'],
     status: 200,
@@ -276,7 +277,7 @@ const keys: readonly MatrixRow[] = [
   },
   {
     route: `PATCH ${GPG_KEYS}/:namespace/:keyId`,
-    when: 'to another organization',
+    condition: 'to another organization',
     about: gpgKey,
     demands: ['manage-providers'],
     status: ({ caller, world, may }) => (may('manage-providers', inRival(caller, world)) ? 200 : 403),
@@ -300,8 +301,8 @@ const installing: readonly MatrixRow[] = [`${CLI}/versions`, `${CLI}/:version/do
   (path): MatrixRow => ({
     route: `GET ${path}`,
     about: {
-      place: inAcme,
-      standing: () => ({ namespace: 'acme', name: 'aws', version: '1.0.0', os: 'linux', arch: 'amd64' }),
+      scope: inAcme,
+      params: () => ({ namespace: 'acme', name: 'aws', version: '1.0.0', os: 'linux', arch: 'amd64' }),
     },
     demands: ['read-providers'],
     status: 200,
@@ -311,7 +312,7 @@ const installing: readonly MatrixRow[] = [`${CLI}/versions`, `${CLI}/:version/do
 const UPLOAD = '/api/registry/private/v2/uploads/:token';
 const DOWNLOAD = '/api/registry/private/v2/files/:token/:filename';
 
-const unsigned: MatrixTarget = { ...site, standing: () => ({ token: 'not.signed', filename: 'not.zip' }) };
+const unsigned: MatrixTarget = { ...site, params: () => ({ token: 'not.signed', filename: 'not.zip' }) };
 
 /** Something to upload to, for everybody: the link stands for the permission. */
 const awaited: MatrixTarget = {
@@ -330,8 +331,8 @@ const awaited: MatrixTarget = {
 
 const stored: MatrixTarget = {
   ...site,
-  standing: (_, { things }) => {
-    const [token = '', filename = ''] = new URL(things.archive).pathname.split('/').slice(-2);
+  params: (_, { resources }) => {
+    const [token = '', filename = ''] = new URL(resources.archive).pathname.split('/').slice(-2);
     return { token, filename };
   },
 };
@@ -348,7 +349,7 @@ const files: readonly MatrixRow[] = [
   },
   {
     route: `PUT ${UPLOAD}`,
-    when: 'with an invalid signature',
+    condition: 'with an invalid signature',
     about: unsigned,
     demands: 'anybody',
     status: 403,
@@ -356,7 +357,13 @@ const files: readonly MatrixRow[] = [
     body: 'bytes',
   },
   { route: `GET ${DOWNLOAD}`, about: stored, demands: 'anybody', status: 200 },
-  { route: `GET ${DOWNLOAD}`, when: 'with an invalid signature', about: unsigned, demands: 'anybody', status: 403 },
+  {
+    route: `GET ${DOWNLOAD}`,
+    condition: 'with an invalid signature',
+    about: unsigned,
+    demands: 'anybody',
+    status: 403,
+  },
 ];
 
 export const registry: readonly MatrixRow[] = [

@@ -103,7 +103,7 @@ const planned = async (world: MatrixWorld, id: string): Promise<void> => {
 const actions: readonly MatrixRow[] = [
   {
     route: 'POST /runs',
-    about: { ...site, place: onTheWorkspace },
+    about: { ...site, scope: onTheWorkspace },
     demands: ['read-runs', 'queue-run'],
     status: 201,
     trail: ['run create'],
@@ -111,8 +111,8 @@ const actions: readonly MatrixRow[] = [
   },
   {
     route: 'POST /runs',
-    when: 'a run that starts at once',
-    about: { ...configuration, standing: (_, { one }) => ({ workspace: one }) },
+    condition: 'a run that starts at once',
+    about: { ...configuration, params: (_, { one }) => ({ workspace: one }) },
     demands: ['read-runs', 'queue-run'],
     status: 201,
     trail: ['workspace lock', 'run create'],
@@ -177,7 +177,7 @@ const actions: readonly MatrixRow[] = [
   },
   {
     route: 'POST /runs/:id/progress',
-    about: { ...run, place: inAcme },
+    about: { ...run, scope: inAcme },
     demands: ['execute-run'],
     status: 200,
     trail: [],
@@ -245,7 +245,7 @@ const configurations: readonly MatrixRow[] = [
   ),
 ];
 
-const unsigned: MatrixTarget = { ...site, standing: () => ({ token: 'not.signed' }) };
+const unsigned: MatrixTarget = { ...site, params: () => ({ token: 'not.signed' }) };
 
 /** Signed links stand for the permission. */
 const links: readonly MatrixRow[] = [
@@ -269,7 +269,7 @@ const links: readonly MatrixRow[] = [
   },
   {
     route: 'PUT /configuration-versions/upload/:token',
-    when: 'with an invalid signature',
+    condition: 'with an invalid signature',
     about: unsigned,
     demands: 'anybody',
     status: 403,

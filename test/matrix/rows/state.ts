@@ -29,8 +29,8 @@ const underLock = {
 } as const satisfies Partial<MatrixRow>;
 
 const rolledBack: MatrixTarget = {
-  place: onTheWorkspace,
-  standing: (_, { one, stateVersion: version }) => ({ id: one, version }),
+  scope: onTheWorkspace,
+  params: (_, { one, stateVersion: version }) => ({ id: one, version }),
   fresh: async (caller, world) => {
     const { id } = await freshWorkspace(caller, world);
     const version = await addState(world.server, id);
@@ -48,7 +48,7 @@ const ofWorkspaces: readonly MatrixRow[] = [
   })),
   {
     route: 'GET /state-versions',
-    about: { ...site, place: onTheWorkspace },
+    about: { ...site, scope: onTheWorkspace },
     demands: ['read-state'],
     status: 200,
     trail: ['state_version index'],
@@ -139,7 +139,7 @@ const outputs: readonly MatrixRow[] = [
   },
 ];
 
-const unsigned: MatrixTarget = { ...site, standing: () => ({ token: 'not.signed' }) };
+const unsigned: MatrixTarget = { ...site, params: () => ({ token: 'not.signed' }) };
 const uploaded = stateFile();
 
 /** The signed link stands for the permission: without one that is ours, nobody gets further. */
@@ -165,7 +165,7 @@ const uploads: readonly MatrixRow[] = [
   },
   {
     route: 'PUT /state-versions/upload/:token',
-    when: 'with an invalid signature',
+    condition: 'with an invalid signature',
     about: unsigned,
     demands: 'anybody',
     status: 403,

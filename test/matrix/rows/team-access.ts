@@ -10,12 +10,12 @@ const given = (on: 'workspace' | 'project') =>
   }) as const;
 
 export const teamAccess: readonly MatrixRow[] = (['workspace', 'project'] as const).flatMap((on): MatrixRow[] => {
-  const { place, read, manage } = given(on);
+  const { place: scope, read, manage } = given(on);
   const at = on === 'workspace' ? workspace : project;
   const path = `/team-${on}s`;
   const of = (team: 'open' | 'secret'): MatrixTarget => ({
-    place,
-    standing: (_, { access }) => ({ id: access[`${team} on the ${on}`] ?? '' }),
+    scope,
+    params: (_, { access }) => ({ id: access[`${team} on the ${on}`] ?? '' }),
     fresh: async (caller, world) => {
       const { params } = (await at.fresh?.(caller, world)) ?? { params: {} };
       const id = team === 'open' ? world.openTeam : world.secretTeam;
@@ -27,7 +27,7 @@ export const teamAccess: readonly MatrixRow[] = (['workspace', 'project'] as con
   return [
     {
       route: `GET ${path}`,
-      about: { ...site, place },
+      about: { ...site, scope },
       demands: [read],
       status: 200,
       query: ({ world }) => `filter[${on}][id]=${on === 'workspace' ? world.one : world.land}&page[size]=100`,
@@ -36,7 +36,7 @@ export const teamAccess: readonly MatrixRow[] = (['workspace', 'project'] as con
     },
     {
       route: `POST ${path}`,
-      about: { ...at, place },
+      about: { ...at, scope },
       demands: [manage],
       status: 201,
       trail: [`${on} add_team`],
@@ -44,7 +44,7 @@ export const teamAccess: readonly MatrixRow[] = (['workspace', 'project'] as con
       bodyFor: ({ world, params }) => gives(on, world.openTeam, params['id'] ?? ''),
     },
     { route: `GET ${path}/:id`, about: of('open'), demands: [read], status: 200 },
-    { route: `GET ${path}/:id`, when: 'a secret team’s', about: of('secret'), demands: [read, seen], status: 200 },
+    { route: `GET ${path}/:id`, condition: 'a secret team’s', about: of('secret'), demands: [read, seen], status: 200 },
     {
       route: `PATCH ${path}/:id`,
       about: of('open'),
@@ -64,7 +64,7 @@ export const teamAccess: readonly MatrixRow[] = (['workspace', 'project'] as con
     },
     {
       route: `DELETE ${path}/:id`,
-      when: 'a secret team’s',
+      condition: 'a secret team’s',
       about: of('secret'),
       demands: [manage],
       status: 204,
@@ -92,6 +92,6 @@ const teamsGiven = (
 ): string[] => {
   const place = on === 'workspace' ? onTheWorkspace(caller, world) : onTheProject(caller, world);
   const seesAll = may(manage, place) || may('read-secret-teams', inAcme(caller, world));
-  const secret = [world.secretTeam, ...world.callers.filter((one) => one.given?.on === on).map(({ team }) => team)];
+  const secret = [world.secretTeam, ...world.callers.filter((one) => one.setup?.on === on).map(({ team }) => team)];
   return [world.openTeam, ...secret.filter((team) => seesAll || team === caller.team)];
 };

@@ -9,8 +9,8 @@ const TEAMS = [
   { when: 'their own', about: ownTeam, sees: ['read-teams', 'read-secret-teams'] },
 ] as const;
 
-const hasTeam = ({ team, standing, foreign }: MatrixCallerInWorld): boolean =>
-  team !== '' && !standing.includes('owner') && !foreign;
+const hasTeam = ({ team, roles, foreign }: MatrixCallerInWorld): boolean =>
+  team !== '' && !roles.includes('owner') && !foreign;
 
 const changed: NonNullable<MatrixRow['bodyFor']> = ({ world }) =>
   resource('teams', { 'sso-team-id': world.unique('sso') });
@@ -22,7 +22,7 @@ const NAMED = { users: 'short', 'organization-memberships': 'membership' } as co
 const withGuest = (team: MatrixTarget, isIn: boolean): MatrixTarget => ({
   ...team,
   fresh: async (caller, world) => {
-    const { id = '' } = (await team.fresh?.(caller, world))?.params ?? team.standing(caller, world);
+    const { id = '' } = (await team.fresh?.(caller, world))?.params ?? team.params(caller, world);
     const guest = await makeMember(world.server, world.acme.name, world.unique('guest'), isIn ? [id] : []);
     return { params: { id, users: guest.username, 'organization-memberships': guest.membership } };
   },
@@ -55,7 +55,7 @@ export const teams: readonly MatrixRow[] = [
   },
   {
     route: 'POST /organizations/:organization/teams',
-    when: 'with access to the organization',
+    condition: 'with access to the organization',
     about: organization,
     demands: ['manage-teams', 'manage-organization-access'],
     status: 201,
@@ -63,11 +63,11 @@ export const teams: readonly MatrixRow[] = [
     bodyFor: ({ world }) =>
       resource('teams', { name: world.unique('made'), 'organization-access': { 'manage-teams': true } }),
   },
-  ...TEAMS.flatMap(({ when, about, sees }): MatrixRow[] => [
-    { route: 'GET /teams/:id', when, about, demands: sees, status: 200 },
+  ...TEAMS.flatMap(({ when: condition, about, sees }): MatrixRow[] => [
+    { route: 'GET /teams/:id', condition, about, demands: sees, status: 200 },
     {
       route: 'GET /teams/:id/relationships/organization-memberships',
-      when,
+      condition,
       about,
       demands: sees,
       status: 200,
@@ -75,7 +75,7 @@ export const teams: readonly MatrixRow[] = [
     },
     {
       route: 'PATCH /teams/:id',
-      when,
+      condition,
       about,
       demands: [...sees, 'manage-teams'],
       status: 200,
@@ -83,10 +83,10 @@ export const teams: readonly MatrixRow[] = [
       bodyFor: changed,
     },
   ]),
-  { route: 'GET /teams/:id', when: 'the team of owners', about: ownersTeam, demands: ['read-teams'], status: 200 },
+  { route: 'GET /teams/:id', condition: 'the team of owners', about: ownersTeam, demands: ['read-teams'], status: 200 },
   {
     route: 'PATCH /teams/:id',
-    when: 'the team of owners',
+    condition: 'the team of owners',
     about: ownersTeam,
     demands: ['read-teams', 'manage-owners'],
     status: 200,
@@ -95,7 +95,7 @@ export const teams: readonly MatrixRow[] = [
   },
   {
     route: 'PATCH /teams/:id',
-    when: 'its access to the organization',
+    condition: 'its access to the organization',
     about: openTeam,
     demands: ['read-teams', 'manage-teams', 'manage-organization-access'],
     status: 200,
@@ -125,7 +125,7 @@ export const teams: readonly MatrixRow[] = [
         { ...row, about: withGuest(openTeam, isIn), demands: ['read-teams', 'manage-team-membership'] },
         {
           ...row,
-          when: 'the team of owners',
+          condition: 'the team of owners',
           about: withGuest(ownersTeam, isIn),
           demands: ['read-teams', 'manage-owners'],
         },

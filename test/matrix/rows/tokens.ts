@@ -34,13 +34,13 @@ const makesOnlyToken = makesToken((id) => `teams/${id}/authentication-token`);
 
 const ofTeam = (
   about: MatrixTarget,
-  when: string,
+  condition: string,
   demands: NonNullable<Extract<MatrixRow['demands'], readonly unknown[]>>,
 ): MatrixRow[] => [
-  { route: 'GET /teams/:id/authentication-tokens', when, about, demands, status: 200 },
+  { route: 'GET /teams/:id/authentication-tokens', condition, about, demands, status: 200 },
   {
     route: 'POST /teams/:id/authentication-tokens',
-    when,
+    condition,
     about,
     demands,
     status: 201,
@@ -49,7 +49,7 @@ const ofTeam = (
   },
   {
     route: 'GET /teams/:id/authentication-token',
-    when,
+    condition,
     about,
     demands,
     status: 200,
@@ -58,7 +58,7 @@ const ofTeam = (
   },
   {
     route: 'POST /teams/:id/authentication-token',
-    when,
+    condition,
     about,
     demands,
     status: 201,
@@ -68,7 +68,7 @@ const ofTeam = (
   },
   {
     route: 'DELETE /teams/:id/authentication-token',
-    when,
+    condition,
     about,
     demands,
     status: 204,
@@ -87,7 +87,9 @@ const teamTokens: readonly MatrixRow[] = [
     shows: ({ caller, world, may }) => {
       const { openTeam: open, secretTeam: secret, acme } = world;
       const manages = may('manage-team-tokens', inAcme(caller, world));
-      const secrets = world.callers.filter(({ comes, standing }) => comes === 'team' && !standing.includes('owner'));
+      const secrets = world.callers.filter(
+        ({ authentication, roles }) => authentication === 'team' && !roles.includes('owner'),
+      );
       return [
         ...(manages ? [open, open] : []),
         ...(manages && may('read-secret-teams', inAcme(caller, world))
@@ -132,11 +134,11 @@ const otherTokens: readonly MatrixRow[] = [
   ...[
     { when: 'their own', about: currentUser },
     { when: 'a member’s', about: person },
-  ].flatMap(({ when, about }): MatrixRow[] => [
-    { route: 'GET /users/:id/authentication-tokens', when, about, demands: ['manage-user-tokens'], status: 200 },
+  ].flatMap(({ when: condition, about }): MatrixRow[] => [
+    { route: 'GET /users/:id/authentication-tokens', condition, about, demands: ['manage-user-tokens'], status: 200 },
     {
       route: 'POST /users/:id/authentication-tokens',
-      when,
+      condition,
       about,
       demands: ['manage-user-tokens'],
       status: 201,
@@ -164,14 +166,14 @@ const otherTokens: readonly MatrixRow[] = [
 const remotePoolTokens: readonly MatrixRow[] = [
   {
     route: 'GET /agent-pools/:id/authentication-tokens',
-    when: 'of a pool for remote runs',
+    condition: 'of a pool for remote runs',
     about: remotePool,
     demands: ['manage-agent-tokens', 'manage-remote-agent-pools'],
     status: 200,
   },
   {
     route: 'POST /agent-pools/:id/authentication-tokens',
-    when: 'of a pool for remote runs',
+    condition: 'of a pool for remote runs',
     about: remotePool,
     demands: ['manage-agent-tokens', 'manage-remote-agent-pools'],
     status: 201,
@@ -186,8 +188,8 @@ const remoteRun = { workspace: '', id: '' };
 const runTokens: readonly MatrixRow[] = [
   {
     route: 'POST /runs/:id/authentication-tokens',
-    when: 'in remote mode, by agents of a pool that no owner has chosen',
-    about: { place: () => SITE_SCOPE, standing: () => ({ id: remoteRun.id }) },
+    condition: 'in remote mode, by agents of a pool that no owner has chosen',
+    about: { scope: () => SITE_SCOPE, params: () => ({ id: remoteRun.id }) },
     demands: ['execute-run'],
     status: 201,
     trail: ['authentication_token create'],
@@ -207,28 +209,28 @@ const runTokens: readonly MatrixRow[] = [
 ];
 
 /** By the token's id: whose it is decides. */
-const tokensById: readonly MatrixRow[] = TOKEN_OWNERS.flatMap(({ when, of, path, by, demands }): MatrixRow[] => {
+const tokensById: readonly MatrixRow[] = TOKEN_OWNERS.flatMap(({ condition, of, path, by, demands }): MatrixRow[] => {
   const fresh: MatrixTarget['fresh'] = async (_, world) => {
     const made = await (by?.(world) ?? world.server).post(`/api/v2/${path(world)}`, named(world));
     return { params: { id: made.body.data.id as string } };
   };
-  const about: MatrixTarget = { place: of.place, standing: (_, { tokens }) => ({ id: tokens[when] ?? '' }), fresh };
+  const about: MatrixTarget = { scope: of.scope, params: (_, { tokens }) => ({ id: tokens[condition] ?? '' }), fresh };
   return [
     {
       route: 'GET /authentication-tokens/:id',
-      when,
+      condition,
       about,
       demands,
       status: 200,
-      trail: when === 'of a user' ? [] : ['authentication_token show'],
+      trail: condition === 'of a user' ? [] : ['authentication_token show'],
     },
     {
       route: 'DELETE /authentication-tokens/:id',
-      when,
+      condition,
       about,
       demands,
       status: 204,
-      trail: when === 'of a user' ? [] : ['authentication_token destroy'],
+      trail: condition === 'of a user' ? [] : ['authentication_token destroy'],
       fresh: true,
     },
   ];

@@ -16,8 +16,8 @@ const changed: NonNullable<MatrixRow['bodyFor']> = ({ world }) =>
   resource('vars', { description: world.unique('described') });
 
 const variable: MatrixTarget = {
-  place: onTheWorkspace,
-  standing: (_, { one, things }) => ({ id: one, variable: things.variable }),
+  scope: onTheWorkspace,
+  params: (_, { one, resources }) => ({ id: one, variable: resources.variable }),
   fresh: async (caller, world) => {
     const { id } = await freshWorkspace(caller, world);
     const made = await world.server.post(`/api/v2/workspaces/${id}/vars`, newVariable('key'));
@@ -26,8 +26,8 @@ const variable: MatrixTarget = {
 };
 /** The same, by its own id alone. */
 const variableAlone: MatrixTarget = {
-  place: onTheWorkspace,
-  standing: (_, { things }) => ({ id: things.variable }),
+  scope: onTheWorkspace,
+  params: (_, { resources }) => ({ id: resources.variable }),
   fresh: async (caller, world) => {
     const { params } = (await variable.fresh?.(caller, world)) ?? { params: {} as Params };
     return { params: { id: params['variable'] ?? '' } };
@@ -56,7 +56,7 @@ const ofWorkspaces: readonly MatrixRow[] = [
   },
   {
     route: 'GET /vars',
-    about: { ...site, place: onTheWorkspace },
+    about: { ...site, scope: onTheWorkspace },
     demands: ['read-variables'],
     status: 200,
     trail: ['var index'],
@@ -72,7 +72,7 @@ const ofWorkspaces: readonly MatrixRow[] = [
   },
   {
     route: 'POST /vars',
-    about: { ...site, place: onTheWorkspace },
+    about: { ...site, scope: onTheWorkspace },
     demands: ['read-variables', 'update-variables'],
     status: 201,
     trail: ['var create'],
@@ -96,8 +96,8 @@ const ofWorkspaces: readonly MatrixRow[] = [
 ];
 
 type SetKind = {
-  readonly when: string;
-  readonly place: MatrixTarget['place'];
+  readonly condition: string;
+  readonly scope: MatrixTarget['scope'];
   readonly ids: (world: MatrixWorld) => readonly [string, string];
   /** Of a new one, for this caller. */
   readonly parent: (caller: MatrixCallerInWorld, world: MatrixWorld) => object;
@@ -106,22 +106,22 @@ type SetKind = {
 /** Sets of the organization are for who manages all workspaces; those of a project for who may there. */
 const SETS: readonly SetKind[] = [
   {
-    when: 'of the organization',
-    place: inAcme,
-    ids: ({ things }) => [things.openSet, things.openSetVariable],
+    condition: 'of the organization',
+    scope: inAcme,
+    ids: ({ resources }) => [resources.openSet, resources.openSetVariable],
     parent: () => ({}),
   },
   {
-    when: 'of the project',
-    place: onTheProject,
-    ids: ({ things }) => [things.landSet, things.landSetVariable],
+    condition: 'of the project',
+    scope: onTheProject,
+    ids: ({ resources }) => [resources.landSet, resources.landSetVariable],
     parent: (_, { land }) => ({ parent: { data: { type: 'projects', id: land } } }),
   },
 ];
 
-const setOf = ({ place, ids, parent }: SetKind): MatrixTarget => ({
-  place,
-  standing: (_, world) => {
+const setOf = ({ scope, ids, parent }: SetKind): MatrixTarget => ({
+  scope,
+  params: (_, world) => {
     const [id, inside] = ids(world);
     return { id, variable: inside };
   },
@@ -145,23 +145,30 @@ const manages = ['read-variable-sets', 'manage-variable-sets'] as const;
 
 const ofSets = SETS.flatMap((kind): MatrixRow[] => {
   const about = setOf(kind);
-  const { when } = kind;
+  const { condition } = kind;
   return [
-    { route: `GET ${SET}`, when, about, demands: reads, status: 200 },
+    { route: `GET ${SET}`, condition, about, demands: reads, status: 200 },
     {
       route: `GET ${SET}`,
-      when: `${when}, with its variables`,
+      condition: `${condition}, with its variables`,
       about,
       demands: reads,
       status: 200,
       trail: ['var index'],
       query: () => 'include=vars',
     },
-    { route: `GET ${SET}/relationships/vars`, when, about, demands: reads, status: 200, trail: ['var index'] },
-    { route: `GET ${SET}/relationships/vars/:variable`, when, about, demands: reads, status: 200, trail: ['var show'] },
+    { route: `GET ${SET}/relationships/vars`, condition, about, demands: reads, status: 200, trail: ['var index'] },
+    {
+      route: `GET ${SET}/relationships/vars/:variable`,
+      condition,
+      about,
+      demands: reads,
+      status: 200,
+      trail: ['var show'],
+    },
     ...(['PATCH', 'PUT'] as const).map((method): MatrixRow => ({
       route: `${method} ${SET}`,
-      when,
+      condition,
       about,
       demands: manages,
       status: 200,
@@ -170,7 +177,7 @@ const ofSets = SETS.flatMap((kind): MatrixRow[] => {
     })),
     {
       route: `DELETE ${SET}`,
-      when,
+      condition,
       about,
       demands: manages,
       status: 204,
@@ -179,7 +186,7 @@ const ofSets = SETS.flatMap((kind): MatrixRow[] => {
     },
     {
       route: `POST ${SET}/relationships/vars`,
-      when,
+      condition,
       about,
       demands: manages,
       status: 201,
@@ -188,7 +195,7 @@ const ofSets = SETS.flatMap((kind): MatrixRow[] => {
     },
     {
       route: `PATCH ${SET}/relationships/vars/:variable`,
-      when,
+      condition,
       about,
       demands: manages,
       status: 200,
@@ -197,7 +204,7 @@ const ofSets = SETS.flatMap((kind): MatrixRow[] => {
     },
     {
       route: `DELETE ${SET}/relationships/vars/:variable`,
-      when,
+      condition,
       about,
       demands: manages,
       status: 204,
@@ -207,7 +214,7 @@ const ofSets = SETS.flatMap((kind): MatrixRow[] => {
     ...(['POST', 'DELETE'] as const).flatMap((method) =>
       (['workspaces', 'projects'] as const).map((kind): MatrixRow => ({
         route: `${method} ${SET}/relationships/${kind}`,
-        when,
+        condition,
         about,
         demands: manages,
         status: 204,
@@ -222,8 +229,8 @@ const ofSets = SETS.flatMap((kind): MatrixRow[] => {
     ),
     {
       route: 'POST /organizations/:organization/varsets',
-      when,
-      about: { place: kind.place, standing: organization.standing },
+      condition,
+      about: { scope: kind.scope, params: organization.params },
       demands: ['manage-variable-sets'],
       status: 201,
       trail: ['varset create'],

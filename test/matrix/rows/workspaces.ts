@@ -44,8 +44,8 @@ const toOne = (type: string, id: string): object => ({ data: { type, id } });
 const creates: readonly MatrixRow[] = [
   {
     route: 'POST /organizations/:organization/workspaces',
-    when: 'in the project',
-    about: { ...project, standing: organization.standing },
+    condition: 'in the project',
+    about: { ...project, params: organization.params },
     demands: ['create-workspace'],
     status: 201,
     trail: ['workspace create'],
@@ -54,7 +54,7 @@ const creates: readonly MatrixRow[] = [
   },
   {
     route: 'POST /organizations/:organization/workspaces',
-    when: 'in the default project',
+    condition: 'in the default project',
     about: organization,
     demands: ['create-workspace'],
     status: 201,
@@ -74,7 +74,7 @@ const updates: readonly MatrixRow[] = [
   })),
   {
     route: `PATCH ${byId}`,
-    when: 'into another project',
+    condition: 'into another project',
     about: workspace,
     demands: ['read-workspace', 'move-workspace', ['move-workspace', otherProject]],
     status: 200,
@@ -84,7 +84,7 @@ const updates: readonly MatrixRow[] = [
   },
   {
     route: `PATCH ${byId}`,
-    when: 'into another project, and its settings',
+    condition: 'into another project, and its settings',
     about: workspace,
     demands: ['read-workspace', 'move-workspace', ['move-workspace', otherProject], 'update-workspace'],
     status: 200,
@@ -100,14 +100,14 @@ const updates: readonly MatrixRow[] = [
     status: 200,
     trail: ['workspace update'],
     fresh: true,
-    bodyFor: ({ world }) => resource('workspaces', { id: world.things.sshKey }),
+    bodyFor: ({ world }) => resource('workspaces', { id: world.resources.sshKey }),
   },
 ];
 
 /** Into `elsewhere`, by the project. */
 const moved: MatrixTarget = {
-  place: onTheWorkspace,
-  standing: (_, { elsewhere, one }) => ({ project: elsewhere, id: one }),
+  scope: onTheWorkspace,
+  params: (_, { elsewhere, one }) => ({ project: elsewhere, id: one }),
   fresh: async (caller, world) => ({
     params: { project: world.elsewhere, id: (await freshWorkspace(caller, world)).id },
   }),
@@ -210,7 +210,7 @@ const deletes: readonly MatrixRow[] = [byId, byName].flatMap((path): MatrixRow[]
   },
   {
     route: `DELETE ${path}`,
-    when: 'if admins may do so',
+    condition: 'if admins may do so',
     about: workspace,
     demands: ['read-workspace', 'force-delete-own-workspace'],
     status: 204,
