@@ -13,7 +13,7 @@ const clock = new SystemClock();
 const KEY = Buffer.alloc(32, 1);
 const MIB = 1024 * 1024;
 
-/** A store with nothing in it, and what somebody who looks past it finds there. */
+/** An empty store, and a function that lists what is physically stored. */
 type Place = { readonly store: BlobStore; readonly left: () => Promise<string[]> };
 
 let s3: TestS3;
@@ -36,62 +36,62 @@ const inFolder = async (): Promise<Place> => {
 };
 
 const inS3 = (): Promise<Place> => {
-  const place = createS3Location(s3);
-  return Promise.resolve({ store: new S3Blobs(place, clock), left: () => s3.left(place.prefix) });
+  const location = createS3Location(s3);
+  return Promise.resolve({ store: new S3Blobs(location, clock), left: () => s3.left(location.prefix) });
 };
 
 const encrypted = (make: () => Promise<Place>) => async (): Promise<Place> => {
-  const { store, left } = await make();
-  return { store: new EncryptedBlobs(store, KEY), left };
+  const { store, left: listStored } = await make();
+  return { store: new EncryptedBlobs(store, KEY), left: listStored };
 };
 
 describe.each([
   ['FolderBlobs', inFolder, 16 * MIB],
   ['EncryptedBlobs over FolderBlobs', encrypted(inFolder), 16 * MIB],
-  // Parts of 5 MiB: one is sent while the next is collected and put together.
+  // Parts of 5 MiB: one part is sent while the next is collected and joined.
   ['S3Blobs', inS3, 32 * MIB],
   ['EncryptedBlobs over S3Blobs', encrypted(inS3), 32 * MIB],
 ])('%s', (_name, make, memory) => {
   let store: BlobStore;
-  let left: Place['left'];
+  let listStored: Place['left'];
 
   beforeEach(async () => {
-    ({ store, left } = await make());
+    ({ store, left: listStored } = await make());
   });
 
-  it.each([0, 1, 65_535, 65_536, 65_537, 131_072, 300_000])('gives back %i bytes as they were put', async (size) => {
+  it.each([0, 1, 65_535, 65_536, 65_537, 131_072, 300_000])('returns %i bytes as they were put', async (size) => {
     const content = randomBytes(size);
     await store.put('a/b', content);
     expect((await readContent(store, 'a/b'))?.equals(content)).toBe(true);
     expect(await store.head('a/b')).toEqual({ size });
-    const found = await store.get('a/b');
-    found?.content.destroy();
-    expect(found?.size).toBe(size);
+    const blob = await store.get('a/b');
+    blob?.content.destroy();
+    expect(blob?.size).toBe(size);
   });
 
-  it('takes a stream in pieces of any size', async () => {
+  it('accepts a stream with chunks of any size', async () => {
     await store.put('odd', iterateChunks(97, 4_999));
     expect((await readContent(store, 'odd'))?.equals(await readBytes(iterateChunks(97, 4_999)))).toBe(true);
     await store.put('long', iterateChunks(1_300, 9_999));
     expect((await readContent(store, 'long'))?.equals(await readBytes(iterateChunks(1_300, 9_999)))).toBe(true);
   });
 
-  describe('asked for a range', () => {
-    // Frames of encrypted blobs have 64 KiB; the last one is short in the first of these, full in the second.
-    it.each([3 * 65_536 + 1_000, 2 * 65_536])('of %i bytes, gives just that', async (size) => {
+  describe('reading a range', () => {
+    // Frames of encrypted blobs have 64 KiB. The last frame is short in the first case and full in the second.
+    it.each([3 * 65_536 + 1_000, 2 * 65_536])('returns exactly the range of a blob of %i bytes', async (size) => {
       const content = randomBytes(size);
       await store.put('whole', content);
       const edges = [0, 1, 65_535, 65_536, 65_537, 131_071, 131_072, size - 2, size - 1].filter((edge) => edge < size);
       for (const start of edges) {
         for (const end of [start, ...edges.filter((edge) => edge > start), size, size + 70_000, undefined]) {
-          const found = await store.get('whole', end === undefined ? { start } : { start, end });
+          const blob = await store.get('whole', end === undefined ? { start } : { start, end });
           const expected = content.subarray(start, (end ?? size) + 1);
-          expect([found?.size, found && (await readBytes(found.content)).equals(expected)]).toEqual([size, true]);
+          expect([blob?.size, blob && (await readBytes(blob.content)).equals(expected)]).toEqual([size, true]);
         }
       }
     });
 
-    it('refuses one that is none of the blob', async () => {
+    it('throws a RangeError if the range begins outside the blob', async () => {
       await store.put('ten', Buffer.alloc(10));
       await store.put('nothing', Buffer.alloc(0));
       await expect(store.get('ten', { start: 10 })).rejects.toThrow(RangeError);
@@ -100,46 +100,46 @@ describe.each([
       await expect(store.get('nothing', { start: 0 })).rejects.toThrow(RangeError);
     });
 
-    it('knows nothing of a blob that is not there', async () => {
+    it('returns null if the blob does not exist', async () => {
       expect(await store.get('none', { start: 0 })).toBeNull();
     });
   });
 
-  it('refuses a second blob of the same key, and keeps the first', async () => {
+  it('refuses a second blob with the same key, and keeps the first', async () => {
     await store.put('once', Buffer.from('first'));
     await expect(store.put('once', Buffer.from('second'))).rejects.toBeInstanceOf(BlobExistsError);
     await expect(store.put('once', iterateChunks(700, 10_000))).rejects.toBeInstanceOf(BlobExistsError);
     expect((await readContent(store, 'once'))?.toString()).toBe('first');
-    expect(await left()).toHaveLength(1);
+    expect(await listStored()).toHaveLength(1);
   });
 
-  it('lets exactly one of many writers of a key win', async () => {
+  it('accepts exactly one of many concurrent writers of a key', async () => {
     const attempts = Array.from({ length: 20 }, (_, n) => store.put('race', Buffer.from(`writer ${n}`)));
     const results = await Promise.allSettled(attempts);
     const winner = results.findIndex((result) => result.status === 'fulfilled');
-    const others = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
-    expect(others).toHaveLength(19);
-    for (const refusal of others) expect(refusal).toBeInstanceOf(BlobExistsError);
+    const rejections = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
+    expect(rejections).toHaveLength(19);
+    for (const refusal of rejections) expect(refusal).toBeInstanceOf(BlobExistsError);
     expect((await readContent(store, 'race'))?.toString()).toBe(`writer ${winner}`);
-    expect(await left()).toHaveLength(1);
+    expect(await listStored()).toHaveLength(1);
   });
 
   it.each([
     ['early', 40],
     ['late', 1_200],
-  ])('leaves nothing behind when the content breaks off %s, and says why', async (_when, count) => {
+  ])('stores nothing and rejects with the error if the content fails %s', async (_when, count) => {
     const broken = async function* (): AsyncGenerator<Buffer> {
       yield* iterateChunks(count, 10_000);
       throw new Error('the line went dead');
     };
     await expect(store.put('cut', broken())).rejects.toThrow('the line went dead');
     expect(await store.head('cut')).toBeNull();
-    expect(await left()).toEqual([]);
+    expect(await listStored()).toEqual([]);
     await store.put('cut', Buffer.from('again'));
     expect((await readContent(store, 'cut'))?.toString()).toBe('again');
   });
 
-  it('knows nothing of keys that were never put or were deleted, nor of beginnings of keys', async () => {
+  it('returns null for keys that were never put, were deleted, or are only the beginning of a key', async () => {
     await store.put('a/b', Buffer.from('x'));
     for (const key of ['b', 'a']) {
       expect(await store.get(key)).toBeNull();
@@ -148,11 +148,11 @@ describe.each([
     await store.delete('a/b');
     await store.delete('a/b');
     expect(await store.get('a/b')).toBeNull();
-    expect(await left()).toEqual([]);
+    expect(await listStored()).toEqual([]);
   });
 
   it.each(['', '/', '../a', 'a/../b', 'a//b', '.hidden', 'a/.b', 'a b', 'a\0b', 'a\\b'])(
-    'takes %j for no key at all',
+    'refuses %j as a key',
     async (key) => {
       await expect(store.put(key, Buffer.from('x'))).rejects.toThrow('not a blob key');
       await expect(store.get(key)).rejects.toThrow('not a blob key');
@@ -161,29 +161,29 @@ describe.each([
     },
   );
 
-  it('lets go of a blob whose reader loses interest', async () => {
+  it('closes a blob if its reader stops early', async () => {
     await store.put('big', randomBytes(1_000_000));
-    const found = await store.get('big');
-    for await (const piece of found?.content ?? []) {
+    const blob = await store.get('big');
+    for await (const piece of blob?.content ?? []) {
       expect((piece as Buffer).length).toBeGreaterThan(0);
       break;
     }
-    expect(found?.content.destroyed).toBe(true);
+    expect(blob?.content.destroyed).toBe(true);
   });
 
-  it('holds little of a large blob in memory', async () => {
+  it('keeps only a small part of a large blob in memory', async () => {
     setFlagsFromString('--expose-gc');
     const collectGarbage = runInNewContext('gc') as () => void;
-    const held = (): number => {
+    const measureMemory = (): number => {
       collectGarbage();
       return process.memoryUsage().arrayBuffers;
     };
-    const before = held();
-    // While it looks, nothing is given or taken. V8 frees the bytes behind buffers on a thread of its own, which may have
-    // to wait for its turn: hence not one look only.
-    const holdsLittle = (): Promise<void> =>
-      waitUntil(() => held() - before < memory, 'the memory of sent pieces is free');
-    // As they come from a socket: 50 MB in pieces of 64 KiB.
+    const before = measureMemory();
+    // Nothing is read or written during a measurement. V8 frees the memory of buffers on another thread, which may be
+    // late, so the measurement is repeated.
+    const waitForFreeMemory = (): Promise<void> =>
+      waitUntil(() => measureMemory() - before < memory, 'the memory of sent pieces is free');
+    // 50 MB in chunks of 64 KiB, as from a socket.
     const large = async function* (at: (piece: number) => Promise<void>): AsyncGenerator<Buffer> {
       for (let n = 0; n < 800; n += 1) {
         await at(n);
@@ -193,18 +193,18 @@ describe.each([
     await store.put(
       'large',
       large(async (piece) => {
-        if (piece % 400 === 399) await holdsLittle();
+        if (piece % 400 === 399) await waitForFreeMemory();
       }),
     );
     const hash = createHash('md5');
     let size = 0;
     let nextLook = 20_000_000;
-    const found = await store.get('large');
-    for await (const piece of found?.content ?? []) {
+    const blob = await store.get('large');
+    for await (const piece of blob?.content ?? []) {
       hash.update(piece as Buffer);
       size += (piece as Buffer).length;
       if (size < nextLook) continue;
-      await holdsLittle();
+      await waitForFreeMemory();
       nextLook += 20_000_000;
     }
     const expected = createHash('md5');

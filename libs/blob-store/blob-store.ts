@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream';
 import type { ByteRange } from './byte-range.js';
 
-/** What a blob is made of: bytes at hand, or a stream of them. */
+/** The content of a blob: bytes in memory, or a stream of them. */
 export type BlobContent = Uint8Array | AsyncIterable<Uint8Array>;
 
-/** The size is that of the whole blob, also where only a range of it was asked for. */
+/** `size` is the size of the complete blob, even if only a range was requested. */
 export type StoredBlob = { readonly size: number; readonly content: Readable };
 
-/** A blob is written once: whoever comes second for the same key is told so, and changes nothing. */
+/** Thrown for a second write to a key. A blob is written once and never overwritten. */
 export class BlobExistsError extends Error {
   constructor(readonly key: string) {
     super(`there is a blob named ${key} already`);
@@ -16,29 +16,29 @@ export class BlobExistsError extends Error {
 }
 
 /**
- * Files of any size under names of ours: state files, provider binaries.
+ * Stores files of any size under keys that the server chooses: state files, provider binaries.
  *
- * Keys are segments of letters, digits, `.`, `_`, `-`, `+` and `~`, joined by slashes; no segment begins with a dot.
+ * Keys are segments of letters, digits, `.`, `_`, `-`, `+` and `~`, joined by slashes. No segment begins with a dot.
  */
 export abstract class BlobStore {
   /**
-   * When this resolves, the whole blob is there and outlives a crash. Until then there is nothing to be seen of it; an
-   * error of the content leaves nothing behind, and is what this rejects with. Throws BlobExistsError for a key in use.
+   * Stores a blob. After this resolves, the complete blob survives a crash. Before, no reader sees it. If the content
+   * fails, nothing is stored, and this rejects with the content's error. Throws BlobExistsError for a key in use.
    */
   abstract put(key: string, content: BlobContent): Promise<void>;
 
   /**
-   * Null where there is no such blob. Who asks must read the content or destroy it. A range must begin within the blob,
-   * else this throws a RangeError; what it asks for beyond the end is not there.
+   * Returns the blob, or null if it does not exist. The caller must read or destroy the content. A range must begin
+   * within the blob, else this throws a RangeError; its part after the end of the blob is left out.
    */
   abstract get(key: string, range?: ByteRange): Promise<StoredBlob | null>;
 
   abstract head(key: string): Promise<{ readonly size: number } | null>;
 
-  /** A blob that is not there is deleted already. */
+  /** Deletes a blob, if it exists. */
   abstract delete(key: string): Promise<void>;
 
-  /** For the start of a process: rejects with what is in the way of using this store, in words for its operator. */
+  /** Checks at startup that the store can be used. Rejects with a message for the operator. */
   inspect(): Promise<void> {
     return Promise.resolve();
   }
@@ -46,13 +46,16 @@ export abstract class BlobStore {
 
 const KEY = /^[A-Za-z0-9_+~-][A-Za-z0-9._+~-]*(?:\/[A-Za-z0-9_+~-][A-Za-z0-9._+~-]*)*$/;
 
-/** Keys are made by us: a bad one is our fault, and must never become a path out of the store. */
+/**
+ * Returns the key. Keys come from our code: an invalid key is a fault of the server, and must never become a path
+ * outside the store.
+ */
 export const checkBlobKey = (key: string): string => {
   if (!KEY.test(key)) throw new Error(`not a blob key: ${JSON.stringify(key)}`);
   return key;
 };
 
-/** All of it in memory: for what must be parsed as a whole. */
+/** Reads the content into memory, for files that are parsed at once. */
 export const readBytes = async (content: AsyncIterable<Uint8Array>): Promise<Buffer> => {
   const pieces: Uint8Array[] = [];
   for await (const piece of content) pieces.push(piece);

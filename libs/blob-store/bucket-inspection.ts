@@ -11,7 +11,7 @@ const CREATE_ONLY = { IfNoneMatch: '*' };
 
 const prefixKey = ({ prefix }: BucketPrefix, name: string): string => (prefix === '' ? name : `${prefix}/${name}`);
 
-/** Names the permission that is wanted: the operator's, who gave too few, or none. */
+/** Adds the name of the permission to an error, because a missing permission is the usual cause. */
 const requireS3Permission = async <T>(permission: string, work: Promise<T>): Promise<T> => {
   try {
     return await work;
@@ -27,10 +27,13 @@ const requireRefusal = async (writing: Promise<unknown>): Promise<void> => {
     if (isWriteConflict(error)) return;
     throw error;
   }
-  throw new Error('the store does not keep to If-None-Match, so blobs could be overwritten');
+  throw new Error('the store ignores If-None-Match, so blobs could be overwritten');
 };
 
-/** Who may not list a bucket is forbidden to read what is not there, and cannot tell the two apart. */
+/**
+ * Checks that reading a missing object fails with "not found". Without permission to list the bucket it would fail with
+ * "forbidden".
+ */
 const requireAbsence = async (reading: Promise<unknown>): Promise<void> => {
   try {
     await reading;
@@ -38,7 +41,7 @@ const requireAbsence = async (reading: Promise<unknown>): Promise<void> => {
     if (isMissing(error)) return;
     throw error;
   }
-  throw new Error('the store gives back what was deleted');
+  throw new Error('the store still returns a deleted object');
 };
 
 const writeInParts = async (s3: S3, object: S3Object): Promise<void> => {
@@ -58,12 +61,12 @@ const writeInParts = async (s3: S3, object: S3Object): Promise<void> => {
 };
 
 /**
- * Tries what S3Blobs counts on: that we may write, read and delete; and that what is there is not overwritten, neither at
- * once nor in parts: not all stores that resemble S3 keep to that.
+ * Tries the operations that S3Blobs needs: write, read and delete. Also checks that the store does not overwrite an
+ * existing object, neither in one request nor in parts. Not all stores with an S3 API do so.
  */
-export const inspectBucket = async (s3: S3, place: BucketPrefix): Promise<void> => {
-  // No blob's key can name it: their segments do not begin with a dot.
-  const object = { Bucket: place.bucket, Key: prefixKey(place, `.inspections/${randomUUID()}`) };
+export const inspectBucket = async (s3: S3, location: BucketPrefix): Promise<void> => {
+  // No blob has this key: segments of keys do not begin with a dot.
+  const object = { Bucket: location.bucket, Key: prefixKey(location, `.inspections/${randomUUID()}`) };
   await requireS3Permission('s3:PutObject', s3.putObject({ ...object, ...CREATE_ONLY, Body: 'once' }));
   try {
     const { Body } = await requireS3Permission('s3:GetObject', s3.getObject(object));
@@ -79,22 +82,25 @@ export const inspectBucket = async (s3: S3, place: BucketPrefix): Promise<void> 
   await requireS3Permission('s3:ListBucket', requireAbsence(s3.getObject(object)));
 };
 
-const listUploads = async function* (s3: S3, place: BucketPrefix): AsyncGenerator<MultipartUpload> {
+const listUploads = async function* (s3: S3, location: BucketPrefix): AsyncGenerator<MultipartUpload> {
   let next = {};
   for (;;) {
-    const asked = { Bucket: place.bucket, Prefix: prefixKey(place, ''), ...next };
-    const page = await requireS3Permission('s3:ListBucketMultipartUploads', s3.listMultipartUploads(asked));
+    const request = { Bucket: location.bucket, Prefix: prefixKey(location, ''), ...next };
+    const page = await requireS3Permission('s3:ListBucketMultipartUploads', s3.listMultipartUploads(request));
     yield* page.Uploads ?? [];
     if (!page.IsTruncated) return;
     next = { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker };
   }
 };
 
-/** Ends uploads that were begun more than a day ago: parts that killed processes have left are paid for, and not seen. */
-export const abortAbandoned = async (s3: S3, place: BucketPrefix, now: Date): Promise<void> => {
-  for await (const { Key, UploadId, Initiated = now } of listUploads(s3, place)) {
+/**
+ * Aborts uploads that were started more than a day ago. Processes that were killed leave such parts, which are
+ * invisible and cost money.
+ */
+export const abortAbandoned = async (s3: S3, location: BucketPrefix, now: Date): Promise<void> => {
+  for await (const { Key, UploadId, Initiated = now } of listUploads(s3, location)) {
     if (now.getTime() - Initiated.getTime() <= ABANDONED_AFTER) continue;
-    const aborted = s3.abortMultipartUpload({ Bucket: place.bucket, Key, UploadId }).catch((error: unknown) => {
+    const aborted = s3.abortMultipartUpload({ Bucket: location.bucket, Key, UploadId }).catch((error: unknown) => {
       // Another process was faster.
       if (!isWriteConflict(error)) throw error;
     });

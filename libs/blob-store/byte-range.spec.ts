@@ -5,7 +5,7 @@ import { clampRange, parseRangeHeader } from './byte-range.js';
 const sizes = fc.integer({ min: 0, max: 1_000 });
 const positions = fc.integer({ min: 0, max: 1_200 });
 
-describe('a Range header', () => {
+describe('parseRangeHeader', () => {
   it.each([
     ['bytes=0-0', { start: 0, end: 0 }],
     ['bytes=0-99', { start: 0, end: 99 }],
@@ -36,16 +36,16 @@ describe('a Range header', () => {
     ['bytes=0-1,', null],
     ['items=0-1', null],
     ['bytes 0-1', null],
-  ])('%j of 100 bytes is %j', (header, range) => {
+  ])('parses %j of 100 bytes as %j', (header, range) => {
     expect(parseRangeHeader(header, 100)).toEqual(range);
   });
 
-  it('finds nothing in what is empty', () => {
+  it('returns no range of an empty blob', () => {
     expect(parseRangeHeader('bytes=0-', 0)).toBe('unsatisfiable');
     expect(parseRangeHeader('bytes=-5', 0)).toBeNull();
   });
 
-  it('means what a slice of the content is', () => {
+  it('returns the range of the corresponding slice of the content', () => {
     fc.assert(
       fc.property(sizes, positions, positions, (size, start, length) => {
         const content = Array.from({ length: size }, (_, index) => index);
@@ -57,7 +57,7 @@ describe('a Range header', () => {
     );
   });
 
-  it('means the end of the content where it counts from there', () => {
+  it('returns the end of the content for a suffix range', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1_000 }), fc.integer({ min: 1, max: 1_200 }), (size, count) => {
         const range = parseRangeHeader(`bytes=-${count}`, size);
@@ -66,7 +66,7 @@ describe('a Range header', () => {
     );
   });
 
-  it('is a range of the content whatever it says, or none', () => {
+  it('returns a range within the content, or none, for any header', () => {
     const texts = fc.oneof(fc.string(), fc.stringMatching(/^bytes=[-0-9, ]{0,12}$/));
     fc.assert(
       fc.property(texts, sizes, (header, size) => {

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 
-/** Passes content on, and takes its fingerprint. */
+/** Yields the content unchanged and updates the hash with it. */
 export const hashWhileReading = async function* (
   content: AsyncIterable<Uint8Array>,
   hash: Hash,
@@ -11,7 +11,7 @@ export const hashWhileReading = async function* (
   }
 };
 
-/** SHA-256 of content: not MD5, whose collisions can be made to order. */
+/** Returns the SHA-256 of the content. Not MD5, because an attacker can create MD5 collisions. */
 export const computeDigest = async (content: AsyncIterable<Uint8Array>): Promise<Buffer> => {
   const sha256 = createHash('sha256');
   for await (const piece of content) sha256.update(piece);

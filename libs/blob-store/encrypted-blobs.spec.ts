@@ -25,7 +25,7 @@ describe('EncryptedBlobs', () => {
     return { folder, store, file: join(folder, 'secret') };
   };
 
-  it('writes nothing readable, and nothing twice alike', async () => {
+  it('stores no plaintext, and encrypts equal blobs differently', async () => {
     const { folder, store, file } = await encrypted();
     await store.put('secret', Buffer.from('hunter2 '.repeat(20_000)));
     await store.put('again', Buffer.from('hunter2 '.repeat(20_000)));
@@ -45,14 +45,14 @@ describe('EncryptedBlobs', () => {
     ['nothing left', () => Buffer.alloc(0)],
   ];
 
-  it.each(damages)('does not open what has %s', async (_name, damage) => {
+  it.each(damages)('refuses to decrypt a blob with %s', async (_name, damage) => {
     const { store, file } = await encrypted();
     await store.put('secret', randomBytes(200_000));
     await writeFile(file, damage(await readFile(file)));
     await expect(readContent(store, 'secret')).rejects.toThrow(/damaged/);
   });
 
-  it.each(damages)('gives no wrong byte of what has %s, whatever the range', async (_name, damage) => {
+  it.each(damages)('returns no wrong byte of a blob with %s, whatever the range', async (_name, damage) => {
     const { store, file } = await encrypted();
     const content = randomBytes(200_000);
     await store.put('secret', content);
@@ -69,22 +69,22 @@ describe('EncryptedBlobs', () => {
     expect(answers).not.toContain('wrong');
   });
 
-  it('does not open one blob in the place of another', async () => {
+  it('refuses to decrypt a blob that was copied to another key', async () => {
     const { folder, store } = await encrypted();
     await store.put('secret', Buffer.from('mine'));
     await writeFile(join(folder, 'other'), await readFile(join(folder, 'secret')));
     await expect(readContent(store, 'other')).rejects.toThrow(/damaged/);
   });
 
-  it('does not open anything with another key', async () => {
+  it('refuses to decrypt with another encryption key', async () => {
     const { folder, store } = await encrypted();
     await store.put('secret', Buffer.from('mine'));
-    const other = new EncryptedBlobs(new FolderBlobs(folder, clock), Buffer.alloc(32, 2));
-    await expect(readContent(other, 'secret')).rejects.toThrow(/another key/);
+    const otherStore = new EncryptedBlobs(new FolderBlobs(folder, clock), Buffer.alloc(32, 2));
+    await expect(readContent(otherStore, 'secret')).rejects.toThrow(/another key/);
     expect(() => new EncryptedBlobs(new FolderBlobs(folder, clock), Buffer.alloc(16))).toThrow('32 bytes');
   });
 
-  it('tells a reader who comes by a stream that the inner store broke', async () => {
+  it('passes an error of the inner store to the reader of the stream', async () => {
     const { store, folder } = await encrypted();
     await store.put('secret', randomBytes(200_000));
     const broken = new EncryptedBlobs(new BreakingBlobs(folder, clock), KEY);
@@ -93,17 +93,17 @@ describe('EncryptedBlobs', () => {
   });
 });
 
-/** Reads a little, then fails. */
+/** Fails after the first bytes of a read. */
 class BreakingBlobs extends FolderBlobs {
-  override async get(...asked: Parameters<FolderBlobs['get']>): ReturnType<FolderBlobs['get']> {
-    const found = await super.get(...asked);
-    if (!found) return null;
+  override async get(...parameters: Parameters<FolderBlobs['get']>): ReturnType<FolderBlobs['get']> {
+    const blob = await super.get(...parameters);
+    if (!blob) return null;
     const content = Readable.from(
       (async function* () {
-        yield (await readBytes(found.content)).subarray(0, 1_000);
+        yield (await readBytes(blob.content)).subarray(0, 1_000);
         throw new Error('disk gone');
       })(),
     );
-    return { size: found.size, content };
+    return { size: blob.size, content };
   }
 }

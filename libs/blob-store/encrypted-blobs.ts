@@ -3,16 +3,16 @@ import { pipeline as pipe, Readable, Transform, type TransformCallback } from 'n
 import { BlobStore, readBytes, type BlobContent, type StoredBlob } from './blob-store.js';
 import { clampRange, type ByteRange } from './byte-range.js';
 
-/*
- * What lies on disk (AES-256-GCM in frames, after Tink's AES-GCM-HKDF streaming AEAD, so that neither side ever holds
- * more than a frame):
+/**
+ * Format of an encrypted blob: AES-256-GCM in frames, after Tink's AES-GCM-HKDF streaming AEAD, so that neither side
+ * keeps more than one frame in memory.
  *
- *   1 byte   format version, 1
- *   32 bytes salt: each blob has a key of its own, HKDF-SHA256(the store's key, salt)
- *   frames   64 KiB of content (the last one less, maybe nothing), each followed by its tag of 16 bytes
+ * - 1 byte: format version, 1
+ * - 32 bytes: salt. Each blob has its own key, HKDF-SHA256(the store's key, salt).
+ * - frames: 64 KiB of content (the last frame is shorter or empty), each followed by its tag of 16 bytes
  *
- * A frame's nonce is its number and whether it is the last; so no frame can be left out, doubled, moved or cut off. The
- * blob's key in the store is authenticated with it: one blob's file put in another's place does not open.
+ * A frame's nonce contains its number and whether it is the last one, so no frame can be left out, repeated, moved or
+ * cut off. The blob's key in the store is authenticated too: a file that was copied to another key cannot be decrypted.
  */
 const VERSION = 1;
 const SALT = 32;
@@ -23,21 +23,21 @@ const ENCRYPTED_FRAME_LENGTH = FRAME_LENGTH + TAG;
 const KEY_LENGTH = 32;
 const CIPHER = 'aes-256-gcm';
 
-type FrameCipher = (piece: Buffer, frame: number, last: boolean) => Buffer;
+type FrameCipher = (piece: Buffer, index: number, last: boolean) => Buffer;
 
-/** Nonces never repeat under a key: each blob has its own, and its frames are numbered. */
-const buildNonce = (frame: number, last: boolean): Buffer => {
+/** Nonces never repeat under a key: each blob has its own key, and its frames are numbered. */
+const buildNonce = (index: number, last: boolean): Buffer => {
   const nonce = Buffer.alloc(12);
-  nonce.writeUInt32BE(frame, 7);
+  nonce.writeUInt32BE(index, 7);
   nonce.writeUInt8(last ? 1 : 0, 11);
   return nonce;
 };
 
 type FrameRange = { readonly first: number; readonly toTheEnd: boolean };
 
-const WHOLE: FrameRange = { first: 0, toTheEnd: true };
+const ALL_FRAMES: FrameRange = { first: 0, toTheEnd: true };
 
-/** Cuts what flows through into frames, holding one back until it is known whether it is the last. */
+/** Cuts a stream into frames. Keeps one frame back until it is known whether that frame is the last. */
 class FrameTransform extends Transform {
   private buffered: Buffer[] = [];
   private size = 0;
@@ -46,7 +46,7 @@ class FrameTransform extends Transform {
   constructor(
     private readonly chunkSize: number,
     private readonly work: FrameCipher,
-    private readonly range = WHOLE,
+    private readonly range = ALL_FRAMES,
   ) {
     super();
     this.count = range.first;
@@ -82,7 +82,7 @@ class FrameTransform extends Transform {
   }
 }
 
-/** The first so many bytes, and the stream of what comes after them. */
+/** Returns the header and a stream of the remaining bytes. */
 const splitHeader = async (content: Readable): Promise<{ header: Buffer; rest: AsyncGenerator<Buffer> }> => {
   const chunks = content[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   let header = Buffer.alloc(0);
@@ -101,10 +101,13 @@ const splitHeader = async (content: Readable): Promise<{ header: Buffer; rest: A
 
 const countFrames = (stored: number): number => Math.max(1, Math.ceil((stored - HEADER) / ENCRYPTED_FRAME_LENGTH));
 
-/** Size of the content, told by the size of what is stored. */
+/** Computes the size of the content from the size of the stored file. */
 const computeContentSize = (stored: number): number => Math.max(0, stored - HEADER - countFrames(stored) * TAG);
 
-/** Another store's blobs, encrypted on their way in and decrypted on their way out: for content that holds secrets. */
+/**
+ * Encrypts the blobs of another store when they are put, and decrypts them when they are read. For content with
+ * secrets.
+ */
 export class EncryptedBlobs extends BlobStore {
   constructor(
     private readonly inner: BlobStore,
@@ -117,14 +120,14 @@ export class EncryptedBlobs extends BlobStore {
   override async put(key: string, content: BlobContent): Promise<void> {
     const salt = randomBytes(SALT);
     const blobKey = this.blobKey(salt);
-    const seal: FrameCipher = (piece, frame, last) => {
-      const cipher = createCipheriv(CIPHER, blobKey, buildNonce(frame, last)).setAAD(Buffer.from(key));
+    const encryptFrame: FrameCipher = (piece, index, last) => {
+      const cipher = createCipheriv(CIPHER, blobKey, buildNonce(index, last)).setAAD(Buffer.from(key));
       return Buffer.concat([cipher.update(piece), cipher.final(), cipher.getAuthTag()]);
     };
     const source = content instanceof Uint8Array ? [content] : content;
     await this.inner.put(
       key,
-      encryptFrames(Buffer.concat([Buffer.of(VERSION), salt]), source, new FrameTransform(FRAME_LENGTH, seal)),
+      encryptFrames(Buffer.concat([Buffer.of(VERSION), salt]), source, new FrameTransform(FRAME_LENGTH, encryptFrame)),
     );
   }
 
@@ -133,8 +136,8 @@ export class EncryptedBlobs extends BlobStore {
   }
 
   override async head(key: string): Promise<{ readonly size: number } | null> {
-    const found = await this.inner.head(key);
-    return found && { size: computeContentSize(found.size) };
+    const stored = await this.inner.head(key);
+    return stored && { size: computeContentSize(stored.size) };
   }
 
   override delete(key: string): Promise<void> {
@@ -142,21 +145,21 @@ export class EncryptedBlobs extends BlobStore {
   }
 
   private async readAll(key: string): Promise<StoredBlob | null> {
-    const found = await this.inner.get(key);
-    if (!found) return null;
-    const { header, rest } = await splitHeader(found.content);
+    const stored = await this.inner.get(key);
+    if (!stored) return null;
+    const { header, rest } = await splitHeader(stored.content);
     try {
       const opened = new FrameTransform(ENCRYPTED_FRAME_LENGTH, this.unseals(key, header));
-      // Errors of either side destroy the stream that is handed out with them: whoever reads it is told there.
-      pipe(Readable.from(rest), opened, () => found.content.destroy());
-      return { size: computeContentSize(found.size), content: opened };
+      // An error on either side destroys `opened`, so its reader gets the error.
+      pipe(Readable.from(rest), opened, () => stored.content.destroy());
+      return { size: computeContentSize(stored.size), content: opened };
     } catch (error) {
-      found.content.destroy();
+      stored.content.destroy();
       throw error;
     }
   }
 
-  /** The frames that the range touches, without what they have before and after it. */
+  /** Reads the frames that the range overlaps, and cuts off the bytes outside the range. */
   private async readRange(key: string, range: ByteRange): Promise<StoredBlob | null> {
     const beginning = await this.inner.get(key, { start: 0, end: HEADER - 1 });
     if (!beginning) return null;
@@ -164,27 +167,27 @@ export class EncryptedBlobs extends BlobStore {
     const size = computeContentSize(beginning.size);
     const { start, end } = clampRange(range, size);
     const [first, last] = [Math.floor(start / FRAME_LENGTH), Math.floor(end / FRAME_LENGTH)];
-    const found = await this.inner.get(key, {
+    const stored = await this.inner.get(key, {
       start: HEADER + first * ENCRYPTED_FRAME_LENGTH,
       end: HEADER + (last + 1) * ENCRYPTED_FRAME_LENGTH - 1,
     });
-    if (!found) return null;
-    const trimmed: FrameCipher = (piece, frame, isLast) =>
-      unseal(piece, frame, isLast).subarray(Math.max(0, start - frame * FRAME_LENGTH), end + 1 - frame * FRAME_LENGTH);
+    if (!stored) return null;
+    const trimmed: FrameCipher = (piece, index, isLast) =>
+      unseal(piece, index, isLast).subarray(Math.max(0, start - index * FRAME_LENGTH), end + 1 - index * FRAME_LENGTH);
     const toTheEnd = last === countFrames(beginning.size) - 1;
     const opened = new FrameTransform(ENCRYPTED_FRAME_LENGTH, trimmed, { first, toTheEnd });
-    pipe(found.content, opened, () => undefined);
+    pipe(stored.content, opened, () => undefined);
     return { size, content: opened };
   }
 
-  /** Opens frames of the blob that begins with this header. */
+  /** Returns the function that decrypts frames of the blob with this header. */
   private unseals(key: string, header: Buffer): FrameCipher {
     if (header.length < HEADER || header[0] !== VERSION) {
       throw new Error(`blob ${key} was not written by this store, or is damaged`);
     }
     const blobKey = this.blobKey(header.subarray(1));
-    return (piece, frame, last) => {
-      const nonce = buildNonce(frame, last);
+    return (piece, index, last) => {
+      const nonce = buildNonce(index, last);
       const cipher = createDecipheriv(CIPHER, blobKey, nonce, { authTagLength: TAG }).setAAD(Buffer.from(key));
       if (piece.length < TAG) throw new Error(`blob ${key} is damaged: it ends too early`);
       cipher.setAuthTag(piece.subarray(-TAG));
@@ -204,10 +207,10 @@ export class EncryptedBlobs extends BlobStore {
 const encryptFrames = async function* (
   header: Buffer,
   content: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
-  frames: FrameTransform,
+  frameStream: FrameTransform,
 ): AsyncGenerator<Buffer> {
   yield header;
-  // An error of the content destroys `frames` with it, so it comes out of the loop below.
-  pipe(content, frames, () => undefined);
-  for await (const frame of frames) yield frame as Buffer;
+  // An error of the content destroys `frameStream`, so the loop below throws it.
+  pipe(content, frameStream, () => undefined);
+  for await (const frame of frameStream) yield frame as Buffer;
 };

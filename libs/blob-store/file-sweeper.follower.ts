@@ -1,17 +1,20 @@
 import { sql, type DataOf, type Message, type OrganizationDeleted, type RecordedEvent, type Sql } from '#kernel';
 import type { Follower } from '#event-store';
 
-/** What an event means for files: some may be here from now on, or are no longer wanted. `owner`: the stream they go with. */
+/**
+ * The effect of an event on files: a file may exist from now on, or is no longer needed. `owner` is the stream that the
+ * file is deleted with.
+ */
 export type FileChange = { readonly stored: string; readonly owner: string } | { readonly deletedOwner: string };
 
 export type FileSweeperOptions<E extends Message> = {
   readonly name: string;
-  /** `(id, owner, organization)`, in no view: it must outlive what it is about. */
+  /** Table with the columns `(id, owner, organization)`. It is no view, because it must outlive the owner. */
   readonly table: string;
-  /** The event that ends an owner, with all of its files. */
+  /** Type of the event that deletes an owner with all its files. */
   readonly ownerEnds: string;
   readonly on: { readonly [T in E['type']]: (data: DataOf<E, T>, event: RecordedEvent) => FileChange };
-  /** Files that are not there are removed already. */
+  /** Removes a file, if it exists. */
   readonly remove: (id: string) => Promise<void>;
 };
 
@@ -23,9 +26,9 @@ const listStreams = (events: readonly RecordedEvent[], type: string): string[] =
   events.filter((event) => event.type === type).map(({ stream }) => stream);
 
 /**
- * Removes files that are no longer wanted, alone or with their owner or organization. The log knows who had any, and no
- * process that is killed between an event and its files leaves them behind: the batch comes again, and what is removed
- * already stays so.
+ * Returns a follower that removes files which are no longer needed, alone or with their owner or organization. The log
+ * shows which owners had files. If a process is killed between an event and the removal, the batch runs again, and
+ * removed files stay removed.
  */
 export const createFileSweeper = <E extends Message>({
   name,
@@ -34,19 +37,23 @@ export const createFileSweeper = <E extends Message>({
   on,
   remove,
 }: FileSweeperOptions<E>): Follower => {
-  const rows = sql.raw(table);
-  const turns = on as Readonly<Record<string, ((data: unknown, event: RecordedEvent) => FileChange) | undefined>>;
+  const tableName = sql.raw(table);
+  const changesByType = on as Readonly<
+    Record<string, ((data: unknown, event: RecordedEvent) => FileChange) | undefined>
+  >;
 
-  const turnsIn = (events: readonly RecordedEvent[]): { readonly born: TrackedFile[]; readonly gone: string[] } => {
-    const born: TrackedFile[] = [];
-    const gone: string[] = [];
+  const listFileChanges = (
+    events: readonly RecordedEvent[],
+  ): { readonly added: TrackedFile[]; readonly removedIds: string[] } => {
+    const added: TrackedFile[] = [];
+    const removedIds: string[] = [];
     for (const event of events) {
-      const turn = turns[event.type]?.(event.data, event);
-      if (!turn) continue;
-      if ('deletedOwner' in turn) gone.push(turn.deletedOwner);
-      else born.push({ id: turn.stored, owner: turn.owner, organization: event.organization ?? '' });
+      const change = changesByType[event.type]?.(event.data, event);
+      if (!change) continue;
+      if ('deletedOwner' in change) removedIds.push(change.deletedOwner);
+      else added.push({ id: change.stored, owner: change.owner, organization: event.organization ?? '' });
     }
-    return { born, gone };
+    return { added, removedIds };
   };
 
   return {
@@ -55,7 +62,7 @@ export const createFileSweeper = <E extends Message>({
     only: [...Object.keys(on), ownerEnds, ORGANIZATION_DELETED],
     tables: [],
     follow: async (events, session) => {
-      const { born, gone } = turnsIn(events);
+      const { added, removedIds } = listFileChanges(events);
       const owners = listStreams(events, ownerEnds);
       const organizations = listStreams(events, ORGANIZATION_DELETED);
       const deleted = new Set([...owners, ...organizations]);
@@ -63,24 +70,24 @@ export const createFileSweeper = <E extends Message>({
         deleted.size === 0
           ? []
           : await session.run<{ id: string }>(sql`
-              select id from ${rows}
+              select id from ${tableName}
                where owner = any (${owners}::text[]) or organization = any (${organizations}::text[])`);
-      const stillborn = born.filter((kept) => deleted.has(kept.owner) || deleted.has(kept.organization));
-      const swept = [...new Set([...gone, ...[...orphans, ...stillborn].map(({ id }) => id)])];
-      for (const id of swept) await remove(id);
+      const deletedAtOnce = added.filter((file) => deleted.has(file.owner) || deleted.has(file.organization));
+      const removed = [...new Set([...removedIds, ...[...orphans, ...deletedAtOnce].map(({ id }) => id)])];
+      for (const id of removed) await remove(id);
       return [
-        ...(born.length > 0 ? [insertFiles(rows, born)] : []),
-        ...(swept.length > 0 ? [deleteFiles(rows, swept)] : []),
+        ...(added.length > 0 ? [insertFiles(tableName, added)] : []),
+        ...(removed.length > 0 ? [deleteFiles(tableName, removed)] : []),
       ];
     },
   };
 };
 
-const insertFiles = (rows: Sql, born: readonly TrackedFile[]): Sql => sql`
-  insert into ${rows} (id, owner, organization)
+const insertFiles = (tableName: Sql, files: readonly TrackedFile[]): Sql => sql`
+  insert into ${tableName} (id, owner, organization)
   select id, owner, organization
-    from jsonb_to_recordset(${sql.json(born)}::jsonb) as list (id text, owner text, organization text)
+    from jsonb_to_recordset(${sql.json(files)}::jsonb) as list (id text, owner text, organization text)
   on conflict (id) do nothing`;
 
-const deleteFiles = (rows: Sql, ids: readonly string[]): Sql =>
-  sql`delete from ${rows} where id = any (${ids}::text[])`;
+const deleteFiles = (tableName: Sql, ids: readonly string[]): Sql =>
+  sql`delete from ${tableName} where id = any (${ids}::text[])`;

@@ -16,14 +16,14 @@ describe('FolderBlobs', () => {
 
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  it('knows nothing of keys that begin with another blob’s', async () => {
+  it('returns null for keys that begin with another blob’s key', async () => {
     const store = new FolderBlobs(folder, clock);
     await store.put('a/b', Buffer.from('x'));
     expect([await store.get('a/b/c'), await store.head('a/b/c')]).toEqual([null, null]);
     await store.delete('a/b/c');
   });
 
-  it('removes drafts that a killed process left a day ago, and no younger ones', async () => {
+  it('removes drafts that a killed process left a day ago, and keeps newer ones', async () => {
     await new FolderBlobs(folder, clock).put('first', Buffer.from('x'));
     const [old, young] = [join(folder, '.drafts', 'old'), join(folder, '.drafts', 'young')];
     await writeFile(old, 'left');

@@ -7,11 +7,11 @@ import { getErrorCode, unavailable, type Clock } from '#kernel';
 import { clampRange, type ByteRange } from './byte-range.js';
 import { BlobExistsError, BlobStore, checkBlobKey, type BlobContent, type StoredBlob } from './blob-store.js';
 
-// No key can name it: segments of keys do not begin with a dot.
+// No blob has this key: segments of keys do not begin with a dot.
 const DRAFTS = '.drafts';
 const ABANDONED_AFTER = 24 * 60 * 60 * 1000;
 
-/** Null where there is no such file; ENOTDIR is a key below another key. */
+/** Returns null if the file does not exist. ENOTDIR means that a file has the name of a folder in the path. */
 const ignoreMissing = async <T>(work: Promise<T>): Promise<T | null> => {
   try {
     return await work;
@@ -21,12 +21,12 @@ const ignoreMissing = async <T>(work: Promise<T>): Promise<T | null> => {
   }
 };
 
-/** No space on the disk, or none left of a quota. */
+/** The disk is full, or a quota is exhausted. */
 const FULL = ['ENOSPC', 'EDQUOT'];
 
 const FULL_RETRY_SECONDS = 60;
 
-/** Requests and scheduled jobs may succeed once there is space again: a full disk is an outage. */
+/** Reports a full disk as an outage: requests and scheduled jobs may succeed when space is free again. */
 const toStoreError = (error: unknown): unknown =>
   FULL.includes(getErrorCode(error) ?? '')
     ? unavailable(
@@ -45,12 +45,12 @@ const syncFolder = async (folder: string): Promise<void> => {
 };
 
 /**
- * Blobs as files below a folder, which several processes may share.
+ * Stores blobs as files in a folder, which several processes may share.
  *
- * A blob is written beside its place and synced, then given its name by `link`: unlike `rename`, that fails where the
- * name is taken, so of two writers exactly one wins. (The file system must have hard links.) Then the folders are
- * synced, else the name itself could be gone after a power cut. A killed process may leave a draft; the first `put` of
- * a later one removes those that nobody has written to for a day.
+ * A blob is written to a draft and synced, then gets its name with `link`. Unlike `rename`, `link` fails if the name is
+ * taken, so exactly one of two writers wins. (The file system must support hard links.) Then the folders are synced,
+ * because otherwise the name could be lost in a power cut. A killed process may leave a draft. The first `put` of a
+ * later process removes drafts that were last written more than a day ago.
  */
 export class FolderBlobs extends BlobStore {
   private prepared: Promise<void> | null = null;
@@ -76,10 +76,10 @@ export class FolderBlobs extends BlobStore {
     const handle = await ignoreMissing(open(this.fileOf(key), 'r'));
     if (!handle) return null;
     try {
-      const found = await handle.stat();
+      const stats = await handle.stat();
       // A folder is the beginning of longer keys, not a blob.
-      if (found.isFile()) {
-        return { size: found.size, content: handle.createReadStream(range && clampRange(range, found.size)) };
+      if (stats.isFile()) {
+        return { size: stats.size, content: handle.createReadStream(range && clampRange(range, stats.size)) };
       }
     } catch (error) {
       await handle.close();
@@ -90,8 +90,8 @@ export class FolderBlobs extends BlobStore {
   }
 
   override async head(key: string): Promise<{ readonly size: number } | null> {
-    const found = await ignoreMissing(stat(this.fileOf(key)));
-    return found?.isFile() ? { size: found.size } : null;
+    const stats = await ignoreMissing(stat(this.fileOf(key)));
+    return stats?.isFile() ? { size: stats.size } : null;
   }
 
   override async delete(key: string): Promise<void> {
@@ -125,8 +125,8 @@ export class FolderBlobs extends BlobStore {
     await mkdir(drafts, { recursive: true, mode: 0o700 });
     for (const name of await readdir(drafts)) {
       const draft = join(drafts, name);
-      const found = await ignoreMissing(stat(draft));
-      if (found && this.clock.now().getTime() - found.mtimeMs > ABANDONED_AFTER) await rm(draft, { force: true });
+      const stats = await ignoreMissing(stat(draft));
+      if (stats && this.clock.now().getTime() - stats.mtimeMs > ABANDONED_AFTER) await rm(draft, { force: true });
     }
   }
 
@@ -138,7 +138,7 @@ export class FolderBlobs extends BlobStore {
       if (getErrorCode(error) === 'EEXIST') throw new BlobExistsError(key);
       throw error;
     }
-    // All the way up: another writer may have made these folders a moment ago and not have synced them yet.
+    // All folders up to the root: another writer may have created them without syncing them yet.
     const steps = relative(this.folder, dirname(file))
       .split(sep)
       .filter((step) => step !== '');
@@ -150,7 +150,7 @@ export class FolderBlobs extends BlobStore {
 
 const write = async (draft: string, content: BlobContent): Promise<void> => {
   const handle = await open(draft, 'wx', 0o600);
-  // Closes the handle at the end, and when either side fails; `flush` syncs the file before it does.
+  // The stream closes the handle at the end and if either side fails; `flush` syncs the file before.
   const target = handle.createWriteStream({ flush: true });
   await pipeline(content instanceof Uint8Array ? Readable.from([content]) : content, target);
 };

@@ -15,7 +15,7 @@ const tomorrow = new AdjustableClock();
 tomorrow.pass({ days: 1, minutes: 60 });
 
 let s3: TestS3;
-let place: S3Location;
+let location: S3Location;
 let store: S3Blobs;
 
 beforeAll(async () => {
@@ -26,11 +26,11 @@ beforeAll(async () => {
 afterAll(() => s3.stop());
 
 beforeEach(() => {
-  place = createS3Location(s3);
-  store = new S3Blobs(place, clock);
+  location = createS3Location(s3);
+  store = new S3Blobs(location, clock);
 });
 
-/** What a request or follower meets. */
+/** Returns the error that a request or follower gets, or null. */
 const errorOf = async (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => null,
@@ -38,45 +38,45 @@ const errorOf = async (work: Promise<unknown>): Promise<unknown> =>
   );
 
 describe('S3Blobs', () => {
-  it('puts blobs below the prefix, where other prefixes do not see them', async () => {
+  it('stores blobs below the prefix, invisible from other prefixes', async () => {
     await store.put('a/b', Buffer.from('x'));
-    expect(await s3.left(place.prefix)).toEqual([`${place.prefix}/a/b`]);
+    expect(await s3.left(location.prefix)).toEqual([`${location.prefix}/a/b`]);
     expect(await new S3Blobs(createS3Location(s3), clock).head('a/b')).toBeNull();
-    const bare = new S3Blobs({ ...place, prefix: '' }, clock);
-    expect((await readContent(bare, `${place.prefix}/a/b`))?.toString()).toBe('x');
+    const bare = new S3Blobs({ ...location, prefix: '' }, clock);
+    expect((await readContent(bare, `${location.prefix}/a/b`))?.toString()).toBe('x');
   });
 
-  it('lets exactly one of several win who write in parts, and leaves nothing of the others', async () => {
+  it('accepts exactly one of several concurrent multipart uploads, and leaves nothing of the others', async () => {
     const attempts = Array.from({ length: 5 }, (_, n) => store.put('race', iterateChunks(7 + n, 1024 * 1024)));
     const results = await Promise.allSettled(attempts);
     const winner = results.findIndex(({ status }) => status === 'fulfilled');
-    const others = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
-    expect(others).toHaveLength(4);
-    for (const refusal of others) expect(refusal).toBeInstanceOf(BlobExistsError);
+    const rejections = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
+    expect(rejections).toHaveLength(4);
+    for (const refusal of rejections) expect(refusal).toBeInstanceOf(BlobExistsError);
     expect(await store.head('race')).toEqual({ size: (7 + winner) * 1024 * 1024 });
-    expect(await s3.left(place.prefix)).toEqual([`${place.prefix}/race`]);
+    expect(await s3.left(location.prefix)).toEqual([`${location.prefix}/race`]);
   });
 
-  it('aborts what killed processes have left in parts a day ago, nothing younger, nothing of others', async () => {
-    const begin = (Key: string) => s3.client.createMultipartUpload({ Bucket: s3.bucket, Key });
-    await begin(`${place.prefix}/left`);
+  it('aborts multipart uploads that are a day old, and keeps newer ones and those of other prefixes', async () => {
+    const startUpload = (Key: string) => s3.client.createMultipartUpload({ Bucket: s3.bucket, Key });
+    await startUpload(`${location.prefix}/left`);
     const foreign = `${createS3Location(s3).prefix}/left`;
-    await begin(foreign);
+    await startUpload(foreign);
     await store.inspect();
-    expect(await s3.left(place.prefix)).toEqual([`${place.prefix}/left in parts`]);
-    await new S3Blobs(place, tomorrow).inspect();
-    expect(await s3.left(place.prefix)).toEqual([]);
+    expect(await s3.left(location.prefix)).toEqual([`${location.prefix}/left in parts`]);
+    await new S3Blobs(location, tomorrow).inspect();
+    expect(await s3.left(location.prefix)).toEqual([]);
     expect(await s3.left(foreign)).toEqual([`${foreign} in parts`]);
   });
 
-  it('says when it is used with wrong credentials or no bucket, and never what the credentials are', async () => {
-    await expect(new S3Blobs({ ...place, bucket: 'no-such-bucket' }, clock).inspect()).rejects.toThrow(
+  it('reports wrong credentials and a missing bucket without showing the credentials', async () => {
+    await expect(new S3Blobs({ ...location, bucket: 'no-such-bucket' }, clock).inspect()).rejects.toThrow(
       's3:PutObject: NoSuchBucket (HTTP 404)',
     );
     const stranger = { AWS_ACCESS_KEY_ID: s3.credentials.AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY: 'wrong-and-secret' };
     Object.assign(process.env, stranger);
-    // The SDK asks for credentials when it first signs something.
-    const refused = new S3Blobs(place, clock);
+    // The SDK reads the credentials when it signs the first request.
+    const refused = new S3Blobs(location, clock);
     const errors = [
       await errorOf(refused.inspect()),
       await errorOf(refused.put('a', Buffer.from('x'))),
@@ -88,49 +88,49 @@ describe('S3Blobs', () => {
       's3:PutObject: SignatureDoesNotMatch (HTTP 403)',
       ...Array.from({ length: 3 }, () => 'the bucket of blobs cannot be used: SignatureDoesNotMatch (HTTP 403)'),
     ]);
-    const whole = errors.map((error) => JSON.stringify([error, error.stack, error.cause])).join();
-    for (const secret of Object.values(stranger)) expect(whole).not.toContain(secret);
+    const errorText = errors.map((error) => JSON.stringify([error, error.stack, error.cause])).join();
+    for (const secret of Object.values(stranger)) expect(errorText).not.toContain(secret);
   });
 
-  it('takes a missing bucket for no answer, not for a blob that is missing', async () => {
-    const nowhere = new S3Blobs({ ...place, bucket: 'no-such-bucket' }, clock);
+  it('throws if the bucket is missing, because that says nothing about the blob', async () => {
+    const nowhere = new S3Blobs({ ...location, bucket: 'no-such-bucket' }, clock);
     await expect(nowhere.get('a')).rejects.toThrow('NoSuchBucket (HTTP 404)');
   });
 });
 
 describe('the inspection of a bucket', () => {
-  it('finds nothing wrong, and leaves nothing', async () => {
+  it('passes and leaves nothing in the bucket', async () => {
     await store.inspect();
-    expect(await s3.left(place.prefix)).toEqual([]);
+    expect(await s3.left(location.prefix)).toEqual([]);
   });
 
   it.each(['PutObjectCommand', 'CompleteMultipartUploadCommand'])(
-    'finds that %s overwrites what is there',
+    'fails if %s overwrites an existing object',
     async (careless) => {
       const client = s3.anotherClient();
       client.middlewareStack.add(
         (next, { commandName }) =>
-          (asked) => {
-            if (commandName === careless) Object.assign(asked.input, { IfNoneMatch: undefined });
-            return next(asked);
+          (call) => {
+            if (commandName === careless) Object.assign(call.input, { IfNoneMatch: undefined });
+            return next(call);
           },
         { step: 'initialize' },
       );
-      await expect(inspectBucket(client, place)).rejects.toThrow(
-        's3:PutObject: the store does not keep to If-None-Match, so blobs could be overwritten',
+      await expect(inspectBucket(client, location)).rejects.toThrow(
+        's3:PutObject: the store ignores If-None-Match, so blobs could be overwritten',
       );
-      expect(await s3.left(place.prefix)).toEqual([]);
+      expect(await s3.left(location.prefix)).toEqual([]);
     },
   );
 });
 
-/** Between a store and its server, on a port of its own. */
+/** A proxy between a store and its server that can drop connections. */
 class Line {
-  /** How many answers are still to be lost, of requests whose first line this matches. */
+  /** Number of responses to drop, of requests whose first line matches `of`. */
   losing = 0;
   of = /^/;
   lost = 0;
-  /** First lines of all requests whose answers have come through, in their order. */
+  /** First lines of all answered requests, in order. */
   readonly answered: string[] = [];
   private readonly sockets = new Set<Socket>();
   private readonly server: Server;
@@ -139,25 +139,25 @@ class Line {
     const { hostname, port } = new URL(to);
     this.server = createServer((near) => {
       const far = connect(Number(port), hostname);
-      let asked = '';
+      let requestLine = '';
       for (const socket of [near, far]) {
         this.sockets.add(socket);
         socket.on('error', () => undefined).on('close', () => [near, far].forEach((end) => end.destroy()));
       }
       near.on('data', (bytes: Buffer) => {
         const line = bytes.subarray(0, 1_000).toString('latin1');
-        if (/^[A-Z]+ \S+ HTTP/.test(line)) asked = line;
+        if (/^[A-Z]+ \S+ HTTP/.test(line)) requestLine = line;
         far.write(bytes);
       });
       far.on('data', (bytes: Buffer) => {
-        // Of a larger request, an answer that it may go on is none yet.
+        // A "100 Continue" is not yet the response.
         const answers = !bytes.toString('latin1').startsWith('HTTP/1.1 100');
-        if (this.losing > 0 && this.of.test(asked) && answers) {
+        if (this.losing > 0 && this.of.test(requestLine) && answers) {
           this.losing -= 1;
           this.lost += 1;
           near.destroy();
         } else near.write(bytes);
-        if (answers) this.answered.push(asked);
+        if (answers) this.answered.push(requestLine);
       });
     });
   }
@@ -178,12 +178,12 @@ class Line {
   }
 }
 
-describe('S3Blobs over a bad line', () => {
+describe('S3Blobs over an unreliable connection', () => {
   let line: Line;
 
   beforeEach(async () => {
     line = new Line(s3.endpoint);
-    store = new S3Blobs({ ...place, endpoint: await line.open() }, clock);
+    store = new S3Blobs({ ...location, endpoint: await line.open() }, clock);
   });
 
   afterEach(() => line.close());
@@ -191,25 +191,25 @@ describe('S3Blobs over a bad line', () => {
   it.each([
     ['in one piece', 10, /^PUT/],
     ['in parts', 700, /^POST \S+uploadId=/],
-  ])('knows its own blob again when the answer to it is lost, put %s', async (_how, count, of) => {
+  ])('recognizes its own blob if the response to its upload is lost, put %s', async (_how, count, of) => {
     Object.assign(line, { losing: 1, of });
     await store.put('mine', iterateChunks(count, 10_000));
     expect(line.lost).toBe(1);
     expect((await readContent(store, 'mine'))?.equals(await readBytes(iterateChunks(count, 10_000)))).toBe(true);
     await expect(store.put('mine', Buffer.from('another'))).rejects.toBeInstanceOf(BlobExistsError);
-    expect(await s3.left(place.prefix)).toEqual([`${place.prefix}/mine`]);
+    expect(await s3.left(location.prefix)).toEqual([`${location.prefix}/mine`]);
   });
 
-  it('tells a reader whose blob breaks off that the store is away', async () => {
+  it('reports an outage of the store to the reader if the connection breaks', async () => {
     await store.put('large', iterateChunks(2_000, 10_000));
-    const found = await store.get('large');
+    const blob = await store.get('large');
     const reading = (async () => {
-      for await (const _ of found?.content ?? []) line.cut();
+      for await (const _ of blob?.content ?? []) line.cut();
     })();
     expect(await errorOf(reading)).toMatchObject({ kind: 'unavailable' });
   });
 
-  it('survives a line that breaks before anybody reads', async () => {
+  it('survives a connection that breaks before anyone reads', async () => {
     await store.put('large', iterateChunks(2_000, 10_000));
     const [unread, late] = [await store.get('large'), await store.get('large')];
     line.cut();
@@ -219,7 +219,7 @@ describe('S3Blobs over a bad line', () => {
   });
 });
 
-describe('S3Blobs whose server is away', () => {
+describe('S3Blobs while the server is down', () => {
   let line: Line;
 
   beforeEach(() => {
@@ -228,14 +228,15 @@ describe('S3Blobs whose server is away', () => {
 
   afterEach(() => line.close());
 
-  it('are unavailable until it is back, and say so to the operator', async () => {
+  it('reports the outage to callers and to the operator, and works again afterwards', async () => {
     await store.put('here', Buffer.from('x'));
-    const broken = new S3Blobs({ ...place, endpoint: await line.open() }, clock);
+    const broken = new S3Blobs({ ...location, endpoint: await line.open() }, clock);
     const half = (async function* () {
       yield* iterateChunks(600, 10_000);
-      // Between two requests: what this server was doing when it was killed, it can neither go on with nor abort.
+      // Between two requests. The restarted server could neither continue nor abort a request that was running when it
+      // was killed.
       await waitUntil(
-        () => line.answered.some((asked) => /^PUT \S+partNumber=1&/.test(asked)),
+        () => line.answered.some((requestLine) => /^PUT \S+partNumber=1&/.test(requestLine)),
         'the first part is there',
       );
       await s3.kill();
@@ -249,7 +250,7 @@ describe('S3Blobs whose server is away', () => {
       await errorOf(store.delete('here')),
     ];
     expect(refusals.map(String)).toEqual(
-      Array.from({ length: 5 }, () => 'Refused: The store of files is not available at the moment. Please try again.'),
+      Array.from({ length: 5 }, () => 'Refused: The file store is not available at the moment. Please try again.'),
     );
     for (const refusal of refusals) expect(refusal).toMatchObject({ kind: 'unavailable', retryAfter: 1 });
     await expect(store.inspect()).rejects.toThrow(/^s3:PutObject: .*ECONNREFUSED/);
@@ -257,8 +258,8 @@ describe('S3Blobs whose server is away', () => {
     await store.put('new', Buffer.from('y'));
     expect((await readContent(store, 'here'))?.toString()).toBe('x');
     expect(await store.head('half')).toBeNull();
-    expect(await s3.left(place.prefix)).toContain(`${place.prefix}/half in parts`);
-    await new S3Blobs(place, tomorrow).inspect();
-    expect(await s3.left(place.prefix)).toEqual([`${place.prefix}/here`, `${place.prefix}/new`]);
+    expect(await s3.left(location.prefix)).toContain(`${location.prefix}/half in parts`);
+    await new S3Blobs(location, tomorrow).inspect();
+    expect(await s3.left(location.prefix)).toEqual([`${location.prefix}/here`, `${location.prefix}/new`]);
   });
 });

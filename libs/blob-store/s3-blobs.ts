@@ -13,10 +13,10 @@ import {
 } from './s3-errors.js';
 import { abortAbandoned, inspectBucket } from './bucket-inspection.js';
 
-/*
- * A blob of up to one part is sent as one request, a larger one in parts. One part is collected while another is sent, so
- * an upload holds three parts at most, one of them being put together. S3 takes parts from 5 MiB, and 10,000 of them: a
- * blob has 48 GiB at most.
+/**
+ * A blob of up to one part is sent in one request, a larger one in parts. One part is collected while another is sent,
+ * so an upload needs the memory of three parts at most, one of them for joining chunks. S3 accepts parts from 5 MiB,
+ * and 10,000 of them, so the largest blob has 48 GiB.
  */
 const PART_BYTES = 5 * 1024 * 1024;
 const MAX_CONCURRENT_PARTS = 2;
@@ -26,13 +26,13 @@ const iterateChunks = async function* (content: BlobContent): AsyncGenerator<Uin
   else yield* content;
 };
 
-/** Remembers what the content broke by: not all that ends an upload is the store's fault. */
+/** Records an error of the content, to distinguish it from an error of the store. */
 class UploadSource implements AsyncIterable<Uint8Array> {
   broken: { readonly by: unknown } | null = null;
 
   constructor(private readonly content: BlobContent) {}
 
-  // No generator: an upload that ends early would throw its own reason into it.
+  // Not a generator: an upload that ends early would throw its own error into it.
   [Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
     const pieces = iterateChunks(this.content);
     return {
@@ -51,7 +51,7 @@ const formatRangeHeader = (range: ByteRange): string => {
   return `bytes=${start}-${end === Infinity ? '' : end}`;
 };
 
-/** `bytes 0-9/100`. */
+/** Parses the size in `bytes 0-9/100`. */
 const parseTotalSize = (contentRange: string | undefined): number => Number(contentRange?.split('/')[1]);
 
 const translateErrors = async function* (body: Readable): AsyncGenerator<Uint8Array> {
@@ -62,20 +62,23 @@ const translateErrors = async function* (body: Readable): AsyncGenerator<Uint8Ar
   }
 };
 
-/** What the store sends, with errors as ours. A line that breaks before anybody reads is told to who reads then. */
+/**
+ * Returns the body with translated errors. If the connection breaks before anyone reads, the later reader gets the
+ * error.
+ */
 const toReadable = (body: Readable): Readable => {
   body.on('error', () => undefined);
   const content = Readable.from(translateErrors(body), { objectMode: false });
-  // A generator that was never begun ends nothing.
+  // Closing a generator that was never started runs none of its code, so the body is destroyed here.
   return content.once('close', () => body.destroy());
 };
 
 /**
- * Blobs as objects in a bucket, which any number of processes may share.
+ * Stores blobs as objects in a bucket, which any number of processes may share.
  *
- * An object appears when it is whole, and only where there is none of its name (`If-None-Match`), so of two writers
- * exactly one wins. Each upload names its writer: who is told that somebody was there before may have been that itself,
- * in an attempt whose answer was lost.
+ * An object appears when it is complete, and only if no object has its name (`If-None-Match`), so exactly one of two
+ * writers wins. Each upload stores the id of its writer. A writer that gets a conflict may have written the object
+ * itself, in an attempt whose response was lost.
  */
 export class S3Blobs extends BlobStore {
   private opened: Promise<S3Connection> | null = null;
@@ -114,10 +117,10 @@ export class S3Blobs extends BlobStore {
 
   override async get(key: string, range?: ByteRange): Promise<StoredBlob | null> {
     const object = this.objectOf(key);
-    const wanted = range ? { Range: formatRangeHeader(range) } : {};
+    const rangeParameter = range ? { Range: formatRangeHeader(range) } : {};
     const { s3 } = await this.open();
     try {
-      const { Body, ContentLength, ContentRange } = await s3.getObject({ ...object, ...wanted });
+      const { Body, ContentLength, ContentRange } = await s3.getObject({ ...object, ...rangeParameter });
       return {
         size: range ? parseTotalSize(ContentRange) : Number(ContentLength),
         content: toReadable(Body as Readable),
@@ -130,8 +133,8 @@ export class S3Blobs extends BlobStore {
   }
 
   override async head(key: string): Promise<{ readonly size: number } | null> {
-    const found = await this.look(key);
-    return found && { size: found.size };
+    const blob = await this.look(key);
+    return blob && { size: blob.size };
   }
 
   override async delete(key: string): Promise<void> {
@@ -170,9 +173,9 @@ export class S3Blobs extends BlobStore {
   }
 
   private async demandWriter(key: string, writer: string): Promise<void> {
-    const found = await this.look(key);
-    if (found?.writer === writer) return;
-    // Whoever was in the way has gone: deleted in between, or it failed as well.
-    throw found ? new BlobExistsError(key) : createStoreUnavailableRefusal();
+    const blob = await this.look(key);
+    if (blob?.writer === writer) return;
+    // The conflicting blob no longer exists: it was deleted, or its upload failed as well.
+    throw blob ? new BlobExistsError(key) : createStoreUnavailableRefusal();
   }
 }

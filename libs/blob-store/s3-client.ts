@@ -1,35 +1,36 @@
 import type { S3 } from '@aws-sdk/client-s3';
 import type { Upload } from '@aws-sdk/lib-storage';
 
-/** Where in S3, or in a store that speaks like it, blobs lie. */
+/** Location of blobs in S3, or in a store with an S3 API. */
 export type S3Location = {
   readonly bucket: string;
-  /** Null: Amazon's. */
+  /** Null for Amazon S3. */
   readonly endpoint: string | null;
-  /** Null: the one that AWS's own settings name. */
+  /** Null for the region of AWS's own settings. */
   readonly region: string | null;
-  /** Begins every key in the bucket; no slash at its end. Empty: the bucket is ours alone. */
+  /** Beginning of every key in the bucket, without a slash at its end. Empty if the bucket contains nothing else. */
   readonly prefix: string;
-  /** The bucket in the path of addresses, and not in their host name. */
+  /** Whether URLs contain the bucket in the path instead of the host name. */
   readonly pathStyle: boolean;
 };
 
 export type S3Connection = { readonly s3: S3; readonly Upload: typeof Upload };
 
-// Most stores ignore the region, which is signed all the same.
+// Most stores ignore the region, but it is a part of the signature.
 const DEFAULT_REGION = 'us-east-1';
 
 const CONNECT_TIMEOUT_MS = 3_000;
-/** Until the answer begins, with a part of 5 MiB on its way: the SDK would wait for ever. */
+/** Time until the response begins, including the upload of a part of 5 MiB. The SDK has no limit by default. */
 const RESPONSE_TIMEOUT_MS = 30_000;
-/** Nothing comes of an answer that has begun; for a reader that pauses it is the same. */
+/** Time without data after the response has begun. It also limits the pauses of a reader. */
 const IDLE_TIMEOUT_MS = 300_000;
-// Each socket serves a request of ours, which its own client waits for: a queue for sockets would only hide it.
+// Each socket serves one request, whose client waits for it. A queue for sockets would only hide the load.
 const SOCKETS = { maxSockets: Number.POSITIVE_INFINITY };
 
 /**
- * Credentials come from where AWS's tools look for them, transient errors are tried again by the SDK's standard rules.
- * Loaded here only: the SDK takes a fifth of a second and 25 MB, which those with a folder need not spend.
+ * Opens a client. Credentials come from the usual places of AWS's tools. The SDK retries transient errors by its
+ * standard rules. The SDK is loaded only here: it takes a fifth of a second and 25 MB, which installations with a
+ * folder do not need.
  */
 export const openS3 = async ({ endpoint, region, pathStyle }: S3Location): Promise<S3Connection> => {
   const [client, storage] = await Promise.all([import('@aws-sdk/client-s3'), import('@aws-sdk/lib-storage')]);

@@ -1,6 +1,6 @@
 import { unavailable } from '#kernel';
 
-/** The parts of the SDK's errors that we act on. */
+/** The members of the SDK's errors that the code uses. */
 type SdkError = {
   readonly name?: unknown;
   readonly code?: unknown;
@@ -12,15 +12,18 @@ const toSdkError = (error: unknown): SdkError => (error instanceof Error ? error
 
 const getStatus = (error: unknown): number | undefined => toSdkError(error).$metadata?.httpStatusCode;
 
-/** Not every 404: where the bucket itself is missing, nobody knows what is in it. HEAD gets no reason. */
+/**
+ * Returns whether the object does not exist. Not every 404 means that: if the bucket is missing, nothing is known about
+ * its objects. Responses to HEAD contain no reason.
+ */
 export const isMissing = (error: unknown): boolean =>
   ['NoSuchKey', 'NotFound'].includes(String(toSdkError(error).name));
 
 export const isRangeNotSatisfiable = (error: unknown): boolean => getStatus(error) === 416;
 
 /**
- * Somebody was there before, or at the same time, or our own upload was there: its answer was lost, and then the SDK has
- * asked again.
+ * Returns whether an object exists already, or an upload ran at the same time. It can be our own upload: if its
+ * response was lost, the SDK repeated the request.
  */
 export const isWriteConflict = (error: unknown): boolean =>
   [409, 412].includes(getStatus(error) ?? 0) || toSdkError(error).name === 'NoSuchUpload';
@@ -32,11 +35,14 @@ const isOutage = (error: unknown): boolean => {
   const { name, code, message } = toSdkError(error);
   const status = getStatus(error) ?? 0;
   if (status >= 500 || status === 429) return true;
-  // Where the SDK takes an error for none, it makes one of its text, and name and code are nowhere else.
+  // If the SDK does not recognize an error, it creates one from its text, so name and code are only in the message.
   return OUTAGES.test(`${String(name)} ${String(code)} ${String(message)}`);
 };
 
-/** What an operator may read. The SDK's errors hold requests with their signatures, so nothing is taken over unread. */
+/**
+ * Returns a description for operators. The SDK's errors contain requests with their signatures, so only selected
+ * members are copied.
+ */
 export const describeS3Error = (error: unknown): string => {
   const { name, message } = toSdkError(error);
   const status = getStatus(error);
@@ -44,9 +50,9 @@ export const describeS3Error = (error: unknown): string => {
 };
 
 export const createStoreUnavailableRefusal = () =>
-  unavailable('The store of files is not available at the moment. Please try again.', 1);
+  unavailable('The file store is not available at the moment. Please try again.', 1);
 
-/** The SDK's errors as requests and followers are to meet them. */
+/** Converts an error of the SDK to the error that requests and followers get. */
 export const toStoreError = (error: unknown): Error =>
   isOutage(error)
     ? createStoreUnavailableRefusal()

@@ -48,14 +48,14 @@ const announce = async (state: TestStateFile): Promise<{ id: string; upload: str
 const put = (path: string, bytes: Buffer) =>
   fetch(`${server.url}${path}`, { method: 'PUT', body: bytes as unknown as string });
 
-/** Raw, so that the secret in it would be seen. */
+/** Reads the stored bytes without decryption, so that a plaintext secret would be visible. */
 const objectOf = async (key: string): Promise<Buffer> => {
   const { Body } = await s3.client.getObject({ Bucket: s3.bucket, Key: key });
   return Buffer.from((await Body?.transformToByteArray()) ?? []);
 };
 
-describe('a server whose files lie in S3', () => {
-  it('keeps states there encrypted, and gives them back', async () => {
+describe('a server with files in S3', () => {
+  it('stores states encrypted, and returns them', async () => {
     const state = stateFile({
       serial: 1,
       lineage: LINEAGE,
@@ -69,13 +69,13 @@ describe('a server whose files lie in S3', () => {
     expect((await server.get(`/api/v2/state-versions/${id}/download`)).text).toBe(state.bytes.toString());
   });
 
-  it('leaves nothing of an upload whose client goes away in the middle', async () => {
+  it('leaves nothing of an upload if the client disconnects in the middle', async () => {
     const { id, upload } = await announce(stateFile({ serial: 2, lineage: LINEAGE }));
     const before = await s3.left(PREFIX);
     const half = request(`${server.url}${upload}`, { method: 'PUT', headers: { 'content-length': 50_000_000 } });
     half.on('error', () => undefined);
     for await (const piece of iterateChunks(1_200, 10_000)) half.write(piece);
-    // What is larger than a part is sent to the store before it is whole.
+    // Content that is larger than a part is sent to the store before the upload is complete.
     await waitUntil(async () => (await s3.left(PREFIX)).length > before.length, 'parts are with the store');
     half.destroy();
     await waitUntil(async () => (await s3.left(PREFIX)).length === before.length, 'they are gone');
@@ -83,7 +83,7 @@ describe('a server whose files lie in S3', () => {
     expect((await server.get(`/api/v2/state-versions/${id}`)).body.data.attributes.status).toBe('pending');
   });
 
-  it('asks to try again while the store is away', async () => {
+  it('returns 503 with Retry-After while the store is down', async () => {
     const state = stateFile({ serial: 3, lineage: LINEAGE });
     const { id, upload } = await announce(state);
     await s3.kill();
@@ -99,7 +99,7 @@ describe('a server whose files lie in S3', () => {
     expect((await server.get(`/api/v2/state-versions/${id}/download`)).text).toBe(state.bytes.toString());
   });
 
-  it('removes files with what they belong to, as soon as the store is back', async () => {
+  it('removes the files of a deleted workspace when the store is available again', async () => {
     await s3.kill();
     expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`, {}), 200);
     expectStatus(await server.delete(`/api/v2/workspaces/${workspace}`), 204);

@@ -17,14 +17,14 @@ const refusal = (work: () => unknown): Refusal => {
 };
 
 describe('a signed link', () => {
-  it('gives back its subject, whatever characters that has, in a token that fits a path', () => {
+  it('returns its subject, whatever characters that contains, and is a valid path segment', () => {
     const links = new SignedLinks(KEY, 'test', new FixedClock());
     const token = links.sign('sv-1/state ü "quoted" /..');
     expect(token).toMatch(/^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/);
     expect(links.subjectOf(token)).toBe('sv-1/state ü "quoted" /..');
   });
 
-  it('lives for a day, not a moment longer', () => {
+  it('expires after exactly one day', () => {
     const clock = new FixedClock();
     const links = new SignedLinks(KEY, 'test', clock);
     const token = links.sign('subject');
@@ -37,7 +37,7 @@ describe('a signed link', () => {
     });
   });
 
-  it('can be the same one for an hour, and live as long as that more', () => {
+  it('can stay the same for an hour, and then lives up to an hour longer', () => {
     const clock = new FixedClock();
     const links = new SignedLinks(KEY, 'test', clock);
     const sign = (): string => links.sign('subject', LINK_LIFETIME_MS, HOUR);
@@ -53,7 +53,7 @@ describe('a signed link', () => {
     expect(refusal(() => links.subjectOf(next)).message).toBe('This link has expired');
   });
 
-  it.each(['', '.', 'a.b', 'nothing', 'a.b.c', '%', 'ü.ü', '..'])('is not %j', (token) => {
+  it.each(['', '.', 'a.b', 'nothing', 'a.b.c', '%', 'ü.ü', '..'])('is refused if the token is %j', (token) => {
     const links = new SignedLinks(KEY, 'test', new FixedClock());
     expect(refusal(() => links.subjectOf(token))).toMatchObject({
       kind: 'forbidden',
@@ -61,13 +61,13 @@ describe('a signed link', () => {
     });
   });
 
-  it('cannot be changed, cut, lengthened, nor made with another key or for another purpose', () => {
+  it('is refused if it was changed, cut, extended, or made with another key or for another purpose', () => {
     const clock = new FixedClock();
     const links = new SignedLinks(KEY, 'test', clock);
     const [payload = '', mac = ''] = links.sign('sv-1').split('.');
-    const other = Buffer.from(JSON.stringify(['sv-2', clock.time + 1_000_000])).toString('base64url');
+    const otherPayload = Buffer.from(JSON.stringify(['sv-2', clock.time + 1_000_000])).toString('base64url');
     const forged = [
-      `${other}.${mac}`,
+      `${otherPayload}.${mac}`,
       `${payload}.${mac.slice(0, -2)}`,
       `${payload}.${mac}AA`,
       `${payload}.${mac}.${mac}`,

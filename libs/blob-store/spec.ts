@@ -11,7 +11,7 @@ export const listFiles = async (folder: string): Promise<string[]> => {
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 };
 
-/** A place of its own in a bucket that others use too. */
+/** Returns a location with its own prefix in a bucket that other tests share. */
 export const createS3Location = ({ endpoint, bucket }: { endpoint: string; bucket: string }): S3Location => ({
   endpoint,
   bucket,
@@ -21,8 +21,8 @@ export const createS3Location = ({ endpoint, bucket }: { endpoint: string; bucke
 });
 
 export const readContent = async (store: BlobStore, key: string, range?: ByteRange): Promise<Buffer | null> => {
-  const found = await store.get(key, range);
-  return found && readBytes(found.content);
+  const blob = await store.get(key, range);
+  return blob && readBytes(blob.content);
 };
 
 export const iterateChunks = async function* (count: number, size: number): AsyncGenerator<Buffer> {

@@ -12,13 +12,13 @@ const refusal = (content: AsyncIterable<Uint8Array>): Promise<Refusal | undefine
     (error: unknown) => error as Refusal,
   );
 
-describe('what is received', () => {
-  it('is what was sent, up to the limit', async () => {
+describe('limitUpload', () => {
+  it('passes on an upload up to the limit', async () => {
     expect(await readBytes(limitUpload(piecesOf(MIB, MIB), 2 * MIB))).toHaveLength(2 * MIB);
     expect(await readBytes(limitUpload(piecesOf(), MIB))).toHaveLength(0);
   });
 
-  it('is refused as soon as it is more; the line stays open for the answer, and the rest flows away', async () => {
+  it('refuses a larger upload at once, keeps the connection open for the response, and drains the rest', async () => {
     const line = piecesOf(MIB, 1, MIB, MIB);
     const ended = new Promise((resolve) => line.once('end', resolve));
     const refused = await refusal(limitUpload(line, MIB));
@@ -27,7 +27,7 @@ describe('what is received', () => {
     await ended;
   });
 
-  it('flows away where nobody wants more of it', async () => {
+  it('drains the rest if the reader stops early', async () => {
     const line = piecesOf(1, MIB, MIB);
     const ended = new Promise((resolve) => line.once('end', resolve));
     for await (const piece of limitUpload(line, MIB)) {
@@ -37,12 +37,12 @@ describe('what is received', () => {
     await ended;
   });
 
-  it('is refused unread where it says itself that it is more', () => {
+  it('checkContentLength refuses a larger upload before it is read', () => {
     expect(() => checkContentLength(MIB / 2 + 1, MIB / 2)).toThrow('The upload is larger than 512 KiB');
     for (const length of [null, 0, MIB]) checkContentLength(length, MIB);
   });
 
-  it('is refused where the line broke', async () => {
+  it('refuses an upload whose connection broke', async () => {
     const broken = new Readable({ read: () => undefined });
     broken.push(Buffer.from('half'));
     const refused = refusal(limitUpload(broken, MIB));

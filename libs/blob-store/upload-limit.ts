@@ -9,19 +9,19 @@ const createTooLargeRefusal = (limit: number): Refusal => {
   return new Refusal('too-large', [{ detail: `The upload is larger than ${most}` }]);
 };
 
-/** Refuses what says of itself that it is larger than allowed (`Content-Length`), before any of it is read. */
+/** Refuses an upload whose `Content-Length` exceeds the limit, before any byte is read. */
 export const checkContentLength = (length: number | null, limit: number): void => {
   if (length !== null && length > limit) throw createTooLargeRefusal(limit);
 };
 
 /**
- * What arrives over the line, no more of it than allowed. Whoever stops reading leaves the line open, and the rest flows
- * away: clients that read no answer before they have sent everything get through to it.
+ * Yields an upload up to the limit. If the reader stops early, the connection stays open and the rest is drained,
+ * because some clients read no response before they have sent everything.
  */
 export const limitUpload = async function* (content: Readable, limit: number): AsyncGenerator<Uint8Array> {
   let size = 0;
   try {
-    // The connection is left open, so that a refusal can still be told.
+    // The connection stays open so that a refusal can be sent.
     for await (const piece of content.iterator({ destroyOnReturn: false })) {
       size += (piece as Buffer).length;
       if (size > limit) throw createTooLargeRefusal(limit);

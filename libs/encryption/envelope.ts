@@ -3,12 +3,10 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 /**
  * Format of an encrypted secret in the database:
  *
- *
  * - 1 byte: format version, 1: AES-256-GCM
  * - 4 bytes: fingerprint of the key, which distinguishes a wrong key from damage
  * - 12 bytes: random nonce, sufficient for 2^32 secrets under one key (NIST SP 800-38D, 8.3)
  * - rest: the encrypted secret and its tag of 16 bytes
- *
  *
  * Version, fingerprint and the secret's id are authenticated with the secret: a secret that was copied to another row
  * cannot be decrypted.

@@ -4,16 +4,13 @@ import type { PersonalText } from '#kernel';
 /**
  * Format of an encrypted text. It is a string, so that code that cannot decrypt it can pass it on in place of the text:
  *
- *
  *   ~sealed: n or d (name or detail) : the person's id : base64url of the following bytes
- *
  *
  * - 8 bytes: MAC of the installation. It proves that this installation encrypted the text, even if the person's key is
  *   gone.
  * - 12 bytes: nonce, derived from the text: equal texts of a person are encrypted alike, and no nonce is used for two
  *   texts
  * - rest: the text in UTF-8, encrypted with AES-256-GCM, and its tag of 16 bytes
- *
  *
  * The header before the bytes is authenticated with them. Everything is ASCII, which Node reads several times faster
  * than other text.

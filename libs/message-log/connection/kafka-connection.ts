@@ -3,24 +3,29 @@ import type { Logger } from '#kernel';
 import { patchRequestQueue } from './request-queue.patch.js';
 
 export type KafkaConnection = Pick<KafkaConfig, 'ssl' | 'sasl'> & {
-  /** `host:port` of some of the brokers; they name the others. */
+  /** `host:port` of some of the brokers, which name all others. */
   readonly brokers: readonly string[];
-  /** How the brokers' own logs and quotas call this process. */
+  /** Name of this process in the brokers' logs and quotas. */
   readonly clientId: string;
 };
 
-/** A dead broker's address mostly refuses at once; one that swallows packets is given up after this. kafkajs: 1 s. */
+/**
+ * A dead broker mostly refuses a connection at once. This limits the wait for a broker that drops packets. kafkajs: 1
+ * s.
+ */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** How long a broker that keeps the connection but says nothing may hold up the publisher. kafkajs: 30 s. */
+/**
+ * Limits how long a broker that keeps the connection open without responding can delay the publisher. kafkajs: 30 s.
+ */
 const REQUEST_TIMEOUT_MS = 15_000;
 
 /**
- * kafkajs tries again by itself for about 1.5 s, which rides out a moved leader; what takes longer is for the caller to
- * see, to count and to try again. Spelled out, because kafkajs' own defaults differ where NODE_ENV is `test`: 15 times.
+ * kafkajs retries for about 1.5 s, which is enough for a moved leader. The caller sees, counts and retries longer
+ * failures. Set explicitly, because kafkajs retries 15 times if NODE_ENV is `test`.
  */
 const RETRY = { initialRetryTime: 100, multiplier: 2, factor: 0.2, maxRetryTime: 1_000, retries: 4 };
 
-/** The only way to a kafkajs client here, so that no connection is made without the mended queue. */
+/** Creates a kafkajs client. All clients are created here, so that none uses the unpatched request queue. */
 export const createKafkaClient = ({ brokers, clientId, ssl, sasl }: KafkaConnection, logger: Logger): Kafka => {
   patchRequestQueue();
   return new Kafka({
@@ -37,9 +42,10 @@ export const createKafkaClient = ({ brokers, clientId, ssl, sasl }: KafkaConnect
 };
 
 /**
- * kafkajs logs an error for each refused connection and each retry, dozens a second while a broker is away, and rejects
- * in the end: the caller tells of that once, so its errors are for debugging. Its warnings are told nowhere else, but
- * for one, made at each start of an idempotent producer that does not retry for ever: ours is not meant to (KafkaPublisher).
+ * kafkajs logs an error for each refused connection and each retry, dozens a second while a broker is down, and rejects
+ * in the end. The caller logs that rejection once, so errors are logged at the level debug here. Warnings are logged as
+ * such, except one: an idempotent producer warns at each start if its retries are limited, as ours are on purpose
+ * (KafkaPublisher).
  */
 const logKafkaEntry = (logger: Logger, { level, namespace, log: { message, ...details } }: LogEntry): void => {
   const context = { ...details, kafkajs: namespace };

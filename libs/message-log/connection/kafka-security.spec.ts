@@ -50,7 +50,7 @@ const logOver = (security: KafkaSecurity, prefix: string, brokers = kafka.saslBr
 
 const newPrefix = (): string => `site-${randomUUID()}`;
 
-/** Publishes 20 events over the connection, and reads them in plain text. */
+/** Publishes 20 events over the connection, and reads them over a plain connection. */
 const expectToPublish = async (log: KafkaPublisher, prefix: string): Promise<void> => {
   const events = sampleModule(20, 3);
   await log.ensureTopics(listTopics(sampleEventKinds, prefix));
@@ -59,7 +59,7 @@ const expectToPublish = async (log: KafkaPublisher, prefix: string): Promise<voi
   expect(new Set(messages.map(({ headers }) => headers['ce_id']))).toEqual(new Set(events.map(({ id }) => id)));
 };
 
-/** The whole error, as a log line shows it. */
+/** Returns the messages of the error and its causes, as a log line shows them. */
 const refusalOf = async (log: KafkaPublisher): Promise<string> => {
   const error: unknown = await log.connect().catch((reason: unknown) => reason);
   if (!(error instanceof Error)) throw new Error('the broker accepted the connection');
@@ -92,7 +92,7 @@ describe('a connection to Kafka with TLS', () => {
   it('gets a new token before the old one expires, while it publishes', async () => {
     const prefix = newPrefix();
     const before = endpoint.requests.length;
-    // kafkajs authenticates again 10 s before the end.
+    // kafkajs authenticates again 10 s before the token expires.
     endpoint.lifetime = 12;
     try {
       const log = logOver(bearer(), prefix);
@@ -116,7 +116,7 @@ describe('a connection to Kafka with TLS', () => {
     expect(refusal).not.toContain('wrong-horse');
   });
 
-  it('reports a broker whose certificate another authority has signed', async () => {
+  it('reports a broker whose certificate was signed by another authority', async () => {
     const security = { ...password('SCRAM-SHA-256'), tls: trusting(kafka.files.otherCa) };
     expect(await refusalOf(logOver(security, newPrefix()))).toMatch(/certificate/);
   });
@@ -139,24 +139,24 @@ describe('a connection to Kafka with TLS', () => {
   });
 });
 
-describe('an inbox with TLS and OAUTHBEARER', () => {
+describe('a topic consumer with TLS and OAUTHBEARER', () => {
   it('reads messages of other clients, and recovers when the token endpoint issues valid tokens again', async () => {
     const topic = `${newPrefix()}.facts`;
     const lines: { readonly text: string }[] = [];
-    const keep: Logger['info'] = (fields, text) => void lines.push({ text, ...fields });
+    const record: Logger['info'] = (fields, text) => void lines.push({ text, ...fields });
     const { promise: received, resolve } = Promise.withResolvers<string>();
     endpoint.lifetime = -60;
-    const inbox = new TopicConsumer(
+    const consumer = new TopicConsumer(
       { brokers: kafka.saslBrokers, clientId: 'test', ...buildSecurityOptions(bearer()) },
       topic,
       (messages) => {
         resolve(messages[0]?.value?.toString() ?? '');
         return Promise.resolve(messages.map(() => ({ result: 'recorded' })));
       },
-      { ...quiet, info: keep, warn: keep },
+      { ...quiet, info: record, warn: record },
     );
-    inbox.start();
-    open.push(inbox);
+    consumer.start();
+    open.push(consumer);
     await waitUntil(
       () => lines.some(({ text }) => text === 'topic consumer failed, will retry'),
       'the consumer has failed',

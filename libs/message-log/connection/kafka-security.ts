@@ -3,9 +3,9 @@ import type { KafkaConfig } from 'kafkajs';
 import { createOauthBearerMechanism } from './oauth-bearer.js';
 import { createTokenSource, type ClientCredentials } from './oauth-token.js';
 
-/** How connections to the brokers are encrypted and authenticated. */
+/** Encryption and authentication of connections to the brokers. */
 export type KafkaSecurity = {
-  /** Paths of PEM files. A null CA stands for the authorities that Node trusts. Null: without TLS. */
+  /** Paths of PEM files. With a null CA, Node's default authorities are trusted. Null for connections without TLS. */
   readonly tls: { readonly ca: string | null; readonly certificate: string | null; readonly key: string | null } | null;
   readonly sasl:
     | {
@@ -17,7 +17,7 @@ export type KafkaSecurity = {
     | null;
 };
 
-/** Returns the options of a Kafka connection. Reads the files now. */
+/** Returns the options of a Kafka connection. Reads the PEM files. */
 export const buildSecurityOptions = ({ tls, sasl }: KafkaSecurity): Pick<KafkaConfig, 'ssl' | 'sasl'> => ({
   ...(tls ? { ssl: tlsOptions(tls) } : {}),
   ...(sasl ? { sasl: saslOptions(sasl) } : {}),

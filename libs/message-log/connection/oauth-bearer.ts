@@ -6,8 +6,8 @@ import type { TokenSource } from './oauth-token.js';
 const refusal = z.object({ status: z.string().max(100) });
 
 /**
- * The mechanism OAUTHBEARER (RFC 7628). kafkajs has one too, but takes the brokers' refusal of a token for a success: all
- * that a caller sees then is "Closed connection".
+ * Implements the SASL mechanism OAUTHBEARER (RFC 7628). The one in kafkajs takes a refused token for a success, and the
+ * caller then gets only the error "Closed connection".
  */
 export const createOauthBearerMechanism = (source: TokenSource): Mechanism => ({
   mechanism: 'oauthbearer',
@@ -27,7 +27,7 @@ export const createOauthBearerMechanism = (source: TokenSource): Mechanism => ({
 
 const LENGTH_BYTES = 4;
 
-/** kafkajs wants the length in front, as in the protocol before Kafka 1.0. */
+/** kafkajs expects a length prefix, as in the protocol before Kafka 1.0. */
 const withLength = (message: Buffer): Buffer => {
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeInt32BE(message.length);

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 
 export type ClientCredentials = {
-  /** The token endpoint. */
   readonly tokenUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
@@ -12,37 +11,40 @@ type AccessToken = { readonly value: string; /** Milliseconds since 1970. */ rea
 
 const REQUEST_TIMEOUT_MS = 10_000;
 /**
- * A token is renewed when this part of its lifetime is left, or this time if that is more: kafkajs authenticates again
- * 10 s before the end, and needs a token that lasts longer by then.
+ * A token is renewed when this fraction of its lifetime is left, or this time if that is more. kafkajs authenticates
+ * again 10 s before a token expires, and then needs a token that lasts longer.
  */
 const RENEWAL_FRACTION = 0.25;
 const RENEWAL_MIN_MS = 20_000;
 
-// RFC 6749, section 5.1. Some servers write the lifetime as text.
+// RFC 6749, section 5.1. Some servers send the lifetime as a string.
 const issued = z.object({ access_token: z.string().min(1), expires_in: z.coerce.number().positive().optional() });
-// Section 5.2. The description may repeat what was sent, so that only the code goes into messages.
+// Section 5.2. The description may repeat parts of the request, so only the code is used in messages.
 const refused = z.object({ error: z.string().regex(/^[\w.-]{1,64}$/) });
 
 export type TokenSource = {
-  /** Resolves to the token that it keeps, or to a new one. Errors contain no secret. */
+  /** Resolves to the cached token or to a new one. Errors contain no secret. */
   readonly token: () => Promise<string>;
-  /** Forgets the token: it was refused. */
+  /** Drops the cached token, which a broker refused. */
   readonly discard: () => void;
 };
 
-/** Gets access tokens by the client credentials grant (RFC 6749, section 4.4). Calls at the same time share one request. */
+/**
+ * Returns a source of access tokens by the client credentials grant (RFC 6749, section 4.4). Concurrent calls share one
+ * request.
+ */
 export const createTokenSource = (credentials: ClientCredentials, now: () => number = Date.now): TokenSource => {
-  let kept: AccessToken | null = null;
+  let cached: AccessToken | null = null;
   let request: Promise<AccessToken> | null = null;
   return {
     token: async () => {
-      if (kept && now() < kept.renewAt) return kept.value;
+      if (cached && now() < cached.renewAt) return cached.value;
       request ??= requestToken(credentials, now()).finally(() => (request = null));
-      kept = await request;
-      return kept.value;
+      cached = await request;
+      return cached.value;
     },
     discard: () => {
-      kept = null;
+      cached = null;
     },
   };
 };
@@ -53,7 +55,7 @@ const requestToken = async (credentials: ClientCredentials, now: number): Promis
     method: 'POST',
     headers: { authorization: basic(credentials), accept: 'application/json' },
     body: new URLSearchParams({ grant_type: 'client_credentials', ...(scope === null ? {} : { scope }) }),
-    // Credentials are for this address alone.
+    // The credentials must not be sent to another address.
     redirect: 'error',
     signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
   });
@@ -72,13 +74,13 @@ const send = async (url: string, request: RequestInit): Promise<Response> => {
   try {
     return await fetch(url, request);
   } catch (error) {
-    // fetch itself says no more than "fetch failed".
+    // The message of fetch is only "fetch failed".
     const reason = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
     throw new Error(`the token endpoint ${url} cannot be reached: ${reason}`, { cause: error });
   }
 };
 
-/** RFC 6749, section 2.3.1: both parts are form-encoded first. */
+/** Returns the Basic credentials. Both parts are form-encoded first (RFC 6749, section 2.3.1). */
 const basic = ({ clientId, clientSecret }: ClientCredentials): string => {
   const encoded = (text: string): string => new URLSearchParams([['', text]]).toString().slice(1);
   return `Basic ${Buffer.from(`${encoded(clientId)}:${encoded(clientSecret)}`).toString('base64')}`;

@@ -12,7 +12,10 @@ let Queue: QueueClass;
 
 const logger = { debug: () => undefined, warn: () => undefined };
 
-/** The delays that the queue asks timers for within 20 fired timers, after an answer has come and nothing is pending. */
+/**
+ * Returns the delays of the timers that the queue sets until 20 timers have fired, after a response and without pending
+ * requests.
+ */
 const delaysAfterAnAnswer = (): readonly (number | undefined)[] => {
   const queue = new Queue({ maxInFlightRequests: 1, requestTimeout: 1_000, enforceRequestTimeout: false, logger });
   const set = jest.spyOn(globalThis, 'setTimeout').mockImplementation(() => 0 as unknown as NodeJS.Timeout);
@@ -25,7 +28,7 @@ const delaysAfterAnAnswer = (): readonly (number | undefined)[] => {
 
 describe('the queue of requests to a broker', () => {
   beforeEach(() => {
-    // As released: what a spec before has connected with is mended.
+    // Loads the unpatched class: an earlier spec may have patched the cached one.
     Reflect.deleteProperty(require.cache, path);
     Queue = require(path) as QueueClass;
     jest.useFakeTimers();
@@ -37,18 +40,18 @@ describe('the queue of requests to a broker', () => {
     require.cache[path] = inUse;
   });
 
-  it('spins on negative delays as released: when this fails, kafkajs was mended and request-queue.ts can go', () => {
+  it('sets negative delays in the released kafkajs (if this fails, kafkajs was fixed and request-queue.patch.ts can be deleted)', () => {
     const delays = delaysAfterAnAnswer();
     expect(delays.length).toBeGreaterThan(20);
     expect(delays.every((delay) => delay !== undefined && delay < 0)).toBe(true);
   });
 
-  it('sets no timer where nothing waits', () => {
+  it('sets no timer if no request is pending', () => {
     patchRequestQueue();
     expect(delaysAfterAnAnswer()).toEqual([]);
   });
 
-  it('lets a throttled request go when the throttle ends, also one that ends at once', () => {
+  it('sends a throttled request when the throttle ends, even at once', () => {
     patchRequestQueue();
     for (const throttle of [250, 0]) {
       const queue = new Queue({ maxInFlightRequests: 1, requestTimeout: 1_000, enforceRequestTimeout: false, logger });

@@ -7,23 +7,24 @@ const PARTITIONS = 6;
 const REPLICAS = 3;
 
 /**
- * A topic is a copy of the log: nothing leaves it by age or size, whatever the brokers' defaults, or a site that
- * connects Kafka after a year would see its history (time stamps of a year ago) deleted on arrival. Time stamps are the
- * events' own, so that a consumer can start at a date.
+ * A topic is a copy of the log: no event is deleted by age or size, whatever the brokers' defaults. Otherwise a site
+ * that configures Kafka after a year would lose its history on arrival, because timestamps are the events' own. With
+ * these timestamps a consumer can start at a date.
  */
 const LOG_CONFIG = {
   'cleanup.policy': 'delete',
   'retention.ms': '-1',
   'retention.bytes': '-1',
   'message.timestamp.type': 'CreateTime',
-  // Room for a single large event; requests stay below the brokers' usual limit (request-batches.ts).
+  // Allows a single large event. Requests stay below the brokers' usual limit (request-batches.ts).
   'max.message.bytes': '8388608',
 } as const;
 
 /**
- * What others send is recorded when it has come, so these topics need not keep it: a month, for who wants to look. By
- * the broker's time, for a sender's may be of a year ago, and the message gone before it was read. The broker packs anew
- * what senders have packed in another way: kafkajs reads no Snappy, LZ4 or Zstandard, and would stand before it for ever.
+ * Messages of other services are recorded when they arrive, so these topics keep them only for a month, for inspection.
+ * The broker sets the timestamps: a sender's timestamp may be a year old, and the message would be deleted before it is
+ * read. The broker also recompresses all messages: kafkajs cannot read Snappy, LZ4 or Zstandard, and the consumer would
+ * be stuck at such a message.
  */
 const INBOUND_TOPIC_CONFIG = {
   'cleanup.policy': 'delete',
@@ -33,16 +34,16 @@ const INBOUND_TOPIC_CONFIG = {
   'max.message.bytes': LOG_CONFIG['max.message.bytes'],
 } as const;
 
-/** All topics that the events of these slices go to. */
+/** Returns the topics of all event types. */
 export const listTopics = (registry: EventRegistry, prefix: string): string[] =>
   [...new Set(Object.values(registry).map((kind) => toTopicName(kind, prefix)))].toSorted();
 
-/** Creates what is missing. A topic that exists belongs to the operator: it is looked at and left as it is. */
+/** Creates missing topics. An existing topic belongs to the operator: it is inspected and not changed. */
 export const ensureTopics = async (
   kafka: Kafka,
   topics: readonly string[],
   logger: Logger,
-  use: 'log' | 'inbox' = 'log',
+  use: 'log' | 'inbound' = 'log',
 ): Promise<void> => {
   const admin = kafka.admin();
   try {
@@ -50,7 +51,7 @@ export const ensureTopics = async (
     const existing = new Set(await admin.listTopics());
     const missing = topics.filter((topic) => !existing.has(topic));
     if (missing.length > 0) await create(admin, missing, logger, use === 'log' ? LOG_CONFIG : INBOUND_TOPIC_CONFIG);
-    if (use === 'inbox') return;
+    if (use === 'inbound') return;
     await inspect(
       admin,
       topics.filter((topic) => existing.has(topic)),
@@ -65,13 +66,14 @@ const create = async (
   admin: Admin,
   topics: readonly string[],
   logger: Logger,
-  kept: Readonly<Record<string, string>>,
+  baseConfig: Readonly<Record<string, string>>,
 ): Promise<void> => {
   const { brokers } = await admin.describeCluster();
   const replicas = Math.min(REPLICAS, brokers.length);
-  // With three replicas an acknowledged event outlives the loss of a broker, and one may be away without a halt.
-  const config = { ...kept, 'min.insync.replicas': replicas >= REPLICAS ? '2' : '1' };
-  // Resolves also where another publisher was faster and the topic is there by now.
+  // With three replicas, an acknowledged event survives the loss of a broker, and publishing continues while one broker
+  // is down.
+  const config = { ...baseConfig, 'min.insync.replicas': replicas >= REPLICAS ? '2' : '1' };
+  // Resolves also if another publisher has created the topic meanwhile.
   await admin.createTopics({
     waitForLeaders: false,
     topics: topics.map((topic) => ({
@@ -86,14 +88,14 @@ const create = async (
 };
 
 /**
- * Who writes or reads earlier is turned away. kafkajs would wait by itself, but takes it for a failure when the broker has
- * not heard of the topic yet (UNKNOWN_TOPIC_OR_PARTITION), as happens on a busy machine.
+ * Waits until all partitions have leaders; before, brokers refuse reads and writes. kafkajs could wait itself, but it
+ * fails if a broker does not know the topic yet (UNKNOWN_TOPIC_OR_PARTITION), which happens on a busy machine.
  */
 const untilTheyHaveLeaders = (admin: Admin, topics: readonly string[]): Promise<void> =>
   pRetry(
     async () => {
-      const { topics: found } = await admin.fetchTopicMetadata({ topics: [...topics] });
-      const lost = found.filter(({ partitions }) => partitions.some(({ leader }) => leader < 0));
+      const { topics: metadata } = await admin.fetchTopicMetadata({ topics: [...topics] });
+      const lost = metadata.filter(({ partitions }) => partitions.some(({ leader }) => leader < 0));
       if (lost.length > 0) throw new Error(`no leader yet for ${lost.map(({ name }) => name).join(', ')}`);
     },
     { retries: 10, minTimeout: 50, maxTimeout: 1_000 },
@@ -101,7 +103,7 @@ const untilTheyHaveLeaders = (admin: Admin, topics: readonly string[]): Promise<
 
 const FULL_RETENTION_SETTINGS = ['cleanup.policy', 'retention.ms', 'retention.bytes'] as const;
 
-/** Retention or compaction of the operator's may be meant; a history that vanishes by surprise is told of once. */
+/** Warns if a topic deletes or compacts events. The operator may want that, so it is only logged. */
 const inspect = async (admin: Admin, topics: readonly string[], logger: Logger): Promise<void> => {
   if (topics.length === 0) return;
   const { resources } = await admin.describeConfigs({

@@ -8,8 +8,8 @@ const value = Buffer.from('{"a":"Küche"}');
 const structured = (event: unknown, type = 'application/cloudevents+json; charset=UTF-8') =>
   parseInboundEvent({ value: Buffer.from(JSON.stringify(event)), headers: { 'content-type': type } });
 
-describe('a CloudEvent that comes by Kafka', () => {
-  it('is read in binary mode', () => {
+describe('parseInboundEvent', () => {
+  it('reads binary mode', () => {
     const headers = { ...ce, 'content-type': 'application/json', ce_organization: 'acme', trace: 'x' };
     const expected = { attributes: { ...attributes, organization: 'acme' }, data: { a: 'Küche' } };
     expect(parseInboundEvent({ value, headers })).toEqual(expected);
@@ -19,7 +19,7 @@ describe('a CloudEvent that comes by Kafka', () => {
     ).toEqual(expected);
   });
 
-  it('is read in structured mode', () => {
+  it('reads structured mode', () => {
     const event = { ...attributes, organization: 'acme', datacontenttype: 'application/json', data: { a: 1 } };
     const { data, ...expected } = event;
     expect(structured(event)).toEqual({ attributes: expected, data });
@@ -46,7 +46,7 @@ describe('a CloudEvent that comes by Kafka', () => {
     ['A CloudEvent is a JSON object', () => structured([attributes])],
     ['A CloudEvent is a JSON object', () => structured(null)],
     ['not read as application/cloudevents-batch+json', () => structured([], 'application/cloudevents-batch+json')],
-  ])('is refused: %s', (reason, read) => {
+  ])('refuses an invalid message: %s', (reason, read) => {
     expect(read).toThrow(reason);
   });
 });

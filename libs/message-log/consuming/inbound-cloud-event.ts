@@ -1,13 +1,13 @@
 import type { IHeaders } from 'kafkajs';
 import { unprocessable } from '#kernel';
 
-/** A CloudEvent that somebody sent us: its attributes by their names, extensions among them, and its data. */
+/** A CloudEvent from another service: its attributes by name, including extensions, and its data. */
 export type InboundEvent = {
   readonly attributes: Readonly<Record<string, string>>;
   readonly data: unknown;
 };
 
-/** A message of Kafka's as it came. */
+/** A Kafka message as received. */
 export type KafkaRecord = {
   readonly value: Buffer | null;
   readonly headers?: IHeaders | undefined;
@@ -16,8 +16,8 @@ export type KafkaRecord = {
 const STRUCTURED = 'application/cloudevents';
 
 /**
- * CloudEvents 1.0 over Kafka, in either content mode: `content-type` says which (kafka-protocol-binding.md §3). Throws
- * `unprocessable` where it is neither.
+ * Parses a CloudEvents 1.0 message in binary or structured mode, depending on `content-type` (kafka-protocol-binding.md
+ * §3). Throws 422 for any other message.
  */
 export const parseInboundEvent = ({ value, headers = {} }: KafkaRecord): InboundEvent => {
   const contentType = header(headers, 'content-type') ?? 'application/json';
@@ -37,7 +37,7 @@ const parseBinaryMode = (type: string, value: Buffer | null, headers: IHeaders):
   const attributes = Object.keys(headers)
     .filter((name) => name.startsWith('ce_'))
     .map((name) => [name.slice('ce_'.length), header(headers, name)] as const)
-    // What has no value is not there.
+    // An attribute without a value counts as missing.
     .filter((entry): entry is readonly [string, string] => !!entry[1]);
   return { attributes: Object.fromEntries(attributes), data: parseJson(value) };
 };
@@ -57,7 +57,7 @@ const parseStructuredMode = (type: string, value: Buffer | null): InboundEvent =
 
 const isJson = (type: string): boolean => type === 'application/json' || type.endsWith('+json');
 
-/** Bytes that are no UTF-8 are refused: what is read in their place would not be what was sent. */
+/** Bytes that are not UTF-8 are refused, because replacement characters would change the content. */
 const TEXT = new TextDecoder('utf-8', { fatal: true });
 
 const decodeText = (bytes: Uint8Array): string => {

@@ -3,35 +3,36 @@ import type { OutgoingMessage } from '../publishing/producer.js';
 
 const REASON_MAX = 1_000;
 
-/** What brokers call a message that is larger than its topic, or a segment of that, may hold. */
+/** Error types of brokers for a message that exceeds the limit of its topic or segment. */
 const TOO_LARGE = ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'];
 
 type RecordLocation = { readonly topic: string; readonly partition: number; readonly offset: string };
 
-/** A message that is put aside, in several forms: the one to be sent is the first that the topic takes. */
+/** A rejected message in several forms. The first one that the topic accepts is sent. */
 export type RejectionMessages = readonly [OutgoingMessage, ...OutgoingMessage[]];
 
 /**
- * As it came, with the reason and the place; or without its value; or without anything that the sender chose. Not with its
- * time, which may be of a year ago: what is put aside today would be too old to be kept.
+ * Builds the forms of a rejected message: complete with the reason and its location; without its value; without
+ * anything from the sender. The timestamp is not copied: the broker could delete a message with an old timestamp at
+ * once.
  */
 export const buildRejection = (
   { key, value, headers }: Pick<KafkaMessage, 'key' | 'value' | 'headers'>,
   reason: string,
-  place: RecordLocation,
+  location: RecordLocation,
   to: string,
 ): RejectionMessages => {
   const added: IHeaders = {
     rejected_reason: reason.slice(0, REASON_MAX),
-    rejected_topic: place.topic,
-    rejected_partition: String(place.partition),
-    rejected_offset: place.offset,
+    rejected_topic: location.topic,
+    rejected_partition: String(location.partition),
+    rejected_offset: location.offset,
   };
-  const whole = { topic: to, key, value, headers: { ...headers, ...added } };
-  return [whole, { ...whole, value: null }, { ...whole, key: null, value: null, headers: added }];
+  const complete = { topic: to, key, value, headers: { ...headers, ...added } };
+  return [complete, { ...complete, value: null }, { ...complete, key: null, value: null, headers: added }];
 };
 
-/** kafkajs wraps what it does not try again. */
+/** Returns whether the broker refused a message for its size. kafkajs wraps errors that it does not retry. */
 export const isTooLarge = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false;
   return ('type' in error && TOO_LARGE.includes(String(error.type))) || isTooLarge(error.cause);

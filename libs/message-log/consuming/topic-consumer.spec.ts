@@ -24,14 +24,14 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await Promise.all(open.splice(0).map((inbox) => inbox.stop()));
+  await Promise.all(open.splice(0).map((consumer) => consumer.stop()));
 });
 
 afterAll(() => kafka.stop());
 
 const newTopic = async (): Promise<string> => {
   const topic = `site-${(number += 1)}.letters`;
-  await ensureTopics(createKafkaClient({ brokers: kafka.brokers, clientId: 'test' }, quiet), [topic], quiet, 'inbox');
+  await ensureTopics(createKafkaClient({ brokers: kafka.brokers, clientId: 'test' }, quiet), [topic], quiet, 'inbound');
   return topic;
 };
 
@@ -44,11 +44,11 @@ const createTopic = async (topic: string, config: Readonly<Record<string, string
   await waitForTopics(kafka.brokers, [topic]);
 };
 
-const openInbox = (topic: string, take: MessageHandler, logger: Logger = quiet): TopicConsumer => {
-  const inbox = new TopicConsumer({ brokers: kafka.brokers, clientId: 'test' }, topic, take, logger);
-  open.push(inbox);
-  inbox.start();
-  return inbox;
+const startConsumer = (topic: string, take: MessageHandler, logger: Logger = quiet): TopicConsumer => {
+  const consumer = new TopicConsumer({ brokers: kafka.brokers, clientId: 'test' }, topic, take, logger);
+  open.push(consumer);
+  consumer.start();
+  return consumer;
 };
 
 const letters = (from: number, to: number, streams = 7): Message[] =>
@@ -57,52 +57,55 @@ const letters = (from: number, to: number, streams = 7): Message[] =>
 const textOf = ({ value }: ConsumedMessage): string => value?.toString() ?? '';
 const recorded: MessageResult = { result: 'recorded' };
 
-/** Takes everything, and says when it has so many different ones. */
+/** Accepts every message, and resolves `full` after the given number of different ones. */
 const collector = (enough: number) => {
-  const taken: string[] = [];
+  const received: string[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
   const collect = (messages: readonly ConsumedMessage[]): MessageResult[] => {
-    taken.push(...messages.map(textOf));
-    if (new Set(taken).size >= enough) resolve();
+    received.push(...messages.map(textOf));
+    if (new Set(received).size >= enough) resolve();
     return messages.map(() => recorded);
   };
-  return { taken, collect, full: promise };
+  return { taken: received, collect, full: promise };
 };
 
 const distinctByOffset = (rejected: Awaited<ReturnType<typeof readTopic>>) =>
   new Map(rejected.map((message) => [Number(message.headers['rejected_offset']), message]));
 
-/** Reads rejected messages in the order of their offsets. One that was sent again after a failure is in the topic twice. */
+/**
+ * Reads rejected messages in the order of their offsets. A message that was sent again after a failure is in the topic
+ * twice.
+ */
 const readRejected = async (topic: string, count: number) => {
   const isComplete = (all: Parameters<typeof distinctByOffset>[0]) => distinctByOffset(all).size >= count;
   const rejected = await readTopic(kafka.brokers, [`${topic}.rejected`], isComplete);
-  return [...distinctByOffset(rejected)].toSorted(([one], [other]) => one - other).map(([, message]) => message);
+  return [...distinctByOffset(rejected)].toSorted(([one], [another]) => one - another).map(([, message]) => message);
 };
 
-describe('an inbox', () => {
-  it('hands over what was there before it, and what comes later, in the order of each key', async () => {
+describe('a topic consumer', () => {
+  it('passes on existing and new messages, in the order of each key', async () => {
     const topic = await newTopic();
     await sendToTopic(kafka.brokers, topic, letters(0, 1_500));
-    const { taken, collect, full } = collector(3_000);
-    openInbox(topic, (messages) => Promise.resolve(collect(messages)));
+    const { taken: received, collect, full } = collector(3_000);
+    startConsumer(topic, (messages) => Promise.resolve(collect(messages)));
     await sendToTopic(kafka.brokers, topic, letters(1_500, 3_000));
     await full;
     for (let stream = 0; stream < 7; stream += 1) {
-      const its = [...new Set(taken)].map(Number).filter((n) => n % 7 === stream);
+      const its = [...new Set(received)].map(Number).filter((n) => n % 7 === stream);
       expect(its).toEqual(its.toSorted((a, b) => a - b));
     }
   });
 
-  it('goes on where it was when it stopped', async () => {
+  it('continues at its last offset after a restart', async () => {
     const topic = await newTopic();
     const first = collector(100);
     await sendToTopic(kafka.brokers, topic, letters(0, 100));
-    const inbox = openInbox(topic, (messages) => Promise.resolve(first.collect(messages)));
+    const consumer = startConsumer(topic, (messages) => Promise.resolve(first.collect(messages)));
     await first.full;
-    await inbox.stop();
+    await consumer.stop();
     await sendToTopic(kafka.brokers, topic, letters(100, 200));
     const second = collector(100);
-    openInbox(topic, (messages) => Promise.resolve(second.collect(messages)));
+    startConsumer(topic, (messages) => Promise.resolve(second.collect(messages)));
     await second.full;
     expect([...new Set(second.taken)].map(Number).toSorted((a, b) => a - b)).toEqual(
       letters(100, 200).map(({ value }) => Number(value)),
@@ -112,27 +115,27 @@ describe('an inbox', () => {
   it('retries messages that could not be recorded, skips none, and logs the failure and the recovery', async () => {
     const topic = await newTopic();
     await sendToTopic(kafka.brokers, topic, letters(0, 300));
-    const { taken, collect, full } = collector(300);
+    const { taken: received, collect, full } = collector(300);
     const lines: { readonly text: string }[] = [];
-    const keep = (fields: object, text: string): void => void lines.push({ text, ...fields });
+    const record = (fields: object, text: string): void => void lines.push({ text, ...fields });
     let failures = 0;
-    openInbox(
+    startConsumer(
       topic,
       (messages) => {
         if ((failures += 1) <= 3) return Promise.reject(new Error('the database is away'));
         return Promise.resolve(collect(messages));
       },
-      { ...quiet, info: keep, warn: keep },
+      { ...quiet, info: record, warn: record },
     );
     await full;
-    expect(new Set(taken).size).toBe(300);
+    expect(new Set(received).size).toBe(300);
     expect(lines.filter(({ text }) => text.startsWith('topic consumer'))).toMatchObject([
       { text: 'topic consumer failed, will retry', topic, retryInMs: 100, err: { message: 'the database is away' } },
       { text: 'topic consumer recovered', topic, failures: 3 },
     ]);
   });
 
-  it('puts aside what is rejected, as it came, with the reason and where it stood', async () => {
+  it('sends a rejected message unchanged to the topic of rejected messages, with the reason and its location', async () => {
     const topic = await newTopic();
     const bytes = Buffer.from([0xff, 0x00, 0xfe]);
     await sendToTopic(kafka.brokers, topic, [
@@ -141,8 +144,8 @@ describe('an inbox', () => {
       { key: null, value: null, partition: 2 },
       { key: 'k', value: 'good as well', partition: 2 },
     ]);
-    const { taken, collect, full } = collector(3);
-    openInbox(topic, (messages) => {
+    const { taken: received, collect, full } = collector(3);
+    startConsumer(topic, (messages) => {
       const verdicts = collect(messages);
       return Promise.resolve(
         messages.map((message, n) =>
@@ -152,15 +155,15 @@ describe('an inbox', () => {
     });
     await full;
     const inOrder = await readRejected(topic, 2);
-    const place = { rejected_reason: 'Küche', rejected_topic: topic, rejected_partition: '2' };
+    const location = { rejected_reason: 'Küche', rejected_topic: topic, rejected_partition: '2' };
     expect(inOrder.map(({ key, value, headers }) => ({ key, value, headers }))).toEqual([
-      { key: 'k', value: bytes.toString(), headers: { ...place, rejected_offset: '1', ce_id: 'e-1' } },
-      { key: null, value: null, headers: { ...place, rejected_offset: '2' } },
+      { key: 'k', value: bytes.toString(), headers: { ...location, rejected_offset: '1', ce_id: 'e-1' } },
+      { key: null, value: null, headers: { ...location, rejected_offset: '2' } },
     ]);
-    expect([...new Set(taken)].filter((text) => text.startsWith('good'))).toHaveLength(2);
+    expect([...new Set(received)].filter((text) => text.startsWith('good'))).toHaveLength(2);
   });
 
-  it('puts aside what the other topic takes of it: by its own limits, and not by those of this one', async () => {
+  it('sends a reduced message if the topic of rejected messages does not accept the complete one', async () => {
     const topic = `site-${(number += 1)}.letters`;
     const limits = { 'max.message.bytes': '20000', 'message.timestamp.type': 'CreateTime' };
     await createTopic(topic, { 'message.timestamp.after.max.ms': '9223372036854775807' });
@@ -180,7 +183,7 @@ describe('an inbox', () => {
       sent.map((message) => ({ ...message, partition: 2 })),
     );
     const whys = ['too late', 'x'.repeat(5_000)];
-    openInbox(topic, (messages) => Promise.resolve(messages.map((_, n) => ({ rejected: whys[n % 2] ?? '' }))));
+    startConsumer(topic, (messages) => Promise.resolve(messages.map((_, n) => ({ rejected: whys[n % 2] ?? '' }))));
     const inOrder = await readRejected(topic, sent.length);
     expect(
       inOrder.map(({ key, value, headers }) => [headers['rejected_offset'], key, value, headers['ce_id']]),
@@ -195,7 +198,7 @@ describe('an inbox', () => {
     expect(new Set(inOrder.map(({ headers }) => headers['rejected_topic']))).toEqual(new Set([topic]));
   });
 
-  it('reads what was packed in a way that it cannot unpack', async () => {
+  it('reads messages in a compression that kafkajs cannot decompress', async () => {
     const topic = await newTopic();
     const codecs: Record<number, () => object> = kafkajs.CompressionCodecs;
     const unknown = codecs[kafkajs.CompressionTypes.ZSTD] as () => object;
@@ -206,46 +209,46 @@ describe('an inbox', () => {
     await producer.send({ topic, messages: letters(0, 100), compression: kafkajs.CompressionTypes.ZSTD });
     await producer.disconnect();
     codecs[kafkajs.CompressionTypes.ZSTD] = unknown;
-    const { taken, collect, full } = collector(100);
-    openInbox(topic, (messages) => Promise.resolve(collect(messages)));
+    const { taken: received, collect, full } = collector(100);
+    startConsumer(topic, (messages) => Promise.resolve(collect(messages)));
     await full;
-    expect(new Set(taken).size).toBe(100);
+    expect(new Set(received).size).toBe(100);
   });
 
-  it('shares the topic with others, and takes over what one leaves', async () => {
+  it('shares the topic with other consumers, and takes over the partitions of one that stops', async () => {
     const topic = await newTopic();
-    const { taken, collect, full } = collector(2_000);
+    const { taken: received, collect, full } = collector(2_000);
     const take: MessageHandler = (messages) => Promise.resolve(collect(messages));
-    const leaving = openInbox(topic, take);
-    openInbox(topic, take);
+    const leaving = startConsumer(topic, take);
+    startConsumer(topic, take);
     await sendToTopic(kafka.brokers, topic, letters(0, 1_000));
     await leaving.stop();
     await sendToTopic(kafka.brokers, topic, letters(1_000, 2_000));
     await full;
-    expect(new Set(taken).size).toBe(2_000);
+    expect(new Set(received).size).toBe(2_000);
   });
 
-  it('stops at once while what it has cannot be taken', async () => {
+  it('stops at once while its messages cannot be recorded', async () => {
     const topic = await newTopic();
     await sendToTopic(kafka.brokers, topic, letters(0, 10));
-    const { promise: asked, resolve } = Promise.withResolvers<void>();
-    const inbox = openInbox(topic, () => {
+    const { promise: called, resolve } = Promise.withResolvers<void>();
+    const consumer = startConsumer(topic, () => {
       resolve();
       return Promise.reject(new Error('the database is away'));
     });
-    await asked;
-    await inbox.stop();
-    const { taken, collect, full } = collector(10);
-    openInbox(topic, (messages) => Promise.resolve(collect(messages)));
+    await called;
+    await consumer.stop();
+    const { taken: received, collect, full } = collector(10);
+    startConsumer(topic, (messages) => Promise.resolve(collect(messages)));
     await full;
-    expect(new Set(taken).size).toBe(10);
+    expect(new Set(received).size).toBe(10);
   });
 
-  it('outlives the broker', async () => {
+  it('continues after a restart of the broker', async () => {
     const topic = await newTopic();
-    const { taken, collect, full } = collector(200);
+    const { taken: received, collect, full } = collector(200);
     const first = collector(100);
-    openInbox(topic, (messages) => {
+    startConsumer(topic, (messages) => {
       first.collect(messages);
       return Promise.resolve(collect(messages));
     });
@@ -255,21 +258,21 @@ describe('an inbox', () => {
     await kafka.restart();
     await sendToTopic(kafka.brokers, topic, letters(100, 200));
     await full;
-    expect(new Set(taken).size).toBe(200);
+    expect(new Set(received).size).toBe(200);
   }, 180_000);
 });
 
-describe('chunks', () => {
+describe('splitIntoChunks', () => {
   const sizes = (chunks: readonly (readonly unknown[])[]) => chunks.map(({ length }) => length);
   const of = (count: number, bytes: number) => Array.from({ length: count }, () => ({ value: Buffer.alloc(bytes) }));
 
-  it('hold everything in its order, a thousand at most', () => {
+  it('keeps all messages in order, with at most a thousand in each chunk', () => {
     const all = of(2_500, 10);
     expect(sizes(splitIntoChunks(all))).toEqual([1_000, 1_000, 500]);
     expect(splitIntoChunks(all).flat()).toEqual(all);
   });
 
-  it('hold four megabytes at most, or one message', () => {
+  it('limits a chunk to four megabytes, or to one larger message', () => {
     expect(sizes(splitIntoChunks(of(9, 1_048_576)))).toEqual([4, 4, 1]);
     expect(sizes(splitIntoChunks(of(3, 5_000_000)))).toEqual([1, 1, 1]);
     expect(sizes(splitIntoChunks([{ value: null }, { value: null }]))).toEqual([2]);

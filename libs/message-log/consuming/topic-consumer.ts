@@ -12,31 +12,33 @@ export type MessageResult = { readonly result: string } | { readonly rejected: s
 export type ConsumedMessage = Pick<KafkaMessage, 'value' | 'headers' | 'timestamp'>;
 
 /**
- * Resolves to a verdict for each message, in their order, once all that they mean is committed. Throws where nothing is
- * known of them yet; then the same messages come again, after a pause. A message may come twice at any time.
+ * Resolves to a result for each message, in order, after everything is committed. Throws if the results are unknown;
+ * the same messages are then passed again after a pause. A message may be passed twice at any time.
  */
 export type MessageHandler = (messages: readonly ConsumedMessage[]) => Promise<readonly MessageResult[]>;
 
 const MAX_MESSAGES_PER_CHUNK = 1_000;
 const MAX_BYTES_PER_CHUNK = 4 * 1_024 * 1_024;
 
-// A consumer that was killed is replaced after the session is over; with kafkajs' 30 s its messages would lie that long.
+// The group replaces a killed consumer after this time. With kafkajs' default of 30 s, its messages would wait that
+// long.
 const SESSION_MS = 6_000;
 const HEARTBEAT_MS = 1_000;
-/** How long a fetch that finds nothing may hold up a stop. */
+/** Limits how long a fetch without messages can delay a stop. */
 const FETCH_MS = 500;
 
 const RETRY_FIRST_MS = 100;
 const RETRY_MAX_MS = 5_000;
 
 /**
- * Reads a topic that others write to, as one of a consumer group: at least once, and an offset is committed only after
- * what its messages mean. Nothing is skipped, and nothing blocks but an outage: what the taker rejects goes to
- * `<topic>.rejected` with the reason and where it stood, whole or what that topic takes of it.
+ * Consumes a topic of other services as a member of a consumer group: at least once. An offset is committed only after
+ * the results of its messages are committed. No message is skipped, and only an outage blocks. A message that the
+ * handler rejects is sent to `<topic>.rejected` with the reason and its location, complete or reduced to what that
+ * topic accepts.
  *
- *   connecting ──► reading ──batch──► taken ──► rejected ones sent ──► offset committed ──► reading …
- *       ▲              │ brokers away, or the group has taken our partitions to somebody else
- *       └──pause───────┘
+ *   connecting ──► reading ──batch──► handled ──► rejections sent ──► offset committed ──► reading …
+ *       ▲             │ the brokers are down, or the group has assigned the partitions to another consumer
+ *       └────pause────┘
  */
 export class TopicConsumer {
   private readonly kafka: Kafka;
@@ -62,7 +64,7 @@ export class TopicConsumer {
     this.loop = this.consumeUntilStopped();
   }
 
-  /** Resolves when the messages in hand are done with, and the group knows that we have left. */
+  /** Resolves when the current messages are finished and the consumer has left the group. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.loop;
@@ -80,17 +82,17 @@ export class TopicConsumer {
     await this.closeProducer();
   }
 
-  /** Resolves when it is to stop. */
+  /** Resolves after an abort. */
   private async read(): Promise<void> {
-    await ensureTopics(this.kafka, [this.topic, this.rejectedTopic], this.logger, 'inbox');
+    await ensureTopics(this.kafka, [this.topic, this.rejectedTopic], this.logger, 'inbound');
     const consumer = this.kafka.consumer({
-      // Named after the topic, whose prefix is the site's: two sites on one cluster do not share a group.
+      // Named after the topic, which has the site's prefix, so that two sites on one cluster do not share a group.
       groupId: this.topic.replaceAll('.', '-'),
       sessionTimeout: SESSION_MS,
       heartbeatInterval: HEARTBEAT_MS,
       maxWaitTimeInMs: FETCH_MS,
       allowAutoTopicCreation: false,
-      // kafkajs gives up for good after an error that it does not know: whether it goes on is decided here alone.
+      // kafkajs gives up after an unknown error. Only the loop in this class decides whether to restart.
       retry: { restartOnFailure: () => Promise.resolve(false) },
     });
     const reading = new AbortController();
@@ -106,20 +108,20 @@ export class TopicConsumer {
       await ended;
     } finally {
       reading.abort();
-      // Waits for the batch in hand. Where the brokers are away there is nobody to take leave of.
+      // Waits for the current batch. If the brokers are down, the consumer cannot leave the group.
       await consumer.disconnect().catch(() => undefined);
     }
   }
 
-  /** Resolves when it is to stop, rejects when the consumer has given up; listens while it reads. */
+  /** Resolves after an abort, rejects when the consumer has crashed. `signal` ends the subscription. */
   private endOf(consumer: Consumer, signal: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     consumer.on(consumer.events.CRASH, ({ payload: { error } }) => reject(error));
-    // A topic without messages has recovered when the group gives out its partitions.
+    // Without messages, joining the group proves that the consumer has recovered.
     consumer.on(consumer.events.GROUP_JOIN, () => this.backoff.succeeded());
     this.stopping.signal.addEventListener('abort', () => resolve(), { signal });
     if (this.stopping.signal.aborted) resolve();
-    // It may crash while `run` is still on its way.
+    // The consumer may crash before `run` resolves.
     promise.catch(() => undefined);
     return promise;
   }
@@ -127,7 +129,8 @@ export class TopicConsumer {
   private async takeBatch(payload: EachBatchPayload): Promise<void> {
     const { batch } = payload;
     let lost: Error | null = null;
-    // While a database is waited for the group must not think us dead; if it does, others have the partition.
+    // Heartbeats continue while the handler waits for a database, so that the group does not assign the partition to
+    // another consumer.
     const beat = setInterval(() => void payload.heartbeat().catch((error: Error) => (lost = error)), HEARTBEAT_MS);
     const isOurs = (): boolean => {
       if (lost) throw lost;
@@ -136,20 +139,20 @@ export class TopicConsumer {
     try {
       for (const messages of splitIntoChunks(batch.messages)) {
         if (!isOurs()) return;
-        const verdicts = await this.untilDone(() => this.take(messages), isOurs);
-        if (!verdicts) return;
-        const rejected = this.rejectionsAmong(messages, verdicts, batch);
+        const results = await this.untilDone(() => this.take(messages), isOurs);
+        if (!results) return;
+        const rejected = this.rejectionsAmong(messages, results, batch);
         if ((await this.untilDone(() => this.reject(rejected), isOurs)) === null) return;
         payload.resolveOffset(messages.at(-1)?.offset ?? '');
         await payload.commitOffsetsIfNecessary(payload.uncommittedOffsets());
-        this.count(batch, messages, verdicts);
+        this.count(batch, messages, results);
       }
     } finally {
       clearInterval(beat);
     }
   }
 
-  /** Again until it succeeds; null where it does not, and the messages are not ours any more, or it is to stop. */
+  /** Retries until the work succeeds. Returns null if the partition is lost or after an abort. */
   private async untilDone<T>(work: () => Promise<T>, isOurs: () => boolean): Promise<T | null> {
     do {
       try {
@@ -176,21 +179,24 @@ export class TopicConsumer {
     { topic, partition }: KafkaBatch,
   ): RejectionMessages[] {
     return messages.flatMap((message, n) => {
-      const verdict = all[n];
-      if (!verdict || !('rejected' in verdict)) return [];
-      const place = { topic, partition, offset: message.offset };
-      return [buildRejection(message, verdict.rejected, place, this.rejectedTopic)];
+      const result = all[n];
+      if (!result || !('rejected' in result)) return [];
+      const location = { topic, partition, offset: message.offset };
+      return [buildRejection(message, result.rejected, location, this.rejectedTopic)];
     });
   }
 
-  /** Sent again after a failure they may be there twice, under the same offset. */
+  /**
+   * Sends the rejected messages. If this is retried after a failure, the topic may contain some twice, with the same
+   * offset.
+   */
   private async reject(rejections: readonly RejectionMessages[]): Promise<true> {
-    // Each by itself: a thousand of them may be more than a broker takes at once, and they are few.
+    // One request each: a thousand rejections may be too large for one request, and rejections are rare.
     for (const rejection of rejections) await this.sendFirstThatFits(rejection);
     return true;
   }
 
-  /** How much a topic takes only its broker knows. */
+  /** Tries the forms in order, because only the broker knows the size limit of a topic. */
   private async sendFirstThatFits([message, ...smaller]: RejectionMessages): Promise<void> {
     this.producer ??= await openProducer(this.kafka);
     try {
@@ -215,12 +221,12 @@ export class TopicConsumer {
     all: readonly MessageResult[],
   ): void {
     const { topic } = this;
-    for (const verdict of all) {
-      consumerMetrics.messages.inc({ topic, result: 'rejected' in verdict ? 'rejected' : verdict.result });
+    for (const result of all) {
+      consumerMetrics.messages.inc({ topic, result: 'rejected' in result ? 'rejected' : result.result });
     }
     const behind = BigInt(highWatermark) - 1n - BigInt(messages.at(-1)?.offset ?? highWatermark);
     consumerMetrics.lag.set({ topic, partition }, Number(behind));
-    const reasons = all.flatMap((verdict) => ('rejected' in verdict ? [verdict.rejected] : []));
+    const reasons = all.flatMap((result) => ('rejected' in result ? [result.rejected] : []));
     const [reason] = reasons;
     if (reason !== undefined)
       this.logger.warn({ topic, partition, count: reasons.length, reason }, 'messages rejected');
@@ -229,7 +235,7 @@ export class TopicConsumer {
 
 type KafkaBatch = EachBatchPayload['batch'];
 
-/** In their order; none is so many, or so much, that it takes long. */
+/** Splits messages into chunks, in order, each limited in number and size. */
 export const splitIntoChunks = <M extends Pick<KafkaMessage, 'value'>>(messages: readonly M[]): M[][] => {
   const chunks: M[][] = [];
   let bytes = 0;

@@ -15,8 +15,8 @@ const withContext = (context: Partial<EventContext>): RecordedEvent => ({
   context: { ...event.context, ...context },
 });
 
-describe('an event as a Kafka message', () => {
-  it('spells out every header', () => {
+describe('toKafkaMessage', () => {
+  it('sets every header', () => {
     expect(messageOf(event)).toEqual({
       topic: 'cadastre.lamps',
       key: 'lamp-1',
@@ -42,7 +42,7 @@ describe('an event as a Kafka message', () => {
     });
   });
 
-  it('names the impersonator, the cause, and what the site did of its own accord', () => {
+  it('includes the impersonator, the causing event and the kind of caller', () => {
     const auth = 'Impersonated';
     expect(messageOf(withContext({ auth, impersonator: 'user-root', causation: 'e-1' })).headers).toMatchObject({
       ce_authtype: 'user',
@@ -55,12 +55,13 @@ describe('an event as a Kafka message', () => {
     expect(messageOf(withContext({ accessor: team })).headers).toMatchObject({ ce_authtype: 'service_account' });
   });
 
-  it('tells neither names nor addresses', () => {
+  it('contains neither names nor addresses', () => {
     expect(JSON.stringify(messageOf(event))).not.toMatch(/Ada|192\.0\.2\.7|go-tfe/);
   });
 });
 
-// The rules as the specification has them, read apart from the code: spec.md v1.0.2 and kafka-protocol-binding.md.
+// These rules are taken from the specification, independently of the code: spec.md v1.0.2 and
+// kafka-protocol-binding.md.
 describe('the rules of CloudEvents 1.0', () => {
   const request = { id: null, address: null, userAgent: null };
   const bare = { ...withContext({ request, correlation: '' }), organization: null };
@@ -69,11 +70,12 @@ describe('the rules of CloudEvents 1.0', () => {
     ['an event of the site without a request', bare],
   ];
 
-  it.each(cases)('hold for %s', (_, each) => {
+  it.each(cases)('are followed for %s', (_, each) => {
     const { headers, value } = messageOf(each);
     const attributes = Object.entries(headers).filter(([name]) => name !== 'content-type');
 
-    // Binding §3.2.3.1: all attributes have the prefix. spec.md "Naming Conventions": a-z and 0-9, at most 20 of them.
+    // Binding §3.2.3.1: all attributes have the prefix. spec.md "Naming Conventions": a-z and 0-9, at most 20
+    // characters.
     for (const [name] of attributes) expect(name).toMatch(/^ce_[a-z0-9]{1,20}$/);
     // "Type System": a string has no control characters. "REQUIRED attributes": non-empty strings.
     // oxlint-disable-next-line no-control-regex
@@ -88,7 +90,7 @@ describe('the rules of CloudEvents 1.0', () => {
     expect(JSON.parse(value)).toEqual(each.data);
   });
 
-  it('leave no trace of what has no value', () => {
+  it('require that attributes without a value are left out', () => {
     const { headers } = messageOf(bare);
     for (const name of ['ce_organization', 'ce_impersonator', 'ce_request', 'ce_correlationid', 'ce_causationid']) {
       expect(headers).not.toHaveProperty(name);

@@ -42,13 +42,13 @@ const readyLog = async (prefix: string): Promise<KafkaPublisher> => {
 const ids = (messages: readonly TopicMessage[]): Set<string | undefined> =>
   new Set(messages.map(({ headers }) => headers['ce_id']));
 
-/** What a consumer keeps that drops redeliveries: the first of each id, by key, as versions of the stream. */
+/** Returns the stream versions by key that a consumer sees if it drops redeliveries by id. */
 const versionsByKey = (messages: readonly TopicMessage[]): Record<string, number[]> => {
-  const seen = new Set<string | undefined>();
+  const seenIds = new Set<string | undefined>();
   const versions: Record<string, number[]> = {};
   for (const { key, headers } of messages) {
-    if (seen.has(headers['ce_id'])) continue;
-    seen.add(headers['ce_id']);
+    if (seenIds.has(headers['ce_id'])) continue;
+    seenIds.add(headers['ce_id']);
     (versions[key ?? ''] ??= []).push(Number(headers['ce_version']));
   }
   return versions;
@@ -60,7 +60,7 @@ const inOrder = (events: readonly RecordedEvent[]): Record<string, number[]> => 
   return versions;
 };
 
-/** As the follower does it: from the checkpoint, the batch read anew each time and so never quite the same. */
+/** Publishes like the follower: from the checkpoint, with a new and mostly different batch after each failure. */
 const publishAll = async (log: KafkaPublisher, events: readonly RecordedEvent[], onBatch: (done: number) => void) => {
   const failures: unknown[] = [];
   let done = 0;
@@ -91,7 +91,7 @@ afterAll(async () => {
 });
 
 describe('topics', () => {
-  it('are created to keep every event, and left alone when they exist', async () => {
+  it('are created to keep every event, and left unchanged if they exist', async () => {
     const admin = createKafkaClient({ brokers: kafka.brokers, clientId: 'test' }, quiet).admin();
     await admin.connect();
     const retention = [{ name: 'retention.ms', value: '60000' }];
@@ -127,7 +127,7 @@ describe('topics', () => {
     ]);
   });
 
-  it('may be ensured by several publishers at once', async () => {
+  it('can be ensured by several publishers at once', async () => {
     const topics = listTopics(sampleEventKinds, 'b');
     await Promise.all([1, 2, 3].map(() => logTo('b').ensureTopics(topics)));
     await expect(logTo('b').publish([createRecordedEvent(1, 'lamp-1', 1)])).resolves.toBeUndefined();
@@ -135,7 +135,7 @@ describe('topics', () => {
 });
 
 describe('publishing', () => {
-  it('puts every event there once, in order within its stream, with its headers', async () => {
+  it('stores every event once, in order within its stream, with its headers', async () => {
     const log = await readyLog('c');
     const lamps = sampleModule(996, 83);
     const doors = Array.from({ length: 4 }, (_, index) =>
@@ -162,33 +162,33 @@ describe('publishing', () => {
     }
   });
 
-  it('takes a batch of one stream that is larger than a broker lets through at once', async () => {
+  it("splits a batch of one stream that exceeds the broker's limit", async () => {
     const log = await readyLog('d');
-    const room = 'x'.repeat(4_000);
+    const filler = 'x'.repeat(4_000);
     const events = Array.from({ length: 600 }, (_, index) =>
-      createRecordedEvent(index + 1, 'lamp-1', index + 1, { type: 'LampBroken', data: { room } }),
+      createRecordedEvent(index + 1, 'lamp-1', index + 1, { type: 'LampBroken', data: { room: filler } }),
     );
     await log.publish(events);
     const messages = await readTopic(kafka.brokers, ['d.lamps'], (all) => all.length >= events.length);
     expect(versionsByKey(messages)).toEqual(inOrder(events));
   });
 
-  it('refuses what would break the order or is not known, and goes on', async () => {
+  it('refuses concurrent calls and unknown event types, and continues afterwards', async () => {
     const log = await readyLog('e');
     const first = log.publish([createRecordedEvent(1, 'lamp-1', 1)]);
     await expect(log.publish([createRecordedEvent(2, 'lamp-1', 2)])).rejects.toThrow('order would be lost');
     await first;
     const unknown = { ...createRecordedEvent(2, 'lamp-1', 2), type: 'RoofLeaked' };
-    await expect(log.publish([unknown])).rejects.toThrow('no slice knows an event named RoofLeaked');
+    await expect(log.publish([unknown])).rejects.toThrow('unknown event type RoofLeaked');
     await log.publish([createRecordedEvent(2, 'lamp-1', 2)]);
     await log.disconnect();
     await expect(log.publish([createRecordedEvent(3, 'lamp-1', 3)])).rejects.toThrow('was closed');
   });
 
-  it('fails where the topic is missing, without making one of its own, and works once it is there', async () => {
+  it('fails if the topic is missing, without creating it, and succeeds after the topic was created', async () => {
     const log = logTo('f');
     const events = sampleModule(3, 1);
-    await expect(log.publish(events)).rejects.toThrow('Kafka did not take the events');
+    await expect(log.publish(events)).rejects.toThrow('Kafka did not accept the events');
     await log.ensureTopics(listTopics(sampleEventKinds, 'f'));
     await log.publish(events);
     const messages = await readTopic(kafka.brokers, ['f.lamps'], (all) => all.length >= 3);
@@ -196,15 +196,15 @@ describe('publishing', () => {
   });
 });
 
-describe('a connection at rest', () => {
-  it('sets no timers, and never one in the past', async () => {
+describe('an idle connection', () => {
+  it('sets no timers, and never one with a negative delay', async () => {
     const log = await readyLog('g');
     const set = jest.spyOn(globalThis, 'setTimeout');
     try {
       await log.publish(sampleModule(50, 5));
       const before = set.mock.calls.length;
       await new Promise((resolve) => setTimeout(resolve, 300));
-      // As released, kafkajs sets one each millisecond: see request-queue.patch.ts.
+      // The released kafkajs sets one each millisecond: see request-queue.patch.ts.
       expect(set.mock.calls.length - before).toBeLessThan(10);
       expect(set.mock.calls.filter(([, delay]) => delay !== undefined && delay < 0)).toEqual([]);
     } finally {
@@ -213,8 +213,8 @@ describe('a connection at rest', () => {
   });
 });
 
-describe('a broker that dies', () => {
-  it('costs no event and no order, and the same publisher goes on', async () => {
+describe('a broker that is killed', () => {
+  it('loses no event and keeps the order, and the same publisher continues', async () => {
     const log = await readyLog('h');
     const events = sampleModule(4_000, 37);
     const deaths: Promise<void>[] = [];
@@ -223,7 +223,7 @@ describe('a broker that dies', () => {
     const failures = await publishAll(log, events, (done) => {
       if (done < (killAt[0] ?? Infinity)) return;
       killAt.shift();
-      // Not waited for: it dies while batches are on their way.
+      // Not awaited: the broker is killed while batches are being sent.
       deaths.push(kafka.kill().then(() => kafka.restart()));
     });
     await Promise.all(deaths);
@@ -235,12 +235,12 @@ describe('a broker that dies', () => {
     expect(versionsByKey(messages)).toEqual(inOrder(events));
   }, 180_000);
 
-  it('is said once to the caller, and not at all where only kafkajs minds', async () => {
+  it('causes one error for the caller, and no warnings of kafkajs', async () => {
     const warn = jest.fn<Logger['warn']>();
     const log = logTo('h', { ...quiet, warn });
     await log.connect();
     await kafka.kill();
-    await expect(log.publish(sampleModule(1, 1))).rejects.toThrow('Kafka did not take the events');
+    await expect(log.publish(sampleModule(1, 1))).rejects.toThrow('Kafka did not accept the events');
     await expect(logTo('h', { ...quiet, warn }).connect()).rejects.toThrow('ECONNREFUSED');
     const [unfinished] = await Promise.allSettled([log.publish(sampleModule(1, 1)), log.disconnect()]);
     expect(unfinished.status).toBe('rejected');

@@ -7,15 +7,18 @@ import { openProducer, type OpenProducer } from './producer.js';
 import { ensureTopics } from '../connection/topics.js';
 
 /**
- * The log as Kafka topics. One publisher at a time (the follower's advisory lock sees to that), at least once.
+ * Publishes the log to Kafka topics, at least once. The follower's advisory lock ensures that only one publisher is
+ * active.
  *
- * The producer is absent → opening → open → absent …: it is opened by `connect` or the next `publish`, and **a producer
- * never outlives a failure**. After one, it is not known which partitions took the batch, while kafkajs sets all their
- * sequence numbers back. Sent again unchanged that is harmless; but the caller reads its batch anew from the log, by
- * then a longer one, and the broker answers "out of order sequence number" from then on. A new producer has a new id and
- * starts clean; what the broker had already taken is in the topic twice, with the same `ce_id` and `ce_version`.
- * Order survives: whatever is sent again begins where the acknowledged part ends, so the first occurrences of a key's
- * events are always in the order of the log, also where a request of the old producer arrives late.
+ * The producer is absent → opening → open → absent …: `connect` or the next `publish` opens it, and **a producer is
+ * never used after a failure**. After a failure it is unknown which partitions accepted the batch, while kafkajs resets
+ * the sequence numbers of all of them. Sending the same batch again would be harmless, but the caller reads its batch
+ * again from the log, and it may be longer by then. The broker would answer every later request with "out of order
+ * sequence number". A new producer has a new id and new sequence numbers. Events that the broker had already accepted
+ * are then in the topic twice, with the same `ce_id` and `ce_version`.
+ *
+ * The order stays correct: repeated events begin where the acknowledged part ends, so the first occurrences of a key's
+ * events are always in the order of the log, even if a request of the old producer arrives late.
  */
 export class KafkaPublisher {
   private readonly kafka: Kafka;
@@ -32,7 +35,7 @@ export class KafkaPublisher {
     this.kafka = createKafkaClient(connection, logger);
   }
 
-  /** Tells at once whether the brokers can be reached; `publish` connects by itself. */
+  /** Reports at once whether the brokers can be reached. `publish` connects by itself. */
   async connect(): Promise<void> {
     this.closed = false;
     try {
@@ -43,14 +46,14 @@ export class KafkaPublisher {
     }
   }
 
-  /** Creates the topics that are missing; full names, for example those of `listTopics`. */
+  /** Creates missing topics. `topics` are full names, for example those of `listTopics`. */
   async ensureTopics(topics: readonly string[]): Promise<void> {
     await ensureTopics(this.kafka, topics, this.logger);
   }
 
   /**
-   * Resolves when every event is acknowledged by all in-sync replicas. Where it rejects, an unknown part was published:
-   * the caller comes again with all of them, or with all since its checkpoint.
+   * Resolves when all in-sync replicas have acknowledged every event. If it rejects, an unknown part was published, and
+   * the caller must publish all events since its checkpoint again.
    */
   async publish(events: readonly RecordedEvent[]): Promise<void> {
     if (this.closed) throw new Error('the connection to Kafka was closed');
@@ -67,12 +70,12 @@ export class KafkaPublisher {
   /** Resolves when the last `publish` is settled and the sockets are closed. */
   async disconnect(): Promise<void> {
     this.closed = true;
-    // Else kafkajs' own retry would connect anew what is closed here, and keep the process alive. How it ends is for
-    // the caller of publish to know.
+    // Without this wait, a retry of kafkajs would connect again and keep the process alive. The caller of `publish`
+    // gets the error.
     await this.underway?.catch(() => undefined);
     const producer = this.producer;
     this.producer = null;
-    // That it could not be opened was told to whoever opened it; there is nothing left to close.
+    // If the producer could not be opened, its caller got the error, and there is nothing to close.
     await producer?.then(
       (open) => open.close(),
       () => undefined,
@@ -85,13 +88,13 @@ export class KafkaPublisher {
       for (const request of splitIntoRequests(messages)) await producer.send(request);
     } catch (error) {
       this.abandon();
-      throw new Error(`Kafka did not take the events: ${text(error)}`, { cause: error });
+      throw new Error(`Kafka did not accept the events: ${text(error)}`, { cause: error });
     }
   }
 
   private toMessage(event: RecordedEvent): OutboundMessage {
     const kind = this.registry[event.type];
-    if (!kind) throw new Error(`no slice knows an event named ${event.type}`);
+    if (!kind) throw new Error(`unknown event type ${event.type}`);
     return toKafkaMessage(event, kind, this.origin);
   }
 
@@ -100,7 +103,9 @@ export class KafkaPublisher {
     return this.producer;
   }
 
-  /** Closing waits for requests that a hung broker may never answer: it is not waited for. */
+  /**
+   * Closes the failed producer in the background, because it waits for requests that a hung broker may never answer.
+   */
   private abandon(): void {
     const failed = this.producer;
     this.producer = null;

@@ -13,17 +13,17 @@ const nothing = (): void => undefined;
 
 describe('the producer', () => {
   /**
-   * Two brokers, two partitions. While broker 1 answers for partition 0, broker 2 goes away, and partition 1 with it to
-   * broker 1: kafkajs believes to be done with broker 1. When this fails, kafkajs was mended.
+   * Two brokers, two partitions. While broker 1 answers for partition 0, broker 2 fails, and partition 1 moves to
+   * broker 1. kafkajs believes that broker 1 is finished. If this test fails, kafkajs was fixed.
    */
-  it('notices what kafkajs loses when a leader moves to a broker that has already answered', async () => {
-    let moved = false;
+  it('reports partitions that kafkajs skips if their leader moves to a broker that has already answered', async () => {
+    let hasMoved = false;
     const answer = (partition: number) => ({ topics: [{ topicName: 't', partitions: [{ partition, errorCode: 0 }] }] });
     const first = { nodeId: 1, produce: async () => Promise.resolve(answer(0)) };
     const second = {
       nodeId: 2,
       produce: async () => {
-        moved = true;
+        hasMoved = true;
         return Promise.reject(Object.assign(new Error('gone'), { name: 'KafkaJSConnectionError' }));
       },
     };
@@ -46,7 +46,7 @@ describe('the producer', () => {
         refreshMetadata: nothing,
         isConnected: () => true,
         findTopicPartitionMetadata: () => [{ partitionId: 0 }, { partitionId: 1 }],
-        findLeaderForPartitions: () => (moved ? { 1: [0, 1] } : { 1: [0], 2: [1] }),
+        findLeaderForPartitions: () => (hasMoved ? { 1: [0, 1] } : { 1: [0], 2: [1] }),
         findBroker: ({ nodeId }: { nodeId: string }) => (nodeId === '1' ? first : second),
       },
     });
@@ -58,7 +58,7 @@ describe('the producer', () => {
     expect(listUnacknowledged(new Set(['t/0', 't/1']), acknowledged)).toEqual(['t/1']);
   });
 
-  it('is content when all that it sent to has answered', () => {
+  it('reports nothing if all partitions were acknowledged', () => {
     const acknowledged = [{ topicName: 't', partition: 0, errorCode: 0 }];
     expect(listUnacknowledged(new Set(['t/0']), acknowledged)).toEqual([]);
     expect(listUnacknowledged(new Set(), acknowledged)).toEqual([]);

@@ -1,23 +1,23 @@
 import { Partitioners, type IHeaders, type Kafka, type PartitionerArgs, type RecordMetadata } from 'kafkajs';
 
-/** A message to be sent; of text, as those of the log are, or of bytes as they came. */
+/** A message to send, with text for events of the log, or with the received bytes. */
 export type OutgoingMessage = {
   readonly topic: string;
   readonly key: string | Buffer | null;
   readonly value: string | Buffer | null;
   readonly headers: Readonly<IHeaders>;
-  /** Now, where it is missing. */
+  /** Default: the present time. */
   readonly timestamp?: string;
 };
 
-/** An open idempotent producer. After a failed `send` it must be closed and never used again. */
+/** An open idempotent producer. After a failed `send` it must be closed and not used again. */
 export type OpenProducer = {
-  /** Resolves when every in-sync replica has all of them. */
+  /** Resolves when every in-sync replica has acknowledged all messages. */
   send(messages: readonly OutgoingMessage[]): Promise<void>;
   close(): Promise<void>;
 };
 
-/** Less than the client's request time-out: the broker's "not enough replicas" then comes before we stop listening. */
+/** Less than the client's request time-out, so that the broker's error "not enough replicas" arrives in time. */
 const ACK_TIMEOUT_MS = 10_000;
 
 export const openProducer = async (kafka: Kafka): Promise<OpenProducer> => {
@@ -25,7 +25,7 @@ export const openProducer = async (kafka: Kafka): Promise<OpenProducer> => {
   const producer = kafka.producer({
     idempotent: true,
     maxInFlightRequests: 1,
-    // Topics are made by ensureTopics, with the configuration that a log needs.
+    // ensureTopics creates topics with the configuration for a log.
     allowAutoTopicCreation: false,
     createPartitioner: () => createRecordingPartitioner(chosen),
   });
@@ -50,7 +50,10 @@ export const openProducer = async (kafka: Kafka): Promise<OpenProducer> => {
   };
 };
 
-/** Murmur2, as Kafka's own clients: other tools find a stream's partition by its key. Writes down what it chose. */
+/**
+ * Returns a partitioner that records its choices. It uses Murmur2 like Kafka's own clients, so that other tools find a
+ * stream's partition by its key.
+ */
 const createRecordingPartitioner = (chosen: Set<string>): ((args: PartitionerArgs) => number) => {
   const choose = Partitioners.DefaultPartitioner();
   return (args) => {
@@ -61,9 +64,9 @@ const createRecordingPartitioner = (chosen: Set<string>): ((args: PartitionerArg
 };
 
 /**
- * The partitions that were sent to and that no broker has answered for. kafkajs 2.2.4 can resolve without some: where a
- * partition's leader moves during its own retry to a broker that has already answered for others, sendMessages.js skips
- * that broker as done, and the messages are gone without an error.
+ * Returns the partitions that messages were sent to and that no broker acknowledged. kafkajs 2.2.4 can resolve without
+ * an error although it skipped some: if a partition's leader moves during a retry to a broker that has already answered
+ * for other partitions, sendMessages.js treats that broker as finished and the messages are lost.
  */
 export const listUnacknowledged = (chosen: ReadonlySet<string>, acknowledged: readonly RecordMetadata[]): string[] => {
   const answered = new Set(acknowledged.map(({ topicName, partition }) => formatPartition(topicName, partition)));

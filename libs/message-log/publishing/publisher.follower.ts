@@ -1,7 +1,10 @@
 import type { Follower } from '#event-store';
 import type { KafkaPublisher } from './kafka-publisher.js';
 
-/** Publishes the log to Kafka, from its first event on. Brokers away: the runner comes again with the same batch. */
+/**
+ * Returns the follower that publishes the log to Kafka, from its first event. While the brokers are down, the runner
+ * retries the batch.
+ */
 export const createPublisherFollower = (kafka: KafkaPublisher, topics: readonly string[]): Follower => {
   let prepared = false;
   return {

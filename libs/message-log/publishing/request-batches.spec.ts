@@ -11,31 +11,31 @@ const messages = (count: number, value?: string): OutboundMessage[] =>
     return value === undefined ? message : { ...message, value };
   });
 
-describe('requests', () => {
-  it('hold everything, once and in order', () => {
+describe('splitIntoRequests', () => {
+  it('keeps all messages, once and in order', () => {
     const all = messages(5_000);
     const requests = splitIntoRequests(all);
     expect(requests.length).toBeGreaterThan(1);
     expect(requests.flat()).toEqual(all);
   });
 
-  it('are one for a usual batch', () => {
+  it('returns one request for a usual batch', () => {
     expect(splitIntoRequests(messages(1_000))).toHaveLength(1);
   });
 
-  it('count bytes, not characters', () => {
+  it('counts bytes, not characters', () => {
     const umlauts = 'ü'.repeat(200_000);
     expect(splitIntoRequests(messages(4, umlauts)).map((request) => request.length)).toEqual([2, 2]);
   });
 
-  it('let what is too large go alone', () => {
-    const [small, other] = messages(2);
+  it('puts a message that exceeds the limit into a request of its own', () => {
+    const [small, another] = messages(2);
     const [large] = messages(1, 'x'.repeat(2_000_000));
-    if (!small || !other || !large) throw new Error('three messages were made');
-    expect(splitIntoRequests([small, large, other])).toEqual([[small], [large], [other]]);
+    if (!small || !another || !large) throw new Error('three messages were made');
+    expect(splitIntoRequests([small, large, another])).toEqual([[small], [large], [another]]);
   });
 
-  it('are none for no events', () => {
+  it('returns no request for no events', () => {
     expect(splitIntoRequests([])).toEqual([]);
   });
 });

@@ -1,31 +1,33 @@
 import type { OutboundMessage } from './cloud-event.js';
 
 /**
- * kafkajs makes one record batch a partition of whatever it is given, and brokers refuse a batch of more than
- * `max.message.bytes`, 1,048,588 unless told otherwise. A thousand events of one busy stream would never get through,
- * however often they are sent again: a request stays below that on its own.
+ * kafkajs creates one record batch for each partition of a request, and brokers refuse batches above
+ * `max.message.bytes` (default 1,048,588). A thousand events of one busy stream could never be sent, so each request
+ * stays below this limit.
  */
 export const REQUEST_BYTES = 900_000;
 
-/** The messages in requests that a broker takes, in their order. One that is too large by itself gets its own. */
+/**
+ * Splits messages into requests that a broker accepts, in order. A message above the limit gets a request of its own.
+ */
 export const splitIntoRequests = (messages: readonly OutboundMessage[], limit = REQUEST_BYTES): OutboundMessage[][] => {
   const requests: OutboundMessage[][] = [];
-  let room = 0;
+  let remaining = 0;
   for (const message of messages) {
     const size = bytesOf(message);
     const last = requests.at(-1);
-    if (last && size <= room) {
+    if (last && size <= remaining) {
       last.push(message);
-      room -= size;
+      remaining -= size;
     } else {
       requests.push([message]);
-      room = limit - size;
+      remaining = limit - size;
     }
   }
   return requests;
 };
 
-/** Lengths, offset and time stamp of a record and its fields are variable-length numbers; this is more than they take. */
+/** Lengths, offset and timestamp of a record and its fields are variable-length numbers. These are upper bounds. */
 const RECORD_OVERHEAD = 32;
 const HEADER_OVERHEAD = 4;
 

@@ -62,7 +62,9 @@ const HEADERS: JsonSchema = {
   },
 };
 
-/** A topic that other services write to and Cadastre reads, with the schemas of a message's headers and data. */
+/**
+ * A topic that other services write and Cadastre reads, with the schemas of the headers and the data of its messages.
+ */
 export type InboundChannel = {
   readonly topic: string;
   readonly type: string;

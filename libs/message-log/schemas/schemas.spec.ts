@@ -6,8 +6,8 @@ import { buildAsyncApiDocument } from './async-api.js';
 import { toKafkaMessage } from '../publishing/cloud-event.js';
 import { buildEventSchemas } from './schemas.js';
 
-describe('the schemas', () => {
-  it('are one for each kind of event, under its outside name', () => {
+describe('buildEventSchemas', () => {
+  it('returns a schema for each event type, with its public name', () => {
     expect(buildEventSchemas(sampleEventKinds)).toMatchObject({
       LampLit: {
         $schema: 'http://json-schema.org/draft-07/schema#',
@@ -26,7 +26,7 @@ describe('the schemas', () => {
     });
   });
 
-  it('refuse what only looks like zod, and what JSON Schema cannot say', () => {
+  it('throws for a schema that is not zod, or that JSON Schema cannot express', () => {
     const withSchema = (schema: unknown) => ({ LampLit: { ...sampleEventKinds['LampLit'], schema } }) as EventRegistry;
     expect(() => buildEventSchemas(withSchema({ parse: (data: unknown) => data }))).toThrow(
       'LampLit is not a zod schema',
@@ -38,7 +38,7 @@ describe('the schemas', () => {
 describe('the AsyncAPI document', () => {
   const document = buildAsyncApiDocument(sampleEventKinds, 'acme');
 
-  it('has a channel for each topic, with the messages that go there', () => {
+  it('has a channel for each topic, with its messages', () => {
     expect(document).toMatchObject({
       asyncapi: '3.0.0',
       channels: {
@@ -55,7 +55,7 @@ describe('the AsyncAPI document', () => {
     });
   });
 
-  it('has a channel for what is read, too', () => {
+  it('has a channel for each consumed topic', () => {
     const headers = { type: 'object' };
     const payload = { type: 'object', title: 'a letter' };
     const inbound = [{ topic: 'letters', type: 'acme.Letter', description: 'Letters.', headers, payload }];
@@ -75,7 +75,7 @@ describe('the AsyncAPI document', () => {
     });
   });
 
-  it('leads nowhere that is not there', () => {
+  it('has no dangling references', () => {
     const targets = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) => path ?? '');
     expect(targets.length).toBeGreaterThan(10);
     for (const path of targets) expect(document).toHaveProperty(path.split('/'));
