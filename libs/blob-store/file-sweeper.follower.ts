@@ -5,7 +5,7 @@ import type { Follower } from '#event-store';
  * The effect of an event on files: a file may exist from now on, or is no longer needed. `owner` is the stream that the
  * file is deleted with.
  */
-export type FileChange = { readonly stored: string; readonly owner: string } | { readonly deletedOwner: string };
+export type FileChange = { readonly stored: string; readonly owner: string } | { readonly removed: string };
 
 export type FileSweeperOptions<E extends Message> = {
   readonly name: string;
@@ -50,7 +50,7 @@ export const createFileSweeper = <E extends Message>({
     for (const event of events) {
       const change = changesByType[event.type]?.(event.data, event);
       if (!change) continue;
-      if ('deletedOwner' in change) removedIds.push(change.deletedOwner);
+      if ('removed' in change) removedIds.push(change.removed);
       else added.push({ id: change.stored, owner: change.owner, organization: event.organization ?? '' });
     }
     return { added, removedIds };

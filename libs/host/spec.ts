@@ -11,18 +11,18 @@ export const createTemporaryFolder = (): Promise<string> => mkdtemp(join(tmpdir(
 
 export const removeFolder = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true });
 
-/** Keeps what it is told. */
+/** Creates a logger that records its messages. */
 export const createRecordingLogger = (): PlainLogger & { readonly lines: string[] } => {
   const lines: string[] = [];
-  const keep = (line: string): void => {
+  const record = (line: string): void => {
     lines.push(line);
   };
-  return { lines, debug: keep, info: keep, warn: keep, error: keep };
+  return { lines, debug: record, info: record, warn: record, error: record };
 };
 
 /**
- * A process of its own, to be killed. It runs `code`, in which `host(file)` imports a file of this library, and is
- * returned with the first line that it prints.
+ * Starts a child process that tests can kill. It runs `code`, in which `host(file)` imports a file of this module.
+ * Returns it with the first line that it prints.
  */
 export const startChild = async (code: string): Promise<{ child: ChildProcess; firstLine: string }> => {
   const here = pathToFileURL(`${import.meta.dirname}/`).href;

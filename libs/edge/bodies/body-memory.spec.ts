@@ -30,7 +30,7 @@ describe('the memory of unfinished bodies', () => {
     expect(refused).toEqual([['second', 'too-many']]);
   });
 
-  it('refuses the largest body of the caller that holds most if all bodies together are too large', () => {
+  it('refuses the largest body of the caller with the most bytes if all bodies together are too large', () => {
     const { memory, body, refused } = setUp();
     memory.add(body('small', 'user-1'), 20);
     memory.add(body('large', 'user-1'), 40);
@@ -39,7 +39,7 @@ describe('the memory of unfinished bodies', () => {
     expect(refused).toEqual([['large', 'unavailable']]);
   });
 
-  it('forgets bodies that are complete', () => {
+  it('does not count complete bodies', () => {
     const { memory, body, refused } = setUp();
     for (let n = 0; n < 1_000; n += 1) {
       const complete = body(`body ${n}`, 'user-1');

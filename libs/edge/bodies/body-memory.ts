@@ -1,11 +1,11 @@
 import { Refusal, unavailable } from '#kernel';
 
-/** A body of which the server holds some bytes, and waits for more. */
+/** A body whose first bytes have arrived and whose end has not. */
 export type UnfinishedBody = {
   readonly caller: string;
   /** Set by BodyMemory. */
   bytes: number;
-  /** Stops reading the body and forgets what has arrived. Must remove the body from the BodyMemory. */
+  /** Stops reading the body and drops its bytes. It must remove the body from the BodyMemory. */
   readonly refuse: (refusal: Refusal) => void;
 };
 
@@ -31,15 +31,15 @@ const createMemoryFullRefusal = (): Refusal =>
   unavailable('Unfinished requests hold too much memory. Please try again.', RETRY_AFTER_SECONDS);
 
 const findLargest = <T extends { readonly bytes: number }>(items: Iterable<T>): T | undefined => {
-  let found: T | undefined;
-  for (const item of items) if (!found || item.bytes > found.bytes) found = item;
-  return found;
+  let largest: T | undefined;
+  for (const item of items) if (!largest || item.bytes > largest.bytes) largest = item;
+  return largest;
 };
 
 /**
- * Limits the memory of bodies that have not arrived completely. A caller that exceeds its share loses the body that
- * exceeds it. If all bodies together are too large, the caller that holds most loses its largest body: a caller with a
- * small request is never refused because others hold much.
+ * Limits the memory of bodies that have not arrived completely. If a caller exceeds its share, the body that exceeds it
+ * is refused. If all bodies together are too large, the largest body of the caller with the most bytes is refused. So a
+ * caller with a small request is never refused because of other callers.
  */
 export class BodyMemory {
   private readonly shares = new Map<string, CallerShare>();
@@ -58,7 +58,7 @@ export class BodyMemory {
     else if (this.total > this.limits.total) this.largestBody()?.refuse(createMemoryFullRefusal());
   }
 
-  /** Forgets a body that is complete, refused or cut short. */
+  /** Stops counting a body that is complete, refused or interrupted. */
   remove(body: UnfinishedBody): void {
     const share = this.shares.get(body.caller);
     if (!share?.bodies.delete(body)) return;

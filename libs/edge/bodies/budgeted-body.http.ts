@@ -3,9 +3,9 @@ import type { Refusal } from '#kernel';
 import type { BodyMemory, UnfinishedBody } from './body-memory.js';
 
 /**
- * A body that its reader keeps in memory until all of it has arrived: its bytes count in the memory of unfinished bodies
- * from the moment that they are read. Nothing is read before somebody reads the stream, so a request without permission
- * costs nothing. It ends with a refusal if the memory does not suffice.
+ * A body that its reader keeps in memory until it is complete. Its bytes count as memory of unfinished bodies while
+ * they are kept. Bytes are read only when the stream is read, so a request without permission costs nothing. The stream
+ * ends with a refusal if the memory does not suffice.
  */
 export class BudgetedBody extends Readable {
   private readonly body: UnfinishedBody;
@@ -23,7 +23,7 @@ export class BudgetedBody extends Readable {
       this.destroy(refusal);
     };
     this.body = { caller, bytes: 0, refuse };
-    // Its reader may have gone; without a listener an error would end the process.
+    // Without a listener, an error after the reader has stopped would end the process.
     this.on('error', () => undefined);
   }
 

@@ -52,7 +52,7 @@ describe('the body of a request', () => {
     expect(answer.status).toBe(201);
   });
 
-  it('is invited with 100 Continue only after the headers are accepted', async () => {
+  it('is requested with 100 Continue only after the headers are accepted', async () => {
     const accepted = request(server, { 'content-length': 2, expect: '100-continue' });
     expect((await accepted.answer()).status).toBe(100);
     expect((await accepted.send('{}').answer()).status).toBe(422);
@@ -89,7 +89,7 @@ describe('the body of a request', () => {
     expect((await connection.answer()).status).toBe(200);
   });
 
-  it('that ends before its length changes nothing and leaves the server alive', async () => {
+  it('is ignored if it ends before its length, and the server continues', async () => {
     const text = JSON.stringify(resource('organizations', { name: 'cut', email: 'ops@acme.test' }));
     const connection = request(server, { 'content-length': text.length + 1 }).send(text);
     connection.destroy();
@@ -117,7 +117,7 @@ describe('an unfinished body', () => {
     }
   });
 
-  describe('in a server with little memory for them', () => {
+  describe('if the server has little memory', () => {
     let server: TestServer;
     let member: string;
 
@@ -129,13 +129,13 @@ describe('an unfinished body', () => {
 
     afterAll(() => server.close());
 
-    /** Sends some of a body, and not its end. */
-    const hold = (bytes: number, token?: string): RawConnection =>
+    /** Sends the beginning of a body without its end. */
+    const sendPart = (bytes: number, token?: string): RawConnection =>
       request(server, { 'content-length': 250 * KIB }, token).send('x'.repeat(bytes));
 
-    it('gets 429 if its caller holds more than a caller may', async () => {
-      const held = [hold(200 * KIB), hold(200 * KIB)];
-      const { status, headers, body } = await Promise.race(held.map((connection) => connection.answer()));
+    it('gets 429 if its caller exceeds the limit of a caller', async () => {
+      const connections = [sendPart(200 * KIB), sendPart(200 * KIB)];
+      const { status, headers, body } = await Promise.race(connections.map((connection) => connection.answer()));
       expect([status, headers['retry-after']]).toEqual([429, '1']);
       expect(detailOf(body)).toMatch(/hold too much memory/);
     });
@@ -151,17 +151,17 @@ describe('an unfinished body', () => {
         .send('x'.repeat(350 * KIB))
         .answer();
       expect([status, detailOf(body)]).toEqual([429, expect.stringMatching(/hold too much memory/)]);
-      // Its bytes have been forgotten.
+      // Its bytes are no longer counted.
       expect((await server.patch('/api/v2/organizations/acme', resource('organizations', {}))).status).toBe(200);
     });
 
     it('gets 503 if the memory is full and its caller uses most of it, while other requests continue', async () => {
-      const greedy = [hold(140 * KIB, member), hold(140 * KIB, member)];
-      const others = [hold(130 * KIB), hold(120 * KIB)];
+      const greedy = [sendPart(140 * KIB, member), sendPart(140 * KIB, member)];
+      const otherConnections = [sendPart(130 * KIB), sendPart(120 * KIB)];
       const { status, headers } = await Promise.race(greedy.map((connection) => connection.answer()));
       expect([status, headers['retry-after']]).toEqual([503, '1']);
       expect((await server.patch('/api/v2/organizations/acme', resource('organizations', {}))).status).toBe(200);
-      expect(others).toHaveLength(2);
+      expect(otherConnections).toHaveLength(2);
     });
   });
 });

@@ -9,7 +9,7 @@ import { BudgetedBody } from './budgeted-body.http.js';
 import { requireUploadRate, type UploadLimits } from './upload-rate.http.js';
 
 export type BodyLimits = {
-  /** Bytes of a JSON body, unless the route's options say otherwise. */
+  /** Bytes of a JSON body, unless the options of the route set another limit. */
   readonly bodyBytes: number;
   /** Time for a JSON body to arrive. */
   readonly bodyMs: number;
@@ -18,7 +18,10 @@ export type BodyLimits = {
 
 const KIB = 1024;
 
-/** Returns the size of a request's body in bytes: 0 if it has none, Infinity if its headers do not say (RFC 9112 §6.3). */
+/**
+ * Returns the size of a request's body in bytes: 0 without a body, Infinity if the headers do not contain the size (RFC
+ * 9112 §6.3).
+ */
 export const getContentLength = (headers: IncomingHttpHeaders): number =>
   headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : Infinity;
 
@@ -50,7 +53,7 @@ const sendContinue = ({ headers }: FastifyRequest, { raw }: FastifyReply): void 
   if (headers.expect?.toLowerCase() === '100-continue') raw.writeContinue();
 };
 
-/** Checks what the headers say about a JSON body. A request without a body may have any media type. */
+/** Checks the headers of a JSON body. A request without a body may have any media type. */
 const checkJsonHeaders = ({ headers }: FastifyRequest, limit: number): void => {
   const length = getContentLength(headers);
   if (length === 0) {
@@ -78,7 +81,7 @@ const readBody = (
       clearTimeout(timer);
       memory.remove(body);
       content.off('data', take).off('end', finish).off('error', fail).off('close', cutShort);
-      // Without a listener the rest is read and dropped, as far as the connection's limits allow.
+      // Without a listener the rest is read and dropped, up to the limits of the connection.
       content.on('error', () => undefined).resume();
     };
     const refuse = (error: Refusal): void => {
@@ -101,7 +104,7 @@ const readBody = (
     content.on('data', take).once('end', finish).once('error', fail).once('close', cutShort);
   });
 
-/** Reads bodies as the options of their routes say: JSON, or a stream of bytes. */
+/** Reads bodies as JSON or as a stream of bytes, depending on the options of the route. */
 export const readBodies = (fastify: FastifyInstance, limits: BodyLimits): void => {
   const memory = new BodyMemory(limits.bodyMemory);
   const parse = fastify.getDefaultJsonParser('error', 'error');
@@ -137,7 +140,7 @@ export const readBodies = (fastify: FastifyInstance, limits: BodyLimits): void =
   });
   fastify.addContentTypeParser([JSON_API, 'application/json'], async (request: FastifyRequest, payload: Readable) => {
     const bytes = await readBody(request, payload, limitOf(optionsOf(request)), limits, memory);
-    // An empty body is no body: clients send `Transfer-Encoding: chunked` with nothing in it.
+    // An empty body counts as no body: some clients send `Transfer-Encoding: chunked` without content.
     if (bytes.length === 0) return undefined;
     return new Promise((resolve, reject) => {
       void parse(request, bytes.toString('utf8'), (error, parsed) => {

@@ -14,8 +14,8 @@ const createTooSlowRefusal = ({ uploadBytesPerSecond: rate, uploadWindowMs: wind
 };
 
 /**
- * Ends an upload that arrives more slowly than the limit. Time in which the server is the slower side does not count:
- * then the request's buffer is full.
+ * Ends an upload that arrives more slowly than the limit. Time in which the server is slower than the client does not
+ * count: the buffer of the request is full then.
  */
 export const requireUploadRate = (request: IncomingMessage, response: ServerResponse, limits: UploadLimits): void => {
   const { socket } = request;

@@ -6,19 +6,24 @@ const POLICY = 'data-retention-policy';
 
 const MISSING_ATTRIBUTES: ReadonlySet<string> = new Set([POLICY]);
 
-/** A policy of the time before this edition was chosen is neither shown, nor told of, nor kept to. */
+/**
+ * Removes a data retention policy from a resource. A site may have policies from before it chose this edition; they
+ * have no effect.
+ */
 const withoutPolicy = (resource: JsonObject): JsonObject => {
   const { attributes, relationships } = resource;
   const related = isObject(relationships) && POLICY in relationships;
-  const told = isObject(attributes) && 'changes' in attributes;
+  const hasChanges = isObject(attributes) && 'changes' in attributes;
   return {
     ...resource,
-    ...(told && { attributes: { ...attributes, changes: removeChanges(MISSING_ATTRIBUTES, attributes['changes']) } }),
+    ...(hasChanges && {
+      attributes: { ...attributes, changes: removeChanges(MISSING_ATTRIBUTES, attributes['changes']) },
+    }),
     ...(related && { relationships: { ...relationships, [POLICY]: { data: null } } }),
   };
 };
 
-/** What documents lack in the hosted edition, whichever endpoint they are of: data retention (contract §4.3). */
+/** Removes data retention from all documents, which the hosted edition does not have (contract §4.3). */
 @Injectable()
 export class HostedInterceptor implements NestInterceptor {
   intercept(_context: ExecutionContext, next: CallHandler): Observable<unknown> {

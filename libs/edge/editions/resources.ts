@@ -9,7 +9,7 @@ const mapAll = (resources: unknown, change: ResourceChange): unknown => {
   return isObject(resources) ? change(resources) : resources;
 };
 
-/** A JSON:API document with each of its resources changed; what is none stays as it is. */
+/** Returns a JSON:API document with each of its resources changed. Any other body is returned unchanged. */
 export const mapResources = (document: unknown, change: ResourceChange): unknown => {
   if (!isObject(document) || !('data' in document)) return document;
   const { data, included } = document;
@@ -20,7 +20,7 @@ export const mapResources = (document: unknown, change: ResourceChange): unknown
   };
 };
 
-/** The `changes` that an entry of a workspace's history tells of, without those of fields that an edition lacks. */
+/** Removes fields that an edition does not have from the `changes` of a history entry. */
 export const removeChanges = (missing: ReadonlySet<string>, changes: unknown): unknown =>
   Array.isArray(changes)
     ? changes.filter((change: unknown) => !isObject(change) || !missing.has(change['field'] as string))

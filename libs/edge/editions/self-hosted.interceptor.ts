@@ -6,7 +6,10 @@ import { removeChanges, isObject, mapResources, type JsonObject } from './resour
 /** Health assessments belong to the other editions: this one neither accepts nor returns them (contract §2.3). */
 const MISSING_ATTRIBUTES: ReadonlySet<string> = new Set(['assessments-enabled', 'assessments-enforced']);
 
-/** Readers of trails look here whether there is one (clients.md §6): not in this edition (contract §5). */
+/**
+ * Clients check this entitlement before they read the audit trail (clients.md §6). This edition has no audit trail
+ * (contract §5).
+ */
 const AUDIT_ENTITLEMENT = 'audit-logging';
 
 const hideAuditEntitlement = (name: string, value: unknown): unknown => {
@@ -24,7 +27,7 @@ const withoutAttributes = (resource: JsonObject): JsonObject => {
 
 const removeAttributes = (document: unknown): unknown => mapResources(document, withoutAttributes);
 
-/** What documents and requests lack in the self-hosted edition, whichever endpoint they are of. */
+/** Removes attributes that the self-hosted edition does not have from all documents and requests. */
 @Injectable()
 export class SelfHostedInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {

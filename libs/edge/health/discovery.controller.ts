@@ -1,8 +1,8 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { Public } from '#access';
 
-// No `login.v1`: there is no OAuth server here, and only without one does `terraform login` ask for a token to paste.
-// Bytes, because Fastify adds a charset to texts and the CLI takes exactly `application/json` (clients.md §7).
+// Without `login.v1`, because there is no OAuth server: `terraform login` then asks for a token. A buffer, because
+// Fastify adds a charset to strings, and the CLI accepts exactly `application/json` (clients.md §7).
 const SERVICES = Buffer.from(
   JSON.stringify({
     'modules.v1': '/api/registry/v1/modules/',

@@ -7,7 +7,7 @@ import { Readiness } from './server.readiness.js';
 
 const CACHE_TIME_FACTOR = 10;
 
-/** For load balancers, orchestrators and Prometheus. */
+/** Serves load balancers, orchestrators and Prometheus. */
 @Controller()
 @Public()
 export class HealthController {
@@ -19,7 +19,7 @@ export class HealthController {
     private readonly readiness: Readiness,
   ) {}
 
-  /** The process runs. */
+  /** Responds 200 while the process runs. */
   @Get('healthz')
   @ConfigureRoute({ isUnlimited: true })
   @Header('content-type', 'application/json')
@@ -27,13 +27,15 @@ export class HealthController {
     return '{"status":"ok"}';
   }
 
-  /** Answers 200 if the process can serve: the database answers, and the process is not about to stop. Otherwise 503. */
+  /**
+   * Responds 200 if the process can serve: the database responds and the process is not about to stop. Otherwise 503.
+   */
   @Get('readyz')
   @ConfigureRoute({ isUnlimited: true })
   @Header('content-type', 'application/json')
   async ready(): Promise<string> {
     if (this.readiness.isStopping) throw unavailable('This server is stopping. Use another one.', 1);
-    // Requests at the same time share one statement: this route has no rate limit.
+    // Concurrent requests share one statement, because this route has no rate limit.
     this.check ??= this.database.rows(sql`select 1 as one`).finally(() => (this.check = null));
     await this.check;
     return '{"status":"ok"}';
@@ -51,7 +53,8 @@ export class HealthController {
     try {
       return await text;
     } finally {
-      // Used again for ten times as long as it took: this route has no rate limit, and needs a tenth of a core at most.
+      // The text is reused for ten times as long as it took to render. This route has no rate limit, and so needs at
+      // most a tenth of a core.
       const took = performance.now() - now;
       this.rendered = { text, until: now + CACHE_TIME_FACTOR * took };
     }

@@ -4,16 +4,20 @@ import { ConfigureRoute, Public } from '#access';
 @Controller('api/v2')
 @Public()
 export class PingController {
-  /** What clients ask first; the `cloud` block wants API version 2.5 at least (clients.md §2, §7). */
+  /**
+   * Responds to the first request of most clients. The `cloud` block requires API version 2.5 or later (clients.md §2,
+   * §7).
+   */
   @Get('ping')
   @HttpCode(204)
   @ConfigureRoute({ announcesRateLimit: true })
   @Header('TFP-API-Version', '2.6')
   @Header('TFP-AppName', 'Cadastre')
   @Header('X-TFE-Version', 'Cadastre')
-  // terraform-provider-tfe offers a resource from a release of Terraform Enterprise on: `tfe_org_max_token_ttl_policy` from 2.0.1.
+  // terraform-provider-tfe offers some resources only from a release of Terraform Enterprise, for example
+  // `tfe_org_max_token_ttl_policy` from 2.0.1.
   @Header('X-TFE-Current-Version', '2.0.1')
   ping(): void {
-    // The headers are the answer.
+    // The response consists of headers.
   }
 }

@@ -9,7 +9,7 @@ export class Readiness {
     return this.stopping;
   }
 
-  /** From now on /readyz answers 503; requests are still served. */
+  /** Makes /readyz respond 503. Requests are still served. */
   startStopping(): void {
     this.stopping = true;
   }

@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterEach(() => open.splice(0).forEach((connection) => connection.destroy()));
 afterAll(() => server.close());
 
-/** Sends the head of a request, no byte of its body, and returns the answer. */
+/** Sends the head of a request without its body, and returns the response. */
 const answerToHead = (
   line: string,
   token: string | null,
@@ -38,7 +38,7 @@ const answerToHead = (
   return connection.request(line, { 'content-type': 'application/json', ...authorization, ...headers }).answer();
 };
 
-describe('before it reads a body, the server', () => {
+describe('the server, before it reads a body', () => {
   const routes = [
     'POST /api/v2/organizations',
     'PATCH /api/v2/organizations/acme',
@@ -61,7 +61,7 @@ describe('before it reads a body, the server', () => {
     expect((await answerToHead(line, 'nobody.atlasv1.token')).status).toBe(401);
   });
 
-  it('answers 404 to a large state if the caller has no permission', async () => {
+  it('refuses a large state with 404 if the caller has no permission', async () => {
     const workspace = await makeWorkspace(server, 'acme', 'vault');
     const { token } = await makeMember(server, 'acme', 'reader');
     for (const id of [workspace, 'ws-none']) {
@@ -114,13 +114,13 @@ describe('a route', () => {
 
   afterAll(() => close());
 
-  it('that sets no option needs a token', async () => {
+  it('requires a token by default', async () => {
     expect((await api.as(null).post('/silent', {})).status).toBe(401);
     expect((await api.as(null).post('/silent')).status).toBe(401);
     expect((await api.post('/silent', {})).status).toBe(201);
   });
 
-  it('needs none if it or its controller is public', async () => {
+  it('requires no token if it or its controller is public', async () => {
     for (const path of ['/open', '/all']) {
       for (const body of [undefined, {}]) expect((await api.as(null).post(path, body)).status).toBe(201);
     }

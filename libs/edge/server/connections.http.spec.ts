@@ -41,7 +41,7 @@ describe('a slow client', () => {
 
   afterAll(() => server.close());
 
-  it('gets 408 if its headers take too long, however slowly bytes arrive', async () => {
+  it('gets 408 if its headers take too long, even if bytes arrive', async () => {
     const connection = connectTo(server).send('GET /api/v2/ping HTTP/1.1\r\nHost: localhost\r\n');
     const dripping = setInterval(() => connection.send('x'), 50);
     const { status, headers, body } = await connection.answer();
@@ -85,7 +85,7 @@ describe('a slow client', () => {
 
     afterAll(() => close());
 
-    // The first bytes of a handshake: its type, the version and a length that never comes (RFC 8446 §5.1).
+    // The first bytes of a handshake: its type, the version and an incomplete length (RFC 8446 §5.1).
     it.each([
       ['never starts its handshake', ''],
       ['never finishes its handshake', '\u0016\u0003\u0001\u0002\u0000\u0001'],
@@ -119,7 +119,7 @@ describe('a slow client', () => {
       if (sent < pieces) connection.send('x'.repeat(1_000));
       sent += 1;
     }, 100);
-    // The server has read the whole body, and refuses it because it is not a SHA256SUMS file.
+    // The server reads the complete body, and refuses it because it is not a SHA256SUMS file.
     const { status } = await connection.answer();
     clearInterval(sending);
     expect([status, sent >= pieces]).toEqual([422, true]);
@@ -152,7 +152,7 @@ describe('a refused body', () => {
   const refused = (length: number): RawConnection =>
     connectTo(server).request('POST /api/v2/organizations', { 'content-length': length });
 
-  it('reaches a client that sends all of it before it reads, and the connection closes', async () => {
+  it('can be sent completely before the client reads the response, and the connection closes', async () => {
     const connection = refused(3 * MIB).pause();
     await connection.sendAll([Buffer.alloc(MIB), Buffer.alloc(MIB), Buffer.alloc(MIB)]);
     const { status, headers } = await connection.resume().answer();
@@ -169,13 +169,13 @@ describe('a refused body', () => {
     await expect(connection.closed).resolves.toBeUndefined();
   });
 
-  it('is not waited for', async () => {
+  it('does not delay the response', async () => {
     const connection = refused(3 * MIB);
     expect((await connection.answer()).status).toBe(401);
     await connection.closed;
   });
 
-  it('keeps the connection if it is short', async () => {
+  it('keeps the connection open if it is short', async () => {
     const connection = refused(4).send('{}');
     const { status, headers } = await connection.answer();
     expect([status, headers['connection']]).not.toEqual([401, 'close']);
@@ -188,7 +188,7 @@ describe('connections', () => {
   const probe = async (server: TestServer): Promise<number> =>
     (await connectTo(server).request('GET /healthz').answer()).status;
 
-  it('above the limit get 503 and close, until others end', async () => {
+  it('above the limit get 503 and are closed, until other connections end', async () => {
     const server = await startTestServer({ limits: { connections: 2 } });
     try {
       const [first, second] = [connectTo(server), connectTo(server)];

@@ -14,7 +14,7 @@ export type ConnectionLimits = {
   readonly headersMs: number;
   /** Time without a byte in either direction. */
   readonly idleMs: number;
-  /** What the server reads and drops of a body after it has answered, before it closes the connection. */
+  /** Bytes that the server still reads and drops of a body after the response, before it closes the connection. */
   readonly drainBytes: number;
   readonly drainMs: number;
 };
@@ -22,11 +22,11 @@ export type ConnectionLimits = {
 /** Connections above the limit that still get a refusal instead of a reset. */
 const MAX_CONCURRENT_REFUSALS = 100;
 
-/** Returns options of Node's HTTP server; those of TLS are harmless without it. */
+/** Returns options of Node's HTTP server. The TLS options have no effect without TLS. */
 export const buildServerOptions = ({ headersMs }: ConnectionLimits): object => ({
   headersTimeout: headersMs,
   handshakeTimeout: headersMs,
-  // Node looks for expired requests this often.
+  // Node checks for expired requests at this interval.
   connectionsCheckingInterval: Math.min(headersMs, 1_000),
 });
 
@@ -37,12 +37,13 @@ const clientErrors: Readonly<Record<string, () => Refusal>> = {
 };
 
 /**
- * Answers requests that Node's HTTP parser refuses: incomplete headers, headers that are too large, and bytes that are not HTTP.
+ * Responds to requests that Node's HTTP parser refuses: incomplete headers, headers that are too large, and bytes that
+ * are not HTTP.
  */
 export const refuseBrokenRequest = (error: { readonly code?: string }, socket: Socket): void => {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   if (error.code === 'ERR_TLS_HANDSHAKE_TIMEOUT') {
-    // An answer would wait for the handshake, and the connection with it.
+    // A response would have to wait for the handshake.
     socket.destroy();
     return;
   }
@@ -65,8 +66,8 @@ const isIn = (list: BlockList, address: string): boolean => list.check(address, 
 const isSecure = (server: Server): boolean => 'setSecureContext' in server;
 
 /**
- * Limits the number of connections. The first request of a connection above a limit gets 503 with `Retry-After`, and the
- * connection closes; far above the limit, Node closes connections at once.
+ * Limits the number of connections. The first request of a connection above a limit gets 503 with `Retry-After`, and
+ * the connection closes. Far above the limit, Node closes connections at once.
  */
 const limitConnections = (
   fastify: FastifyInstance,
@@ -80,11 +81,11 @@ const limitConnections = (
   let total = 0;
 
   const count = (address: string, change: 1 | -1): number => {
-    const now = (perAddress.get(address) ?? 0) + change;
-    if (now === 0) perAddress.delete(address);
-    else perAddress.set(address, now);
+    const current = (perAddress.get(address) ?? 0) + change;
+    if (current === 0) perAddress.delete(address);
+    else perAddress.set(address, current);
     total += change;
-    return now;
+    return current;
   };
 
   server.maxConnections = limits.connections + MAX_CONCURRENT_REFUSALS;
@@ -108,7 +109,7 @@ const limitConnections = (
   });
 };
 
-/** Reads and drops the rest of a body that was answered early, up to the limits, and then closes the connection. */
+/** Reads and drops the rest of a body after an early response, up to the limits, and then closes the connection. */
 const drain = (request: IncomingMessage, { drainBytes, drainMs }: ConnectionLimits): void => {
   const { socket } = request;
   let dropped = 0;
@@ -120,7 +121,7 @@ const drain = (request: IncomingMessage, { drainBytes, drainMs }: ConnectionLimi
   const stop = (): void => {
     clearTimeout(timer);
     socket.off('data', drop);
-    // Half closed already: the answer said that the connection closes.
+    // The server has already ended its side, because the response announced the end of the connection.
     if (socket.writableEnded) socket.destroy();
   };
   socket.on('data', drop);
@@ -128,8 +129,8 @@ const drain = (request: IncomingMessage, { drainBytes, drainMs }: ConnectionLimi
 };
 
 /**
- * Lets clients that send all of a body before they read see an answer that comes earlier. Node would destroy the
- * connection with the answer, or read the rest for ever (RFC 9112 §9.6).
+ * Keeps the connection open after an early response, for clients that send the complete body before they read. Node
+ * would destroy the connection with the response, or read the rest without a limit (RFC 9112 §9.6).
  */
 const closeAfterUnreadBodies = (server: Server, limits: ConnectionLimits): void => {
   const latest = new WeakMap<Socket, IncomingMessage>();
@@ -150,7 +151,7 @@ const closeAfterUnreadBodies = (server: Server, limits: ConnectionLimits): void 
   });
 };
 
-/** Applies the limits of connections and of requests that are slow, unfinished or refused. */
+/** Applies the limits for connections and for requests that are slow, unfinished or refused. */
 export const guardConnections = (
   fastify: FastifyInstance,
   trustedProxies: readonly string[],
@@ -160,6 +161,6 @@ export const guardConnections = (
   limitConnections(fastify, server, trustedProxies, limits);
   closeAfterUnreadBodies(server, limits);
   serializeRequests(server);
-  // The body's reader sends `100 Continue`, after the server has accepted the headers.
+  // The reader of the body sends `100 Continue` after the server has accepted the headers.
   server.on('checkContinue', (request, response) => server.emit('request', request, response));
 };

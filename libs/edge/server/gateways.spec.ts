@@ -25,8 +25,8 @@ import {
 import { EdgeModule } from '../edge.module.js';
 import { createHttpServer } from './http.server.js';
 
-// What one gateway remembers of a caller must not outlive what another one takes away: every request is sent to the
-// first until it knows the caller, then access changes through the second, and the very next request is looked at.
+// A gateway caches callers. Each test sends requests to the first gateway until it has cached the caller, changes the
+// access through the second gateway, and checks the next request.
 
 @Module({})
 class OtherGateway {}
@@ -67,17 +67,17 @@ const person = async (username: string): Promise<{ readonly id: string; readonly
   return { id, token: await issueUserToken(store, runtime.ids, id, 'for a test') };
 };
 
-describe('two gateways over one database', () => {
-  it('show what was written through either', async () => {
+describe('two gateways of one database', () => {
+  it('both show changes that were made through either', async () => {
     await makeOrganization(second, 'shared');
     const one = expectStatus(await first.get('/api/v2/organizations/shared'), 200);
     expect((await second.get('/api/v2/organizations/shared')).body).toEqual(one.body);
   });
 
-  it('turn a token away as soon as the other has revoked it, whatever is asked', async () => {
+  it('refuse a token after the other gateway has revoked it, for every kind of request', async () => {
     const { ownersTeam } = await makeOrganization(first, 'revoking');
     const { id } = (await first.get('/api/v2/account/details')).body.data;
-    const asks: readonly ((api: ApiTestClient) => ReturnType<ApiTestClient['get']>)[] = [
+    const requests: readonly ((api: ApiTestClient) => ReturnType<ApiTestClient['get']>)[] = [
       (api) => api.get('/api/v2/account/details'),
       (api) => api.get('/api/v2/organizations'),
       (api) => api.get('/api/v2/organizations/revoking'),
@@ -91,29 +91,29 @@ describe('two gateways over one database', () => {
       (api) => api.delete('/api/v2/organizations/revoking'),
     ];
     const path = `/api/v2/teams/${ownersTeam}/authentication-token`;
-    for (const [index, ask] of asks.entries()) {
+    for (const [index, send] of requests.entries()) {
       const holder = first.as(await makeToken(second, path));
       expectStatus(await holder.get('/api/v2/account/details'), 200);
       expectStatus(await second.delete(path), 204);
-      expect([index, (await ask(holder)).status]).toEqual([index, 401]);
+      expect([index, (await send(holder)).status]).toEqual([index, 401]);
     }
-    const left = expectStatus(await first.get('/api/v2/organizations/revoking/projects'), 200).body;
-    expect(left.data).toHaveLength(1);
+    const projects = expectStatus(await first.get('/api/v2/organizations/revoking/projects'), 200).body;
+    expect(projects.data).toHaveLength(1);
   });
 
-  it('turn away who has nothing, as well: finding nothing is no answer for them', async () => {
+  it('refuse a revoked token even if the response would be empty', async () => {
     const { id, token } = await person('nobody');
     const path = `/api/v2/users/${id}/authentication-tokens`;
     const holder = first.as(token);
     expect(expectStatus(await holder.get('/api/v2/organizations'), 200).body.data).toEqual([]);
     const [own] = expectStatus(await holder.get(path), 200).body.data as readonly { readonly id: string }[];
     expectStatus(await second.delete(`/api/v2/authentication-tokens/${own?.id}`), 204);
-    for (const asked of ['/api/v2/organizations', '/api/v2/organizations/nowhere', '/api/v2/workspaces/ws-nowhere']) {
-      expect([asked, (await holder.get(asked)).status]).toEqual([asked, 401]);
+    for (const address of ['/api/v2/organizations', '/api/v2/organizations/nowhere', '/api/v2/workspaces/ws-nowhere']) {
+      expect([address, (await holder.get(address)).status]).toEqual([address, 401]);
     }
   });
 
-  it('turn a token away when its successor comes, and when its organization goes', async () => {
+  it('refuse a token that was replaced, and a token of a deleted organization', async () => {
     await makeOrganization(first, 'going');
     const path = '/api/v2/organizations/going/authentication-token';
     const old = first.as(await makeToken(second, path));
@@ -125,7 +125,7 @@ describe('two gateways over one database', () => {
     expect((await young.get('/api/v2/organizations/going')).status).toBe(401);
   });
 
-  it('let somebody in as soon as they are given access', async () => {
+  it('grant access at once after it was given', async () => {
     const { store, runtime } = first;
     const { id, token } = await person('newcomer');
     const newcomers = [first.as(token), second.as(token)];
@@ -135,7 +135,7 @@ describe('two gateways over one database', () => {
     for (const api of newcomers) expect((await api.get('/api/v2/organizations/welcoming')).status).toBe(200);
   });
 
-  it('let nobody do what they may no longer do, from the next request on', async () => {
+  it('refuse actions at once after the permission was removed', async () => {
     const { ownersTeam } = await makeOrganization(second, 'leaving');
     const team = await makeTeam(second, 'leaving', 'openers', { 'organization-access': { 'manage-projects': true } });
     const flags = resource('teams', { 'organization-access': { 'manage-projects': false } });
@@ -155,56 +155,56 @@ describe('two gateways over one database', () => {
         ),
         200,
       );
-      const doors = [first.as(leaver.token), second.as(leaver.token)];
+      const clients = [first.as(leaver.token), second.as(leaver.token)];
       const path = '/api/v2/organizations/leaving/projects';
-      for (const [n, api] of doors.entries()) {
+      for (const [n, api] of clients.entries()) {
         expectStatus(await api.post(path, resource('projects', { name: `${name} ${n}` })), 201);
       }
       expect([name, [200, 204]]).toEqual([name, expect.arrayContaining([(await end(leaver)).status])]);
-      for (const api of doors) {
+      for (const api of clients) {
         expectStatus(await api.post(path, resource('projects', { name: 'Mine' })), 404);
         expect((await api.get('/api/v2/account/details')).status).toBe(200);
       }
     }
     const owner = await makeMember(second, 'leaving', 'owner', [ownersTeam]);
-    const doors = [first.as(owner.token), second.as(owner.token)];
-    for (const api of doors) expectStatus(await api.get('/api/v2/organizations/leaving'), 200);
+    const clients = [first.as(owner.token), second.as(owner.token)];
+    for (const api of clients) expectStatus(await api.get('/api/v2/organizations/leaving'), 200);
     expectStatus(await second.delete(`/api/v2/organization-memberships/${owner.membership}`), 204);
-    for (const api of doors) {
+    for (const api of clients) {
       expectStatus(await api.patch('/api/v2/organizations/leaving', resource('organizations', { name: 'mine' })), 404);
       expectStatus(await api.post('/api/v2/organizations/leaving/authentication-token'), 404);
       expectStatus(await api.get('/api/v2/organizations/leaving'), 404);
     }
   });
 
-  it('close an organization to tokens of users as soon as its owners say so', async () => {
+  it('refuse user tokens at once after the owners have disabled them for an organization', async () => {
     await makeOrganization(second, 'closing');
     const member = await makeMember(second, 'closing', 'shut-out');
-    const doors = [first.as(member.token), second.as(member.token)];
-    for (const api of doors) expectStatus(await api.get('/api/v2/organizations/closing'), 200);
-    const closed = (is: boolean) => resource('organizations', { 'user-tokens-enabled': !is });
-    expectStatus(await second.patch('/api/v2/organizations/closing', closed(true)), 200);
-    for (const api of doors) expectStatus(await api.get('/api/v2/organizations/closing'), 401);
-    expectStatus(await second.patch('/api/v2/organizations/closing', closed(false)), 200);
-    for (const api of doors) expect((await api.get('/api/v2/organizations/closing')).status).toBe(200);
+    const clients = [first.as(member.token), second.as(member.token)];
+    for (const api of clients) expectStatus(await api.get('/api/v2/organizations/closing'), 200);
+    const userTokens = (areEnabled: boolean) => resource('organizations', { 'user-tokens-enabled': areEnabled });
+    expectStatus(await second.patch('/api/v2/organizations/closing', userTokens(false)), 200);
+    for (const api of clients) expectStatus(await api.get('/api/v2/organizations/closing'), 401);
+    expectStatus(await second.patch('/api/v2/organizations/closing', userTokens(true)), 200);
+    for (const api of clients) expect((await api.get('/api/v2/organizations/closing')).status).toBe(200);
   });
 
-  it('let in at both doors who has accepted at one', async () => {
+  it('both grant access after an invitation was accepted through one', async () => {
     const { ownersTeam } = await makeOrganization(second, 'hosting');
     const host = await makeMember(second, 'hosting', 'host', [ownersTeam]);
     const body = resource('organization-memberships', { email: 'visitor@people.test' });
     const path = '/api/v2/organizations/hosting/organization-memberships';
     const { id } = expectStatus(await host.post(path, body), 201).body.data;
-    // The inviter sees no account before the invitation is accepted; site administrators do.
+    // The inviter cannot see the account before the invitation is accepted; site administrators can.
     const { relationships } = expectStatus(await second.get(`/api/v2/organization-memberships/${id}`), 200).body.data;
     const token = await makeToken(second, `/api/v2/users/${relationships.user.data.id}/authentication-tokens`);
-    const doors = [first.as(token), second.as(token)];
-    for (const api of doors) expectStatus(await api.get('/api/v2/organizations/hosting'), 404);
+    const clients = [first.as(token), second.as(token)];
+    for (const api of clients) expectStatus(await api.get('/api/v2/organizations/hosting'), 404);
     expectStatus(await second.as(token).post(`/api/v2/organization-memberships/${id}/actions/accept`), 200);
-    for (const api of doors) expect((await api.get('/api/v2/organizations/hosting')).status).toBe(200);
+    for (const api of clients) expect((await api.get('/api/v2/organizations/hosting')).status).toBe(200);
   });
 
-  it('call people by their new names at once', async () => {
+  it('both show a new username at once', async () => {
     await makeOrganization(second, 'naming');
     const member = await makeMember(second, 'naming', 'old-name');
     const names = async () => {

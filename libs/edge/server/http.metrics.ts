@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Gauge, Histogram, register } from 'prom-client';
 import type { RequestObserver } from './request-observer.http.js';
 
-/** Served at /metrics (docs/reference/metrics.md lists them). */
+/** Served at /metrics (docs/reference/metrics.md lists the metrics). */
 const duration = new Histogram({
   name: 'cadastre_http_request_duration_seconds',
   help: 'Time from the headers of a request to the end of its response',
@@ -20,7 +20,7 @@ const buildInfo = new Gauge({
   labelNames: ['version'],
 });
 
-/** Metrics of the process and of its runtime, once however many servers a process has. */
+/** Collects metrics of the process and the runtime, once for all servers in the process. */
 export const collectProcessMetrics = (version: string): void => {
   buildInfo.set({ version }, 1);
   if (!register.getSingleMetric('process_cpu_seconds_total')) collectDefaultMetrics();

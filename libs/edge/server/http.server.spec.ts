@@ -11,7 +11,7 @@ import { Readiness } from '../health/server.readiness.js';
 import { createHttpServer } from './http.server.js';
 
 let server: TestServer;
-/** One that knows proxies. */
+/** A server with trusted proxies. */
 let trusting: TestServer;
 
 beforeAll(async () => {
@@ -26,20 +26,20 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 type Init = { readonly method?: string; readonly headers?: Record<string, string>; readonly body?: string };
 
-const ask = async (path: string, { headers, ...init }: Init = {}, to = server): Promise<Response> =>
+const send = async (path: string, { headers, ...init }: Init = {}, to = server): Promise<Response> =>
   fetch(`${to.url}${path}`, { ...init, headers: { authorization: `Bearer ${to.adminToken}`, ...headers } });
 
 const post = (contentType: string | null, name: string): Promise<Response> =>
-  ask('/api/v2/organizations', {
+  send('/api/v2/organizations', {
     method: 'POST',
     headers: contentType === null ? {} : { 'content-type': contentType },
     body: JSON.stringify(resource('organizations', { name, email: 'ops@acme.test' })),
   });
 
 describe('a request', () => {
-  it('keeps the id that it came with, in its answer and in the events that it led to', async () => {
+  it('keeps its own id in the response and in the events', async () => {
     const id = '0190F3A0-1111-4222-8333-444455556666';
-    const response = await ask('/api/v2/organizations/acme', {
+    const response = await send('/api/v2/organizations/acme', {
       method: 'PATCH',
       headers: { 'x-request-id': id, 'user-agent': 'a client', 'content-type': 'application/vnd.api+json' },
       body: JSON.stringify(resource('organizations', { 'session-timeout': 5 })),
@@ -55,18 +55,18 @@ describe('a request', () => {
     });
   });
 
-  describe('by way of a proxy', () => {
+  describe('through a proxy', () => {
     let timeout = 10;
 
     const addressOf = async (to: TestServer, forwarded: string): Promise<string | null | undefined> => {
       const change = resource('organizations', { 'session-timeout': (timeout += 1) });
       const headers = { 'content-type': 'application/vnd.api+json', 'x-forwarded-for': forwarded };
       const init = { method: 'PATCH', headers, body: JSON.stringify(change) };
-      expect((await ask('/api/v2/organizations/acme', init, to)).status).toBe(200);
+      expect((await send('/api/v2/organizations/acme', init, to)).status).toBe(200);
       return (await readWholeLog(to.store)).at(-1)?.context.request.address;
     };
 
-    it('has the address of the proxy where that is nobody whom the settings trust', async () => {
+    it('has the address of the proxy if the proxy is not trusted', async () => {
       expect(await addressOf(server, '203.0.113.9')).toBe('127.0.0.1');
     });
 
@@ -79,13 +79,13 @@ describe('a request', () => {
       ['203.0.113.9:4711', '127.0.0.1'],
       [`203.0.113.9, ${'x'.repeat(5_000)}`, '127.0.0.1'],
       ['', '127.0.0.1'],
-    ])('has, of %j, the last one that is no trusted proxy: %s', async (forwarded, address) => {
+    ])('has the last address of %j that is not a trusted proxy: %s', async (forwarded, address) => {
       expect(await addressOf(trusting, forwarded)).toBe(address);
     });
   });
 
-  it('has the name of its program cut where that is no name any more', async () => {
-    await ask('/api/v2/organizations/acme', {
+  it('is recorded with a shortened user agent if that is too long', async () => {
+    await send('/api/v2/organizations/acme', {
       method: 'PATCH',
       headers: { 'user-agent': 'a client'.repeat(1_000), 'content-type': 'application/vnd.api+json' },
       body: JSON.stringify(resource('organizations', { 'session-timeout': 6 })),
@@ -95,11 +95,11 @@ describe('a request', () => {
   });
 
   it.each(['', 'mine', '1', "'; drop table events; --"])(
-    'gets an id where it has none that is one: %j',
-    async (given) => {
+    'gets a new id if its own is missing or no UUID: %j',
+    async (ownId) => {
       const ids = await Promise.all(
         [1, 2].map(async () =>
-          (await ask('/api/v2/ping', { headers: { 'x-request-id': given } })).headers.get('x-request-id'),
+          (await send('/api/v2/ping', { headers: { 'x-request-id': ownId } })).headers.get('x-request-id'),
         ),
       );
       for (const id of ids) expect(id).toMatch(UUID);
@@ -107,9 +107,9 @@ describe('a request', () => {
     },
   );
 
-  it('has an id where it is refused, too', async () => {
+  it('has an id if it is refused', async () => {
     for (const path of ['/api/v2/nothing', '/api/v2/organizations/nobody']) {
-      expect((await ask(path)).headers.get('x-request-id')).toMatch(UUID);
+      expect((await send(path)).headers.get('x-request-id')).toMatch(UUID);
     }
   });
 
@@ -118,7 +118,7 @@ describe('a request', () => {
     'application/vnd.api+json; charset=utf-8',
     'application/json',
     'application/json; charset=UTF-8',
-  ])('may be JSON by the name of %s', async (contentType) => {
+  ])('is accepted as JSON with the media type %s', async (contentType) => {
     const name = `media-${contentType.length}`;
     const response = await post(contentType, name);
     expect(response.status).toBe(201);
@@ -126,7 +126,7 @@ describe('a request', () => {
   });
 
   it.each(['text/plain', 'application/xml', 'application/x-www-form-urlencoded', 'application/octet-stream'])(
-    'is not understood as %s',
+    'is refused with the media type %s',
     async (contentType) => {
       const response = await post(contentType, 'unheard');
       expect(response.status).toBe(415);
@@ -134,12 +134,12 @@ describe('a request', () => {
       const { errors } = (await response.json()) as { errors: unknown[] };
       const detail = expect.stringContaining('Send application/vnd.api+json');
       expect(errors).toMatchObject([{ status: '415', title: 'unsupported media type', detail }]);
-      expect((await ask('/api/v2/organizations/unheard')).status).toBe(404);
+      expect((await send('/api/v2/organizations/unheard')).status).toBe(404);
     },
   );
 
   it('is the same with a slash at its end', async () => {
-    const [plain, slashed] = await Promise.all(['', '/'].map((end) => ask(`/api/v2/organizations/acme${end}`)));
+    const [plain, slashed] = await Promise.all(['', '/'].map((end) => send(`/api/v2/organizations/acme${end}`)));
     expect([plain?.status, await plain?.json()]).toEqual([200, await slashed?.json()]);
   });
 
@@ -149,8 +149,8 @@ describe('a request', () => {
     ['application/x-www-form-urlencoded', ''],
     ['text/plain', ''],
     ['application/octet-stream', ''],
-  ])('without a body may say any media type: %s, %j', async (contentType, body) => {
-    const response = await ask('/api/v2/organizations/acme/authentication-token', {
+  ])('may have any media type if it has no body: %s, %j', async (contentType, body) => {
+    const response = await send('/api/v2/organizations/acme/authentication-token', {
       method: 'POST',
       headers: { 'content-type': contentType },
       ...(body === undefined ? {} : { body }),
@@ -159,7 +159,7 @@ describe('a request', () => {
   });
 });
 
-describe('an answer to what is not there', () => {
+describe('a request for an unknown address', () => {
   it.each([
     ['GET', '/'],
     ['GET', '/api'],
@@ -169,9 +169,9 @@ describe('an answer to what is not there', () => {
     ['POST', '/api/v2/moons'],
     ['PUT', '/api/v2/moons/acme'],
     ['GET', '/api/v1/organizations'],
-  ])('is JSON:API, with or without a token: %s %s', async (method, path) => {
+  ])('gets 404 as JSON:API, with or without a token: %s %s', async (method, path) => {
     for (const caller of [{}, { authorization: '' }]) {
-      const response = await ask(path, { method, headers: caller });
+      const response = await send(path, { method, headers: caller });
       expect(response.status).toBe(404);
       expect(response.headers.get('content-type')).toMatch(/^application\/vnd\.api\+json/);
       expect(await response.json()).toEqual({
@@ -188,28 +188,28 @@ describe('a caller', () => {
     ['a scheme alone', 'Bearer'],
     ['a token that nobody has', 'Bearer nobodys.atlasv1.token'],
     ['two tokens', 'Bearer one two'],
-  ])('is not let in with %s', async (_, authorization) => {
+  ])('is refused with %s', async (_, authorization) => {
     const headers: Record<string, string> = authorization === null ? {} : { authorization };
     const response = await fetch(`${server.url}/api/v2/organizations`, { headers });
     expect(response.status).toBe(401);
     expect(await response.json()).toMatchObject({ errors: [{ status: '401', title: 'unauthorized' }] });
   });
 
-  it('is let in however the scheme is written', async () => {
+  it('is accepted with the scheme in any case', async () => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER ']) {
       const headers = { authorization: `${scheme} ${server.adminToken}` };
-      expect((await ask('/api/v2/account/details', { headers })).status).toBe(200);
+      expect((await send('/api/v2/account/details', { headers })).status).toBe(200);
     }
   });
 });
 
-describe('whoever has no token', () => {
+describe('a caller without a token', () => {
   const get = async (path: string): Promise<{ response: Response; text: string }> => {
     const response = await fetch(`${server.url}${path}`);
     return { response, text: await response.text() };
   };
 
-  it('finds the services, as plain JSON: the CLI takes nothing else', async () => {
+  it('gets the discovery document with exactly the media type that the CLI accepts', async () => {
     const { response, text } = await get('/.well-known/terraform.json');
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json']);
     expect(JSON.parse(text)).toEqual({
@@ -223,7 +223,7 @@ describe('whoever has no token', () => {
     });
   });
 
-  it('gets what clients ask first: the version, in headers alone, and no limit that there is not', async () => {
+  it('gets the API version in the headers of ping, without a rate limit if there is none', async () => {
     const { response, text } = await get('/api/v2/ping');
     expect([response.status, text]).toEqual([204, '']);
     expect(response.headers.get('tfp-api-version')).toBe('2.6');
@@ -233,13 +233,13 @@ describe('whoever has no token', () => {
     expect(response.headers.has('x-ratelimit-limit')).toBe(false);
   });
 
-  it.each(['/healthz', '/readyz'])('is told that all is well: %s', async (path) => {
+  it.each(['/healthz', '/readyz'])('gets 200 from %s', async (path) => {
     const { response, text } = await get(path);
     expect([response.status, text]).toEqual([200, '{"status":"ok"}']);
     expect(response.headers.get('content-type')).toMatch(/^application\/json/);
   });
 
-  it('reads metrics as Prometheus does', async () => {
+  it('gets metrics in the format of Prometheus', async () => {
     const { response, text } = await get('/metrics');
     expect([response.status, response.headers.get('content-type')]).toEqual([
       200,
@@ -251,13 +251,13 @@ describe('whoever has no token', () => {
   });
 });
 
-describe('a process whose database is away', () => {
+describe('a process whose database is down', () => {
   @Module({})
   class NothingBehind {}
 
-  it('lives, and is not ready', async () => {
+  it('is alive and not ready', async () => {
     const { clock, ids, logger } = server.runtime;
-    // The port that nothing may listen on.
+    // No server listens on this port.
     const url = 'postgres://127.0.0.1:1/nowhere';
     const database = new Database({ url, connections: 1, applicationName: 'test' });
     const parts = { store: new EventStore(database, {}, [], clock, ids, Buffer.alloc(32)), clock, ids };

@@ -23,13 +23,13 @@ import { answerUnknownRoutes } from './unknown-routes.hooks.js';
 
 export type HttpServerOptions = {
   readonly tls: { readonly key: string; readonly cert: string } | null;
-  /** Whose `X-Forwarded-For` is believed: addresses, and blocks of them (RFC 4632). None where it is left out. */
+  /** Addresses and networks (RFC 4632) whose `X-Forwarded-For` is trusted. Default: none. */
   readonly trustedProxies?: readonly string[];
-  /** Null, or left out: any number of requests. */
+  /** Default: null, no limits. */
   readonly rateLimits?: { readonly limits: RateLimits; readonly clock: Clock } | null;
-  /** Null, or left out: requests are not logged. */
+  /** Default: null, requests are not logged. */
   readonly requestLog?: RequestObserver | null;
-  /** The product's version, for its metrics. */
+  /** Version of Cadastre, for its metrics. */
   readonly version?: string;
   readonly logger: LoggerService;
   readonly limits?: Partial<HttpLimits>;
@@ -56,21 +56,24 @@ const DEFAULT_LIMITS: HttpLimits = {
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * The request's id: the caller's own where it is a UUID, as the audit trail wants it (contract §2.5), else a new one. Not one
- * in the order of time, as events have: Node makes random ones from a store, at a fraction of the cost.
+ * Returns the caller's own request id if it is a UUID, as the audit trail requires (contract §2.5), else a new one. New
+ * ids are random and not ordered by time like event ids, because Node creates random ids at a fraction of the cost.
  */
-const chooseRequestId = (given: string | string[] | undefined): string =>
-  typeof given === 'string' && UUID.test(given) ? given.toLowerCase() : randomUUID();
+const chooseRequestId = (ownId: string | string[] | undefined): string =>
+  typeof ownId === 'string' && UUID.test(ownId) ? ownId.toLowerCase() : randomUUID();
 
-/** Sets the headers that every answer has, and refuses an address with a NUL: Postgres stores none in a text. */
+/** Sets the headers of all responses, and refuses an address with a NUL, which Postgres cannot store. */
 const addCommonHeaders = (fastify: FastifyInstance): void => {
   fastify.addHook('onRequest', (request, reply, next) => {
     void reply.header('x-request-id', request.id).header('content-type', JSON_API);
-    next(request.url.includes('%00') ? badRequest('The address holds a NUL character') : undefined);
+    next(request.url.includes('%00') ? badRequest('The address contains a NUL character') : undefined);
   });
 };
 
-/** Connections that are busy when a stop begins go with their last answer: as idle ones they would hold it up for 72 s. */
+/**
+ * Closes connections that are busy when the server stops after their last response. As idle connections they would
+ * delay the stop for 72 s.
+ */
 const closeWhenAnswered = (fastify: FastifyInstance): void => {
   let stopping = false;
   fastify.addHook('preClose', (done) => {
@@ -78,13 +81,13 @@ const closeWhenAnswered = (fastify: FastifyInstance): void => {
     done();
   });
   fastify.addHook('onResponse', (_request, _reply, done) => {
-    // Node calls a connection idle only after it has told us of the end of the answer.
+    // Node marks the connection as idle only after this hook.
     if (stopping) setImmediate(() => fastify.server.closeIdleConnections());
     done();
   });
 };
 
-/** An HTTP server over these modules, not yet listening. */
+/** Creates an HTTP server for these modules. It does not listen yet. */
 export const createHttpServer = async (
   root: Type | DynamicModule,
   {
@@ -105,20 +108,20 @@ export const createHttpServer = async (
     clientErrorHandler: refuseBrokenRequest,
     requestIdHeader: false,
     genReqId: (request: IncomingMessage) => chooseRequestId(request.headers['x-request-id']),
-    // A keep-alive connection without a request does not hold up a stop; what has got in is answered.
+    // Idle keep-alive connections do not delay a stop. Accepted requests get their response.
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    // With a slash at the end it is the same address: so terrasnek asks for variables.
+    // terrasnek requests variables with a slash at the end of the path.
     routerOptions: { maxParamLength: 500, ignoreTrailingSlash: true },
-    // Addresses that the router gives up on never reach Nest, nor its filter.
+    // Requests that the router itself refuses never reach Nest and its filter.
     frameworkErrors: (error: { readonly code: string }, _request: unknown, reply: FastifyReply) =>
       sendRefusal(reply, error.code === 'FST_ERR_BAD_URL' ? badRequest('The address is not well-formed') : notFound()),
   });
   const fastify = adapter.getInstance<FastifyInstance>();
-  // A process without routes that need a caller has neither of them.
-  let found: Authenticator | undefined;
+  // A process without routes that require a caller has no authenticator.
+  let cachedAuthenticator: Authenticator | undefined;
   const authenticator = (): Authenticator =>
-    (found ??= app.get<Authenticator, Authenticator>(Authenticator, { strict: false }));
+    (cachedAuthenticator ??= app.get<Authenticator, Authenticator>(Authenticator, { strict: false }));
   collectProcessMetrics(version);
   observeRequests(fastify, [requestMetrics, ...(requestLog ? [requestLog] : [])]);
   await setSecurityHeaders(fastify, { tls: tls !== null });
@@ -132,7 +135,7 @@ export const createHttpServer = async (
   const app: NestFastifyApplication = await NestFactory.create<NestFastifyApplication>(root, adapter, {
     logger,
     abortOnError: false,
-    // Ours are registered above.
+    // The body parsers are registered above.
     bodyParser: false,
   });
   const refused = new RefusalFilter();

@@ -10,7 +10,7 @@ let started: string[];
 let open: ServerResponse[];
 let onStart: () => void;
 
-/** Resolves when so many requests have been handed to the server's handler. */
+/** Resolves when the server's handler has received this number of requests. */
 const whenStarted = (count: number): Promise<void> =>
   new Promise((resolve) => {
     onStart = () => {
@@ -24,7 +24,7 @@ const connect = (): RawConnection => {
   return new RawConnection(`http://127.0.0.1:${port}`);
 };
 
-/** So many requests in one piece. */
+/** Returns this number of requests as one text. */
 const pipeline = (count: number): string =>
   Array.from({ length: count }, (_, n) => `GET /${n} HTTP/1.1\r\nHost: localhost\r\n\r\n`).join('');
 
@@ -49,7 +49,7 @@ afterEach(async () => {
 });
 
 describe('requests that arrive together on one connection', () => {
-  it('are handled one after another, in their order', async () => {
+  it('are handled one after another, in order', async () => {
     connection.send(pipeline(3));
     for (let n = 0; n < 3; n += 1) {
       await whenStarted(n + 1);
@@ -59,7 +59,7 @@ describe('requests that arrive together on one connection', () => {
     }
   });
 
-  it('are all answered if 4 wait', async () => {
+  it('all get a response if 4 wait', async () => {
     connection.send(pipeline(5));
     for (let n = 0; n < 5; n += 1) {
       await whenStarted(n + 1);
@@ -79,10 +79,10 @@ describe('requests that arrive together on one connection', () => {
   it('do not delay requests on other connections', async () => {
     connection.send(pipeline(2));
     await whenStarted(1);
-    const other = connect().send('GET /other HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    const otherConnection = connect().send('GET /other HTTP/1.1\r\nHost: localhost\r\n\r\n');
     await whenStarted(2);
     expect(started).toEqual(['/0', '/other']);
-    other.destroy();
+    otherConnection.destroy();
   });
 
   it('are not started after the connection has ended', async () => {

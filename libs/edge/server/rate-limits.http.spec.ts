@@ -15,7 +15,9 @@ import { ensureUser, issueUserToken } from '#people';
 let server: TestServer;
 let clock: FixedClock;
 
-/** A server for the tests of a block; each test begins with full buckets, and the gateway knows the token. */
+/**
+ * Starts a server for the tests of a block. Each test begins with full buckets and a token that the gateway has cached.
+ */
 const withServer = (env: Record<string, string>): void => {
   beforeAll(async () => {
     clock = new FixedClock();
@@ -57,7 +59,7 @@ const metric = async (name: string, labels: object): Promise<number> => {
 describe('the rate limit of a token', () => {
   withServer({ CADASTRE_RATE_LIMIT: '10' });
 
-  it('answers twice the limit at once and refuses the next request with the headers that clients read', async () => {
+  it('accepts twice the limit at once and refuses the next request with the headers that clients read', async () => {
     const before = await metric('cadastre_rate_limited_requests_total', { limit: 'token' });
     const answers = await repeat(25, account(server));
     expect(statuses(answers)).toEqual({ 200: 20, 429: 5 });
@@ -78,19 +80,19 @@ describe('the rate limit of a token', () => {
     expect(await metric('cadastre_rate_limited_requests_total', { limit: 'token' })).toBe(before + 5);
   });
 
-  it('answers at the limit again as time passes', async () => {
+  it('accepts requests at the limit again as time passes', async () => {
     await repeat(20, account(server));
     clock.pass({ ms: 500 });
     expect(statuses(await repeat(10, account(server)))).toEqual({ 200: 5, 429: 5 });
   });
 
   it('does not refuse requests with another token', async () => {
-    const other = await newUser('grace');
+    const otherClient = await newUser('grace');
     await repeat(30, account(server));
-    expect(statuses(await repeat(5, account(other)))).toEqual({ 200: 5 });
+    expect(statuses(await repeat(5, account(otherClient)))).toEqual({ 200: 5 });
   });
 
-  it('refuses without a statement, whatever the route', async () => {
+  it('refuses without a database statement, whatever the route', async () => {
     await repeat(20, account(server));
     const paths = ['/api/v2/organizations', '/api/v2/nothing', '/api/v2/ping'];
     const statements = await statementsOf(async () => {
@@ -132,7 +134,7 @@ describe('the rate limit of an address', () => {
     expect(statuses([...anonymous, ...unknown])).toEqual({ 401: 10, 429: 2 });
   });
 
-  it('does not refuse a token that the gateway knows', async () => {
+  it('does not refuse a token that the gateway has cached', async () => {
     await repeat(12, account(server.as(null)));
     expect((await account(server)()).status).toBe(200);
   });
@@ -142,12 +144,12 @@ describe('the rate limit of an address', () => {
     const workspace = await makeWorkspace(server, 'acme', 'one');
     expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
     const file = stateFile();
-    const made = expectStatus(
+    const stateVersion = expectStatus(
       await server.post(`/api/v2/workspaces/${workspace}/state-versions`, newStateVersion(file, { inline: false })),
       201,
     ).body.data.attributes;
     await repeat(11, () => server.as(null).get('/.well-known/terraform.json'));
-    const link = new URL(made['hosted-state-upload-url'] as string);
+    const link = new URL(stateVersion['hosted-state-upload-url'] as string);
     const upload = () => server.as(null).put(`${link.pathname}${link.search}`, file.bytes);
     expect((await upload()).status).toBe(429);
     clock.pass({ seconds: 1 });
@@ -157,9 +159,9 @@ describe('the rate limit of an address', () => {
 
 describe('wrong tokens', () => {
   withServer({ CADASTRE_WRONG_TOKEN_LIMIT: '3' });
-  let seen = 0;
-  /** A wrong token that has not been sent before. */
-  const newWrong = () => account(server.as(`wrong-${(seen += 1)}`));
+  let wrongTokens = 0;
+  /** Returns a function that sends a new wrong token. */
+  const newWrong = () => account(server.as(`wrong-${(wrongTokens += 1)}`));
 
   it('are refused with 429 beyond the limit of their address, without a database statement', async () => {
     for (let n = 0; n < 3; n += 1) expectStatus(await newWrong()(), 401);
@@ -174,7 +176,7 @@ describe('wrong tokens', () => {
     expectStatus(await newWrong()(), 401);
   });
 
-  it('are looked up once in ten seconds, however often they come', async () => {
+  it('are looked up once in ten seconds, however often they are sent', async () => {
     const wrong = newWrong();
     expect(await statementsOf(wrong)).toBe(1);
     expect(await statementsOf(() => repeat(2, wrong))).toBe(0);
@@ -182,23 +184,23 @@ describe('wrong tokens', () => {
     expect(await statementsOf(wrong)).toBe(1);
   });
 
-  it('do not lock out a token that the gateway knows, at the same address', async () => {
+  it('do not lock out a token that the gateway has cached, at the same address', async () => {
     for (let n = 0; n < 4; n += 1) await newWrong()();
     expectStatus(await account(server)(), 200);
-    // Also when its identity has to be read again.
+    // Even if the caller of the token has to be read again.
     server.authenticator.forget(server.adminToken);
     expect((await account(server)()).status).toBe(200);
   });
 
   it('do not lock out a new token at the same address if one wrong token is repeated', async () => {
-    const other = await newUser('grace');
+    const otherClient = await newUser('grace');
     const wrong = newWrong();
     expectStatus(await wrong(), 401);
     expect(statuses(await repeat(10, wrong))).toEqual({ 401: 2, 429: 8 });
-    expectStatus(await account(other)(), 200);
+    expectStatus(await account(otherClient)(), 200);
   });
 
-  it('do not keep a token from working that was created through another gateway', async () => {
+  it('do not prevent the use of a token that was created through another gateway', async () => {
     const second = await startAnotherGateway(server);
     try {
       const me = expectStatus(await account(server)(), 200).body.data.id as string;
@@ -226,7 +228,7 @@ describe('the limit of access changes', () => {
   withServer({ CADASTRE_ACCESS_CHANGE_LIMIT: '2' });
 
   it('counts new tokens and changes of an account together, for each caller', async () => {
-    const [one, other] = [await newUser('ada'), await newUser('grace')];
+    const [one, otherUser] = [await newUser('ada'), await newUser('grace')];
     const rename = (api: ApiTestClient, name: string) => () =>
       api.patch('/api/v2/account/update', resource('users', { username: name }));
     const issue = (api: ApiTestClient, id: string) => () => api.post(`/api/v2/users/${id}/authentication-tokens`);
@@ -237,7 +239,7 @@ describe('the limit of access changes', () => {
       'At most 2 tokens or changes of an account per second are accepted from one caller, 4 at once ' +
         '(CADASTRE_ACCESS_CHANGE_LIMIT).',
     );
-    expectStatus(await issue(other, other.id)(), 201);
+    expectStatus(await issue(otherUser, otherUser.id)(), 201);
     expectStatus(await account(one)(), 200);
     clock.pass({ seconds: 1 });
     expectStatus(await rename(one, 'ada-3')(), 200);

@@ -16,7 +16,7 @@ import {
 } from '#access';
 import { RateLimitRefusal, TokenBuckets, type Clock } from '#kernel';
 
-/** Requests per second; null: no limit. Bursts may be twice as large. */
+/** Requests per second; null for no limit. A burst may be twice as large. */
 export type RateLimits = {
   readonly perToken: number | null;
   readonly perAddress: number | null;
@@ -26,7 +26,10 @@ export type RateLimits = {
 const BURST_SECONDS = 2;
 const SECOND_MS = 1_000;
 
-/** The plugin's own store counts in fixed windows, by the machine's clock: twice a burst fits around a window's end. */
+/**
+ * The plugin's own store counts in fixed windows of the system clock, which allow two bursts around the end of a
+ * window.
+ */
 const createBucketStore = (clock: Clock): FastifyRateLimitStoreCtor =>
   class BucketStore implements FastifyRateLimitStore {
     private readonly buckets: TokenBuckets;
@@ -79,10 +82,10 @@ export type RateLimitOptions = {
 };
 
 /**
- * Limits requests before their bodies are read and before any database lookup: per token if this process knows the token
- * to be valid, else per address. Routes that change access are limited per caller too.
+ * Limits requests before their bodies are read and before any database lookup: per token if this process has cached the
+ * token as valid, else per address. Routes that change access are limited per caller too.
  *
- * Each gateway counts by itself.
+ * Each gateway counts separately.
  */
 export const limitRequests = async (
   fastify: FastifyInstance,

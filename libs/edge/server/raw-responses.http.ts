@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { Refusal } from '#kernel';
 import { JSON_API, renderRefusal, getHttpStatus } from '#json-api';
 
-/** Writes a refusal to a connection that has no request to answer, or none that can still be read, and closes it. */
+/** Writes a refusal to a connection that has no readable request, and closes the connection. */
 export const refuseConnection = (socket: Socket, refused: Refusal): void => {
   if (!socket.writable) {
     socket.destroy();

@@ -1,17 +1,17 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AuthenticatedRequest } from '#access';
 
-/** A request that has been answered, or whose client has gone. */
+/** A request whose response has ended, or whose client has disconnected. */
 export type CompletedRequest = {
   readonly requestId: string;
   readonly method: string;
-  /** The pattern of the route; `unknown` if there is none. */
+  /** The pattern of the route; `unknown` without a route. */
   readonly route: string;
   /** 499 if the client closed the connection before the end of the response. */
   readonly status: number;
   readonly caller: string | null;
   readonly durationMs: number;
-  /** Bytes of the response, headers included. */
+  /** Bytes of the response, including headers. */
   readonly bytesSent: number;
 };
 
@@ -20,25 +20,25 @@ export type RequestObserver = {
   completed(request: CompletedRequest): void;
 };
 
-/** The same status as in the logs of nginx. */
+/** The status that nginx logs. */
 const CLIENT_CLOSED = 499;
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** Callers choose methods: few of them may become labels. */
+/** Callers choose methods, so only known methods become labels. */
 const getMethod = ({ method }: FastifyRequest): string => (METHODS.has(method) ? method : 'other');
 
 const getRoute = ({ routeOptions, is404 }: FastifyRequest): string =>
   is404 ? 'unknown' : (routeOptions.url ?? 'unknown');
 
-/** Reports each request once, when its response has ended or its client has gone. */
+/** Reports each request once, when its response has ended or its client has disconnected. */
 export const observeRequests = (fastify: FastifyInstance, observers: readonly RequestObserver[]): void => {
   fastify.addHook('onRequest', (request: AuthenticatedRequest, reply, next) => {
     const startedAt = performance.now();
     const { socket } = request;
     const sentBefore = socket.bytesWritten;
     for (const observer of observers) observer.started?.();
-    // Not onResponse, which Fastify skips if the client goes away.
+    // Fastify does not call onResponse if the client disconnects.
     reply.raw.once('close', () => {
       const completed: CompletedRequest = {
         requestId: request.id,

@@ -43,11 +43,11 @@ describe('security headers', () => {
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
   });
 
-  it('leave the media type of the discovery document alone', async () => {
+  it('do not change the media type of the discovery document', async () => {
     expect((await server.get('/.well-known/terraform.json')).headers.get('content-type')).toBe('application/json');
   });
 
-  it('ask for HTTPS only if the server speaks TLS', async () => {
+  it('require HTTPS only if the server uses TLS', async () => {
     @Module({})
     class NothingBehind {}
     const { store, clock, ids, logger, settings } = server.runtime;

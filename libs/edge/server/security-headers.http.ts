@@ -5,12 +5,12 @@ const YEAR_SECONDS = 365 * 24 * 3_600;
 
 /**
  * Sets headers that keep browsers and caches from misusing responses: `nosniff`, a content policy that allows nothing,
- * `Cache-Control: no-store`, and HSTS if the server speaks TLS.
+ * `Cache-Control: no-store`, and HSTS if the server uses TLS.
  *
- * `no-store` is the default of every response, because most of them carry state, secrets or names, and no client of the
- * API caches. Routes whose clients revalidate by ETag (provider downloads) set their own.
+ * `no-store` is the default of every response, because most responses contain state, secrets or names, and no client of
+ * the API caches. Routes whose clients revalidate by ETag (provider downloads) set their own.
  *
- * Helmet's other headers are left out: they concern pages and downloads that browsers of 2010 open, and each costs time.
+ * Helmet's other headers are left out: they concern pages and downloads in browsers of 2010, and each costs time.
  */
 export const setSecurityHeaders = async (
   fastify: FastifyInstance,
@@ -19,7 +19,7 @@ export const setSecurityHeaders = async (
   await fastify.register(helmet, {
     global: false,
     contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
-    // Not for subdomains: other services may use them.
+    // Without subdomains, because other services may use them.
     strictTransportSecurity: tls ? { maxAge: YEAR_SECONDS, includeSubDomains: false } : false,
     referrerPolicy: { policy: 'no-referrer' },
     crossOriginResourcePolicy: { policy: 'same-origin' },
@@ -28,7 +28,7 @@ export const setSecurityHeaders = async (
     originAgentCluster: false,
     xDnsPrefetchControl: false,
     xDownloadOptions: false,
-    // `frame-ancestors` says the same.
+    // `frame-ancestors` has the same effect.
     xFrameOptions: false,
     xPermittedCrossDomainPolicies: false,
     xPoweredBy: false,
@@ -43,8 +43,8 @@ export const setSecurityHeaders = async (
 };
 
 /**
- * Returns what Helmet sets, as lower-case names and values. They are the same for every response. Helmet computes them for
- * each request, and sets them past Fastify, which makes Node merge two sets of headers.
+ * Returns the headers that Helmet sets, with lower-case names. They are the same for every response. Helmet would
+ * compute them for each request and set them without Fastify, so that Node has to merge two sets of headers.
  */
 const collectHelmetHeaders = (reply: FastifyReply): Record<string, string> => {
   const before = new Set(reply.raw.getHeaderNames());

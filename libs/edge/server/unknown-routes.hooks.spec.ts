@@ -10,7 +10,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** Sends the head of a request with a large body, and no byte of the body. */
+/** Sends the head of a request with a large body, and no byte of the body. Returns the response. */
 const answerTo = async (line: string, token?: string) => {
   const connection = new RawConnection(server.url);
   const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
@@ -54,7 +54,7 @@ describe('a request that no route serves', () => {
     }
   });
 
-  it('gets the methods of a known address if it asks for OPTIONS', async () => {
+  it('gets the methods of a known address for OPTIONS', async () => {
     expect(await answerTo('OPTIONS /api/v2/organizations/acme')).toEqual({
       status: 204,
       allow: 'GET, HEAD, PATCH, DELETE',
@@ -62,7 +62,7 @@ describe('a request that no route serves', () => {
     });
   });
 
-  it('gets 405 without a body for HEAD of an address that has no GET', async () => {
+  it('gets 405 without a body for HEAD if the address has no GET', async () => {
     const response = await fetch(`${server.url}/api/v2/workspaces/ws-1/actions/lock`, { method: 'HEAD' });
     expect([response.status, response.headers.get('allow'), await response.text()]).toEqual([405, 'POST', '']);
   });

@@ -3,7 +3,10 @@ import { notFound, Refusal } from '#kernel';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** The router lets a parameter match nothing: `/workspaces//vars` is no address of a workspace's variables. */
+/**
+ * Returns whether a path parameter is empty, which the router allows: `/workspaces//vars` is not the address of a
+ * workspace's variables.
+ */
 const hasEmptyParameter = (parameters: unknown): boolean =>
   Object.values(parameters as Record<string, unknown>).includes('');
 
@@ -19,7 +22,7 @@ const refuseMethod = (method: string, allowed: readonly string[]): Refusal => {
 };
 
 /**
- * Answers requests that no route serves before their bodies are read, with or without a token: 404 for an unknown
+ * Responds to requests without a route before their bodies are read, with or without a token: 404 for an unknown
  * address, 405 with `Allow` for another method of a known one (RFC 9110 §15.5.6), and 204 with `Allow` for OPTIONS.
  */
 export const answerUnknownRoutes = (fastify: FastifyInstance): void => {

@@ -1,4 +1,4 @@
-// tsyringe, inside @peculiar/x509, wants the Reflect API there before it is loaded.
+// tsyringe, a dependency of @peculiar/x509, requires that the Reflect API is loaded first.
 import 'reflect-metadata';
 import { randomBytes, webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -16,7 +16,7 @@ import {
   X509CertificateGenerator,
 } from '@peculiar/x509';
 
-/** Both PEM. */
+/** A private key and its certificate, both PEM. */
 export type KeyAndCertificate = { readonly key: string; readonly certificate: string };
 
 const HOUR = 60 * 60 * 1000;
@@ -36,7 +36,7 @@ export const issueCa = async (now: Date): Promise<KeyAndCertificate> => {
     signingAlgorithm: algorithm,
     keys,
     extensions: [
-      // Path length 0: it signs servers and no further authorities.
+      // Path length 0: the CA signs servers but no further authorities.
       new BasicConstraintsExtension(true, 0, true),
       new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
       await SubjectKeyIdentifierExtension.create(keys.publicKey),
@@ -57,7 +57,7 @@ export const issueServerCertificate = async (
     serialNumber: createSerialNumber(),
     subject: [{ CN: ['Cadastre'] }],
     issuer: authority.subject,
-    // Never outlives its CA.
+    // Never valid for longer than its CA.
     notBefore,
     notAfter: notAfter < authority.notAfter ? notAfter : authority.notAfter,
     signingAlgorithm: algorithm,
@@ -67,7 +67,7 @@ export const issueServerCertificate = async (
       new BasicConstraintsExtension(false, undefined, true),
       new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
       new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
-      // Go and browsers look here alone; the CN has not counted as a host name for years.
+      // Go and browsers check only these names. The CN no longer counts as a host name.
       new SubjectAlternativeNameExtension(names.map((value) => ({ type: isIP(value) === 0 ? 'dns' : 'ip', value }))),
       await SubjectKeyIdentifierExtension.create(keys.publicKey),
       await AuthorityKeyIdentifierExtension.create(authority),
@@ -76,13 +76,13 @@ export const issueServerCertificate = async (
   return { key: await exportPem(keys.privateKey), certificate: certificate.toString('pem') };
 };
 
-// An hour back: the clock of a virtual machine or a container's host may be behind ours.
+// Starts an hour earlier, because the clock of a client, such as a virtual machine, may be behind.
 const computeValidity = (now: Date, days: number): { notBefore: Date; notAfter: Date } => ({
   notBefore: new Date(now.getTime() - HOUR),
   notAfter: new Date(now.getTime() - HOUR + days * DAY),
 });
 
-// Positive, as RFC 5280 wants it: the highest bit is off. Not zero either way.
+// Positive, as RFC 5280 requires: the highest bit is 0. The digit 4 ensures that it is not zero.
 const createSerialNumber = (): string => `4${randomBytes(16).toString('hex').slice(1)}`;
 
 const generateKeys = () => webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);

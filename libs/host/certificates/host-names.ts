@@ -1,6 +1,8 @@
 import { isIP } from 'node:net';
 
-/** Letters, digits and hyphens between dots (RFC 1123); what may stand in a certificate. */
+/**
+ * Returns whether a text consists of letters, digits and hyphens between dots (RFC 1123), as names in certificates do.
+ */
 export const isHostName = (text: string): boolean =>
   text.length <= 253 &&
   /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i.test(text);
@@ -10,5 +12,5 @@ export const isHostOrAddress = (text: string): boolean => isIP(text) !== 0 || is
 export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 
-/** Listening on all interfaces: good to bind to, no address to call. */
+/** Returns whether the host means all interfaces: a server can listen on it, but clients cannot connect to it. */
 export const isWildcard = (host: string): boolean => host === '0.0.0.0' || host === '::';

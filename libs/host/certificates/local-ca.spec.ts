@@ -13,7 +13,7 @@ import { removeFolder, createTemporaryFolder } from '../spec.js';
 const DAY = 24 * 60 * 60 * 1000;
 const names = listCertificateNames('tf.internal', 'https://[2001:db8::7]:8443', 'My-Laptop.local');
 
-/** What a client that trusts only the CA makes of the server. */
+/** Connects with a client that trusts only the CA. Returns `trusted` or the error code. */
 const handshake = async ({ key, cert }: LocalCertificates, ca: string, name: string): Promise<string> => {
   const server = createServer({ key, cert }, (socket) => socket.end());
   server.on('tlsClientError', () => undefined);
@@ -23,7 +23,7 @@ const handshake = async ({ key, cert }: LocalCertificates, ca: string, name: str
     port,
     host: '127.0.0.1',
     ca,
-    // An address is not sent as a server name, yet the certificate has to hold for it.
+    // An IP address is not sent as a server name, but the certificate must contain it.
     ...(isIP(name) === 0 ? { servername: name } : {}),
     checkServerIdentity: (_, peer) => checkServerIdentity(name, peer),
   });
@@ -50,7 +50,7 @@ describe('the local CA', () => {
   const issue = (someNames = names) => ensureLocalCertificates(folder, someNames, clock);
   const caPem = () => readFile(join(folder, 'ca.pem'), 'utf8');
 
-  it('knows every name the server is called by, and no wildcard', () => {
+  it('lists every name of the server, without wildcards', () => {
     expect(names).toEqual(['localhost', '127.0.0.1', '::1', 'my-laptop.local', 'tf.internal', '2001:db8::7']);
     expect(listCertificateNames('0.0.0.0', 'https://localhost:1', 'not_a_host')).toEqual([
       'localhost',
@@ -59,14 +59,14 @@ describe('the local CA', () => {
     ]);
   });
 
-  it('is trusted under each of them, and under no other', async () => {
+  it('is trusted for each of these names, and for no other', async () => {
     const certificates = await issue();
     const ca = await caPem();
     for (const name of names) expect(await handshake(certificates, ca, name)).toBe('trusted');
     expect(await handshake(certificates, ca, 'elsewhere.example')).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
   });
 
-  it('is needed: without it the server is not trusted', async () => {
+  it('is required: a client without it does not trust the server', async () => {
     const certificates = await issue();
     await rm(folder, { recursive: true });
     await issue();
@@ -75,14 +75,14 @@ describe('the local CA', () => {
     );
   });
 
-  it('keeps its keys to itself', async () => {
+  it('makes its keys readable for the owner only', async () => {
     await issue();
     for (const file of ['ca-key.pem', 'server-key.pem']) {
       expect((await stat(join(folder, file))).mode & 0o777).toBe(0o600);
     }
   });
 
-  it('lasts as long as verifiers allow', async () => {
+  it('issues certificates for as long as verifiers allow', async () => {
     const { cert } = await issue();
     const days = (pem: string): number => {
       const { validFromDate, validToDate } = new X509Certificate(pem);
@@ -92,13 +92,13 @@ describe('the local CA', () => {
     expect(days(await caPem())).toBe(3650);
   });
 
-  it('issues nothing new until it must', async () => {
+  it('issues nothing new before a renewal is due', async () => {
     const first = await issue();
     clock.time = first.expires.getTime() - 31 * DAY;
     expect(await issue()).toEqual(first);
   });
 
-  it('renews the server’s certificate 30 days before its end, and clients notice nothing', async () => {
+  it('renews the server’s certificate 30 days before its end, without a change for clients', async () => {
     const first = await issue();
     const ca = await caPem();
     clock.time = first.expires.getTime() - 29 * DAY;
@@ -108,7 +108,7 @@ describe('the local CA', () => {
     expect(new X509Certificate(second.cert).verify(new X509Certificate(ca).publicKey)).toBe(true);
   });
 
-  it('renews itself and what it has issued when its own end is near', async () => {
+  it('renews itself and the server’s certificate when its own end is near', async () => {
     const first = await issue();
     const ca = new X509Certificate(await caPem());
     clock.time = ca.validToDate.getTime() - 100 * DAY;
@@ -122,7 +122,7 @@ describe('the local CA', () => {
     expect(second.cert).not.toBe(first.cert);
   });
 
-  it('issues anew when the names have changed or a key is missing', async () => {
+  it('issues a new certificate if the names have changed or a key is missing', async () => {
     const first = await issue();
     const second = await issue([...names, 'new.internal']);
     expect(second.cert).not.toBe(first.cert);

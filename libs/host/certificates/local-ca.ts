@@ -13,24 +13,24 @@ const RENEW_BEFORE = 30 * DAY;
 
 export type LocalCertificates = {
   readonly key: string;
-  /** The server's certificate and the CA's, PEM. */
+  /** The certificates of the server and of the CA, PEM. */
   readonly cert: string;
-  /** What clients trust, for example with SSL_CERT_FILE. */
+  /** The file with the CA that clients must trust, for example with SSL_CERT_FILE. */
   readonly caFile: string;
   readonly expires: Date;
 };
 
-/** Every name by which this server may be called; the first ones always hold. */
+/** Returns every name by which clients may call this server. The first three never change. */
 export const listCertificateNames = (host: string, publicUrl: string, machine = hostname()): readonly string[] => {
-  // `hostname` of an IPv6 URL keeps its brackets.
+  // `hostname` of an IPv6 URL includes brackets.
   const publicHost = new URL(publicUrl).hostname.replace(/^\[(.*)\]$/, '$1');
   const names = ['localhost', '127.0.0.1', '::1', machine, host, publicHost].map((name) => name.toLowerCase());
   return [...new Set(names)].filter((name) => isHostOrAddress(name) && !isWildcard(name));
 };
 
 /**
- * The server's certificate, from a CA of its own; both kept in `folder` and made anew when they run out or the names
- * have changed. Asking again is cheap, so a server that runs for years can ask every day.
+ * Returns the server's certificate, issued by a local CA. Both are stored in `folder` and renewed when they are about
+ * to expire or the names have changed. Repeated calls are cheap, so a server can call it every day.
  */
 export const ensureLocalCertificates = async (
   folder: string,
@@ -39,7 +39,7 @@ export const ensureLocalCertificates = async (
 ): Promise<LocalCertificates> => {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const now = clock.now();
-  const fits = (kept: KeyAndCertificate): boolean => isMatchingPair(kept) && isLongValid(kept.certificate, now);
+  const fits = (pair: KeyAndCertificate): boolean => isMatchingPair(pair) && isLongValid(pair.certificate, now);
 
   const ca = await readOrIssue(folder, 'ca.pem', 'ca-key.pem', fits, async () =>
     (await importCertificateIssuer()).issueCa(now),
@@ -49,7 +49,7 @@ export const ensureLocalCertificates = async (
     folder,
     'server.pem',
     'server-key.pem',
-    (found) => fits(found) && isIssuedBy(authority, found) && coversNames(found, names),
+    (pair) => fits(pair) && isIssuedBy(authority, pair) && coversNames(pair, names),
     async () => {
       const issued = await (await importCertificateIssuer()).issueServerCertificate(ca, names, now);
       return { key: issued.key, certificate: `${issued.certificate}\n${ca.certificate}` };
@@ -63,15 +63,18 @@ export const ensureLocalCertificates = async (
   };
 };
 
-/** What makes certificates takes a tenth of a second and 14 MB: only a start that makes some loads it. */
+/**
+ * Loading the library for certificates takes a tenth of a second and 14 MB, so it is loaded only if a certificate is
+ * issued.
+ */
 const importCertificateIssuer = () => import('./certificates.js');
 
-/** What the two files hold if it still fits, else a new pair, written down. */
+/** Returns the pair in the two files if it is still usable, else a new pair, which it stores. */
 const readOrIssue = async (
   folder: string,
   certificateFile: string,
   keyFile: string,
-  fits: (found: KeyAndCertificate) => boolean,
+  fits: (pair: KeyAndCertificate) => boolean,
   make: () => Promise<KeyAndCertificate>,
 ): Promise<KeyAndCertificate> => {
   const [certificate, key] = await Promise.all([
@@ -79,11 +82,11 @@ const readOrIssue = async (
     readFileOrNull(join(folder, keyFile)),
   ]);
   if (certificate !== null && key !== null && fits({ certificate, key })) return { certificate, key };
-  const made = await make();
-  // Killed between the two, the next start finds a pair that does not belong together, and makes another.
-  await writeAtomically(join(folder, keyFile), made.key, 0o600);
-  await writeAtomically(join(folder, certificateFile), made.certificate, 0o644);
-  return made;
+  const issued = await make();
+  // If the process is killed in between, the next start finds a pair that does not match, and issues another.
+  await writeAtomically(join(folder, keyFile), issued.key, 0o600);
+  await writeAtomically(join(folder, certificateFile), issued.certificate, 0o644);
+  return issued;
 };
 
 const isMatchingPair = ({ certificate, key }: KeyAndCertificate): boolean =>
@@ -95,12 +98,12 @@ const isLongValid = (certificate: string, now: Date): boolean =>
 const isIssuedBy = (authority: X509Certificate, { certificate }: KeyAndCertificate): boolean =>
   new X509Certificate(certificate).verify(authority.publicKey);
 
-/** For these names, and for no other. */
+/** Returns whether the certificate is for exactly these names. */
 const coversNames = ({ certificate }: KeyAndCertificate, names: readonly string[]): boolean => {
   const server = new X509Certificate(certificate);
-  const held = server.subjectAltName?.split(', ') ?? [];
+  const certificateNames = server.subjectAltName?.split(', ') ?? [];
   return (
-    held.length === names.length &&
+    certificateNames.length === names.length &&
     names.every((name) => (isIP(name) === 0 ? server.checkHost(name) : server.checkIP(name)) !== undefined)
   );
 };

@@ -11,7 +11,7 @@ import { getErrorCode } from '#kernel';
 
 const query = async (url: string, text: string): Promise<unknown[][]> => {
   const client = new pg.Client({ connectionString: url });
-  // Postgres may be killed under it; what counts is what the query says.
+  // Postgres may be killed during the connection; the query reports the error.
   client.on('error', () => undefined);
   await client.connect();
   try {
@@ -26,7 +26,7 @@ const answers = async (url: string, text: string): Promise<unknown[][]> => {
     try {
       return await query(url, text);
     } catch (error) {
-      // Refused until it listens again; then 57P03 until it has recovered.
+      // The connection is refused until Postgres listens again, and then gets 57P03 until it has recovered.
       const code = getErrorCode(error);
       if (code !== 'ECONNREFUSED' && code !== '57P03' && code !== 'ECONNRESET') throw error;
     }
@@ -49,7 +49,7 @@ describe('the embedded Postgres', () => {
   beforeAll(async () => {
     parent = await createTemporaryFolder();
     folder = join(parent, 'data', 'postgres');
-    // As ours: nobody else may pass through it, not even the user that Postgres runs as.
+    // The data folder of Cadastre has the mode 0700, which also excludes the user that runs Postgres.
     await mkdir(join(parent, 'data'), { mode: 0o700 });
   });
   afterEach(async () => {
@@ -58,7 +58,7 @@ describe('the embedded Postgres', () => {
   });
   afterAll(() => removeFolder(parent));
 
-  it('starts, answers over TCP and over its socket, and sorts and writes as told', async () => {
+  it('starts, responds over TCP and over its socket, and has the required settings', async () => {
     const postgres = await start();
     expect(await query(postgres.url, 'select 1')).toEqual([[1]]);
     expect(await query(postgres.socketUrl ?? '', 'select inet_server_addr()')).toEqual([[null]]);
@@ -74,14 +74,14 @@ describe('the embedded Postgres', () => {
     await query(postgres.url, `create table kept as select 'across restarts' as what`);
   });
 
-  it('lets nobody in without the password', async () => {
+  it('refuses a wrong password', async () => {
     const { url } = await start();
     await expect(query(url.replace(/:[^:@]+@/, ':guess@'), 'select 1')).rejects.toThrow(
       'password authentication failed',
     );
   });
 
-  it('has its data, its port and its password after a stop', async () => {
+  it('keeps its data, its port and its password after a stop', async () => {
     const first = await start();
     await first.stop();
     await expect(query(first.url, 'select 1')).rejects.toThrow('ECONNREFUSED');
@@ -90,7 +90,7 @@ describe('the embedded Postgres', () => {
     expect(await query(second.url, 'select what from kept')).toEqual([['across restarts']]);
   });
 
-  it('stops although a client is connected, once, whoever asks twice', async () => {
+  it('stops although a client is connected, even if two callers stop it', async () => {
     const postgres = await start();
     const client = new pg.Client({ connectionString: postgres.url });
     const cut = new Promise((resolve) => client.on('error', resolve));
@@ -99,7 +99,7 @@ describe('the embedded Postgres', () => {
     expect(await cut).toHaveProperty('message');
   });
 
-  it('is started again when it dies, under the same URL', async () => {
+  it('is restarted with the same URL after it was killed', async () => {
     const died = new Promise(
       (resolve) =>
         void start({ onExit: resolve }).then(async ({ url }) => {
@@ -112,13 +112,14 @@ describe('the embedded Postgres', () => {
     expect(await answers(postgres?.url ?? '', 'select count(*)::int from acknowledged')).toEqual([[0]]);
   });
 
-  it('is not started again when it is stopped just after it died', async () => {
+  it('is not restarted if it is stopped after it was killed', async () => {
     const died = Promise.withResolvers<void>();
     const postgres = await start({ onExit: () => died.resolve() });
     process.kill(await mainProcess(folder), 'SIGKILL');
     await died.promise;
     await postgres.stop();
-    // A process that Postgres forked just before its death can have the socket still open, and resets the connection.
+    // A process that Postgres forked just before its end may still have the socket open, and then resets the
+    // connection.
     await expect(query(postgres.url, 'select 1')).rejects.toThrow(/ECONNREFUSED|ECONNRESET/);
   });
 
@@ -130,31 +131,31 @@ describe('the embedded Postgres', () => {
     console.log(url);
   `);
 
-  it('ends by itself soon after the process that started it is killed', async () => {
+  it('stops soon after the process that started it is killed', async () => {
     const { child } = await startInChild();
     await kill(child);
-    // Removing this file is the last act of an orderly shutdown; the process may linger as a zombie.
+    // Removing this file is the last step of an orderly shutdown; the process may remain as a zombie.
     const pidFile = () => readFileOrNull(join(folder, 'cluster', 'postmaster.pid'));
     while ((await pidFile()) !== null) await new Promise(setImmediate);
     expect(await pidFile()).toBeNull();
   });
 
-  it('is taken down and started anew when it was left behind', async () => {
+  it('is stopped and started again if an earlier run has left it running', async () => {
     const { child, firstLine } = await startInChild();
     await query(firstLine, 'create table orphaned ()');
     const orphan = await mainProcess(folder);
-    // The shell that watches over it goes first: what is left is the worst case.
+    // The shell that watches the parent is killed first, which is the worst case.
     for (const pid of childrenOf(child.pid)) if (pid !== orphan) process.kill(pid, 'SIGKILL');
     await kill(child);
     expect(isAlive(orphan)).toBe(true);
     const logger = createRecordingLogger();
     const { url } = await start({ logger });
-    expect(logger.lines.join('\n')).toContain('stopping the Postgres that an earlier run has left');
+    expect(logger.lines.join('\n')).toContain('stopping Postgres processes of an earlier run');
     expect(await mainProcess(folder)).not.toBe(orphan);
     expect(await query(url, 'select count(*)::int from orphaned')).toEqual([[0]]);
   });
 
-  it('is not kept from starting by a stranger who has its old number', async () => {
+  it('starts although another process has the process id of its earlier run', async () => {
     await writeFile(
       join(folder, 'cluster', 'postmaster.pid'),
       `${process.pid}\n/elsewhere\n0\n5432\n\n\n  1  1\nready\n`,
@@ -163,7 +164,7 @@ describe('the embedded Postgres', () => {
     expect(await query(url, 'select 1')).toEqual([[1]]);
   });
 
-  it('says what Postgres says when it cannot start', async () => {
+  it('reports the error of Postgres if it cannot start', async () => {
     const version = join(folder, 'cluster', 'PG_VERSION');
     const content = await readFile(version, 'utf8');
     await writeFile(version, '9\n');

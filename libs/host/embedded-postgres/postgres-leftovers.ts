@@ -16,35 +16,36 @@ const IMMEDIATE_SHUTDOWN_MS = 10_000;
 const POLL_MS = 10;
 
 /**
- * Ends what is left of this cluster's Postgres after we, or its main process, were killed.
+ * Stops Postgres processes of this cluster that are still running after this process or their main process was killed.
  *
- * The processes are looked for by the cluster's name in their command line, and not by postmaster.pid alone: the number
- * there may be another program's by now, and workers whose main process was killed live on for a moment, during which
- * a new Postgres refuses to start. We hold the data folder, so whatever is found is nobody else's.
+ * Processes are found by the cluster's name in their command line, not only by postmaster.pid. Another program may have
+ * that process id by now, and workers live for a moment after their main process was killed, while a new Postgres would
+ * refuse to start. This process holds the lock of the data folder, so these processes belong to nobody else.
  */
 export const stopLeftoverProcesses = async (cluster: PostgresCluster, logger: PlainLogger): Promise<void> => {
   const pidFile = join(cluster.folder, 'postmaster.pid');
   const pid = Number.parseInt((await readFileOrNull(pidFile)) ?? '', 10);
-  // A clean stop removes the file as its last act.
+  // Postgres removes the file as the last step of an orderly shutdown.
   if (Number.isNaN(pid)) return;
-  let left = await listProcesses(cluster);
-  if (left.length > 0) logger.warn(`stopping the Postgres that an earlier run has left (${formatPids(left)})`);
-  signalMain(left, 'SIGINT');
-  left = await waitUntilGone(cluster, FAST_SHUTDOWN_MS);
-  signalMain(left, 'SIGQUIT');
-  left = await waitUntilGone(cluster, IMMEDIATE_SHUTDOWN_MS);
-  if (left.length > 0)
-    throw new Error(`Postgres of an earlier run does not end: end its processes (${formatPids(left)})`);
+  let remaining = await listProcesses(cluster);
+  if (remaining.length > 0) logger.warn(`stopping Postgres processes of an earlier run (${formatPids(remaining)})`);
+  signalMain(remaining, 'SIGINT');
+  remaining = await waitForExits(cluster, FAST_SHUTDOWN_MS);
+  signalMain(remaining, 'SIGQUIT');
+  remaining = await waitForExits(cluster, IMMEDIATE_SHUTDOWN_MS);
+  if (remaining.length > 0)
+    throw new Error(`Postgres processes of an earlier run do not stop: end them (${formatPids(remaining)})`);
   await removeSocketLocks(cluster);
-  // Postgres would take a stranger that has the number by now for its predecessor. Otherwise the file stays: it is how
-  // Postgres makes sure once more, by its shared memory, that nobody is left.
+  // If another program has this process id by now, Postgres would take it for its predecessor. Otherwise the file
+  // stays, because Postgres uses it for its own check of shared memory.
   if (isAlive(pid)) await rm(pidFile, { force: true });
 };
 
 /**
- * Beside each socket lies the number of the process that listened there. Postgres does not start while that number is
- * somebody's, be it a stranger's or that of the dead one, who is a zombie for ever where process 1 reaps nobody, as in
- * many containers. The sockets lie in the cluster's own folder: with nobody left, the files guard nothing.
+ * Removes the lock files of sockets. Each contains the id of the process that listened. Postgres does not start while a
+ * process with this id exists, be it another program or the dead process, which stays a zombie if process 1 reaps no
+ * children, as in many containers. The sockets are in the cluster's own folder and no process is left, so the lock
+ * files protect nothing.
  */
 const removeSocketLocks = async ({ folder }: PostgresCluster): Promise<void> => {
   const locks = (await readdir(folder)).filter((name) => /^\.s\.PGSQL\.\d+\.lock$/.test(name));
@@ -53,20 +54,20 @@ const removeSocketLocks = async ({ folder }: PostgresCluster): Promise<void> => 
 
 const formatPids = (processes: readonly PostgresProcess[]): string => processes.map(({ pid }) => pid).join(', ');
 
-// Workers end with their main process, of their own accord when it was killed.
+// Workers end when their main process ends.
 const signalMain = (processes: readonly PostgresProcess[], signal: NodeJS.Signals): void => {
   for (const { pid, command } of processes) if (!command.startsWith('postgres:')) sendSignal(pid, signal);
 };
 
-/** Those who are still there when the time is over. */
-const waitUntilGone = async (cluster: PostgresCluster, milliseconds: number): Promise<readonly PostgresProcess[]> => {
+/** Returns the processes that still run after the time. */
+const waitForExits = async (cluster: PostgresCluster, milliseconds: number): Promise<readonly PostgresProcess[]> => {
   const end = Date.now() + milliseconds;
-  let left = await listProcesses(cluster);
-  while (left.length > 0 && Date.now() < end) {
+  let remaining = await listProcesses(cluster);
+  while (remaining.length > 0 && Date.now() < end) {
     await delay(POLL_MS);
-    left = await listProcesses(cluster);
+    remaining = await listProcesses(cluster);
   }
-  return left;
+  return remaining;
 };
 
 const listProcesses = async ({ name }: PostgresCluster): Promise<readonly PostgresProcess[]> => {
@@ -74,13 +75,16 @@ const listProcesses = async ({ name }: PostgresCluster): Promise<readonly Postgr
   return all.filter(({ command }) => isWorker(command, name) || isMain(command, name));
 };
 
-// By the name of the program and not its path: an upgrade may have moved that since.
+// By the name of the program and not its path, which an upgrade may have changed.
 const isMain = (command: string, name: string): boolean =>
   /^\S.*\/postgres /.test(command) && command.includes(`cluster_name=${name}`);
 
 const isWorker = (command: string, name: string): boolean => command.startsWith(`postgres: ${name}`);
 
-/** Small images have no `ps`. A zombie's command line is empty, so it counts as gone, whoever forgot to reap it. */
+/**
+ * Lists processes without `ps`, which small images lack. The command line of a zombie is empty, so a zombie counts as
+ * ended.
+ */
 const fromProc = async (): Promise<readonly PostgresProcess[]> => {
   const numbers = (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry));
   return Promise.all(
@@ -95,7 +99,7 @@ const readCommandLine = async (number: string): Promise<string | null> => {
   try {
     return await readFileOrNull(join('/proc', number, 'cmdline'));
   } catch (error) {
-    // It ended between the listing and the reading.
+    // The process ended between listing and reading.
     if (getErrorCode(error) === 'ESRCH') return null;
     throw error;
   }

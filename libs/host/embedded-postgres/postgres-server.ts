@@ -5,36 +5,36 @@ import { toPathForPostgres, runClusterProgram, type PostgresCluster } from './po
 
 export type ProcessExit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
-/** One running Postgres. */
+/** A running Postgres. */
 export type PostgresServerProcess = {
   readonly process: ChildProcess;
-  /** Fulfilled when it accepts connections; rejected, with its last words, when it ends before that. */
+  /** Resolves when it accepts connections. If it ends before, rejects with its last log lines. */
   readonly ready: Promise<void>;
   readonly exited: Promise<ProcessExit>;
 };
 
-/** Postgres would not start because somebody else listens on that port. */
+/** Thrown if Postgres did not start because another process listens on the port. */
 export class PortTakenError extends Error {}
 
 const buildServerSettings = (cluster: PostgresCluster, port: number): Readonly<Record<string, string>> => ({
   cluster_name: cluster.name,
   listen_addresses: '127.0.0.1',
   port: String(port),
-  // Relative to its data folder: so the name always fits the 107 bytes that it may have, however deep the folder lies.
+  // A path relative to the data folder always fits into the 107 bytes of a socket path.
   unix_socket_directories: '.',
   max_connections: '100',
   shared_buffers: '128MB',
-  // An acknowledged write survives a power cut. These are Postgres' defaults, said here so that no file turns them off.
+  // An acknowledged write survives a power cut. These are Postgres' defaults, set here so that no file can change them.
   fsync: 'on',
   synchronous_commit: 'on',
   full_page_writes: 'on',
   wal_compression: 'on',
-  // Fewer, longer checkpoints write fewer full pages; recovery of 1 GB of WAL still takes seconds.
+  // Fewer and longer checkpoints write fewer full pages. Recovery of 1 GB of WAL still takes seconds.
   checkpoint_timeout: '10min',
   checkpoint_completion_target: '0.9',
   min_wal_size: '80MB',
   max_wal_size: '1GB',
-  // Our statements are short: compiling one costs more than running it.
+  // The statements are short: compiling one takes longer than running it.
   jit: 'off',
   timezone: 'UTC',
   log_timezone: 'UTC',
@@ -42,7 +42,7 @@ const buildServerSettings = (cluster: PostgresCluster, port: number): Readonly<R
   log_line_prefix: '',
   log_checkpoints: 'off',
   lc_messages: 'C',
-  // Neither statements nor row values in the log: both may hold what the log must not.
+  // Neither statements nor row values are logged, because both may contain secrets.
   log_error_verbosity: 'terse',
   log_min_error_statement: 'panic',
 });
@@ -74,10 +74,10 @@ const waitUntilReady = (child: ChildProcess, exited: Promise<ProcessExit>, logge
       forwardLogLine(line, logger);
       lastWords.push(line);
       if (lastWords.length > 20) lastWords.shift();
-      // Said on the level LOG, which is never filtered, and in English: the messages' locale is C.
+      // Postgres logs this at level LOG, which is never filtered, and in English, because the locale of messages is C.
       if (line.includes('database system is ready to accept connections')) resolve();
     });
-    // Its last lines may come after its end: wait for both.
+    // The last log lines may arrive after the exit, so this waits for both.
     const closed = new Promise<void>((done) => {
       if (lines) lines.on('close', done);
       else done();
@@ -95,15 +95,16 @@ const levels: Readonly<Record<string, keyof PlainLogger>> = {
   PANIC: 'error',
 };
 
-// ERROR stays at debug: whoever sent the statement is told, and a lost race for a unique name is no fault.
+// ERROR is logged at debug: the sender of the statement gets the error, and a lost race for a unique name is no fault.
 const forwardLogLine = (line: string, logger: PlainLogger): void => {
   const level = levels[/^([A-Z]+):/.exec(line)?.[1] ?? ''] ?? 'debug';
   logger[level](`postgres: ${line}`);
 };
 
 /**
- * A shell that does nothing but wait for our end: the kernel closes our side of its input, however we end, and it tells
- * Postgres to shut down. Should it fail, the next start finds the leftovers (postgres-leftovers.ts).
+ * Starts a shell that waits for the end of this process and then tells Postgres to shut down. The kernel closes the
+ * shell's input, however this process ends. If the shell fails, the next start finds the remaining processes
+ * (postgres-leftovers.ts).
  */
 const stopServerWithParent = (server: ChildProcess, logger: PlainLogger): (() => void) => {
   if (server.pid === undefined) return () => undefined;
@@ -112,10 +113,8 @@ const stopServerWithParent = (server: ChildProcess, logger: PlainLogger): (() =>
     detached: true,
     env: {},
   });
-  // Only the quick end of an orphan is lost with it.
-  watch.on('error', (error) =>
-    logger.warn(`nothing will stop Postgres should this process be killed: ${error.message}`),
-  );
+  // Without the shell, Postgres only keeps running until the next start.
+  watch.on('error', (error) => logger.warn(`Postgres will keep running if this process is killed: ${error.message}`));
   watch.unref();
   return () => {
     watch.kill('SIGKILL');

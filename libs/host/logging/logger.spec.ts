@@ -8,13 +8,13 @@ const logged = (level: LogLevel, write: (logger: ReturnType<typeof createLogger>
 };
 
 describe('the log', () => {
-  it('is JSON, a line each', () => {
+  it('writes one JSON line for each entry', () => {
     const [line = ''] = logged('info', (log) => log.info({ port: 1 }, 'listening'));
     expect(JSON.parse(line)).toMatchObject({ level: 30, msg: 'listening', port: 1 });
     expect(line).toMatch(/"time":"\d{4}-\d{2}-\d{2}T[\d:.]+Z"/);
   });
 
-  it('holds no secrets, by their keys', () => {
+  it('redacts secrets by their keys', () => {
     const secret = 'swordfish';
     const [line] = logged('info', (log) =>
       log.info({
@@ -27,7 +27,7 @@ describe('the log', () => {
     expect(line).toContain('[redacted]');
   });
 
-  it('holds no secrets, inside texts', () => {
+  it('redacts secrets inside texts', () => {
     const lines = logged('info', (log) => {
       log.info('cannot connect to postgresql://cadastre:swordfish@127.0.0.1:5432/cadastre');
       log.info({ header: 'Bearer swordfish' }, 'request');
@@ -38,7 +38,7 @@ describe('the log', () => {
     for (const line of lines) expect(() => JSON.parse(line) as unknown).not.toThrow();
   });
 
-  it('takes what Nest says at debug, and its complaints as they are', () => {
+  it("writes Nest's messages at level debug, and its errors as errors", () => {
     const lines = logged('debug', (log) => {
       const nest = new NestLoggerAdapter(log);
       nest.log('Mapped {/api, GET} route', 'RouterExplorer');

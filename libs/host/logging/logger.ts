@@ -4,7 +4,7 @@ import type { LoggerService } from '@nestjs/common';
 
 export type LogLevel = Level | 'silent';
 
-/** What the other files of this library ask of a logger: they have no context to tell. */
+/** A logger for messages without fields, as most of this module uses it. */
 export type PlainLogger = {
   debug(message: string): void;
   info(message: string): void;
@@ -14,12 +14,12 @@ export type PlainLogger = {
 
 const secretKeys = ['authorization', 'cookie', 'password', 'secret', 'token', 'adminToken', 'encryptionKey'];
 
-// pino's wildcards stand for exactly one level each: these reach `req.headers.authorization` and no deeper.
+// Each wildcard of pino matches exactly one level: these paths reach `req.headers.authorization` and no deeper.
 const redactPaths = ['', '*.', '*.*.'].flatMap((depth) => secretKeys.map((key) => `${depth}${key}`));
 
 /**
- * Keys do not catch what is inside a text: drivers put connection strings into their messages, and people put tokens
- * into URLs. So the finished line is searched for the few forms that our secrets have.
+ * Removes secrets from a log line. Redaction by key does not reach the inside of texts: drivers put connection strings
+ * into messages, and people put tokens into URLs. So the finished line is searched for the few forms of secrets.
  */
 export const redactSecrets = (line: string): string =>
   line
@@ -28,8 +28,8 @@ export const redactSecrets = (line: string): string =>
     .replaceAll(/[A-Za-z0-9]+\.atlasv1\.[A-Za-z0-9_-]+/g, '[redacted]');
 
 /**
- * JSON lines for machines, colours for a terminal. Both are written synchronously: the last words before a crash are
- * the ones that matter.
+ * Creates a logger that writes JSON lines, or colours for a terminal. Both are written synchronously, so that the last
+ * lines before a crash are not lost.
  */
 export const createLogger = (level: LogLevel, destination?: DestinationStream): Logger =>
   pino(
@@ -42,22 +42,22 @@ export const createLogger = (level: LogLevel, destination?: DestinationStream): 
     destination ?? openStandardOutput(),
   );
 
-/** An object's members become fields of the line; other details, such as stacks, stay together. */
+/** Merges the members of objects into fields; other details, such as stacks, become `details`. */
 const mergeFields = (details: readonly unknown[]): object => {
   const isFields = (detail: unknown): detail is object => typeof detail === 'object' && detail !== null;
-  const others = details.filter((detail) => !isFields(detail));
+  const otherDetails = details.filter((detail) => !isFields(detail));
   const fields = details.filter(isFields).reduce<object>((all, some) => ({ ...all, ...some }), {});
-  return { ...fields, ...(others.length > 0 ? { details: others } : {}) };
+  return { ...fields, ...(otherDetails.length > 0 ? { details: otherDetails } : {}) };
 };
 
 const openStandardOutput = (): DestinationStream => {
   const output = pino.destination({ sync: true });
-  // A closed terminal (EIO) must not end the process before it has stopped cleanly. pino itself handles a closed pipe.
+  // A closed terminal (EIO) must not end the process before a clean stop. pino itself handles a closed pipe.
   output.on('error', () => undefined);
   return process.stdout.isTTY ? pretty({ sync: true, ignore: 'pid,hostname', destination: output }) : output;
 };
 
-/** Nest tells of every route that it maps: worth reading when something is looked for, hence debug. */
+/** Adapts the logger to Nest. Nest logs every route that it maps, which is useful only for debugging. */
 export class NestLoggerAdapter implements LoggerService {
   constructor(private readonly logger: Logger) {}
 
@@ -80,7 +80,7 @@ export class NestLoggerAdapter implements LoggerService {
     this.write('fatal', message, rest);
   }
 
-  // Nest's last argument is where it comes from; an error's stack, if any, stands before it.
+  // Nest's last argument is the context. The stack of an error, if any, precedes it.
   private write(level: Level, message: unknown, rest: readonly unknown[]): void {
     const context = rest.at(-1);
     const fields = { context, ...mergeFields(rest.slice(0, -1)) };

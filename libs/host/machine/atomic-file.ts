@@ -3,14 +3,15 @@ import { dirname } from 'node:path';
 import { getErrorCode } from '#kernel';
 
 /**
- * The file has the old content or the new one, whenever the power goes: written beside it, synced, renamed. The folder
- * is synced too, else the rename itself could be undone after we have told somebody that the file is there.
+ * Replaces a file so that it has either the old or the new content after a power cut: the draft is written beside it,
+ * synced and renamed. The folder is synced too, because otherwise the rename could be lost after the caller has relied
+ * on it.
  */
 export const writeAtomically = async (file: string, content: string, mode: number): Promise<void> => {
   const draft = `${file}.draft`;
   const handle = await open(draft, 'w', mode);
   try {
-    // `open` sets the mode only on a new file, and a killed process may have left its draft.
+    // `open` sets the mode only on a new file, and a killed process may have left a draft.
     await handle.chmod(mode);
     await handle.writeFile(content);
     await handle.sync();
@@ -30,7 +31,7 @@ export const syncFolder = async (folder: string): Promise<void> => {
   }
 };
 
-/** The content, or null where there is no such file. */
+/** Returns the content, or null if the file does not exist. */
 export const readFileOrNull = async (file: string): Promise<string | null> => {
   try {
     const handle = await open(file, 'r');

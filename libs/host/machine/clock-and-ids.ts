@@ -2,11 +2,12 @@ import { customAlphabet } from 'nanoid';
 import { v7 } from 'uuid';
 import { Clock, Ids } from '#kernel';
 
-// Without 0, O, I and l: ids are read aloud and copied from screenshots.
+// Without 0, O, I and l, because people read ids aloud and copy them from screenshots.
 const unambiguous = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 const alphanumeric = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-// nanoid draws from the system's secure source and rejects what would favour some letters: fit for secrets as well.
+// nanoid uses the system's secure random source and rejects bytes that would make some letters more likely, so it is
+// suitable for secrets.
 const idLetters = customAlphabet(unambiguous, 16);
 const secretLetters = customAlphabet(alphanumeric);
 

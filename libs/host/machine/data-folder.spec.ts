@@ -9,29 +9,29 @@ describe('the data folder', () => {
   let folder: string;
   beforeEach(async () => {
     parent = await createTemporaryFolder();
-    // Longer than a socket's path may be: the lock must not care.
+    // Longer than the path of a socket may be, which must not affect the lock.
     folder = join(parent, 'x'.repeat(120), 'data');
   });
   afterEach(() => removeFolder(parent));
 
-  it('is made for its owner alone', async () => {
-    const taken = await lockDataFolder(folder);
-    expect(taken.path).toBe(folder);
+  it('is created with access for its owner only', async () => {
+    const dataFolder = await lockDataFolder(folder);
+    expect(dataFolder.path).toBe(folder);
     expect((await stat(folder)).mode & 0o777).toBe(0o700);
-    taken.release();
+    dataFolder.release();
   });
 
-  it('is refused to a second taker, who is told which process has it', async () => {
-    const taken = await lockDataFolder(folder);
+  it('is refused to a second process, with the id of the first', async () => {
+    const dataFolder = await lockDataFolder(folder);
     const refusal = lockDataFolder(folder);
     await expect(refusal).rejects.toBeInstanceOf(DataFolderInUseError);
-    await expect(refusal).rejects.toThrow(`${folder} is in use by process ${process.pid}: stop that one first`);
-    taken.release();
-    taken.release();
+    await expect(refusal).rejects.toThrow(`${folder} is in use by process ${process.pid}: stop it first`);
+    dataFolder.release();
+    dataFolder.release();
     (await lockDataFolder(folder)).release();
   });
 
-  it('is free at once when its holder is killed', async () => {
+  it('is unlocked at once when its process is killed', async () => {
     const { child, firstLine } = await startChild(`
       const { lockDataFolder } = await host('machine/data-folder.js');
       await lockDataFolder(${JSON.stringify(folder)});
@@ -45,7 +45,7 @@ describe('the data folder', () => {
     (await lockDataFolder(folder)).release();
   });
 
-  it('goes to one of many who start together after a crash', async () => {
+  it('is locked by exactly one of several processes that start together after a crash', async () => {
     (await lockDataFolder(folder)).release();
     const attempts = await Promise.allSettled(Array.from({ length: 10 }, () => lockDataFolder(folder)));
     const won = attempts.filter((attempt) => attempt.status === 'fulfilled');
@@ -54,26 +54,26 @@ describe('the data folder', () => {
   });
 });
 
-describe('a kept secret', () => {
+describe('readOrCreateSecret', () => {
   let folder: string;
   beforeEach(async () => {
     folder = await createTemporaryFolder();
   });
   afterEach(() => removeFolder(folder));
 
-  it('is made once, for its owner alone', async () => {
+  it('creates the secret once, with access for its owner only', async () => {
     expect(await readOrCreateSecret(folder, 'key', () => 'first')).toBe('first');
     expect(await readOrCreateSecret(folder, 'key', () => 'second')).toBe('first');
     expect((await stat(join(folder, 'key'))).mode & 0o777).toBe(0o600);
     expect(await readFile(join(folder, 'key'), 'utf8')).toBe('first\n');
   });
 
-  it('is not replaced when it was lost', async () => {
+  it('throws if the file was emptied, and does not replace it', async () => {
     await writeFile(join(folder, 'key'), '');
     await expect(readOrCreateSecret(folder, 'key', () => 'new')).rejects.toThrow('is empty');
   });
 
-  it('does not trip over a draft that a killed process has left', async () => {
+  it('ignores a draft that a killed process has left', async () => {
     await writeFile(join(folder, 'key.draft'), 'half of', { mode: 0o644 });
     expect(await readOrCreateSecret(folder, 'key', () => 'whole')).toBe('whole');
     expect((await stat(join(folder, 'key'))).mode & 0o777).toBe(0o600);

@@ -5,7 +5,7 @@ import { readFileOrNull, writeAtomically } from './atomic-file.js';
 import { isAlive } from './signals.js';
 import { StartupError } from './startup-error.js';
 
-/** Another process holds the folder. The message says which one and what can be done. */
+/** Thrown if another process has locked the folder. The message names the process and a remedy. */
 export class DataFolderInUseError extends Error {
   constructor(
     readonly folder: string,
@@ -13,7 +13,7 @@ export class DataFolderInUseError extends Error {
   ) {
     super(
       `${folder} is in use by ${pid === null ? 'another process' : `process ${pid}`}: ` +
-        'stop that one first, or give this one a folder of its own with CADASTRE_DATA',
+        'stop it first, or set CADASTRE_DATA to another folder',
     );
     this.name = 'DataFolderInUse';
   }
@@ -21,22 +21,23 @@ export class DataFolderInUseError extends Error {
 
 export type DataFolder = {
   readonly path: string;
-  /** The kernel does the same when the process dies. */
+  /** Unlocks the folder. The kernel does so when the process dies. */
   release(): void;
 };
 
 const SQLITE_BUSY = 5;
 
-// Referenced from here, or the garbage collector closes the database, and so the lock, of a caller who lets go of it.
+// Keeps a reference, because the garbage collector would close the database, and so release the lock.
 const lockedFiles = new Set<DatabaseSync>();
 
 /**
- * Creates the folder and holds it for this process alone.
+ * Creates the folder and locks it for this process.
  *
- * The lock must be gone the moment its holder is killed, and two starters must never both get it. A pid file fails the
- * first (pids are used again), a socket file the second (both find it stale, both replace it), a lock file with a
- * heartbeat makes the next start wait. The kernel's own file locks do both, and SQLite is how Node reaches them: an
- * exclusive transaction on an empty database, never written to and never ended.
+ * The lock must be released the moment its process is killed, and two processes that start must never both get it. A
+ * pid file fails the first requirement (process ids are reused), a socket file the second (both processes find it stale
+ * and replace it), and a lock file with a heartbeat delays the next start. File locks of the kernel meet both
+ * requirements, and Node reaches them through SQLite: an exclusive transaction on an empty database, which writes
+ * nothing and never ends.
  */
 export const lockDataFolder = async (path: string): Promise<DataFolder> => {
   const folder = resolve(path);
@@ -51,7 +52,7 @@ export const lockDataFolder = async (path: string): Promise<DataFolder> => {
     throw new DataFolderInUseError(folder, parsePid(await readFileOrNull(pidFile)));
   }
   try {
-    // Only to name the holder to whoever comes second: the lock is what counts.
+    // Only for the error message of a second process. The lock does not depend on it.
     await writeFile(pidFile, `${process.pid}\n`, { mode: 0o600 });
   } catch (error) {
     lock.close();
@@ -69,25 +70,28 @@ export const lockDataFolder = async (path: string): Promise<DataFolder> => {
 const isBusy = (error: unknown): boolean =>
   typeof error === 'object' && error !== null && 'errcode' in error && error.errcode === SQLITE_BUSY;
 
-/** Null when the holder has not written it yet, and what is there is its killed predecessor's. */
+/**
+ * Returns null if the process with the lock has not written its id yet and the file still has the id of a killed
+ * process.
+ */
 const parsePid = (text: string | null): number | null => {
   const pid = Number.parseInt(text ?? '', 10);
   return !Number.isNaN(pid) && isAlive(pid) ? pid : null;
 };
 
-/** The secret kept in the folder under this name; made on the first call, the same ever after. */
+/** Returns the secret in the file with this name. Creates it on the first call. */
 export const readOrCreateSecret = async (
   folder: string,
   name: string,
   make: () => string | Promise<string>,
 ): Promise<string> => {
   const file = join(folder, name);
-  const kept = await readFileOrNull(file);
-  if (kept !== null) {
-    const secret = kept.trim();
-    // Never replaced by a new one: what was encrypted with the lost one would be lost with it, silently.
+  const content = await readFileOrNull(file);
+  if (content !== null) {
+    const secret = content.trim();
+    // A lost secret is never replaced silently, because everything that was encrypted with it would be lost.
     if (secret === '')
-      throw new StartupError(`${file} is empty: restore it from a backup, or remove it to have a new one made`);
+      throw new StartupError(`${file} is empty: restore it from a backup, or delete it to create a new secret`);
     return secret;
   }
   const secret = await make();

@@ -27,7 +27,7 @@ const inspect = (env: Readonly<Record<string, string>>, kind: ProcessKind = 'com
 };
 
 describe('the inspection of the machine', () => {
-  it('finds nothing wrong with the defaults, and leaves nothing behind', async () => {
+  it('reports nothing for the defaults, and leaves no files', async () => {
     const before = await readdir(folder);
     expect(await inspect({})).toEqual([]);
     await mkdir(join(folder, 'existing'));
@@ -36,7 +36,7 @@ describe('the inspection of the machine', () => {
     expect(await readdir(folder)).toEqual([...before, 'existing'].toSorted());
   });
 
-  it('refuses a data folder that is a file or lies in one, in one line', async () => {
+  it('reports a data folder that is a file or is inside one, in one line', async () => {
     expect(await inspect({ CADASTRE_DATA: file })).toEqual([
       `CADASTRE_DATA: ${file} is a file; name a folder that this user can write to`,
     ]);
@@ -46,7 +46,7 @@ describe('the inspection of the machine', () => {
     ]);
   });
 
-  it('refuses a folder for blobs that cannot be written to, unless there is a bucket', async () => {
+  it('reports a folder for blobs that is not writable, unless there is a bucket', async () => {
     const blobs = '/sys/kernel/cadastre';
     expect(await inspect({ CADASTRE_BLOBS: blobs })).toEqual([
       expect.stringMatching(`^CADASTRE_BLOBS: ${blobs} cannot be written to \\(\\w+\\); name a folder `),
@@ -54,7 +54,7 @@ describe('the inspection of the machine', () => {
     expect(await inspect({ CADASTRE_S3_BUCKET: 'acme' })).toEqual([]);
   });
 
-  it('refuses a certificate that is unreadable, no certificate, expired or of another key', async () => {
+  it('reports a certificate that is unreadable, invalid, expired or of another key', async () => {
     const ca = await issueCa(NOW);
     const pairs = await Promise.all([1, 2].map(() => issueServerCertificate(ca, ['localhost'], NOW)));
     const [cert, key, otherKey] = ['cert.pem', 'key.pem', 'other-key.pem'].map((name) => join(folder, name)) as [
@@ -70,7 +70,7 @@ describe('the inspection of the machine', () => {
     expect(await tls(cert, key)).toEqual([]);
     expect(await tls(join(folder, 'absent'), file)).toEqual([
       `CADASTRE_TLS_CERT: ${folder}/absent cannot be read (ENOENT); name a PEM file that this user can read`,
-      `CADASTRE_TLS_KEY: ${file} does not hold a private key without a passphrase in PEM format`,
+      `CADASTRE_TLS_KEY: ${file} does not contain a private key without a passphrase in PEM format`,
     ]);
     expect(await tls(cert, otherKey)).toEqual([
       `CADASTRE_TLS_KEY: ${otherKey} is not the key of the certificate in ${cert}; name a pair`,
@@ -80,10 +80,10 @@ describe('the inspection of the machine', () => {
     ]);
   });
 
-  it('refuses an address of another machine, and a port in use', async () => {
-    // RFC 5737: for documentation, no machine has it.
+  it('reports an address of another machine, and a port in use', async () => {
+    // An address for documentation (RFC 5737), which no machine has.
     expect(await inspect({ HOST: '203.0.113.9' }, 'gateway')).toEqual([
-      'HOST: 203.0.113.9 is no address of this machine; use one of its addresses, 127.0.0.1, or 0.0.0.0 for all',
+      'HOST: 203.0.113.9 is not an address of this machine; use one of its addresses, 127.0.0.1, or 0.0.0.0 for all',
     ]);
     const server = createServer();
     await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -95,24 +95,24 @@ describe('the inspection of the machine', () => {
     server.close();
   });
 
-  it('skips what depends on an invalid setting', async () => {
+  it('skips checks that depend on an invalid setting', async () => {
     expect(await inspect({ HOST: '203.0.113.9', PORT: 'http' }, 'gateway')).toEqual([]);
   });
 });
 
-describe('warnings', () => {
+describe('listSettingWarnings', () => {
   const warnings = (env: Readonly<Record<string, string>>, kind: ProcessKind = 'serve') =>
     listSettingWarnings(env, parseSettings(env).settings, kind);
 
-  it('name the closest setting for one that does not exist', () => {
+  it('names the closest setting for an unknown one', () => {
     expect(warnings({ CADASTRE_ENCRYPTON_KEY: 'x', CADASTRE_ADMIN_TOKEN_FILES: 'x', OTHER: 'x' })).toEqual([
-      'CADASTRE_ENCRYPTON_KEY: there is no such setting, it is ignored; did you mean CADASTRE_ENCRYPTION_KEY?',
-      'CADASTRE_ADMIN_TOKEN_FILES: there is no such setting, it is ignored; did you mean CADASTRE_ADMIN_TOKEN_FILE?',
+      'CADASTRE_ENCRYPTON_KEY: unknown setting, ignored; did you mean CADASTRE_ENCRYPTION_KEY?',
+      'CADASTRE_ADMIN_TOKEN_FILES: unknown setting, ignored; did you mean CADASTRE_ADMIN_TOKEN_FILE?',
     ]);
     expect(warnings({ CADASTRE_EDITION: 'all', CADASTRE_URL: 'x', CADASTRE_KEY_PASSPHRASE: 'x' })).toEqual([]);
   });
 
-  it('point out plain HTTP that other machines can reach, unless a proxy speaks TLS', () => {
+  it('reports plain HTTP that other machines can reach, unless a proxy uses TLS', () => {
     const plain = { CADASTRE_TLS: 'off', HOST: '0.0.0.0' };
     expect(warnings(plain)).toEqual([expect.stringContaining('HOST 0.0.0.0 is reachable from other machines')]);
     expect(warnings({ ...plain, CADASTRE_PUBLIC_URL: 'https://tf.example.com' })).toEqual([]);

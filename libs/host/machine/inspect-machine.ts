@@ -5,11 +5,11 @@ import { dirname, join } from 'node:path';
 import { getErrorCode } from '#kernel';
 import type { Settings } from '../settings/settings.js';
 
-/** Which program starts; a command listens nowhere. */
+/** The kind of program that starts. A command does not listen on any address. */
 export type ProcessKind = 'serve' | 'gateway' | 'projector' | 'publisher' | 'command';
 
 type Inspection = {
-  /** The settings that it depends on. It is skipped if one of them is invalid by itself. */
+  /** Settings that the inspection depends on. It is skipped if one of them is invalid. */
   readonly variables: readonly string[];
   readonly processes: readonly ProcessKind[];
   inspect(settings: Settings, now: Date): Promise<readonly string[]>;
@@ -18,8 +18,8 @@ type Inspection = {
 const SERVERS: readonly ProcessKind[] = ['serve', 'gateway', 'projector', 'publisher'];
 
 /**
- * Returns one line for each folder, certificate or address that the settings name and that cannot be used on this machine. Leaves
- * nothing behind on disk.
+ * Returns one line for each folder, certificate or address of the settings that cannot be used on this machine. Leaves
+ * no files.
  */
 export const inspectMachine = async (
   settings: Settings,
@@ -45,7 +45,7 @@ const inspections: readonly Inspection[] = [
     inspect: async ({ s3, dataFolder, blobsFolder }) => {
       if (s3 !== null) return [];
       const isInside = blobsFolder.startsWith(join(dataFolder, '/'));
-      // One line is enough for a data folder that cannot be used.
+      // One line is enough if the data folder cannot be used.
       if (isInside && (await inspectFolder('CADASTRE_DATA', dataFolder)).length > 0) return [];
       return inspectFolder('CADASTRE_BLOBS', blobsFolder);
     },
@@ -60,19 +60,19 @@ const inspections: readonly Inspection[] = [
 
 const FOLDER_REMEDY = 'name a folder that this user can write to';
 
-/** Tries to write into the folder or, if it does not exist yet, into the folder that it would be created in. */
+/** Tries to write into the folder or, if it does not exist yet, into its nearest existing parent. */
 const inspectFolder = async (variable: string, folder: string): Promise<readonly string[]> => {
-  const shown = `${variable}: ${folder}`;
+  const setting = `${variable}: ${folder}`;
   try {
     const existing = await findNearestExisting(folder);
     if (!(await stat(existing)).isDirectory()) {
       const which = existing === folder ? '' : ` cannot be created, because ${existing}`;
-      return [`${shown}${which} is a file; ${FOLDER_REMEDY}`];
+      return [`${setting}${which} is a file; ${FOLDER_REMEDY}`];
     }
     await rmdir(await mkdtemp(join(existing, '.cadastre-inspection-')));
     return [];
   } catch (error) {
-    return [`${shown} cannot be written to (${describeError(error)}); ${FOLDER_REMEDY}`];
+    return [`${setting} cannot be written to (${describeError(error)}); ${FOLDER_REMEDY}`];
   }
 };
 
@@ -122,17 +122,17 @@ const parseFile = async <T>(
   try {
     return parse(pem);
   } catch {
-    lines.push(`${variable}: ${file} does not hold ${content} in PEM format`);
+    lines.push(`${variable}: ${file} does not contain ${content} in PEM format`);
     return null;
   }
 };
 
 const inspectValidity = (file: string, certificate: X509Certificate, now: Date): readonly string[] => {
   const { validFromDate, validToDate } = certificate;
-  const shown = `CADASTRE_TLS_CERT: the certificate in ${file}`;
-  if (validToDate < now) return [`${shown} expired on ${validToDate.toISOString()}; renew it`];
+  const subject = `CADASTRE_TLS_CERT: the certificate in ${file}`;
+  if (validToDate < now) return [`${subject} expired on ${validToDate.toISOString()}; renew it`];
   if (validFromDate > now) {
-    return [`${shown} is valid from ${validFromDate.toISOString()} on; check the clock of this machine`];
+    return [`${subject} is valid from ${validFromDate.toISOString()} on; check the clock of this machine`];
   }
   return [];
 };
@@ -144,7 +144,9 @@ async function inspectAddress({ host, port }: Settings): Promise<readonly string
     case 'EADDRINUSE':
       return [describePortInUse(host, port)];
     case 'EADDRNOTAVAIL':
-      return [`HOST: ${host} is no address of this machine; use one of its addresses, 127.0.0.1, or 0.0.0.0 for all`];
+      return [
+        `HOST: ${host} is not an address of this machine; use one of its addresses, 127.0.0.1, or 0.0.0.0 for all`,
+      ];
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
       return [`HOST: ${host} cannot be resolved to an address; use an address of this machine, or 0.0.0.0 for all`];
@@ -155,7 +157,7 @@ async function inspectAddress({ host, port }: Settings): Promise<readonly string
   }
 }
 
-/** Also for the case that another process takes the port after the inspection. */
+/** Returns the message for a port in use. Also used if another process takes the port after the inspection. */
 export const describePortInUse = (host: string, port: number): string =>
   `PORT: ${port} on ${host} is in use by another process; stop that process or use another port`;
 

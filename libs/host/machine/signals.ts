@@ -1,12 +1,12 @@
 import { getErrorCode } from '#kernel';
 
-/** False when there is no such process. A zombie counts as one. */
+/** Sends a signal. Returns false if there is no such process. A zombie counts as a process. */
 export const sendSignal = (pid: number, signal: NodeJS.Signals | 0): boolean => {
   try {
     return process.kill(pid, signal);
   } catch (error) {
     if (getErrorCode(error) === 'ESRCH') return false;
-    // There, but somebody else's.
+    // The process exists and belongs to another user.
     if (getErrorCode(error) === 'EPERM') return true;
     throw error;
   }

@@ -1,4 +1,6 @@
-/** The process cannot start until the operator changes something. The message is one line that says what. */
+/**
+ * Thrown if the operator must change something before the process can start. The message is one line with the change.
+ */
 export class StartupError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

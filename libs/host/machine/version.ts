@@ -7,5 +7,5 @@ const readVersion = (): string => {
   return (JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }).version;
 };
 
-/** The version of the product, as in its package.json. */
+/** Version of Cadastre, from its package.json. */
 export const VERSION = readVersion();

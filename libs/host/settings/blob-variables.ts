@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isEndpoint, matchingSchema, oneOfSchema } from './variable-schemas.js';
 import { defineVariable } from './variable.js';
 
-/** Where states, configurations and published files are stored. */
+/** Settings of the store for states, configurations and published files. */
 export const blobVariables = {
   CADASTRE_BLOBS: defineVariable(
     'CADASTRE_DATA/blobs',

@@ -11,7 +11,10 @@ type KafkaEnvironment = z.output<typeof environment>;
 export type KafkaSettings = {
   readonly brokers: readonly string[];
   readonly topicPrefix: string;
-  /** Absolute paths of PEM files. A null CA stands for the authorities that Node trusts. Null: without TLS. */
+  /**
+   * Absolute paths of PEM files. With a null CA, Node's default authorities are trusted. Null for connections without
+   * TLS.
+   */
   readonly tls: { readonly ca: string | null; readonly certificate: string | null; readonly key: string | null } | null;
   readonly sasl: KafkaSasl | null;
 };
@@ -48,7 +51,7 @@ const KAFKA_VARIABLES = [
   'KAFKA_SASL_SCOPE',
 ] as const satisfies readonly Name[];
 
-/** One line for each setting of Kafka that contradicts another one, or whose file cannot be used. */
+/** Returns one line for each setting of Kafka that contradicts another one, or whose file cannot be used. */
 export const findKafkaContradictions = (env: EnvironmentValues): readonly string[] => {
   if (!env['KAFKA_BROKERS']) {
     return KAFKA_VARIABLES.filter((name) => env[name] && env[name] !== 'off').map(
@@ -98,14 +101,14 @@ const findFileFault = (
 
 const findSaslContradictions = (env: EnvironmentValues): readonly string[] => {
   const mechanism = env['KAFKA_SASL_MECHANISM'];
-  const given = (names: readonly Name[]): readonly Name[] => names.filter((name) => env[name]);
+  const onlyPresent = (names: readonly Name[]): readonly Name[] => names.filter((name) => env[name]);
   const needed = (names: readonly Name[]): readonly string[] =>
     names.filter((name) => !env[name]).map((name) => `${name}: missing, KAFKA_SASL_MECHANISM=${mechanism} needs it`);
   const unused = (names: readonly Name[]): readonly string[] =>
-    given(names).map((name) => `${name}: set, but KAFKA_SASL_MECHANISM=${mechanism} does not use it`);
+    onlyPresent(names).map((name) => `${name}: set, but KAFKA_SASL_MECHANISM=${mechanism} does not use it`);
   switch (mechanism) {
     case undefined:
-      return given([...PASSWORD, ...CLIENT, 'KAFKA_SASL_SCOPE']).map(
+      return onlyPresent([...PASSWORD, ...CLIENT, 'KAFKA_SASL_SCOPE']).map(
         (name) => `${name}: set, but KAFKA_SASL_MECHANISM is missing`,
       );
     case 'OAUTHBEARER':
@@ -115,12 +118,12 @@ const findSaslContradictions = (env: EnvironmentValues): readonly string[] => {
     case 'SCRAM-SHA-512':
       return [...needed(PASSWORD), ...unused([...CLIENT, 'KAFKA_SASL_SCOPE'])];
     default:
-      // Reported already: it is none of the accepted mechanisms.
+      // Already reported: the mechanism is not one of the accepted ones.
       return [];
   }
 };
 
-/** Null if no brokers are configured. The settings contain no contradictions. */
+/** Returns null if no brokers are configured. The settings must contain no contradictions. */
 export const toKafkaSettings = (env: KafkaEnvironment): KafkaSettings | null => {
   if (!env.KAFKA_BROKERS) return null;
   return {

@@ -11,7 +11,7 @@ import {
 } from './variable-schemas.js';
 import { defineVariable } from './variable.js';
 
-/** The client's secret goes there, so that plain HTTP must not leave the machine. */
+/** The client's secret is sent to this address, so plain HTTP is accepted only for this machine. */
 const isTokenUrl = (text: string): boolean => {
   const url = parseUrl(text);
   return isEndpoint(text) && !!url && (url.protocol === 'https:' || isLoopback(url.hostname.replace(/^\[|\]$/g, '')));
@@ -26,7 +26,7 @@ const isBroker = (text: string): boolean => {
 
 const brokers = listSchema(isBroker, 'host:port');
 
-/** How Cadastre reaches Kafka, and what it calls its topics. */
+/** Settings of the connection to Kafka and of topic names. */
 export const kafkaVariables = {
   KAFKA_BROKERS: defineVariable(
     '–',
@@ -76,7 +76,7 @@ export const kafkaVariables = {
     'prefix of the names of all Kafka topics',
     z
       .string()
-      // Kafka allows 249 characters in all, and a suffix is to come.
+      // Kafka allows 249 characters, including a suffix.
       .regex(/^(?!\.{1,2}$)[A-Za-z0-9._-]{1,200}$/, 'must be letters, digits, dots, underscores and hyphens')
       .default('cadastre'),
   ),

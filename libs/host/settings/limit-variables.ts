@@ -1,7 +1,7 @@
 import { defineCountVariable, limitSchema, wholeNumberSchema } from './variable-schemas.js';
 import { defineVariable } from './variable.js';
 
-/** Limits of what reads may use of Postgres. */
+/** Limits on the use of Postgres by reads. */
 export const readLimitVariables = {
   CADASTRE_READ_TIMEOUT_SECONDS: defineVariable(
     '5',
@@ -10,7 +10,7 @@ export const readLimitVariables = {
   ),
   CADASTRE_SLOW_READ_TIMEOUT_SECONDS: defineVariable(
     '15',
-    'the same for slow reads: lists, searches, exports, reads of the past',
+    'time after which Postgres cancels a slow read (lists, searches, exports, reads of the past), in seconds',
     wholeNumberSchema(1, 600, 15),
   ),
   CADASTRE_SLOW_CONNECTIONS: defineVariable(
@@ -25,7 +25,7 @@ export const readLimitVariables = {
   ),
 } as const;
 
-/** Limits of what requests may use of a gateway: connections, time, memory. */
+/** Limits on the use of a gateway by requests: connections, time, memory. */
 export const requestVariables = {
   CADASTRE_INLINE_STATE_MAX_MIB: defineVariable(
     '10',
@@ -55,21 +55,25 @@ export const requestVariables = {
     'most memory of all JSON bodies that are being received, in MiB; at least one request with the largest states',
     2,
   ),
-  CADASTRE_BODY_MEMORY_PER_CALLER_MIB: defineCountVariable(32, 'the same for one caller, in MiB', 2),
+  CADASTRE_BODY_MEMORY_PER_CALLER_MIB: defineCountVariable(
+    32,
+    'most memory of the JSON bodies of one caller that are being received, in MiB',
+    2,
+  ),
   CADASTRE_FACTS_LIMIT: defineVariable(
     '2000',
     'facts that an organization can report in ten seconds, by REST and Kafka together, at least 1000; or off',
-    // One request can have 1000 facts; a lower limit would never accept it.
+    // One request can have 1000 facts; a lower limit would never accept such a request.
     limitSchema(1_000, 1_000_000, 2_000),
   ),
 } as const;
 
-/** Limits of what callers may use of the server. */
+/** Limits on the use of the server by callers. */
 export const limitVariables = {
   CADASTRE_RATE_LIMIT: defineVariable(
     '100',
     'requests per second for each token, with bursts of twice that; or off',
-    // go-tfe allows itself bursts of a third of this number, and fails on every request if that is less than one.
+    // go-tfe limits its own bursts to a third of this number, and fails on every request if that is less than one.
     limitSchema(4, 100_000, 100),
   ),
   CADASTRE_ADDRESS_RATE_LIMIT: defineVariable(

@@ -4,15 +4,15 @@ import { secretNames } from './variables.js';
 
 export type EnvironmentValues = Readonly<Record<string, string | undefined>>;
 
-/** The environment with each `NAME_FILE` replaced by `NAME`, and one line for each file that cannot be used. */
+/** The environment with each `NAME_FILE` replaced by `NAME`, and one line for each unusable file. */
 export type ResolvedEnvironment = { readonly values: EnvironmentValues; readonly lines: readonly string[] };
 
-/** The variable that names the file of a secret, for example `DATABASE_URL_FILE`. */
+/** Returns the variable that names the file of a secret, for example `DATABASE_URL_FILE`. */
 export const toFileVariable = (name: string): string => `${name}_FILE`;
 
 /**
- * Reads every secret whose `NAME_FILE` is set, so that a secret need not be in the environment, where child processes and
- * inspection tools can see it. White space around the content is removed: editors and `echo` end a file with a newline.
+ * Reads every secret whose `NAME_FILE` is set. A secret in the environment would be visible to child processes and
+ * inspection tools. White space around the content is removed, because editors and `echo` end a file with a newline.
  */
 export const resolveSecretFiles = (values: EnvironmentValues): ResolvedEnvironment => {
   const resolved: Record<string, string | undefined> = { ...values };
@@ -28,7 +28,7 @@ export const resolveSecretFiles = (values: EnvironmentValues): ResolvedEnvironme
     try {
       resolved[name] = readSecret(file);
     } catch (error) {
-      // The message does not quote the path, because some operators put the secret itself there.
+      // The message does not contain the path, because some operators put the secret itself there.
       lines.push(`${fileVariable}: the file ${(error as Error).message}`);
     }
   }

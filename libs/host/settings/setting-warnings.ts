@@ -4,11 +4,11 @@ import { toFileVariable, type EnvironmentValues } from './secret-files.js';
 import type { Settings } from './settings.js';
 import { secretNames, settingVariables } from './variables.js';
 
-/** Read by `cadastre provider`, which has no settings of a server. */
-const OTHER_NAMES = ['CADASTRE_URL', 'CADASTRE_TOKEN', 'CADASTRE_KEY_PASSPHRASE'];
-const KNOWN_VARIABLES = [...Object.keys(settingVariables), ...secretNames.map(toFileVariable), ...OTHER_NAMES];
+/** Settings of `cadastre provider`, which has no server settings. */
+const CLIENT_VARIABLES = ['CADASTRE_URL', 'CADASTRE_TOKEN', 'CADASTRE_KEY_PASSPHRASE'];
+const KNOWN_VARIABLES = [...Object.keys(settingVariables), ...secretNames.map(toFileVariable), ...CLIENT_VARIABLES];
 
-/** Returns one line for each setting that is allowed but probably a mistake. */
+/** Returns one line for each setting that is valid but probably a mistake. */
 export const listSettingWarnings = (
   env: EnvironmentValues,
   settings: Settings,
@@ -18,13 +18,13 @@ export const listSettingWarnings = (
     .filter(
       (name) => name.startsWith('CADASTRE_') && !name.startsWith('CADASTRE_TEST_') && !KNOWN_VARIABLES.includes(name),
     )
-    .map((name) => `${name}: there is no such setting, it is ignored; did you mean ${findClosest(name)}?`),
+    .map((name) => `${name}: unknown setting, ignored; did you mean ${findClosest(name)}?`),
   ...listPlainHttpWarnings(settings, kind),
 ];
 
 const listPlainHttpWarnings = ({ tls, host, publicUrl }: Settings, kind: ProcessKind): readonly string[] => {
   if (!['serve', 'gateway'].includes(kind) || tls.mode !== 'off' || isLoopback(host)) return [];
-  // A proxy in front speaks TLS, or is meant to.
+  // A proxy provides TLS.
   if (publicUrl.startsWith('https:')) return [];
   return [
     `CADASTRE_TLS: off, and HOST ${host} is reachable from other machines: tokens cross the network unencrypted; ` +
@@ -33,11 +33,11 @@ const listPlainHttpWarnings = ({ tls, host, publicUrl }: Settings, kind: Process
 };
 
 const findClosest = (name: string): string =>
-  KNOWN_VARIABLES.map((known) => ({ known, distance: computeEditDistance(name, known) })).reduce((best, next) =>
-    next.distance < best.distance ? next : best,
+  KNOWN_VARIABLES.map((variable) => ({ known: variable, distance: computeEditDistance(name, variable) })).reduce(
+    (best, next) => (next.distance < best.distance ? next : best),
   ).known;
 
-/** Levenshtein distance. */
+/** Returns the Levenshtein distance. */
 const computeEditDistance = (a: string, b: string): number => {
   let row = Array.from({ length: b.length + 1 }, (_, n) => n);
   for (let i = 1; i <= a.length; i += 1) {

@@ -30,7 +30,7 @@ describe('settings', () => {
   });
   afterAll(() => removeFolder(folder));
 
-  it('need none at all', () => {
+  it('have defaults', () => {
     expect(readSettings({})).toEqual({
       host: '127.0.0.1',
       port: 8443,
@@ -74,7 +74,7 @@ describe('settings', () => {
     });
   });
 
-  it('are read', () => {
+  it('are read from the environment', () => {
     const settings = readSettings({
       HOST: '10.0.0.7',
       PORT: '443',
@@ -145,7 +145,7 @@ describe('settings', () => {
         connectionsPerAddress: 10,
         bodyMs: 5_000,
         uploadBytesPerSecond: 100,
-        // The largest request with states fits in, whatever the settings say.
+        // The memory always suffices for the largest request with states.
         bodyMemory: { total: 31 * 1_024 * 1_024, perCaller: 31 * 1_024 * 1_024 },
       },
       factsLimit: null,
@@ -158,7 +158,7 @@ describe('settings', () => {
     });
   });
 
-  it('name a bucket in place of a folder', () => {
+  it('select a bucket instead of a folder', () => {
     expect(readSettings({ CADASTRE_S3_BUCKET: 'acme-states' }).s3).toEqual({
       bucket: 'acme-states',
       endpoint: null,
@@ -182,7 +182,7 @@ describe('settings', () => {
     });
   });
 
-  it('count as absent when empty', () => {
+  it('count as absent if they are empty', () => {
     const empty = Object.fromEntries(
       ['HOST', 'PORT', 'DATABASE_URL', 'KAFKA_BROKERS', 'LOG_LEVEL'].map((n) => [n, '']),
     );
@@ -195,7 +195,7 @@ describe('settings', () => {
     [{ HOST: '::' }, 'https://localhost:8443'],
     [{ HOST: 'tf.internal', PORT: '443' }, 'https://tf.internal'],
     [{ HOST: '2001:db8::7' }, 'https://[2001:db8::7]:8443'],
-  ])('%j are reached under %s', (env, url) => {
+  ])('%j have the public URL %s', (env, url) => {
     expect(readSettings(env).publicUrl).toBe(url);
   });
 
@@ -212,18 +212,18 @@ describe('settings', () => {
     [
       'CADASTRE_PUBLIC_URL',
       'tf.example.com',
-      'CADASTRE_PUBLIC_URL: must be http:// or https:// with a host and perhaps a port, nothing after',
+      'CADASTRE_PUBLIC_URL: must be http:// or https:// with a host and an optional port, without a path',
     ],
     [
       'CADASTRE_PUBLIC_URL',
       'https://a.b/c',
-      'CADASTRE_PUBLIC_URL: must be http:// or https:// with a host and perhaps a port, nothing after',
+      'CADASTRE_PUBLIC_URL: must be http:// or https:// with a host and an optional port, without a path',
     ],
     ['CADASTRE_ADMIN_TOKEN', 'hunter2', 'CADASTRE_ADMIN_TOKEN: must have at least 20 characters'],
     [
       'KAFKA_BROKERS',
       'one:9092,hunter2',
-      'KAFKA_BROKERS: must be a comma-separated list of host:port; number 2 is not one',
+      'KAFKA_BROKERS: must be a comma-separated list of host:port; entry 2 is invalid',
     ],
     ['CADASTRE_TOPIC_PREFIX', 'a/b', 'CADASTRE_TOPIC_PREFIX: must be letters, digits, dots, underscores and hyphens'],
     [
@@ -241,13 +241,13 @@ describe('settings', () => {
     [
       'CADASTRE_TOOL_RELEASES',
       '1.16.6,v1.17',
-      'CADASTRE_TOOL_RELEASES: must be a comma-separated list of versions such as 1.2.3; number 2 is not one',
+      'CADASTRE_TOOL_RELEASES: must be a comma-separated list of versions such as 1.2.3; entry 2 is invalid',
     ],
     ...['10.0.0.5, proxy.test', '10.0.0.5,10.0.0.0/33', '10.0.0.5,::/129', '::1,10.0.0.0/8/8', '::1,'].map((list) => [
       'CADASTRE_TRUSTED_PROXIES',
       list,
-      'CADASTRE_TRUSTED_PROXIES: must be a comma-separated list of addresses, or blocks of them such as 10.0.0.0/8; ' +
-        'number 2 is not one',
+      'CADASTRE_TRUSTED_PROXIES: must be a comma-separated list of addresses or networks such as 10.0.0.0/8; ' +
+        'entry 2 is invalid',
     ]),
     ['CADASTRE_GLOBAL_REMOTE_STATE', 'yes', 'CADASTRE_GLOBAL_REMOTE_STATE: must be one of true, false'],
     [
@@ -258,12 +258,12 @@ describe('settings', () => {
     ['CADASTRE_FACTS_LIMIT', '999', 'CADASTRE_FACTS_LIMIT: must be a whole number from 1000 to 1000000, or off'],
     ['CADASTRE_SHUTDOWN_DELAY_SECONDS', '301', 'CADASTRE_SHUTDOWN_DELAY_SECONDS: must be a whole number from 0 to 300'],
     ['LOG_LEVEL', 'loud', 'LOG_LEVEL: must be one of trace, debug, info, warn, error, fatal, silent'],
-  ])('%s=%s gets its one line, with the value unless it is a secret', (name, value, line) => {
-    const shown = ['CADASTRE_ADMIN_TOKEN', 'CADASTRE_ENCRYPTION_KEY'].includes(name) ? '' : `, got "${value}"`;
-    expect(linesOf({ [name]: value })).toEqual([`${line}${shown}`]);
+  ])('are refused with one line for %s=%s, which contains the value unless it is a secret', (name, value, line) => {
+    const quotedValue = ['CADASTRE_ADMIN_TOKEN', 'CADASTRE_ENCRYPTION_KEY'].includes(name) ? '' : `, got "${value}"`;
+    expect(linesOf({ [name]: value })).toEqual([`${line}${quotedValue}`]);
   });
 
-  it('shows no credentials that an address contains, and only the beginning of a long value', () => {
+  it('are quoted without the credentials in an address, and shortened if they are long', () => {
     expect(linesOf({ KAFKA_BROKERS: 'user:hunter2@one', CADASTRE_PUBLIC_URL: 'https://me:hunter2@a.b/' })).toEqual([
       expect.stringMatching(/^CADASTRE_PUBLIC_URL: .*, got "https:\/\/\[redacted\]@a.b\/"$/),
       expect.stringMatching(/^KAFKA_BROKERS: .*, got "\[redacted\]@one"$/),
@@ -271,7 +271,7 @@ describe('settings', () => {
     expect(linesOf({ HOST: '_'.repeat(101) })).toEqual([expect.stringMatching(/, got "_{100}…"$/)]);
   });
 
-  describe('from files', () => {
+  describe('in secret files', () => {
     const secretFile = async (content: string): Promise<string> => {
       const file = join(folder, 'secret');
       await writeFile(file, content);
@@ -291,13 +291,13 @@ describe('settings', () => {
       ).toEqual({ mode: 'url', url });
     });
 
-    it('are refused beside the variable itself', async () => {
+    it('are refused if the variable itself is set too', async () => {
       expect(
         linesOf({ CADASTRE_ADMIN_TOKEN: 'a'.repeat(20), CADASTRE_ADMIN_TOKEN_FILE: await secretFile('b'.repeat(20)) }),
       ).toEqual(['CADASTRE_ADMIN_TOKEN_FILE: CADASTRE_ADMIN_TOKEN is set too; remove one of the two']);
     });
 
-    it('are refused when the file is missing, empty or holds no such secret, without the content', async () => {
+    it('are refused without the content if the file is missing, empty or has an invalid secret', async () => {
       expect(linesOf({ CADASTRE_ENCRYPTION_KEY_FILE: join(folder, 'absent') })).toEqual([
         'CADASTRE_ENCRYPTION_KEY_FILE: the file cannot be read (ENOENT); name a file that this user can read',
       ]);
@@ -309,18 +309,18 @@ describe('settings', () => {
       ]);
     });
 
-    it('satisfy the settings that need them', async () => {
+    it('count as set for other settings that require them', async () => {
       expect(linesOf({ DATABASE_URL_FILE: await secretFile('postgres://db/cadastre') })).toEqual([
         expect.stringContaining('CADASTRE_ENCRYPTION_KEY: missing'),
       ]);
     });
   });
 
-  it('that contradict one another get a line each', () => {
+  it('are refused with one line for each contradiction', () => {
     expect(linesOf({ CADASTRE_TLS_CERT: cert })).toEqual(['CADASTRE_TLS_KEY: missing, CADASTRE_TLS_CERT needs it']);
     expect(linesOf({ CADASTRE_TLS_KEY: certKey })).toEqual(['CADASTRE_TLS_CERT: missing, CADASTRE_TLS_KEY needs it']);
     expect(linesOf({ CADASTRE_TLS: 'off', CADASTRE_TLS_CERT: cert, CADASTRE_TLS_KEY: certKey })).toEqual([
-      'CADASTRE_TLS: off, yet CADASTRE_TLS_CERT or CADASTRE_TLS_KEY is given; remove one or the other',
+      'CADASTRE_TLS: off, but CADASTRE_TLS_CERT or CADASTRE_TLS_KEY is set; remove one of them',
     ]);
     expect(linesOf({ DATABASE_URL: 'postgres://db/cadastre' })).toEqual([
       expect.stringContaining('CADASTRE_ENCRYPTION_KEY: missing'),
@@ -342,7 +342,7 @@ describe('settings', () => {
       return file;
     };
 
-    it('are read with a user and with a client', () => {
+    it('are read with a user or with a client', () => {
       const { tls, sasl } = readSettings({ KAFKA_BROKERS: 'one:9092', ...password }).kafka ?? {};
       expect({ tls, sasl }).toEqual({
         tls: null,
@@ -354,7 +354,7 @@ describe('settings', () => {
       });
     });
 
-    it('are refused without brokers, and those of TLS while it is off', () => {
+    it('are refused without brokers, and those of TLS while TLS is off', () => {
       expect(linesOf({ KAFKA_TLS: 'on', ...password })).toEqual([
         'KAFKA_TLS: set, but KAFKA_BROKERS is missing',
         'KAFKA_SASL_MECHANISM: set, but KAFKA_BROKERS is missing',
@@ -364,7 +364,7 @@ describe('settings', () => {
       expect(linesBeside({ KAFKA_TLS_CA: '/ca.pem' })).toEqual(['KAFKA_TLS_CA: set, but KAFKA_TLS is not on']);
     });
 
-    it('are refused if the mechanism lacks one of them or does not use it', () => {
+    it('are refused if the mechanism needs a missing setting or does not use one that is set', () => {
       expect(linesBeside({ KAFKA_SASL_MECHANISM: 'SCRAM-SHA-512', KAFKA_SASL_CLIENT_ID: 'x' })).toEqual([
         'KAFKA_SASL_USERNAME: missing, KAFKA_SASL_MECHANISM=SCRAM-SHA-512 needs it',
         'KAFKA_SASL_PASSWORD: missing, KAFKA_SASL_MECHANISM=SCRAM-SHA-512 needs it',
@@ -382,21 +382,21 @@ describe('settings', () => {
       ]);
     });
 
-    it('send the secret of a client over plain HTTP to the machine itself only', () => {
+    it("allow plain HTTP for the client's secret only on the same machine", () => {
       expect(linesBeside({ ...client, KAFKA_SASL_TOKEN_URL: 'http://[::1]:8080/token' })).toEqual([]);
       expect(linesBeside({ ...client, KAFKA_SASL_TOKEN_URL: 'http://login.example/token' })).toEqual([
         expect.stringMatching(/^KAFKA_SASL_TOKEN_URL: must be https:\/\/ .* got "http:\/\/login.example\/token"$/),
       ]);
     });
 
-    it('are refused if a file is missing, holds something else or does not fit the certificate', async () => {
+    it('are refused if a file is missing, has other content or does not match the certificate', async () => {
       const now = new Date();
       const ca = await issueCa(now);
-      const [one, other] = await Promise.all([1, 2].map(() => issueServerCertificate(ca, ['localhost'], now)));
+      const [one, another] = await Promise.all([1, 2].map(() => issueServerCertificate(ca, ['localhost'], now)));
       const KAFKA_TLS_CERT = await pem('kafka.pem', one?.certificate ?? '');
       const on = { KAFKA_TLS: 'on', KAFKA_TLS_CERT };
       expect(linesBeside({ ...on, KAFKA_TLS_KEY: await pem('kafka.key', one?.key ?? '') })).toEqual([]);
-      expect(linesBeside({ ...on, KAFKA_TLS_KEY: await pem('other.key', other?.key ?? '') })).toEqual([
+      expect(linesBeside({ ...on, KAFKA_TLS_KEY: await pem('other.key', another?.key ?? '') })).toEqual([
         'KAFKA_TLS_KEY: this is not the key of the certificate in KAFKA_TLS_CERT',
       ]);
       expect(linesBeside({ ...on, KAFKA_TLS_CA: join(folder, 'absent') })).toEqual([
@@ -422,29 +422,29 @@ describe('settings', () => {
       'must be names of letters, digits, dots, underscores and hyphens, joined by slashes',
     ],
     ['CADASTRE_S3_PATH_STYLE', 'yes', 'must be one of true, false'],
-  ])('%s=%s of a bucket gets its one line', (name, value, meaning) => {
+  ])('are refused with one line for %s=%s of a bucket', (name, value, message) => {
     expect(linesOf({ CADASTRE_S3_BUCKET: 'acme', [name]: value })).toEqual([
-      `${name}: ${meaning}, got "${value.replace('key:secret@', '[redacted]@')}"`,
+      `${name}: ${message}, got "${value.replace('key:secret@', '[redacted]@')}"`,
     ]);
   });
 
-  it.each(['3', '0', '-1', '1.5', 'none', '100001'])('refuses %s as a rate limit', (value) => {
+  it.each(['3', '0', '-1', '1.5', 'none', '100001'])('refuse %s as a rate limit', (value) => {
     expect(linesOf({ CADASTRE_RATE_LIMIT: value })).toEqual([
       `CADASTRE_RATE_LIMIT: must be a whole number from 4 to 100000, or off, got "${value}"`,
     ]);
   });
 
-  it('place blobs in a folder or in a bucket', () => {
+  it('select either a folder or a bucket for blobs', () => {
     expect(linesOf({ CADASTRE_S3_BUCKET: 'acme', CADASTRE_BLOBS: '/blobs' })).toEqual([
-      'CADASTRE_BLOBS: a folder is given, and a bucket in CADASTRE_S3_BUCKET; remove one or the other',
+      'CADASTRE_BLOBS: CADASTRE_S3_BUCKET is set too; remove one of the two',
     ]);
     expect(linesOf({ CADASTRE_S3_ENDPOINT: 'http://s3:9000', CADASTRE_S3_PATH_STYLE: 'true' })).toEqual([
-      'CADASTRE_S3_ENDPOINT: given, yet CADASTRE_S3_BUCKET is missing',
-      'CADASTRE_S3_PATH_STYLE: given, yet CADASTRE_S3_BUCKET is missing',
+      'CADASTRE_S3_ENDPOINT: set, but CADASTRE_S3_BUCKET is missing',
+      'CADASTRE_S3_PATH_STYLE: set, but CADASTRE_S3_BUCKET is missing',
     ]);
   });
 
-  it('that are invalid are reported all at once, without the values of secrets', () => {
+  it('are refused with all invalid settings at once, without the values of secrets', () => {
     const secret = 'hunter2:swordfish';
     const lines = linesOf({
       PORT: 'http',
@@ -467,7 +467,7 @@ describe('settings', () => {
     expect(lines.join('\n')).not.toMatch(/hunter2|swordfish/);
   });
 
-  it('are all in the help', () => {
+  it('are all listed in the help', () => {
     const help = formatSettingsHelp();
     for (const name of ['HOST', 'PORT', 'CADASTRE_DATA', 'DATABASE_URL', 'CADASTRE_ENCRYPTION_KEY', 'LOG_LEVEL']) {
       expect(help).toMatch(new RegExp(`^  ${name} +\\S`, 'm'));

@@ -13,71 +13,71 @@ type ParsedEnvironment = z.output<typeof environment>;
 export type Settings = {
   readonly host: string;
   readonly port: number;
-  /** Absolute. */
+  /** Absolute path. */
   readonly dataFolder: string;
   readonly tls:
     | { readonly mode: 'auto' }
     | { readonly mode: 'off' }
     /** Absolute paths of PEM files. */
     | { readonly mode: 'files'; readonly cert: string; readonly key: string };
-  /** An origin: scheme, host and, unless it is the scheme's own, port; no trailing slash. */
+  /** An origin: scheme, host and, unless it is the scheme's default, port; without a trailing slash. */
   readonly publicUrl: string;
-  /** Addresses and blocks of them; what others say in `X-Forwarded-For` is not believed. */
+  /** Addresses and networks. `X-Forwarded-For` of other clients is ignored. */
   readonly trustedProxies: readonly string[];
   readonly adminToken: string | null;
   readonly database: { readonly mode: 'embedded' } | { readonly mode: 'url'; readonly url: string };
-  /** Milliseconds after which Postgres cancels an ordinary read of a request, and a slow one. */
+  /** Milliseconds after which Postgres cancels a read of a request; `slowReadTimeoutMs` applies to slow reads. */
   readonly readTimeoutMs: number;
   readonly slowReadTimeoutMs: number;
   readonly slowConnections: number;
   readonly slowReadsPerCaller: number;
-  /** Null: nothing is published, and the log keeps everything for the day when it is. */
+  /** Null if Kafka is not configured: nothing is published, and the log keeps everything for later publication. */
   readonly kafka: KafkaSettings | null;
-  /** Absolute. Not used where there is a bucket. */
+  /** Absolute path. Not used if `s3` is set. */
   readonly blobsFolder: string;
-  /** Null: blobs lie in the folder. */
+  /** Null if blobs are stored in the folder. */
   readonly s3: {
     readonly bucket: string;
-    /** Null: Amazon's. */
+    /** Null for Amazon S3. */
     readonly endpoint: string | null;
-    /** Null: the one that AWS's own settings name. */
+    /** Null for the region of AWS's own settings. */
     readonly region: string | null;
-    /** Without a slash at its end. */
+    /** Without a slash at the end. */
     readonly prefix: string;
     readonly pathStyle: boolean;
   } | null;
-  /** 32 bytes. Null, only when the database is embedded: one is made and kept in the data folder. */
+  /** 32 bytes. Null is possible only with the embedded database: a key is then created in the data folder. */
   readonly encryptionKey: Buffer | null;
   readonly edition: ParsedEnvironment['CADASTRE_EDITION'];
   readonly featureSet: ParsedEnvironment['CADASTRE_FEATURE_SET'];
-  /** Versions of the tool that workspaces may choose, besides those that come with the product. */
+  /** Versions of Terraform or OpenTofu that workspaces may choose, in addition to those built in. */
   readonly toolReleases: readonly string[];
-  /** What new workspaces have where the request does not say. */
+  /** Default for new workspaces. */
   readonly globalRemoteState: boolean;
-  /** Lifetime of tokens whose request names no expiry time. Null: they do not expire. */
+  /** Lifetime of tokens whose request contains no expiry time; null if they do not expire. */
   readonly tokenLifetime: { readonly years: number; readonly days: number } | null;
-  /** How often data retention policies are kept to. */
+  /** Milliseconds between two runs of the job that applies data retention policies. */
   readonly retentionCheckMs: number;
-  /** Days after which soft-deleted files are deleted for good. */
+  /** Days after which soft-deleted files are deleted permanently. */
   readonly softDeletedDays: number;
-  /** Bytes of the largest state that may come within a request. */
+  /** Bytes of the largest state inside a request. */
   readonly inlineStateLimit: number;
-  /** Bytes of the largest zip of a provider that is taken. */
+  /** Bytes of the largest accepted zip of a provider. */
   readonly providerArchiveLimit: number;
-  /** Limits of the HTTP server; it has defaults for others. */
+  /** Limits of the HTTP server that are settings. It has further limits. */
   readonly http: {
     readonly connections: number;
     readonly connectionsPerAddress: number;
     readonly bodyMs: number;
     readonly uploadBytesPerSecond: number;
-    /** Bytes. */
+    /** In bytes. */
     readonly bodyMemory: { readonly total: number; readonly perCaller: number };
   };
-  /** Facts that an organization can report in ten seconds; null for any number. */
+  /** Facts that an organization can report in ten seconds; null for no limit. */
   readonly factsLimit: number | null;
-  /** Whether entries of the trail show the address and the program that a request came from. */
+  /** Whether audit entries show the address and the user agent of a request. */
   readonly auditClientDetails: boolean;
-  /** Null: no limit. */
+  /** Null for no limit. */
   readonly limits: {
     /** Requests per second. */
     readonly perToken: number | null;
@@ -85,18 +85,18 @@ export type Settings = {
     readonly perAddress: number | null;
     /** Requests with a wrong token per minute and address. */
     readonly wrongTokens: number | null;
-    /** Creations of tokens, and changes of a user's own account, per second and caller. */
+    /** Created tokens and changes of a user's own account, per second and caller. */
     readonly accessChanges: number | null;
   };
   readonly quotas: Quotas;
   /** Whether each request is logged at level `info`. */
   readonly requestLog: boolean;
-  /** How long requests are still served after the request to stop; null: the process's own default. */
+  /** Milliseconds for which requests are still served after the signal to stop; null for the default of the process. */
   readonly shutdownDelayMs: number | null;
   readonly logLevel: ParsedEnvironment['LOG_LEVEL'];
 };
 
-/** Every invalid setting, one line each. The lines repeat no value of a secret. */
+/** Thrown with one line for every invalid setting. The lines contain no secrets. */
 export class InvalidSettingsError extends Error {
   constructor(readonly lines: readonly string[]) {
     super(lines.join('\n'));
@@ -105,16 +105,16 @@ export class InvalidSettingsError extends Error {
 }
 
 export type ParsedSettings = {
-  /** Settings that are invalid have their default here. */
+  /** Invalid settings have their default value here. */
   readonly settings: Settings;
   readonly lines: readonly string[];
-  /** Names of the variables that are invalid by themselves. */
+  /** Names of the variables with an invalid value. */
   readonly invalid: ReadonlySet<string>;
 };
 
-/** Parses the environment without looking at the machine; `inspectMachine` does that. */
+/** Parses the environment without checking the machine, which `inspectMachine` does. */
 export const parseSettings = (env: EnvironmentValues): ParsedSettings => {
-  // Compose files and charts pass `${VAR:-}`: set but empty means absent.
+  // Compose files and charts pass `${VAR:-}`, so an empty variable counts as absent.
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
   const { values, lines: fileLines } = resolveSecretFiles(present);
   const { success, data, error } = environment.safeParse(values);
@@ -134,7 +134,7 @@ export const parseSettings = (env: EnvironmentValues): ParsedSettings => {
   };
 };
 
-/** Throws InvalidSettingsError with every invalid setting. */
+/** Returns the settings. Throws InvalidSettingsError with every invalid setting. */
 export const readSettings = (env: EnvironmentValues): Settings => {
   const { settings, lines } = parseSettings(env);
   if (lines.length > 0) throw new InvalidSettingsError(lines);
@@ -143,21 +143,24 @@ export const readSettings = (env: EnvironmentValues): Settings => {
 
 const MAX_VALUE_LENGTH = 100;
 
-/** What is accepted and, unless the variable is a secret, the value that was given. */
+/** Describes what the setting accepts and, unless it is a secret, its value. */
 const describeIssue = (name: string, accepted: string, present: EnvironmentValues): string => {
   if (secretNames.includes(name)) {
     const source = present[name] === undefined ? toFileVariable(name) : name;
     return `${source}: ${accepted}`;
   }
   const value = withoutCredentials(present[name] ?? '');
-  const shown = value.length > MAX_VALUE_LENGTH ? `${value.slice(0, MAX_VALUE_LENGTH)}…` : value;
-  return `${name}: ${accepted}, got ${JSON.stringify(shown)}`;
+  const shortened = value.length > MAX_VALUE_LENGTH ? `${value.slice(0, MAX_VALUE_LENGTH)}…` : value;
+  return `${name}: ${accepted}, got ${JSON.stringify(shortened)}`;
 };
 
-/** Addresses are no secrets, but some operators write a user and password into them. */
+/** Addresses are no secrets, but some operators include a user and password. */
 const withoutCredentials = (value: string): string => redactSecrets(value).replaceAll(/[^\s,/@]+@/g, '[redacted]@');
 
-/** What is wrong with several at once; looked for even when one alone is wrong, so that nobody starts five times. */
+/**
+ * Returns contradictions between settings. They are reported together with invalid values, so that one attempt shows
+ * all mistakes.
+ */
 const findContradictions = (env: EnvironmentValues): readonly string[] => {
   const lines = [
     ...findTlsContradictions(env['CADASTRE_TLS'], env['CADASTRE_TLS_CERT'], env['CADASTRE_TLS_KEY']),
@@ -175,7 +178,7 @@ const findTlsContradictions = (mode?: string, cert?: string, key?: string): read
   if (cert && !key) lines.push('CADASTRE_TLS_KEY: missing, CADASTRE_TLS_CERT needs it');
   if (key && !cert) lines.push('CADASTRE_TLS_CERT: missing, CADASTRE_TLS_KEY needs it');
   if (mode === 'off' && (cert || key)) {
-    lines.push('CADASTRE_TLS: off, yet CADASTRE_TLS_CERT or CADASTRE_TLS_KEY is given; remove one or the other');
+    lines.push('CADASTRE_TLS: off, but CADASTRE_TLS_CERT or CADASTRE_TLS_KEY is set; remove one of them');
   }
   return lines;
 };
@@ -190,12 +193,10 @@ const BUCKET_VARIABLES = [
 const findBlobContradictions = (env: EnvironmentValues): readonly string[] => {
   if (!env['CADASTRE_S3_BUCKET']) {
     return BUCKET_VARIABLES.filter((name) => env[name]).map(
-      (name) => `${name}: given, yet CADASTRE_S3_BUCKET is missing`,
+      (name) => `${name}: set, but CADASTRE_S3_BUCKET is missing`,
     );
   }
-  return env['CADASTRE_BLOBS']
-    ? ['CADASTRE_BLOBS: a folder is given, and a bucket in CADASTRE_S3_BUCKET; remove one or the other']
-    : [];
+  return env['CADASTRE_BLOBS'] ? ['CADASTRE_BLOBS: CADASTRE_S3_BUCKET is set too; remove one of the two'] : [];
 };
 
 const findSlowReadContradictions = (env: Readonly<Record<string, string | undefined>>): readonly string[] => {
@@ -208,7 +209,10 @@ const findSlowReadContradictions = (env: Readonly<Record<string, string | undefi
     : ['CADASTRE_SLOW_READS_PER_CALLER: must be less than CADASTRE_SLOW_CONNECTIONS, or one caller delays all others'];
 };
 
-/** More than a request with both files of the largest state has, in Base64 with line breaks. It must fit into the memory. */
+/**
+ * Returns MiB that exceed a request with both files of the largest state, in Base64 with line breaks. The memory for
+ * bodies must not be smaller.
+ */
 const computeMaxJsonMib = (env: ParsedEnvironment): number => 3 * env.CADASTRE_INLINE_STATE_MAX_MIB + 1;
 
 const toSettings = (env: ParsedEnvironment): Settings => {
@@ -288,18 +292,18 @@ const toS3Settings = (env: ParsedEnvironment): Settings['s3'] =>
         pathStyle: env.CADASTRE_S3_PATH_STYLE,
       };
 
-// localhost and not 127.0.0.1: terraform's `hostname` arguments and credentials blocks take names.
+// localhost and not 127.0.0.1, because terraform's `hostname` arguments and credentials blocks accept only names.
 const buildDefaultPublicUrl = ({ HOST, PORT }: ParsedEnvironment, scheme: string): string => {
   const name = isLoopback(HOST) || isWildcard(HOST) ? 'localhost' : HOST;
   return new URL(`${scheme}://${isIPv6(name) ? `[${name}]` : name}:${PORT}`).origin;
 };
 
-/** How secrets are read from files, for `--help` and the documentation. */
+/** Describes how secrets are read from files, for `--help` and the documentation. */
 export const SECRET_FILES =
   `A secret can also be in a file. Set the variable with _FILE at its end to the path of the file, instead of the ` +
   `variable itself: ${secretNames.map(toFileVariable).join(', ')}.`;
 
-/** For `--help`: each variable, its default, its meaning. */
+/** Returns the text of `--help`: each variable with its default and its meaning. */
 export const formatSettingsHelp = (): string => {
   const rows = Object.entries(settingVariables).map(([name, { otherwise, description }]) => ({
     name,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineVariable, type SettingVariable } from './variable.js';
 
-/** A variable whose value is a secret. */
+/** Defines a variable whose value is a secret. */
 export const defineSecretVariable = <S extends z.ZodType>(
   otherwise: string,
   meaning: string,
@@ -11,18 +11,18 @@ export const defineSecretVariable = <S extends z.ZodType>(
   secret: true,
 });
 
-/** One of these words. */
+/** Returns the schema of one of these words. */
 export const oneOfSchema = <const T extends readonly [string, ...string[]]>(values: T, otherwise: T[number]) =>
   z.enum(values, `must be one of ${values.join(', ')}`).default(otherwise as never);
 
-/** `on` or `off`, which become true and false. */
+/** Returns the schema of `on` and `off`, which become true and false. */
 export const onOffSchema = (otherwise: 'on' | 'off') =>
   oneOfSchema(['on', 'off'], otherwise).transform((text) => text === 'on');
 
-/** A text that satisfies a condition; the message says which. */
+/** Returns the schema of a text that satisfies a condition. `message` describes the condition. */
 export const matchingSchema = (ok: (text: string) => boolean, message: string) => z.string().refine(ok, message);
 
-/** A whole number within bounds. */
+/** Returns the schema of a whole number in a range. */
 export const wholeNumberSchema = (least: number, most: number, otherwise: number) =>
   matchingSchema(
     (text) => /^\d{1,6}$/.test(text) && Number(text) >= least && Number(text) <= most,
@@ -33,7 +33,7 @@ export const wholeNumberSchema = (least: number, most: number, otherwise: number
 
 const isCount = (text: string, least: number): boolean => /^\d{1,9}$/.test(text) && Number(text) >= least;
 
-/** A variable that is a whole number without an upper bound. */
+/** Defines a variable for a whole number without an upper limit. */
 export const defineCountVariable = (otherwise: number, meaning: string, least = 1) =>
   defineVariable(
     String(otherwise),
@@ -43,7 +43,7 @@ export const defineCountVariable = (otherwise: number, meaning: string, least = 
       .default(otherwise),
   );
 
-/** A whole number in this range, or `off`, which becomes null: no limit. */
+/** Returns the schema of a whole number in a range, or `off`, which becomes null: no limit. */
 export const limitSchema = (least: number, most: number, otherwise: number) =>
   matchingSchema(
     (text) => text === 'off' || (/^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most),
@@ -52,20 +52,20 @@ export const limitSchema = (least: number, most: number, otherwise: number) =>
     .transform((text) => (text === 'off' ? null : Number(text)))
     .default(otherwise);
 
-/** A comma-separated list; `what` names its entries in the message. */
+/** Returns the schema of a comma-separated list. `what` describes the entries in messages. */
 export const listSchema = (isEntry: (text: string) => boolean, what: string) =>
   z.string().transform((list, check) => {
     const entries = list.split(',').map((entry) => entry.trim());
     entries.forEach((entry, index) => {
-      if (!isEntry(entry)) check.addIssue(`must be a comma-separated list of ${what}; number ${index + 1} is not one`);
+      if (!isEntry(entry)) check.addIssue(`must be a comma-separated list of ${what}; entry ${index + 1} is invalid`);
     });
     return entries;
   });
 
-/** The URL that a text is, or null. */
+/** Parses a URL. Returns null if the text is none. */
 export const parseUrl = (text: string): URL | null => (URL.canParse(text) ? new URL(text) : null);
 
-/** An origin, perhaps with a path; what is secret goes elsewhere. */
+/** Returns whether a text is an http(s) URL without user, password, query and fragment. */
 export const isEndpoint = (text: string): boolean => {
   const url = parseUrl(text);
   return (

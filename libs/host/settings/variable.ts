@@ -5,7 +5,7 @@ export type SettingVariable<S extends z.ZodType> = {
   readonly otherwise: string;
   readonly description: string;
   readonly schema: S;
-  /** Its value appears in no message, and `NAME_FILE` can name a file that holds it (secret-files.ts). */
+  /** If true, messages never contain the value, and `NAME_FILE` can name a file with it (secret-files.ts). */
   readonly secret: boolean;
 };
 

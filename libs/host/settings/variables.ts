@@ -37,8 +37,8 @@ const parseLifetime = (text: string) => {
   return text.endsWith('y') ? { years: count, days: 0 } : { years: 0, days: count };
 };
 
-/** An address, or a block of them as RFC 4632 writes it. */
-const isAddressBlock = (text: string): boolean => {
+/** Returns whether a text is an address or a network (RFC 4632). */
+const isNetwork = (text: string): boolean => {
   const [address = '', bits, ...rest] = text.split('/');
   const family = isIP(address);
   if (family === 0 || rest.length > 0) return false;
@@ -46,7 +46,7 @@ const isAddressBlock = (text: string): boolean => {
 };
 
 const toolReleases = listSchema((text) => valid(text) === text, 'versions such as 1.2.3');
-const addressBlocks = listSchema(isAddressBlock, 'addresses, or blocks of them such as 10.0.0.0/8');
+const networks = listSchema(isNetwork, 'addresses or networks such as 10.0.0.0/8');
 
 export const settingVariables = {
   HOST: defineVariable(
@@ -74,14 +74,14 @@ export const settingVariables = {
   CADASTRE_PUBLIC_URL: defineVariable(
     'https://localhost:PORT',
     'address that clients use; with http if TLS is off, and with HOST instead of localhost if HOST is an address',
-    matchingSchema(isOrigin, 'must be http:// or https:// with a host and perhaps a port, nothing after')
+    matchingSchema(isOrigin, 'must be http:// or https:// with a host and an optional port, without a path')
       .transform((text) => new URL(text).origin)
       .exactOptional(),
   ),
   CADASTRE_TRUSTED_PROXIES: defineVariable(
     '–',
-    'comma-separated addresses, or blocks such as 10.0.0.0/8, of proxies whose X-Forwarded-For is trusted',
-    addressBlocks.default([]),
+    'comma-separated addresses or networks such as 10.0.0.0/8, of proxies whose X-Forwarded-For is trusted',
+    networks.default([]),
   ),
   CADASTRE_ADMIN_TOKEN: defineSecretVariable(
     'created, printed once',
@@ -175,7 +175,7 @@ export const environment = z.object(
   Object.fromEntries(Object.entries(settingVariables).map(([name, { schema }]) => [name, schema])) as EnvironmentShape,
 );
 
-/** The names of the variables that hold secrets. */
+/** The names of the variables with secrets. */
 export const secretNames: readonly string[] = Object.entries(settingVariables)
   .filter(([, { secret }]) => secret)
   .map(([name]) => name);

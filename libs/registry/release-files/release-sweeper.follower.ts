@@ -25,7 +25,7 @@ export const createReleaseSweeper = (blobs: BlobStore): Follower => {
       RegistryProviderShasumsUploaded: ({ sha256 }, { stream }) => ({ stored: `${stream}/${sha256}`, owner: stream }),
       RegistryProviderSignatureUploaded: ({ sha256 }, { stream }) => ({ stored: `${stream}/${sha256}`, owner: stream }),
       RegistryProviderBinaryUploaded: ({ platform }, { stream }) => ({ stored: platform, owner: stream }),
-      RegistryProviderPlatformDeleted: ({ platform }) => ({ deletedOwner: platform }),
+      RegistryProviderPlatformDeleted: ({ platform }) => ({ removed: platform }),
     },
     remove: (id) => files.remove(id),
   });
