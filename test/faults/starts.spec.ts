@@ -27,7 +27,9 @@ describe('a second start on the same data folder', () => {
       const second = await product.run('serve');
       expect(second).toMatchObject({ code: 1, signal: null, stdout: '' });
       // One line, with what can be done, and no stack.
-      expect(second.stderr).toMatch(/^\S+ is in use by process \d+: stop it first, or set CADASTRE_DATA to another folder\n$/);
+      expect(second.stderr).toMatch(
+        /^\S+ is in use by process \d+: stop it first, or set CADASTRE_DATA to another folder\n$/,
+      );
       expect((await api.get('/api/v2/organizations/acme')).status).toBe(200);
       await makeWorkspace(api, 'acme', 'afterwards');
     },

@@ -26,10 +26,10 @@ export const createConfigurationSweeper = (blobs: BlobStore): Follower => {
     ownerEnds: 'WorkspaceDeleted' satisfies WorkspaceDeleted['type'],
     on: {
       ConfigurationVersionCreated: ({ workspace }, { stream }) => ({ stored: stream, owner: workspace }),
-      ConfigurationVersionReplaced: ({ archive }, { stream }) => ({ deletedOwner: `${stream}/${archive}` }),
-      ConfigurationVersionErrored: (_, { stream }) => ({ deletedOwner: stream }),
-      ConfigurationVersionArchived: (_, { stream }) => ({ deletedOwner: stream }),
-      ConfigurationVersionPermanentlyDeleted: (_, { stream }) => ({ deletedOwner: stream }),
+      ConfigurationVersionReplaced: ({ archive }, { stream }) => ({ removed: `${stream}/${archive}` }),
+      ConfigurationVersionErrored: (_, { stream }) => ({ removed: stream }),
+      ConfigurationVersionArchived: (_, { stream }) => ({ removed: stream }),
+      ConfigurationVersionPermanentlyDeleted: (_, { stream }) => ({ removed: stream }),
     },
     // `<id>`: all archives; `<id>/<number>`: those before this number.
     remove: (named) => {

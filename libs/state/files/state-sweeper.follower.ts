@@ -19,8 +19,8 @@ export const createStateSweeper = (blobs: BlobStore): Follower => {
     ownerEnds: 'WorkspaceDeleted' satisfies WorkspaceDeleted['type'],
     on: {
       StateVersionCreated: ({ id }, { stream }) => ({ stored: id, owner: stream }),
-      StateVersionDiscarded: ({ id }) => ({ deletedOwner: id }),
-      StateVersionDataPermanentlyDeleted: (_, { stream }) => ({ deletedOwner: stream }),
+      StateVersionDiscarded: ({ id }) => ({ removed: id }),
+      StateVersionDataPermanentlyDeleted: (_, { stream }) => ({ removed: stream }),
     },
     remove: (id) => files.remove(id),
   });
