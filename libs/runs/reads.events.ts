@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { EventKinds, Message } from '#kernel';
 
 /**
- * What is only looked at, and told all the same (contract §6.1). An archive comes by way of a link: who asks is given one,
- * which is told, and whoever comes with it is told as well, with the one whom it was given to.
+ * Reads that the audit trail records (contract §6.1). An archive is downloaded by a link: the trail records the issue
+ * of the link, and each download with the caller that got the link.
  */
 export type ConfigurationRead =
   | Message<'ConfigurationVersionShown', { configurationVersion: string; workspace: string }>

@@ -9,7 +9,7 @@ import { runQueueFollower } from './queue/run-queue.follower.js';
 import { runEvents } from './runs.events.js';
 import { runs, runSecrets } from './runs.projection.js';
 
-/** Runs, their plans, applies and comments, and the configuration versions that they are made of. */
+/** Runs, their plans, applies and comments, and the configuration versions that they use. */
 export const runsDefinition: ModuleDefinition = {
   name: 'runs',
   kinds: {

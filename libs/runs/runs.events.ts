@@ -50,16 +50,16 @@ const defineRunEvent = <T extends RunEvent['type']>(
 
 const toAuditMapping = (action: string) => ({ resource: 'run', action });
 
-/** The trail tells what people did; what became of it is in the run's own events. */
+/** The trail records actions of people. The run's own events record the progress that executors report. */
 const progress = { unaudited: 'a report of an executor; the events of the run record it' };
 
-/** Version 1 had neither actions to invoke nor paths of policies. */
+/** Version 1 lacked the actions to invoke and the paths of policies. */
 const withActionsAndPolicies = (data: unknown): unknown => {
   const { options: before, ...rest } = data as { readonly options: object };
   return { ...rest, options: { ...before, invokeActionAddrs: [], policyPaths: [] } };
 };
 
-/** Schemas, topics and audit rows of everything that happens to a run. */
+/** Event schemas, topics and audit mappings of runs. */
 export const runEvents: EventKinds<RunEvent> = {
   RunCreated: {
     schemaVersion: 2,

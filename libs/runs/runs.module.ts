@@ -29,11 +29,11 @@ import { RunsHandler } from './runs/runs.handler.js';
 import { TaskStagesController } from './phases/task-stages.controller.js';
 
 export type RunsOptions = {
-  /** Where archives of configuration versions lie. */
+  /** Stores the archives of configuration versions. */
   readonly blobs: BlobStore;
   /** 32 bytes. */
   readonly encryptionKey: Buffer;
-  /** Origin under which clients reach us, without a slash at its end. */
+  /** Origin under which clients reach the server, without a trailing slash. */
   readonly publicUrl: string;
 };
 
@@ -43,7 +43,7 @@ export class RunsModule {
     const encrypted = new EncryptedBlobs(blobs, encryptionKey);
     return {
       module: RunsModule,
-      // Workspaces show their current runs, and know no more of this slice than the port that they declare.
+      // Workspaces show their current runs through a port that they declare; they do not import this module.
       global: true,
       imports: [CqrsModule],
       controllers: [

@@ -20,7 +20,7 @@ const TABLES = ['runs', 'workspace_runs', 'run_events', 'run_comments', ...METRI
 
 const toHistoryId = ({ id }: RecordedEvent): string => `re-${id.replaceAll('-', '')}`;
 
-/** What happened, as the history of the run tells it. */
+/** Adds an entry to the event history of the run. */
 const insertRunEvent = (event: RecordedEvent, action: string, description: string | null = null): Sql => sql`
   insert into run_events (id, run, workspace, organization, version, action, description, actor, created_at)
   select ${toHistoryId(event)}, id, workspace, organization, ${event.version}::bigint, ${action}, ${description}::text,
@@ -62,22 +62,23 @@ const insertRun = (data: DataOf<RunEvent, 'RunCreated'>, { stream, organization,
 const TO_EXCLUDED = sql`
   set current_run = excluded.current_run, status = excluded.status, created_at = excluded.created_at`;
 
-/** A run that waits is current where the workspace is at none, or done with the last. */
+/** Makes a waiting run the current one if the workspace has no unfinished current run. */
 const setCurrentRunUnlessBusy = (workspace: string, { stream, organization, time }: RecordedEvent): Sql => sql`
   insert into workspace_runs as c (workspace, organization, current_run, status, created_at)
   values (${workspace}, ${organization}, ${stream}, 'pending', ${time})
   on conflict (workspace) do update ${TO_EXCLUDED}
     where c.status = any (${FINAL_STATUSES}::text[])`;
 
-/** From when the workspace is its own: its turn, or the confirmation of a saved plan. */
+/** From the run's turn, or from the confirmation of a saved plan. */
 const setCurrentRun = (run: string): Sql => sql`
   insert into workspace_runs (workspace, organization, current_run, status, created_at)
   select workspace, organization, id, status, created_at from runs where id = ${run} and (queues or status = 'confirmed')
   on conflict (workspace) do update ${TO_EXCLUDED}`;
 
 /**
- * Values of variables go with their runs. No tables, for the vault is no view; listed before the projection below, whose
- * rows it finds them by. An organization's are the vault's own affair.
+ * Deletes the values of variables with their runs. It has no tables, because the vault is not a view. List it before
+ * the projection below, because it finds the runs by their rows. The vault deletes the values of an organization
+ * itself.
  */
 export const runSecrets: Projection<WorkspaceDeleted> = {
   name: 'run_secrets',
@@ -88,8 +89,8 @@ export const runSecrets: Projection<WorkspaceDeleted> = {
 };
 
 /**
- * Everything that is seen of runs, in one projection: a run's history and comments, and its part in the metrics of its
- * workspace, are told by events that name the run alone; the rest is in its row.
+ * One projection for all views of runs: events of the run's history, comments and metrics name only the run, and its
+ * row has the rest.
  */
 export const runs: Projection<RunEvent | RunOwnerDeleted> = {
   name: 'runs',

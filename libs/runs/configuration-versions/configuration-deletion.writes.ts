@@ -4,8 +4,8 @@ import { configurationVersion, type ConfigurationVersionCommand } from './config
 import { isArchiveInUse, isConfigurationArchiveInUse } from './configuration-versions.queries.js';
 
 /**
- * Over the row `v` of configuration_versions: whether it is the current one of its workspace, the newest that is uploaded,
- * which the next run uses, or in use by a run.
+ * Whether the version in the row `v` must be kept: it is the current one of its workspace, or the newest upload, which
+ * the next run uses, or an unfinished run uses it.
  */
 export const IS_CONFIGURATION_NEEDED: Sql = sql`(
   v.current_since is not null
@@ -14,10 +14,10 @@ export const IS_CONFIGURATION_NEEDED: Sql = sql`(
                        and (newer.current_since, newer.id) > (v.current_since, v.id))
   or ${isArchiveInUse('v')})`;
 
-/** In an append: refuses the deletion if a run has begun with the version meanwhile. */
+/** In an append: refuses the deletion if a run has started to use the version meanwhile. */
 export const isConfigurationInUse = isConfigurationArchiveInUse;
 
-/** An uploaded or soft-deleted version, with its snapshot, read with a statement of the caller's own. */
+/** An uploaded or soft-deleted version with its snapshot, as the caller's own statement read it. */
 export type DispensableConfiguration = {
   readonly id: string;
   readonly organization: string;
@@ -31,14 +31,14 @@ const prepareDeletion = async (
 ): Promise<StreamWrite> =>
   decideWrite(configurationVersion, await store.restore(id, configurationVersion, snapshot), organization, command);
 
-/** The soft deletion of the archive of a version that is not needed. */
+/** Prepares the soft deletion of the archive of a version that is not needed. */
 export const prepareSoftConfigurationDeletion = (
   store: EventStore,
   version: DispensableConfiguration,
 ): Promise<StreamWrite> =>
   prepareDeletion(store, version, { type: 'SoftDeleteConfiguration', data: { isInUse: false, isCurrent: false } });
 
-/** The permanent deletion of an archive that is soft-deleted. */
+/** Prepares the permanent deletion of an archive that is soft-deleted. */
 export const preparePermanentConfigurationDeletion = (
   store: EventStore,
   version: DispensableConfiguration,

@@ -38,7 +38,6 @@ import {
 } from './configuration-versions.queries.js';
 import type { ConfigurationRead } from '../reads.events.js';
 
-/** Archives of configuration versions: plain bytes, no JSON:API. */
 @Controller('api/v2')
 export class ConfigurationFilesController {
   constructor(
@@ -49,7 +48,7 @@ export class ConfigurationFilesController {
     private readonly reads: ReadRecorder,
   ) {}
 
-  /** The signed link stands for the token. */
+  /** The signed link replaces the token. */
   @Put('configuration-versions/upload/:token')
   @Public()
   @ConfigureRoute({ rawBody: 'file' })
@@ -74,18 +73,18 @@ export class ConfigurationFilesController {
   @Public()
   @Header('content-type', 'application/octet-stream')
   async content(@Param('token') token: string, @Req() request: FastifyRequest): Promise<StreamableFile> {
-    const { id, givenTo } = this.links.downloadOf(token);
-    const { version, found } = await this.open(id);
-    const content = await releaseOnceRecorded(found.content, this.recordArchive(version, givenTo, request));
-    return new StreamableFile(content, { type: 'application/octet-stream', length: found.size });
+    const { id, recipient } = this.links.downloadOf(token);
+    const { version, found: file } = await this.open(id);
+    const content = await releaseOnceRecorded(file.content, this.recordArchive(version, recipient, request));
+    return new StreamableFile(content, { type: 'application/octet-stream', length: file.size });
   }
 
-  /** The archive may have been archived or deleted since the link was given out, and replaced since its number was read. */
+  /** The archive may have been archived, deleted or replaced since the link was issued. */
   private async open(id: string, missing?: number): Promise<{ version: LinkedConfiguration; found: StoredBlob }> {
     const version = await findLinkedConfiguration(this.database, id);
     if (version?.status !== 'uploaded' || version.archive === missing) throw notFound('The archive is not here');
-    const found = await this.files.get(id, version.archive);
-    return found ? { version, found } : this.open(id, version.archive);
+    const file = await this.files.get(id, version.archive);
+    return file ? { version, found: file } : this.open(id, version.archive);
   }
 
   private async linkFor(target: ConfigurationVersionTarget, actor: Actor): Promise<HttpRedirectResponse> {
@@ -96,7 +95,7 @@ export class ConfigurationFilesController {
     return { url: this.links.download(id, createEventContext(actor).accessor), statusCode: 302 };
   }
 
-  /** Whoever holds the link: the client is known, and whom it was given to. */
+  /** Records the download with the caller that got the link. */
   private recordArchive(
     { id, organization, workspace }: LinkedConfiguration,
     { id: linkOf, type }: LinkRecipient,

@@ -16,9 +16,9 @@ type ConfigurationFileEvent = Extract<
   }
 >;
 
-/** Removes the archives of configuration versions that are gone, archived or deleted for good, and those that were replaced. */
+/** Removes the archives of configuration versions that were deleted, archived or replaced. */
 export const createConfigurationSweeper = (blobs: BlobStore): Follower => {
-  // Only removed, so no key is needed here.
+  // Deletion needs no encryption key.
   const files = new ConfigurationFiles(blobs);
   return createFileSweeper<ConfigurationFileEvent>({
     name: 'configuration_sweeper',
@@ -31,9 +31,9 @@ export const createConfigurationSweeper = (blobs: BlobStore): Follower => {
       ConfigurationVersionArchived: (_, { stream }) => ({ removed: stream }),
       ConfigurationVersionPermanentlyDeleted: (_, { stream }) => ({ removed: stream }),
     },
-    // `<id>`: all archives; `<id>/<number>`: those before this number.
-    remove: (named) => {
-      const [id = '', current] = named.split('/');
+    // `<id>`: all archives; `<id>/<number>`: those with lower numbers.
+    remove: (fileRange) => {
+      const [id = '', current] = fileRange.split('/');
       return current === undefined ? files.remove(id) : files.removeBefore(id, Number(current));
     },
   });

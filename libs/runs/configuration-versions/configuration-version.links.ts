@@ -1,12 +1,12 @@
 import type { SignedLinks } from '#blob-store';
 
-/** Somebody, as the accessor of an event is told of. */
+/** The accessor that the audit trail records for a download. */
 export type LinkRecipient = { readonly id: string; readonly type: string };
 
-/** A download is followed at once; nobody has to keep its address. */
+/** Clients follow a download at once, so the link expires soon. */
 const DOWNLOAD_LIFETIME_MS = 15 * 60 * 1000;
 
-/** The absolute addresses of archives. They stand for the permission: clients come there without a token. */
+/** Signed URLs of archives. The link replaces the permission check: clients use it without a token. */
 export class ConfigurationLinks {
   constructor(
     private readonly publicUrl: string,
@@ -18,19 +18,19 @@ export class ConfigurationLinks {
     return `${this.publicUrl}/api/v2/configuration-versions/upload/${this.uploads.sign(id)}`;
   }
 
-  /** Remembers whom it was given to: who comes with it shows no token, and is told of in the trail. */
-  download(id: string, givenTo: LinkRecipient): string {
-    const token = this.downloads.sign(`${id} ${givenTo.id} ${givenTo.type}`, DOWNLOAD_LIFETIME_MS);
+  /** Contains the caller it was issued to, because the trail records that caller for the download. */
+  download(id: string, recipient: LinkRecipient): string {
+    const token = this.downloads.sign(`${id} ${recipient.id} ${recipient.type}`, DOWNLOAD_LIFETIME_MS);
     return `${this.publicUrl}/api/v2/configuration-versions/download/${token}`;
   }
 
-  /** The version that may be uploaded; throws `forbidden` for a token that is not ours or has expired. */
+  /** Returns the id of the version to upload; throws forbidden if the token is forged or expired. */
   uploadOf(token: string): string {
     return this.uploads.subjectOf(token);
   }
 
-  downloadOf(token: string): { readonly id: string; readonly givenTo: LinkRecipient } {
+  downloadOf(token: string): { readonly id: string; readonly recipient: LinkRecipient } {
     const [id = '', holder = '', type = ''] = this.downloads.subjectOf(token).split(' ');
-    return { id, givenTo: { id: holder, type } };
+    return { id, recipient: { id: holder, type } };
   }
 }

@@ -11,7 +11,7 @@ import {
 
 const { given } = specify(configurationVersion);
 
-const birth = {
+const creation = {
   workspace: 'ws-1',
   source: 'tfe-api',
   autoQueueRuns: true,
@@ -22,7 +22,7 @@ const birth = {
 } as const;
 const NOT_OURS = { error: 'invalid-archive', message: 'The upload is not a gzip archive' };
 
-const created: ConfigurationVersionEvent = { type: 'ConfigurationVersionCreated', data: birth };
+const created: ConfigurationVersionEvent = { type: 'ConfigurationVersionCreated', data: creation };
 const uploaded: ConfigurationVersionEvent = { type: 'ConfigurationVersionUploaded', data: { size: 9, archive: 1 } };
 const replaced: ConfigurationVersionEvent = { type: 'ConfigurationVersionReplaced', data: { size: 9, archive: 3 } };
 const errored: ConfigurationVersionEvent = { type: 'ConfigurationVersionErrored', data: NOT_OURS };
@@ -31,7 +31,7 @@ const softDeleted: ConfigurationVersionEvent = { type: 'ConfigurationVersionSoft
 const restored: ConfigurationVersionEvent = { type: 'ConfigurationVersionRestored', data: {} };
 const deleted: ConfigurationVersionEvent = { type: 'ConfigurationVersionPermanentlyDeleted', data: {} };
 
-const create: ConfigurationVersionCommand = { type: 'CreateConfigurationVersion', data: birth };
+const create: ConfigurationVersionCommand = { type: 'CreateConfigurationVersion', data: creation };
 const uploadOf = (archive: number, hasRuns = false): ConfigurationVersionCommand => ({
   type: 'UploadConfiguration',
   data: { size: 9, archive, hasRuns },
@@ -50,20 +50,20 @@ const restore: ConfigurationVersionCommand = { type: 'RestoreConfiguration', dat
 const deletePermanently: ConfigurationVersionCommand = { type: 'DeleteConfigurationPermanently', data: {} };
 
 describe('a configuration version', () => {
-  it('is made once, and knows what it was made for', () => {
+  it('is created once, for its workspace', () => {
     given().when(create).yields(created);
     given(created)
       .when(create)
       .refuses('conflict', /exists already/);
   });
 
-  it('must be there for everything else', () => {
+  it('must exist for every other command', () => {
     for (const command of [upload, fail, archive(), softDelete(), restore, deletePermanently]) {
       given().when(command).refuses('not-found', '');
     }
   });
 
-  it('records one upload, also when the client repeats it after a run began', () => {
+  it('records one upload if the client repeats it after a run started', () => {
     given(created).when(upload).yields(uploaded);
     given(created, uploaded).when(upload).yields();
     given(created, uploaded).when(uploadOf(1, true)).yields();
@@ -81,7 +81,7 @@ describe('a configuration version', () => {
     given(created, uploaded, softDeleted, restored).when(upload).yields();
   });
 
-  it('fails with an upload that is no archive, for good', () => {
+  it('is errored for good after an upload that is not an archive', () => {
     given(created).when(fail).yields(errored);
     given(created, errored)
       .when(upload)
@@ -98,15 +98,15 @@ describe('a configuration version', () => {
     ['archived', [archived]],
     ['backing_data_soft_deleted', [softDeleted]],
     ['backing_data_permanently_deleted', [softDeleted, deleted]],
-  ])('takes no upload where it is %s', (status, events) => {
+  ])('refuses an upload while it is %s', (status, events) => {
     given(created, uploaded, ...events)
       .when(upload)
       .refuses('conflict', status);
   });
 });
 
-describe('archiving', () => {
-  it('wants an archive that is here, and no run that needs it', () => {
+describe('archiving a configuration version', () => {
+  it('requires a stored archive that no run needs', () => {
     given(created, uploaded).when(archive()).yields(archived);
     given(created, uploaded)
       .when(archive({ isInUse: true }))
@@ -129,8 +129,8 @@ describe('archiving', () => {
   });
 });
 
-describe('deleting the archive', () => {
-  it('is soft at first, and leaves alone what is current or needed by a run', () => {
+describe('deleting the archive of a configuration version', () => {
+  it('is soft at first, and refused if the version is current or a run needs it', () => {
     given(created, uploaded).when(softDelete()).yields(softDeleted);
     given(created, uploaded)
       .when(softDelete({ isCurrent: true }))
@@ -146,7 +146,7 @@ describe('deleting the archive', () => {
       .refuses('bad-request', /is archived/);
   });
 
-  it('is undone as long as it is soft', () => {
+  it('is undone while it is soft', () => {
     given(created, uploaded, softDeleted).when(restore).yields(restored);
     given(created, uploaded, softDeleted, restored).when(softDelete()).yields(softDeleted);
     given(created, uploaded).when(restore).yields();
@@ -158,7 +158,7 @@ describe('deleting the archive', () => {
       .refuses('bad-request', /is archived/);
   });
 
-  it('is for good after that', () => {
+  it('is permanent after that', () => {
     given(created, uploaded, softDeleted).when(deletePermanently).yields(deleted);
     given(created, uploaded)
       .when(deletePermanently)
@@ -169,7 +169,7 @@ describe('deleting the archive', () => {
   });
 });
 
-describe('whatever is asked of it', () => {
+describe('any sequence of commands', () => {
   const facts = fc.record({ isInUse: fc.boolean(), isCurrent: fc.boolean() });
   const anything: fc.Arbitrary<ConfigurationVersionCommand> = fc.oneof(
     fc.constantFrom(create, upload, uploadOf(2), uploadOf(3, true), fail, restore, deletePermanently),
@@ -189,18 +189,18 @@ describe('whatever is asked of it', () => {
     }
   };
 
-  /** Each status that it comes to, without those it stays in. */
-  const wayOf = (commands: readonly ConfigurationVersionCommand[]): string[] => {
-    const way = ['absent'];
+  /** Returns the statuses that the commands lead through, each once in a row. */
+  const listStatuses = (commands: readonly ConfigurationVersionCommand[]): string[] => {
+    const statuses = ['absent'];
     let state = configurationVersion.initial;
     for (const command of commands) {
       state = attempt(state, command);
-      if (state.status !== way.at(-1)) way.push(state.status);
+      if (state.status !== statuses.at(-1)) statuses.push(state.status);
     }
-    return way;
+    return statuses;
   };
 
-  it('goes the ways of the drawing and no others', () => {
+  it('follows the transitions of the drawing and no others', () => {
     const steps = [
       'absent pending',
       'pending uploaded',
@@ -212,9 +212,9 @@ describe('whatever is asked of it', () => {
     ];
     fc.assert(
       fc.property(fc.array(anything, { maxLength: 40 }), (commands) => {
-        const way = wayOf(commands);
-        const taken = way.slice(1).map((status, step) => `${way[step]} ${status}`);
-        expect(steps).toEqual(expect.arrayContaining(taken));
+        const statuses = listStatuses(commands);
+        const transitions = statuses.slice(1).map((status, step) => `${statuses[step]} ${status}`);
+        expect(steps).toEqual(expect.arrayContaining(transitions));
       }),
     );
   });

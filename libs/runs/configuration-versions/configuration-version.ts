@@ -1,31 +1,19 @@
 import { badRequest, conflict, notFound, type Decider, type Message, type Refusal, type Principal } from '#kernel';
 
-/**
- * A configuration that is uploaded for runs: one archive, which comes by a signed link after the version was made. Until
- * a run is made with it, another archive can replace it.
- *
- *   absent ──create──► pending ──upload──► uploaded ──archive──► archived
- *                         │                  │    ▲
- *                         └──fail──► errored │    └──restore──┐
- *                                            └──soft-delete──► backing_data_soft_deleted
- *                                                                 └──delete-permanently──► backing_data_permanently_deleted
- *
- * What is archived, errored or deleted for good stays so: for another archive there is another version.
- */
 export type ConfigurationStatus =
   'pending' | 'uploaded' | 'errored' | 'archived' | 'backing_data_soft_deleted' | 'backing_data_permanently_deleted';
 
 type ConfigurationVersionCreation = {
   workspace: string;
   source: 'tfe-api';
-  /** Whether a run is to begin when the archive is here. */
+  /** Whether a run starts when the archive is uploaded. */
   autoQueueRuns: boolean;
-  /** Only for plans. */
+  /** Whether the version is used for plans only. */
   speculative: boolean;
-  /** Does not become the workspace's current one by its creation. */
+  /** Whether the version stays out of the choice of the workspace's current version. */
   provisional: boolean;
   createdBy: Principal;
-  /** Whether they may apply runs: what begins by the upload is applied unasked only then. */
+  /** Whether the creator may apply runs; only then is the run of an upload applied automatically. */
   mayApply: boolean;
 };
 
@@ -48,13 +36,16 @@ export type ConfigurationVersionCommand =
   | Message<'CreateConfigurationVersion', ConfigurationVersionCreation>
   | Message<'UploadConfiguration', StoredArchive & { hasRuns: boolean }>
   | Message<'FailConfiguration', { error: string; message: string }>
-  /** `hasRuns`: a run was made with the version, whether it is over or not; `isInUse`: a run with it is not over; `isCurrent`: of its workspace. */
+  /**
+   * `hasRuns`: any run used the version; `isInUse`: an unfinished run uses it; `isCurrent`: it is the current version
+   * of its workspace.
+   */
   | Message<'ArchiveConfiguration', { isInUse: boolean; isCurrent: boolean }>
   | Message<'SoftDeleteConfiguration', { isInUse: boolean; isCurrent: boolean }>
   | Message<'RestoreConfiguration', EmptyData>
   | Message<'DeleteConfigurationPermanently', EmptyData>;
 
-/** `archive`: the number of the archive that runs get; 0 until there is one. */
+/** `archive`: the number of the archive that runs get; 0 before the first upload. */
 export type ConfigurationVersionState = { readonly status: 'absent' | ConfigurationStatus; readonly archive: number };
 
 const requireExisting = ({ status }: ConfigurationVersionState): ConfigurationStatus => {
@@ -70,7 +61,7 @@ export const createArchiveInUseRefusal = (): Refusal =>
     'A run uses the archive of this configuration version, so another cannot replace it. Create a configuration version for it',
   );
 
-/** The vendor answers what cannot be archived with a 409, and what cannot be deleted or restored with a 400. */
+/** The vendor returns 409 if a version cannot be archived, and 400 if it cannot be deleted or restored. */
 export const configurationVersion: Decider<
   ConfigurationVersionState,
   ConfigurationVersionCommand,
@@ -79,9 +70,9 @@ export const configurationVersion: Decider<
   version: 2,
   initial: { status: 'absent', archive: 0 },
   decide: {
-    CreateConfigurationVersion: (birth, { status }) => {
+    CreateConfigurationVersion: (creation, { status }) => {
       if (status !== 'absent') throw conflict('Configuration version exists already');
-      const { workspace, source, autoQueueRuns, speculative, provisional, createdBy, mayApply } = birth;
+      const { workspace, source, autoQueueRuns, speculative, provisional, createdBy, mayApply } = creation;
       const data = { workspace, source, autoQueueRuns, speculative, provisional, createdBy, mayApply };
       return [{ type: 'ConfigurationVersionCreated', data }];
     },
@@ -89,9 +80,9 @@ export const configurationVersion: Decider<
       const status = requireExisting(state);
       if (status === 'pending') return [{ type: 'ConfigurationVersionUploaded', data: { size, archive } }];
       if (status !== 'uploaded') throw conflict(`Nothing can be uploaded to a configuration version that is ${status}`);
-      // Equal content has the same number: a client repeated its upload, or two of them uploaded it at once.
+      // Equal content has the same number: a client repeated its upload, or two clients sent it at the same time.
       if (archive === state.archive) return [];
-      // Lower numbers are being deleted.
+      // Files with lower numbers are being deleted.
       if (archive < state.archive) {
         throw createConcurrentArchiveRefusal();
       }
@@ -106,7 +97,6 @@ export const configurationVersion: Decider<
     ArchiveConfiguration: ({ isInUse, isCurrent }, state) => {
       const status = requireExisting(state);
       if (status !== 'uploaded') throw conflict(`Configuration version is ${status} and cannot be archived`);
-      // Clients look for both parts of this text (clients.md §8).
       if (isCurrent) {
         throw conflict('transition not allowed: configuration could not be archived because it is current');
       }
@@ -125,7 +115,6 @@ export const configurationVersion: Decider<
       const status = requireExisting(state);
       if (status === 'uploaded') return [];
       if (status === 'backing_data_soft_deleted') return [{ type: 'ConfigurationVersionRestored', data: {} }];
-      // Clients look for `transition not allowed` (clients.md §8).
       throw badRequest(
         `The data of a configuration version that is ${status} cannot be restored: transition not allowed`,
       );

@@ -33,7 +33,7 @@ class NotAnArchiveRefusal extends Refusal {
   }
 }
 
-/** Passes content on, and fails it where it does not begin as gzip does: then it is not stored. */
+/** Passes content on, and throws if it does not begin with the gzip header; such content is not stored. */
 const requireGzip = async function* (content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let head = Buffer.alloc(0);
   for await (const piece of content) {
@@ -46,7 +46,7 @@ const requireGzip = async function* (content: AsyncIterable<Uint8Array>): AsyncG
   if (head.length < GZIP.length) throw new NotAnArchiveRefusal();
 };
 
-/** Whether a version in this status never has an archive again. */
+/** Whether a version in this status can never get an archive. */
 const isNeverUploadable = (status: ConfigurationStatus): boolean =>
   ['errored', 'archived', 'backing_data_permanently_deleted'].includes(status);
 
@@ -57,9 +57,10 @@ class AlreadyStoredError extends Error {
 }
 
 /**
- * The archive first, under a number of its own, then the event, as state files do (libs/state/uploads/state.uploads.ts): whatever
- * the log calls uploaded is there. A client that was cut off sends its archive again, and equal content is stored once: it
- * finds the file that is there. Files that no event names block nothing, for other content gets the next number.
+ * Stores the archive under a number of its own before it appends the event, as state files do
+ * (libs/state/uploads/state.uploads.ts), so every archive that the log names exists. A client whose upload was
+ * interrupted sends its archive again; equal content reuses the stored file. Files that no event names do no harm, for
+ * a later upload takes a free number.
  */
 @Injectable()
 export class ConfigurationUploads {
@@ -89,7 +90,9 @@ export class ConfigurationUploads {
     }
   }
 
-  /** For a version that takes no other archive: the client may still repeat the upload that is there. */
+  /**
+   * Accepts a repeated upload of the present archive and refuses any other, for a version that takes no other archive.
+   */
   private async demandSame(
     { id, archive, hasRuns }: LinkedConfiguration,
     content: AsyncIterable<Uint8Array>,
@@ -101,7 +104,7 @@ export class ConfigurationUploads {
       : conflict('Too many archives were uploaded. Create another configuration version');
   }
 
-  /** Returns the number of the file with this content: `free`, unless it is stored already. */
+  /** Returns the number of the file with this content: `free`, unless the content is stored already. */
   private async storeArchive(
     { id, archive, status }: LinkedConfiguration,
     free: number,
@@ -110,7 +113,7 @@ export class ConfigurationUploads {
     const sent = createHash('sha256');
     const digest = (): Buffer => sent.copy().digest();
     const files = this.files;
-    // Failing at its end leaves nothing of it behind.
+    // Throws at the end of known content, so the blob store discards the copy.
     const unlessStored = async function* (): AsyncGenerator<Uint8Array> {
       yield* hashWhileReading(requireGzip(content), sent);
       for (let number = Math.max(archive, 1); number < free; number += 1) {
@@ -135,49 +138,51 @@ export class ConfigurationUploads {
     else await this.files.removeBefore(id, version.archive);
   }
 
-  /** The vendor's way: a version whose upload is no archive is done with. */
+  /** Marks the version as errored, as the vendor does for an upload that is not an archive. */
   private fail(id: string, { message }: NotAnArchiveRefusal): Promise<void> {
     return this.execute(id, () => ({ type: 'FailConfiguration', data: { error: 'invalid-archive', message } }));
   }
 
   private execute(
     id: string,
-    commandOn: (found: ConfigurationForUpload) => ConfigurationVersionCommand,
+    commandOn: (configuration: ConfigurationForUpload) => ConfigurationVersionCommand,
   ): Promise<void> {
     return this.store.untilFirst(async () => {
-      const found = await loadConfigurationForUpload(this.store.database, id);
-      const loaded = await this.store.restore(id, configurationVersion, found.snapshot);
-      const write = decideWrite(configurationVersion, loaded, found.organization, commandOn(found));
+      const configuration = await loadConfigurationForUpload(this.store.database, id);
+      const loaded = await this.store.restore(id, configurationVersion, configuration.snapshot);
+      const write = decideWrite(configurationVersion, loaded, configuration.organization, commandOn(configuration));
       const [event] = write.events;
       if (!event) return;
-      const begun = event.type === 'ConfigurationVersionUploaded' ? await this.markUploadStarted(found) : [];
-      // A run that begins meanwhile has the archive that is there.
+      const uploadStarted =
+        event.type === 'ConfigurationVersionUploaded' ? await this.markUploadStarted(configuration) : [];
+      // A run that is created at the same time uses the present archive.
       const guards = event.type === 'ConfigurationVersionReplaced' ? [raiseConflictWhen(hasRuns(sql`${id}`))] : [];
-      await this.store.append([write, ...begun], createSystemContext('signed link', this.ids.uuid()), guards);
+      await this.store.append([write, ...uploadStarted], createSystemContext('signed link', this.ids.uuid()), guards);
     });
   }
 
   /**
-   * The run that begins with the upload; where the workspace is busy or locked it waits for its turn. The link is good
-   * for a day, and who made the version may have lost what they had: no run begins for who could no longer queue it.
+   * Prepares the run that starts with the upload; it is queued if the workspace is busy or locked. The link is valid
+   * for a day, so the creator of the version may have lost permissions meanwhile: no run starts for a creator who could
+   * not queue it now.
    */
-  private async markUploadStarted(found: ConfigurationForUpload): Promise<readonly StreamWrite[]> {
-    if (!found.autoQueueRuns || found.executionMode === 'local') return [];
-    const maker = await findCurrentIdentity(this.store.database, found.createdBy);
-    const place = await loadCreatorScope(this.store.database, maker, found);
-    if (!can(maker, 'queue-run', place)) return [];
+  private async markUploadStarted(configuration: ConfigurationForUpload): Promise<readonly StreamWrite[]> {
+    if (!configuration.autoQueueRuns || configuration.executionMode === 'local') return [];
+    const maker = await findCurrentIdentity(this.store.database, configuration.createdBy);
+    const creatorScope = await loadCreatorScope(this.store.database, maker, configuration);
+    if (!can(maker, 'queue-run', creatorScope)) return [];
     const options = {
       ...DEFAULT_OPTIONS,
-      planOnly: found.speculative,
-      autoApply: found.autoApply && found.mayApply && can(maker, 'apply-run', place),
-      terraformVersion: this.releases.resolve(found.terraformVersion),
+      planOnly: configuration.speculative,
+      autoApply: configuration.autoApply && configuration.mayApply && can(maker, 'apply-run', creatorScope),
+      terraformVersion: this.releases.resolve(configuration.terraformVersion),
     };
     const data = {
-      workspace: found.workspace,
-      configurationVersion: found.id,
+      workspace: configuration.workspace,
+      configurationVersion: configuration.id,
       message: 'Queued by the upload of its configuration',
       source: 'tfe-configuration-version',
-      createdBy: found.createdBy,
+      createdBy: configuration.createdBy,
       options,
     } as const;
     const commands: RunCommand[] = [
@@ -185,9 +190,9 @@ export class ConfigurationUploads {
       ...(waitsForWorkspace(options) ? [] : [{ type: 'QueueRun', data: {} } as const]),
     ];
     return [
-      expectVersion(found.organization, found.organizationVersion),
-      expectVersion(found.workspace, found.workspaceVersion),
-      decideWrite(run, newStream(this.ids.next('run'), run), found.organization, ...commands),
+      expectVersion(configuration.organization, configuration.organizationVersion),
+      expectVersion(configuration.workspace, configuration.workspaceVersion),
+      decideWrite(run, newStream(this.ids.next('run'), run), configuration.organization, ...commands),
     ];
   }
 }

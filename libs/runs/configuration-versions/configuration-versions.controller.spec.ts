@@ -33,9 +33,9 @@ import { runsDefinition } from '../index.js';
 
 const SWEEPER = 'configuration_sweeper';
 const TYPE = 'configuration-versions';
-/** What a client packs is not looked into: any gzip will do. */
+/** The server does not read the contents of the archive, so any gzip file will do. */
 const ARCHIVE = gzipSync('main.tf');
-const OTHER = gzipSync('another main.tf');
+const OTHER_ARCHIVE = gzipSync('another main.tf');
 
 const clock = new AdjustableClock();
 let server: TestServer;
@@ -58,9 +58,9 @@ const post = (workspace: string, attributes: object = {}, api: ApiTestClient = s
     resource(TYPE, { 'auto-queue-runs': false, ...attributes }),
   );
 
-type Made = { readonly id: string; readonly workspace: string; readonly link: string };
+type CreatedVersion = { readonly id: string; readonly workspace: string; readonly link: string };
 
-const pending = async (attributes: object = {}, of?: string): Promise<Made> => {
+const pending = async (attributes: object = {}, of?: string): Promise<CreatedVersion> => {
   const workspace = of ?? (await aWorkspace());
   const created = await post(workspace, attributes);
   expect([created.status, created.text]).toEqual([201, expect.any(String)]);
@@ -71,26 +71,26 @@ const pending = async (attributes: object = {}, of?: string): Promise<Made> => {
 const put = (path: string, body: Uint8Array, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
   fetch(`${server.url}${path}`, { method: 'PUT', body: body as unknown as string, headers });
 
-const uploaded = async (attributes: object = {}, of?: string): Promise<Made> => {
-  const made = await pending(attributes, of);
-  expect((await put(made.link, ARCHIVE)).status).toBe(200);
-  return made;
+const uploaded = async (attributes: object = {}, of?: string): Promise<CreatedVersion> => {
+  const pendingVersion = await pending(attributes, of);
+  expect((await put(pendingVersion.link, ARCHIVE)).status).toBe(200);
+  return pendingVersion;
 };
 
 const show = async (id: string): Promise<ApiResponse['body']> => (await server.get(`/api/v2/${TYPE}/${id}`)).body.data;
 
-/** Where the archive is to be had for a while, as the path of a download says. */
+/** Returns the path of the signed link to which a download redirects. */
 const addressOf = async (path: string): Promise<string> => {
   const headers = { authorization: `Bearer ${server.adminToken}` };
-  const found = await fetch(`${server.url}${path}`, { headers, redirect: 'manual' });
-  expect(found.status).toBe(302);
-  return pathOf(found.headers.get('location') ?? '');
+  const redirect = await fetch(`${server.url}${path}`, { headers, redirect: 'manual' });
+  expect(redirect.status).toBe(302);
+  return pathOf(redirect.headers.get('location') ?? '');
 };
 
 const bytesAt = async (path: string): Promise<Buffer> =>
   Buffer.from(await (await fetch(`${server.url}${path}`)).arrayBuffer());
 
-/** A run with the current configuration version. */
+/** Creates a run that uses the current configuration version. */
 const makeRun = async (workspace: string): Promise<string> => {
   const relationships = { workspace: { data: { type: 'workspaces', id: workspace } } };
   const created = await server.post('/api/v2/runs', { data: { type: 'runs', attributes: {}, relationships } });
@@ -106,15 +106,15 @@ const currentOf = async (workspace: string): Promise<string | null> => {
 };
 
 describe('a configuration version', () => {
-  it('is made pending, with an absolute address for its archive that is not told again', async () => {
+  it('is created as pending, with an absolute upload URL that only the creation shows', async () => {
     const workspace = await aWorkspace();
     const created = await post(workspace, { speculative: true });
     expect(created.status).toBe(201);
     const { id, attributes } = created.body.data;
     expect(id).toMatch(/^cv-[A-Za-z0-9]{16}$/);
     expect(attributes['upload-url']).toMatch(/^https?:\/\/[^/]+\/api\/v2\/configuration-versions\/upload\//);
-    const shown = await show(id as string);
-    expect(shown).toEqual({
+    const shownLater = await show(id as string);
+    expect(shownLater).toEqual({
       id,
       type: TYPE,
       attributes: {
@@ -140,11 +140,11 @@ describe('a configuration version', () => {
     expect((await server.get(`/api/v2/${TYPE}/cv-none`)).status).toBe(404);
   });
 
-  it('queues runs unless it is told not to, and takes a request without a body', async () => {
+  it('queues runs by default, and is created without a request body', async () => {
     const path = `/api/v2/workspaces/${await aWorkspace()}/configuration-versions`;
     for (const body of [undefined, {}, { data: {} }, { data: { type: '', attributes: { 'auto-queue-runs': null } } }]) {
-      const { status, body: made } = await server.post(path, body);
-      expect([status, made.data.attributes]).toEqual([
+      const { status, body: created } = await server.post(path, body);
+      expect([status, created.data.attributes]).toEqual([
         201,
         expect.objectContaining({ 'auto-queue-runs': true, speculative: false, provisional: false }),
       ]);
@@ -154,11 +154,11 @@ describe('a configuration version', () => {
     }
   });
 
-  it('is listed with others of its workspace, newest first, in pages', async () => {
+  it('is listed with the others of its workspace, newest first, in pages', async () => {
     const workspace = await aWorkspace();
     const ids: string[] = [];
     for (let n = 0; n < 3; n += 1) {
-      // The order is that of whole milliseconds.
+      // The list orders by whole milliseconds.
       clock.pass({ ms: 1 });
       ids.unshift((await pending({}, workspace)).id);
     }
@@ -175,8 +175,8 @@ describe('a configuration version', () => {
   });
 });
 
-describe('uploading', () => {
-  it('wants no token and no media type, and gives the same bytes back, through a redirect', async () => {
+describe('uploading an archive', () => {
+  it('needs no token and no media type, and a download returns the same bytes through a redirect', async () => {
     const { id, link } = await pending();
     expect((await put(link, ARCHIVE, { authorization: 'Bearer nonsense', 'content-type': 'text/plain' })).status).toBe(
       200,
@@ -195,17 +195,17 @@ describe('uploading', () => {
     expect(Buffer.from(await answer.arrayBuffer()).equals(ARCHIVE)).toBe(true);
   });
 
-  it('replaces the archive by another, and deletes the old one, while the version has no run', async () => {
+  it('replaces the archive and deletes the old one, while no run uses the version', async () => {
     const { id, link, workspace } = await uploaded();
     const before = await addressOf(`/api/v2/${TYPE}/${id}/download`);
     clock.pass({ ms: 1 });
     const first = await show(id);
-    expect((await put(link, OTHER)).status).toBe(200);
+    expect((await put(link, OTHER_ARCHIVE)).status).toBe(200);
     expect((await show(id)).attributes).not.toEqual(first.attributes);
     await waitForFollowers(server.store, SWEEPER);
-    expect([await files.size(id, 1), await files.size(id, 2)]).toEqual([null, OTHER.length]);
+    expect([await files.size(id, 1), await files.size(id, 2)]).toEqual([null, OTHER_ARCHIVE.length]);
     for (const path of [before, await addressOf(`/api/v2/${TYPE}/${id}/download`)]) {
-      expect(await bytesAt(path)).toEqual(OTHER);
+      expect(await bytesAt(path)).toEqual(OTHER_ARCHIVE);
     }
     const refused = await put(link, Buffer.from('no archive'));
     expect([refused.status, await refused.text()]).toEqual([422, expect.stringContaining('not a gzip archive')]);
@@ -215,36 +215,39 @@ describe('uploading', () => {
     expect(await files.size(id, 2)).toBeNull();
   });
 
-  it('refuses another archive once a run was made with the version, even if the run is over', async () => {
+  it('refuses another archive once a run used the version, even if the run has ended', async () => {
     const { id, link, workspace } = await uploaded();
     const run = await makeRun(workspace);
-    for (const body of [OTHER, Buffer.from('no archive'), Buffer.alloc(0)]) {
+    for (const body of [OTHER_ARCHIVE, Buffer.from('no archive'), Buffer.alloc(0)]) {
       const refused = await put(link, body);
       expect([refused.status, await refused.text()]).toEqual([409, expect.stringContaining('A run uses the archive')]);
     }
     expectStatus(await server.post(`/api/v2/runs/${run}/actions/cancel`), 202);
-    expect((await put(link, OTHER)).status).toBe(409);
+    expect((await put(link, OTHER_ARCHIVE)).status).toBe(409);
     expect((await put(link, ARCHIVE)).status).toBe(200);
     expect(await bytesAt(await addressOf(`/api/v2/${TYPE}/${id}/download`))).toEqual(ARCHIVE);
   });
 
-  it('keeps the archive of a run that is made while another archive is on its way', async () => {
+  it('keeps the archive of a run that is created during the upload of another archive', async () => {
     const { id, link, workspace } = await uploaded();
-    const late = httpRequest(`${server.url}${link}`, { method: 'PUT', headers: { 'content-length': OTHER.length } });
+    const late = httpRequest(`${server.url}${link}`, {
+      method: 'PUT',
+      headers: { 'content-length': OTHER_ARCHIVE.length },
+    });
     const status = new Promise((resolve, reject) => {
       late.on('response', (response) => resolve(response.resume().statusCode));
       late.on('error', reject);
     });
     const drafts = join(server.runtime.settings.blobsFolder, '.drafts');
-    late.write(OTHER.subarray(0, 10));
+    late.write(OTHER_ARCHIVE.subarray(0, 10));
     await waitUntil(async () => (await readdir(drafts)).length > 0, 'the upload has begun');
     await makeRun(workspace);
-    late.end(OTHER.subarray(10));
+    late.end(OTHER_ARCHIVE.subarray(10));
     expect(await status).toBe(409);
     expect(await bytesAt(await addressOf(`/api/v2/${TYPE}/${id}/download`))).toEqual(ARCHIVE);
   });
 
-  it('takes no more than eight archives for one version', async () => {
+  it('stores eight archives of a version at most', async () => {
     const { link } = await pending();
     const contents = Array.from({ length: 9 }, (_, n) => gzipSync(`archive ${n}`));
     const statuses: number[] = [];
@@ -253,20 +256,20 @@ describe('uploading', () => {
     expect((await put(link, contents[7] ?? ARCHIVE)).status).toBe(200);
   });
 
-  it('takes many of the same at once, and tells the log of one', async () => {
+  it('appends one event for many equal uploads at the same time', async () => {
     const { id, link } = await pending();
     const answers = await Promise.all(Array.from({ length: 10 }, () => put(link, ARCHIVE)));
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
-    const told = await server.database.row<{ n: number }>(sql`
+    const uploadEvents = await server.database.row<{ n: number }>(sql`
       select count(*) as n from event_store.events where stream = ${id} and type = 'ConfigurationVersionUploaded'`);
-    expect(told?.n).toBe(1);
+    expect(uploadEvents?.n).toBe(1);
   });
 
   it.each([
     ['something else', Buffer.from('PK\u0003\u0004 a zip')],
     ['the beginning of a gzip', ARCHIVE.subarray(0, 1)],
     ['nothing', Buffer.alloc(0)],
-  ])('of %s is refused, and the version is done with', async (_name, body) => {
+  ])('of %s is refused, and the version is errored', async (_name, body) => {
     const { id, link } = await pending();
     const refused = await put(link, body);
     expect([refused.status, await refused.text()]).toEqual([422, expect.stringContaining('not a gzip archive')]);
@@ -280,7 +283,7 @@ describe('uploading', () => {
     expect((await server.get(`/api/v2/${TYPE}/${id}/download`)).status).toBe(404);
   });
 
-  it('leaves nothing where it breaks off, and takes the whole afterwards', async () => {
+  it('leaves nothing behind if it is interrupted, and works when it is repeated', async () => {
     const { id, link } = await pending();
     const large = gzipSync(Buffer.from(Array.from({ length: 3_000_000 }, (_, n) => (n * 7919) % 251)), { level: 0 });
     await new Promise<void>((resolve) => {
@@ -300,7 +303,7 @@ describe('uploading', () => {
     expect(stored.digest('hex')).toBe(createHash('sha256').update(large).digest('hex'));
   });
 
-  it('goes on from what a killed process had stored and not told', async () => {
+  it('continues with the file of a process that was killed before its event', async () => {
     const { id, link } = await pending();
     await files.put(id, 1, ARCHIVE);
     expect((await server.get(`/api/v2/${TYPE}/${id}/download`)).status).toBe(404);
@@ -308,7 +311,7 @@ describe('uploading', () => {
     expect((await show(id)).attributes.status).toBe('uploaded');
   });
 
-  it('stores its own content after an upload of other content was cut off before its event', async () => {
+  it('stores its own content after an interrupted upload of other content', async () => {
     const { id, link } = await pending();
     await files.put(id, 1, gzipSync('of somebody else'));
     expect((await put(link, ARCHIVE)).status).toBe(200);
@@ -316,11 +319,11 @@ describe('uploading', () => {
     expect(await bytesAt(await addressOf(`/api/v2/${TYPE}/${id}/download`))).toEqual(ARCHIVE);
   });
 
-  it('by links that are forged or meant for something else is forbidden; a day later too', async () => {
+  it('is forbidden with a link that is forged, has another purpose, or is older than a day', async () => {
     const { id, link } = await pending();
     await uploaded();
-    const other = await uploaded();
-    const download = await addressOf(`/api/v2/${TYPE}/${other.id}/download`);
+    const otherVersion = await uploaded();
+    const download = await addressOf(`/api/v2/${TYPE}/${otherVersion.id}/download`);
     for (const path of [`${link}A`, download.replace('/download/', '/upload/'), `/api/v2/${TYPE}/upload/x`]) {
       expect((await put(path, ARCHIVE)).status).toBe(403);
     }
@@ -336,21 +339,21 @@ describe('uploading', () => {
     expect((await show(id)).attributes.status).toBe('pending');
   });
 
-  it('of versions whose workspace is gone is not found, and leaves nothing', async () => {
+  it('returns 404 and leaves nothing behind if the workspace was deleted', async () => {
     const { id, link, workspace } = await pending();
     await server.delete(`/api/v2/workspaces/${workspace}`);
     expect((await put(link, ARCHIVE)).status).toBe(404);
     expect(await files.size(id, 1)).toBeNull();
   });
 
-  it('keeps archives encrypted', async () => {
+  it('stores archives encrypted', async () => {
     const { id } = await uploaded();
     const stored = await readFile(join(server.runtime.settings.blobsFolder, TYPE, id, 'archive'));
     expect(stored.includes(ARCHIVE)).toBe(false);
   });
 });
 
-describe('the current one of a workspace', () => {
+describe('the current configuration version of a workspace', () => {
   it('is the one that was created last, unless it is speculative or provisional', async () => {
     const workspace = await aWorkspace();
     expect(await currentOf(workspace)).toBeNull();
@@ -372,30 +375,30 @@ describe('the current one of a workspace', () => {
   });
 });
 
-describe('the run that begins with an upload', () => {
+describe('the run that starts with an upload', () => {
   const runsOf = async (workspace: string): Promise<ApiResponse['body'][]> =>
     (await server.get(`/api/v2/workspaces/${workspace}/runs`)).body.data;
 
-  it('is made with it, and by who made the version', async () => {
+  it('uses the version, and was created by the creator of the version', async () => {
     const { id, workspace, link } = await pending({ 'auto-queue-runs': true });
     expect(await runsOf(workspace)).toEqual([]);
     expect((await put(link, ARCHIVE)).status).toBe(200);
-    const [run, ...others] = await runsOf(workspace);
-    expect(others).toEqual([]);
+    const [run, ...otherRuns] = await runsOf(workspace);
+    expect(otherRuns).toEqual([]);
     expect(run).toMatchObject({
       attributes: { source: 'tfe-configuration-version', 'plan-only': false, 'auto-apply': false },
       relationships: { 'configuration-version': { data: { id } }, 'created-by': { data: { type: 'users' } } },
     });
-    // However often the archive comes.
+    // A repeated upload starts no second run.
     expect((await put(link, ARCHIVE)).status).toBe(200);
     expect(await runsOf(workspace)).toHaveLength(1);
-    const shown = await server.get(`/api/v2/runs/${run.id}/configuration-version`);
-    expect(shown.body.data).toEqual(await show(id));
+    const configurationOfRun = await server.get(`/api/v2/runs/${run.id}/configuration-version`);
+    expect(configurationOfRun.body.data).toEqual(await show(id));
     const answer = await server.get(await addressOf(`/api/v2/runs/${run.id}/configuration-version/download`));
     expect(answer.status).toBe(200);
   });
 
-  it('only plans where the version is speculative, and is applied unasked where the workspace says so', async () => {
+  it('only plans if the version is speculative, and is applied automatically if the workspace says so', async () => {
     const workspace = await makeWorkspace(server, 'acme', 'unasked', { 'auto-apply': true });
     for (const speculative of [true, false]) {
       await uploaded({ 'auto-queue-runs': true, speculative }, workspace);
@@ -406,34 +409,34 @@ describe('the run that begins with an upload', () => {
     expect(applied.attributes['auto-apply']).toBe(true);
   });
 
-  it('is for who made the version as they stand when it comes, not as they stood before', async () => {
+  it('depends on the creator’s permissions at the time of the upload', async () => {
     const workspace = await makeWorkspace(server, 'acme', 'taken-away', { 'auto-apply': true });
     const team = await makeTeam(server, 'acme', 'makers');
     const access = await grantWorkspaceAccess(server, team, workspace, 'write');
     const maker = await makeMember(server, 'acme', 'maker', [team]);
-    const made = [
+    const versions = [
       await post(workspace, { 'auto-queue-runs': true }, maker),
       await post(workspace, { 'auto-queue-runs': true }, maker),
     ];
-    const [first = '', second = ''] = made.map(({ body }) => pathOf(body.data.attributes['upload-url'] as string));
+    const [first = '', second = ''] = versions.map(({ body }) => pathOf(body.data.attributes['upload-url'] as string));
     const less = resource('team-workspaces', { access: 'plan' });
     expectStatus(await server.patch(`/api/v2/team-workspaces/${access}`, less), 200);
     expect((await put(first, ARCHIVE)).status).toBe(200);
-    const begun = await runsOf(workspace);
-    expect(begun.map(({ attributes }) => attributes['auto-apply'])).toEqual([false]);
+    const startedRuns = await runsOf(workspace);
+    expect(startedRuns.map(({ attributes }) => attributes['auto-apply'])).toEqual([false]);
     expectStatus(await server.delete(`/api/v2/organization-memberships/${maker.membership}`), 204);
     expect((await put(second, ARCHIVE)).status).toBe(200);
-    expect((await runsOf(workspace)).map(({ id }) => id)).toEqual(begun.map(({ id }) => id));
+    expect((await runsOf(workspace)).map(({ id }) => id)).toEqual(startedRuns.map(({ id }) => id));
   });
 
-  it('is not, where the version says so, or nothing is run there', async () => {
+  it('does not start if the version or the workspace’s execution mode rules it out', async () => {
     const { workspace } = await uploaded({ 'auto-queue-runs': false });
     const local = await makeWorkspace(server, 'acme', 'local', { 'execution-mode': 'local' });
     await uploaded({ 'auto-queue-runs': true }, local);
     for (const id of [workspace, local]) expect(await runsOf(id)).toEqual([]);
   });
 
-  it('keeps its configuration from being archived and deleted until it is over', async () => {
+  it('prevents archiving and deletion of its configuration until it has ended', async () => {
     const { id, workspace } = await uploaded({ 'auto-queue-runs': true });
     clock.pass({ ms: 1 });
     await uploaded({}, workspace);
@@ -451,16 +454,16 @@ describe('the run that begins with an upload', () => {
   });
 });
 
-/** An uploaded version of a workspace that has a newer one, so that this one can be archived. */
-const superseded = async (): Promise<Made> => {
-  const made = await uploaded();
+/** Creates an uploaded version and a newer one, so that the first can be archived. */
+const superseded = async (): Promise<CreatedVersion> => {
+  const older = await uploaded();
   clock.pass({ ms: 1 });
-  await pending({}, made.workspace);
-  return made;
+  await pending({}, older.workspace);
+  return older;
 };
 
 describe('archiving', () => {
-  it('is answered with nothing, and removes the archive', async () => {
+  it('returns no content, and removes the archive', async () => {
     const { id, link } = await superseded();
     const answer = await act(id, 'archive');
     expect([answer.status, answer.text]).toEqual([202, '']);
@@ -475,13 +478,13 @@ describe('archiving', () => {
     expect(await files.size(id, 1)).toBeNull();
   });
 
-  it('wants an archive, and says no by 409', async () => {
+  it('returns 409 if there is no archive', async () => {
     const { id } = await pending();
     expect((await act(id, 'archive')).status).toBe(409);
     expect((await act('cv-none', 'archive')).status).toBe(404);
   });
 
-  it('is refused for the current one of the workspace', async () => {
+  it('is refused for the current version of the workspace', async () => {
     const { id } = await uploaded();
     const refused = await act(id, 'archive');
     expect([refused.status, refused.body.errors[0].detail]).toEqual([
@@ -499,8 +502,8 @@ describe('archiving', () => {
   });
 });
 
-describe('deleting the data', () => {
-  it('is soft at first and can be undone; then for good, and the archive is removed', async () => {
+describe('deleting the data of a version', () => {
+  it('is reversible after the soft deletion, and removes the archive with the permanent deletion', async () => {
     const workspace = await aWorkspace();
     const old = await uploaded({}, workspace);
     expect((await act(old.id, 'soft_delete_backing_data')).status).toBe(400);
@@ -518,8 +521,11 @@ describe('deleting the data', () => {
     ]);
     expect((await act(old.id, 'permanently_delete_backing_data')).status).toBe(400);
     await act(old.id, 'soft_delete_backing_data');
-    const gone = await act(old.id, 'permanently_delete_backing_data');
-    expect([gone.status, gone.body.data.attributes.status]).toEqual([200, 'backing_data_permanently_deleted']);
+    const permanentDeletion = await act(old.id, 'permanently_delete_backing_data');
+    expect([permanentDeletion.status, permanentDeletion.body.data.attributes.status]).toEqual([
+      200,
+      'backing_data_permanently_deleted',
+    ]);
     const late = await act(old.id, 'restore_backing_data');
     expect([late.status, late.body.errors[0].detail]).toEqual([400, expect.stringContaining('transition not allowed')]);
     await waitForFollowers(server.store, SWEEPER);
@@ -527,8 +533,8 @@ describe('deleting the data', () => {
   });
 });
 
-describe('who may', () => {
-  it('is said by the permission table: an organization’s token reads and makes none, strangers see nothing', async () => {
+describe('access to configuration versions', () => {
+  it('follows the permission table: an organization token reads and creates none, strangers get 404', async () => {
     const { id, workspace } = await uploaded();
     await makeOrganization(server, 'elsewhere');
     const [token, stranger] = [
@@ -556,17 +562,18 @@ describe('who may', () => {
   });
 });
 
-describe('the log and the views', () => {
-  it('agree, and forget what is deleted; its archives are removed', async () => {
+describe('the log and the views of configuration versions', () => {
+  it('agree, and lose what was deleted together with its archives', async () => {
     await makeOrganization(server, 'brief');
     const inBrief = await uploaded({}, await makeWorkspace(server, 'brief', 'one'));
-    const gone = await uploaded();
+    const deletedVersion = await uploaded();
     const stays = await uploaded();
-    await server.delete(`/api/v2/workspaces/${gone.workspace}`);
+    await server.delete(`/api/v2/workspaces/${deletedVersion.workspace}`);
     await server.delete('/api/v2/organizations/brief');
-    for (const { id } of [inBrief, gone]) expect((await server.get(`/api/v2/${TYPE}/${id}`)).status).toBe(404);
+    for (const { id } of [inBrief, deletedVersion])
+      expect((await server.get(`/api/v2/${TYPE}/${id}`)).status).toBe(404);
     await waitForFollowers(server.store, SWEEPER);
-    expect(await Promise.all([inBrief, gone, stays].map(({ id }) => files.size(id, 1)))).toEqual([
+    expect(await Promise.all([inBrief, deletedVersion, stays].map(({ id }) => files.size(id, 1)))).toEqual([
       null,
       null,
       ARCHIVE.length,
@@ -574,9 +581,9 @@ describe('the log and the views', () => {
     await expectViewsMatchLog(server, [runsDefinition]);
   });
 
-  it('tell of what was done to a version', async () => {
+  it('record the actions on a version', async () => {
     const { id, link } = await superseded();
-    expect((await put(link, OTHER)).status).toBe(200);
+    expect((await put(link, OTHER_ARCHIVE)).status).toBe(200);
     await act(id, 'archive');
     await waitForFollowers(server.store, 'audit_trail');
     const entries = await server.database.rows<{ entry: { resource: object } }>(sql`
@@ -586,7 +593,7 @@ describe('the log and the views', () => {
     );
   });
 
-  it('read a version with one statement, and make one with a look and a decision', async () => {
+  it('cost one statement for a read, and two round trips for a creation', async () => {
     const { id, workspace } = await uploaded();
     const trips = async (request: () => Promise<ApiResponse>): Promise<number> =>
       (await costOf(server, request)).roundTrips;

@@ -31,12 +31,12 @@ import {
 } from './configuration-versions.queries.js';
 import { createConfigurationReadEvents, type ConfigurationRead } from '../reads.events.js';
 
-/** Versions are not made of commits yet: what is known of those brings nothing. */
+/** Versions are not created from commits yet, so `ingress_attributes` includes nothing. */
 const INCLUDES = ['ingress_attributes', 'run'] as const;
 
 const flag = z.boolean().nullish();
 
-/** A request may have no body at all. */
+/** The request body is optional. */
 export const createBody = resourceBody(
   'configuration-versions',
   z.object({ 'auto-queue-runs': flag, speculative: flag, provisional: flag }).optional(),
@@ -90,7 +90,7 @@ export class ConfigurationVersionsController {
     return this.showOne({ run }, query, actor);
   }
 
-  /** The commit that a version was made of: those that are uploaded were made of none. */
+  /** The commit of a version: null for uploaded versions. */
   @Get('configuration-versions/:id/ingress-attributes')
   async ingressAttributes(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<never> {
     await findConfigurationVersion(this.database, actor, { id });

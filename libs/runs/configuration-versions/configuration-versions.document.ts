@@ -4,7 +4,7 @@ import type { ConfigurationVersionRow } from './configuration-versions.queries.j
 const renderTimestamps = ({ reached }: ConfigurationVersionRow): Record<string, string> =>
   Object.fromEntries(Object.entries(reached).map(([status, time]) => [`${status.replaceAll('_', '-')}-at`, time]));
 
-/** A configuration version as every endpoint renders it; only its creation tells where its archive is to go. */
+/** Renders a configuration version. `uploadUrl` is shown by the creation only. */
 export const renderConfigurationVersion = (row: ConfigurationVersionRow, uploadUrl?: string): Resource => {
   const self = `/api/v2/configuration-versions/${row.id}`;
   return {
@@ -23,7 +23,7 @@ export const renderConfigurationVersion = (row: ConfigurationVersionRow, uploadU
       'upload-url': uploadUrl ?? null,
     },
     relationships: {
-      // Of versions that are made of a commit, and none is yet.
+      // Null: no version is created from a commit yet.
       'ingress-attributes': { data: null, ...linkTo(`${self}/ingress-attributes`) },
     },
     links: { self, ...(row.status === 'uploaded' ? { download: `${self}/download` } : {}) },

@@ -13,10 +13,10 @@ const defineAuditedEvent = (action: string): EventKind<Record<never, never>> => 
 
 const archive = z.strictObject({ size: z.int(), archive: z.int() });
 
-/** Version 1 had no number: there was one archive. */
+/** Version 1 lacked the number, because there was one archive. */
 const withFirstArchive = (data: unknown): unknown => ({ ...(data as object), archive: 1 });
 
-/** Schemas, topics and audit rows of everything that happens to a configuration version. */
+/** Event schemas, topics and audit mappings of configuration versions. */
 export const configurationVersionEvents: EventKinds<ConfigurationVersionEvent> = {
   ConfigurationVersionCreated: {
     schemaVersion: 1,

@@ -11,7 +11,7 @@ import type { ConfigurationStatus, ConfigurationVersionEvent } from './configura
 
 type ConfigurationOwnerDeleted = OrganizationDeleted | WorkspaceDeleted;
 
-/** To a status, and when. */
+/** Sets the status and its time. */
 const setStatus = (id: string, status: ConfigurationStatus, time: Timestamp, more: Sql = sql.empty): Sql => sql`
   update configuration_versions
      set status = ${status}, reached = reached || ${sql.json({ [status]: time })}::jsonb ${more}
@@ -28,13 +28,13 @@ export const configurationVersions: Projection<ConfigurationVersionEvent | Confi
   tables: ['configuration_versions'],
   names: [{ table: 'configuration_versions', column: 'created_by' }],
   on: {
-    ConfigurationVersionCreated: (born, { stream, organization, time }) => sql`
+    ConfigurationVersionCreated: (created, { stream, organization, time }) => sql`
       insert into configuration_versions
         (id, workspace, organization, source, auto_queue_runs, speculative, provisional, created_by, may_apply, status,
          reached, created_at, current_since)
-      values (${stream}, ${born.workspace}, ${organization}, ${born.source}, ${born.autoQueueRuns}, ${born.speculative},
-              ${born.provisional}, ${sql.json(born.createdBy)}, ${born.mayApply}, 'pending', '{}', ${time},
-              case when not ${born.speculative} and not ${born.provisional} then ${time}::timestamptz end)`,
+      values (${stream}, ${created.workspace}, ${organization}, ${created.source}, ${created.autoQueueRuns}, ${created.speculative},
+              ${created.provisional}, ${sql.json(created.createdBy)}, ${created.mayApply}, 'pending', '{}', ${time},
+              case when not ${created.speculative} and not ${created.provisional} then ${time}::timestamptz end)`,
     ConfigurationVersionUploaded: (uploaded, { stream, time }) => setArchive(stream, uploaded, time),
     ConfigurationVersionReplaced: (uploaded, { stream, time }) => setArchive(stream, uploaded, time),
     ConfigurationVersionErrored: ({ error, message }, { stream, time }) =>

@@ -30,7 +30,7 @@ export type ConfigurationVersionRow = {
   readonly error: string | null;
   readonly errorMessage: string | null;
   readonly createdAt: Timestamp;
-  /** What the caller's teams have been given on its workspace. */
+  /** Access of the caller's teams to the workspace. */
   readonly grants: readonly Grant[];
 };
 
@@ -40,19 +40,22 @@ const COLUMNS =
 
 const selectGrants = (actor: Identity): Sql => selectWorkspaceGrants(actor, 'w');
 
-/** Whether a run with the version in the row `alias` is not over. Runs of other workspaces may use it too. */
+/**
+ * Returns a condition: whether an unfinished run uses the version in the row `alias`. Runs of other workspaces may use
+ * it too.
+ */
 export const isArchiveInUse = (alias: string): Sql => sql`exists (
   select 1 from runs r where r.configuration_version = ${sql.raw(alias)}.id
                          and r.status <> all (${FINAL_STATUSES}::text[]))`;
 
 const IN_USE = isArchiveInUse('c');
 
-/** The one that became current last. */
+/** Whether the version became current last. */
 const IS_CURRENT = sql`c.current_since is not null and not exists (
   select 1 from configuration_versions later
    where later.workspace = c.workspace and (later.current_since, later.id) > (c.current_since, c.id))`;
 
-/** How a version is answered with, to whom a command about it was allowed. */
+/** Selects a version as the answer to a command that the caller was allowed to run. */
 export const selectConfigurationVersionById = (id: string, actor: Actor): Sql => sql`
   select ${COLUMNS}, ${selectGrants(actor)} as grants
     from configuration_versions c join workspaces w on w.id = c.workspace where c.id = ${id}`;
@@ -61,10 +64,10 @@ export const selectConfigurationVersionsByIds = (ids: Sql, actor: Actor): Sql =>
   select ${COLUMNS}, ${selectGrants(actor)} as grants
     from configuration_versions c join workspaces w on w.id = c.workspace where c.id = any (${ids}) order by c.id`;
 
-/** By its own id, or by that of a run that was made with it. */
+/** A version by its own id, or by the id of a run that uses it. */
 export type ConfigurationVersionTarget = { readonly id: string } | { readonly run: string };
 
-/** The configuration version, where the caller may read it. */
+/** Returns the configuration version; throws not-found if the caller may not read it. */
 export const findConfigurationVersion = async (
   database: Database,
   actor: Actor,
@@ -84,7 +87,7 @@ export const findConfigurationVersion = async (
 
 type WorkspaceOwnerColumns = { readonly owner: string; readonly ownerGrants: readonly Grant[]; readonly total: number };
 
-/** Newest first; one page and the count of all, in one statement. */
+/** Returns one page, newest first, and the total count, in one statement. */
 export const listConfigurationVersions = async (
   database: Database,
   actor: Actor,
@@ -93,7 +96,7 @@ export const listConfigurationVersions = async (
 ): Promise<ListPage<ConfigurationVersionRow>> => {
   const workspaces = sql`
     select w.id, w.organization, ${selectGrants(actor)} as grants from workspaces w where w.id = ${workspace} and ${requireCurrentAccess(actor)}`;
-  const found = await database.slowRows<ConfigurationVersionRow & WorkspaceOwnerColumns>(
+  const rows = await database.slowRows<ConfigurationVersionRow & WorkspaceOwnerColumns>(
     actor,
     sql`
     select target.organization as owner, target.grants as "ownerGrants", page.*,
@@ -103,13 +106,13 @@ export const listConfigurationVersions = async (
                           order by c.created_at desc, c.id desc ${buildLimit(page)}) page on true
      order by page."createdAt" desc, page.id desc`,
   );
-  const [first] = found;
+  const [first] = rows;
   if (!first) throw notFound();
   requirePermission(actor, 'read-configuration-version', { organization: first.owner, grants: first.ownerGrants });
-  return toListPage(found);
+  return toListPage(rows);
 };
 
-/** Where a new configuration version would go. */
+/** The workspace of a new configuration version. */
 export type WorkspaceForNewConfiguration = PermissionScope & {
   readonly organization: string;
   readonly organizationVersion: number;
@@ -132,7 +135,7 @@ export const loadWorkspaceForNewConfiguration = async (
   return row;
 };
 
-/** What a decision needs to know besides the stream's own state. */
+/** The facts for a decision besides the state of the stream. */
 export type ConfigurationForCommand = {
   readonly organization: string;
   readonly isInUse: boolean;
@@ -156,26 +159,29 @@ export const loadConfigurationForCommand = async (
   return row;
 };
 
-/** Whether a run has begun with it in the meantime. */
+/** Returns a condition: whether an unfinished run uses the version. */
 export const isConfigurationArchiveInUse = (id: string): Sql =>
   sql`exists (select 1 from configuration_versions c where c.id = ${id} and ${IN_USE})`;
 
-/** Whether a run was made with it, which may be over: the archive stays what that run used. */
+/**
+ * Returns a condition: whether any run uses the version. The archive of such a version never changes, even after the
+ * run.
+ */
 export const hasRuns = (id: Sql): Sql => sql`exists (select 1 from runs r where r.configuration_version = ${id})`;
 
 export type LinkedConfiguration = Pick<ConfigurationVersionRow, 'id' | 'organization' | 'workspace' | 'status'> & {
-  /** Its number; 0 until there is one. */
+  /** Number of the archive; 0 if none is uploaded. */
   readonly archive: number;
   readonly hasRuns: boolean;
 };
 
-/** For who holds a signed link: nobody is asked about. */
+/** Reads a version for a signed link, without a permission check. */
 export const findLinkedConfiguration = (database: Database, id: string): Promise<LinkedConfiguration | undefined> =>
   database.row(sql`
     select c.id, c.organization, c.workspace, c.status, c.archive, ${hasRuns(sql`c.id`)} as "hasRuns"
       from configuration_versions c where c.id = ${id}`);
 
-/** What an upload is to be told to, and what a run is made of that begins with it. */
+/** The version and workspace that an upload changes, and the facts for the run that it may start. */
 export type ConfigurationForUpload = {
   readonly id: string;
   readonly organization: string;
@@ -209,7 +215,7 @@ export const loadConfigurationForUpload = async (database: Database, id: string)
   return row;
 };
 
-/** What the permissions of who made the version are asked about when its archive comes. */
+/** Loads the permissions of the person who created the version, as they are when its archive arrives. */
 export const loadCreatorScope = async (
   database: Database,
   maker: Identity,

@@ -37,7 +37,7 @@ export type RunFilter = {
   readonly sources: readonly string[] | null;
   readonly agentPools: readonly string[] | null;
   readonly workspaces: readonly string[] | null;
-  /** From, inclusive, and to. */
+  /** From (inclusive) and to (exclusive). */
   readonly created: { readonly from: Timestamp; readonly to: Timestamp } | null;
   readonly user: string | undefined;
   readonly commit: string | undefined;
@@ -54,7 +54,7 @@ const hasCommit = (commit: string): Sql => sql`exists (
 const isBy = (actor: Actor, user: string): Sql => sql`(lower(r.created_by ->> 'name') = lower(${user})
   and not ${isHiddenTeam(actor, sql.raw('r.created_by'), sql.raw('r.organization'))})`;
 
-/** `search[basic]` looks everywhere, and only where nothing more exact is asked for. */
+/** `search[basic]` matches any of the fields, and applies only if no field is searched by itself. */
 const buildSearchConditions = (actor: Actor, { user, commit, basic }: RunFilter): readonly Sql[] => {
   const exact = [...(user ? [isBy(actor, user)] : []), ...(commit ? [hasCommit(commit)] : [])];
   if (exact.length > 0 || !basic) return exact;
@@ -79,11 +79,13 @@ const buildConditions = (actor: Actor, filter: RunFilter): readonly Sql[] => [
   ...buildSearchConditions(actor, filter),
 ];
 
-/** What is asked for, and in which order. */
+/** The filters and the order of a list. */
 type RunSelection = {
   readonly conditions: readonly Sql[];
   readonly order: 'asc' | 'desc';
-  /** Filters combine to hundreds of texts (docs/explanation/adr/0020): only what is asked for without them is kept. */
+  /**
+   * Filters combine to hundreds of statement texts (docs/explanation/adr/0020), so only unfiltered lists are prepared.
+   */
   readonly isRetained: boolean;
 };
 
@@ -92,12 +94,12 @@ const toSelection = (actor: Actor, filter: RunFilter): RunSelection => {
   return { conditions, order: 'desc', isRetained: conditions.length === 0 };
 };
 
-const prepareWhen = (kept: boolean, statement: Sql): Sql => (kept ? statement : sql.unkept(statement));
+const prepareWhen = (isPrepared: boolean, statement: Sql): Sql => (isPrepared ? statement : sql.unkept(statement));
 
-/** Which page of runs, and whether the document also brings their comments. */
+/** A page of runs, and whether the document also includes their comments. */
 export type RunPage = PageRequest & { readonly withComments: boolean };
 
-/** A page of runs. If it brings their comments, it has fewer items than asked for where those are long. */
+/** A page of runs. If it includes long comments, it has fewer items than requested. */
 export type ListedRuns = ListPage<RunRow> & { readonly pageSize: number };
 
 type ListedRun = RunRow & {
@@ -107,37 +109,40 @@ type ListedRun = RunRow & {
   readonly ownerGrants: readonly Grant[];
 };
 
-/** Bytes of a comment in an answer, without its text. */
+/** Bytes of a comment in the document, without its text. */
 const BYTES_OF_COMMENT = 300;
 
-type PlaceName = 'target' | 'owner';
+type ScopeName = 'target' | 'owner';
 
 /**
- * Returns the table expression `place` under that name. If the page brings comments, it also has the page size of the list
- * `wanted`: the comments of 100 runs can have 100 MiB.
+ * Returns the table expression `scope` under that name. If the page includes comments, it also computes the page size
+ * of the list `candidates`: the comments of 100 runs can have 100 MiB.
  */
-const namePlace = (name: PlaceName, page: RunPage, place: Sql, wanted: Sql): Sql => {
-  if (!page.withComments) return sql`${place} ${sql.raw(name)}`;
+const nameScope = (name: ScopeName, page: RunPage, scope: Sql, candidates: Sql): Sql => {
+  if (!page.withComments) return sql`${scope} ${sql.raw(name)}`;
   const lengths = sql`
     select sum(octet_length(c.body) + ${BYTES_OF_COMMENT}) from run_comments c
-     where c.run in (select r.id from ${wanted}) group by c.run`;
+     where c.run in (select r.id from ${candidates}) group by c.run`;
   return sql`(select ${sql.raw(name)}.*, ${buildFittingPageSize(page, lengths)} as "pageSize"
-                from ${place} ${sql.raw(name)} offset 0) ${sql.raw(name)}`;
+                from ${scope} ${sql.raw(name)} offset 0) ${sql.raw(name)}`;
 };
 
-const sizeOf = (page: RunPage, name: PlaceName): Sql =>
+const sizeOf = (page: RunPage, name: ScopeName): Sql =>
   page.withComments ? sql.raw(`${name}."pageSize"`) : sql`${page.size}::bigint`;
 
 /** Postgres plans better with a number than with a page size that the statement computes. */
-const limitTo = (page: RunPage, name: PlaceName): Sql =>
+const limitTo = (page: RunPage, name: ScopeName): Sql =>
   page.withComments ? buildLimitWithSize(page, sizeOf(page, name)) : buildLimit(page);
 
-const listedRuns = <Row extends Omit<ListedRun, 'ownerGrants'>>(found: readonly Row[], first: Row): ListedRuns => ({
-  ...toListPage<RunRow & { readonly total: number }>(found),
+const listedRuns = <Row extends Omit<ListedRun, 'ownerGrants'>>(
+  listedRuns: readonly Row[],
+  first: Row,
+): ListedRuns => ({
+  ...toListPage<RunRow & { readonly total: number }>(listedRuns),
   pageSize: first.pageSize,
 });
 
-/** Runs of one workspace, newest first; one page and the count of all in one statement. */
+/** Returns runs of one workspace, newest first: one page and the total count in one statement. */
 export const listWorkspaceRuns = async (
   database: Database,
   actor: Actor,
@@ -148,26 +153,26 @@ export const listWorkspaceRuns = async (
   const { conditions, isRetained } = toSelection(actor, filter);
   const workspaces = sql`
     select w.id, w.organization, ${selectRunGrants(actor)} as grants from workspaces w where w.id = ${workspace} and ${requireCurrentAccess(actor)}`;
-  const wanted = sql`runs r ${RUN_JOINS} where r.workspace = target.id and ${sql.and(conditions)}`;
+  const candidates = sql`runs r ${RUN_JOINS} where r.workspace = target.id and ${sql.and(conditions)}`;
   const statement = sql`
     select target.organization as owner, target.grants as "ownerGrants", ${sizeOf(page, 'target')} as "pageSize",
-           (select count(*) from ${wanted}) as total, page.*
-      from ${namePlace('target', page, selectPermittedScopes(actor, 'read-runs', workspaces), wanted)}
-      left join lateral (select ${RUN_COLUMNS}, target.grants from ${wanted}
+           (select count(*) from ${candidates}) as total, page.*
+      from ${nameScope('target', page, selectPermittedScopes(actor, 'read-runs', workspaces), candidates)}
+      left join lateral (select ${RUN_COLUMNS}, target.grants from ${candidates}
                           order by r.created_at desc, r.id desc ${limitTo(page, 'target')}) page on true
      order by page."createdAt" desc, page.id desc`;
-  const found = await database.slowRows<ListedRun>(actor, prepareWhen(isRetained, statement));
-  const [first] = found;
+  const rows = await database.slowRows<ListedRun>(actor, prepareWhen(isRetained, statement));
+  const [first] = rows;
   if (!first) throw notFound();
   requirePermission(actor, 'read-runs', { organization: first.owner, grants: first.ownerGrants });
-  return listedRuns(found, first);
+  return listedRuns(rows, first);
 };
 
-/** The organization of that name, and whether the caller may read all of its runs. */
+/** Selects the organization of that name, and whether the caller may read all of its runs. */
 const selectOrganization = (organizationName: string, actor: Actor): Sql => sql`
   (select id, ${isPermittedByRole(actor, 'read-runs')} as whole from ${selectPermittedOrganization(actor, 'read-organization', organizationName)} offset 0)`;
 
-/** Those of its runs that the caller may read. */
+/** Selects the runs of the organization that the caller may read. */
 const selectReadableRuns = (actor: Actor): Sql => sql`runs r ${RUN_JOINS} where r.organization = owner.id
   and (owner.whole or ${isGrantedWorkspace(actor, 'w')})`;
 
@@ -178,22 +183,22 @@ const listInOrganization = async (
   page: RunPage,
   { conditions, order, isRetained }: RunSelection,
 ): Promise<ListedRuns> => {
-  const wanted = sql`${selectReadableRuns(actor)} and ${sql.and(conditions)}`;
+  const candidates = sql`${selectReadableRuns(actor)} and ${sql.and(conditions)}`;
   const direction = sql.raw(order);
   const statement = sql`
-    select owner.id as owner, ${sizeOf(page, 'owner')} as "pageSize", (select count(*) from ${wanted}) as total, page.*
-      from ${namePlace('owner', page, selectOrganization(organizationName, actor), wanted)}
-      left join lateral (select ${selectRunColumns(actor)} from ${wanted}
+    select owner.id as owner, ${sizeOf(page, 'owner')} as "pageSize", (select count(*) from ${candidates}) as total, page.*
+      from ${nameScope('owner', page, selectOrganization(organizationName, actor), candidates)}
+      left join lateral (select ${selectRunColumns(actor)} from ${candidates}
                           order by r.created_at ${direction}, r.id ${direction} ${limitTo(page, 'owner')}) page on true
      order by page."createdAt" ${direction}, page.id ${direction}`;
-  const found = await database.slowRows<Omit<ListedRun, 'ownerGrants'>>(actor, prepareWhen(isRetained, statement));
-  const [first] = found;
+  const rows = await database.slowRows<Omit<ListedRun, 'ownerGrants'>>(actor, prepareWhen(isRetained, statement));
+  const [first] = rows;
   if (!first) throw notFound();
   requirePermission(actor, 'read-organization', { organization: first.owner });
-  return listedRuns(found, first);
+  return listedRuns(rows, first);
 };
 
-/** Runs of all workspaces of an organization that the caller may read, newest first; in one statement. */
+/** Returns the runs of an organization that the caller may read, newest first, in one statement. */
 export const listOrganizationRuns = (
   database: Database,
   actor: Actor,
@@ -204,7 +209,7 @@ export const listOrganizationRuns = (
 
 const isAny = (statuses: readonly string[]): Sql => sql`${isOpen('r')} and r.status = any (${statuses}::text[])`;
 
-/** Those that wait for their turn or for an executor, and those in hand, oldest first; in one statement. */
+/** Returns runs that wait for their turn or for an executor, and runs in progress, oldest first, in one statement. */
 export const listRunQueue = (
   database: Database,
   actor: Actor,
@@ -217,7 +222,7 @@ export const listRunQueue = (
 
 export type Capacity = { readonly pending: number; readonly running: number };
 
-/** How many runs wait, and how many are in hand, as far as the caller may read them. */
+/** Counts the waiting runs and the runs in progress that the caller may read. */
 export const loadCapacity = async (database: Database, actor: Actor, organizationName: string): Promise<Capacity> => {
   const [row] = await database.slowRows<Capacity & { readonly owner: string }>(
     actor,
@@ -231,32 +236,32 @@ export const loadCapacity = async (database: Database, actor: Actor, organizatio
   return row;
 };
 
-/** What waits for agents of the pool: to be planned, to be applied, to be stopped. Oldest first, in one statement. */
+/** Returns the runs that agents of the pool must plan, apply or stop, oldest first, in one statement. */
 export const listPoolRuns = async (
   database: Database,
   actor: Actor,
   pool: string,
   page: PageRequest,
 ): Promise<ListedRuns> => {
-  const wanted = sql`runs r ${RUN_JOINS}
+  const candidates = sql`runs r ${RUN_JOINS}
     where r.organization = target.organization
       and (r.status in ('plan_queued', 'apply_queued') or r.cancel_requested_at is not null)
       and ${isOpen('r')} and ${canExecute(pool)}`;
-  // An agent's token speaks for its own pool, and knows of no other.
+  // An agent token reaches its own pool only; other pools are not found.
   const pools = sql`
     select ap.organization from agent_pools ap where ap.id = ${pool} and ap.id = ${actor.id} and ${requireCurrentAccess(actor)}`;
-  const found = await database.slowRows<ListedRun>(
+  const rows = await database.slowRows<ListedRun>(
     actor,
     sql`
-    select target.organization as owner, (select count(*) from ${wanted}) as total, page.*
+    select target.organization as owner, (select count(*) from ${candidates}) as total, page.*
       from ${selectPermittedScopes(actor, 'execute-run', pools)} target
-      left join lateral (select ${selectRunColumns(actor)} from ${wanted}
+      left join lateral (select ${selectRunColumns(actor)} from ${candidates}
                           order by r.created_at, r.id ${buildLimit(page)}) page on true
      order by page."createdAt", page.id`,
   );
-  const [first] = found;
+  const [first] = rows;
   if (!first) throw notFound();
   requirePermission(actor, 'execute-run', { organization: first.owner });
   // Executors may not read comments, so `include` does not make the page larger.
-  return { ...toListPage(found), pageSize: page.size };
+  return { ...toListPage(rows), pageSize: page.size };
 };

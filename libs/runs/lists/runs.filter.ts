@@ -3,29 +3,29 @@ import { getListParameter, getParameter, type QueryParameters } from '#json-api'
 import { STATUS_GROUPS } from '../runs/run-status.js';
 import type { RunFilter } from './run-lists.queries.js';
 
-/** Null where nothing is asked for: an empty list would find nothing. */
+/** Returns null if the filter is absent: an empty list would match nothing. */
 const getNonEmptyList = (query: QueryParameters, name: string): readonly string[] | null => {
   const values = getListParameter(query, name);
   return values.length > 0 ? values : null;
 };
 
-/** Own members only: `constructor` is no group. */
+/** Own properties only: `constructor` is not a group. */
 const isStatusGroup = (text: string): text is keyof typeof STATUS_GROUPS => Object.hasOwn(STATUS_GROUPS, text);
 
-/** Statuses and groups of them are one condition: those that are in both where both are given. */
+/** Statuses and groups form one condition; if a request has both, a run must match both. */
 const parseStatuses = (query: QueryParameters): readonly string[] | null => {
   const statuses = getNonEmptyList(query, 'filter[status]');
   const groups = getNonEmptyList(query, 'filter[status_group]');
   if (groups === null) return statuses;
   const grouped: readonly string[] = groups.flatMap((group) => {
     if (isStatusGroup(group)) return STATUS_GROUPS[group];
-    const known = Object.keys(STATUS_GROUPS).join(', ');
-    throw badRequest(`filter[status_group] must be one of ${known}`, 'filter[status_group]');
+    const groups = Object.keys(STATUS_GROUPS).join(', ');
+    throw badRequest(`filter[status_group] must be one of ${groups}`, 'filter[status_group]');
   });
   return statuses ? statuses.filter((status) => grouped.includes(status)) : grouped;
 };
 
-/** `year` is the year up to now; four digits are that year. */
+/** `year` is the last twelve months; four digits are that calendar year. */
 const parseTimeframe = (query: QueryParameters, now: Date): RunFilter['created'] => {
   const text = getParameter(query, 'filter[timeframe]');
   if (!text) return null;
@@ -41,7 +41,7 @@ const parseTimeframe = (query: QueryParameters, now: Date): RunFilter['created']
   return { from: new Date(Date.UTC(year, 0)).toISOString(), to: formatTimestamp(Date.UTC(year + 1, 0)) };
 };
 
-/** The query parameters of lists of runs. */
+/** Parses the query parameters of lists of runs. */
 export const parseRunFilter = (query: QueryParameters, now: Date): RunFilter => ({
   statuses: parseStatuses(query),
   operations: getNonEmptyList(query, 'filter[operation]'),

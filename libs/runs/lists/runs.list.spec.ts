@@ -24,7 +24,7 @@ import {
 import { costOf } from '../../../test/support/cost.js';
 
 let server: TestServer;
-/** Of a pool that all workspaces may use. */
+/** An agent of a pool that serves all workspaces. */
 let agents: ApiTestClient;
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ afterAll(() => server.close());
 
 const { act, report } = runRequests(() => ({ server, agents }));
 
-describe('lists of runs', () => {
+describe('a list of runs', () => {
   const PATH = '/api/v2/organizations/listed/runs';
   let workspaces: readonly string[];
   let runs: readonly string[];
@@ -53,7 +53,7 @@ describe('lists of runs', () => {
     expectStatus(await act(runs[1] as string, 'cancel'), 202);
   });
 
-  const found = async (query: string): Promise<(number | string)[]> => {
+  const listMessages = async (query: string): Promise<(number | string)[]> => {
     const { data } = expectStatus(await server.get(`${PATH}?${encodeURI(query)}`), 200).body;
     return (data as { id: string }[]).map(({ id }) => runs.indexOf(id)).toSorted();
   };
@@ -78,11 +78,11 @@ describe('lists of runs', () => {
     ['search[user]=admin', [0, 1, 2]],
     ['search[user]=nobody&search[basic]=grow', []],
     ['search[commit]=abc', []],
-  ])('are narrowed by %s', async (query, expected) => {
-    expect(await found(query)).toEqual(expected);
+  ])('is filtered by %s', async (query, expected) => {
+    expect(await listMessages(query)).toEqual(expected);
   });
 
-  it('are found by the name of a secret team only by callers that may see the team', async () => {
+  it('finds runs by the name of a secret team only for callers that may see the team', async () => {
     await makeOrganization(server, 'searched');
     const id = await makeWorkspace(server, 'searched', 'alpha');
     await makeConfigurationVersion(server, id);
@@ -104,7 +104,7 @@ describe('lists of runs', () => {
     ]);
   });
 
-  it('go newest first, in pages', async () => {
+  it('is sorted newest first, in pages', async () => {
     const { data, meta } = expectStatus(await server.get(`${PATH}?page%5Bsize%5D=2`), 200).body;
     expect((data as { id: string }[]).map(({ id }) => id)).toEqual([runs[2], runs[1]]);
     expect(meta.pagination).toMatchObject({ 'total-count': 3, 'total-pages': 2, 'next-page': 2 });
@@ -122,11 +122,11 @@ describe('lists of runs', () => {
     'filter[status_group]=__proto__',
     'include=friends',
     'page[size]=x',
-  ])('refuse %s', async (query) => {
+  ])('refuses %s', async (query) => {
     expect((await server.get(`${PATH}?${encodeURI(query)}`)).status).toBe(400);
   });
 
-  it('bring what belongs to the runs along', async () => {
+  it('includes related resources', async () => {
     const include =
       'plan,apply,created_by,confirmed_by,comments,configuration_version,configuration-version.ingress-attributes,workspace,cost_estimate';
     const { included } = expectStatus(await server.get(`${PATH}?include=${include}`), 200).body;
@@ -136,7 +136,7 @@ describe('lists of runs', () => {
     expect(one).toHaveLength(1);
   });
 
-  it('have a queue, the oldest first, of what waits and what is in hand; and say how much that is', async () => {
+  it('of the queue has waiting runs and runs in progress, oldest first; the capacity counts them', async () => {
     const worker = server.as(await makeAgentToken(server, await makeRemotePool(server, 'listed', 'work')));
     const capacity = async (api: ApiTestClient = server) =>
       expectStatus(await api.get('/api/v2/organizations/listed/capacity'), 200).body.data;

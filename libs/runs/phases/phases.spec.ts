@@ -3,7 +3,7 @@ import { toApplyPhase, toPlanPhase } from './phases.js';
 
 const T = (second: number): string => `2026-11-21T10:00:0${second}.000Z`;
 
-describe('a plan and an apply, seen by themselves', () => {
+describe('a plan and an apply of a run', () => {
   it.each([
     ['pending', { pending: T(0) }, 'pending', 'pending'],
     ['plan_queued', { plan_queued: T(1) }, 'queued', 'pending'],
@@ -17,11 +17,11 @@ describe('a plan and an apply, seen by themselves', () => {
     ['applied', { plan_queued: T(1), planned: T(2), apply_queued: T(3), applied: T(5) }, 'finished', 'finished'],
     ['errored', { plan_queued: T(1), planned: T(2), apply_queued: T(3), errored: T(5) }, 'finished', 'errored'],
     ['force_canceled', { plan_queued: T(1), force_canceled: T(5) }, 'canceled', 'unreachable'],
-  ] as const)('of a run that is %s after %j are %s and %s', (status, reached, plan, apply) => {
+  ] as const)('of a run that is %s after %j have the statuses %s and %s', (status, reached, plan, apply) => {
     expect([toPlanPhase(status, reached).status, toApplyPhase(status, reached).status]).toEqual([plan, apply]);
   });
 
-  it('tell when, each of its own', () => {
+  it('have the times at which each of them changed its status', () => {
     const reached = { plan_queued: T(1), planning: T(2), planned: T(3), apply_queued: T(4), errored: T(5) };
     expect(toPlanPhase('errored', reached).timestamps).toEqual({ queued: T(1), started: T(2), finished: T(3) });
     expect(toApplyPhase('errored', reached).timestamps).toEqual({ queued: T(4), errored: T(5) });

@@ -1,12 +1,12 @@
 import type { Timestamp } from '#kernel';
 import { isFinal, type RunStatus } from '../runs/run-status.js';
 
-/** When a run came to each status. */
+/** The time at which a run reached each status. */
 export type StatusTimestamps = { readonly [S in RunStatus]?: Timestamp };
 
 export type PhaseStatus = 'pending' | 'queued' | 'running' | 'finished' | 'errored' | 'canceled' | 'unreachable';
 
-/** A plan or an apply: a stretch of its run, seen by itself. */
+/** A plan or an apply: the phase of a run as its own resource. */
 export type RunPhase = {
   readonly status: PhaseStatus;
   readonly timestamps: {
@@ -19,7 +19,7 @@ export type RunPhase = {
   };
 };
 
-/** How a phase ended that did not finish, by how its run ended. */
+/** The status of an unfinished phase, by the final status of its run. */
 const PHASE_STATUS_BY_RUN_END = {
   errored: 'errored',
   canceled: 'canceled',

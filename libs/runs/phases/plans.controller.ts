@@ -20,7 +20,7 @@ export class PlansController {
     return this.ofRun(id, actor);
   }
 
-  /** Executors report counts; the plan itself, which can hold secrets, stays with them. */
+  /** Executors report counts only. They keep the plan itself, because it can contain secrets. */
   @Get('plans/:id/json-output')
   async json(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<never> {
     await this.ofRun(toRunId(id, 'plan'), actor);

@@ -6,8 +6,8 @@ import { renderPage, parsePage, type Document, type QueryParameters as QueryOf }
 import { findRun } from '../runs/runs.queries.js';
 
 /**
- * Run tasks are not built: no run has a stage of them. The tfe provider asks before it waits for a run
- * (`tfe_workspace_run`), and takes no other answer than a list.
+ * Run tasks are not implemented, so every run has an empty list of stages. The tfe provider requests the list before it
+ * waits for a run (`tfe_workspace_run`), and accepts nothing but a list.
  */
 @Controller('api/v2/runs/:id/task-stages')
 export class TaskStagesController {

@@ -4,7 +4,9 @@ import { Database } from '#postgres';
 import { renderDocument, type Document } from '#json-api';
 import { loadCapacity } from '../lists/run-lists.queries.js';
 
-/** How busy an organization is. There is no limit to what it may run at once: executors say what they take. */
+/**
+ * Reports how busy an organization is. There is no limit on concurrent runs: executors decide how many runs they take.
+ */
 @Controller('api/v2/organizations/:organization/capacity')
 export class OrganizationCapacityController {
   constructor(private readonly database: Database) {}

@@ -10,7 +10,7 @@ import { readWholeLog } from '../../../test/support/event-log.js';
 import { startTestServer, type TestServer } from '../../../test/support/server.js';
 import { runQueueFollower } from './run-queue.follower.js';
 
-/** No follower runs here by itself. */
+/** The spec runs the follower itself, so the server runs none. */
 let server: TestServer;
 let workspace: string;
 
@@ -32,7 +32,7 @@ const follow = async (): Promise<void> => {
   expect(await runQueueFollower.follow(await readWholeLog(server.store), session, server.store)).toEqual([]);
 };
 
-it('starts the first that waits, once, however often it is told; nobody passes it meanwhile', async () => {
+it('starts the first waiting run once, even if it gets the same event again, and no other run overtakes it', async () => {
   expectStatus(await lock('lock'), 200);
   const first = await makeRun(server, workspace);
   expectStatus(await lock('unlock'), 200);
@@ -43,7 +43,7 @@ it('starts the first that waits, once, however often it is told; nobody passes i
   expect([await statusOf(first), await statusOf(second)]).toEqual(['plan_queued', 'pending']);
   const [, queued, ...more] = await server.store.stream(first);
   expect([queued?.type, more]).toEqual(['RunQueued', []]);
-  // It says what it was an answer to.
+  // The event that made the follower start the run.
   const unlocked = (await readWholeLog(server.store)).find(({ type }) => type === 'WorkspaceUnlocked');
   expect(queued?.context).toMatchObject({ auth: 'System', causation: unlocked?.id });
   expect([unlocked?.stream, queued?.organization]).toEqual([workspace, unlocked?.organization]);
@@ -53,7 +53,7 @@ it('starts the first that waits, once, however often it is told; nobody passes i
   expectStatus(await server.post(`/api/v2/runs/${second}/actions/cancel`), 202);
 });
 
-it('leaves a run where it is whose workspace somebody has locked before it', async () => {
+it('leaves a run in the queue if a user has locked its workspace first', async () => {
   expectStatus(await lock('lock'), 200);
   const run = await makeRun(server, workspace);
   const late = { run: () => Promise.resolve([{ id: run, cause: run }] as never[]) };

@@ -7,8 +7,8 @@ import type { RunEvent } from '../runs/run-event.js';
 import { selectNextRuns, loadRunForCommand } from '../runs/runs.queries.js';
 
 /**
- * After these it may be somebody's turn in a workspace: it has been given back, or somebody new waits, or somebody who
- * waited has gone. All other ways in which a run ends give the workspace back.
+ * After these events the next run of a workspace may start: the workspace was unlocked, a run was queued, or a waiting
+ * run left the queue. A run that ends in another way unlocks the workspace.
  */
 const EVENTS_THAT_MAY_FREE: readonly (WorkspaceEvent | RunEvent)['type'][] = [
   'WorkspaceUnlocked',
@@ -18,8 +18,8 @@ const EVENTS_THAT_MAY_FREE: readonly (WorkspaceEvent | RunEvent)['type'][] = [
 ];
 
 /**
- * Starts the run whose turn it is, as soon as its workspace is free. It looks at how things are and not at what the
- * events say, so that a batch that comes again does nothing a second time.
+ * Starts the next run of a workspace as soon as the workspace is free. It reads the current state instead of trusting
+ * the events, so a repeated batch has no effect.
  */
 export const runQueueFollower: Follower = {
   name: 'run_queue',
@@ -46,9 +46,14 @@ const startRun = async (store: EventStore, id: string, cause: RecordedEvent | un
   };
   try {
     await store.untilFirst(async () => {
-      const { organization, organizationVersion, ...found } = await loadRunForCommand(store.database, null, id);
-      const lock = await loadWorkspaceLock(store, found.workspace, organization, found.workspaceSnapshot);
-      const loaded = await store.restore(id, run, found.snapshot);
+      const { organization, organizationVersion, ...runForCommand } = await loadRunForCommand(store.database, null, id);
+      const lock = await loadWorkspaceLock(
+        store,
+        runForCommand.workspace,
+        organization,
+        runForCommand.workspaceSnapshot,
+      );
+      const loaded = await store.restore(id, run, runForCommand.snapshot);
       const writes = [
         expectVersion(organization, organizationVersion),
         lock.passed({ from: null, to: id }),
@@ -57,7 +62,7 @@ const startRun = async (store: EventStore, id: string, cause: RecordedEvent | un
       await store.append(writes, context);
     });
   } catch (error) {
-    // Somebody was faster: the workspace is locked, or the run has gone. The event that tells so will come here as well.
+    // Another command was faster: the workspace is locked, or the run has ended. The follower gets that event too.
     if (!(error instanceof Refusal) || !['conflict', 'not-found'].includes(error.kind)) throw error;
   }
 };

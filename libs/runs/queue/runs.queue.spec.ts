@@ -4,7 +4,7 @@ import { runRequests, startRunSite } from '../../../test/support/runs.js';
 import type { ApiResponse, ApiTestClient, TestServer } from '../../../test/support/server.js';
 
 let server: TestServer;
-/** Of a pool that all workspaces may use. */
+/** An agent of a pool that serves all workspaces. */
 let agents: ApiTestClient;
 
 beforeAll(async () => {
@@ -21,7 +21,7 @@ const detailOf = ({ body }: ApiResponse): string => body.errors[0].detail as str
 const isLocked = (run: string) => ({ type: 'runs', id: run });
 
 describe('the queue of a workspace', () => {
-  it('lets one run after the other have the workspace', async () => {
+  it('gives the workspace to one run after the other', async () => {
     const workspace = await aWorkspace();
     const [first, second, third] = [
       await makeRun(server, workspace),
@@ -38,7 +38,7 @@ describe('the queue of a workspace', () => {
     expectStatus(await act(first, 'discard', { comment: 'not this one' }), 202);
     await queueCaughtUp();
     expect(await holderOf(workspace)).toEqual(isLocked(second));
-    // Somebody who waits goes: the one behind moves up.
+    // A waiting run leaves the queue, and the run behind it moves up.
     expectStatus(await act(second, 'cancel'), 202);
     await queueCaughtUp();
     expect(await Promise.all([first, second, third].map(statusOf))).toEqual(['discarded', 'canceled', 'plan_queued']);
@@ -46,7 +46,7 @@ describe('the queue of a workspace', () => {
     expect(await holderOf(workspace)).toBeNull();
   });
 
-  it('goes on behind a run that left it before its turn', async () => {
+  it('continues after a run that left before its turn', async () => {
     const workspace = await aWorkspace();
     expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
     const [first, second] = [await makeRun(server, workspace), await makeRun(server, workspace)];
@@ -57,7 +57,7 @@ describe('the queue of a workspace', () => {
     expect(await Promise.all([first, second].map(statusOf))).toEqual(['discarded', 'plan_queued']);
   });
 
-  it('is passed by what is only speculative, and by plans that are to be saved', async () => {
+  it('does not delay speculative runs and runs that save their plan', async () => {
     const workspace = await aWorkspace();
     const first = await makeRun(server, workspace);
     const speculative = await makeRun(server, workspace, { 'plan-only': true });
@@ -78,7 +78,7 @@ describe('the queue of a workspace', () => {
     expect(await holderOf(workspace)).toBeNull();
   });
 
-  it('keeps users from unlocking, but not administrators from force; the run goes on', async () => {
+  it('prevents unlocking by users, but not force-unlocking by administrators; the run continues', async () => {
     const workspace = await aWorkspace();
     const [run, next] = [await makeRun(server, workspace), await makeRun(server, workspace)];
     const unlock = await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`);
@@ -92,7 +92,7 @@ describe('the queue of a workspace', () => {
     expect(await holderOf(workspace)).toEqual(isLocked(next));
   });
 
-  it('lets a run be executed before those that wait for confirmation', async () => {
+  it('starts a run before runs that wait for a confirmation if the run is force-executed', async () => {
     const workspace = await aWorkspace();
     const [first, second, third] = [
       await makeRun(server, workspace),
@@ -105,8 +105,11 @@ describe('the queue of a workspace', () => {
     expectStatus(await act(third, 'force-execute'), 202);
     expect(await Promise.all([first, second, third].map(statusOf))).toEqual(['discarded', 'discarded', 'plan_queued']);
     expect(await holderOf(workspace)).toEqual(isLocked(third));
-    const again = await act(third, 'force-execute');
-    expect([again.status, detailOf(again)]).toEqual([409, 'Run is plan_queued: force-execute is not possible']);
+    const repeatedRequest = await act(third, 'force-execute');
+    expect([repeatedRequest.status, detailOf(repeatedRequest)]).toEqual([
+      409,
+      'Run is plan_queued: force-execute is not possible',
+    ]);
     expectStatus(await act(third, 'cancel'), 202);
     expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
     const fourth = await makeRun(server, workspace);
@@ -114,7 +117,7 @@ describe('the queue of a workspace', () => {
     expect([locked.status, detailOf(locked)]).toEqual([409, expect.stringContaining('not locked by another run')]);
   });
 
-  it('lets one of many who come at once have the workspace, and nobody be forgotten', async () => {
+  it('gives the workspace to one of many runs that are created at the same time, and loses none', async () => {
     const workspace = await aWorkspace();
     const runs = await Promise.all(Array.from({ length: 6 }, () => makeRun(server, workspace)));
     for (const _ of runs) {
@@ -129,6 +132,6 @@ describe('the queue of a workspace', () => {
   });
 });
 
-it('can be made anew from the log: the views say the same', async () => {
+it('has views that equal the views rebuilt from the log', async () => {
   expect(await differences()).toEqual([]);
 });

@@ -18,7 +18,7 @@ import { findRunEvent, listRunEvents, type RunEventRow } from './run-events.quer
 const INCLUDES = ['actor', 'comment'] as const;
 type RunEventIncludes = ReadonlySet<(typeof INCLUDES)[number]> | null;
 
-/** The history of a run: what its stream tells, as people read it. */
+/** Serves the event history of a run, in the form that people read. */
 @Controller('api/v2')
 export class RunEventsController {
   constructor(private readonly database: Database) {}
@@ -44,12 +44,12 @@ export class RunEventsController {
   ): Promise<Resource[] | undefined> {
     if (!includes) return undefined;
     const people = sql`${rows.map((row) => row.actor.id)}::text[]`;
-    const wanted = includes.has('actor') ? [selectRelatedUsers(people, actor)] : [];
-    const users = await readRelated(this.database, wanted, getSlowReadCaller(actor, rows));
-    const said = includes.has('comment') ? rows : [];
+    const relatedUsers = includes.has('actor') ? [selectRelatedUsers(people, actor)] : [];
+    const users = await readRelated(this.database, relatedUsers, getSlowReadCaller(actor, rows));
+    const commentedEvents = includes.has('comment') ? rows : [];
     return [
       ...users,
-      ...said.flatMap(({ id, comment, body }) =>
+      ...commentedEvents.flatMap(({ id, comment, body }) =>
         comment ? [renderComment({ id: comment, runEvent: id, body: body ?? '' })] : [],
       ),
     ];

@@ -9,7 +9,7 @@ export type RunEventRow = {
   readonly description: string | null;
   readonly actor: Principal;
   readonly comment: string | null;
-  /** What was said, where it is a comment. */
+  /** Text of the comment; null for other events. */
   readonly body: string | null;
   readonly createdAt: Timestamp;
 };
@@ -26,24 +26,24 @@ const COMMENT = sql.raw(`jsonb_build_object('id', c.id, 'runEvent', c.run_event,
 export const selectCommentById = (id: string): Sql =>
   sql`select c.id, c.run_event as "runEvent", c.body from run_comments c where c.id = ${id}`;
 
-/** What is said of runs that the caller may read. */
+/** Selects the comments of the given runs. */
 export const selectCommentsOfRuns = (runs: Sql): Sql => sql`
   select c.id, c.run_event as "runEvent", c.body
     from run_comments c where c.run = any (${runs}) order by c.run, c.version`;
 
-type RunResource<T> = { readonly organization: string; readonly grants: readonly Grant[]; readonly found: T };
+type RunResource<T> = { readonly organization: string; readonly grants: readonly Grant[]; readonly columns: T };
 
-/** Whatever is found of a run, where the caller may read runs of its workspace. */
-const readForRun = async <T>(database: Database, actor: Actor, run: Sql, found: Sql): Promise<T> => {
+/** Returns what `columns` selects of a run; throws not-found if the caller may not read runs of its workspace. */
+const readForRun = async <T>(database: Database, actor: Actor, run: Sql, columns: Sql): Promise<T> => {
   const row = await database.row<RunResource<T>>(sql`
-    select r.organization, ${selectWorkspaceGrants(actor, 'w')} as grants, ${found} as found
+    select r.organization, ${selectWorkspaceGrants(actor, 'w')} as grants, ${columns} as columns
       from runs r join workspaces w on w.id = r.workspace where r.id = ${run} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   requirePermission(actor, 'read-runs', row);
-  return row.found;
+  return row.columns;
 };
 
-/** Oldest first; all of them, as the vendor has no pages here. */
+/** Returns all events of a run, oldest first. The vendor does not page this list. */
 export const listRunEvents = (database: Database, actor: Actor, run: string): Promise<readonly RunEventRow[]> =>
   readForRun(
     database,

@@ -9,7 +9,10 @@ import { IssueRunToken } from './run-tokens.handler.js';
 export class RunTokensController {
   constructor(private readonly bus: CommandBus) {}
 
-  /** For executors. The token has the permissions that the run needs and ends with the run (docs/how-to/executors.md). */
+  /**
+   * For executors. The token has the permissions that the run needs and expires when the run ends
+   * (docs/how-to/executors.md).
+   */
   @Post('runs/:id/authentication-tokens')
   async create(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
     return renderDocument(renderAuthenticationToken(await this.bus.execute(new IssueRunToken(id, actor))));

@@ -23,21 +23,21 @@ import { expectViewsMatchLog } from '../../../test/support/views-match-log.js';
 import { runsDefinition } from '../index.js';
 import { FINAL_STATUSES } from '../runs/run-status.js';
 
-/** Put forward where a run may be given up. */
+/** Advanced to the time at which a run can be force-canceled. */
 const clock = new AdjustableClock();
 let server: TestServer;
-let other: TestGateway;
+let otherGateway: TestGateway;
 let agents: ApiTestClient;
 
 beforeAll(async () => {
   server = await startTestServer({ clock });
-  other = await startAnotherGateway(server);
+  otherGateway = await startAnotherGateway(server);
   await makeOrganization(server, 'acme');
   agents = server.as(await makeAgentToken(server, await makeRemotePool(server, 'acme', 'edge')));
 });
 
 afterAll(async () => {
-  await other.close();
+  await otherGateway.close();
   await server.close();
 });
 
@@ -101,43 +101,48 @@ describe('the end of a run', () => {
     ],
   ];
 
-  it('comes in these ways and in no others', () => {
+  it('has these causes and no others', () => {
     expect(ENDS.map(([status]) => status).toSorted()).toEqual(FINAL_STATUSES.toSorted());
   });
 
-  it.each(ENDS)('%s takes its tokens along, at the next request on any gateway', async (status, attributes, end) => {
-    const workspace = await aWorkspace();
-    const run = await makeRun(server, workspace, attributes);
-    const secrets = [await secretOf(run), await secretOf(run)];
-    const seen = (): Promise<number[]> =>
-      Promise.all(
-        secrets.flatMap((secret) =>
-          [server, other].map(async (api) => (await api.as(secret).get(`/api/v2/workspaces/${workspace}`)).status),
-        ),
-      );
-    expect(await seen()).toEqual([200, 200, 200, 200]);
-    await end(run, workspace);
-    expect(expectStatus(await server.get(`/api/v2/runs/${run}`), 200).body.data.attributes.status).toBe(status);
-    expect(await seen()).toEqual([401, 401, 401, 401]);
-    expect(
-      await server.database.rows(sql`
+  it.each(ENDS)(
+    '%s revokes the run’s tokens from the next request on, on every gateway',
+    async (status, attributes, end) => {
+      const workspace = await aWorkspace();
+      const run = await makeRun(server, workspace, attributes);
+      const secrets = [await secretOf(run), await secretOf(run)];
+      const readStatuses = (): Promise<number[]> =>
+        Promise.all(
+          secrets.flatMap((secret) =>
+            [server, otherGateway].map(
+              async (api) => (await api.as(secret).get(`/api/v2/workspaces/${workspace}`)).status,
+            ),
+          ),
+        );
+      expect(await readStatuses()).toEqual([200, 200, 200, 200]);
+      await end(run, workspace);
+      expect(expectStatus(await server.get(`/api/v2/runs/${run}`), 200).body.data.attributes.status).toBe(status);
+      expect(await readStatuses()).toEqual([401, 401, 401, 401]);
+      expect(
+        await server.database.rows(sql`
         select 1 from access.token_hashes h join authentication_tokens t on t.id = h.token where t.owner = ${run}`),
-    ).toEqual([]);
-  });
+      ).toEqual([]);
+    },
+  );
 
-  it('is not felt by anybody else: no access has changed', async () => {
-    const epochNow = () => server.database.rows(sql`select * from access.epochs order by subject`);
+  it('changes no access epoch, because no other caller is affected', async () => {
+    const readEpochs = () => server.database.rows(sql`select * from access.epochs order by subject`);
     const [run, running] = [await makeRun(server, await aWorkspace()), await makeRun(server, await aWorkspace())];
     const [ended, going] = [await asRun(run), await asRun(running)];
     for (const api of [ended, going]) expectStatus(await api.get('/api/v2/account/details'), 200);
-    const before = await epochNow();
+    const before = await readEpochs();
     expectStatus(await act(run, 'cancel'), 202);
     expectStatus(await ended.get('/api/v2/account/details'), 401);
     expectStatus(await going.get('/api/v2/account/details'), 200);
-    expect(await epochNow()).toEqual(before);
+    expect(await readEpochs()).toEqual(before);
   });
 
-  it('that an overtaking run brings takes them along', async () => {
+  it('revokes the tokens of a run that another run replaces', async () => {
     const workspace = await aWorkspace();
     const [first, second] = [await makeRun(server, workspace), await makeRun(server, workspace)];
     await planned(first);
@@ -147,7 +152,7 @@ describe('the end of a run', () => {
     expect((await api.get('/api/v2/account/details')).status).toBe(401);
   });
 
-  it.each(['workspaces', 'organizations'])('that comes with the end of its %s takes them along', async (type) => {
+  it.each(['workspaces', 'organizations'])('revokes the tokens if its %s is deleted', async (type) => {
     const name = `going-${(count += 1)}`;
     await makeOrganization(server, name);
     const workspace = await makeWorkspace(server, name, 'one');
@@ -160,7 +165,7 @@ describe('the end of a run', () => {
     expect((await api.get(`/api/v2/workspaces/${workspace}`)).status).toBe(401);
   });
 
-  it('leaves views that the log makes again', async () => {
+  it('leaves views that equal the views rebuilt from the log', async () => {
     await expectViewsMatchLog(server, [runsDefinition]);
   });
 });

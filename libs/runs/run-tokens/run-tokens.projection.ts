@@ -20,8 +20,9 @@ type RunEndEvent = Extract<
 const deleteRunTokens = (_: unknown, { stream }: RecordedEvent): Sql => buildTokenHashDeletion(sql`${stream}`);
 
 /**
- * A run's tokens open nothing from its end on. No tables, for their hashes are no view; listed before the projection that
- * deletes the runs' rows, by which those of a workspace are found. An organization's go with it.
+ * Deletes the hashes of a run's tokens when the run ends. It has no tables of its own, because hashes are not a view.
+ * List it before the projection that deletes the rows of runs: it finds the runs of a workspace by those rows. The
+ * tokens of an organization are deleted with the organization.
  */
 export const runTokens: Projection<RunEndEvent | WorkspaceDeleted> = {
   name: 'run_tokens',

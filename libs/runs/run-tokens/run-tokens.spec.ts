@@ -45,21 +45,21 @@ const tokenPath = (run: string): string => `/api/v2/runs/${run}/authentication-t
 const secretOf = async (run: string): Promise<string> =>
   expectStatus(await agents.post(tokenPath(run)), 201).body.data.attributes.token as string;
 const asRun = async (run: string): Promise<ApiTestClient> => server.as(await secretOf(run));
-/** The token of a run in that workspace, which is speculative and leaves the workspace to others. */
+/** Returns a client with the token of a speculative run in that workspace. The run does not lock the workspace. */
 const visitorFrom = async (workspace: string): Promise<ApiTestClient> =>
   asRun(await makeRun(server, workspace, { 'plan-only': true }));
 
 const SECRET = { out: { value: 'hush', type: 'string' } };
 
-/** A state that is current, with an output in it. */
+/** Uploads a current state that has one output. */
 const addState = async (workspace: string, state: TestStateFile = stateFile({ outputs: SECRET })): Promise<string> => {
   expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
-  const made = await server.post(
+  const response = await server.post(
     `/api/v2/workspaces/${workspace}/state-versions`,
     newStateVersion(state, { inline: true }),
   );
   expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
-  return expectStatus(made, 201).body.data.id as string;
+  return expectStatus(response, 201).body.data.id as string;
 };
 
 const statusesOf = async (api: ApiTestClient, paths: readonly string[]): Promise<Record<string, number>> => {
@@ -70,7 +70,7 @@ const statusesOf = async (api: ApiTestClient, paths: readonly string[]): Promise
 const allOf = (paths: readonly string[], status: number): Record<string, number> =>
   Object.fromEntries(paths.map((path) => [path, status]));
 
-/** What is read of a state that one has been let see, by whoever reads it. */
+/** Paths by which a caller can read a state version of the workspace. */
 const stateOf = (workspace: string, version: string): readonly string[] => [
   `workspaces/${workspace}`,
   `workspaces/${workspace}/current-state-version`,
@@ -81,7 +81,7 @@ const stateOf = (workspace: string, version: string): readonly string[] => [
   `state-versions/${version}/download`,
 ];
 
-/** What else there is of a workspace. */
+/** Paths of the other resources of a workspace. */
 const restOf = (workspace: string, run: string, configuration: string): readonly string[] => [
   `workspaces/${workspace}/runs`,
   `runs/${run}`,
@@ -96,31 +96,31 @@ const restOf = (workspace: string, run: string, configuration: string): readonly
 ];
 
 describe('a token for a run', () => {
-  it('is given to who executes it, with its secret this once', async () => {
+  it("is issued to the run's executor, and shows its secret once", async () => {
     const run = await makeRun(server, await aWorkspace());
     const { data } = expectStatus(await agents.post(tokenPath(run)), 201).body;
     expect(data).toMatchObject({ type: 'authentication-tokens', id: expect.stringMatching(/^at-/) });
     expect(data.attributes).toMatchObject({ description: null, 'last-used-at': null });
     const life = Date.parse(data.attributes['expired-at']) - Date.parse(data.attributes['created-at']);
-    // Made a moment before it is written.
+    // The server computes the expiry just before it stores the token.
     expect(Math.round(life / 60_000)).toBe(24 * 60);
     expect(data.relationships['created-by'].data).toEqual({ type: 'agent-pools', id: pool });
     expect(data.attributes.token).toMatch(/\.atlasv1\./);
-    const [born] = await server.store.stream(data.id as string);
-    expect(born).toMatchObject({ type: 'AuthenticationTokenCreated', data: { kind: 'run', owner: run } });
-    expect(JSON.stringify(born)).not.toContain(data.attributes.token);
+    const [createdEvent] = await server.store.stream(data.id as string);
+    expect(createdEvent).toMatchObject({ type: 'AuthenticationTokenCreated', data: { kind: 'run', owner: run } });
+    expect(JSON.stringify(createdEvent)).not.toContain(data.attributes.token);
     const account = expectStatus(await server.as(data.attributes.token).get('/api/v2/account/details'), 200).body.data;
     expect(account).toMatchObject({ id: run, attributes: { username: run } });
   });
 
-  it('is given as often as it is asked for, and each is as good', async () => {
+  it('is another one at each request, and all of them work', async () => {
     const run = await makeRun(server, await aWorkspace());
     const secrets = [await secretOf(run), await secretOf(run)];
     expect(secrets[0]).not.toBe(secrets[1]);
     for (const secret of secrets) expectStatus(await server.as(secret).get('/api/v2/account/details'), 200);
   });
 
-  it('is given to nobody else, nor for what is not there', async () => {
+  it('is not issued to other callers, nor for a run that does not exist', async () => {
     const workspace = await aWorkspace();
     const run = await makeRun(server, workspace);
     const scoped = await makeAgentPool(
@@ -139,14 +139,14 @@ describe('a token for a run', () => {
     expect(refused.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
   });
 
-  it('is not given for a run that is over', async () => {
+  it('is not issued for a run that has ended', async () => {
     const run = await makeRun(server, await aWorkspace());
     expectStatus(await act(run, 'cancel'), 202);
     const { body } = expectStatus(await agents.post(tokenPath(run)), 409);
     expect(body.errors[0].detail).toContain('Run is canceled');
   });
 
-  it('can be revoked by who manages the tokens of agents', async () => {
+  it('is revoked by a caller that may manage agent tokens', async () => {
     const run = await makeRun(server, await aWorkspace());
     const { id, attributes } = expectStatus(await agents.post(tokenPath(run)), 201).body.data;
     expectStatus(await agents.get(`/api/v2/authentication-tokens/${id}`), 404);
@@ -158,7 +158,7 @@ describe('a token for a run', () => {
   });
 });
 
-describe('in the workspace of its run, a run’s token', () => {
+describe('the token of a run, in the run’s workspace,', () => {
   it('reads the workspace, its state, its variables and the configuration', async () => {
     const workspace = await aWorkspace();
     const version = await addState(workspace);
@@ -179,7 +179,7 @@ describe('in the workspace of its run, a run’s token', () => {
     expect(await statusesOf(api, paths)).toEqual(allOf(paths, 200));
   });
 
-  it('is not shown what is sensitive', async () => {
+  it('does not show sensitive values', async () => {
     const workspace = await aWorkspace();
     const variable = (key: string, sensitive: boolean) =>
       resource('vars', { key, value: 'hush', category: 'env', sensitive });
@@ -193,7 +193,7 @@ describe('in the workspace of its run, a run’s token', () => {
     ]);
   });
 
-  it('may do nothing else', async () => {
+  it('cannot do anything else', async () => {
     const workspace = await aWorkspace();
     const run = await makeRun(server, workspace);
     const api = await asRun(run);
@@ -233,14 +233,14 @@ describe('in the workspace of its run, a run’s token', () => {
   });
 });
 
-describe('in other workspaces, a run’s token', () => {
-  it('sees nothing where it has not been let in', async () => {
+describe('the token of a run, in other workspaces,', () => {
+  it('gets 404 if the workspace does not share its state', async () => {
     const [own, stranger] = [await aWorkspace(), await aWorkspace()];
     const paths = stateOf(stranger, await addState(stranger));
     expect(await statusesOf(await visitorFrom(own), paths)).toEqual(allOf(paths, 404));
   });
 
-  it('reads the state where its workspace is a consumer, until it is none at the next request', async () => {
+  it('reads the state of a workspace that names it as a consumer, and gets 404 at the next request after it is removed', async () => {
     const [own, lender] = [await aWorkspace(), await aWorkspace()];
     const paths = stateOf(lender, await addState(lender));
     const consumers = `/api/v2/workspaces/${lender}/relationships/remote-state-consumers`;
@@ -251,7 +251,7 @@ describe('in other workspaces, a run’s token', () => {
     expect(await statusesOf(visitor, paths)).toEqual(allOf(paths, 404));
   });
 
-  it('reads the state that is shared with the whole organization, and with no other', async () => {
+  it('reads a state that is shared with the whole organization, but not with another organization', async () => {
     const [own, lender] = [await aWorkspace(), await aWorkspace({ 'global-remote-state': true })];
     const paths = stateOf(lender, await addState(lender));
     const visitor = await visitorFrom(own);
@@ -268,7 +268,7 @@ describe('in other workspaces, a run’s token', () => {
     expect(await statusesOf(visitor, theirs)).toEqual(allOf(theirs, 404));
   });
 
-  it('reads the state that is shared in its project, for as long as both stand there', async () => {
+  it('reads a state that is shared within the project, as long as both workspaces are in the project', async () => {
     const [here, there] = [
       await makeProject(server, 'acme', `here-${(count += 1)}`),
       await makeProject(server, 'acme', `there-${(count += 1)}`),
@@ -280,7 +280,7 @@ describe('in other workspaces, a run’s token', () => {
     expect(await statusesOf(visitor, paths)).toEqual(allOf(paths, 200));
     expectStatus(await server.patch(`/api/v2/workspaces/${own}`, resource('workspaces', {}, inProject(there))), 200);
     expect(await statusesOf(visitor, paths)).toEqual(allOf(paths, 404));
-    // A named consumer of another project counts only while the setting is off.
+    // A named consumer in another project counts only while project sharing is off.
     const consumers = `/api/v2/workspaces/${lender}/relationships/remote-state-consumers`;
     expectStatus(await server.post(consumers, related('workspaces', own)), 204);
     expect(await statusesOf(visitor, paths)).toEqual(allOf(paths, 404));
@@ -289,22 +289,22 @@ describe('in other workspaces, a run’s token', () => {
     expect(await statusesOf(visitor, paths)).toEqual(allOf(paths, 200));
   });
 
-  it('reads nothing but the state there, and adds none', async () => {
+  it('reads the state only, and cannot add a state version', async () => {
     const [own, lender] = [await aWorkspace(), await aWorkspace({ 'global-remote-state': true })];
     await addState(lender);
     const [run, configuration] = [await makeRun(server, lender), await makeConfigurationVersion(server, lender)];
     const visitor = await visitorFrom(own);
     const paths = restOf(lender, run, configuration);
     expect(await statusesOf(visitor, paths)).toEqual(allOf(paths, 404));
-    const asked = `/api/v2/workspaces/${lender}?include=current_run,current_run.plan,current_configuration_version,outputs`;
-    const { data, included } = expectStatus(await visitor.get(asked), 200).body;
+    const pathWithIncludes = `/api/v2/workspaces/${lender}?include=current_run,current_run.plan,current_configuration_version,outputs`;
+    const { data, included } = expectStatus(await visitor.get(pathWithIncludes), 200).body;
     expect(included.map(({ type }: { type: string }) => type)).toEqual(['workspace-outputs']);
     expect(data.relationships.vars.data).toEqual([]);
     const state = newStateVersion(stateFile({ serial: 9 }), { inline: true });
     expectStatus(await visitor.post(`/api/v2/workspaces/${lender}/state-versions`, state), 404);
   });
 
-  it('sees of its workspace’s consumers those that it may read', async () => {
+  it('lists those consumers of its workspace that it may read', async () => {
     const [own, hidden, open] = [
       await aWorkspace(),
       await aWorkspace(),
@@ -313,8 +313,11 @@ describe('in other workspaces, a run’s token', () => {
     const consumers = `/api/v2/workspaces/${own}/relationships/remote-state-consumers`;
     expectStatus(await server.post(consumers, related('workspaces', hidden, open)), 204);
     const visitor = await visitorFrom(own);
-    const shown = expectStatus(await visitor.get(consumers), 200).body;
-    expect([shown.data.map(({ id }: { id: string }) => id), shown.meta.pagination['total-count']]).toEqual([[open], 1]);
+    const visibleConsumers = expectStatus(await visitor.get(consumers), 200).body;
+    expect([
+      visibleConsumers.data.map(({ id }: { id: string }) => id),
+      visibleConsumers.meta.pagination['total-count'],
+    ]).toEqual([[open], 1]);
     expectStatus(
       await server.patch(`/api/v2/workspaces/${own}`, resource('workspaces', { 'global-remote-state': true })),
       200,
@@ -330,7 +333,7 @@ describe('the state of a run', () => {
   const create = (api: ApiTestClient, workspace: string, state: TestStateFile, inline = true): Promise<ApiResponse> =>
     api.post(`/api/v2/workspaces/${workspace}/state-versions`, newStateVersion(state, { inline }));
 
-  /** A run that somebody has confirmed, and an executor applies. */
+  /** Creates a run, confirms it and starts its apply. */
   const applying = async (workspace: string): Promise<string> => {
     const run = await makeRun(server, workspace);
     expectStatus(await report(run, 'planning'), 200);
@@ -340,7 +343,7 @@ describe('the state of a run', () => {
     return run;
   };
 
-  it('is added by its token while it is applied, and is told to be the run’s', async () => {
+  it('is uploaded with the run’s token during the apply, and names the run', async () => {
     const workspace = await aWorkspace();
     const run = await applying(workspace);
     const api = await asRun(run);
@@ -348,11 +351,11 @@ describe('the state of a run', () => {
     expect(data.relationships.run.data).toEqual({ type: 'runs', id: run });
     expect(data.relationships['created-by'].data).toEqual({ type: 'runs', id: run });
     expect(data.attributes).toMatchObject({ status: 'finalized', intermediate: true });
-    // Nobody else may, whatever they may do in the workspace.
+    // Other callers are refused, whatever their permissions on the workspace.
     expectStatus(await create(server, workspace, stateFile({ serial: 2 })), 409);
   });
 
-  it('is not added, nor brought back, before it is applied: whoever may plan may have it do what they like', async () => {
+  it('is not uploaded or rolled back before the apply, because a plan can run arbitrary code', async () => {
     const workspace = await aWorkspace();
     const version = await addState(workspace);
     const run = await makeRun(server, workspace);
@@ -382,41 +385,41 @@ describe('the state of a run', () => {
     expectStatus(await api.patch(`/api/v2/workspaces/${workspace}/state-versions`, back), 201);
   });
 
-  it('is not added by a run that waits, is speculative, or has lost the workspace', async () => {
+  it('is not uploaded by a run that waits, is speculative, or no longer has the workspace', async () => {
     const workspace = await aWorkspace();
     const api = await asRun(await applying(workspace));
-    const others = [await asRun(await makeRun(server, workspace)), await visitorFrom(workspace)];
-    for (const other of others) expectStatus(await create(other, workspace, stateFile()), 404);
+    const refusedRuns = [await asRun(await makeRun(server, workspace)), await visitorFrom(workspace)];
+    for (const refusedRun of refusedRuns) expectStatus(await create(refusedRun, workspace, stateFile()), 404);
     expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/force-unlock`), 200);
     const [{ detail }] = expectStatus(await create(api, workspace, stateFile()), 409).body.errors;
     expect(detail).toContain('Lock the workspace first');
   });
 
-  it('comes along with the whole work of an executor', async () => {
+  it('is created in a complete cycle of an executor', async () => {
     const workspace = await aWorkspace();
     const run = await makeRun(server, workspace);
-    // What waits, and the token for it.
+    // The executor finds the waiting run and gets its token.
     const waiting = expectStatus(await agents.get(`/api/v2/agent-pools/${pool}/runs?page[size]=100`), 200).body.data;
     expect(waiting.map(({ id }: { id: string }) => id)).toContain(run);
     expectStatus(await report(run, 'planning'), 200);
     const secret = await secretOf(run);
     const api = server.as(secret);
-    // The configuration, as it was uploaded.
-    const found = expectStatus(await api.get(`/api/v2/runs/${run}/configuration-version/download`), 302);
-    const archive = await fetch(`${server.url}${pathOf(found.headers.get('location') ?? '')}`);
+    // It downloads the configuration.
+    const download = expectStatus(await api.get(`/api/v2/runs/${run}/configuration-version/download`), 302);
+    const archive = await fetch(`${server.url}${pathOf(download.headers.get('location') ?? '')}`);
     expect(gunzipSync(Buffer.from(await archive.arrayBuffer())).toString()).toBe('main.tf');
     expectStatus(await api.get(`/api/v2/workspaces/${workspace}/current-state-version`), 404);
     expectStatus(await report(run, 'planned', { 'has-changes': true, 'resource-additions': 1 }), 200);
     expectStatus(await act(run, 'apply'), 202);
     expectStatus(await report(run, 'applying'), 200);
-    // The state: announced, and uploaded without a token.
+    // It creates the state version, and uploads the state without a token.
     const state = stateFile({ outputs: SECRET });
     const announced = expectStatus(await create(api, workspace, state, false), 201).body.data;
     const upload = pathOf(announced.attributes['hosted-state-upload-url'] as string);
     expectStatus(await server.as(null).put(upload, state.bytes), 200);
     expectStatus(await api.get(`/api/v2/workspaces/${workspace}/current-state-version`), 404);
     expectStatus(await report(run, 'applied', { 'resource-additions': 1 }), 200);
-    // The run is over, the state is current, and the token opens nothing.
+    // The run has ended, the state is current, and the token is invalid.
     const current = expectStatus(await server.get(`/api/v2/workspaces/${workspace}/current-state-version`), 200).body
       .data;
     expect([current.id, current.relationships.run.data.id]).toEqual([announced.id, run]);

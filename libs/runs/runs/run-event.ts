@@ -5,7 +5,7 @@ import type { RunStatus } from './run-status.js';
 export const RUN_SOURCES = ['tfe-api', 'tfe-ui', 'tfe-configuration-version'] as const;
 export type RunSource = (typeof RUN_SOURCES)[number];
 
-/** Resources that a plan would touch, or an apply has touched. */
+/** Resources that a plan would change, or that an apply changed. */
 export type PlannedCounts = {
   readonly additions: number;
   readonly changes: number;
@@ -15,7 +15,7 @@ export type PlannedCounts = {
 
 type MessageData = { readonly message: string | null };
 
-/** Stages that mean nothing to the rules but that the run has come to them. */
+/** Statuses that the rules only record. */
 export type RunStage = Exclude<
   RunStatus,
   | 'pending'
@@ -46,7 +46,7 @@ export type RunEvent =
         options: RunOptions;
       }
     >
-  /** The workspace is its own from here on, unless it is speculative. */
+  /** From here on the run has the workspace, unless it is speculative. */
   | Message<'RunQueued', Record<never, never>>
   | Message<'RunStageReached', { stage: RunStage } & MessageData>
   | Message<'RunPlanStarted', MessageData>
@@ -59,10 +59,10 @@ export type RunEvent =
   | Message<'RunApplied', { resources: PlannedCounts } & MessageData>
   | Message<'RunErrored', MessageData>
   | Message<'RunDiscarded', Record<never, never>>
-  /** Where an executor has it in hand, it is asked to stop; else it is canceled at once. */
+  /** Requests the executor to stop; without an executor the run is canceled at once. */
   | Message<'RunCancelRequested', { forceCancelAvailableAt: Timestamp }>
   | Message<'RunCanceled', MessageData>
   | Message<'RunForceCanceled', Record<never, never>>
-  /** Past all that were before it. */
+  /** The run overtakes all runs before it in the queue. */
   | Message<'RunForceExecuted', Record<never, never>>
   | Message<'RunCommented', { id: string; body: string; author: Principal }>;

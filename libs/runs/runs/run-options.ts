@@ -1,6 +1,6 @@
 import { unprocessable } from '#kernel';
 
-/** What a request asks of a run; values of variables may be secrets, and only their names are here. */
+/** Options of a run as requested. Values of variables may be secrets, so only their names are here. */
 export type RunOptions = {
   readonly isDestroy: boolean;
   readonly refresh: boolean;
@@ -9,7 +9,7 @@ export type RunOptions = {
   readonly targetAddrs: readonly string[];
   /** Terraform actions that the run invokes. */
   readonly invokeActionAddrs: readonly string[];
-  /** Folders with policies. Cadastre evaluates none: they are kept for executors. */
+  /** Folders with policies. Cadastre evaluates none; executors read them. */
   readonly policyPaths: readonly string[];
   readonly planOnly: boolean;
   readonly savePlan: boolean;
@@ -21,7 +21,7 @@ export type RunOptions = {
   readonly variables: readonly string[];
 };
 
-/** Where a request says nothing; the rest is said by the workspace and the configuration. */
+/** Options of a request that names none; the workspace and the configuration decide the rest. */
 export const DEFAULT_OPTIONS: Omit<RunOptions, 'terraformVersion' | 'planOnly' | 'autoApply'> = {
   isDestroy: false,
   refresh: true,
@@ -39,7 +39,7 @@ export const DEFAULT_OPTIONS: Omit<RunOptions, 'terraformVersion' | 'planOnly' |
 
 type RunOperation = 'plan_only' | 'plan_and_apply' | 'save_plan' | 'refresh_only' | 'destroy' | 'empty_apply';
 
-/** The vendor's name for what a run does. */
+/** Returns the vendor's name for the kind of run. */
 export const getOperation = (options: RunOptions): RunOperation => {
   if (options.planOnly) return 'plan_only';
   if (options.savePlan) return 'save_plan';

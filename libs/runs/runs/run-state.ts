@@ -3,7 +3,7 @@ import type { RunOptions } from './run-options.js';
 import { isApplying, isFinal, isExecuting, type RunStatus } from './run-status.js';
 import type { RunEvent } from './run-event.js';
 
-/** What the rules need to know of a run. */
+/** The facts of a run that the rules need. */
 export type ExistingRun = {
   readonly status: RunStatus;
   readonly workspace: string;
@@ -12,30 +12,30 @@ export type ExistingRun = {
   readonly autoApply: boolean;
   readonly allowEmptyApply: boolean;
   readonly hasChanges: boolean;
-  /** Null until somebody has asked the executor to stop. */
+  /** Null until a user asks the executor to stop. */
   readonly forceCancelAvailableAt: Timestamp | null;
 };
 
 export type RunState = { readonly status: 'absent' } | ExistingRun;
 
-/** Whether the workspace must be the run's own: from its turn to its end; saved plans want it only to be applied. */
+/** Whether the run needs the lock of the workspace: from its turn to its end; a saved plan only during its apply. */
 export const needsWorkspaceLock = (run: RunState): boolean => {
   if (run.status === 'absent' || run.status === 'pending' || isFinal(run.status) || run.planOnly) return false;
   return run.savePlan ? isApplying(run.status) : true;
 };
 
-/** Whether it waits for the workspace before it may be planned. */
+/** Whether the run waits for the workspace before its plan. */
 export const waitsForWorkspace = ({ planOnly, savePlan }: Pick<RunOptions, 'planOnly' | 'savePlan'>): boolean =>
   !planOnly && !savePlan;
 
-/** Once it was asked to stop in vain, and has been given some time. */
+/** Whether the executor had enough time to answer a cancel request. */
 export const isForceCancelable = (
   { status, forceCancelAvailableAt }: Pick<ExistingRun, 'status' | 'forceCancelAvailableAt'>,
   at: Timestamp,
 ): boolean =>
   isExecuting(status) && forceCancelAvailableAt !== null && Date.parse(forceCancelAvailableAt) <= Date.parse(at);
 
-/** The status that each event brings a run into; RunStageReached says itself which, and the others leave it where it is. */
+/** The status after each event. RunStageReached names its status itself, and the other events do not change it. */
 export const STATUS_AFTER = {
   RunCreated: 'pending',
   RunQueued: 'plan_queued',

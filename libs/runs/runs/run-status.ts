@@ -52,10 +52,10 @@ const defineTransitions = (executor: readonly RunStatus[], ...user: readonly Run
 const FINAL = defineTransitions([]);
 
 export const RUN_STATUS_MACHINE: Readonly<Record<RunStatus, StatusTransitions>> = {
-  // The queue alone brings it on: to plan_queued, when the workspace is free and nobody is before it.
+  // Only the queue changes this status: to plan_queued, when the workspace is free and no run is ahead.
   pending: defineTransitions([], 'cancel', 'discard', 'force-execute'),
 
-  // Waits for an executor. Who reports first has it; the next to try is refused.
+  // Waits for an executor. The first that reports gets the run; the next is refused.
   plan_queued: defineTransitions(['fetching', 'pre_plan_running', 'queuing', 'planning', 'errored'], 'cancel'),
   fetching: defineTransitions(['fetching_completed', 'errored', 'canceled'], 'cancel'),
   fetching_completed: defineTransitions(['pre_plan_running', 'queuing', 'planning', 'errored', 'canceled'], 'cancel'),
@@ -64,7 +64,7 @@ export const RUN_STATUS_MACHINE: Readonly<Record<RunStatus, StatusTransitions>> 
   queuing: defineTransitions(['planning', 'errored', 'canceled'], 'cancel'),
   planning: defineTransitions(['planned', 'errored', 'canceled'], 'cancel'),
 
-  // Waits for a user, where it does not go on by itself (`settled` in run.ts).
+  // Waits for a user, unless it continues by itself (`settled` in run.ts).
   planned: defineTransitions(['post_plan_running', 'cost_estimating', 'policy_checking'], 'apply', 'discard'),
   post_plan_running: defineTransitions(
     ['post_plan_completed', 'post_plan_awaiting_decision', 'errored', 'canceled'],
@@ -82,7 +82,7 @@ export const RUN_STATUS_MACHINE: Readonly<Record<RunStatus, StatusTransitions>> 
   policy_checked: defineTransitions([], 'apply', 'discard'),
   planned_and_saved: defineTransitions([], 'apply', 'discard'),
 
-  // Passed through: who confirms queues the apply.
+  // Transient: the confirmation also queues the apply.
   confirmed: defineTransitions([], 'cancel'),
   apply_queued: defineTransitions(['pre_apply_running', 'queuing_apply', 'applying', 'errored'], 'cancel'),
   pre_apply_running: defineTransitions(['pre_apply_completed', 'errored', 'canceled'], 'cancel'),
@@ -99,14 +99,16 @@ export const RUN_STATUS_MACHINE: Readonly<Record<RunStatus, StatusTransitions>> 
   force_canceled: FINAL,
 };
 
-/** What the end of a phase is called: an executor that goes right on to the next one need not report it. */
+/** Names of the end of a phase: an executor that starts the next phase at once need not report it. */
 const END: Partial<Readonly<Record<RunStatus, RunStatus>>> = {
   planning: 'planned',
   post_plan_running: 'post_plan_completed',
   cost_estimating: 'cost_estimated',
 };
 
-/** The statuses that a report takes a run through, ending with the one reported; null where there is no such way. */
+/**
+ * Returns the statuses that a report takes a run through, ending with the reported one; null if there is no such path.
+ */
 export const resolveReportedTransitions = (from: RunStatus, to: RunStatus): readonly RunStatus[] | null => {
   if (RUN_STATUS_MACHINE[from].executor.includes(to)) return [to];
   const end = END[from];
@@ -118,10 +120,10 @@ export const isActionAllowed = (status: RunStatus, action: RunAction): boolean =
 
 export const isFinal = (status: RunStatus): boolean => RUN_STATUS_MACHINE[status] === FINAL;
 
-/** Whether an executor is at work on it: to be canceled it must be asked to stop, and may not answer. */
+/** Whether an executor works on the run: a cancel must ask it to stop, and it may not answer. */
 export const isExecuting = (status: RunStatus): boolean => RUN_STATUS_MACHINE[status].executor.includes('canceled');
 
-/** Where a run stands when its plan and the checks that were made of it are done. */
+/** Whether the plan and its checks are done in this status. */
 export const isSettling = (status: RunStatus): boolean =>
   status !== 'planned_and_saved' && RUN_STATUS_MACHINE[status].user.includes('apply');
 
@@ -138,7 +140,7 @@ export const isApplying = (status: RunStatus): boolean => APPLY_STATUSES.include
 
 export const FINAL_STATUSES = RUN_STATUSES.filter(isFinal);
 
-/** Of runs that wait for their turn or for an executor, and for nobody's decision. */
+/** Statuses of runs that wait for their turn or for an executor, not for a decision. */
 export const WAITING_STATUSES: readonly RunStatus[] = ['pending', 'plan_queued', 'apply_queued'];
 export const EXECUTING_STATUSES = RUN_STATUSES.filter(isExecuting);
 

@@ -40,7 +40,7 @@ const options: RunOptions = {
   variables: [],
 };
 
-const birth = (more: Partial<RunOptions> = {}) => ({
+const creation = (more: Partial<RunOptions> = {}) => ({
   workspace: 'ws-1',
   configurationVersion: 'cv-1',
   message: 'why not',
@@ -48,7 +48,7 @@ const birth = (more: Partial<RunOptions> = {}) => ({
   createdBy: alice,
   options: { ...options, ...more },
 });
-const created = (more: Partial<RunOptions> = {}): RunEvent => ({ type: 'RunCreated', data: birth(more) });
+const created = (more: Partial<RunOptions> = {}): RunEvent => ({ type: 'RunCreated', data: creation(more) });
 
 const queued: RunEvent = { type: 'RunQueued', data: {} };
 const planning: RunEvent = { type: 'RunPlanStarted', data: { message: null } };
@@ -77,30 +77,30 @@ const cancel: RunCommand = { type: 'CancelRun', data: { forceCancelAvailableAt: 
 const forceCancel = (at: string): RunCommand => ({ type: 'ForceCancelRun', data: { at } });
 
 describe('a run', () => {
-  it('is born pending, and queued when its turn comes', () => {
-    given().when({ type: 'CreateRun', data: birth() }).yields(created());
+  it('is created as pending, and queued when its turn comes', () => {
+    given().when({ type: 'CreateRun', data: creation() }).yields(created());
     given(created()).when({ type: 'QueueRun', data: {} }).yields(queued);
     given(created(), queued).when({ type: 'QueueRun', data: {} }).refuses('conflict', 'Run is plan_queued');
   });
 
-  it('is not both destroyed and only refreshed, nor both saved and only planned', () => {
+  it('refuses to combine destroy with refresh-only, and save-plan with plan-only', () => {
     given()
-      .when({ type: 'CreateRun', data: birth({ isDestroy: true, refreshOnly: true }) })
+      .when({ type: 'CreateRun', data: creation({ isDestroy: true, refreshOnly: true }) })
       .refuses('unprocessable', 'Refresh only');
     given()
-      .when({ type: 'CreateRun', data: birth({ planOnly: true, savePlan: true }) })
+      .when({ type: 'CreateRun', data: creation({ planOnly: true, savePlan: true }) })
       .refuses('unprocessable', 'Save plan');
   });
 
-  it('waits for confirmation when its plan has changes', () =>
+  it('waits for a confirmation if its plan has changes', () =>
     given(created(), queued, planning).when(report('planned')).yields(planned()));
 
-  it('is applied without a question where it says so', () =>
+  it('is applied automatically if it has auto-apply', () =>
     given(created({ autoApply: true }), queued, planning)
       .when(report('planned'))
       .yields(planned(), applyQueued));
 
-  it('ends with a plan without changes, unless an empty apply is wanted', () => {
+  it('ends after a plan without changes, unless empty applies are allowed', () => {
     const empty = { hasChanges: false, resources: NONE };
     given(created({ autoApply: true }), queued, planning)
       .when(report('planned', empty))
@@ -110,12 +110,12 @@ describe('a run', () => {
       .yields(planned(false));
   });
 
-  it('ends with its plan where it is speculative', () =>
+  it('ends after its plan if it is speculative', () =>
     given(created({ planOnly: true, autoApply: true }), queued, planning)
       .when(report('planned'))
       .yields(planned(), { type: 'RunPlannedAndFinished', data: {} }));
 
-  it('keeps a plan that is to be saved', () => {
+  it('stores its plan if it has save-plan', () => {
     const saved: RunEvent = { type: 'RunPlanSaved', data: {} };
     given(created({ savePlan: true, autoApply: true }), queued, planning)
       .when(report('planned'))
@@ -125,7 +125,7 @@ describe('a run', () => {
       .yields(confirmed, applyQueued);
   });
 
-  it('passes the checks that an executor goes right on to before it goes on by itself', () => {
+  it('continues by itself only after the checks that its executor starts at once', () => {
     const auto = [created({ autoApply: true }), queued, planning] as const;
     given(...auto)
       .when(report('policy_checking'))
@@ -138,7 +138,7 @@ describe('a run', () => {
       .yields(stage('cost_estimated'), stage('policy_checking'));
   });
 
-  it('ends with a soft failure where it is speculative, and waits to be overridden where it is not', () => {
+  it('ends with a soft policy failure if it is speculative, and otherwise waits for an override', () => {
     const checking = [queued, planning, planned(), stage('policy_checking')] as const;
     given(created(), ...checking)
       .when(report('policy_soft_failed'))
@@ -155,32 +155,32 @@ describe('a run', () => {
       .refuses('conflict', 'Run is apply_queued: apply is not possible');
   });
 
-  it('has one executor: who comes second is refused', () =>
+  it('has one executor, and refuses the second', () =>
     given(created(), queued, planning)
       .when(report('planning'))
       .refuses('conflict', 'Run is planning: it cannot become planning'));
 
-  it('is canceled at once while nobody works on it', () => {
+  it('is canceled at once while no executor works on it', () => {
     given(created()).when(cancel).yields(cancelRequested, canceled);
     given(created(), queued).when(cancel).yields(cancelRequested, canceled);
   });
 
-  it('asks its executor to stop, who may answer with what has been done until then', () => {
-    const asked = [created(), queued, planning, cancelRequested] as const;
+  it('asks its executor to stop, and the executor may report its results until then', () => {
+    const cancelRequestedHistory = [created(), queued, planning, cancelRequested] as const;
     given(created(), queued, planning).when(cancel).yields(cancelRequested);
-    given(...asked)
+    given(...cancelRequestedHistory)
       .when(cancel)
       .refuses('conflict', 'being canceled already');
-    given(...asked)
+    given(...cancelRequestedHistory)
       .when(report('canceled'))
       .yields(canceled);
-    given(...asked)
+    given(...cancelRequestedHistory)
       .when(report('planned'))
       .yields(planned(), canceled);
     given(created(), queued, planning).when(report('canceled')).refuses('conflict', 'nobody has asked');
   });
 
-  it('is given up by force, once it was asked and has had some time', () => {
+  it('is force-canceled some time after a cancel request', () => {
     given(created(), queued, planning).when(forceCancel(AVAILABLE)).refuses('conflict', 'it must be canceled first');
     given(created(), queued, planning, cancelRequested)
       .when(forceCancel('2026-11-21T10:00:09.999Z'))
@@ -193,42 +193,42 @@ describe('a run', () => {
       .refuses('conflict', 'Run is canceled: force-cancel is not possible');
   });
 
-  it('is discarded while it waits, not while somebody works on it', () => {
+  it('is discarded while it waits, but not while an executor works on it', () => {
     given(created()).when(discard).yields({ type: 'RunDiscarded', data: {} });
     given(created(), queued, planning).when(discard).refuses('conflict', 'Run is planning: discard is not possible');
   });
 
-  it('takes comments whatever becomes of it', () => {
-    const said = { id: 'wsc-1', body: 'well', author: alice };
+  it('accepts comments in every status', () => {
+    const comment = { id: 'wsc-1', body: 'well', author: alice };
     given(created(), queued, planning, canceled)
-      .when({ type: 'CommentRun', data: said })
-      .yields({ type: 'RunCommented', data: said });
-    given().when({ type: 'CommentRun', data: said }).refuses('not-found', 'Not found');
+      .when({ type: 'CommentRun', data: comment })
+      .yields({ type: 'RunCommented', data: comment });
+    given().when({ type: 'CommentRun', data: comment }).refuses('not-found', 'Not found');
   });
 });
 
-describe('the workspace', () => {
-  const holds = (...history: readonly RunEvent[]) => needsWorkspaceLock(fold(run, run.initial, history));
+describe('the lock of the workspace', () => {
+  const needsLockAfter = (...history: readonly RunEvent[]) => needsWorkspaceLock(fold(run, run.initial, history));
 
-  it('is a run’s own from its turn to its end', () => {
-    expect(holds(created())).toBe(false);
-    expect(holds(created(), queued)).toBe(true);
-    expect(holds(created(), queued, planning, planned(), confirmed, applyQueued, applying)).toBe(true);
-    expect(holds(created(), queued, planning, canceled)).toBe(false);
+  it('belongs to a run from its turn to its end', () => {
+    expect(needsLockAfter(created())).toBe(false);
+    expect(needsLockAfter(created(), queued)).toBe(true);
+    expect(needsLockAfter(created(), queued, planning, planned(), confirmed, applyQueued, applying)).toBe(true);
+    expect(needsLockAfter(created(), queued, planning, canceled)).toBe(false);
   });
 
-  it('is never that of a speculative run, and a saved plan’s only while it is applied', () => {
-    expect(holds(created({ planOnly: true }), queued, planning)).toBe(false);
-    expect(holds(created({ savePlan: true }), queued, planning)).toBe(false);
-    expect(holds(created({ savePlan: true }), queued, planning, planned(), confirmed, applyQueued)).toBe(true);
+  it('never belongs to a speculative run, and belongs to a saved plan only during its apply', () => {
+    expect(needsLockAfter(created({ planOnly: true }), queued, planning)).toBe(false);
+    expect(needsLockAfter(created({ savePlan: true }), queued, planning)).toBe(false);
+    expect(needsLockAfter(created({ savePlan: true }), queued, planning, planned(), confirmed, applyQueued)).toBe(true);
   });
 });
 
-describe('the machine', () => {
-  it('lets every status be reached, and every one but the final ones be left', () => {
-    const left = RUN_STATUSES.flatMap((status) => RUN_STATUS_MACHINE[status].executor);
+describe('the state machine of runs', () => {
+  it('reaches every status, and leaves every status that is not final', () => {
+    const reportable = RUN_STATUSES.flatMap((status) => RUN_STATUS_MACHINE[status].executor);
     const byThemselves = Object.values(STATUS_AFTER);
-    expect(RUN_STATUSES.filter((status) => ![...left, ...byThemselves].includes(status))).toEqual([]);
+    expect(RUN_STATUSES.filter((status) => ![...reportable, ...byThemselves].includes(status))).toEqual([]);
     expect(RUN_STATUSES.filter(isFinal)).toEqual([
       'policy_soft_failed',
       'planned_and_finished',
@@ -240,7 +240,7 @@ describe('the machine', () => {
     ]);
   });
 
-  /** A wish may look at where the run stands: what is asked for blindly seldom leads far. */
+  /** A command may depend on the present status, because blindly chosen commands seldom get far. */
   type Wish = (at: RunStatus) => RunCommand;
 
   const nextReport = fc.tuple(fc.nat(), fc.boolean()).map(([n, hasChanges]): Wish => (at) => {
@@ -275,7 +275,7 @@ describe('the machine', () => {
     .record({ planOnly: fc.boolean(), savePlan: fc.boolean(), autoApply: fc.boolean(), allowEmptyApply: fc.boolean() })
     .filter(({ planOnly, savePlan }) => !planOnly || !savePlan);
 
-  /** What the rows of the table say, besides the steps that a run takes by itself. */
+  /** Transitions that the table allows, besides those that a run makes by itself. */
   const mayFollow: { readonly [T in RunCommand['type']]?: (from: RunStatus) => boolean } = {
     ReportProgress: (from) => !isFinal(from),
     ConfirmRun: (from) => isActionAllowed(from, 'apply'),
@@ -286,7 +286,7 @@ describe('the machine', () => {
     ForceExecuteRun: (from) => from === 'pending',
   };
 
-  /** What is wrong about a step; nothing where it is as it must be. */
+  /** Returns what is wrong with a step; an empty list if it is correct. */
   const wrongWith = (before: ExistingRun, wish: RunCommand, after: RunState): readonly string[] => {
     if (after.status === 'absent') return ['it has vanished'];
     return [
@@ -302,7 +302,7 @@ describe('the machine', () => {
   const isFittingRefusal = (error: unknown, { status }: ExistingRun): boolean =>
     error instanceof Refusal && error.kind === 'conflict' && error.message.includes(status);
 
-  it('is all that can happen, whoever wishes what in whatever order', () => {
+  it('allows only the transitions of the table, for any sequence of commands', () => {
     const visited = new Set<RunStatus>();
     fc.assert(
       fc.property(anyOptions, fc.array(anyWish, { minLength: 40, maxLength: 60 }), (chosen, wishes) => {
@@ -323,13 +323,13 @@ describe('the machine', () => {
       }),
       { numRuns: 1_000, seed: 20_261_121 },
     );
-    // No run rests there: who confirms queues.
+    // A run never stays there: the confirmation also queues it.
     expect(RUN_STATUSES.filter((status) => !visited.has(status))).toEqual(['confirmed']);
   });
 });
 
 describe('an event of an earlier version', () => {
-  it('gets no actions to invoke and no paths of policies', () => {
+  it('has no actions to invoke and no policy paths', () => {
     const { invokeActionAddrs: _, policyPaths: __, ...before } = options;
     const old = { workspace: 'ws-1', options: before };
     expect(runEvents.RunCreated.upcast?.[1]?.(old)).toEqual({ workspace: 'ws-1', options });

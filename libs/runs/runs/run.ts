@@ -22,8 +22,8 @@ import {
 } from './run-status.js';
 
 /**
- * A run: the record of one plan and its apply. Nothing is executed here; executors report what they did (docs/how-to/executors.md).
- * What may follow on what is a table, run-status.ts.
+ * The decider of a run: the record of one plan and its apply. The server executes nothing; executors report what they
+ * did (docs/how-to/executors.md). The allowed transitions are a table in run-status.ts.
  */
 export type RunProgress = {
   readonly status: RunStatus;
@@ -43,7 +43,7 @@ export type RunCommand =
   | Message<'ForceExecuteRun', Record<never, never>>
   | Message<'CommentRun', { id: string; body: string; author: Principal }>;
 
-/** Every command but the first wants a run that is there. */
+/** Refuses a command if the run does not exist. */
 const whenRunExists =
   <D>(decide: (data: D, run: ExistingRun) => readonly RunEvent[]) =>
   (data: D, run: RunState): readonly RunEvent[] => {
@@ -55,7 +55,7 @@ const requireActionAllowed = ({ status }: ExistingRun, action: RunAction): void 
   if (!isActionAllowed(status, action)) throw conflict(`Run is ${status}: ${action} is not possible`);
 };
 
-/** What it means that a run has come to a status; all others are stages. */
+/** Events of statuses that the rules depend on; every other status is recorded as a stage. */
 const REPORTS: Partial<Readonly<Record<RunStatus, (progress: RunProgress) => RunEvent>>> = {
   planning: ({ message }) => ({ type: 'RunPlanStarted', data: { message } }),
   planned: ({ hasChanges, resources, message }) => ({ type: 'RunPlanned', data: { hasChanges, resources, message } }),
@@ -71,7 +71,7 @@ const toRunEvent = (status: RunStatus, progress: RunProgress): RunEvent =>
     data: { stage: status as RunStage, message: progress.message },
   };
 
-/** Where a run goes on by itself when its plan and the checks of it are done: nowhere where a user is waited for. */
+/** Returns the events that follow by themselves when the plan and its checks are done: none if a user must decide. */
 const decideAfterChecks = (run: RunState): readonly RunEvent[] => {
   if (run.status === 'absent' || !isSettling(run.status)) return [];
   if (run.forceCancelAvailableAt !== null) return [{ type: 'RunCanceled', data: { message: null } }];
@@ -81,19 +81,21 @@ const decideAfterChecks = (run: RunState): readonly RunEvent[] => {
 };
 
 const decideProgress = (progress: RunProgress, current: ExistingRun): readonly RunEvent[] => {
-  const way = resolveReportedTransitions(current.status, progress.status);
-  if (!way) throw conflict(`Run is ${current.status}: it cannot become ${progress.status}`);
+  const transitions = resolveReportedTransitions(current.status, progress.status);
+  if (!transitions) throw conflict(`Run is ${current.status}: it cannot become ${progress.status}`);
   if (progress.status === 'canceled' && current.forceCancelAvailableAt === null) {
     throw conflict(`Run is ${current.status}: nobody has asked to cancel it`);
   }
-  // A soft failure ends what would not be applied anyway; everything else waits to be overridden.
+  // A soft policy failure ends a run that would not be applied; any other run waits for an override.
   if (progress.status === (current.planOnly ? 'policy_override' : 'policy_soft_failed')) {
-    const [kind, other] = current.planOnly ? ['plan-only', 'policy_soft_failed'] : ['not plan-only', 'policy_override'];
+    const [kind, otherFlag] = current.planOnly
+      ? ['plan-only', 'policy_soft_failed']
+      : ['not plan-only', 'policy_override'];
     throw conflict(
-      `Run is ${current.status}, and ${kind}: it cannot become ${progress.status}, but it can become ${other}`,
+      `Run is ${current.status}, and ${kind}: it cannot become ${progress.status}, but it can become ${otherFlag}`,
     );
   }
-  const events = way.map((status) => toRunEvent(status, progress));
+  const events = transitions.map((status) => toRunEvent(status, progress));
   return [...events, ...decideAfterChecks(fold({ evolve: runEvolutions }, current as RunState, events))];
 };
 

@@ -58,7 +58,7 @@ export const parseNewRun = (body: unknown): NewRun => {
     message: message || 'Queued manually via the Terraform Enterprise API',
     source: 'tfe-api',
     variables: variables ?? [],
-    // What is not said is left to the workspace and the configuration.
+    // The workspace and the configuration decide the options that the request omits.
     options: { ...fromAttributes(omitNullish(options)), ...(version ? { terraformVersion: version } : {}) },
   };
 };
@@ -67,7 +67,7 @@ const COMMENT = text(50_000);
 
 export const actionBody = z.object({ comment: COMMENT.nullish() });
 
-/** What is said along with an action: plain JSON, or nothing at all. */
+/** Parses the comment of an action: plain JSON, or no body. */
 export const parseActionComment = (body: unknown): string | null => parseBody(actionBody, body).comment || null;
 
 export const commentBody = resourceBody('comments', z.object({ body: COMMENT.min(1, { error: "can't be blank" }) }));
@@ -89,7 +89,10 @@ export const progressBody = resourceBody(
   }),
 );
 
-/** Whether there are changes follows from the counts where it is not said: outputs can change without a resource. */
+/**
+ * Parses a progress report. `has-changes` defaults to whether any count is above 0, because outputs can change without
+ * a resource.
+ */
 export const parseProgress = (body: unknown): RunProgress => {
   const { attributes } = parseBody(progressBody, body).data;
   const resources = {

@@ -18,7 +18,7 @@ import type { ApiResponse, ApiTestClient, TestServer } from '../../../test/suppo
 
 let server: TestServer;
 let organization: Awaited<ReturnType<typeof makeOrganization>>;
-/** Of a pool that all workspaces may use. */
+/** An agent of a pool that serves all workspaces. */
 let agents: ApiTestClient;
 let pool: string;
 
@@ -35,14 +35,14 @@ const { aWorkspace, show, act, report, reported, workspaceOf, queueCaughtUp, dif
 const detailOf = ({ body }: ApiResponse): string => body.errors[0].detail as string;
 
 describe('a run', () => {
-  it('is made of the workspace’s latest configuration, and rendered alike everywhere', async () => {
+  it('uses the workspace’s latest configuration, and every endpoint renders the same document', async () => {
     const workspace = await aWorkspace({ 'auto-apply': true });
     const configuration = await makeConfigurationVersion(server, workspace);
-    const made = expectStatus(await server.post('/api/v2/runs', runBody(workspace, { message: 'Custom' })), 201).body
-      .data;
-    expect(made.id).toMatch(/^run-[A-Za-z0-9]{16}$/);
-    const suffix = (made.id as string).slice(4);
-    expect(made).toMatchObject({
+    const createdRun = expectStatus(await server.post('/api/v2/runs', runBody(workspace, { message: 'Custom' })), 201)
+      .body.data;
+    expect(createdRun.id).toMatch(/^run-[A-Za-z0-9]{16}$/);
+    const suffix = (createdRun.id as string).slice(4);
+    expect(createdRun).toMatchObject({
       type: 'runs',
       attributes: {
         actions: {
@@ -89,17 +89,17 @@ describe('a run', () => {
         plan: { data: { type: 'plans', id: `plan-${suffix}` } },
         workspace: { data: { type: 'workspaces', id: workspace } },
       },
-      links: { self: `/api/v2/runs/${made.id}` },
+      links: { self: `/api/v2/runs/${createdRun.id}` },
     });
-    expect(made.attributes).not.toHaveProperty('force-cancel-available-at');
+    expect(createdRun.attributes).not.toHaveProperty('force-cancel-available-at');
     const list = expectStatus(await server.get(`/api/v2/workspaces/${workspace}/runs`), 200).body;
-    expect([await show(made.id), list.data]).toEqual([made, [made]]);
+    expect([await show(createdRun.id), list.data]).toEqual([createdRun, [createdRun]]);
     expect(list.meta.pagination['total-count']).toBe(1);
   });
 
-  it('does what it is told to', async () => {
+  it('applies the requested options', async () => {
     const workspace = await aWorkspace();
-    const asked = {
+    const options = {
       'is-destroy': true,
       refresh: false,
       'target-addrs': ['aws_a.b'],
@@ -112,8 +112,8 @@ describe('a run', () => {
       'debugging-mode': true,
       'allow-empty-apply': true,
     };
-    const { attributes } = expectStatus(await server.post('/api/v2/runs', runBody(workspace, asked)), 201).body.data;
-    expect(attributes).toMatchObject(asked);
+    const { attributes } = expectStatus(await server.post('/api/v2/runs', runBody(workspace, options)), 201).body.data;
+    expect(attributes).toMatchObject(options);
   });
 
   it('has variables of its own, whose values are in no event', async () => {
@@ -125,10 +125,10 @@ describe('a run', () => {
     const { workspace } = (await show(run)).relationships;
     const listed = expectStatus(await server.get(`/api/v2/workspaces/${workspace.data.id}/runs`), 200).body.data;
     expect(listed[0].attributes.variables).toEqual(variables);
-    const kept = () => server.database.rows(sql`select 1 as one from vault.secrets where id = ${run}`);
-    expect(await kept()).toHaveLength(1);
+    const readSecrets = () => server.database.rows(sql`select 1 as one from vault.secrets where id = ${run}`);
+    expect(await readSecrets()).toHaveLength(1);
     expectStatus(await server.delete(`/api/v2/workspaces/${workspace.data.id}`), 204);
-    expect(await kept()).toEqual([]);
+    expect(await readSecrets()).toEqual([]);
   });
 
   it.each([
@@ -158,7 +158,7 @@ describe('a run', () => {
     expect(answer.body.errors[0].source.pointer).toBe(`/data/attributes/${pointer}`);
   });
 
-  it('wants a configuration that has been uploaded, of the same organization', async () => {
+  it('requires an uploaded configuration of the same organization', async () => {
     const empty = await makeWorkspace(server, 'acme', 'empty');
     const pending = expectStatus(
       await server.post(`/api/v2/workspaces/${empty}/configuration-versions`, resource('configuration-versions')),
@@ -170,14 +170,14 @@ describe('a run', () => {
     expect([none.status, detailOf(none)]).toEqual([422, expect.stringContaining('Configuration version is missing')]);
     expect(detailOf(await withVersion(pending))).toContain('has not been uploaded');
     expect(detailOf(await withVersion('cv-nowhere'))).toContain('does not exist');
-    const other = await makeConfigurationVersion(server, await aWorkspace());
-    expect((await withVersion(other)).status).toBe(201);
+    const otherConfiguration = await makeConfigurationVersion(server, await aWorkspace());
+    expect((await withVersion(otherConfiguration)).status).toBe(201);
     await makeOrganization(server, 'foreign');
     const foreign = await makeConfigurationVersion(server, await makeWorkspace(server, 'foreign', 'one'));
     expect(detailOf(await withVersion(foreign))).toContain('does not exist');
   });
 
-  it('is speculative with a speculative configuration', async () => {
+  it('is speculative if its configuration is speculative', async () => {
     const workspace = await makeWorkspace(server, 'acme', 'speculative');
     const id = await makeConfigurationVersion(server, workspace, { speculative: true });
     const relationships = { 'configuration-version': { data: { id } } };
@@ -187,18 +187,18 @@ describe('a run', () => {
     expect([refused.status, detailOf(refused)]).toEqual([422, expect.stringContaining('speculative')]);
   });
 
-  it('is not made where the workspace runs elsewhere, or destroys nothing', async () => {
+  it('is refused if the workspace executes locally or forbids destroy plans', async () => {
     const local = await aWorkspace({ 'execution-mode': 'local' });
     const refused = await server.post('/api/v2/runs', runBody(local));
     expect([refused.status, detailOf(refused)]).toEqual([422, expect.stringContaining('local execution mode')]);
-    const kept = await aWorkspace({ 'allow-destroy-plan': false });
-    const destroy = await server.post('/api/v2/runs', runBody(kept, { 'is-destroy': true }));
+    const withoutDestroyPlans = await aWorkspace({ 'allow-destroy-plan': false });
+    const destroy = await server.post('/api/v2/runs', runBody(withoutDestroyPlans, { 'is-destroy': true }));
     expect([destroy.status, detailOf(destroy)]).toEqual([422, expect.stringContaining('Destroy plans')]);
   });
 });
 
-describe('who may', () => {
-  it('read, queue and apply follows the permission table', async () => {
+describe('permissions on runs', () => {
+  it('to read, queue and apply follow the permission table', async () => {
     const workspace = await aWorkspace();
     const run = await makeRun(server, workspace);
     const token = server.as(await makeOrganizationToken(server, 'acme'));
@@ -230,14 +230,14 @@ describe('who may', () => {
     expect([listed.body.data, listed.body.meta.pagination['total-count']]).toEqual([[], 0]);
   });
 
-  it('plan in one workspace sees its runs alone, and starts none that is applied without a question', async () => {
+  it('to plan in one workspace show its runs alone, and allow no run that is applied automatically', async () => {
     const workspace = await aWorkspace({ 'auto-apply': true });
     const elsewhere = await makeRun(server, await aWorkspace());
     const team = await makeTeam(server, 'acme', 'planners');
     const member = await makeMember(server, 'acme', 'planner', [team]);
-    const places = { team: { data: { id: team } }, workspace: { data: { id: workspace } } };
+    const relationships = { team: { data: { id: team } }, workspace: { data: { id: workspace } } };
     expectStatus(
-      await server.post('/api/v2/team-workspaces', resource('team-workspaces', { access: 'plan' }, places)),
+      await server.post('/api/v2/team-workspaces', resource('team-workspaces', { access: 'plan' }, relationships)),
       201,
     );
     const run = await makeRun(member, workspace, { 'auto-apply': true });
@@ -259,7 +259,7 @@ describe('who may', () => {
     expect((await member.post(`/api/v2/runs/${elsewhere}/comments`, comment)).status).toBe(404);
   });
 
-  it('does not know of what is nowhere', async () => {
+  it('do not reveal resources that do not exist', async () => {
     const lost = ['runs/run-0', 'workspaces/ws-0/runs', 'organizations/nowhere/runs', 'plans/run-0', 'applies/apply-0'];
     const more = [
       'comments/wsc-0',
@@ -274,27 +274,31 @@ describe('who may', () => {
     expect((await act('run-0', 'apply')).status).toBe(404);
   });
 
-  it('applies by itself only what somebody has queued who may apply', async () => {
+  it('to apply are required of the creator for an automatic apply', async () => {
     const team = server.as(await makeToken(server, `/api/v2/teams/${organization.ownersTeam}/authentication-token`));
     const run = await makeRun(team, await aWorkspace({ 'auto-apply': true }));
     expect((await show(run)).attributes['auto-apply']).toBe(true);
-    // Clients know users alone as those who run something.
+    // Clients expect a user as the creator of a run.
     expect((await show(run)).relationships['created-by'].data.type).toBe('users');
   });
 });
 
-describe('what is told of a run', () => {
-  it('are comments, of their own or with an action', async () => {
+describe('the records of a run', () => {
+  it('include comments, alone or with an action', async () => {
     const run = await makeRun(server, await aWorkspace());
     const comments = `/api/v2/runs/${run}/comments`;
-    const made = expectStatus(await server.post(comments, resource('comments', { body: 'first' })), 201).body.data;
-    expect(made).toMatchObject({ type: 'comments', id: expect.stringMatching(/^wsc-/), attributes: { body: 'first' } });
+    const comment = expectStatus(await server.post(comments, resource('comments', { body: 'first' })), 201).body.data;
+    expect(comment).toMatchObject({
+      type: 'comments',
+      id: expect.stringMatching(/^wsc-/),
+      attributes: { body: 'first' },
+    });
     expectStatus(await act(run, 'cancel', { comment: 'second' }), 202);
     const list = expectStatus(await server.get(comments), 200).body.data;
-    expect(list.map(({ attributes }: typeof made) => attributes.body)).toEqual(['first', 'second']);
-    expect([list[0], expectStatus(await server.get(`/api/v2/comments/${made.id}`), 200).body.data]).toEqual([
-      made,
-      made,
+    expect(list.map(({ attributes }: typeof comment) => attributes.body)).toEqual(['first', 'second']);
+    expect([list[0], expectStatus(await server.get(`/api/v2/comments/${comment.id}`), 200).body.data]).toEqual([
+      comment,
+      comment,
     ]);
     expect((await show(run)).relationships.comments.data).toHaveLength(2);
     for (const body of [resource('comments', {}), resource('comments', { body: '' }), {}]) {
@@ -302,7 +306,7 @@ describe('what is told of a run', () => {
     }
   });
 
-  it('are 500 comments and 1 MiB of them at most, because clients read all of them in one request', async () => {
+  it('have 500 comments and 1 MiB of them at most, because clients read all of them in one request', async () => {
     const run = await makeRun(server, await aWorkspace());
     const comment = async (body: string) =>
       await server.post(`/api/v2/runs/${run}/comments`, resource('comments', { body }));
@@ -323,7 +327,7 @@ describe('what is told of a run', () => {
     expectStatus(await comment('é'.repeat(40)), 201);
   });
 
-  it('makes pages of lists smaller if its comments, which the list brings along, have more than 4 MiB', async () => {
+  it('make pages of lists smaller if the included comments have more than 4 MiB', async () => {
     const workspace = await aWorkspace();
     for (let n = 0; n < 5; n += 1) await makeRun(server, workspace);
     await server.database.rows(sql`
@@ -345,7 +349,7 @@ describe('what is told of a run', () => {
     await server.database.rows(sql`delete from run_comments where id like 'wsc-long-%'`);
   });
 
-  it('is its history, with who did it', async () => {
+  it('include its history, with the people who acted', async () => {
     const run = await makeRun(server, await aWorkspace(), { message: 'why' });
     await reported(run, 'planning', 'planned');
     expectStatus(await act(run, 'apply', { comment: 'go' }), 202);
@@ -367,19 +371,19 @@ describe('what is told of a run', () => {
       attributes: { description: 'why', 'created-at': expect.stringMatching(/Z$/) },
     });
     expect(data[2].relationships.actor.data.id).toBe(pool);
-    const named = (await show(run)).relationships['run-events'];
-    expect(named).toEqual({
+    const eventIdentifiers = (await show(run)).relationships['run-events'];
+    expect(eventIdentifiers).toEqual({
       data: data.map(({ id }: { id: string }) => ({ type: 'run-events', id })),
       links: { related: `/api/v2/runs/${run}/run-events` },
     });
     const types = (included as { type: string }[]).map(({ type }) => type).toSorted();
     expect(types).toEqual(['comments', 'users', 'users']);
-    const shown = expectStatus(await server.get(`/api/v2/run-events/${data[0].id}`), 200).body.data;
-    expect(shown).toEqual(data[0]);
+    const runEvent = expectStatus(await server.get(`/api/v2/run-events/${data[0].id}`), 200).body.data;
+    expect(runEvent).toEqual(data[0]);
     expect((await server.get(`/api/v2/runs/${run}/run-events?include=plan`)).status).toBe(400);
   });
 
-  it('goes into the audit trail once for each deed', async () => {
+  it('appear in the audit trail once for each action', async () => {
     await makeOrganization(server, 'audited');
     const workspace = await makeWorkspace(server, 'audited', 'one');
     await makeConfigurationVersion(server, workspace);
@@ -392,21 +396,21 @@ describe('what is told of a run', () => {
     const trail = expectStatus(await token.get('/api/v2/organization/audit-trail'), 200).body.data as {
       resource: { id: string; type: string; action: string; meta: unknown };
     }[];
-    const told = trail.map(({ resource: { id, type, action, meta } }) => ({ id, type, action, meta })).toReversed();
-    expect(told.filter(({ type }) => type === 'run')).toEqual([
+    const entries = trail.map(({ resource: { id, type, action, meta } }) => ({ id, type, action, meta })).toReversed();
+    expect(entries.filter(({ type }) => type === 'run')).toEqual([
       { id: run, type: 'run', action: 'create', meta: expect.objectContaining({ workspace_id: workspace }) },
       { id: next, type: 'run', action: 'create', meta: expect.objectContaining({ workspace_id: workspace }) },
       { id: run, type: 'run', action: 'cancel', meta: null },
       { id: next, type: 'run', action: 'cancel', meta: null },
     ]);
-    expect(told.filter(({ type }) => type === 'workspace_comment')).toEqual([
+    expect(entries.filter(({ type }) => type === 'workspace_comment')).toEqual([
       expect.objectContaining({ action: 'create', meta: { resource: run } }),
     ]);
   });
 });
 
 describe('stages of run tasks', () => {
-  it('are none, told as a list: the tfe provider asks for them before it waits for a run', async () => {
+  it('are an empty list, because the tfe provider requests them before it waits for a run', async () => {
     const run = await makeRun(server, await aWorkspace());
     const { body } = expectStatus(await server.get(`/api/v2/runs/${run}/task-stages`), 200);
     expect(body).toMatchObject({
@@ -416,7 +420,7 @@ describe('stages of run tasks', () => {
   });
 });
 
-describe('a workspace', () => {
+describe('a workspace with runs', () => {
   it('shows its current run, and is found by it', async () => {
     await makeOrganization(server, 'shown');
     const [one, two, three] = [
@@ -456,7 +460,7 @@ describe('a workspace', () => {
     expect(included[0]).toEqual(await show(waits));
   });
 
-  it('takes its runs along when it goes', async () => {
+  it('is deleted with its runs', async () => {
     const workspace = await aWorkspace();
     const [run, next] = [await makeRun(server, workspace), await makeRun(server, workspace)];
     expectStatus(await server.post(`/api/v2/runs/${run}/comments`, resource('comments', { body: 'x' })), 201);
@@ -465,15 +469,15 @@ describe('a workspace', () => {
     expect((await act(next, 'cancel')).status).toBe(404);
     expect((await report(run, 'planning')).status).toBe(404);
     await queueCaughtUp();
-    const left = await server.database.rows(sql`
+    const remaining = await server.database.rows(sql`
       select id from runs where workspace = ${workspace}
       union all select id from run_events where workspace = ${workspace}
       union all select id from run_comments where workspace = ${workspace}
       union all select current_run from workspace_runs where workspace = ${workspace}`);
-    expect(left).toEqual([]);
+    expect(remaining).toEqual([]);
   });
 });
 
-it('can be made anew from the log: the views say the same', async () => {
+it('the views of runs equal the views rebuilt from the log', async () => {
   expect(await differences()).toEqual([]);
 });

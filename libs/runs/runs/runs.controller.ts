@@ -22,7 +22,7 @@ import {
 } from '../lists/run-lists.queries.js';
 import { findRun } from './runs.queries.js';
 
-/** A run may bring up to 500 variables. */
+/** A run may have up to 500 variables. */
 const RUN_BODY_BYTES = 2 * 1024 * 1024;
 
 const runPageOf = (query: QueryOf, includes: RunIncludes | null): RunPage => ({
@@ -65,8 +65,8 @@ export class RunsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const includes = parseRunIncludes(query);
-    const found = await listWorkspaceRuns(this.database, actor, id, runPageOf(query, includes), this.filterOf(query));
-    return this.page(found, includes, { query, request, actor });
+    const page = await listWorkspaceRuns(this.database, actor, id, runPageOf(query, includes), this.filterOf(query));
+    return this.page(page, includes, { query, request, actor });
   }
 
   @Get('organizations/:organization/runs')
@@ -77,14 +77,14 @@ export class RunsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const includes = parseRunIncludes(query);
-    const found = await listOrganizationRuns(
+    const page = await listOrganizationRuns(
       this.database,
       actor,
       organization,
       runPageOf(query, includes),
       this.filterOf(query),
     );
-    return this.page(found, includes, { query, request, actor });
+    return this.page(page, includes, { query, request, actor });
   }
 
   @Get('organizations/:organization/runs/queue')
@@ -95,11 +95,11 @@ export class RunsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const includes = parseRunIncludes(query);
-    const found = await listRunQueue(this.database, actor, organization, runPageOf(query, includes));
-    return this.page(found, includes, { query, request, actor });
+    const page = await listRunQueue(this.database, actor, organization, runPageOf(query, includes));
+    return this.page(page, includes, { query, request, actor });
   }
 
-  /** For executors: what waits for the agents of this pool (docs/how-to/executors.md). */
+  /** For executors: the runs that wait for the agents of this pool (docs/how-to/executors.md). */
   @Get('agent-pools/:id/runs')
   async listOfPool(
     @Param('id') id: string,
@@ -108,11 +108,11 @@ export class RunsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const includes = parseRunIncludes(query);
-    const found = await listPoolRuns(this.database, actor, id, parsePage(query));
-    return this.page(found, includes, { query, request, actor });
+    const page = await listPoolRuns(this.database, actor, id, parsePage(query));
+    return this.page(page, includes, { query, request, actor });
   }
 
-  /** For executors: what they have done since (docs/how-to/executors.md). */
+  /** For executors: the report of their progress (docs/how-to/executors.md). */
   @Post('runs/:id/progress')
   @HttpCode(200)
   async progress(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {

@@ -8,14 +8,14 @@ import type { PlannedCounts } from './run-event.js';
 import type { RunVariable } from './runs.variables.js';
 import type { RunRow } from './runs.queries.js';
 
-/** A run, its plan and its apply are one row; only the prefix of their ids differs. */
+/** A run, its plan and its apply are one row; their ids differ in the prefix only. */
 const toPlanId = (run: string): string => run.replace(/^run-/, 'plan-');
 const applyId = (run: string): string => run.replace(/^run-/, 'apply-');
-/** Of what is no such id, it makes one that no run has. */
+/** Returns an id that no run has if `id` lacks the prefix. */
 export const toRunId = (id: string, prefix: 'plan' | 'apply'): string =>
   id.startsWith(`${prefix}-`) ? `run-${id.slice(prefix.length + 1)}` : '';
 
-/** Where the name of a time is not that of its status. */
+/** Timestamps whose name differs from their status. */
 const NAMES: Partial<Readonly<Record<RunStatus, string>>> = {
   pending: 'plan-queueable-at',
   fetching_completed: 'fetched-at',
@@ -42,7 +42,7 @@ const renderPermissions = (row: RunRow, actor: Identity): Record<string, boolean
   };
 };
 
-/** Why no executor takes the run, or null: for clients and people who look why it stays queued. */
+/** Returns why no executor takes the run, or null: clients and users see why it stays queued. */
 const findWaitingReason = ({ hasNoPool, executionMode, agentPool }: RunRow): string | null => {
   if (!hasNoPool) return null;
   return executionMode === 'remote'
@@ -53,18 +53,18 @@ const findWaitingReason = ({ hasNoPool, executionMode, agentPool }: RunRow): str
 export type RunRenderOptions = {
   readonly actor: Identity;
   readonly now: Date;
-  /** Values included; empty where the caller may not read them. */
+  /** With values; empty if the caller may not read them. */
   readonly variables: readonly RunVariable[];
 };
 
-/** Clients know users alone as those who run something; a team's token is one of them (clients.md §2). */
+/** Clients expect a user as the creator of a run; a team token counts as one (clients.md §2). */
 const toUserRelationship = (person: Principal | null) =>
   toOne('users', person?.id, `/api/v2/users/${person?.id ?? ''}`);
 
-/** Decoders skip null. */
+/** Decoders of clients skip null. */
 const toNullIfEmpty = (texts: readonly string[]): readonly string[] | null => (texts.length > 0 ? texts : null);
 
-/** A run as every endpoint renders it. */
+/** Renders a run. Every endpoint uses this function. */
 export const renderRun = (row: RunRow, { actor, now, variables }: RunRenderOptions): Resource => {
   const self = `/api/v2/runs/${row.id}`;
   const { options, status } = row;
@@ -146,7 +146,7 @@ const renderPhaseAttributes = ({ status, timestamps }: RunPhase, counts: Planned
       mode: row.executionMode,
       ...(row.executionMode === 'agent' ? { 'agent-pool-id': row.agentPool } : {}),
     },
-    // Executors keep their logs: none come here.
+    // Executors keep their logs; the server stores none.
     'log-read-url': null,
     'resource-additions': additions,
     'resource-changes': changes,

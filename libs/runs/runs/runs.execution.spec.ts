@@ -15,7 +15,7 @@ import type { ApiResponse, ApiTestClient, TestServer } from '../../../test/suppo
 
 let clock: TickingClock;
 let server: TestServer;
-/** Of a pool that all workspaces may use. */
+/** An agent of a pool that serves all workspaces. */
 let agents: ApiTestClient;
 let pool: string;
 
@@ -52,7 +52,7 @@ describe('an executor', () => {
       status: 'planned',
       'has-changes': true,
       actions: { 'is-confirmable': true, 'is-discardable': true, 'is-cancelable': false },
-      // The token is an agent's: what people may do it may not.
+      // The token belongs to an agent, which has no permissions of users.
       permissions: { 'can-apply': false },
     });
     const suffix = run.slice(4);
@@ -80,7 +80,7 @@ describe('an executor', () => {
     expect(expectStatus(await server.get(`/api/v2/runs/${run}/apply`), 200).body.data).toEqual(applied);
   });
 
-  it('is not waited for where the run says so', async () => {
+  it('continues without a confirmation if the run has auto-apply', async () => {
     const auto = await makeRun(server, await aWorkspace({ 'auto-apply': true }));
     await reported(auto, 'planning', 'planned');
     expect(await statusOf(auto)).toBe('apply_queued');
@@ -88,12 +88,12 @@ describe('an executor', () => {
     expectStatus(await report(without, 'planning'), 200);
     expectStatus(await report(without, 'planned'), 200);
     expect(await statusOf(without)).toBe('planned_and_finished');
-    const asked = await makeRun(server, await aWorkspace({ 'auto-apply': true }), { 'auto-apply': false });
-    await reported(asked, 'planning', 'planned');
-    expect(await statusOf(asked)).toBe('planned');
+    const withoutAutoApply = await makeRun(server, await aWorkspace({ 'auto-apply': true }), { 'auto-apply': false });
+    await reported(withoutAutoApply, 'planning', 'planned');
+    expect(await statusOf(withoutAutoApply)).toBe('planned');
   });
 
-  it('is asked to stop, answers, or is given up by force', async () => {
+  it('is asked to stop, and either answers or loses the run by force', async () => {
     const workspace = await aWorkspace();
     const run = await makeRun(server, workspace);
     expectStatus(await report(run, 'planning'), 200);
@@ -127,7 +127,7 @@ describe('an executor', () => {
     expect(plan.attributes.status).toBe('canceled');
   });
 
-  it('gives the workspace back with an error', async () => {
+  it('unlocks the workspace with an error report', async () => {
     const workspace = await aWorkspace();
     const run = await makeRun(server, workspace);
     await reported(run, 'planning');
@@ -137,7 +137,7 @@ describe('an executor', () => {
     expect(data.at(-1).attributes).toMatchObject({ action: 'errored', description: 'no provider' });
   });
 
-  it('sees only what is its own to execute', async () => {
+  it('sees only the runs that it executes', async () => {
     const own = await makeAgentPool(server, 'acme', 'own');
     const mine = server.as(await makeAgentToken(server, own));
     const workspace = await aWorkspace({ 'execution-mode': 'agent', 'agent-pool-id': own });
@@ -150,11 +150,11 @@ describe('an executor', () => {
     expectStatus(await report(run, 'planning', {}, mine), 200);
     const plan = expectStatus(await server.get(`/api/v2/runs/${run}/plan`), 200).body.data;
     expect(plan.attributes['execution-details']).toEqual({ mode: 'agent', 'agent-pool-id': own });
-    // It executes runs; it does not read about them.
+    // It executes runs, but may not read them.
     expect((await mine.get(`/api/v2/runs/${run}`)).status).toBe(404);
   });
 
-  it('of a pool that is not for a workspace gets none of it', async () => {
+  it('gets no runs of a workspace that its pool does not serve', async () => {
     const narrow = await makeAgentPool(server, 'acme', 'narrow', { 'organization-scoped': false });
     const run = await makeRun(server, await aWorkspace());
     const agent = server.as(await makeAgentToken(server, narrow));
@@ -162,12 +162,12 @@ describe('an executor', () => {
     expect((await report(run, 'planning', {}, agent)).status).toBe(404);
   });
 
-  it('gets nothing of a workspace that its pool leaves out, whatever brought the workspace to it', async () => {
+  it('gets no runs of a workspace outside the scope of its pool, however the workspace chose the pool', async () => {
     const own = await makeAgentPool(server, 'acme', 'leaving-out');
     const agent = server.as(await makeAgentToken(server, own));
     const defaults = { name: 'Brought', 'default-execution-mode': 'agent', 'default-agent-pool-id': own };
-    const made = await server.post('/api/v2/organizations/acme/projects', resource('projects', defaults));
-    const project = { data: { type: 'projects', id: expectStatus(made, 201).body.data.id } };
+    const response = await server.post('/api/v2/organizations/acme/projects', resource('projects', defaults));
+    const project = { data: { type: 'projects', id: expectStatus(response, 201).body.data.id } };
     const brought = await makeWorkspace(server, 'acme', 'brought-by-default', {}, { project });
     await makeConfigurationVersion(server, brought);
     const chosen = await aWorkspace({ 'execution-mode': 'agent', 'agent-pool-id': own });
@@ -175,14 +175,14 @@ describe('an executor', () => {
     expect(await waiting(agent, own)).toEqual(expect.arrayContaining(runs));
     const without = resource('agent-pools', {}, { 'excluded-workspaces': related('workspaces', brought, chosen) });
     expectStatus(await server.patch(`/api/v2/agent-pools/${own}`, without), 200);
-    const left = await waiting(agent, own);
+    const waitingRuns = await waiting(agent, own);
     for (const run of runs) {
-      expect(left).not.toContain(run);
+      expect(waitingRuns).not.toContain(run);
       expectStatus(await report(run, 'planning', {}, agent), 404);
     }
   });
 
-  it('is shown nothing that people say of a run', async () => {
+  it('cannot read comments', async () => {
     const run = await makeRun(server, await aWorkspace());
     expectStatus(await server.post(`/api/v2/runs/${run}/comments`, resource('comments', { body: 'between us' })), 201);
     const path = `/api/v2/agent-pools/${pool}/runs?include=comments&page%5Bsize%5D=100`;
@@ -194,12 +194,12 @@ describe('an executor', () => {
     [{ status: 'done' }, /Status must be one of/],
     [{ status: 'planned', 'resource-additions': -1 }, /Resource additions/],
     [{ status: 'planned', 'has-changes': 'yes' }, /Has changes must be/],
-  ])('is told what is wrong with %j', async (attributes, detail) => {
+  ])('gets an error that names the fault of %j', async (attributes, detail) => {
     const answer = await agents.post('/api/v2/runs/run-0/progress', resource('run-progress', attributes));
     expect([answer.status, detailOf(answer)]).toEqual([422, expect.stringMatching(detail)]);
   });
 });
 
-it('can be made anew from the log: the views say the same', async () => {
+it('leaves views that equal the views rebuilt from the log', async () => {
   expect(await differences()).toEqual([]);
 });

@@ -24,7 +24,7 @@ import { selectCommentsOfRuns, type CommentRow } from '../run-events/run-events.
 import { renderApply, renderPlan } from './runs.document.js';
 import type { RunRow } from './runs.queries.js';
 
-/** The vendor's; what Cadastre does not keep, estimates and checks, is known and brings nothing. */
+/** The vendor's values. Cost estimates and policy checks are not stored, so including them adds nothing. */
 const INCLUDES = [
   'plan',
   'apply',
@@ -44,10 +44,10 @@ export type RunIncludes = ReadonlySet<string>;
 
 export const parseRunIncludes = (query: QueryParameters): RunIncludes | null => parseInclude(query, INCLUDES);
 
-/** Who asks, and where it is said what they are shown. */
+/** The caller, and the recorder of what the caller reads. */
 export type IncludeReader = { readonly actor: Actor; readonly reads: ReadRecorder };
 
-/** What the includes ask for, in one more statement at the most. */
+/** Loads the included resources, in one more statement at most. */
 export const loadRunIncluded = async (
   database: Database,
   rows: readonly RunRow[],
@@ -74,7 +74,7 @@ const selectRelatedTo = (rows: readonly RunRow[], includes: RunIncludes, reader:
     ...(includes.has('created_by') ? rows.map(({ createdBy }) => createdBy.id) : []),
     ...(includes.has('confirmed_by') ? rows.flatMap(({ confirmedBy }) => confirmedBy?.id ?? []) : []),
   ];
-  // An executor is shown what waits for it, and reads nothing that people say of it.
+  // Executors see the runs that wait for them, but may not read comments.
   const readable = rows.filter((row) => can(actor, 'read-runs', row)).map(({ id }) => id);
   return [
     ...(people.length > 0 ? [selectRelatedUsers(selectTexts(people), actor)] : []),
@@ -93,14 +93,21 @@ const selectTexts = (ids: readonly string[]): Sql => sql`${[...new Set(ids)]}::t
 const selectRelatedComments = (runs: Sql): RelatedResources =>
   defineRelated<CommentRow>(selectCommentsOfRuns(runs), (rows) => rows.map(renderComment));
 
-/** `ingress_attributes`, the commit that one came from, no configuration has yet: it brings the configuration alone. */
+/**
+ * `ingress_attributes` is the commit of a configuration. No configuration has one yet, so only the configuration is
+ * included.
+ */
 export const includesConfigurations = (includes: RunIncludes): boolean =>
   includes.has('configuration_version') || includes.has('configuration_version.ingress_attributes');
 
-/** A run can be made of another workspace's, which the caller may not know: it is left out then. */
+/** A run can use a configuration of a workspace that the caller may not read; that configuration is left out. */
 export const selectRelatedConfigurations = (ids: Sql, { actor, reads }: IncludeReader): RelatedResources =>
   defineRelated<ConfigurationVersionRow>(selectConfigurationVersionsByIds(ids, actor), async (rows) => {
-    const seen = rows.filter((row) => can(actor, 'read-configuration-version', row));
-    await reads.record<ConfigurationRead>(actor, seen[0]?.organization ?? null, ...createConfigurationReadEvents(seen));
-    return seen.map((row) => renderConfigurationVersion(row));
+    const readable = rows.filter((row) => can(actor, 'read-configuration-version', row));
+    await reads.record<ConfigurationRead>(
+      actor,
+      readable[0]?.organization ?? null,
+      ...createConfigurationReadEvents(readable),
+    );
+    return readable.map((row) => renderConfigurationVersion(row));
   });

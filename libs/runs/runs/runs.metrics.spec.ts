@@ -31,10 +31,10 @@ afterAll(() => server.close());
 const requests = runRequests(() => ({ server, agents }));
 const aWorkspace = (): Promise<string> => requests.aWorkspace({ 'auto-apply': true });
 
-/** A status that an executor reports, or an action of a user's. */
+/** A status that an executor reports, or an action of a user. */
 type Step = readonly [status: string, afterMs: number];
 
-const go = async (run: string, ...steps: readonly Step[]): Promise<void> => {
+const advance = async (run: string, ...steps: readonly Step[]): Promise<void> => {
   for (const [step, ms] of steps) {
     clock.pass({ ms });
     const isAction = ['cancel', 'discard', 'apply'].includes(step);
@@ -46,7 +46,7 @@ const go = async (run: string, ...steps: readonly Step[]): Promise<void> => {
 };
 
 const aRun = async (workspace: string, attributes: object, ...steps: readonly Step[]): Promise<void> =>
-  go(await makeRun(server, workspace, attributes), ...steps);
+  advance(await makeRun(server, workspace, attributes), ...steps);
 
 const metricsOf = async (workspace: string): Promise<unknown> => {
   const { attributes } = expectStatus(await server.get(`/api/v2/workspaces/${workspace}`), 200).body.data;
@@ -70,7 +70,7 @@ const applied = (planMs: number, applyMs: number): readonly Step[] => [
   ['applied', applyMs],
 ];
 
-it('says nothing of a workspace in which no run has come to an end that counts', async () => {
+it('a workspace has no metrics if no counted run has ended', async () => {
   const workspace = await aWorkspace();
   expect(await metricsOf(workspace)).toEqual(NOTHING);
   await aRun(workspace, {}, ['cancel', 1]);
@@ -79,18 +79,18 @@ it('says nothing of a workspace in which no run has come to an end that counts',
   expect(await metricsOf(workspace)).toEqual(NOTHING);
 });
 
-it('takes each phase from its start to its end, and of a run that failed what it came to', async () => {
+it('measures each phase from its start to its end, and of a failed run the phases that it reached', async () => {
   const workspace = await aWorkspace();
   await aRun(workspace, {}, ...applied(1_000, 3_000));
   expect(await metricsOf(workspace)).toEqual({ runs: 1, failures: 0, byPolicy: 0, plan: 1_000, apply: 3_000 });
-  // Before it was planned, while it was planned, and while it was applied.
+  // It fails before the plan, during the plan, and during the apply.
   await aRun(workspace, {}, ['errored', 500_000]);
   expect(await metricsOf(workspace)).toEqual({ runs: 2, failures: 1, byPolicy: 0, plan: 1_000, apply: 3_000 });
   await aRun(workspace, {}, ['planning', 1], ['errored', 2_000]);
   expect(await metricsOf(workspace)).toEqual({ runs: 3, failures: 2, byPolicy: 0, plan: 1_500, apply: 3_000 });
   await aRun(workspace, {}, ['planning', 1], ['planned', 6_001], ['applying', 1], ['errored', 1_000]);
   expect(await metricsOf(workspace)).toEqual({ runs: 4, failures: 3, byPolicy: 0, plan: 3_000, apply: 2_000 });
-  // What a user thinks about before it is applied is no part of either.
+  // The time before a user confirms belongs to neither phase.
   const thought = [
     ['planning', 1],
     ['planned', 3_000],
@@ -102,11 +102,11 @@ it('takes each phase from its start to its end, and of a run that failed what it
   expect(await metricsOf(workspace)).toEqual({ runs: 5, failures: 3, byPolicy: 0, plan: 3_000, apply: 2_000 });
 });
 
-it('tells failures of policy checks from the others', async () => {
+it('separates failures of policy checks from other failures', async () => {
   const workspace = await aWorkspace();
   const checking: readonly Step[] = [
     ['planning', 1],
-    // Planned, and not left to go on by itself.
+    // Planned, without auto-apply.
     ['policy_checking', 100],
   ];
   await aRun(workspace, BY_HAND, ...checking, ['errored', 1]);
@@ -115,12 +115,12 @@ it('tells failures of policy checks from the others', async () => {
   expect(await metricsOf(workspace)).toMatchObject({ runs: 2, failures: 2, byPolicy: 2 });
   await aRun(workspace, PLAN_ONLY, ...checking, ['policy_soft_failed', 1]);
   expect(await metricsOf(workspace)).toMatchObject({ runs: 3, failures: 3, byPolicy: 3, plan: 100 });
-  // Overridden, and it fails later; or it passes.
+  // The failure is overridden, and the run fails later or succeeds.
   const passed = [...checking, ['policy_override', 1], ['policy_checked', 1], ['applying', 1]] as const;
   await aRun(workspace, {}, ...passed, ['errored', 1]);
   await aRun(workspace, {}, ...passed, ['applied', 1]);
   expect(await metricsOf(workspace)).toMatchObject({ runs: 5, failures: 4, byPolicy: 3 });
-  // Given up while somebody was waited for.
+  // Discarded while it waited for an override.
   await aRun(workspace, BY_HAND, ...checking, ['policy_override', 1], ['discard', 1]);
   expect(await metricsOf(workspace)).toMatchObject({ runs: 5, failures: 4, byPolicy: 3 });
 });
@@ -128,7 +128,7 @@ it('tells failures of policy checks from the others', async () => {
 const average = (values: readonly number[]): number =>
   Math.round(values.reduce((sum, value) => sum + value, 0) / values.length);
 
-it('looks at the newest 30 of those that count, and keeps no others', async () => {
+it('covers the newest 30 counted runs, and stores no others', async () => {
   const workspace = await aWorkspace();
   const ended: { readonly planMs: number | null; readonly applyMs: number | null; readonly failed: boolean }[] = [];
   for (let n = 1; n <= 36; n += 1) {
@@ -150,39 +150,39 @@ it('looks at the newest 30 of those that count, and keeps no others', async () =
     plan: average(newest.flatMap(({ planMs }) => planMs ?? [])),
     apply: average(newest.flatMap(({ applyMs }) => applyMs ?? [])),
   });
-  const kept = sql`select count(*) as n from finished_runs where workspace = ${workspace}`;
-  expect(await server.database.row(kept)).toEqual({ n: 30 });
+  const countFinishedRuns = sql`select count(*) as n from finished_runs where workspace = ${workspace}`;
+  expect(await server.database.row(countFinishedRuns)).toEqual({ n: 30 });
 });
 
-it('counts all of those that end at the same moment', async () => {
+it('counts all runs that end at the same time', async () => {
   const workspace = await aWorkspace();
   const runs = await Promise.all(Array.from({ length: 20 }, () => makeRun(server, workspace, PLAN_ONLY)));
-  await Promise.all(runs.map((run) => go(run, ['errored', 0])));
+  await Promise.all(runs.map((run) => advance(run, ['errored', 0])));
   expect(await metricsOf(workspace)).toMatchObject({ runs: 20, failures: 20 });
 });
 
-it('goes with the workspace, and with the organization', async () => {
-  const left = async (where: string): Promise<unknown> =>
+it('is deleted with the workspace and with the organization', async () => {
+  const readRemaining = async (where: string): Promise<unknown> =>
     server.database.rows(sql`
       select run from finished_runs where ${where} in (workspace, organization)
       union all select workspace from workspace_metrics where ${where} in (workspace, organization)`);
   const workspace = await aWorkspace();
   await aRun(workspace, PLAN_ONLY, ['errored', 1]);
-  expect(await left(workspace)).toHaveLength(2);
+  expect(await readRemaining(workspace)).toHaveLength(2);
   expectStatus(await server.delete(`/api/v2/workspaces/${workspace}`), 204);
-  expect(await left(workspace)).toEqual([]);
+  expect(await readRemaining(workspace)).toEqual([]);
   const { id } = await makeOrganization(server, 'gone');
   const its = await makeWorkspace(server, 'gone', 'one');
   await makeConfigurationVersion(server, its);
   const token = await makeAgentToken(server, await makeRemotePool(server, 'gone', 'edge'));
   const run = await makeRun(server, its, PLAN_ONLY);
   expectStatus(await server.as(token).post(`/api/v2/runs/${run}/progress`, reportBody('errored')), 200);
-  expect(await left(id)).toHaveLength(2);
+  expect(await readRemaining(id)).toHaveLength(2);
   expectStatus(await server.delete('/api/v2/organizations/gone'), 204);
-  expect(await left(id)).toEqual([]);
+  expect(await readRemaining(id)).toEqual([]);
 });
 
-it('can be made anew from the log', async () => {
+it('equals the metrics rebuilt from the log', async () => {
   const [view] = listViews([runsDefinition]).filter(({ tables }) => tables.includes('workspace_metrics'));
   expect(view && (await verifyView(server.store, view, clock.now()))).toEqual([]);
 });

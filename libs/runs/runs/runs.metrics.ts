@@ -3,36 +3,38 @@ import type { RunStatus } from './run-status.js';
 
 export const METRIC_TABLES = ['finished_runs', 'workspace_metrics'] as const;
 
-/** The newest so many of a workspace's runs are what its metrics are computed over (contract §8). */
+/** Number of newest runs of a workspace that its metrics cover (contract §8). */
 export const METRICS_WINDOW_RUNS = 30;
 
 const FAILED_STATUSES: readonly RunStatus[] = ['errored', 'policy_soft_failed'];
 
-/** What ends in neither, with nothing to apply or because somebody wanted no more of it, tells nothing of a workspace. */
+/** Runs without an apply and discarded runs are not counted, because they say nothing about the workspace. */
 export const COUNTED_STATUSES: readonly RunStatus[] = ['applied', ...FAILED_STATUSES];
 
-/** In milliseconds, null where it did not come to `from`; where gateways' clocks differ by more than it took, none. */
+/**
+ * Selects milliseconds; null if the run did not reach `from`, or if clocks of gateways differ by more than the
+ * duration.
+ */
 const selectDuration = (from: RunStatus, until: Sql): Sql => sql`
   case when reached ? ${from}
        then greatest(extract(epoch from (${until})::timestamptz - (reached ->> ${from})::timestamptz) * 1000, 0)::bigint
   end`;
 
-/** What a run that has ended tells, of a row with `reached` and `status`. */
+/** Selects the measures of an ended run from a row with `reached` and `status`. */
 export const RUN_MEASURE_COLUMNS = sql`
   status = any (${FAILED_STATUSES}::text[]) as failed,
   reached ? 'policy_checking' and not reached ? 'policy_checked' as by_policy,
   ${selectDuration('planning', sql`coalesce(reached ->> 'planned', reached ->> 'errored')`)} as plan_ms,
   ${selectDuration('applying', sql`reached ->> status`)} as apply_ms`;
 
-/** What the last of them come to. */
+/** Selects the metrics of a workspace over its newest runs. */
 export const WORKSPACE_METRIC_COLUMNS = sql.raw(`
   count(*) as runs, count(*) filter (where failed) as failures, count(*) filter (where by_policy) as policy_failures,
   round(avg(plan_ms)) as plan_ms, round(avg(apply_ms)) as apply_ms`);
 
 /**
- * What the end of a run means for the metrics of its workspace; its row in `runs` knows of the end already. Runs of one
- * workspace can end at the same time: the workspace's row comes first, as the lock behind which each sees what the
- * others have added.
+ * Returns the statements that update the metrics of a workspace after a run has ended. Runs of one workspace can end at
+ * the same time, so the row of the workspace is locked first: then each statement sees the other runs.
  */
 export const buildMetricUpdates = (run: string, status: RunStatus): readonly Sql[] => {
   if (!COUNTED_STATUSES.includes(status)) return [];

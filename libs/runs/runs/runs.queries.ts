@@ -39,19 +39,19 @@ export type RunRow = {
   readonly createdAt: Timestamp;
   readonly executionMode: ExecutionMode;
   readonly agentPool: string | null;
-  /** Whether an executor must take the run next, and no agent pool of the organization may. */
+  /** Whether the run waits for an executor and no agent pool of the organization may execute it. */
   readonly hasNoPool: boolean;
-  /** How many must end before its turn comes; 0 when it has come. */
+  /** Number of runs that must end first; 0 when it is the run's turn. */
   readonly position: number;
   readonly comments: readonly string[];
   readonly runEvents: readonly string[];
-  /** Values of its own variables, as the vault keeps them; null where it has none. */
+  /** Encrypted values of the run's own variables; null if it has none. */
   readonly encryptedVariables: string | null;
-  /** What the caller's teams have been given on its workspace. */
+  /** Access of the caller's teams to the workspace. */
   readonly grants: readonly Grant[];
 };
 
-/** As index runs_open has it: FINAL_STATUSES. */
+/** Must match the condition of the index `runs_open`: FINAL_STATUSES. */
 export const isOpen = (alias: string): Sql =>
   sql.raw(`${alias}.status not in ('policy_soft_failed', 'planned_and_finished', 'applied', 'discarded', 'errored',
   'canceled', 'force_canceled')`);
@@ -60,13 +60,19 @@ export const isOpen = (alias: string): Sql =>
 const SERVES_MODE = sql`(${EXECUTION_MODE} = 'remote' and ap.remote_runs_enabled
       or ${EXECUTION_MODE} = 'agent' and ${AGENT_POOL} = ap.id)`;
 
-/** The scope must include the workspace in every mode: a default may have chosen the pool, or the scope may have changed. */
+/**
+ * The scope must include the workspace in every mode: a default may have chosen the pool, or the scope may have
+ * changed.
+ */
 const SERVES_WORKSPACE = sql`(ap.organization = w.organization and ${SERVES_MODE}
       and ${isPoolUsableBy({ workspace: sql.raw('w.id'), project: sql.raw('w.project') })})`;
 
 const WAITS_FOR_EXECUTOR = sql.raw(`r.status in ('plan_queued', 'apply_queued')`);
 
-/** Whether the run `r` waits in `remote` mode for an executor, and no agent pool may be that: beside `AROUND`. */
+/**
+ * Whether the run `r` waits in `remote` mode for an executor and no agent pool may execute it. Needs the joins of
+ * `AROUND`.
+ */
 export const REMOTE_WITHOUT_POOL = sql`${WAITS_FOR_EXECUTOR} and ${EXECUTION_MODE} = 'remote'
   and not exists (select 1 from agent_pools ap where ${SERVES_WORKSPACE})`;
 
@@ -97,7 +103,7 @@ export const selectRunById = (id: string, actor: Actor): Sql =>
 export const selectRunsByIds = (ids: Sql, actor: Actor): Sql =>
   sql`select ${selectRunColumns(actor)} from runs r ${RUN_JOINS} where r.id = any (${ids}) order by r.id`;
 
-/** The run, where the caller may do that in its workspace. */
+/** Returns the run; throws not-found or forbidden if the caller lacks the permission on its workspace. */
 export const findRun = async (
   database: Database,
   actor: Actor,
@@ -115,12 +121,11 @@ export const findRun = async (
 const selectVersion = (stream: string): Sql =>
   sql.raw(`(select s.version from event_store.streams s where s.stream = ${stream})`);
 
-/** Whether the agents of that pool may execute the workspace's runs. */
+/** Returns a condition: whether the agents of the pool may execute the workspace's runs. */
 export const canExecute = (pool: string): Sql => sql`exists (
   select 1 from agent_pools ap where ap.id = ${pool} and ${SERVES_WORKSPACE})`;
 
-/** What a decision about a run needs to know besides the run's own state. */
-/** How much the comments of a run take. */
+/** Size of the stored comments of a run. */
 export type StoredComments = { readonly count: number; readonly bytes: number };
 
 const COMMENTS = sql.raw(`(
@@ -135,11 +140,11 @@ export type RunForCommand = PermissionScope & {
   readonly organizationVersion: number;
   readonly snapshot: StreamSnapshot;
   readonly workspaceSnapshot: LockSnapshot;
-  /** Of an agent pool's token: whether the run is its to execute. */
+  /** For an agent token: whether the agent's pool executes the run. */
   readonly executable: boolean;
 };
 
-/** `actor` null: the queue, which nobody has to allow anything. */
+/** With `actor` null no permission is checked: the queue acts by itself. */
 export const loadRunForCommand = async (
   database: Database,
   actor: Actor | null,
@@ -154,7 +159,7 @@ export const loadRunForCommand = async (
   return row;
 };
 
-/** What stands before a run in its workspace's queue, with snapshots: who holds the workspace, and who waits. */
+/** Returns the run that has the workspace and the runs that wait before this one, with snapshots. */
 export const listRunsAhead = (
   database: Database,
   id: string,
@@ -168,8 +173,8 @@ export const listRunsAhead = (
      order by ahead.id`);
 
 /**
- * The runs whose turn it is: in each workspace that nobody holds, the first that waits. `streams` are workspaces, or runs
- * in them; the `cause` is the workspace, else the run itself, else the first of the others.
+ * Selects the runs whose turn it is: the first waiting run of each free workspace. `streams` are ids of workspaces or
+ * of their runs; the `cause` is the workspace, else the run itself, else the first of the other streams.
  */
 export const selectNextRuns = (streams: readonly string[]): Sql => sql`
   select distinct on (next.id) next.id, changed.stream as cause
@@ -188,7 +193,7 @@ export type ConfigurationForRun = PermissionScope & {
   readonly speculative: boolean;
 };
 
-/** Where a new run would go. */
+/** The workspace of a new run. */
 export type WorkspaceForNewRun = PermissionScope & {
   readonly workspace: string;
   readonly organization: string;
@@ -198,21 +203,21 @@ export type WorkspaceForNewRun = PermissionScope & {
   readonly autoApply: boolean;
   readonly allowDestroyPlan: boolean;
   readonly terraformVersion: string;
-  /** Whether others wait already. */
+  /** Whether other runs wait already. */
   readonly isQueued: boolean;
-  /** The one that was named, else the workspace's current one, else what was uploaded last; null where there is none. */
+  /** The requested configuration, else the workspace's current one, else the last upload; null if there is none. */
   readonly configuration: ConfigurationForRun | null;
 };
 
-/** Versions of other workspaces may be used by their ids, so that what was tried in one can go to the next. */
+/** A run may use a version of another workspace by its id, so that a tested configuration can be promoted. */
 const selectConfiguration = (actor: Actor, id: string | null): Sql => {
-  const wanted = id === null ? sql`cv.workspace = w.id and cv.status = 'uploaded'` : sql`cv.id = ${id}`;
+  const condition = id === null ? sql`cv.workspace = w.id and cv.status = 'uploaded'` : sql`cv.id = ${id}`;
   return sql`(
     select jsonb_build_object('id', cv.id, 'organization', cv.organization, 'version', ${selectVersion('cv.id')},
              'uploaded', cv.status = 'uploaded', 'speculative', cv.speculative,
              'grants', ${selectWorkspaceGrants(actor, 'cw')})
       from configuration_versions cv join workspaces cw on cw.id = cv.workspace
-     where cv.organization = w.organization and ${wanted}
+     where cv.organization = w.organization and ${condition}
      order by cv.current_since desc nulls last, cv.created_at desc, cv.id desc limit 1)`;
 };
 

@@ -30,7 +30,7 @@ import {
 import { createWaitingRemoteRunsJob } from '../queue/waiting-remote-runs.job.js';
 
 let server: TestServer;
-/** A member whose team has `manage-agent-pools` and nothing else. */
+/** A member whose team has `manage-agent-pools` and no other permission. */
 let manager: ApiTestClient;
 let managers: string;
 
@@ -46,7 +46,7 @@ afterAll(() => server.close());
 let names = 0;
 const unique = (of: string): string => `${of}-${(names += 1)}`;
 
-/** A plan-only run, which needs no lock; it waits for an executor at once. */
+/** Creates a plan-only run. It needs no lock, so it waits for an executor at once. */
 const waitingRun = async (workspace: string): Promise<string> => {
   await makeConfigurationVersion(server, workspace);
   return makeRun(server, workspace, { 'plan-only': true });
@@ -97,12 +97,12 @@ describe('a pool that is created by a member who may only manage agent pools', (
     }
   });
 
-  it('cannot be made to by that person: only owners set and change it', async () => {
+  it('cannot be enabled for remote mode by that member: only owners set and change it', async () => {
     const pool = await makeAgentPool(manager, 'acme', unique('pool'));
     expect(refusal(expectStatus(await patchPool(manager, pool, enabled(true)), 403))).toMatch(ONLY_OWNERS);
-    const made = resource('agent-pools', { name: unique('pool'), ...enabled(true) });
+    const requestBody = resource('agent-pools', { name: unique('pool'), ...enabled(true) });
     const path = '/api/v2/organizations/acme/agent-pools';
-    expect(refusal(expectStatus(await manager.post(path, made), 403))).toMatch(ONLY_OWNERS);
+    expect(refusal(expectStatus(await manager.post(path, requestBody), 403))).toMatch(ONLY_OWNERS);
     expectStatus(await patchPool(manager, pool, enabled(false)), 200);
     expectStatus(await patchPool(server, pool, enabled(true)), 200);
     for (const answer of [
@@ -123,13 +123,13 @@ describe('a pool that is created by a member who may only manage agent pools', (
     );
   });
 
-  it('loses its tokens when an owner lets it execute remote runs, and gets new ones from owners only', async () => {
+  it('loses its tokens when an owner enables it for remote runs, and gets new ones from owners only', async () => {
     const run = await remoteRun();
     const pool = await makeAgentPool(manager, 'acme', unique('pool'));
     const before = manager.as(await makeAgentToken(manager, pool));
     expect(await runsOf(before, pool)).toEqual([]);
-    const shown = expectStatus(await patchPool(server, pool, enabled(true)), 200).body.data;
-    expect(shown.attributes).toMatchObject(enabled(true));
+    const enabledPool = expectStatus(await patchPool(server, pool, enabled(true)), 200).body.data;
+    expect(enabledPool.attributes).toMatchObject(enabled(true));
     expectStatus(await before.get(`/api/v2/agent-pools/${pool}/runs`), 401);
     const after = server.as(await makeAgentToken(server, pool));
     expect(await runsOf(after, pool)).toContain(run);
@@ -141,18 +141,18 @@ describe('a pool that is created by a member who may only manage agent pools', (
     expectStatus(await takeToken(after, run), 404);
   });
 
-  it('keeps no token that is made while an owner lets it execute remote runs', async () => {
+  it('keeps no token that is created while an owner enables it for remote runs', async () => {
     for (let round = 0; round < 10; round += 1) {
       const pool = await makeAgentPool(manager, 'acme', unique('raced'));
       const body = resource('authentication-tokens', { description: 'raced' });
-      const [made, chosen] = await Promise.all([
+      const [createdToken, chosen] = await Promise.all([
         manager.post(`/api/v2/agent-pools/${pool}/authentication-tokens`, body),
         patchPool(server, pool, enabled(true)),
       ]);
       expectStatus(chosen, 200);
-      expect([201, 403]).toContain(made.status);
-      if (made.status === 403) continue;
-      const agents = server.as(made.body.data.attributes.token as string);
+      expect([201, 403]).toContain(createdToken.status);
+      if (createdToken.status === 403) continue;
+      const agents = server.as(createdToken.body.data.attributes.token as string);
       expectStatus(await agents.get(`/api/v2/agent-pools/${pool}/runs`), 401);
     }
   });
@@ -233,15 +233,15 @@ describe('the log of the server', () => {
         void lines.push([level, fields, text]);
     const clock = new FixedClock();
     const logger = { debug: at('debug'), info: at('info'), warn: at('warn') };
-    const chore = createWaitingRemoteRunsJob(database as Database, clock, logger);
+    const job = createWaitingRemoteRunsJob(database as Database, clock, logger);
     const round = async (): Promise<readonly Line[]> => {
-      await runJobOnce(chore);
+      await runJobOnce(job);
       return lines.splice(0);
     };
     return { clock, round };
   };
 
-  it('names runs that wait for a pool that executes remote runs, and forgets them when there is one', async () => {
+  it('counts runs that wait for a pool for remote runs, and stops when there is such a pool', async () => {
     const runsInLog = async (): Promise<number> => {
       const [line] = await logging(server.database).round();
       return (line?.[1] as { runs?: number } | undefined)?.runs ?? 0;
@@ -254,7 +254,7 @@ describe('the log of the server', () => {
     expect(await runsInLog()).toBe(before);
   });
 
-  it('logs once that runs wait, then once an hour, and once when no run waits any more', async () => {
+  it('reports once that runs wait, then once an hour, and once when no run waits any more', async () => {
     let waiting = { runs: 2, organizations: 1, example: 'acme' };
     const { clock, round } = logging({ row: () => Promise.resolve(waiting as never) });
     const warning = [

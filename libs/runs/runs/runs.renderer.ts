@@ -10,7 +10,7 @@ import { renderRun } from './runs.document.js';
 import { includesConfigurations, renderPhases, selectRelatedConfigurations, type RunIncludes } from './runs.include.js';
 import { selectRunsByIds, type RunRow } from './runs.queries.js';
 
-/** Runs as documents, with what lies beside their rows; neighbours show them as well. */
+/** Renders runs with the resources beside their rows. Other modules use it too. */
 @Injectable()
 export class RunRenderer extends CurrentRuns {
   constructor(
@@ -21,7 +21,7 @@ export class RunRenderer extends CurrentRuns {
     super();
   }
 
-  /** Values of its own variables only for who may read those of the workspace. */
+  /** Shows values of variables only to callers that may read the variables of the workspace. */
   resource(row: RunRow, actor: Actor): Resource {
     const variables = can(actor, 'read-variables', row) ? this.variables.of(row) : [];
     return renderRun(row, { actor, now: this.clock.now(), variables });
@@ -29,16 +29,16 @@ export class RunRenderer extends CurrentRuns {
 
   override related(ids: Sql, includes: RunIncludes, actor: Actor): RelatedResources[] {
     // Without the cast Postgres takes it for a list of rows and not for an array.
-    const named = (by: string): Sql =>
+    const selectIdsOfRuns = (by: string): Sql =>
       sql`(select array_agg(${sql.raw(by)}) from runs r where r.id = any (${ids}))::text[]`;
     return [
       defineRelated<RunRow>(selectRunsByIds(ids, actor), (rows) => {
-        const seen = rows.filter((row) => can(actor, 'read-runs', row));
-        return [...seen.map((row) => this.resource(row, actor)), ...renderPhases(seen, includes)];
+        const readableRuns = rows.filter((row) => can(actor, 'read-runs', row));
+        return [...readableRuns.map((row) => this.resource(row, actor)), ...renderPhases(readableRuns, includes)];
       }),
-      ...(includes.has('created_by') ? [selectRelatedUsers(named(`r.created_by ->> 'id'`), actor)] : []),
+      ...(includes.has('created_by') ? [selectRelatedUsers(selectIdsOfRuns(`r.created_by ->> 'id'`), actor)] : []),
       ...(includesConfigurations(includes)
-        ? [this.relatedConfigurations(named('r.configuration_version'), actor)]
+        ? [this.relatedConfigurations(selectIdsOfRuns('r.configuration_version'), actor)]
         : []),
     ];
   }

@@ -5,17 +5,20 @@ import type { RunRow } from './runs.queries.js';
 
 export type RunVariable = { readonly key: string; readonly value: string };
 
-/** Values of a run's variables. They may be secrets: the log holds their names, and the vault the rest under the run's id. */
+/**
+ * Values of a run's variables. They may be secrets: the log has their names, and the vault the values under the run's
+ * id.
+ */
 @Injectable()
 export class RunVariables {
   constructor(private readonly vault: Vault) {}
 
-  /** For the append in which the run is born. */
+  /** Returns the statements that store the values, for the append that creates the run. */
   encryptForRun(run: string, organization: string, variables: readonly RunVariable[]): readonly Sql[] {
     return variables.length > 0 ? [this.vault.storeSecret(run, organization, JSON.stringify(variables))] : [];
   }
 
-  /** Of a run that has been read with them. */
+  /** Decrypts the values of a run's row. */
   of({ id, encryptedVariables }: RunRow): readonly RunVariable[] {
     return encryptedVariables === null ? [] : (JSON.parse(this.vault.unseal(id, encryptedVariables)) as RunVariable[]);
   }
