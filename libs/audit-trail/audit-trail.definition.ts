@@ -6,14 +6,17 @@ import { trailSettings } from './settings/audit-trail-settings.js';
 import { trailSettingsEvents } from './settings/audit-trail-settings.events.js';
 import { auditTrailSettings } from './settings/audit-trail-settings.projection.js';
 
-/** How organizations want their trails. Its events are told as others are, so it comes before the trail itself. */
+/**
+ * Settings of audit trails. Their events have audit entries like others, so this module comes before the audit trail
+ * itself.
+ */
 export const auditTrailSettingsDefinition: ModuleDefinition = {
   name: 'audit-trail-settings',
   kinds: toEventRegistry(trailSettingsEvents),
   aggregates: [defineAggregate('atrail', trailSettings)],
   projections: [toProjection(auditTrailSettings), toProjection(auditConfigurations)],
   followers: [],
-  // Its tables are made with the trail's.
+  // A migration of the audit trail creates its tables.
   migrations: null,
 };
 

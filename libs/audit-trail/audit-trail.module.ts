@@ -11,7 +11,7 @@ import { AuditTrailSettingsHandler } from './settings/audit-trail-settings.handl
 @Module({})
 export class AuditTrailModule {
   static with({ auditClientDetails }: { readonly auditClientDetails: boolean }): DynamicModule {
-    const showing: EntryVisibility = { clientDetails: auditClientDetails };
+    const visibility: EntryVisibility = { clientDetails: auditClientDetails };
     return {
       module: AuditTrailModule,
       imports: [CqrsModule],
@@ -20,7 +20,7 @@ export class AuditTrailModule {
         TrailPageReader,
         TrailExporter,
         AuditTrailSettingsHandler,
-        { provide: ENTRY_VISIBILITY, useValue: showing },
+        { provide: ENTRY_VISIBILITY, useValue: visibility },
       ],
     };
   }

@@ -4,7 +4,10 @@ import type { TrailPagination } from './reading/pagination.js';
 
 export const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** What test/support has of a client; not imported, for a file with one dot knows nothing but its slice. */
+/**
+ * The properties of the test client's response that these helpers use. Its type is not imported, because a file with
+ * one dot imports only its own module.
+ */
 type TestTrailResponse = { readonly status: number; readonly body: unknown; readonly text: string };
 
 export type TestTrailPage = { readonly data: readonly TrailEntry[]; readonly pagination: TrailPagination };
@@ -16,7 +19,7 @@ export const requestTrail = <A extends TestTrailResponse>(
   query: string | Readonly<Record<string, string>> = {},
 ): Promise<A> => api.get(`${PATH}?${typeof query === 'string' ? query : new URLSearchParams(query).toString()}`);
 
-/** A page of the caller's trail, which must be given. */
+/** Returns a page of the caller's audit trail. Throws if the status is not 200. */
 export const readTrail = async (
   api: { get(path: string): Promise<TestTrailResponse> },
   query: Parameters<typeof requestTrail>[1] = {},
@@ -34,7 +37,7 @@ export const formatAction = (entry: TrailEntry | undefined): string =>
 
 export const listActions = ({ data }: TestTrailPage): string[] => data.map(formatAction);
 
-/** The same as it comes line by line. */
+/** Returns the entries of an export in lines. */
 export const readLines = async (
   server: { readonly url: string },
   token: string,
@@ -53,7 +56,7 @@ export const readLines = async (
     .map((line) => JSON.parse(line) as TrailEntry);
 };
 
-/** Followers wait for every transaction that is under way: none is to be long. */
+/** Keeps transactions short, because followers wait for every open transaction. */
 const ENTRIES_PER_STATEMENT = 5_000;
 
 const buildEntryInsert = (organization: string, entries: number): readonly Sql[] => [
@@ -82,8 +85,9 @@ const buildEntryInsert = (organization: string, entries: number): readonly Sql[]
 ];
 
 /**
- * Puts a long trail straight into the view, behind what is there, one entry a second: as many events would take minutes.
- * Nine of ten tell of workspaces, one in ten thousand of a provider.
+ * Inserts a long audit trail directly into the view after the existing entries, one entry a second, because appending
+ * so many events would take minutes. Nine of ten entries are about workspaces, and one in ten thousand about a
+ * provider.
  */
 export const buildLongTrail = (organization: string, entries: number): readonly Sql[] => [
   ...Array.from({ length: Math.ceil(entries / ENTRIES_PER_STATEMENT) }, (_, n) =>

@@ -4,7 +4,10 @@ import { auditFactSourceEvents } from './sources/audit-fact-sources.events.js';
 import { auditFactSources } from './sources/audit-fact-sources.projection.js';
 import { factEvents } from './facts/facts.events.js';
 
-/** Facts have no view of their own: they are in the log and in the audit trail. Their registered sources have one. */
+/**
+ * Facts have no view of their own, because the log and the audit trail contain them. Only their registered sources have
+ * a view.
+ */
 export const factsDefinition: ModuleDefinition = {
   name: 'facts',
   kinds: { ...toEventRegistry(factEvents), ...toEventRegistry(auditFactSourceEvents) },

@@ -1,5 +1,3 @@
-/** What this slice's specs share. */
-
 export const SOURCE = 'https://policies.example';
 
 type Meta = Readonly<Record<string, unknown>> | null;
@@ -38,7 +36,7 @@ const workspaceTask = {
   organization_task_id: 'task-1',
 };
 
-/** What stands under meta where the catalogue wants something in particular, by the row's name. */
+/** Examples of `meta` by row name, for rows with required fields. */
 export const META: Readonly<Record<string, Meta>> = {
   'policy_check.override': check,
   'policy_check.passed': verdict,
@@ -83,11 +81,14 @@ export const META: Readonly<Record<string, Meta>> = {
   'workspace_task.destroy': workspaceTask,
 };
 
-/** The part of a client of test/support that is used here. A file with one dot imports nothing but its module. */
+/**
+ * The methods of the test client that these helpers use. Its type is not imported, because a file with one dot imports
+ * only its own module.
+ */
 type TestFactsResponse = { readonly status: number; readonly body: any; readonly text: string };
 type TestFactsClient<A extends TestFactsResponse> = { post(path: string, body?: unknown): Promise<A> };
 
-/** Registers the source of the facts here, so that the organization accepts them by Kafka. */
+/** Registers a source, so that the organization accepts its facts by Kafka. */
 export const registerSource = async <A extends TestFactsResponse>(
   api: TestFactsClient<A>,
   organization: string,
@@ -99,7 +100,7 @@ export const registerSource = async <A extends TestFactsResponse>(
   return answer;
 };
 
-/** A fact of this row, such as `policy.update`, as a service reports it. */
+/** Creates a fact of this row, such as `policy.update`, in the form that a service reports. */
 export const createFact = (id: string, row = 'policy.update', meta: Meta = META[row] ?? null) => {
   const [type = '', action = ''] = row.split('.');
   return {

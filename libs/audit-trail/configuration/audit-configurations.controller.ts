@@ -63,7 +63,9 @@ const renderAuditConfiguration = (row: AuditConfigurationRow): Resource => ({
   relationships: { organization: toOne('organizations', row.organizationName) },
 });
 
-/** Whether an organization's trail records entries (clients.md §8; go-tfe `organization_audit_configuration.go`). */
+/**
+ * Whether an organization's audit trail records entries (clients.md §8; go-tfe `organization_audit_configuration.go`).
+ */
 @Controller('api/v2/organizations/:organization/audit-configuration')
 export class AuditConfigurationsController {
   constructor(

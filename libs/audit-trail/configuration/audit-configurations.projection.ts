@@ -7,7 +7,7 @@ export const auditConfigurations: Projection<TrailSwitchEvent | OrganizationDele
   name: 'audit_configurations',
   tables: ['audit_configurations'],
   on: {
-    // A trail is on until it is switched off, so there is a row by now.
+    // Recording is enabled by default, so a row exists since it was disabled.
     AuditTrailEnabled: (_, { organization, time }) => sql`
       update audit_configurations set enabled = true, enabled_at = ${time}, updated_at = ${time}
        where organization = ${organization}`,

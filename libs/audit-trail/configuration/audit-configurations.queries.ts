@@ -3,13 +3,12 @@ import type { Database } from '#postgres';
 import { requirePermission, requireCurrentAccess, type Actor } from '#access';
 
 export type AuditConfigurationRow = {
-  /** `org-…` */
   readonly organization: string;
   readonly organizationName: string;
   readonly enabled: boolean;
   readonly enabledAt: Timestamp | null;
   readonly disabledAt: Timestamp | null;
-  /** The time of the newest entry that the follower has written so far; null while there is none. */
+  /** Time of the newest entry that the follower has written; null if there is none. */
   readonly lastEntryAt: Timestamp | null;
   readonly updatedAt: Timestamp;
 };
@@ -25,7 +24,10 @@ const CONFIGURATIONS = sql`
 export const selectAuditConfiguration = (organization: string): Sql =>
   sql`${CONFIGURATIONS} where o.id = ${organization}`;
 
-/** Returns the configuration of the organization with this name, or throws not-found for callers that do not own it. */
+/**
+ * Returns the configuration of the organization with this name. Throws not-found for callers that do not own the
+ * organization.
+ */
 export const findAuditConfiguration = async (
   database: Database,
   actor: Actor,
@@ -39,7 +41,7 @@ export const findAuditConfiguration = async (
   return row;
 };
 
-/** Returns whether the trail has the entry of a test that this request made. */
+/** Returns whether the audit trail contains the entry of a test by this request. */
 export const hasTestEntry = async (database: Database, organization: string, request: string): Promise<boolean> => {
   const row = await database.row(sql`
     select 1 from audit_trail_entries

@@ -5,8 +5,9 @@ import type { TrailQuery } from './trail-query.filter.js';
 type ActorRow = { readonly name: string; readonly accessor: string };
 
 /**
- * Ids of people who have acted under names that are asked for. These are sealed, and no index knows them: all are opened who
- * have ever acted in the organization, which are as many as people. Names in the clear are looked up with the trail itself.
+ * Returns the ids of people who have acted under one of the names. Names are encrypted, so no index can find them;
+ * instead this decrypts the names of everyone who ever acted in the organization, one for each person. Unencrypted
+ * names are looked up together with the audit trail.
  */
 export const findActorsByName = async (
   { database, personalDataCipher }: EventStore,

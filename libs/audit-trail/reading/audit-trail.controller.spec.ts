@@ -30,10 +30,11 @@ afterEach(() => {
   clock.offsetMs = 0;
 });
 
-/** One of the test's own. */
-const makePlace = (): Promise<AuditedOrganization> => createAuditedOrganization(server, `house-${(number += 1)}`);
+/** Creates an organization for one test. */
+const newAuditedOrganization = (): Promise<AuditedOrganization> =>
+  createAuditedOrganization(server, `organization-${(number += 1)}`);
 
-/** Two entries each. */
+/** Locks and unlocks so many times. Each time adds two entries. */
 const lockAndUnlock = async (workspace: string, times: number): Promise<void> => {
   for (let time = 0; time < times; time += 1) {
     await act(server, workspace, 'lock');
@@ -44,7 +45,7 @@ const lockAndUnlock = async (workspace: string, times: number): Promise<void> =>
 const pageOf = (reader: ApiTestClient, number: number, size: number, since?: string): Promise<TestTrailPage> =>
   readTrail(reader, { 'page[number]': String(number), 'page[size]': String(size), ...(since ? { since } : {}) });
 
-/** As most readers do: on while there is a next page. */
+/** Returns the ids of all pages, as most readers do: it continues while there is a next page. */
 const readAll = async (reader: ApiTestClient, size: number): Promise<string[]> => {
   const ids: string[] = [];
   for (let next: number | null = 1; next !== null;) {
@@ -58,9 +59,9 @@ const readAll = async (reader: ApiTestClient, size: number): Promise<string[]> =
 const timesOf = ({ data }: TestTrailPage): string[] => data.map(({ timestamp }) => timestamp);
 
 describe('GET /organization/audit-trail', () => {
-  it('tells what happened, newest first, in the form of the contract', async () => {
-    const { id, workspace, reader } = await makePlace();
-    // The trail moves what happens at a whole second, or at once with something else.
+  it('returns what happened, newest first, in the format of the contract', async () => {
+    const { id, workspace, reader } = await newAuditedOrganization();
+    // The audit trail shifts timestamps of whole seconds and of simultaneous events; this time needs no shift.
     clock.offsetMs = 2_500 - (Date.now() % 1_000);
     await server.post(`/api/v2/workspaces/${workspace}/actions/lock`, { reason: 'spring cleaning' });
     const { data } = await readTrail(reader);
@@ -93,15 +94,15 @@ describe('GET /organization/audit-trail', () => {
     ]);
   });
 
-  it('has a later timestamp for every entry, also of those that happened at once', async () => {
-    const { reader } = await makePlace();
+  it('has a different, later timestamp for every entry, even for simultaneous events', async () => {
+    const { reader } = await newAuditedOrganization();
     const times = timesOf(await readTrail(reader));
     expect(times.length).toBeGreaterThan(5);
     expect(times).toEqual([...new Set(times)].toSorted().toReversed());
   });
 
-  it('holds what was written, as soon as that was answered', async () => {
-    const { workspace, reader } = await makePlace();
+  it('contains a change as soon as the request for it has been answered', async () => {
+    const { workspace, reader } = await newAuditedOrganization();
     for (const action of ['lock', 'unlock', 'lock', 'unlock', 'lock', 'unlock'] as const) {
       await act(server, workspace, action);
       const { data } = await readTrail(reader, { 'page[size]': '1' });
@@ -109,8 +110,8 @@ describe('GET /organization/audit-trail', () => {
     }
   });
 
-  it('never shows an organization what happened in another', async () => {
-    const [first, second] = [await makePlace(), await makePlace()];
+  it("contains only entries of the caller's organization", async () => {
+    const [first, second] = [await newAuditedOrganization(), await newAuditedOrganization()];
     await Promise.all([lockAndUnlock(first.workspace, 5), lockAndUnlock(second.workspace, 5)]);
     for (const { id, workspace, reader } of [first, second]) {
       const { data } = await readTrail(reader);
@@ -120,17 +121,20 @@ describe('GET /organization/audit-trail', () => {
     }
   });
 
-  it.each(['application/vnd.api+json', 'text/html', '*/*'])('is plain JSON for who accepts %s', async (accept) => {
-    const { token } = await makePlace();
-    const headers = { authorization: `Bearer ${token}`, accept };
-    const response = await fetch(`${server.url}/api/v2/organization/audit-trail`, { headers });
-    expect(response.headers.get('content-type')).toBe('application/json');
-    expect(Object.keys((await response.json()) as object)).toEqual(['data', 'pagination']);
-  });
+  it.each(['application/vnd.api+json', 'text/html', '*/*'])(
+    'returns plain JSON if the client accepts %s',
+    async (accept) => {
+      const { token } = await newAuditedOrganization();
+      const headers = { authorization: `Bearer ${token}`, accept };
+      const response = await fetch(`${server.url}/api/v2/organization/audit-trail`, { headers });
+      expect(response.headers.get('content-type')).toBe('application/json');
+      expect(Object.keys((await response.json()) as object)).toEqual(['data', 'pagination']);
+    },
+  );
 });
 
 describe('CADASTRE_AUDIT_CLIENT_DETAILS', () => {
-  it('off leaves out where a request came from', async () => {
+  it('omits address and user agent of requests if it is off', async () => {
     const discreet = await startTestServer({ followers: true, env: { CADASTRE_AUDIT_CLIENT_DETAILS: 'off' } });
     try {
       const { name } = await makeOrganization(discreet, 'shy');
@@ -143,16 +147,16 @@ describe('CADASTRE_AUDIT_CLIENT_DETAILS', () => {
   });
 });
 
-describe('who may read the trail', () => {
-  it('is the organization’s token, and its audit-trails token', async () => {
-    const { name, reader } = await makePlace();
+describe('permission to read the audit trail', () => {
+  it('is granted to the organization token and to the audit-trails token', async () => {
+    const { name, reader } = await newAuditedOrganization();
     const path = `/api/v2/organizations/${name}/authentication-token?token=audit-trails`;
     const auditor = server.as(await makeToken(server, path));
     expect(listIds(await readTrail(auditor))).toEqual(listIds(await readTrail(reader)));
   });
 
-  it('is nobody else: 404 for a valid token, 401 for none or a bad one', async () => {
-    const { name, ownersTeam, reader } = await makePlace();
+  it('is denied to other callers: 404 with a valid token, 401 without one', async () => {
+    const { name, ownersTeam, reader } = await newAuditedOrganization();
     const team = await makeToken(server, `/api/v2/teams/${ownersTeam}/authentication-token`);
     expect((await requestTrail(server)).status).toBe(404);
     expect((await requestTrail(server.as(team))).status).toBe(404);
@@ -163,19 +167,19 @@ describe('who may read the trail', () => {
     expect((await requestTrail(reader)).status).toBe(401);
   });
 
-  it('is nobody once the organization is deleted', async () => {
-    const { name, reader } = await makePlace();
+  it('ends when the organization is deleted', async () => {
+    const { name, reader } = await newAuditedOrganization();
     await readTrail(reader);
     expect((await server.delete(`/api/v2/organizations/${name}`)).status).toBe(204);
     expect((await requestTrail(reader)).status).toBe(401);
   });
 
-  it('is refused before the query is looked at', async () => {
+  it('is checked before the query parameters', async () => {
     expect((await requestTrail(server, 'since=tomorrow')).status).toBe(404);
   });
 });
 
-/** Gives events the form that an earlier version stored. The log refuses updates otherwise. */
+/** Rewrites events into the form of an earlier version. The log rejects updates unless triggers are disabled. */
 const rewriteEvents = async (update: Sql): Promise<void> => {
   const session = await server.database.session();
   try {
@@ -195,8 +199,8 @@ describe('the audit entitlement', () => {
   const entitled = async (name: string): Promise<unknown> =>
     (await server.get(`/api/v2/organizations/${name}/entitlement-set`)).body.data.attributes['audit-logging'];
 
-  it('gives a trail, which records the loss of the entitlement and then nothing until the entitlement returns', async () => {
-    const { name, workspace, reader } = await makePlace();
+  it('includes an audit trail, which records the loss of the entitlement and then nothing until the entitlement returns', async () => {
+    const { name, workspace, reader } = await newAuditedOrganization();
     const before = listIds(await readTrail(reader));
     await move(name, 'fs-free');
     expect(await entitled(name)).toBe(false);
@@ -213,8 +217,8 @@ describe('the audit entitlement', () => {
     expect(listIds(page).slice(-before.length)).toEqual(before);
   });
 
-  it('stays the first entry of its trail if the event of the change has schema version 1', async () => {
-    const { name, id, reader } = await makePlace();
+  it('starts an audit trail with the change itself if the event of the change has schema version 1', async () => {
+    const { name, id, reader } = await newAuditedOrganization();
     await move(name, 'fs-free');
     await move(name, 'fs-everything');
     await rewriteEvents(sql`
@@ -223,11 +227,11 @@ describe('the audit entitlement', () => {
     const [view] = listViews([createAuditTrailDefinition(server.store.kinds)]);
     if (!view) throw new Error('the audit trail has no view');
     await rebuildView(server.store, view);
-    const [granted, taken] = (await readTrail(reader)).data.map(({ resource: { meta } }) => meta);
-    expect([granted, taken]).toEqual([{ feature_set: 'everything' }, { feature_set: 'free' }]);
+    const [granted, removed] = (await readTrail(reader)).data.map(({ resource: { meta } }) => meta);
+    expect([granted, removed]).toEqual([{ feature_set: 'everything' }, { feature_set: 'free' }]);
   });
 
-  it('begins an empty trail if the organization was created without it', async () => {
+  it('starts an empty audit trail if the organization was created without it', async () => {
     const free = await startTestServer({ followers: true, env: { CADASTRE_FEATURE_SET: 'free' } });
     try {
       const organization = await makeOrganization(free, 'shed');
@@ -246,9 +250,9 @@ describe('the audit entitlement', () => {
   });
 });
 
-describe('since', () => {
-  it('shows what is later than an entry, and not that entry', async () => {
-    const { workspace, reader } = await makePlace();
+describe('the since parameter', () => {
+  it('returns entries later than a timestamp, without the entry of that timestamp', async () => {
+    const { workspace, reader } = await newAuditedOrganization();
     await lockAndUnlock(workspace, 2);
     const times = timesOf(await readTrail(reader));
     for (const [index, since] of times.entries()) {
@@ -256,8 +260,8 @@ describe('since', () => {
     }
   });
 
-  it('knows the same moment in every form', async () => {
-    const { workspace, reader } = await makePlace();
+  it('accepts the same time in every format', async () => {
+    const { workspace, reader } = await newAuditedOrganization();
     await lockAndUnlock(workspace, 2);
     const times = timesOf(await readTrail(reader));
     const since = times[2] ?? '';
@@ -270,8 +274,8 @@ describe('since', () => {
     ]) {
       expect(timesOf(await readTrail(reader, `since=${form}`))).toEqual(times.slice(0, 2));
     }
-    const wholeSecond = `${since.slice(0, 19)}Z`;
-    expect(timesOf(await readTrail(reader, { since: wholeSecond }))).toEqual(
+    const fullSecond = `${since.slice(0, 19)}Z`;
+    expect(timesOf(await readTrail(reader, { since: fullSecond }))).toEqual(
       times.filter((time) => time > `${since.slice(0, 19)}.999Z`),
     );
     expect(timesOf(await readTrail(reader, { since: '2026-01-01' }))).toEqual(times);
@@ -279,8 +283,8 @@ describe('since', () => {
     expect(timesOf(await readTrail(reader, { since: '' }))).toEqual(times);
   });
 
-  it('shows nothing of the future', async () => {
-    const { reader } = await makePlace();
+  it('returns no entries for a time in the future', async () => {
+    const { reader } = await newAuditedOrganization();
     for (const since of ['2200-01-01', '9999-12-31T23:59:59.999-23:59']) {
       expect(await readTrail(reader, { since })).toEqual({
         data: [],
@@ -296,17 +300,17 @@ describe('since', () => {
     }
   });
 
-  it('is a 422 where it is no time', async () => {
-    const { reader } = await makePlace();
+  it('returns 422 if it is no timestamp', async () => {
+    const { reader } = await newAuditedOrganization();
     const { status, body } = await requestTrail(reader, { since: 'last tuesday' });
     expect(status).toBe(422);
     expect(body.errors[0]).toMatchObject({ status: '422', source: { parameter: 'since' } });
   });
 });
 
-describe('pages', () => {
-  it('say which they are, under either name of the parameter', async () => {
-    const { workspace, reader } = await makePlace();
+describe('pages of the audit trail', () => {
+  it('describe themselves in the pagination, under either name of the page parameter', async () => {
+    const { workspace, reader } = await newAuditedOrganization();
     await lockAndUnlock(workspace, 4);
     const all = await readTrail(reader);
     const total = all.data.length;
@@ -335,16 +339,16 @@ describe('pages', () => {
     });
   });
 
-  it('are at most a thousand entries long, and a 400 where they are not numbers', async () => {
-    const { reader } = await makePlace();
+  it('have at most a thousand entries, and return 400 for parameters that are not numbers', async () => {
+    const { reader } = await newAuditedOrganization();
     expect((await readTrail(reader, { 'page[size]': '5000' })).pagination.page_size).toBe(1_000);
     for (const query of ['page[number]=0', 'page[size]=0', 'page=x', 'page[size]=-1', 'page[number]=1e3']) {
       expect((await requestTrail(reader, query)).status).toBe(400);
     }
   });
 
-  it('stay where they were while new events come', async () => {
-    const { workspace, reader } = await makePlace();
+  it('do not shift while new events arrive', async () => {
+    const { workspace, reader } = await newAuditedOrganization();
     await lockAndUnlock(workspace, 3);
     const all = listIds(await readTrail(reader));
     const read: TestTrailPage[] = [];
@@ -358,20 +362,20 @@ describe('pages', () => {
     expect(new Set(read.map(({ pagination }) => pagination.total_count))).toEqual(new Set([all.length]));
   });
 
-  it('stay for one reader while another with the same token begins', async () => {
-    const { workspace, name, reader } = await makePlace();
+  it('do not shift when another reader with the same token starts', async () => {
+    const { workspace, name, reader } = await newAuditedOrganization();
     const path = `/api/v2/organizations/${name}/authentication-token?token=audit-trails`;
-    const other = server.as(await makeToken(server, path));
+    const otherReader = server.as(await makeToken(server, path));
     await lockAndUnlock(workspace, 3);
     const all = listIds(await readTrail(reader));
     const first = await pageOf(reader, 1, 5);
     await act(server, workspace, 'lock');
-    expect(listIds(await pageOf(other, 1, 5))).not.toEqual(listIds(first));
+    expect(listIds(await pageOf(otherReader, 1, 5))).not.toEqual(listIds(first));
     expect(listIds(first, await pageOf(reader, 2, 5))).toEqual(all.slice(0, 10));
   });
 
-  it('show a second walk all that came after the first, at once', async () => {
-    const { workspace, reader } = await makePlace();
+  it('contain all newer entries when the same reader starts again', async () => {
+    const { workspace, reader } = await newAuditedOrganization();
     await lockAndUnlock(workspace, 3);
     await readAll(reader, 3);
     for (let round = 0; round < 4; round += 1) {
@@ -380,11 +384,12 @@ describe('pages', () => {
     }
   });
 
-  // Cortex XSIAM: page 1 for the number of pages, its entries thrown away; then all of them side by side, last to first.
-  it('lose nothing for who reads them side by side from the last to the first', async () => {
-    const { workspace, reader } = await makePlace();
+  // Cortex XSIAM reads page 1 for the number of pages and discards its entries. Then it reads all pages concurrently,
+  // from last to first.
+  it('lose no entry for a reader that requests them concurrently from last to first', async () => {
+    const { workspace, reader } = await newAuditedOrganization();
     await lockAndUnlock(workspace, 6);
-    const known = new Set<string>();
+    const received = new Set<string>();
     let since = '2026-01-01T00:00:00.000Z';
     for (let poll = 0; poll < 5; poll += 1) {
       const { pagination } = await pageOf(reader, 1, 3, since);
@@ -395,12 +400,12 @@ describe('pages', () => {
       const pages = await Promise.all(requests);
       const got = listIds(...pages);
       expect(got.length).toBe(new Set(got).size);
-      for (const id of got) known.add(id);
+      for (const id of got) received.add(id);
       since = pages.flatMap(timesOf).toSorted().at(-1) ?? since;
     }
-    // Whatever is older than the last it has seen, it has seen.
+    // The reader has received every entry up to the latest one that it received.
     const later = new Set(listIds(await readTrail(reader, { since })));
-    expect([...known].toSorted()).toEqual(
+    expect([...received].toSorted()).toEqual(
       listIds(await readTrail(reader))
         .filter((id) => !later.has(id))
         .toSorted(),
@@ -408,9 +413,9 @@ describe('pages', () => {
   });
 });
 
-describe('retention', () => {
-  it('shows fourteen days, pruned or not', async () => {
-    const { workspace, reader } = await makePlace();
+describe('retention of the audit trail', () => {
+  it('hides entries older than fourteen days, even before they are pruned', async () => {
+    const { workspace, reader } = await newAuditedOrganization();
     const before = listIds(await readTrail(reader));
     clock.offsetMs = 13.9 * DAY_MS;
     expect(listIds(await readTrail(reader))).toEqual(before);

@@ -9,9 +9,9 @@ import { isPageRequest, parseTrailPageQuery, parseTrailQuery } from './trail-que
 
 const JSON_LINES = 'application/x-ndjson';
 
-const JSON_WHOLE = 'application/json';
+const JSON_DOCUMENT = 'application/json';
 
-/** How much a type is wanted, by its own name; 0: not at all (RFC 9110, 12.5.1). */
+/** Returns the quality value of a media type that is named explicitly; 0 if it is not (RFC 9110 §12.5.1). */
 const parseAcceptWeight = (type: string, accept: string): number => {
   const weights = accept.split(',').map((range) => {
     const [name, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
@@ -21,9 +21,12 @@ const parseAcceptWeight = (type: string, accept: string): number => {
   return Math.max(...weights);
 };
 
-/** Readers in use accept anything, and get plain JSON in pages (clients.md §6): lines are for who wants nothing else more. */
-const wantsLines = (accept: string, query: QueryOf): boolean =>
-  parseAcceptWeight(JSON_LINES, accept) > parseAcceptWeight(JSON_WHOLE, accept) && !isPageRequest(query);
+/**
+ * Returns whether the client wants lines. Existing readers accept any type and expect pages of plain JSON (clients.md
+ * §6), so lines need an explicit preference.
+ */
+const prefersLines = (accept: string, query: QueryOf): boolean =>
+  parseAcceptWeight(JSON_LINES, accept) > parseAcceptWeight(JSON_DOCUMENT, accept) && !isPageRequest(query);
 
 @Controller('api/v2')
 export class AuditTrailController {
@@ -34,11 +37,11 @@ export class AuditTrailController {
   ) {}
 
   /**
-   * The path names no organization: it is the token's own, and a token of anybody else has none. Not JSON:API but plain
-   * JSON, and as bytes: Fastify adds a charset to the media type of all else.
+   * The path names no organization, because the token belongs to one; other tokens have no audit trail. Returns plain
+   * JSON instead of JSON:API, and as bytes, because Fastify adds a charset to the media type of strings.
    */
   @Get('organization/audit-trail')
-  @Header('content-type', JSON_WHOLE)
+  @Header('content-type', JSON_DOCUMENT)
   async list(
     @Query() query: QueryOf,
     @Headers('accept') accept: string = '',
@@ -46,11 +49,11 @@ export class AuditTrailController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Buffer | StreamableFile> {
     requirePermission(actor, 'read-audit-trail', { organization: actor.id });
-    const question = parseTrailQuery(query, actor.id, this.clock.now());
-    if (!wantsLines(accept, query)) {
-      return Buffer.from(JSON.stringify(await this.pages.read(parseTrailPageQuery(query, question), actor)));
+    const trailQuery = parseTrailQuery(query, actor.id, this.clock.now());
+    if (!prefersLines(accept, query)) {
+      return Buffer.from(JSON.stringify(await this.pages.read(parseTrailPageQuery(query, trailQuery), actor)));
     }
-    const lines = await this.exports.start(question, actor);
+    const lines = await this.exports.start(trailQuery, actor);
     void reply.header('content-type', JSON_LINES);
     return new StreamableFile(lines);
   }

@@ -29,7 +29,8 @@ afterEach(() => {
   clock.offsetMs = 0;
 });
 
-const makePlace = (): Promise<AuditedOrganization> => createAuditedOrganization(server, `mill-${(number += 1)}`);
+const newAuditedOrganization = (): Promise<AuditedOrganization> =>
+  createAuditedOrganization(server, `mill-${(number += 1)}`);
 
 type Following = TestTrailPage & { readonly pagination: CursorPagination };
 
@@ -39,7 +40,7 @@ const follow = async (
   query: Readonly<Record<string, string>> = {},
 ): Promise<Following> => (await readTrail(reader, { ...query, after })) as Following;
 
-/** As a program would that keeps one text between its runs. */
+/** Reads on from a cursor to the end, like a program that stores only the cursor between its runs. */
 const readOn = async (
   reader: ApiTestClient,
   after: string,
@@ -60,24 +61,24 @@ const refusal = async (reader: ApiTestClient, after: string): Promise<string> =>
   return body.errors[0].detail as string;
 };
 
-describe('a cursor', () => {
-  it('is no event that is told of nowhere, and that is no reason to begin anew', async () => {
-    const { workspace, reader } = await makePlace();
+describe('a cursor of the audit trail', () => {
+  it('is refused without `gone` if it is the id of an event that the audit trail does not record', async () => {
+    const { workspace, reader } = await newAuditedOrganization();
     await makeConfigurationVersion(server, workspace);
     const run = await makeRun(server, workspace);
     await waitForCondition(async () =>
       (await readWholeLog(server.store)).some(({ type, stream }) => stream === run && type === 'RunQueued'),
     );
-    const untold = (await readWholeLog(server.store)).find(
+    const unaudited = (await readWholeLog(server.store)).find(
       ({ type, stream }) => stream === run && type === 'RunQueued',
     );
-    const { body } = expectStatus(await requestTrail(reader, { after: untold?.id ?? '' }), 422);
+    const { body } = expectStatus(await requestTrail(reader, { after: unaudited?.id ?? '' }), 422);
     expect(body.errors[0]).toMatchObject({ detail: 'After is not the id of an entry of this trail' });
     expect(body.errors[0].meta).toBeUndefined();
   });
 
-  it('gives what comes after an entry, as it happened', async () => {
-    const { reader } = await makePlace();
+  it('returns the entries after an entry, oldest first', async () => {
+    const { reader } = await newAuditedOrganization();
     const all = listIds(await readTrail(reader)).toReversed();
     expect(listIds(await follow(reader, ''))).toEqual(all);
     for (const [index, id] of all.entries()) {
@@ -91,22 +92,22 @@ describe('a cursor', () => {
     }
   });
 
-  it('has every entry once for who goes on at next_after, whatever happens meanwhile', async () => {
-    const { workspace, reader } = await makePlace();
-    const seen: string[] = [];
+  it('returns every entry once if the reader continues at next_after, whatever happens in the meantime', async () => {
+    const { workspace, reader } = await newAuditedOrganization();
+    const ids: string[] = [];
     let after = '';
     for (let poll = 0; poll < 12; poll += 1) {
       const page = await follow(reader, after, { 'page[size]': '3' });
-      seen.push(...listIds(page));
+      ids.push(...listIds(page));
       after = page.pagination.next_after ?? '';
       await act(server, workspace, poll % 2 === 0 ? 'lock' : 'unlock');
     }
-    seen.push(...(await readOn(reader, after, { 'page[size]': '2' })).flatMap((page) => listIds(page)));
-    expect(seen).toEqual(listIds(await readTrail(reader)).toReversed());
+    ids.push(...(await readOn(reader, after, { 'page[size]': '2' })).flatMap((page) => listIds(page)));
+    expect(ids).toEqual(listIds(await readTrail(reader)).toReversed());
   });
 
-  it('has the keys of every other answer, and stays where it is when nothing has happened', async () => {
-    const { reader } = await makePlace();
+  it('has all keys of other paginations, and does not move if nothing has happened', async () => {
+    const { reader } = await newAuditedOrganization();
     const [newest = ''] = listIds(await readTrail(reader));
     expect(await follow(reader, newest)).toEqual({
       data: [],
@@ -123,8 +124,8 @@ describe('a cursor', () => {
     });
   });
 
-  it('goes with filters, and moves past what they leave out', async () => {
-    const { workspace, reader } = await makePlace();
+  it('works with filters, and moves past entries that they exclude', async () => {
+    const { workspace, reader } = await newAuditedOrganization();
     for (const action of ['lock', 'unlock', 'lock', 'unlock'] as const) await act(server, workspace, action);
     const pages = await readOn(reader, '', { 'filter[action]': 'lock', 'page[size]': '1' });
     expect(pages.map(listActions)).toEqual([['workspace lock'], ['workspace lock']]);
@@ -132,8 +133,8 @@ describe('a cursor', () => {
     expect(pages.at(-1)?.pagination).toMatchObject({ next_after: newest, more: false });
   });
 
-  it('goes with since and until', async () => {
-    const { reader } = await makePlace();
+  it('works with since and until', async () => {
+    const { reader } = await newAuditedOrganization();
     const all = (await readTrail(reader)).data.toReversed();
     const query = { since: all[1]?.timestamp ?? '', until: all[4]?.timestamp ?? '' };
     const ids = all.map(({ id }) => id);
@@ -144,25 +145,25 @@ describe('a cursor', () => {
     expect(listIds(await follow(reader, ids[0] ?? '', query))).toEqual(ids.slice(2, 5));
   });
 
-  it('is refused where it is no entry of this trail: no id, nobody’s, or another organization’s', async () => {
-    const [{ reader }, other] = [await makePlace(), await makePlace()];
+  it('is refused if it is not the id of an entry of this audit trail', async () => {
+    const [{ reader }, other] = [await newAuditedOrganization(), await newAuditedOrganization()];
     const [foreign = ''] = listIds(await readTrail(other.reader));
     for (const after of ['x', '17', randomUUID(), foreign]) {
       expect(await refusal(reader, after)).toContain('After is not the id of an entry');
     }
   });
 
-  it('does not go with page numbers', async () => {
-    const { reader } = await makePlace();
+  it('cannot be combined with page numbers', async () => {
+    const { reader } = await newAuditedOrganization();
     expect((await requestTrail(reader, { after: '', 'page[number]': '2' })).status).toBe(400);
     expect((await requestTrail(reader, { after: '', page: '2' })).status).toBe(400);
     expect((await requestTrail(reader, { after: '', page: '1' })).status).toBe(200);
   });
 });
 
-describe('a cursor that has become too old', () => {
-  it('is as good as ever for who has seen all there was', async () => {
-    const { workspace, reader } = await makePlace();
+describe('an expired cursor', () => {
+  it('still works for a reader that has missed nothing', async () => {
+    const { workspace, reader } = await newAuditedOrganization();
     const [newest = ''] = listIds(await readTrail(reader));
     clock.offsetMs = 40 * DAY_MS;
     for (const pruned of [false, true]) {
@@ -174,14 +175,14 @@ describe('a cursor that has become too old', () => {
     expect(listActions(await follow(reader, newest))).toEqual(['workspace lock']);
   });
 
-  it('is refused, in words of its own, for who has missed something', async () => {
-    const { workspace, reader } = await makePlace();
+  it('is refused with its own error for a reader that has missed entries', async () => {
+    const { workspace, reader } = await newAuditedOrganization();
     const [, missed = ''] = listIds(await readTrail(reader));
     clock.offsetMs = 15 * DAY_MS;
     await act(server, workspace, 'lock');
     for (const pruned of [false, true]) {
       if (pruned) await prune();
-      expect(await refusal(reader, missed)).toContain('not kept any more');
+      expect(await refusal(reader, missed)).toContain('have been deleted');
       const { body } = await requestTrail(reader, { after: missed });
       expect(body.errors[0].meta).toEqual({ gone: true });
     }
@@ -189,44 +190,46 @@ describe('a cursor that has become too old', () => {
   });
 });
 
-describe('what is pruned between how the trail is found to stand and what is read of it', () => {
+describe('pruning between reading the window and reading the entries', () => {
   const pruneMeanwhile = (days: number): void => {
     const { database } = server;
     const row = database.row.bind(database);
     database.row = (async (statement: Sql) => {
-      const found = await row(statement);
-      if (found && 'retained' in found) {
+      const result = await row(statement);
+      if (result && 'retained' in result) {
         database.row = row;
         clock.offsetMs = days * DAY_MS;
         await prune();
       }
-      return found;
+      return result;
     }) as Database['row'];
   };
 
-  /** Some entries of today, and three of ten days later. */
-  const makeOldPlace = async (): Promise<AuditedOrganization & { readonly ids: readonly string[] }> => {
-    const place = await makePlace();
+  /** Creates an organization with some entries of today, and three that are ten days later. */
+  const newOrganizationWithOldEntries = async (): Promise<
+    AuditedOrganization & { readonly ids: readonly string[] }
+  > => {
+    const audited = await newAuditedOrganization();
     clock.offsetMs = 10 * DAY_MS;
-    for (const action of ['lock', 'unlock', 'lock'] as const) await act(server, place.workspace, action);
-    return { ...place, ids: listIds(await readTrail(place.reader)).toReversed() };
+    for (const action of ['lock', 'unlock', 'lock'] as const) await act(server, audited.workspace, action);
+    return { ...audited, ids: listIds(await readTrail(audited.reader)).toReversed() };
   };
 
-  it('is not what a page from the oldest on ends with: it begins with those that are left', async () => {
-    const { reader, ids } = await makeOldPlace();
+  it('leaves a page from the oldest entry with the remaining entries', async () => {
+    const { reader, ids } = await newOrganizationWithOldEntries();
     pruneMeanwhile(15);
     const page = await follow(reader, '', { 'page[size]': '2' });
-    // The newest that is too old stays.
-    const left = ids.slice(-4);
-    expect(listIds(page)).toEqual(left.slice(0, 2));
-    expect(page.pagination).toMatchObject({ next_after: left[1], more: true });
-    expect(listIds(await follow(reader, left[1] ?? ''))).toEqual(left.slice(2));
+    // The newest expired entry of each audit trail is not deleted.
+    const remaining = ids.slice(-4);
+    expect(listIds(page)).toEqual(remaining.slice(0, 2));
+    expect(page.pagination).toMatchObject({ next_after: remaining[1], more: true });
+    expect(listIds(await follow(reader, remaining[1] ?? ''))).toEqual(remaining.slice(2));
   });
 
   it.each([{}, { 'filter[resource-type]': 'workspace' }])(
-    'is told to whose cursor stands before it, filtered by %j',
+    'is reported to a reader whose cursor is before the pruned entries, filtered by %j',
     async (query) => {
-      const { reader, token, ids } = await makeOldPlace();
+      const { reader, token, ids } = await newOrganizationWithOldEntries();
       pruneMeanwhile(15);
       const { body } = expectStatus(await requestTrail(reader, { ...query, after: ids[0] ?? '' }), 422);
       expect(body.errors[0].meta).toEqual({ gone: true });
@@ -235,14 +238,14 @@ describe('what is pruned between how the trail is found to stand and what is rea
     },
   );
 
-  it('is no matter to whose cursor stands behind it', async () => {
-    const { reader, ids } = await makeOldPlace();
+  it('does not affect a reader whose cursor is after the pruned entries', async () => {
+    const { reader, ids } = await newOrganizationWithOldEntries();
     pruneMeanwhile(15);
     expect(listIds(await follow(reader, ids.at(-4) ?? ''))).toEqual(ids.slice(-3));
   });
 
-  it('is missing at the beginning of an export', async () => {
-    const { token, ids } = await makeOldPlace();
+  it('shortens the beginning of an export', async () => {
+    const { token, ids } = await newOrganizationWithOldEntries();
     pruneMeanwhile(15);
     expect((await readLines(server, token)).map(({ id }) => id)).toEqual(ids.slice(-4));
   });

@@ -32,7 +32,7 @@ beforeAll(async () => {
     }
   }
   await makeTeam(server, 'acme', 'core');
-  // The same, where it must not be seen.
+  // The same actions in another organization, which must not be visible.
   await makeOrganization(server, 'rival');
   await act(server, await makeWorkspace(server, 'rival', 'one'), 'lock');
   reader = server.as(await makeOrganizationToken(server, 'acme'));
@@ -44,7 +44,7 @@ const idsWhere = (condition: (entry: TrailEntry) => boolean): string[] => all.fi
 
 type Query = Readonly<Record<string, string>>;
 
-describe('filters of the trail', () => {
+describe('filters of the audit trail', () => {
   it.each<[string, () => Query, (entry: TrailEntry) => boolean]>([
     [
       'the type of the resource',
@@ -52,15 +52,15 @@ describe('filters of the trail', () => {
       ({ resource: { type } }) => type === 'team',
     ],
     [
-      'any of several types',
+      'one of several types',
       () => ({ 'filter[resource-type]': 'team, organization,unheard_of' }),
       ({ resource: { type } }) => type === 'team' || type === 'organization',
     ],
     ['the action', () => ({ 'filter[action]': 'lock' }), ({ resource: { action } }) => action === 'lock'],
     ['the id of who acted', () => ({ 'filter[actor]': ada.id }), ({ auth }) => auth.accessor_id === ada.id],
-    ['their name', () => ({ 'filter[actor]': ada.username }), ({ auth }) => auth.accessor_id === ada.id],
+    ['the name of who acted', () => ({ 'filter[actor]': ada.username }), ({ auth }) => auth.accessor_id === ada.id],
     [
-      'one by name and one by id',
+      'one actor by name and one by id',
       () => ({ 'filter[actor]': `admin,${ada.id}` }),
       ({ auth }) => auth.accessor_id === ada.id || auth.description === 'admin',
     ],
@@ -79,16 +79,16 @@ describe('filters of the trail', () => {
       }),
       ({ resource: { action }, auth }) => action === 'unlock' && auth.accessor_id === ada.id,
     ],
-    ['nothing that is known', () => ({ 'filter[colour]': 'red', 'filter[actor]': '' }), () => true],
-  ])('ask for %s', async (_, query, condition) => {
-    const wanted = idsWhere(condition);
-    expect(wanted.length).toBeGreaterThan(0);
+    ['no known filter', () => ({ 'filter[colour]': 'red', 'filter[actor]': '' }), () => true],
+  ])('select %s', async (_, query, condition) => {
+    const expected = idsWhere(condition);
+    expect(expected.length).toBeGreaterThan(0);
     const page = await readTrail(reader, query());
-    expect(listIds(page)).toEqual(wanted);
-    expect(page.pagination.total_count).toBe(wanted.length);
+    expect(listIds(page)).toEqual(expected);
+    expect(page.pagination.total_count).toBe(expected.length);
   });
 
-  it('find nothing where nothing matches, and nothing of another organization', async () => {
+  it('return nothing if nothing matches, and nothing of another organization', async () => {
     for (const query of [
       { 'filter[actor]': 'a' },
       { 'filter[actor]': 'ADA' },
@@ -104,37 +104,37 @@ describe('filters of the trail', () => {
     expect(listActions(await readTrail(rival, { 'filter[action]': 'lock' }))).toEqual(['workspace lock']);
   });
 
-  it('fall into pages, and go with since', async () => {
+  it('work with pages and with since', async () => {
     const query = { 'filter[resource-type]': 'workspace', 'page[size]': '3' };
-    const wanted = idsWhere(({ resource: { type } }) => type === 'workspace');
+    const expected = idsWhere(({ resource: { type } }) => type === 'workspace');
     const pages = [];
     for (let next: number | null = 1; next !== null; next = pages.at(-1)?.pagination.next_page ?? null) {
       pages.push(await readTrail(reader, { ...query, 'page[number]': String(next) }));
     }
-    expect(listIds(...pages)).toEqual(wanted);
-    expect(pages).toHaveLength(Math.ceil(wanted.length / 3));
-    const middle = all.find(({ id }) => id === wanted[4]);
+    expect(listIds(...pages)).toEqual(expected);
+    expect(pages).toHaveLength(Math.ceil(expected.length / 3));
+    const middle = all.find(({ id }) => id === expected[4]);
     const since = await readTrail(reader, { ...query, since: middle?.timestamp ?? '' });
-    expect(listIds(since)).toEqual(wanted.slice(0, 3));
+    expect(listIds(since)).toEqual(expected.slice(0, 3));
     expect(since.pagination).toMatchObject({ total_count: 4, total_pages: 2 });
   });
 
-  it('keep their pages where they are while new events come, and show who resumes what is newer', async () => {
+  it('keep pages stable while new events arrive, and add newer entries for readers that resume', async () => {
     const ours = server.as(await makeOrganizationToken(server, 'rival'));
-    const [place] = (await server.get('/api/v2/organizations/rival/workspaces')).body.data;
-    for (const action of ['unlock', 'lock', 'unlock'] as const) await act(server, place.id, action);
+    const [workspace] = (await server.get('/api/v2/organizations/rival/workspaces')).body.data;
+    for (const action of ['unlock', 'lock', 'unlock'] as const) await act(server, workspace.id, action);
     const query = { 'filter[resource-type]': 'workspace', 'page[size]': '2', since: '2026-01-01' };
     const read = (number: number) => readTrail(ours, { ...query, 'page[number]': String(number) });
     const first = await read(1);
-    await act(server, place.id, 'lock');
+    await act(server, workspace.id, 'lock');
     await makeTeam(server, 'rival', 'unasked');
-    const [second, again] = [await read(2), await read(1)];
+    const [second, firstAgain] = [await read(2), await read(1)];
     expect([listActions(first), listActions(second)]).toEqual([
       ['workspace unlock', 'workspace lock'],
       ['workspace unlock', 'workspace lock'],
     ]);
-    expect(listActions(again)).toEqual(['workspace lock', ...listActions(first)]);
-    expect(again.pagination.total_count).toBe(first.pagination.total_count + 1);
+    expect(listActions(firstAgain)).toEqual(['workspace lock', ...listActions(first)]);
+    expect(firstAgain.pagination.total_count).toBe(first.pagination.total_count + 1);
   });
 
   it.each([
@@ -143,15 +143,15 @@ describe('filters of the trail', () => {
     ['filter[actor]', 'x'.repeat(501)],
     ['filter[resource-id]', 'x'.repeat(501)],
     ['until', 'tomorrow'],
-  ])('are a 422 that names %s where it is malformed', async (parameter, value) => {
+  ])('return 422 with the name of %s if it is malformed', async (parameter, value) => {
     const { status, body } = await requestTrail(reader, { [parameter]: value });
     expect(status).toBe(422);
     expect(body.errors[0]).toMatchObject({ status: '422', source: { parameter } });
   });
 });
 
-describe('until', () => {
-  it('shows what is not later than an entry, and that entry too', async () => {
+describe('the until parameter', () => {
+  it('returns entries up to a timestamp, including the entry of that timestamp', async () => {
     for (const [index, { timestamp: until }] of all.entries()) {
       const page = await readTrail(reader, { until });
       expect(listIds(page)).toEqual(all.slice(index).map(({ id }) => id));
@@ -159,7 +159,7 @@ describe('until', () => {
     }
   });
 
-  it('begins a stretch where since ends one: side by side they have every entry once', async () => {
+  it('ends a range where since starts the next one, so that adjacent ranges contain every entry once', async () => {
     const bounds = [
       '2026-01-01',
       ...all
@@ -174,11 +174,11 @@ describe('until', () => {
     expect(listIds(...pages)).toEqual(all.map(({ id }) => id));
   });
 
-  it('knows every form that since knows', async () => {
+  it('accepts every format that since accepts', async () => {
     const second = all[3]?.timestamp.slice(0, 19) ?? '';
-    const wanted = idsWhere(({ timestamp }) => timestamp <= `${second}.999Z`);
+    const expected = idsWhere(({ timestamp }) => timestamp <= `${second}.999Z`);
     for (const until of [second, `${second}Z`, `${second}.999`]) {
-      expect(listIds(await readTrail(reader, { until }))).toEqual(wanted);
+      expect(listIds(await readTrail(reader, { until }))).toEqual(expected);
     }
     expect(await readTrail(reader, { until: '2026-01-01' })).toMatchObject({
       data: [],
@@ -188,7 +188,7 @@ describe('until', () => {
     expect(listIds(await readTrail(reader, { until: '' }))).toHaveLength(all.length);
   });
 
-  it('goes with filters and pages', async () => {
+  it('works with filters and pages', async () => {
     const until = all[2]?.timestamp ?? '';
     const locks = idsWhere(({ timestamp, resource: { action } }) => timestamp <= until && action === 'lock');
     expect(listIds(await readTrail(reader, { until, 'filter[action]': 'lock', 'page[size]': '2', page: '2' }))).toEqual(
@@ -197,8 +197,8 @@ describe('until', () => {
   });
 });
 
-describe('somebody who is called otherwise now', () => {
-  it('is found under both names', async () => {
+describe('filtering by a user who was renamed', () => {
+  it('finds the entries under both names', async () => {
     const bob = await makeMember(server, 'acme', 'bob', [
       (await server.get('/api/v2/organizations/acme/teams')).body.data.find(
         ({ attributes }: any) => attributes.name === 'owners',

@@ -11,43 +11,48 @@ import { selectKeptFrom } from '../retention/entry-retention.queries.js';
 import type { PinnedPagination } from './pagination.js';
 
 /**
- * Where a trail stands, and what of it a question is about: in ordinals, of which each is one look into an index. What
- * is read afterwards are stretches of them.
+ * State of an audit trail and the bounds of a query, as ordinals. Each ordinal takes one index lookup. The entries are
+ * read afterwards, as ranges of ordinals.
  */
 export type TrailWindow = {
-  /** The newest entry's timestamp and ordinal; the epoch and 0 while there is no entry. */
+  /** Timestamp and ordinal of the newest entry; the epoch and 0 if there is no entry. */
   readonly last: Timestamp;
   readonly length: number;
-  /** The first that is still shown; and the first of these that is later than `since`. One past the end where none is. */
+  /**
+   * The first ordinal that retention still shows, and the first of these later than `since`. One past the end if there
+   * is none.
+   */
   readonly retained: number;
   readonly first: number;
-  /** The last that is not later than `until`, and the last not later than the walk's bound; 0 where all are. */
+  /**
+   * The last ordinal not later than `until`, and the last not later than the pinned upper bound; 0 if there is none.
+   */
   readonly until: number;
   readonly pinned: number;
-  /** The cursor's; null where there is none, or no such entry. */
+  /** Ordinal of the cursor; null if there is no cursor or no such entry. */
   readonly cursor: number | null;
-  /** Whether what the cursor names ever happened in this organization, and is told. */
+  /** Whether the id of the cursor is an audited event of this organization. */
   readonly happened: boolean;
-  /** Ids of those who are asked for, by name or by id. */
+  /** Ids of the actors in the filter, who are named by id or by name. */
   readonly accessors: readonly string[];
 };
 
-const selectOrdinalBefore = (moment: Timestamp | null): Sql => sql`coalesce((
+const selectOrdinalBefore = (time: Timestamp | null): Sql => sql`coalesce((
   select e.ordinal from audit_trail_entries e
-   where e.organization = asked.organization and e.timestamp <= ${moment}::timestamptz
+   where e.organization = target.organization and e.timestamp <= ${time}::timestamptz
    order by e.timestamp desc limit 1), 0)`;
 
 const selectFirstOrdinal = (condition: Sql): Sql => sql`coalesce((
   select e.ordinal from audit_trail_entries e
-   where e.organization = asked.organization and ${condition}
+   where e.organization = target.organization and ${condition}
    order by e.timestamp limit 1), t.length + 1)`;
 
-/** Undefined where the organization has no trail. */
+/** Returns undefined if the organization has no audit trail. */
 export const readTrail = async (
   database: Database,
   actor: Actor,
   { organization, since, until, after, filter, now }: TrailQuery,
-  { pagination, untold }: { readonly pagination: PinnedPagination | null; readonly untold: readonly string[] },
+  { pagination, unaudited }: { readonly pagination: PinnedPagination | null; readonly unaudited: readonly string[] },
 ): Promise<TrailWindow | undefined> => {
   const shown = sql`e.timestamp >= ${selectKeptFrom(now)}`;
   const later = since === null ? shown : sql`${shown} and e.timestamp > ${formatTimestamp(since)}`;
@@ -57,45 +62,52 @@ export const readTrail = async (
            ${until === null ? sql`t.length` : selectOrdinalBefore(formatTimestamp(until))} as until,
            ${pagination === null ? sql`t.length` : selectOrdinalBefore(pagination.upper)} as pinned,
            (select e.ordinal from audit_trail_entries e
-             where e.id = ${cursor}::uuid and e.organization = asked.organization) as cursor,
+             where e.id = ${cursor}::uuid and e.organization = target.organization) as cursor,
            exists (select from event_store.events v
-                    where v.id = ${cursor}::uuid and v.organization = asked.organization
-                      and v.type <> all (${untold}::text[])) as happened,
+                    where v.id = ${cursor}::uuid and v.organization = target.organization
+                      and v.type <> all (${unaudited}::text[])) as happened,
            ${filter.actor}::text[] || array(
              select a.accessor from audit_trail_actors a
-              where a.organization = asked.organization and a.name = any (${filter.actor}::text[])) as accessors
-      from (values (${organization})) as asked (organization)
-      left join audit_trails t on t.organization = asked.organization
-      left join audit_trail_settings s on s.organization = asked.organization
+              where a.organization = target.organization and a.name = any (${filter.actor}::text[])) as accessors
+      from (values (${organization})) as target (organization)
+      left join audit_trails t on t.organization = target.organization
+      left join audit_trail_settings s on s.organization = target.organization
      where ${requireCurrentAccess(actor)}`);
   return row?.open ? row : undefined;
 };
 
 type TrailFilter = Pick<TrailQuery, 'organization' | 'filter'>;
 
-/** The caller of a trail is the organization whose token it is. */
+/** Returns the caller for limits on slow reads. The caller of an audit trail is the organization of the token. */
 const getSlowReadCaller = ({ organization }: TrailFilter): { readonly id: string } => ({ id: organization });
 
 const isInRange = ({ from: first, to }: OrdinalRange): Sql => sql`ordinal between ${first} and ${to}`;
 
-/** Their ordinals come from an index, whichever Postgres holds for the best: each has what the others filter by. */
+/**
+ * Returns a condition that an index can evaluate, whichever index Postgres chooses: each contains all columns of the
+ * filter.
+ */
 const selectMatchingOrdinals = (
   { organization, filter }: TrailFilter,
   { accessors }: TrailWindow,
-  stretch: OrdinalRange,
+  range: OrdinalRange,
 ): Sql => {
   const { resourceType, action, actor, resourceId } = filter;
-  const anyOf = (column: keyof typeof COLUMNS, asked: readonly string[], values = asked): readonly Sql[] => {
-    if (asked.length === 0) return [];
+  const anyOf = (
+    column: keyof typeof COLUMNS,
+    filterValues: readonly string[],
+    values = filterValues,
+  ): readonly Sql[] => {
+    if (filterValues.length === 0) return [];
     const [only] = values;
-    // One value is the beginning of an index in which they are in order.
+    // With a single value, the entries are in order in the index.
     return values.length === 1
       ? [sql`${COLUMNS[column]} = ${only}`]
       : [sql`${COLUMNS[column]} = any (${values}::text[])`];
   };
   return sql.and([
     sql`organization = ${organization}`,
-    isInRange(stretch),
+    isInRange(range),
     ...anyOf('resourceType', resourceType),
     ...anyOf('action', action),
     ...anyOf('accessor', actor, [...new Set(accessors)]),
@@ -112,17 +124,17 @@ const COLUMNS = {
 
 type TrailPageRows = { readonly entries: readonly TrailEntry[]; readonly total: number; readonly newer: number };
 
-/** One page, newest first, how many entries all pages have, and how many newer ones stand before the first. */
+/** Returns one page, newest first, the total count, and the number of newer entries before the first page. */
 export const readPage = async (
   database: Database,
-  asked: TrailFilter & { readonly page: PageRequest },
+  query: TrailFilter & { readonly page: PageRequest },
   trail: TrailWindow,
   { pinned, newer }: { readonly pinned: OrdinalRange; readonly newer: number },
 ): Promise<TrailPageRows> => {
-  const { organization, page } = asked;
-  if (isFiltered(asked.filter)) return readMatching(database, asked, trail, { pinned, newer });
+  const { organization, page } = query;
+  if (isFiltered(query.filter)) return readMatching(database, query, trail, { pinned, newer });
   const rows = await database.slowRows<{ entry: TrailEntry }>(
-    getSlowReadCaller(asked),
+    getSlowReadCaller(query),
     sql`
     select entry from audit_trail_entries
      where organization = ${organization} and ${isInRange(computePageRange(pinned, page, newer))}
@@ -131,20 +143,20 @@ export const readPage = async (
   return { entries: rows.map(({ entry }) => entry), total: getRangeLength(pinned), newer };
 };
 
-/** The same of what a filter leaves: how many these are has to be counted, and in pages they have to be passed over. */
+/** Returns a page of filtered entries. They have to be counted, and skipped to find the page. */
 const readMatching = async (
   database: Database,
-  asked: TrailFilter & { readonly page: PageRequest },
+  query: TrailFilter & { readonly page: PageRequest },
   trail: TrailWindow,
   { pinned, newer }: { readonly pinned: OrdinalRange; readonly newer: number },
 ): Promise<TrailPageRows> => {
-  const { organization, page } = asked;
-  const where = selectMatchingOrdinals(asked, trail, { ...pinned, to: pinned.to + newer });
+  const { organization, page } = query;
+  const where = selectMatchingOrdinals(query, trail, { ...pinned, to: pinned.to + newer });
   const size = newer > 0 ? sql`${page.size} + counted.newer` : sql`${page.size}`;
   const rows = await database.slowRows<{ total: number; newer: number; entry: TrailEntry | null }>(
-    getSlowReadCaller(asked),
+    getSlowReadCaller(query),
     sql.unkept(sql`
-      select counted.total, counted.newer, shown.entry
+      select counted.total, counted.newer, page.entry
         from (select count(*) filter (where ordinal <= ${pinned.to}) as total,
                      count(*) filter (where ordinal > ${pinned.to}) as newer
                 from audit_trail_entries where ${where}) counted
@@ -152,8 +164,8 @@ const readMatching = async (
           select e.ordinal, e.entry
             from (select ordinal from audit_trail_entries where ${where}
                    order by ordinal desc limit ${size} offset ${(page.number - 1) * page.size}) found
-            join audit_trail_entries e on e.organization = ${organization} and e.ordinal = found.ordinal) shown on true
-       order by shown.ordinal desc`),
+            join audit_trail_entries e on e.organization = ${organization} and e.ordinal = found.ordinal) page on true
+       order by page.ordinal desc`),
   );
   return {
     entries: rows.flatMap(({ entry }) => entry ?? []),
@@ -162,7 +174,7 @@ const readMatching = async (
   };
 };
 
-/** An entry as a line of text, and its ordinal. */
+/** An entry as a line of JSON, and its ordinal. */
 export type EntryLine = { readonly ordinal: number; readonly line: string };
 
 const ENTRY = sql.raw('e.ordinal, e.entry');
@@ -171,53 +183,56 @@ const LINE_WITHOUT_CLIENT = sql.raw(
   `e.ordinal, (e.entry #- '{request,address}' #- '{request,user_agent}')::text as line`,
 );
 
-/** By their order and a limit: the first of them may have been pruned by now, and then the next ones count. */
+/**
+ * Selects by order and limit instead of exact ordinals: if the first entries have been pruned, the next ones take their
+ * place.
+ */
 const selectNextEntries = (
   columns: Sql,
   { organization, filter }: TrailFilter,
   trail: TrailWindow,
-  stretch: OrdinalRange,
+  range: OrdinalRange,
   limit: number,
 ) =>
   isFiltered(filter)
     ? sql.unkept(sql`
         select ${columns}
-          from (select ordinal from audit_trail_entries where ${selectMatchingOrdinals({ organization, filter }, trail, stretch)}
+          from (select ordinal from audit_trail_entries where ${selectMatchingOrdinals({ organization, filter }, trail, range)}
                  order by ordinal limit ${limit}) found
           join audit_trail_entries e on e.organization = ${organization} and e.ordinal = found.ordinal
          order by e.ordinal`)
     : sql`
         select ${columns} from audit_trail_entries e
-         where organization = ${organization} and ${isInRange(stretch)} order by ordinal limit ${limit}`;
+         where organization = ${organization} and ${isInRange(range)} order by ordinal limit ${limit}`;
 
-/** At most so many of a stretch, oldest first, with their ordinals. */
+/** Returns at most `limit` entries of a range, oldest first. */
 export const readNextEntries = async (
   database: Database,
-  asked: TrailFilter,
+  query: TrailFilter,
   trail: TrailWindow,
-  stretch: OrdinalRange,
+  range: OrdinalRange,
   limit: number,
 ): Promise<NumberedEntry[]> =>
-  getRangeLength(stretch) === 0
+  getRangeLength(range) === 0
     ? []
-    : database.slowRows(getSlowReadCaller(asked), selectNextEntries(ENTRY, asked, trail, stretch, limit));
+    : database.slowRows(getSlowReadCaller(query), selectNextEntries(ENTRY, query, trail, range, limit));
 
-/** The same as JSON that nobody has parsed. */
+/** Returns the same entries as lines of JSON, without parsing them. */
 export const readEntryLines = async (
   database: Database,
-  asked: TrailFilter & EntryVisibility,
+  query: TrailFilter & EntryVisibility,
   trail: TrailWindow,
-  stretch: OrdinalRange,
+  range: OrdinalRange,
   limit: number,
 ): Promise<EntryLine[]> =>
-  getRangeLength(stretch) === 0
+  getRangeLength(range) === 0
     ? []
     : database.slowRows(
-        getSlowReadCaller(asked),
-        selectNextEntries(asked.clientDetails ? LINE : LINE_WITHOUT_CLIENT, asked, trail, stretch, limit),
+        getSlowReadCaller(query),
+        selectNextEntries(query.clientDetails ? LINE : LINE_WITHOUT_CLIENT, query, trail, range, limit),
       );
 
-/** The id of an entry, null where it has been pruned. */
+/** Returns the id of an entry; null if it has been pruned. */
 export const findEntryId = async (
   database: Database,
   organization: string,

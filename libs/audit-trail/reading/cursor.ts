@@ -3,14 +3,17 @@ import type { OrdinalRange } from './ordinal-range.js';
 import type { TrailPagination } from './pagination.js';
 
 export type CursorPosition = {
-  /** The id of the entry whose followers are asked for; empty: from the oldest on; null: nothing is followed. */
+  /** Id of the entry after which to read. Empty: read from the oldest entry. Null: no cursor. */
   readonly after: string | null;
-  /** Its ordinal, null where there is no such entry; and whether it ever was in this organization. */
+  /**
+   * Ordinal of that entry; null if there is no such entry. `happened`: whether it is an audited event of this
+   * organization.
+   */
   readonly cursor: number | null;
   readonly happened: boolean;
-  /** The first entry that is still shown. */
+  /** Ordinal of the first entry that retention still shows. */
   readonly retained: number;
-  /** The first and the last of what else is asked for. */
+  /** First and last ordinal that the other parameters allow. */
   readonly first: number;
   readonly upTo: number;
 };
@@ -19,12 +22,12 @@ const refuse = (detail: string, meta?: Readonly<Record<string, unknown>>): Refus
   new Refusal('unprocessable', [{ detail, parameter: 'after', ...(meta ? { meta } : {}) }]);
 
 export const createEntriesGoneRefusal = (): Refusal =>
-  refuse('Entries after that one are not kept any more. Begin with the oldest that is: after=', { gone: true });
+  refuse('Entries after this one have been deleted. Start with the oldest entry: after=', { gone: true });
 
 /**
- * The stretch that comes after a cursor. A reader who comes so late that entries have gone which it has not seen must be
- * told, or it would take what is left for all there was. Where the cursor alone has become too old nothing is missing: the
- * entry before the first that is shown stays for that (entry-retention.queries.ts).
+ * Returns the range after a cursor. Throws if entries that the reader has not seen were pruned, because otherwise the
+ * reader would take the remaining ones for complete. If only the entry of the cursor has expired, nothing is missing:
+ * pruning leaves the last expired entry for this case (entry-retention.queries.ts).
  */
 export const computeRangeAfter = ({ after, cursor, happened, retained, first, upTo }: CursorPosition): OrdinalRange => {
   if (!after) return { from: first, to: upTo };
@@ -33,24 +36,24 @@ export const computeRangeAfter = ({ after, cursor, happened, retained, first, up
   return { from: Math.max(first, cursor + 1), to: upTo };
 };
 
-/** A cursor's answer is a page of its own: whoever looks for the next page finds none, and goes on at `next_after`. */
+/** Pagination of a response to a cursor: one page without a next page. The reader continues at `next_after`. */
 export type CursorPagination = TrailPagination & {
-  /** Where to go on: what is asked for after this one comes next. Null only where there has been nothing at all. */
+  /** Cursor of the next request. Null only if the audit trail has no entries at all. */
   readonly next_after: string | null;
-  /** Whether something is there by now. */
+  /** Whether more entries exist already. */
   readonly more: boolean;
 };
 
 export const buildCursorPagination = (
   size: number,
-  shown: number,
+  count: number,
   { nextAfter, more }: { readonly nextAfter: string | null; readonly more: boolean },
 ): CursorPagination => ({
   current_page: 1,
   prev_page: null,
   next_page: null,
-  total_pages: shown > 0 ? 1 : 0,
-  total_count: shown,
+  total_pages: count > 0 ? 1 : 0,
+  total_count: count,
   page_size: size,
   next_after: nextAfter,
   more,

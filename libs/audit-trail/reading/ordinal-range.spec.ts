@@ -8,8 +8,8 @@ const numbersIn = ({ from, to }: OrdinalRange): number[] => {
   return numbers;
 };
 
-describe('a stretch of a trail', () => {
-  it('is as long as the entries that it has', () => {
+describe('a range of ordinals', () => {
+  it('has a length, which is never negative', () => {
     expect([
       getRangeLength({ from: 3, to: 5 }),
       getRangeLength({ from: 3, to: 3 }),
@@ -18,22 +18,22 @@ describe('a stretch of a trail', () => {
     expect(getRangeLength({ from: 9, to: 2 })).toBe(0);
   });
 
-  it('falls into pages, newest first, that have each entry once', () => {
+  it('is split into pages, newest first, that contain each ordinal once', () => {
     const cases = fc.tuple(fc.nat({ max: 50 }), fc.integer({ min: -5, max: 50 }), fc.integer({ min: 1, max: 12 }));
     fc.assert(
       fc.property(cases, ([first, length, size]) => {
-        const stretch = { from: first, to: first + length - 1 };
-        const count = Math.ceil(getRangeLength(stretch) / size);
+        const range = { from: first, to: first + length - 1 };
+        const count = Math.ceil(getRangeLength(range) / size);
         const pages = Array.from({ length: count + 2 }, (_, n) =>
-          numbersIn(computePageRange(stretch, { number: n + 1, size }, 0)),
+          numbersIn(computePageRange(range, { number: n + 1, size }, 0)),
         );
-        expect(pages.flat()).toEqual(numbersIn(stretch));
+        expect(pages.flat()).toEqual(numbersIn(range));
         expect(pages.slice(0, -2).every((page, n) => page.length === size || n === count - 1)).toBe(true);
       }),
     );
   });
 
-  it('has what is newer before its first page', () => {
+  it('is preceded by newer entries on its first page', () => {
     const page = { number: 1, size: 3 };
     expect(numbersIn(computePageRange({ from: 2, to: 9 }, page, 2))).toEqual([11, 10, 9, 8, 7]);
     expect(numbersIn(computePageRange({ from: 8, to: 9 }, page, 1))).toEqual([10, 9, 8]);

@@ -1,11 +1,11 @@
-/** Entries of a trail from one ordinal to another, both among them; none where `to` is less. */
+/** Entries of an audit trail between two ordinals, both included; empty if `to` is less than `from`. */
 export type OrdinalRange = { readonly from: number; readonly to: number };
 
 export const getRangeLength = ({ from, to }: OrdinalRange): number => Math.max(0, to - from + 1);
 
 /**
- * The entries of a page, where none is filtered out: ordinals have no gaps, so no entry needs to be counted, nor passed
- * over. Pages are counted down from the end of `pinned`; `newer` ones stand before the first.
+ * Returns the ordinals of an unfiltered page. Ordinals have no gaps, so no entry has to be counted or skipped. Pages
+ * are counted down from the end of `pinned`; `newer` entries precede the first page.
  */
 export const computePageRange = (
   pinned: OrdinalRange,

@@ -15,9 +15,9 @@ const secondsAgo = (seconds: number): string => new Date(NOW.getTime() - seconds
 const LAST = secondsAgo(1);
 const PINNED = secondsAgo(20);
 const pagination: PinnedPagination = { upper: PINNED, startedAt: secondsAgo(10) };
-const anew = { upper: LAST, newer: 0, newPagination: { upper: LAST, startedAt: NOW.toISOString() } };
+const startedNow = { upper: LAST, newer: 0, newPagination: { upper: LAST, startedAt: NOW.toISOString() } };
 
-const view = (asked: Partial<PageViewRequest>) =>
+const view = (request: Partial<PageViewRequest>) =>
   choosePageView({
     page: { number: 1, size: 10 },
     resumes: false,
@@ -25,16 +25,16 @@ const view = (asked: Partial<PageViewRequest>) =>
     last: LAST,
     pagination: null,
     newer: 0,
-    ...asked,
+    ...request,
   });
 
-describe('a walk through the pages', () => {
-  it('begins with page 1, at the newest entry', () => {
-    expect(view({})).toEqual(anew);
-    expect(view({ resumes: true })).toEqual(anew);
+describe('reading pages in order', () => {
+  it('pins the newest entry at page 1', () => {
+    expect(view({})).toEqual(startedNow);
+    expect(view({ resumes: true })).toEqual(startedNow);
   });
 
-  it('goes on from where it began', () => {
+  it('continues from the pinned entry', () => {
     const page = { number: 2, size: 10 };
     expect(view({ page, pagination, newer: 4 })).toEqual({ upper: PINNED, newer: 0, newPagination: null });
     expect(view({ page, pagination, newer: 4, resumes: true })).toEqual({
@@ -44,19 +44,19 @@ describe('a walk through the pages', () => {
     });
   });
 
-  it('begins in the middle for who is there without a beginning', () => {
-    expect(view({ page: { number: 3, size: 10 } })).toEqual(anew);
+  it('pins the newest entry at a later page if nothing is pinned', () => {
+    expect(view({ page: { number: 3, size: 10 } })).toEqual(startedNow);
   });
 
-  it('begins anew with page 1', () => {
-    expect(view({ pagination, newer: 4 })).toEqual(anew);
+  it('pins the newest entry again at page 1', () => {
+    expect(view({ pagination, newer: 4 })).toEqual(startedNow);
   });
 
-  it('shows who resumes what is newer before the pinned first page', () => {
+  it('shows newer entries before the pinned first page to a reader that resumes', () => {
     expect(view({ pagination, newer: 4, resumes: true })).toEqual({ upper: PINNED, newer: 4, newPagination: null });
   });
 
-  it('leaves the newest for later where that would be too much: begun anew, it would lose what is pushed off page 1', () => {
+  it('omits the newest entries if too many precede the first page, because pinning again would lose those pushed off page 1', () => {
     expect(view({ pagination, newer: 10_001, resumes: true })).toEqual({
       upper: PINNED,
       newer: 10_000,
@@ -64,37 +64,40 @@ describe('a walk through the pages', () => {
     });
   });
 
-  it('begins anew after a while, which is no round one, or a poll that follows a broken one would stand astride it', () => {
+  it('pins again after 90 seconds, so that a poll after an interrupted one does not use both bounds', () => {
     const startedAgo = (seconds: number): PinnedPagination => ({ ...pagination, startedAt: secondsAgo(seconds) });
     expect(view({ pagination: startedAgo(61), newer: 4, resumes: true })).toMatchObject({ upper: PINNED });
-    expect(view({ pagination: startedAgo(91), newer: 4, resumes: true })).toEqual(anew);
+    expect(view({ pagination: startedAgo(91), newer: 4, resumes: true })).toEqual(startedNow);
   });
 
-  it('is kept where there is a second page, or where page 1 may be asked for again', () => {
+  it('saves the pinned bound if there is a second page, or if page 1 may be requested again', () => {
     const page = { number: 1, size: 10 };
     expect([10, 11].map((total) => shouldSavePagination({ page, resumes: false }, total))).toEqual([false, true]);
     expect([0, 1].map((total) => shouldSavePagination({ page, resumes: true }, total))).toEqual([false, true]);
   });
 });
 
-describe('a reader who throws page 1 away, and gets all pages side by side, the last one first', () => {
+describe('a reader that discards page 1 and then requests all pages concurrently, last page first', () => {
   const timeOf = (ordinal: number): string => new Date(ordinal).toISOString();
 
-  /** A trail of so many entries, and what this reader gets of it: `wait` lets time go by, and entries come. */
+  /**
+   * Simulates an audit trail with `count` entries and the pages that this reader gets. `wait` lets time pass and
+   * entries arrive.
+   */
   const trailOf = (count: number, size: number) => {
     let [length, ms] = [count, NOW.getTime()];
-    let kept: PinnedPagination | null = null;
+    let saved: PinnedPagination | null = null;
     return {
       wait: (seconds: number, more: number): void => {
         ms += seconds * 1_000;
         length += more;
       },
       page: (number: number) => {
-        const pinned = kept ? Date.parse(kept.upper) : 0;
+        const pinned = saved ? Date.parse(saved.upper) : 0;
         const page = { number, size };
-        const asked = { page, resumes: true, now: new Date(ms), last: timeOf(length), pagination: kept };
-        const { newPagination, newer } = choosePageView({ ...asked, newer: length - pinned });
-        if (newPagination) kept = newPagination;
+        const request = { page, resumes: true, now: new Date(ms), last: timeOf(length), pagination: saved };
+        const { newPagination, newer } = choosePageView({ ...request, newer: length - pinned });
+        if (newPagination) saved = newPagination;
         const all = { from: 1, to: newPagination ? length : pinned };
         return { pages: Math.ceil(all.to / size), entries: computePageRange(all, page, newer) };
       },
@@ -103,7 +106,7 @@ describe('a reader who throws page 1 away, and gets all pages side by side, the 
 
   const more = fc.oneof(fc.nat({ max: 20 }), fc.nat({ max: 12_000 }));
 
-  it('gets everything up to the latest entry it got, though more come meanwhile, and though the poll before broke off', () => {
+  it('receives all entries up to its latest one, even if more arrive meanwhile and the previous poll was interrupted', () => {
     fc.assert(
       fc.property(
         fc.record({ count: fc.integer({ min: 1, max: 3_000 }), size: fc.constantFrom(100, 1_000) }),
@@ -150,12 +153,12 @@ describe('the pagination', () => {
     });
   });
 
-  it('keeps the page as asked past the end, and has no pages of nothing', () => {
+  it('keeps a requested page past the end, and counts no pages without entries', () => {
     expect(buildPagination({ number: 7, size: 10 }, 21, 0)).toMatchObject({ current_page: 7, next_page: null });
     expect(buildPagination({ number: 1, size: 10 }, 0, 0)).toMatchObject({ total_pages: 0, total_count: 0 });
   });
 
-  it('counts what stands before the first page, but makes no page of it', () => {
+  it('counts the entries before the first page, but adds no page for them', () => {
     expect(buildPagination({ number: 1, size: 10 }, 20, 3)).toMatchObject({ total_pages: 2, total_count: 23 });
   });
 });

@@ -1,53 +1,54 @@
 import type { Timestamp } from '#kernel';
 
 /**
- * A reader's walk through the pages of a trail, newest entry first.
+ * How a reader goes through the pages of an audit trail, newest entry first.
  *
- * Pages are counted from an upper bound that is pinned when page 1 is read, so that new entries do not push what a
- * reader has not seen yet across a page's edge. Readers send nothing but `since` and a page number, so the bound is
- * remembered for them (schema audit_trail), in Postgres, for any gateway may get the next page.
+ * Pages are counted from an upper bound that is pinned when page 1 is read, so that new entries do not move unread
+ * entries to another page. Readers send only `since` and a page number, so the server stores the bound (schema
+ * audit_trail), in Postgres, because any gateway may receive the next request.
  *
- *   page 1 ──► pinned ──page 2, 3 …──► pinned ──the hour is over──► forgotten
+ *   page 1 ──► pinned ──page 2, 3 …──► pinned ──after an hour──► deleted
  *     ▲──────────┘ page 1 again
  *
- * Page 1 again, with the same `since`, can mean two things, and nothing in the request tells them apart. A reader begins
- * anew, and must find what was written in between. Or it is Cortex, which reads page 1 to learn how many pages there
- * are, throws its entries away, and reads all pages side by side, the last one first, the first again among them; were
- * that one pinned anew, the entries that new ones push off it would be on none of the pages it gets. So for a while both
- * get the pinned first page whole, and what is newer before it: it may be longer than a page then. Where so much is newer
- * that it would be far too long, the newest are left for the next poll, which asks for what is later than the last it got.
- * Only readers who resume, with `since` and page number, are in that danger; all others get page 1 pinned anew.
+ * Page 1 again with the same `since` has two possible reasons that the request does not distinguish. Either the reader
+ * starts again and needs the entries written in between. Or it is Cortex, which reads page 1 for the number of pages,
+ * discards its entries, and then reads all pages concurrently, last page first and page 1 included. If that request
+ * pinned a new bound, the entries that new ones push off page 1 would be on none of its pages. So for a while both
+ * readers get the complete pinned first page preceded by newer entries; it may be longer than a page then. If there are
+ * too many newer entries, the newest are omitted until the next poll, which asks for entries later than the last one
+ * received. Only readers that resume, with `since` and a page number, have this problem. For all others, page 1 pins a
+ * new bound.
  */
 export type PinnedPagination = { readonly upper: Timestamp; readonly startedAt: Timestamp };
 
-/** Walks are forgotten after this; a page asked for later pins the bound anew. */
+/** Lifetime of a pinned bound. A page that is requested later pins a new bound. */
 export const PAGINATION_LIFETIME_MS = 60 * 60 * 1_000;
 /**
- * Not a whole minute: many readers come once in one. Where their last poll broke off, this one's first question would come
- * just before the end, and its second just after.
+ * Not a full minute, because many readers poll once a minute. After an interrupted poll, the first request of the next
+ * one would come just before the end of the window, and the second just after it.
  */
 const RESUME_WINDOW_MS = 90 * 1_000;
-/** Of newer entries before the first page. */
+/** Maximum number of newer entries before the first page. */
 const MAX_NEWER_ENTRIES = 10_000;
 
 export type PageView = {
-  /** Pages are counted from here. */
+  /** Upper bound from which pages are counted. */
   readonly upper: Timestamp;
-  /** So many entries are shown before the first page: those next to it. */
+  /** Number of newer entries before the first page: the oldest of those newer than the bound. */
   readonly newer: number;
-  /** The walk that begins with this page; null where one goes on. */
+  /** The bound that this page pins; null if it uses a stored one. */
   readonly newPagination: PinnedPagination | null;
 };
 
 export type PageViewRequest = {
   readonly page: { readonly number: number; readonly size: number };
-  /** Both `since` and the page's number were given. */
+  /** Whether the request has both `since` and a page number. */
   readonly resumes: boolean;
   readonly now: Date;
-  /** The newest entry's. */
+  /** Timestamp of the newest entry. */
   readonly last: Timestamp;
   readonly pagination: PinnedPagination | null;
-  /** How many entries are newer than the walk's bound. */
+  /** Number of entries newer than the pinned bound. */
   readonly newer: number;
 };
 
@@ -59,7 +60,10 @@ export const choosePageView = ({ page, resumes, now, last, pagination, newer }: 
   return { upper: last, newer: 0, newPagination: { upper: last, startedAt: now.toISOString() } };
 };
 
-/** Most polls get all there is on one page; of these, only those that resume can be asked for again (see above). */
+/**
+ * Returns whether to store the bound. Most polls fit on one page; of these, only requests that resume may be repeated
+ * (see above).
+ */
 export const shouldSavePagination = (
   { page, resumes }: Pick<PageViewRequest, 'page' | 'resumes'>,
   total: number,
@@ -74,7 +78,10 @@ export type TrailPagination = {
   readonly page_size: number;
 };
 
-/** All keys always, null where there is no such page (clients.md §6). `total` are the entries that pages are made of. */
+/**
+ * Returns all keys, with null if there is no such page (clients.md §6). `total`: number of entries on the pages,
+ * without newer ones.
+ */
 export const buildPagination = (
   { number, size }: PageViewRequest['page'],
   total: number,

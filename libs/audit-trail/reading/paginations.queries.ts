@@ -6,8 +6,8 @@ import type { TrailPageQuery } from './trail-query.filter.js';
 import { PAGINATION_LIFETIME_MS, type PinnedPagination } from './pagination.js';
 
 /**
- * Tells walks apart. An organization has one token of each kind, so kind and organization name the token. The program's
- * name keeps two readers apart that share it.
+ * Identifies a reader. An organization has one token of each kind, so kind and organization identify the token. The
+ * user agent distinguishes two readers that share a token.
  */
 export const computeReaderKey = (actor: Actor, { since, until, filter, page }: TrailPageQuery): Buffer =>
   createHash('sha256')
@@ -16,22 +16,29 @@ export const computeReaderKey = (actor: Actor, { since, until, filter, page }: T
 
 const computeExpiryLimit = (now: Date): string => new Date(now.getTime() - PAGINATION_LIFETIME_MS).toISOString();
 
-/** The reader's walk, where there is one. */
+/** Returns the stored bound of a reader, or null. */
 export const findPagination = async (
   database: Database,
   reader: Buffer,
   now: Date,
 ): Promise<PinnedPagination | null> => {
-  const walk = await database.row<PinnedPagination>(sql`
+  const pagination = await database.row<PinnedPagination>(sql`
     select upper, started_at as "startedAt" from audit_trail.walks
      where reader = ${reader} and started_at > ${computeExpiryLimit(now)}`);
-  return walk ?? null;
+  return pagination ?? null;
 };
 
-/** Committed before the page is answered: the next request may come to another gateway. */
-export const savePagination = async (database: Database, reader: Buffer, walk: PinnedPagination): Promise<void> => {
+/**
+ * Stores the bound of a reader. It must be committed before the response, because another gateway may receive the next
+ * request.
+ */
+export const savePagination = async (
+  database: Database,
+  reader: Buffer,
+  pagination: PinnedPagination,
+): Promise<void> => {
   await database.rows(sql`
-    insert into audit_trail.walks (reader, upper, started_at) values (${reader}, ${walk.upper}, ${walk.startedAt})
+    insert into audit_trail.walks (reader, upper, started_at) values (${reader}, ${pagination.upper}, ${pagination.startedAt})
     on conflict (reader) do update set upper = excluded.upper, started_at = excluded.started_at`);
 };
 

@@ -4,8 +4,8 @@ import { isFiltered, parseTrailEntryFilter, UNFILTERED } from './trail-entry-fil
 
 const parse = (sent: Readonly<Record<string, readonly string[]>>) => parseTrailEntryFilter((name) => sent[name]);
 
-describe('a filter', () => {
-  it('is a list for each of four parameters', () => {
+describe('parsing filters', () => {
+  it('reads a list for each of four parameters', () => {
     const sent = {
       'filter[resource-type]': ['workspace', 'registry_provider'],
       'filter[action]': ['lock'],
@@ -21,7 +21,7 @@ describe('a filter', () => {
     });
   });
 
-  it('asks for nothing where nothing is sent', () => {
+  it('filters nothing if no parameter is sent', () => {
     expect(parse({})).toEqual(UNFILTERED);
     expect([UNFILTERED, { ...UNFILTERED, action: ['lock'] }].map(isFiltered)).toEqual([false, true]);
   });
@@ -34,7 +34,7 @@ describe('a filter', () => {
     ['filter[action]', ['drop table']],
     ['filter[actor]', ['a\nb']],
     ['filter[resource-id]', ['x'.repeat(501)]],
-  ])('refuses %s of %j, by its name', (name, values) => {
+  ])('refuses %s with the values %j and names the parameter', (name, values) => {
     expect(() => parse({ [name]: values })).toThrow(Refusal);
     expect(() => parse({ [name]: values })).toThrow(name);
   });

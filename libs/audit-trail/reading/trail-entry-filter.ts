@@ -1,10 +1,10 @@
 import { Refusal } from '#kernel';
 
-/** What a reader wants to see only; a list that is empty asks for nothing. Of one list any, of all lists together all. */
+/** Filter of entries. An entry must match any value of each list. An empty list matches everything. */
 export type TrailEntryFilter = {
   readonly resourceType: readonly string[];
   readonly action: readonly string[];
-  /** Ids of who acted, or names that they have acted under. */
+  /** Ids of actors, or names under which they have acted. */
   readonly actor: readonly string[];
   readonly resourceId: readonly string[];
 };
@@ -16,7 +16,7 @@ type FilterRule = { readonly parameter: string; readonly form: RegExp; readonly 
 const WORDS = { form: /^[a-z][a-z0-9_-]{0,99}$/, otherwise: 'words such as workspace or team_project' };
 const ANYTHING = { form: /^[^\p{Cc}]{1,500}$/u, otherwise: 'texts of at most 500 characters' };
 
-/** The catalogue's types and actions are not looked up: other services tell of theirs. */
+/** Types and actions are not checked against the catalogue, because other services report entries of their own. */
 const RULES: Readonly<Record<keyof TrailEntryFilter, FilterRule>> = {
   resourceType: { parameter: 'filter[resource-type]', ...WORDS },
   action: { parameter: 'filter[action]', ...WORDS },
@@ -27,7 +27,7 @@ const RULES: Readonly<Record<keyof TrailEntryFilter, FilterRule>> = {
 const createFilterRefusal = (detail: string, parameter: string): Refusal =>
   new Refusal('unprocessable', [{ detail, parameter }]);
 
-/** `valuesOf` gives the values of a parameter's list; undefined where it was not sent, or without any value. */
+/** `valuesOf` returns the values of a list parameter; undefined if the parameter is missing or empty. */
 export const parseTrailEntryFilter = (
   valuesOf: (parameter: string) => readonly string[] | undefined,
 ): TrailEntryFilter => {

@@ -12,54 +12,57 @@ import { shouldSavePagination, buildPagination, choosePageView, type TrailPagina
 
 type TrailPage<T> = { readonly data: readonly T[]; readonly pagination: TrailPagination };
 
-/** Trails in pages: newest first by their number, or oldest first behind a cursor. */
+/** Reads pages of audit trails: newest first by page number, or oldest first after a cursor. */
 @Injectable()
 export class TrailPageReader {
   constructor(
     private readonly store: EventStore,
-    @Inject(ENTRY_VISIBILITY) private readonly showing: EntryVisibility,
+    @Inject(ENTRY_VISIBILITY) private readonly visibility: EntryVisibility,
   ) {}
 
-  async read(question: TrailPageQuery, actor: Actor): Promise<TrailPage<unknown>> {
-    const { data, pagination } = await (question.after === null
-      ? this.numbered(question, actor)
-      : this.following(question, actor));
+  async read(query: TrailPageQuery, actor: Actor): Promise<TrailPage<unknown>> {
+    const { data, pagination } = await (query.after === null
+      ? this.readNumberedPage(query, actor)
+      : this.readPageAfterCursor(query, actor));
     const opened = await this.store.personalDataCipher.openIn(data);
-    return { data: opened.map((entry) => renderEntry(entry, this.showing)), pagination };
+    return { data: opened.map((entry) => renderEntry(entry, this.visibility)), pagination };
   }
 
-  private async numbered(question: TrailPageQuery, actor: Actor): Promise<TrailPage<TrailEntry>> {
+  private async readNumberedPage(query: TrailPageQuery, actor: Actor): Promise<TrailPage<TrailEntry>> {
     const { database } = this.store;
-    const reader = computeReaderKey(actor, question);
+    const reader = computeReaderKey(actor, query);
     const [pagination] = await Promise.all([
-      findPagination(database, reader, question.now),
-      waitForTrail(this.store, question.organization),
+      findPagination(database, reader, query.now),
+      waitForTrail(this.store, query.organization),
     ]);
-    const trail = await loadTrail(this.store, question, actor, pagination);
-    const view = choosePageView({ ...question, pagination, ...trail, newer: trail.length - trail.pinned });
+    const trail = await loadTrail(this.store, query, actor, pagination);
+    const view = choosePageView({ ...query, pagination, ...trail, newer: trail.length - trail.pinned });
     const upper = view.newPagination ? trail.length : trail.pinned;
     const pinned = { from: trail.first, to: Math.min(upper, trail.until) };
     const newer = Math.max(0, Math.min(view.newer, trail.until - pinned.to));
-    const found = await readPage(database, question, trail, { pinned, newer });
-    if (view.newPagination && shouldSavePagination(question, found.total))
+    const page = await readPage(database, query, trail, { pinned, newer });
+    if (view.newPagination && shouldSavePagination(query, page.total))
       await savePagination(database, reader, view.newPagination);
-    return { data: found.entries, pagination: buildPagination(question.page, found.total, found.newer) };
+    return { data: page.entries, pagination: buildPagination(query.page, page.total, page.newer) };
   }
 
-  /** As it happened, and so that nothing that happens later gets in between. */
-  private async following(question: TrailPageQuery, actor: Actor): Promise<TrailPage<TrailEntry>> {
-    const { size } = question.page;
-    const { trail, stretch } = await loadCursorRange(this.store, question, actor);
-    const found = await readNextEntries(this.store.database, question, trail, stretch, size + 1);
-    if (question.after) await refuseGaps(this.store, question, stretch, found);
-    const data = found.slice(0, size).map(({ entry }) => entry);
-    const more = found.length > size;
-    const nextAfter = more ? (data.at(-1)?.id ?? null) : await this.through(question, stretch, data);
+  /** Returns entries in order of their ordinals, so that later entries never come in between. */
+  private async readPageAfterCursor(query: TrailPageQuery, actor: Actor): Promise<TrailPage<TrailEntry>> {
+    const { size } = query.page;
+    const { trail, range } = await loadCursorRange(this.store, query, actor);
+    const entries = await readNextEntries(this.store.database, query, trail, range, size + 1);
+    if (query.after) await refuseGaps(this.store, query, range, entries);
+    const data = entries.slice(0, size).map(({ entry }) => entry);
+    const more = entries.length > size;
+    const nextAfter = more ? (data.at(-1)?.id ?? null) : await this.findNextCursor(query, range, data);
     return { data, pagination: buildCursorPagination(size, data.length, { nextAfter, more }) };
   }
 
-  /** Where there is no more now: past what a filter has left out, or a reader who finds nothing for weeks would be lost. */
-  private async through(
+  /**
+   * Returns the next cursor if there are no more entries now. It moves past entries that the filter excludes; otherwise
+   * the cursor of a reader without matches for weeks would expire.
+   */
+  private async findNextCursor(
     { organization, after }: TrailQuery,
     { from, to }: OrdinalRange,
     entries: readonly TrailEntry[],

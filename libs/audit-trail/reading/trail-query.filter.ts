@@ -3,27 +3,26 @@ import { getListParameter, parsePage, getParameter, type PageRequest, type Query
 import { parseTrailEntryFilter, type TrailEntryFilter } from './trail-entry-filter.js';
 import { parseTrailTimestamp } from './trail-timestamp.js';
 
-/** What a reader asks for. Moments are in milliseconds, null where none was named. */
+/** Query of a reader. Timestamps are in milliseconds, null if not set. */
 export type TrailQuery = {
-  /** `org-…` */
   readonly organization: string;
   readonly since: number | null;
   readonly until: number | null;
   readonly filter: TrailEntryFilter;
-  /** The id of an entry: what comes after it. Empty: from the oldest on. Null: no cursor. */
+  /** Id of the entry after which to read. Empty: read from the oldest entry. Null: no cursor. */
   readonly after: string | null;
   readonly now: Date;
 };
 
-/** Pages, newest entry first. */
+/** Query for a page, newest entry first. */
 export type TrailPageQuery = TrailQuery & {
   readonly page: PageRequest;
-  /** See pagination.ts. */
+  /** Whether the request has both `since` and a page number (see pagination.ts). */
   readonly resumes: boolean;
 };
 
 const MAX_SIZE = 1_000;
-/** parseTrailEntryFilter checks the length of each value. */
+/** Disables the length check, because parseTrailEntryFilter checks the length of each value. */
 const VALUES = { mostCharacters: Number.POSITIVE_INFINITY };
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -52,19 +51,19 @@ export const parseTrailQuery = (query: QueryParameters, organization: string, no
   now,
 });
 
-// Splunk's app says `page`.
+// Splunk's app sends `page`.
 const parsePageNumber = (query: QueryParameters): string | undefined =>
   getParameter(query, 'page[number]') ?? getParameter(query, 'page');
 
-/** Whether somebody has pages in mind, well put or not. */
+/** Returns whether the request has any page parameter, valid or not. */
 export const isPageRequest = (query: QueryParameters): boolean =>
   ['page', 'page[number]', 'page[size]'].some((name) => query[name] !== undefined);
 
-export const parseTrailPageQuery = (query: QueryParameters, question: TrailQuery): TrailPageQuery => {
+export const parseTrailPageQuery = (query: QueryParameters, trailQuery: TrailQuery): TrailPageQuery => {
   const number = parsePageNumber(query);
   const page = parsePage({ ...query, 'page[number]': number }, MAX_SIZE, MAX_SIZE);
-  // Whoever counts on after a cursor would get the same entries again.
-  if (question.after !== null && page.number > 1)
-    throw badRequest('after and a page number exclude each other', 'after');
-  return { ...question, page, resumes: question.since !== null && number !== undefined };
+  // A reader that counts pages after a cursor would get the same entries again.
+  if (trailQuery.after !== null && page.number > 1)
+    throw badRequest('after cannot be combined with a page number', 'after');
+  return { ...trailQuery, page, resumes: trailQuery.since !== null && number !== undefined };
 };

@@ -10,38 +10,39 @@ import type { OrdinalRange } from './ordinal-range.js';
 import { listUnauditedTypes } from '../writing/trail.js';
 import type { PinnedPagination } from './pagination.js';
 
-/** Resolves when the trail of an organization has all that was written before the call. */
+/** Resolves when the audit trail of an organization contains everything that was written before the call. */
 export const waitForTrail = ({ database }: EventStore, organization: string): Promise<void> =>
   waitForFollower(database, AUDIT_TRAIL_FOLLOWER, { organization: sql`${organization}::text` });
 
-/** How the trail stands that is asked about. */
+/** Loads the window of the audit trail for a query. Throws not-found if the organization has no audit trail. */
 export const loadTrail = async (
   store: EventStore,
-  question: TrailQuery,
+  query: TrailQuery,
   actor: Actor,
   pagination: PinnedPagination | null = null,
 ): Promise<TrailWindow> => {
-  // Asked of cursors alone.
-  const untold = question.after ? listUnauditedTypes(store.kinds) : [];
-  const trail = await readTrail(store.database, actor, question, { pagination, untold });
+  // Only needed for cursors.
+  const unaudited = query.after ? listUnauditedTypes(store.kinds) : [];
+  const trail = await readTrail(store.database, actor, query, { pagination, unaudited });
   if (!trail) throw notFound();
-  return { ...trail, accessors: [...trail.accessors, ...(await findActorsByName(store, question))] };
+  return { ...trail, accessors: [...trail.accessors, ...(await findActorsByName(store, query))] };
 };
 
-/** What comes after a cursor, or all of it: oldest first, and up to the last that there is now. */
+/** Returns the range after a cursor, or the complete range, up to the last entry at this time. */
 export const loadCursorRange = async (
   store: EventStore,
-  question: TrailQuery,
+  query: TrailQuery,
   actor: Actor,
-): Promise<{ trail: TrailWindow; stretch: OrdinalRange }> => {
-  await waitForTrail(store, question.organization);
-  const trail = await loadTrail(store, question, actor);
-  return { trail, stretch: computeRangeAfter({ ...question, ...trail, upTo: Math.min(trail.length, trail.until) }) };
+): Promise<{ trail: TrailWindow; range: OrdinalRange }> => {
+  await waitForTrail(store, query.organization);
+  const trail = await loadTrail(store, query, actor);
+  return { trail, range: computeRangeAfter({ ...query, ...trail, upTo: Math.min(trail.length, trail.until) }) };
 };
 
 /**
- * Whoever goes on must have every entry. Trails are pruned from their beginning, so what has been read of a stretch is all
- * there was of it where its first entry is still there afterwards.
+ * Throws if entries at the beginning of a range were pruned before they were read, because a reader that continues must
+ * get every entry. Pruning starts at the oldest entry, so a range was complete if its first entry still exists after
+ * the read.
  */
 export const refuseGaps = async (
   { database }: EventStore,
@@ -49,6 +50,6 @@ export const refuseGaps = async (
   { from, to }: OrdinalRange,
   [first]: readonly { readonly ordinal: number }[],
 ): Promise<void> => {
-  const isWhole = to < from || first?.ordinal === from || (await findEntryId(database, organization, from)) !== null;
-  if (!isWhole) throw createEntriesGoneRefusal();
+  const isComplete = to < from || first?.ordinal === from || (await findEntryId(database, organization, from)) !== null;
+  if (!isComplete) throw createEntriesGoneRefusal();
 };

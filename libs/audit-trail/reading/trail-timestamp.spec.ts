@@ -5,7 +5,7 @@ import { parseTrailTimestamp } from './trail-timestamp.js';
 
 const parsed = (text: string): string => new Date(parseTrailTimestamp('since', text)).toISOString();
 
-describe('a moment', () => {
+describe('parsing a timestamp', () => {
   it.each([
     ['a date', '2026-11-21', '2026-11-21T00:00:00.000Z'],
     ['milliseconds', '2026-11-21T10:41:51.120Z', '2026-11-21T10:41:51.120Z'],
@@ -23,8 +23,8 @@ describe('a moment', () => {
     ['a space for the T', '2026-11-21 10:41:51.120', '2026-11-21T10:41:51.120Z'],
     ['a leap day', '2028-02-29', '2028-02-29T00:00:00.000Z'],
     ['the first century', '0001-01-01T00:00:00.000Z', '0001-01-01T00:00:00.000Z'],
-  ])('takes %s', (_, text, moment) => {
-    expect(parsed(text)).toBe(moment);
+  ])('accepts %s', (_, text, expected) => {
+    expect(parsed(text)).toBe(expected);
   });
 
   it.each([
@@ -50,12 +50,12 @@ describe('a moment', () => {
     expect(() => parseTrailTimestamp('until', text)).toThrow('Until is not a valid ISO 8601 timestamp');
   });
 
-  it('is the entry’s own moment when it is an entry’s timestamp', () => {
+  it("returns the exact time of an entry's timestamp", () => {
     const timestamps = fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true });
     fc.assert(fc.property(timestamps, (date) => parseTrailTimestamp('since', date.toISOString()) === date.getTime()));
   });
 
-  it('either knows a moment or refuses, whatever it is given', () => {
+  it('returns a time or throws a refusal for any text', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         try {

@@ -23,19 +23,19 @@ afterEach(() => {
   clock.offsetMs = 0;
 });
 
-/** Far more than goes into what lies between two programs. */
+/** Adds far more entries than the buffers between two programs can contain. */
 const lengthen = async ({ database }: TestServer, organization: string, entries: number): Promise<void> => {
   for (const statement of buildLongTrail(organization, entries)) await database.rows(statement);
 };
 
-/** All of it is told, and nothing more to come. */
-const makePlace = async (on: TestServer, name: string): Promise<AuditedOrganization> => {
-  const place = await createAuditedOrganization(on, name);
-  await readTrail(place.reader);
-  return place;
+/** Creates an organization and waits until all its entries are written. */
+const newWrittenOrganization = async (on: TestServer, name: string): Promise<AuditedOrganization> => {
+  const audited = await createAuditedOrganization(on, name);
+  await readTrail(audited.reader);
+  return audited;
 };
 
-/** An export whose reader takes its time. */
+/** Opens an export for a reader that decides when to read. */
 const openLines = async (on: TestServer, token: string, query: Readonly<Record<string, string>> = {}) => {
   const stop = new AbortController();
   const answer = await fetch(`${on.url}/api/v2/organization/audit-trail?${new URLSearchParams(query).toString()}`, {
@@ -46,7 +46,10 @@ const openLines = async (on: TestServer, token: string, query: Readonly<Record<s
   return { stop, reader: answer.body.getReader() };
 };
 
-/** All that still comes, without the line that the first piece was cut in; and whether that was all there was. */
+/**
+ * Reads the remaining lines, without the one that the first chunk cut. `isComplete`: whether the response ended
+ * properly.
+ */
 const restOf = async (reader: ReadableStreamDefaultReader<unknown>) => {
   let text = '';
   let isComplete = false;
@@ -57,15 +60,15 @@ const restOf = async (reader: ReadableStreamDefaultReader<unknown>) => {
     }
     isComplete = true;
   } catch {
-    // It was cut off.
+    // The connection was closed early.
   }
   const lines = text.split('\n').slice(1, -1);
   return { isComplete, ids: lines.map((line) => (JSON.parse(line) as { id: string }).id) };
 };
 
-describe('an export', () => {
-  it('is the whole trail, an entry a line, oldest first', async () => {
-    const { id, token } = await makePlace(server, 'mill');
+describe('an export of the audit trail', () => {
+  it('contains the complete audit trail, one entry on each line, oldest first', async () => {
+    const { id, token } = await newWrittenOrganization(server, 'mill');
     await lengthen(server, id, 2_000);
     const lines = await readLines(server, token);
     const pages = [];
@@ -76,8 +79,8 @@ describe('an export', () => {
     expect(lines).toEqual(pages.flatMap(({ data }) => data).toReversed());
   });
 
-  it('takes since, until, filters and a cursor', async () => {
-    const { token } = await makePlace(server, 'barn');
+  it('supports since, until, filters and a cursor', async () => {
+    const { token } = await newWrittenOrganization(server, 'barn');
     const all = await readLines(server, token);
     const [since, until] = [all[1]?.timestamp ?? '', all[4]?.timestamp ?? ''];
     expect(await readLines(server, token, { since, until })).toEqual(all.slice(2, 5));
@@ -87,8 +90,8 @@ describe('an export', () => {
     expect(await readLines(server, token, { since: '2200-01-01' })).toEqual([]);
   });
 
-  it('holds what was written, as soon as that was answered', async () => {
-    const { workspace, token } = await makePlace(server, 'forge');
+  it('contains a change as soon as the request for it has been answered', async () => {
+    const { workspace, token } = await newWrittenOrganization(server, 'forge');
     await act(server, workspace, 'lock');
     expect((await readLines(server, token)).at(-1)?.resource).toMatchObject({ id: workspace, action: 'lock' });
   });
@@ -97,8 +100,8 @@ describe('an export', () => {
     'application/x-ndjson',
     'Application/X-NDJSON; q=0.9, */*',
     'application/json; q=0.5, application/x-ndjson',
-  ])('is what who accepts %s is given', async (accept) => {
-    const { token } = await makePlace(server, `dairy-${accept.length}`);
+  ])('is returned if the client accepts %s', async (accept) => {
+    const { token } = await newWrittenOrganization(server, `dairy-${accept.length}`);
     expect((await readLines(server, token, {}, accept)).length).toBeGreaterThan(3);
   });
 
@@ -114,16 +117,16 @@ describe('an export', () => {
     ['application/x-ndjson', 'page[size]=100'],
     ['application/x-ndjson', 'page=1'],
     ['application/x-ndjson', 'page%5Bnumber%5D=1'],
-  ])('is not what who accepts %j is given, asking for %j', async (accept, query) => {
-    const { token } = await makePlace(server, `orchard-${randomUUID().slice(0, 8)}`);
+  ])('is not returned if the client accepts %j and the query is %j', async (accept, query) => {
+    const { token } = await newWrittenOrganization(server, `orchard-${randomUUID().slice(0, 8)}`);
     const headers = { authorization: `Bearer ${token}`, accept };
     const answer = await fetch(`${server.url}/api/v2/organization/audit-trail?${query}`, { headers });
     expect(answer.headers.get('content-type')).toBe('application/json');
     expect(Object.keys((await answer.json()) as object)).toEqual(['data', 'pagination']);
   });
 
-  it('is refused as everything is here: in JSON', async () => {
-    const { id, token } = await makePlace(server, 'cellar');
+  it('is refused with errors in JSON', async () => {
+    const { id, token } = await newWrittenOrganization(server, 'cellar');
     const refused = async (secret: string | null, query: string): Promise<number> => {
       const headers = {
         accept: 'application/x-ndjson',
@@ -144,15 +147,15 @@ describe('an export', () => {
 });
 
 describe('the reader of an export', () => {
-  it('who is slow is waited for, and gets what was there when it began, each entry once', async () => {
-    const { id, workspace, token } = await makePlace(server, 'slow');
+  it('gets the entries of the start once each, and the server waits if the reader is slow', async () => {
+    const { id, workspace, token } = await newWrittenOrganization(server, 'slow');
     await lengthen(server, id, 25_000);
     const before = await readTrail(server.as(token), { 'page[size]': '1' });
     const { reader } = await openLines(server, token);
     await reader.read();
     const { statements } = server.database.count;
     await readTrail(server.as(token));
-    // Nothing near the 250 that all of it takes has been asked for meanwhile.
+    // Reading the complete audit trail takes 250 statements; the server has stopped far below that.
     expect(server.database.count.statements - statements).toBeLessThan(200);
     await act(server, workspace, 'lock');
     await readTrail(server.as(token));
@@ -165,24 +168,24 @@ describe('the reader of an export', () => {
   it.each([
     ['', {}],
     [', filtered', { 'filter[resource-type]': 'workspace,run' }],
-  ])('who is so slow that what comes next is pruned finds no end of it%s', async (_, query) => {
-    const { id, token } = await makePlace(server, `late-${Object.keys(query).length}`);
+  ])('gets an incomplete response if it is so slow that the next entries are pruned%s', async (_, query) => {
+    const { id, token } = await newWrittenOrganization(server, `late-${Object.keys(query).length}`);
     await lengthen(server, id, 25_000);
     const { reader } = await openLines(server, token, query);
     await reader.read();
-    // All but a hundred are too old.
+    // All entries but a hundred have expired.
     clock.offsetMs = 14 * DAY_MS + 24_900_000;
     await runJobOnce(createPruningJob(server.database, clock));
     const { ids, isComplete } = await restOf(reader);
     expect(isComplete).toBe(false);
-    const left = await readLines(server, token, query);
-    expect(left.length).toBeGreaterThan(0);
-    expect(left.filter((entry) => ids.includes(entry.id))).toEqual([]);
+    const remaining = await readLines(server, token, query);
+    expect(remaining.length).toBeGreaterThan(0);
+    expect(remaining.filter((entry) => ids.includes(entry.id))).toEqual([]);
   });
 
-  it('who goes away leaves nothing behind that a stop would wait for', async () => {
+  it('leaves nothing that delays a shutdown if it disconnects', async () => {
     const own = await startTestServer({ followers: true });
-    const { id, token } = await makePlace(own, 'gone');
+    const { id, token } = await newWrittenOrganization(own, 'gone');
     await lengthen(own, id, 25_000);
     const { stop, reader } = await openLines(own, token);
     await reader.read();
@@ -190,9 +193,9 @@ describe('the reader of an export', () => {
     await expect(own.close()).resolves.toBeUndefined();
   });
 
-  it('finds no end of it where the server is stopped meanwhile', async () => {
+  it('gets an incomplete response if the server stops', async () => {
     const own = await startTestServer({ followers: true });
-    const { id, token } = await makePlace(own, 'stopped');
+    const { id, token } = await newWrittenOrganization(own, 'stopped');
     await lengthen(own, id, 25_000);
     const { reader } = await openLines(own, token);
     await reader.read();
@@ -205,8 +208,8 @@ describe('the reader of an export', () => {
   });
 });
 
-it('an export does not change what other readers are given', async () => {
-  const { token } = await makePlace(server, 'plain');
+it('an export does not change the format that other readers get', async () => {
+  const { token } = await newWrittenOrganization(server, 'plain');
   await readLines(server, token);
   expect((await requestTrail(server.as(token))).headers.get('content-type')).toBe('application/json');
 });

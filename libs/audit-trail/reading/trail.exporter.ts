@@ -8,12 +8,16 @@ import { refuseGaps, loadCursorRange } from './trail-ranges.reader.js';
 import { ENTRY_VISIBILITY, type EntryVisibility } from '../writing/trail-entry.js';
 import type { OrdinalRange } from './ordinal-range.js';
 
-/** So few that their text is no large object to V8, which would stay until the slow kind of garbage collection comes. */
+/**
+ * Few enough that V8 does not allocate their text as a large object, which would stay until the next slow garbage
+ * collection.
+ */
 const LINES_PER_READ = 100;
 
 /**
- * Trails as lines of JSON, of any length. A piece is read when the reader has taken the one before, so that neither a slow
- * one nor a long trail fills the memory; no transaction is open meanwhile, which followers and vacuum would wait for.
+ * Exports audit trails of any length as lines of JSON. It reads the next lines only after the reader has taken the
+ * previous ones, so that slow readers and long audit trails do not fill the memory. No transaction stays open in
+ * between, because followers and vacuum would wait for it.
  */
 @Injectable()
 export class TrailExporter implements OnModuleDestroy {
@@ -21,36 +25,36 @@ export class TrailExporter implements OnModuleDestroy {
 
   constructor(
     private readonly store: EventStore,
-    @Inject(ENTRY_VISIBILITY) private readonly showing: EntryVisibility,
+    @Inject(ENTRY_VISIBILITY) private readonly visibility: EntryVisibility,
   ) {}
 
-  /** The stretch is fixed: what is written meanwhile is not in it, and nothing comes twice. */
-  async start(question: TrailQuery, actor: Actor): Promise<Readable> {
-    const { trail, stretch } = await loadCursorRange(this.store, question, actor);
-    // Texts as they are: as buffers they would lie outside of the heap, where collections come too seldom for them.
-    const lines = Readable.from(this.lines(question, trail, stretch));
+  /** Starts an export of a fixed range, so that entries written meanwhile are excluded and no entry appears twice. */
+  async start(query: TrailQuery, actor: Actor): Promise<Readable> {
+    const { trail, range } = await loadCursorRange(this.store, query, actor);
+    // Strings instead of buffers: buffers are outside the heap, where garbage is collected too rarely.
+    const lines = Readable.from(this.lines(query, trail, range));
     this.open.add(lines);
     lines.once('close', () => this.open.delete(lines));
     return lines;
   }
 
-  /** Readers find that the answer has no end, and so do not take it for all there is. */
+  /** Aborts open exports, so that readers notice an incomplete response. */
   onModuleDestroy(): void {
-    for (const lines of this.open) lines.destroy(new Error('the server is being stopped'));
+    for (const lines of this.open) lines.destroy(new Error('the server is stopping'));
   }
 
-  private async *lines(question: TrailQuery, trail: TrailWindow, { from, to }: OrdinalRange) {
-    const asked = { ...question, ...this.showing };
+  private async *lines(query: TrailQuery, trail: TrailWindow, { from, to }: OrdinalRange) {
+    const lineQuery = { ...query, ...this.visibility };
     for (let next = from, count = LINES_PER_READ; count === LINES_PER_READ;) {
-      const stretch = { from: next, to };
-      const read = await readEntryLines(this.store.database, asked, trail, stretch, LINES_PER_READ);
-      // Entries may be missing only where nobody has asked for what comes before: at the beginning of all that is kept.
-      if (question.after || next > from) await refuseGaps(this.store, question, stretch, read);
+      const range = { from: next, to };
+      const read = await readEntryLines(this.store.database, lineQuery, trail, range, LINES_PER_READ);
+      // Entries may only be missing at the beginning of the audit trail, if the reader did not continue from a cursor.
+      if (query.after || next > from) await refuseGaps(this.store, query, range, read);
       count = read.length;
       next = (read.at(-1)?.ordinal ?? to) + 1;
       const text = await this.store.personalDataCipher.openInText(read.map(({ line }) => `${line}\n`).join(''));
-      // What has waited for the rows knows what waits for the next ones: once the first has grown old, all that came after
-      // it would stay until the slow kind of garbage collection comes, a hundred megabytes later.
+      // Emptied, because each awaited result references the next one. As soon as the first result is in the old
+      // generation, all later ones would stay until the next slow garbage collection, a hundred megabytes later.
       read.length = 0;
       if (text) yield text;
     }

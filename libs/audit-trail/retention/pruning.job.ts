@@ -4,15 +4,16 @@ import { deleteExpiredPaginations } from '../reading/paginations.queries.js';
 import { selectExpiryBounds } from './entry-retention.queries.js';
 
 const EVERY_MS = 10 * 60 * 1_000;
-// Each in a transaction of its own: a long one would hold up all followers, who wait for every transaction that runs.
-const AT_ONCE = 1_000;
+// Each batch is a transaction of its own. A long transaction would delay all followers, which wait for every open
+// transaction.
+const ENTRIES_PER_DELETE = 1_000;
 
 type DueTrail = { readonly organization: string; readonly first: number; readonly bound: number };
 
 /**
- * Removes entries that are past their retention, and forgets walks. Nobody waits for it: what is too old is not shown
- * anyway. So it takes its time: it goes through a trail from its first entry on, a little at a time, and rests as long as
- * each took, on a connection that nobody else waits for.
+ * Deletes expired entries and stored page bounds. It is not urgent, because expired entries are already hidden. So it
+ * deletes small batches from the first entry on, pauses after each as long as the batch took, and uses a connection of
+ * its own.
  */
 export const createPruningJob = (database: Database, clock: Clock): ScheduledJob => ({
   name: 'audit_trail_pruning',
@@ -44,13 +45,14 @@ const prune = async (
   { organization, first, bound }: DueTrail,
   { signal, done }: JobRun,
 ): Promise<void> => {
-  // By where it got to, and not by what is first: until a vacuum, that would be found behind all that was removed.
-  for (let from = first; from < bound && !signal.aborted; from += AT_ONCE) {
+  // Counts ordinals instead of querying for the first entry: until the next vacuum, that query would scan all deleted
+  // rows.
+  for (let from = first; from < bound && !signal.aborted; from += ENTRIES_PER_DELETE) {
     const began = performance.now();
     await session.run(sql`
       delete from audit_trail_entries
-       where organization = ${organization} and ordinal >= ${from} and ordinal < ${Math.min(from + AT_ONCE, bound)}`);
-    done(Math.min(AT_ONCE, bound - from));
-    if (from + AT_ONCE < bound) await pause(performance.now() - began, signal);
+       where organization = ${organization} and ordinal >= ${from} and ordinal < ${Math.min(from + ENTRIES_PER_DELETE, bound)}`);
+    done(Math.min(ENTRIES_PER_DELETE, bound - from));
+    if (from + ENTRIES_PER_DELETE < bound) await pause(performance.now() - began, signal);
   }
 };

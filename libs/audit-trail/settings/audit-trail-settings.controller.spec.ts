@@ -26,12 +26,12 @@ import { auditTrailSettingsDefinition, createAuditTrailDefinition } from '../aud
 import { listActions, DAY_MS, readTrail } from '../spec.js';
 
 let server: TestServer;
-// It only goes ahead: what has been pruned once was too old ever after.
+// Tests only move this clock forwards, because pruned entries never return.
 const clock = new AdjustableClock();
 let number = 0;
 
 beforeAll(async () => {
-  // Some entries are read after years, with tokens from the first day.
+  // Some tests read entries after years with their first token.
   server = await startTestServer({ followers: true, clock, env: { CADASTRE_TOKEN_LIFETIME: 'off' } });
 });
 afterAll(() => server.close());
@@ -40,10 +40,10 @@ const newName = (): string => `kept-${(number += 1)}`;
 const newOrganization = (): Promise<SeededOrganization> => makeOrganization(server, newName());
 
 const path = (organization: string): string => `/api/v2/organizations/${organization}/audit-trail-settings`;
-const keep = (days: unknown): object => resource('audit-trail-settings', { 'retention-days': days });
+const settingsBody = (days: unknown): object => resource('audit-trail-settings', { 'retention-days': days });
 
 const set = async (organization: string, days: number | null, by: ApiTestClient = server): Promise<void> => {
-  const { body } = expectStatus(await by.patch(path(organization), keep(days)), 200);
+  const { body } = expectStatus(await by.patch(path(organization), settingsBody(days)), 200);
   expect(body.data.attributes).toEqual({ 'retention-days': days });
 };
 
@@ -52,14 +52,14 @@ const prune = () => runJobOnce(createPruningJob(server.database, clock));
 const views = (): readonly RebuildableView[] =>
   listViews([auditTrailSettingsDefinition, createAuditTrailDefinition(server.store.kinds)]);
 
-/** The live views are those that the log makes. */
+/** Expects that the live views equal those rebuilt from the log. */
 const expectTrue = async (): Promise<void> => {
   await waitForFollowers(server.store, 'audit_trail');
   for (const view of views()) expect(await verifyView(server.store, view, clock.now())).toEqual([]);
 };
 
-describe('the settings of a trail', () => {
-  it('are fourteen days until an owner says otherwise', async () => {
+describe('the settings of an audit trail', () => {
+  it('keep entries for fourteen days until an owner changes that', async () => {
     const { name, id } = await newOrganization();
     const settings = (days: number | null) => ({
       data: {
@@ -71,7 +71,7 @@ describe('the settings of a trail', () => {
     });
     expect(expectStatus(await server.get(path(name)), 200).body).toEqual(settings(14));
     for (const days of [30, null, 1]) {
-      expect(expectStatus(await server.patch(path(name), keep(days)), 200).body).toEqual(settings(days));
+      expect(expectStatus(await server.patch(path(name), settingsBody(days)), 200).body).toEqual(settings(days));
       expect(expectStatus(await server.get(path(name)), 200).body).toEqual(settings(days));
     }
     expect(expectStatus(await server.patch(path(name), resource('audit-trail-settings')), 200).body).toEqual(
@@ -84,12 +84,15 @@ describe('the settings of a trail', () => {
     [2.5, 'Retention days must be a whole number'],
     [36_501, 'Retention days must be at most 36500, or null'],
     ['14', 'Retention days must be a number'],
-  ])('are never %j days', async (days, detail) => {
+  ])('refuse %j days', async (days, detail) => {
     const { name } = await newOrganization();
-    expect(refusalOf(await server.patch(path(name), keep(days)))).toEqual(['/data/attributes/retention-days', detail]);
+    expect(refusalOf(await server.patch(path(name), settingsBody(days)))).toEqual([
+      '/data/attributes/retention-days',
+      detail,
+    ]);
   });
 
-  it('are told in the trail, where they change', async () => {
+  it('are recorded in the audit trail when they change', async () => {
     const { name, id } = await newOrganization();
     const reader = server.as(await makeOrganizationToken(server, name));
     await set(name, 30);
@@ -104,29 +107,30 @@ describe('the settings of a trail', () => {
     expect(before?.resource.action).not.toBe('update');
   });
 
-  it('are for owners: nobody else sees them, nor learns what would be wrong with theirs', async () => {
+  it('are visible to owners only, and other callers do not learn what is wrong with a request', async () => {
     const { name, ownersTeam } = await newOrganization();
     const owner = await makeMember(server, name, `olga-${number}`, [ownersTeam]);
     const member = await makeMember(server, name, `mia-${number}`, [await makeTeam(server, name, 'plain')]);
     const machine = server.as(await makeOrganizationToken(server, name));
     await set(name, 30, owner);
     const answers = [];
-    for (const api of [member, machine]) answers.push(await api.get(path(name)), await api.patch(path(name), keep(0)));
-    answers.push(await server.get(path('nowhere')), await server.patch(path('nowhere'), keep(30)));
+    for (const api of [member, machine])
+      answers.push(await api.get(path(name)), await api.patch(path(name), settingsBody(0)));
+    answers.push(await server.get(path('nowhere')), await server.patch(path('nowhere'), settingsBody(30)));
     expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(404));
     expectStatus(await server.as(null).get(path(name)), 401);
   });
 
-  it('are not made for an organization that is going', async () => {
+  it('cannot be created in an organization that is deleted during the request', async () => {
     const { name, id } = await newOrganization();
     runBetween(server.store, () => server.delete(`/api/v2/organizations/${name}`));
-    expectStatus(await server.patch(path(name), keep(30)), 404);
+    expectStatus(await server.patch(path(name), settingsBody(30)), 404);
     expect(await server.database.rows(sql`select 1 from audit_trail_settings where organization = ${id}`)).toEqual([]);
   });
 
-  it('of two that are written at once both count, one after the other', async () => {
+  it('are changed one after the other by simultaneous requests', async () => {
     const { name } = await newOrganization();
-    const answers = await Promise.all([20, 30, 40].map((days) => server.patch(path(name), keep(days))));
+    const answers = await Promise.all([20, 30, 40].map((days) => server.patch(path(name), settingsBody(days))));
     for (const answer of answers) expectStatus(answer, 200);
     expect([20, 30, 40]).toContain(
       expectStatus(await server.get(path(name)), 200).body.data.attributes['retention-days'],
@@ -144,7 +148,7 @@ describe('the audit configuration', () => {
   const streaming = 'hcp-audit-log-streaming';
   const off = { enabled: false, 'organization-id': '', 'use-default-organization': false };
 
-  it('has its trail on until an owner disables it, and shows when that was', async () => {
+  it('has recording enabled until an owner disables it, and shows the time of the change', async () => {
     const { name, id } = await newOrganization();
     await waitForFollowers(server.store, 'audit_trail');
     const { data } = expectStatus(await server.get(at(name)), 200).body;
@@ -185,7 +189,7 @@ describe('the audit configuration', () => {
     });
   });
 
-  it('stops the trail, which keeps its entries and records each change of its settings', async () => {
+  it('stops recording, keeps existing entries, and still records changes of the settings', async () => {
     const { name, workspace, reader } = await createAuditedOrganization(server, newName());
     const before = listActions(await readTrail(reader));
     expectStatus(await enable(name, false), 200);
@@ -207,7 +211,7 @@ describe('the audit configuration', () => {
     await expectTrue();
   });
 
-  it('is tested by an entry, whose request is the answer', async () => {
+  it('can be tested with an entry whose request id is returned', async () => {
     const { name, id, reader } = await createAuditedOrganization(server, newName());
     const answer = expectStatus(await server.post(at(name, '/test')), 200);
     expect(answer.headers.get('content-type')).toBe('application/json');
@@ -237,14 +241,14 @@ describe('the audit configuration', () => {
       `/${streaming}/use-default-organization`,
       /is not supported: HCP is a service of the vendor/,
     ],
-  ])('is never %j', async (attributes, pointer, detail) => {
+  ])('refuses %j', async (attributes, pointer, detail) => {
     const { name } = await newOrganization();
     const refused = await server.patch(at(name), configuration({ 'audit-trails': { enabled: false }, ...attributes }));
     expect(refusalOf(refused)).toEqual([`/data/attributes${pointer}`, expect.stringMatching(detail)]);
     expect((await server.get(at(name))).body.data.attributes['audit-trails']).toEqual({ enabled: true });
   });
 
-  it('is for owners only', async () => {
+  it('is visible to owners only', async () => {
     const { name, ownersTeam } = await newOrganization();
     const owner = await makeMember(server, name, `otto-${number}`, [ownersTeam]);
     const member = await makeMember(server, name, `mona-${number}`, [await makeTeam(server, name, 'plain')]);
@@ -257,12 +261,12 @@ describe('the audit configuration', () => {
   });
 });
 
-describe('entries are kept', () => {
-  const makePlace = (): Promise<AuditedOrganization> => createAuditedOrganization(server, newName());
+describe('retention of entries', () => {
+  const newAuditedOrganization = (): Promise<AuditedOrganization> => createAuditedOrganization(server, newName());
   const count = async (reader: ApiTestClient): Promise<number> => (await readTrail(reader)).pagination.total_count;
 
-  it('for longer, or for ever, pruned or not', async () => {
-    const { name, reader } = await makePlace();
+  it('can be longer, or unlimited, before and after pruning', async () => {
+    const { name, reader } = await newAuditedOrganization();
     await set(name, 30);
     const all = await count(reader);
     for (const [days, expected] of [
@@ -275,17 +279,17 @@ describe('entries are kept', () => {
       expect(await count(reader)).toBe(expected);
       await expectTrue();
     }
-    const other = await makePlace();
-    await set(other.name, null);
-    const whole = await count(other.reader);
+    const unlimited = await newAuditedOrganization();
+    await set(unlimited.name, null);
+    const total = await count(unlimited.reader);
     clock.offsetMs += 4_000 * DAY_MS;
     await prune();
-    expect(await count(other.reader)).toBe(whole);
+    expect(await count(unlimited.reader)).toBe(total);
     await expectTrue();
   });
 
-  it('for a shorter time, from the next question on', async () => {
-    const { name, workspace, reader } = await makePlace();
+  it('can be shorter, from the next request on', async () => {
+    const { name, workspace, reader } = await newAuditedOrganization();
     clock.offsetMs += 2 * DAY_MS;
     await act(server, workspace, 'lock');
     expect(await count(reader)).toBeGreaterThan(1);
@@ -296,39 +300,39 @@ describe('entries are kept', () => {
     await expectTrue();
   });
 
-  it('for longer only where they still were kept: what was too old once does not come back, not by a rebuild either', async () => {
-    const { name, workspace, reader } = await makePlace();
+  it('can be extended only for entries that have not expired, even after a rebuild', async () => {
+    const { name, workspace, reader } = await newAuditedOrganization();
     clock.offsetMs += 20 * DAY_MS;
     await act(server, workspace, 'lock');
     await set(name, null);
-    const left = ['organization update', 'workspace lock'];
-    expect(listActions(await readTrail(reader))).toEqual(left);
+    const remaining = ['organization update', 'workspace lock'];
+    expect(listActions(await readTrail(reader))).toEqual(remaining);
     await prune();
     await expectTrue();
     for (const view of views()) await rebuildView(server.store, view);
-    expect(listActions(await readTrail(reader))).toEqual(left);
+    expect(listActions(await readTrail(reader))).toEqual(remaining);
     await prune();
     await expectTrue();
   });
 
-  it('for fourteen days after their organization is gone, whatever it wanted', async () => {
+  it('is fourteen days after the organization is deleted, whatever its settings were', async () => {
     const { name, id } = await newOrganization();
     await set(name, null);
     expectStatus(await server.delete(`/api/v2/organizations/${name}`), 204);
     await waitForFollowers(server.store, 'audit_trail');
-    const kept = async () =>
+    const countStored = async () =>
       (await server.database.rows(sql`select 1 from audit_trail_entries where organization = ${id}`)).length;
     clock.offsetMs += 13 * DAY_MS;
     await prune();
-    expect(await kept()).toBeGreaterThan(3);
+    expect(await countStored()).toBeGreaterThan(3);
     clock.offsetMs += 2 * DAY_MS;
     await prune();
-    expect(await kept()).toBe(1);
+    expect(await countStored()).toBe(1);
     await expectTrue();
   });
 
-  it('by each organization for as long as it wants', async () => {
-    const [long, short] = [await makePlace(), await makePlace()];
+  it('is separate for each organization', async () => {
+    const [long, short] = [await newAuditedOrganization(), await newAuditedOrganization()];
     await set(long.name, 90);
     await set(short.name, 2);
     const all = await count(long.reader);

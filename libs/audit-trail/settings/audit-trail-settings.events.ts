@@ -2,7 +2,10 @@ import { z } from 'zod';
 import type { EventKinds, RecordedEvent } from '#kernel';
 import type { TrailSettingsEvent } from './audit-trail-settings.js';
 
-/** The catalogue has no word for the trail's settings (contract §6): to readers they are settings of the organization. */
+/**
+ * Returns the organization, because the contract's catalogue (§6) has no such resource. Readers see an update of the
+ * organization.
+ */
 const getOrganizationId = (_: unknown, { organization, stream }: RecordedEvent): string => organization ?? stream;
 
 const defineSwitchEvent = (isOn: boolean) =>

@@ -1,7 +1,7 @@
 import { sql, type Projection, type Sql, type Timestamp, type OrganizationDeleted } from '#kernel';
 import { DEFAULT_RETENTION_DAYS, type TrailSettingsEvent } from './audit-trail-settings.js';
 
-/** What has become too old under the settings until now stays so: it may have been pruned. */
+/** Entries that expired under the previous settings stay expired, because they may have been pruned. */
 const selectKeptFrom = (time: Timestamp): Sql =>
   sql`greatest(s.kept_from, ${time}::timestamptz - 24 * s.retention_days * interval '1 hour')`;
 
@@ -16,8 +16,8 @@ export const auditTrailSettings: Projection<RetentionChanged | OrganizationDelet
       values (${organization}, ${retentionDays}, ${time}::timestamptz - ${24 * DEFAULT_RETENTION_DAYS} * interval '1 hour')
       on conflict (organization) do update
         set retention_days = excluded.retention_days, kept_from = ${selectKeptFrom(time)}`,
-    // Nobody reads the trail any more, and nobody could say when to let go of what is kept for ever. The row stays as the
-    // trail's own does: without it, what is pruned already would count as kept again.
+    // After the deletion nobody can read the audit trail or change its retention, so entries are no longer kept for
+    // ever. The row stays, like that of the audit trail; without it, pruned entries would count as existing again.
     OrganizationDeleted: (_, { stream, time }) => sql`
       update audit_trail_settings s set retention_days = ${DEFAULT_RETENTION_DAYS}, kept_from = ${selectKeptFrom(time)}
        where organization = ${stream}`,

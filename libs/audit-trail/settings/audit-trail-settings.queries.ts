@@ -7,10 +7,9 @@ import { toTrailSettingsStream } from './audit-trail-settings.js';
 import { retentionDays } from '../retention/entry-retention.queries.js';
 
 export type TrailSettingsRow = {
-  /** `org-…` */
   readonly organization: string;
   readonly organizationName: string;
-  /** Null: for ever. */
+  /** Days for which entries are kept; null for ever. */
   readonly retentionDays: number | null;
 };
 
@@ -34,7 +33,7 @@ export type TrailSettingsForCommand = {
   readonly featureSet: FeatureSet;
   readonly stream: string;
   readonly snapshot: StreamSnapshot | null;
-  /** The organization, which may be about to go. */
+  /** Version of the organization, which another request may delete. */
   readonly preconditions: readonly StreamVersion[];
 };
 

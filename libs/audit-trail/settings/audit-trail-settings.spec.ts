@@ -13,17 +13,17 @@ const enabled = { type: 'AuditTrailEnabled', data: {} } as const;
 const disabled = { type: 'AuditTrailDisabled', data: {} } as const;
 const test = { type: 'TestAuditTrail', data: {} } as const;
 
-describe('the settings of a trail', () => {
-  it.each([1, 90, 36_500, null])('keep entries for %j days', (days) =>
+describe('decisions about the settings of an audit trail', () => {
+  it.each([1, 90, 36_500, null])('accept a retention of %j days', (days) =>
     given().when(change(days)).yields(changed(days)),
   );
 
-  it('are fourteen days before anybody says so', () => {
+  it('default to fourteen days', () => {
     given().when(change(14)).yields();
     given(changed(30)).when(change(14)).yields(changed(14));
   });
 
-  it('change nothing where it is so already', () => {
+  it('yield no event if nothing changes', () => {
     given(changed(null)).when(change(null)).yields();
     given(changed(null), changed(30)).when(change(30)).yields();
   });
@@ -33,15 +33,15 @@ describe('the settings of a trail', () => {
     [-3, 'greater than 0'],
     [1.5, 'a whole number'],
     [36_501, 'at most 36500, or null'],
-  ])('are never %j days', (days, detail) => {
+  ])('refuse a retention of %j days', (days, detail) => {
     given().when(change(days)).refuses('unprocessable', detail);
   });
 
-  it('are a stream of the organization’s own', () => {
+  it('use one stream for each organization', () => {
     expect(toTrailSettingsStream('org-7hGt3KmPq9RsVw2X')).toBe('atrail-7hGt3KmPq9RsVw2X');
   });
 
-  it('enable the trail until an owner disables it', () => {
+  it('enable recording until an owner disables it', () => {
     given().when(enable(true)).yields();
     given().when(enable(false)).yields(disabled);
     given(disabled).when(enable(false)).yields();
@@ -49,7 +49,7 @@ describe('the settings of a trail', () => {
     given(disabled, enabled).when(change(14)).yields();
   });
 
-  it('refuse a test while the trail is disabled', () => {
+  it('refuse a test while recording is disabled', () => {
     given().when(test).yields({ type: 'AuditTrailTested', data: {} });
     given(disabled).when(test).refuses('conflict', 'is disabled');
   });

@@ -1,10 +1,9 @@
 import { conflict, unprocessable, type Decider, type Message } from '#kernel';
 
-/** The settings of an organization's trail. Organizations that never changed a setting have the defaults. */
+/** The settings of an organization's audit trail. Organizations that never changed a setting have the defaults. */
 export type TrailSettingsState = {
-  /** For how many days entries are kept; null: for ever. The contract has the default (§8). */
+  /** Days for which entries are kept; null for ever. The contract defines the default (§8). */
   readonly retentionDays: number | null;
-  /** Whether entries are recorded. */
   readonly enabled: boolean;
 };
 
@@ -21,7 +20,7 @@ export type TrailSettingsCommand =
   | Message<'TestAuditTrail', Record<never, never>>;
 
 export const DEFAULT_RETENTION_DAYS = 14;
-/** A hundred years: for longer there is null. */
+/** A hundred years. Use null for longer. */
 const MAX_RETENTION_DAYS = 36_500;
 
 const ATTRIBUTE = 'retention-days';
@@ -60,5 +59,5 @@ export const trailSettings: Decider<TrailSettingsState, TrailSettingsCommand, Tr
   },
 };
 
-/** Their stream: an organization, `org-…`, has one, and needs nobody to make it. */
+/** Returns the stream of an organization's settings. No command has to create it. */
 export const toTrailSettingsStream = (organization: string): string => organization.replace(/^org-/, 'atrail-');

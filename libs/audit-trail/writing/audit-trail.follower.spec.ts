@@ -17,13 +17,13 @@ const clock = new AdjustableClock();
 
 beforeAll(async () => {
   server = await startTestServer({ followers: true, clock });
-  const [found] = listViews([createAuditTrailDefinition(server.store.kinds)]);
-  if (!found) throw new Error('the audit trail is no view');
-  view = found;
+  const [auditTrailView] = listViews([createAuditTrailDefinition(server.store.kinds)]);
+  if (!auditTrailView) throw new Error('the audit trail has no view');
+  view = auditTrailView;
 });
 afterAll(() => server.close());
 
-/** How many entries a round of the chore removes. */
+/** Runs one round of the pruning job. Returns how many entries it deleted. */
 const prune = () => runJobOnce(createPruningJob(server.database, clock));
 
 const stored = () => server.database.rows(sql`select * from audit_trail_entries order by organization, timestamp`);
@@ -36,7 +36,7 @@ const context = {
   causation: null,
 } as const;
 
-/** Far more than a batch, all of one moment. */
+/** Appends far more events than a batch contains, all with the same time. */
 const tagOften = async (organization: string, workspace: string): Promise<void> => {
   const events: Message[] = Array.from({ length: 1_200 }, () => ({
     type: 'WorkspaceUntagged',
@@ -45,8 +45,8 @@ const tagOften = async (organization: string, workspace: string): Promise<void> 
   await server.store.append([{ stream: workspace, organization, expected: 'any', events }], context);
 };
 
-describe('the audit trail’s view', () => {
-  it('has each event of the log once, and rebuilt it is the same, timestamps and all', async () => {
+describe('the view of the audit trail', () => {
+  it('contains each event of the log once, and equals the rebuilt view including timestamps', async () => {
     const { id, workspace } = await createAuditedOrganization(server, 'mill');
     await tagOften(id, workspace);
     await makeOrganization(server, 'barn');
@@ -60,7 +60,7 @@ describe('the audit trail’s view', () => {
     expect(await verifyView(server.store, view, clock.now())).toEqual([]);
   });
 
-  it('knows the names of who has acted, where these are not their ids', async () => {
+  it('stores the names of actors whose names differ from their ids', async () => {
     const { id, workspace, reader } = await createAuditedOrganization(server, 'kiln');
     for (const accessor of [
       { id: 'run-1', type: 'runs', name: 'run-1' },
@@ -83,7 +83,7 @@ describe('the audit trail’s view', () => {
       expect((await readTrail(reader, { 'filter[actor]': actor })).data).toHaveLength(1);
   });
 
-  it('goes on after a rebuild where it was', async () => {
+  it('continues after a rebuild where it was', async () => {
     const { workspace, reader } = await createAuditedOrganization(server, 'forge');
     const before = listIds(await readTrail(reader));
     await rebuildView(server.store, view);
@@ -91,7 +91,7 @@ describe('the audit trail’s view', () => {
     expect(listIds(await readTrail(reader)).slice(1)).toEqual(before);
   });
 
-  it('is found out when somebody changes an entry', async () => {
+  it('shows a difference if somebody changed an entry', async () => {
     await waitForFollowers(server.store, 'audit_trail');
     const where = sql`where entry -> 'resource' ->> 'type' = 'organization'`;
     await server.database.rows(sql`update audit_trail_entries set entry = entry - 'auth' ${where}`);
@@ -101,7 +101,7 @@ describe('the audit trail’s view', () => {
     expect(await verifyView(server.store, view, clock.now())).toEqual([]);
   });
 
-  it('loses what is too old to the pruner, and only that; the log keeps it, the trail’s time goes on', async () => {
+  it('loses only expired entries to the pruning job; the log keeps their events and timestamps still increase', async () => {
     const { workspace, reader } = await createAuditedOrganization(server, 'dairy');
     await readTrail(reader);
     expect(await prune()).toBe(0);
@@ -111,29 +111,29 @@ describe('the audit trail’s view', () => {
     await act(server, workspace, 'lock');
     await readTrail(reader);
     expect(await verifyView(server.store, view, clock.now())).toEqual([]);
-    // The last of each trail that is too old stays, unseen: a cursor may stand there.
+    // The last expired entry of each audit trail stays hidden but stored, because a cursor may refer to it.
     expect(await prune()).toBe(old - trails);
     expect(listActions(await readTrail(reader))).toEqual(['workspace lock']);
     expect(await stored()).toHaveLength(trails + 1);
     expect(await verifyView(server.store, view, clock.now())).toEqual([]);
-    // Even a clock that is set back does not set the trail back.
+    // Timestamps increase even if the clock is set back.
     clock.offsetMs = 0;
     await act(server, workspace, 'unlock');
     clock.offsetMs = 14.5 * DAY_MS;
     const [unlocked, locked] = (await readTrail(reader)).data;
     const next = Date.parse(locked?.timestamp ?? '') + 1;
-    // No entry is of a whole second.
+    // No timestamp is a full second.
     expect(Date.parse(unlocked?.timestamp ?? '')).toBe(next % 1_000 === 0 ? next + 1 : next);
   });
 
-  it('is pruned by a chore, which forgets the walks of readers who have gone, too', async () => {
+  it('is pruned by a job, which also deletes stored page bounds of readers', async () => {
     const { reader } = await createAuditedOrganization(server, 'orchard');
     await readTrail(reader, { 'page[size]': '1' });
-    const walks = () => server.database.rows(sql`select 1 from audit_trail.walks`);
-    expect(await walks()).not.toEqual([]);
+    const storedBounds = () => server.database.rows(sql`select 1 from audit_trail.walks`);
+    expect(await storedBounds()).not.toEqual([]);
     clock.offsetMs += 15 * DAY_MS;
     await prune();
-    expect(await walks()).toEqual([]);
+    expect(await storedBounds()).toEqual([]);
     expect(await prune()).toBe(0);
   });
 });

@@ -23,8 +23,9 @@ const TRAIL_TRANSITIONS: HandlersByType<OrganizationEvent | TrailSettingsEvent, 
     return trailBegins === 'with_change' ? 'begin' : 'open';
   },
   OrganizationTokenTtlPoliciesChanged: () => null,
-  // Its tokens go with it, so nobody reads its entries any more; they stay until they are too old, the one that tells
-  // who deleted it among them. Its row in audit_trails stays for good: a trail never begins its time anew.
+  // Tokens of the organization are deleted too, so nobody reads its entries any more. Entries stay until they expire,
+  // including the one of the deletion. The row in audit_trails is never deleted, so that timestamps of an audit trail
+  // never start again.
   OrganizationDeleted: () => 'close',
   AuditTrailEnabled: () => 'enable',
   AuditTrailDisabled: () => 'disable',
@@ -33,19 +34,23 @@ const TRAIL_TRANSITIONS: HandlersByType<OrganizationEvent | TrailSettingsEvent, 
 };
 
 const getTrailTransition = ({ type, data }: RecordedEvent): TrailTransition | null => {
-  const turn = (TRAIL_TRANSITIONS as Readonly<Record<string, ((data: unknown) => TrailTransition | null) | undefined>>)[
-    type
-  ];
-  return turn?.(data) ?? null;
+  const transition = (
+    TRAIL_TRANSITIONS as Readonly<Record<string, ((data: unknown) => TrailTransition | null) | undefined>>
+  )[type];
+  return transition?.(data) ?? null;
 };
 
 type TrailRow = TrailState & { readonly organization: string };
 
-/** Turns the events of entitled organizations into entries. Four statements a batch, however many events it has. */
+/**
+ * Creates the follower that turns events of entitled organizations into entries. It takes four statements for a batch
+ * of any size.
+ */
 export const createAuditTrailFollower = (registry: EventRegistry): Follower => ({
   name: AUDIT_TRAIL_FOLLOWER,
   batch: 500,
-  // Who forgets a person empties their entries with it; readers open what is left (trail-pages.reader.ts, trail.exporter.ts).
+  // Erasing a person also clears their data in entries. Readers decrypt the rest (trail-pages.reader.ts,
+  // trail.exporter.ts).
   keepEncrypted: true,
   tables: ['audit_trail_entries', 'audit_trail_actors', 'audit_trails'],
   growing: ['audit_trail_entries'],
@@ -75,12 +80,12 @@ const insertEntries = (entries: readonly NumberedEntry[]): Sql => sql`
          lateral (select entry -> 'auth' as auth, entry -> 'resource' as resource) parts`;
 
 /**
- * Who has acted under a name of their own, not their id, as tokens of runs do: these are found by it. They are few, and
- * nearly all of them known; then nothing is written.
+ * Inserts actors whose name differs from their id, so that filters find them by name; names of run tokens equal their
+ * ids. There are few actors, and nearly all exist already, in which case nothing is written.
  */
 const insertActors = (entries: readonly NumberedEntry[]): Sql => {
-  const named = entries.map(({ entry }) => toActorRow(entry)).filter(({ name, accessor }) => name !== accessor);
-  const actors = new Map(named.map((actor) => [sql.json(actor), actor]));
+  const namedActors = entries.map(({ entry }) => toActorRow(entry)).filter(({ name, accessor }) => name !== accessor);
+  const actors = new Map(namedActors.map((actor) => [sql.json(actor), actor]));
   return sql`
     insert into audit_trail_actors (organization, name, accessor)
     select organization, name, accessor

@@ -18,7 +18,7 @@ const statementsOf = (text: string): readonly Sql[] =>
 const migration = async (name: string): Promise<readonly Sql[]> =>
   statementsOf(await readFile(join(import.meta.dirname, '../sql', `${name}.sql`), 'utf8'));
 
-it('what was told before entries had ordinals and columns is as if it were told now', async () => {
+it('entries from before ordinals and columns existed are migrated to the same rows as new ones', async () => {
   const server = await startTestServer({ followers: true });
   const session = await server.database.session();
   try {
@@ -40,7 +40,7 @@ it('what was told before entries had ordinals and columns is as if it were told 
     for (const name of ['002_reading', '003_configuration'])
       for (const statement of await migration(name)) await session.run(statement);
     const [view] = listViews([createAuditTrailDefinition(server.store.kinds)]);
-    if (!view) throw new Error('the audit trail is no view');
+    if (!view) throw new Error('the audit trail has no view');
     expect(await verifyView(server.store, view, new Date())).toEqual([]);
   } finally {
     await session.close();

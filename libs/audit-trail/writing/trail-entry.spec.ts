@@ -26,8 +26,8 @@ const event = {
 type Lit = { readonly lamp: string; readonly bright: boolean };
 const rowOf = (row: AuditMapping<Lit>): AuditMapping<never> => row as unknown as AuditMapping<never>;
 
-describe('an entry of the trail', () => {
-  it('has every field of the contract, where the request came from, and nothing else of the event', () => {
+describe('an entry of the audit trail', () => {
+  it('has every field of the contract, address and user agent of the request, and no other data of the event', () => {
     expect(createEntry(event, rowOf({ resource: 'room', action: 'light' }), '2026-11-21T10:41:51.999Z')).toEqual({
       id: event.id,
       version: '0',
@@ -45,7 +45,7 @@ describe('an entry of the trail', () => {
     });
   });
 
-  it('takes action, resource id and meta from the data where the row says so', () => {
+  it('takes action, resource id and meta from the data if the mapping defines them', () => {
     const row = rowOf({
       resource: 'lamp',
       action: ({ bright }) => (bright ? 'brighten' : 'dim'),
@@ -60,7 +60,7 @@ describe('an entry of the trail', () => {
     });
   });
 
-  it('has null where the system acted without a request', () => {
+  it('has null fields if the system acted without a request', () => {
     const context = {
       ...event.context,
       auth: 'System',
@@ -74,7 +74,7 @@ describe('an entry of the trail', () => {
     });
   });
 
-  it('is shown with what is known of the client, or without', () => {
+  it('is rendered with or without details of the client', () => {
     const entry = createEntry(event, rowOf({ resource: 'room', action: 'light' }), event.time);
     expect(renderEntry(entry, { clientDetails: true })).toEqual(entry);
     expect(renderEntry(entry, { clientDetails: false })).toEqual({ ...entry, request: { id: entry.request.id } });

@@ -1,10 +1,10 @@
 import { describeAuditEvent, type AuditMapping, type EventContext, type RecordedEvent, type Timestamp } from '#kernel';
 
-/** One entry of a trail, as it is stored and as it is answered (contract §2.5). */
+/** One entry of an audit trail, as stored and as returned (contract §2.5). */
 export type TrailEntry = {
-  /** The event's id, and the CloudEvent's. */
+  /** Id of the event and of the CloudEvent. */
   readonly id: string;
-  /** Of this schema. A string: a number breaks the decoders of clients in use (clients.md §1). */
+  /** Version of this schema. A string, because a number breaks decoders of existing clients (clients.md §1). */
   readonly version: '0';
   readonly type: 'Resource';
   readonly timestamp: Timestamp;
@@ -17,7 +17,9 @@ export type TrailEntry = {
   };
   readonly request: {
     readonly id: string | null;
-    /** The client's, null where nobody has asked over the network, or it did not say. */
+    /**
+     * Address and user agent of the client; null if the request did not come over the network or did not contain them.
+     */
     readonly address: string | null;
     readonly user_agent: string | null;
   };
@@ -30,16 +32,19 @@ export type TrailEntry = {
   };
 };
 
-/** An event that belongs to an organization; only these have a place in a trail. */
+/** An event of an organization. Only these events can have entries. */
 export type OrganizationScopedEvent = RecordedEvent & { readonly organization: string };
 
-/** How an event is told in its organization's trail. The timestamp is the trail's, not the event's: see trail.ts. */
+/**
+ * Creates the entry of an event in its organization's audit trail. The timestamp is that of the audit trail, not of the
+ * event (see trail.ts).
+ */
 export const createEntry = (
   event: OrganizationScopedEvent,
   row: AuditMapping<never>,
   timestamp: Timestamp,
 ): TrailEntry => {
-  // The registry looks rows up by the event's type, so this is the data that the row was written for.
+  // Safe, because the registry finds the mapping by the type of the event.
   const data = event.data as never;
   const { auth, impersonator } = event.context;
   const { accessor, request } = toEntryActor(event, row.hiddenActor?.(data, event) ?? null);
@@ -64,7 +69,7 @@ export const createEntry = (
   };
 };
 
-/** A hidden caller has neither a name nor an address. */
+/** Replaces a hidden actor by an actor without name and address. */
 const toEntryActor = (
   { context: { accessor, request } }: OrganizationScopedEvent,
   hidden: string | null,
@@ -76,10 +81,10 @@ const toEntryActor = (
         request: { id: request.id, address: null, userAgent: null },
       };
 
-/** Whether entries tell where a request came from: `CADASTRE_AUDIT_CLIENT_DETAILS`. */
+/** Whether entries show address and user agent: `CADASTRE_AUDIT_CLIENT_DETAILS`. */
 export type EntryVisibility = { readonly clientDetails: boolean };
-export const ENTRY_VISIBILITY = Symbol('SHOWING');
+export const ENTRY_VISIBILITY = Symbol('ENTRY_VISIBILITY');
 
-/** What readers get of an entry. They are stored whole, so that a changed setting counts for old ones, too. */
+/** Renders an entry for readers. Entries are stored completely, so that a changed setting also applies to old ones. */
 export const renderEntry = (entry: TrailEntry, { clientDetails }: EntryVisibility): unknown =>
   clientDetails ? entry : { ...entry, request: { id: entry.request.id } };

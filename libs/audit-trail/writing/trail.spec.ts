@@ -3,40 +3,40 @@ import { describe, expect, it } from '@jest/globals';
 import type { EventRegistry, RecordedEvent } from '#kernel';
 import { computeTrailUpdate, type TrailState, type TrailTransition } from './trail.js';
 
-const kind = { schemaVersion: 1, topic: 'rooms', schema: { parse: (data: unknown) => data as never } };
+const kind = { schemaVersion: 1, topic: 'items', schema: { parse: (data: unknown) => data as never } };
 const registry: EventRegistry = {
-  LampLit: { ...kind, audit: { resource: 'lamp', action: 'light' } },
-  LampSeen: { ...kind, audit: { unaudited: 'nothing has changed' } },
-  RightGiven: { ...kind, audit: { resource: 'organization', action: 'update' } },
-  RightTaken: { ...kind, audit: { resource: 'organization', action: 'update' } },
-  HouseBuilt: { ...kind, audit: { resource: 'organization', action: 'create' } },
-  HouseSold: { ...kind, audit: { resource: 'organization', action: 'destroy' } },
-  SwitchedOn: { ...kind, audit: { resource: 'organization', action: 'update' } },
-  SwitchedOff: { ...kind, audit: { resource: 'organization', action: 'update' } },
-  Configured: { ...kind, audit: { resource: 'organization', action: 'update' } },
+  ItemChanged: { ...kind, audit: { resource: 'item', action: 'change' } },
+  ItemRead: { ...kind, audit: { unaudited: 'nothing has changed' } },
+  EntitlementGranted: { ...kind, audit: { resource: 'organization', action: 'update' } },
+  EntitlementRemoved: { ...kind, audit: { resource: 'organization', action: 'update' } },
+  OrganizationCreated: { ...kind, audit: { resource: 'organization', action: 'create' } },
+  OrganizationDeleted: { ...kind, audit: { resource: 'organization', action: 'destroy' } },
+  TrailEnabled: { ...kind, audit: { resource: 'organization', action: 'update' } },
+  TrailDisabled: { ...kind, audit: { resource: 'organization', action: 'update' } },
+  TrailConfigured: { ...kind, audit: { resource: 'organization', action: 'update' } },
 };
-const TURNS: Readonly<Record<string, TrailTransition>> = {
-  HouseBuilt: 'begin',
-  RightGiven: 'open',
-  RightTaken: 'close',
-  HouseSold: 'close',
-  SwitchedOn: 'enable',
-  SwitchedOff: 'disable',
-  Configured: 'configure',
+const TRANSITIONS: Readonly<Record<string, TrailTransition>> = {
+  OrganizationCreated: 'begin',
+  EntitlementGranted: 'open',
+  EntitlementRemoved: 'close',
+  OrganizationDeleted: 'close',
+  TrailEnabled: 'enable',
+  TrailDisabled: 'disable',
+  TrailConfigured: 'configure',
 };
-const turnOf = ({ type }: RecordedEvent): TrailTransition | null => TURNS[type] ?? null;
+const getTransition = ({ type }: RecordedEvent): TrailTransition | null => TRANSITIONS[type] ?? null;
 
-/** And not exactly: whole seconds are avoided. */
+/** Not exactly noon, because audit trails avoid full seconds. */
 const NOON = Date.UTC(2026, 10, 21, 12, 0, 0, 100);
 
-/** An event so many milliseconds after noon. */
-type Told = readonly [organization: string | null, type: string, at: number];
+/** Organization, type, and time in milliseconds after noon of an event. */
+type TestEvent = readonly [organization: string | null, type: string, at: number];
 
-const recorded = ([organization, type, at]: Told, index: number): RecordedEvent => ({
+const recorded = ([organization, type, at]: TestEvent, index: number): RecordedEvent => ({
   type,
   data: {},
   id: String(index),
-  stream: 'lamp-1',
+  stream: 'item-1',
   version: index + 1,
   schemaVersion: 1,
   organization,
@@ -53,32 +53,37 @@ const recorded = ([organization, type, at]: Told, index: number): RecordedEvent 
   position: index,
 });
 
-/** What a follower does with a log that it gets in batches: entry ids with milliseconds after noon, and the trails. */
+/** Follows a log in batches. Returns the entries and the resulting state of the audit trails. */
 const follow = (batches: readonly (readonly RecordedEvent[])[]) => {
   const trails = new Map<string, TrailState>();
   const entries = batches.flatMap((batch) => {
-    const next = computeTrailUpdate(registry, turnOf, trails, batch);
+    const next = computeTrailUpdate(registry, getTransition, trails, batch);
     for (const [organization, trail] of next.trails) trails.set(organization, trail);
     return next.entries;
   });
   return { entries, trails };
 };
 
-const told = (...log: readonly Told[]) =>
+const listEntries = (...log: readonly TestEvent[]) =>
   follow([log.map(recorded)]).entries.map(({ entry: { id, timestamp } }) => [Number(id), Date.parse(timestamp) - NOON]);
 
-describe('the trail of an organization', () => {
-  it('has the events’ own times where these move on', () => {
-    expect(told(['a', 'HouseBuilt', 0], ['a', 'LampLit', 5], ['a', 'LampLit', 9])).toEqual([
+describe('the audit trail of an organization', () => {
+  it('uses the times of events while they increase', () => {
+    expect(listEntries(['a', 'OrganizationCreated', 0], ['a', 'ItemChanged', 5], ['a', 'ItemChanged', 9])).toEqual([
       [0, 0],
       [1, 5],
       [2, 9],
     ]);
   });
 
-  it('has no whole seconds, which some readers write so that they mean the end of it', () => {
+  it('avoids full seconds, because some readers send them as the end of the second', () => {
     expect(
-      told(['a', 'HouseBuilt', 899], ['a', 'LampLit', 899], ['a', 'LampLit', 900], ['b', 'HouseBuilt', 1_900]),
+      listEntries(
+        ['a', 'OrganizationCreated', 899],
+        ['a', 'ItemChanged', 899],
+        ['a', 'ItemChanged', 900],
+        ['b', 'OrganizationCreated', 1_900],
+      ),
     ).toEqual([
       [0, 899],
       [1, 901],
@@ -87,8 +92,15 @@ describe('the trail of an organization', () => {
     ]);
   });
 
-  it('moves a millisecond on where the events’ times stand still or go back', () => {
-    expect(told(['a', 'HouseBuilt', 5], ['a', 'LampLit', 5], ['a', 'LampLit', 0], ['a', 'LampLit', 8])).toEqual([
+  it('adds a millisecond if the times of events repeat or go back', () => {
+    expect(
+      listEntries(
+        ['a', 'OrganizationCreated', 5],
+        ['a', 'ItemChanged', 5],
+        ['a', 'ItemChanged', 0],
+        ['a', 'ItemChanged', 8],
+      ),
+    ).toEqual([
       [0, 5],
       [1, 6],
       [2, 7],
@@ -96,8 +108,15 @@ describe('the trail of an organization', () => {
     ]);
   });
 
-  it('knows nothing of other trails', () => {
-    expect(told(['a', 'HouseBuilt', 5], ['b', 'HouseBuilt', 5], ['a', 'LampLit', 5], ['b', 'LampLit', 5])).toEqual([
+  it('is independent of other audit trails', () => {
+    expect(
+      listEntries(
+        ['a', 'OrganizationCreated', 5],
+        ['b', 'OrganizationCreated', 5],
+        ['a', 'ItemChanged', 5],
+        ['b', 'ItemChanged', 5],
+      ),
+    ).toEqual([
       [0, 5],
       [1, 5],
       [2, 6],
@@ -105,94 +124,98 @@ describe('the trail of an organization', () => {
     ]);
   });
 
-  it('begins with the organization’s creation if that brings the entitlement', () => {
-    const log: Told[] = [
-      ['a', 'HouseBuilt', 0],
-      ['a', 'LampLit', 1],
+  it('starts with the creation of the organization if that includes the entitlement', () => {
+    const log: TestEvent[] = [
+      ['a', 'OrganizationCreated', 0],
+      ['a', 'ItemChanged', 1],
     ];
-    expect(told(...log)).toEqual([
+    expect(listEntries(...log)).toEqual([
       [0, 0],
       [1, 1],
     ]);
   });
 
-  it('begins after the change that grants the entitlement, and ends with the change that takes it', () => {
-    const log: Told[] = [
-      ['a', 'LampLit', 0],
-      ['a', 'RightGiven', 1],
-      ['a', 'LampLit', 2],
-      ['a', 'RightTaken', 3],
-      ['a', 'LampLit', 4],
-      ['a', 'RightGiven', 5],
-      ['a', 'LampLit', 2],
+  it('starts after the change that grants the entitlement, and ends with the change that removes it', () => {
+    const log: TestEvent[] = [
+      ['a', 'ItemChanged', 0],
+      ['a', 'EntitlementGranted', 1],
+      ['a', 'ItemChanged', 2],
+      ['a', 'EntitlementRemoved', 3],
+      ['a', 'ItemChanged', 4],
+      ['a', 'EntitlementGranted', 5],
+      ['a', 'ItemChanged', 2],
     ];
-    expect(told(...log)).toEqual([
+    expect(listEntries(...log)).toEqual([
       [2, 2],
       [3, 3],
       [6, 4],
     ]);
   });
 
-  it('records a change of its settings while it is disabled, and nothing else', () => {
-    const log: Told[] = [
-      ['a', 'HouseBuilt', 0],
-      ['a', 'SwitchedOff', 1],
-      ['a', 'LampLit', 2],
-      ['a', 'Configured', 3],
-      ['a', 'SwitchedOn', 4],
-      ['a', 'LampLit', 5],
+  it('records only changes of its settings while it is disabled', () => {
+    const log: TestEvent[] = [
+      ['a', 'OrganizationCreated', 0],
+      ['a', 'TrailDisabled', 1],
+      ['a', 'ItemChanged', 2],
+      ['a', 'TrailConfigured', 3],
+      ['a', 'TrailEnabled', 4],
+      ['a', 'ItemChanged', 5],
     ];
-    expect(told(...log).map(([id]) => id)).toEqual([0, 1, 3, 4, 5]);
+    expect(listEntries(...log).map(([id]) => id)).toEqual([0, 1, 3, 4, 5]);
   });
 
   it('records no change of its settings while the organization is not entitled, and applies it later', () => {
-    const log: Told[] = [
-      ['a', 'SwitchedOff', 0],
-      ['a', 'RightGiven', 1],
-      ['a', 'LampLit', 2],
-      ['a', 'SwitchedOn', 3],
-      ['a', 'LampLit', 4],
+    const log: TestEvent[] = [
+      ['a', 'TrailDisabled', 0],
+      ['a', 'EntitlementGranted', 1],
+      ['a', 'ItemChanged', 2],
+      ['a', 'TrailEnabled', 3],
+      ['a', 'ItemChanged', 4],
     ];
-    expect(told(...log).map(([id]) => id)).toEqual([3, 4]);
+    expect(listEntries(...log).map(([id]) => id)).toEqual([3, 4]);
   });
 
-  it('leaves out what is unaudited, and what belongs to the site', () => {
-    expect(told(['a', 'HouseBuilt', 0], ['a', 'LampSeen', 1], [null, 'LampLit', 2])).toEqual([[0, 0]]);
+  it('omits unaudited events and events without an organization', () => {
+    expect(listEntries(['a', 'OrganizationCreated', 0], ['a', 'ItemRead', 1], [null, 'ItemChanged', 2])).toEqual([
+      [0, 0],
+    ]);
   });
 
   it('ends with its organization', () => {
-    expect(told(['a', 'HouseBuilt', 0], ['a', 'HouseSold', 1], ['a', 'LampLit', 2])).toEqual([
+    expect(
+      listEntries(['a', 'OrganizationCreated', 0], ['a', 'OrganizationDeleted', 1], ['a', 'ItemChanged', 2]),
+    ).toEqual([
       [0, 0],
       [1, 1],
     ]);
   });
 
-  it('refuses an event that no slice knows', () => {
-    expect(() => told(['a', 'Unheard', 0])).toThrow('no slice knows an event named Unheard');
+  it('refuses an event that no module defines', () => {
+    expect(() => listEntries(['a', 'Unheard', 0])).toThrow('no module defines the event Unheard');
   });
 
   const logs = fc.array(
     fc.tuple(
       fc.constantFrom('a', 'b', null),
       fc.constantFrom(
-        'LampLit',
-        'LampLit',
-        'LampLit',
-        'LampSeen',
-        'RightGiven',
-        'RightGiven',
-        'RightTaken',
-        'HouseBuilt',
-        'HouseSold',
-        'SwitchedOff',
-        'SwitchedOn',
+        'ItemChanged',
+        'ItemChanged',
+        'ItemChanged',
+        'ItemRead',
+        'EntitlementGranted',
+        'EntitlementGranted',
+        'EntitlementRemoved',
+        'OrganizationCreated',
+        'OrganizationDeleted',
+        'TrailDisabled',
+        'TrailEnabled',
       ),
       fc.integer({ min: -20, max: 20 }),
     ),
     { maxLength: 60 },
   );
 
-  it('has strictly increasing timestamps, never before the event’s own, and numbers without gaps', () => {
+  it('has strictly increasing timestamps, never before the time of the event, and ordinals without gaps', () => {
     fc.assert(
       fc.property(logs, (log) => {
         const last = new Map<string, string>();
@@ -209,7 +232,7 @@ describe('the trail of an organization', () => {
     );
   });
 
-  it('is the same however the log is cut into batches', () => {
+  it('does not depend on how the log is split into batches', () => {
     fc.assert(
       fc.property(logs, fc.array(fc.nat({ max: 60 })), (log, cuts) => {
         const events = log.map(recorded);

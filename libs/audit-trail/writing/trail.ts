@@ -2,34 +2,35 @@ import { formatTimestamp, type AuditMapping, type EventRegistry, type RecordedEv
 import { createEntry, type TrailEntry, type OrganizationScopedEvent } from './trail-entry.js';
 
 /**
- * The trail of an organization:
+ * The audit trail of an organization:
  *
  *   closed ──gets the audit entitlement──► open ──loses it, or is deleted──► closed
  *
- * While a trail is open, owners can stop and resume the recording of entries. Changes of the trail's own settings are
- * recorded even while it is stopped, so a gap has its two ends in the trail. Entries from before the gap stay readable.
+ * While it is open, owners can stop and resume the recording of entries. Changes of its own settings are recorded even
+ * while recording is stopped, so that the audit trail shows both ends of a gap. Entries from before the gap stay
+ * readable.
  *
- * Readers resume at "later than the last I saw", so within a trail each timestamp is later than the one before, in log
- * order: the event's own time, or a millisecond after the last entry where that is not later. Never a whole second: some
- * write that without its fraction when they resume, which is the end of the second to us (clients.md §6). Entries are numbered, too,
- * without gaps. `last` and `length` are kept apart from the entries, so that what is pruned does not matter, and a replay
- * of the log gives the same timestamps and numbers.
+ * Readers resume at "later than the last timestamp I saw". So timestamps strictly increase in the order of the log: an
+ * entry has the time of its event, or the last timestamp plus a millisecond if that time is not later. Full seconds are
+ * avoided, because some readers omit the zero fraction when they resume, and the server reads such a time as the end of
+ * the second (clients.md §6). Entries are also numbered without gaps. `last` and `length` are stored apart from the
+ * entries, so that pruning does not affect them and replaying the log gives the same timestamps and ordinals.
  */
 export type TrailState = {
-  /** Whether the organization has the audit entitlement; then its trail can be read. */
+  /** Whether the organization has the audit entitlement. Only then its audit trail can be read. */
   readonly open: boolean;
-  /** Whether the owners want entries to be recorded. */
+  /** Whether the owners have recording enabled. */
   readonly enabled: boolean;
   readonly last: Timestamp | null;
-  /** How many entries it has had: the ordinal of the last one. */
+  /** Number of entries so far, which is the ordinal of the last one. */
   readonly length: number;
 };
 
-/** An entry and its number in its trail: 1, 2, 3 … */
+/** An entry and its ordinal in its audit trail, starting at 1. */
 export type NumberedEntry = { readonly ordinal: number; readonly entry: TrailEntry };
 
 /**
- * What an event does to its organization's trail besides adding to it.
+ * Effect of an event on its organization's audit trail, besides adding its entry.
  *
  *   begin     the organization is created with the entitlement, or got it before version 2 of the change; the event is the
  *             first entry
@@ -42,7 +43,7 @@ export type TrailTransition = 'begin' | 'open' | 'close' | 'enable' | 'disable' 
 
 export type TrailUpdate = {
   readonly entries: readonly NumberedEntry[];
-  /** How the trails that the events touched stand afterwards. */
+  /** State of each changed audit trail after the events. */
   readonly trails: ReadonlyMap<string, TrailState>;
 };
 
@@ -55,10 +56,13 @@ const computeNextTimestamp = (last: Timestamp | null, time: Timestamp): Timestam
   return next.endsWith('.000Z') ? addMillisecond(next) : next;
 };
 
-/** Writes events into the trails they belong to. The same, however the events are cut into batches. */
+/**
+ * Returns the entries of events and the new state of their audit trails. The result does not depend on how events are
+ * split into batches.
+ */
 export const computeTrailUpdate = (
   registry: EventRegistry,
-  turnOf: (event: RecordedEvent) => TrailTransition | null,
+  getTransition: (event: RecordedEvent) => TrailTransition | null,
   before: ReadonlyMap<string, TrailState>,
   events: readonly RecordedEvent[],
 ): TrailUpdate => {
@@ -66,36 +70,40 @@ export const computeTrailUpdate = (
   const trails = new Map<string, TrailState>();
   for (const event of events.filter(isOrganizationScoped)) {
     const trail = trails.get(event.organization) ?? before.get(event.organization) ?? NEW_TRAIL;
-    const turn = turnOf(event);
+    const transition = getTransition(event);
     const row = getAuditMapping(registry, event);
-    const told =
-      row && isEntryRecorded(trail, turn)
+    const entry =
+      row && isEntryRecorded(trail, transition)
         ? createEntry(event, row, computeNextTimestamp(trail.last, event.time))
         : null;
-    if (told) entries.push({ ordinal: trail.length + 1, entry: told });
-    if (told || turn) trails.set(event.organization, applyTransition(trail, turn, told));
+    if (entry) entries.push({ ordinal: trail.length + 1, entry });
+    if (entry || transition) trails.set(event.organization, applyTransition(trail, transition, entry));
   }
   return { entries, trails };
 };
 
-/** Whether the trail has an entry of an event, by how the trail was before the event. */
-const isEntryRecorded = ({ open, enabled }: TrailState, turn: TrailTransition | null): boolean => {
-  if (turn === 'begin') return true;
-  const isOfSettings = turn === 'enable' || turn === 'disable' || turn === 'configure';
-  return open && (enabled || isOfSettings);
+/** Returns whether an event gets an entry, given the state of the audit trail before the event. */
+const isEntryRecorded = ({ open, enabled }: TrailState, transition: TrailTransition | null): boolean => {
+  if (transition === 'begin') return true;
+  const isSettingsChange = transition === 'enable' || transition === 'disable' || transition === 'configure';
+  return open && (enabled || isSettingsChange);
 };
 
 const OPEN: Readonly<Partial<Record<TrailTransition, boolean>>> = { begin: true, open: true, close: false };
 const ENABLED: Readonly<Partial<Record<TrailTransition, boolean>>> = { enable: true, disable: false };
 
-const applyTransition = (trail: TrailState, turn: TrailTransition | null, told: TrailEntry | null): TrailState => ({
-  open: (turn && OPEN[turn]) ?? trail.open,
-  enabled: (turn && ENABLED[turn]) ?? trail.enabled,
-  last: told?.timestamp ?? trail.last,
-  length: trail.length + (told ? 1 : 0),
+const applyTransition = (
+  trail: TrailState,
+  transition: TrailTransition | null,
+  entry: TrailEntry | null,
+): TrailState => ({
+  open: (transition && OPEN[transition]) ?? trail.open,
+  enabled: (transition && ENABLED[transition]) ?? trail.enabled,
+  last: entry?.timestamp ?? trail.last,
+  length: trail.length + (entry ? 1 : 0),
 });
 
-/** Types of events that no trail tells of. */
+/** Returns the types of events that no audit trail records. */
 export const listUnauditedTypes = (registry: EventRegistry): readonly string[] =>
   Object.entries(registry).flatMap(([type, { audit }]) => ('unaudited' in audit ? [type] : []));
 
@@ -103,6 +111,6 @@ const isOrganizationScoped = (event: RecordedEvent): event is OrganizationScoped
 
 const getAuditMapping = (registry: EventRegistry, event: RecordedEvent): AuditMapping<never> | null => {
   const kind = registry[event.type];
-  if (!kind) throw new Error(`no slice knows an event named ${event.type}`);
+  if (!kind) throw new Error(`no module defines the event ${event.type}`);
   return 'unaudited' in kind.audit ? null : kind.audit;
 };

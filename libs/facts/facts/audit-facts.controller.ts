@@ -6,13 +6,12 @@ import { Database } from '#postgres';
 import { factSchemas, parseFacts } from './facts.body.js';
 import { LimitedFactsRecorder } from './limited-facts.recorder.js';
 
-/** As bytes: Fastify adds a charset to the media type of all else. */
-/** Size of a batch. Larger ones come in several requests. */
+/** Maximum size of a batch in bytes. Larger batches need several requests. */
 const BATCH_BYTES = 2 * 1024 * 1024;
 
 const plain = (answer: unknown): Buffer => Buffer.from(JSON.stringify(answer));
 
-/** Plain JSON, as the trail is, for services that know nothing of JSON:API. */
+/** Uses plain JSON, like the audit trail, so that services need no support of JSON:API. */
 @Controller('api/v2')
 export class AuditFactsController {
   constructor(
@@ -20,7 +19,7 @@ export class AuditFactsController {
     private readonly database: Database,
   ) {}
 
-  /** 201 where something was recorded, 200 where all of it was known. */
+  /** Returns 201 if any fact was recorded, and 200 if all were known. */
   @Post('organizations/:organization/audit-facts')
   @ConfigureRoute({ bodyLimit: BATCH_BYTES })
   @Header('content-type', 'application/json')

@@ -1,15 +1,15 @@
 import type { EventContext, Message, Timestamp } from '#kernel';
 
 /**
- * A fact: an entry for the trail that another service is answerable for, because Cadastre does not own what it is about.
- * It names itself, by the service and an id there, and is recorded once, however often and by whichever way it comes.
+ * An entry for the audit trail that another service is responsible for, because Cadastre does not own the resource. The
+ * source and its id identify a fact, which is recorded once, however often and by whichever channel it arrives.
  */
 export type Fact = {
-  /** The service. */
+  /** The reporting service. */
   readonly source: string;
-  /** Its own name for the fact. */
+  /** Id of the fact at the service. */
   readonly id: string;
-  /** When it happened; the trail has a time of its own, that of the recording. */
+  /** Time at which the fact happened. The audit trail shows the time of the recording instead. */
   readonly time: Timestamp;
   readonly auth: {
     readonly accessor_id: string;
@@ -28,14 +28,14 @@ export type AuditedResource = {
   readonly meta: Readonly<Record<string, unknown>> | null;
 };
 
-/** Who handed it in: the caller, or the topic that it stood in. */
+/** The caller that reported the fact, or the topic that contained it. */
 export type Reporter = { readonly type: string; readonly id: string };
 
 export type FactEvent = Message<
   'AuditFactReported',
   {
     source: string;
-    /** Its id there. */
+    /** Id of the fact at the source. */
     fact: string;
     occurredAt: Timestamp;
     resource: AuditedResource;
@@ -48,14 +48,15 @@ export const createFactEvent = ({ source, id, time, resource }: Fact, reportedBy
   data: { source, fact: id, occurredAt: time, resource, reportedBy },
 });
 
-/** The facts that one service tells one organization, in the order in which they came. */
+/** Returns the name of the stream of facts that one service reports to one organization, in order of arrival. */
 export const toFactStream = (organization: string, source: string): string => `facts/${organization}/${source}`;
 
-/** Who did it, there, as for any event; who reported it is told by the event's data. */
+/** Returns the context of a fact: who acted at the service, as for any event. The event's data names the reporter. */
 export const createFactContext = ({ auth, request }: Fact): EventContext => ({
   accessor: {
     id: auth.accessor_id,
-    // Which kind of somebody a service means it does not say; whom we know can be forgotten, whatever it says (ADR 25).
+    // Facts do not state the kind of accessor. Ids of users are always treated as persons, so that they can be
+    // forgotten (ADR 25).
     type: auth.type === 'System' && !auth.accessor_id.startsWith('user-') ? 'system' : 'users',
     name: auth.description,
   },

@@ -4,9 +4,9 @@ import { parseFact } from './facts.body.js';
 import { splitIntoBatches, MAX_LOCKS_PER_BATCH } from './facts.batches.js';
 import { createFact } from '../spec.js';
 
-type Place = readonly [organization: number, source: number, accessor: number];
+type ReportKey = readonly [organization: number, source: number, accessor: number];
 
-const reportOf = ([organization, source, accessor]: Place, n: number) => {
+const reportOf = ([organization, source, accessor]: ReportKey, n: number) => {
   const { auth, ...rest } = createFact(`f${n}`);
   const fact = { ...rest, source: `source-${source}`, auth: { ...auth, accessor_id: `user-${accessor}` } };
   return { organization: `org-${organization}`, fact: parseFact(fact) };
@@ -19,11 +19,11 @@ const locksOf = (part: ReturnType<typeof splitIntoBatches>): number => {
   return new Set(all.map(({ organization }) => organization)).size + streams.size + people.size;
 };
 
-describe('facts that are recorded together', () => {
-  it('take so many locks and not more, are all of them, and are in their order', () => {
-    const places = fc.array(fc.tuple(fc.nat(3), fc.nat(300), fc.nat(300)), { maxLength: 600, size: 'max' });
+describe('splitting facts into batches', () => {
+  it('keeps all facts in order and fills each batch up to the maximum number of locks', () => {
+    const keys = fc.array(fc.tuple(fc.nat(3), fc.nat(300), fc.nat(300)), { maxLength: 600, size: 'max' });
     fc.assert(
-      fc.property(places, (all) => {
+      fc.property(keys, (all) => {
         const reports = all.map(reportOf);
         const parts = splitIntoBatches(reports);
         expect(parts.flat()).toEqual(reports);
@@ -36,12 +36,12 @@ describe('facts that are recorded together', () => {
     );
   });
 
-  it('are a thousand where they have few sources and people', () => {
+  it('returns one batch for a thousand facts of few sources and people', () => {
     const reports = Array.from({ length: 1_000 }, (_, n) => reportOf([0, n % 90, n % 100], n));
     expect(splitIntoBatches(reports)).toEqual([reports]);
   });
 
-  it('are none where there are none', () => {
+  it('returns no batch for no facts', () => {
     expect(splitIntoBatches([])).toEqual([]);
   });
 });

@@ -1,8 +1,8 @@
 import { toFactStream, type Fact } from './fact.js';
 
 /**
- * Organizations, streams and people are locked while their facts are recorded. Postgres has room for some thousands of
- * locks, those of all its transactions together; who finds none left is turned away, whatever he wants.
+ * Maximum number of locks of a transaction that records facts. It locks organizations, streams and people. Postgres has
+ * room for some thousands of locks in all transactions together, and fails any statement that needs one more.
  */
 export const MAX_LOCKS_PER_BATCH = 200;
 
@@ -12,7 +12,7 @@ const listLocks = (organization: string, { source, auth }: Fact): readonly strin
   `person ${auth.accessor_id}`,
 ];
 
-/** In their order, as many together as one transaction may record. */
+/** Splits facts, in order, into batches that one transaction each can record. */
 export const splitIntoBatches = <T extends { readonly organization: string; readonly fact: Fact }>(
   all: readonly T[],
 ): T[][] => {
@@ -21,9 +21,9 @@ export const splitIntoBatches = <T extends { readonly organization: string; read
   for (const one of all) {
     const locks = listLocks(one.organization, one.fact);
     const together = new Set([...locked, ...locks]);
-    const isRoom = together.size <= MAX_LOCKS_PER_BATCH;
-    if (parts.length === 0 || !isRoom) parts.push([]);
-    locked = isRoom ? together : new Set(locks);
+    const fits = together.size <= MAX_LOCKS_PER_BATCH;
+    if (parts.length === 0 || !fits) parts.push([]);
+    locked = fits ? together : new Set(locks);
     parts.at(-1)?.push(one);
   }
   return parts;

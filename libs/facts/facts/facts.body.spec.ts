@@ -17,30 +17,30 @@ const refusals = (work: () => unknown): readonly (readonly [string | undefined, 
 
 type Change = { readonly row?: string; readonly at: string; readonly to: unknown };
 
-/** The fact with what stands at a pointer changed, or taken away where that is undefined. */
+/** Returns a fact with the value at a pointer replaced, or deleted if `to` is undefined. */
 const changed = ({ row, at, to }: Change): object => {
   const fact = structuredClone(createFact('f1', row)) as Record<string, any>;
   const path = at.split('/').slice(1);
   const last = path.pop() ?? '';
-  const place = path.reduce((inner, key) => inner[key], fact);
-  if (to === undefined) delete place[last];
-  else place[last] = to;
+  const parent = path.reduce((inner, key) => inner[key], fact);
+  if (to === undefined) delete parent[last];
+  else parent[last] = to;
   return fact;
 };
 
-/** Every place below meta where the catalogue wants a value, and what that value is. */
+/** Returns each pointer below meta at which the catalogue requires a value, with an example of that value. */
 const leaves = (value: unknown, at: string): (readonly [string, unknown])[] => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [[at, value]];
   return Object.entries(value).flatMap(([key, inner]) => leaves(inner, `${at}/${key}`));
 };
 
-/** What is of another type than this. */
-const othersThan = (value: unknown): readonly unknown[] => {
-  const others = [null, 'text', 1, 1.5, true, {}, ['text']];
-  return others.filter((other) => {
-    if (typeof value === 'number') return typeof other !== 'number' || !Number.isInteger(other);
-    if (Array.isArray(value)) return !Array.isArray(other) || typeof other[0] !== 'object';
-    return typeof other !== typeof value || other === null;
+/** Returns values of other types than this one. */
+const listOtherTypes = (value: unknown): readonly unknown[] => {
+  const values = [null, 'text', 1, 1.5, true, {}, ['text']];
+  return values.filter((candidate) => {
+    if (typeof value === 'number') return typeof candidate !== 'number' || !Number.isInteger(candidate);
+    if (Array.isArray(value)) return !Array.isArray(candidate) || typeof candidate[0] !== 'object';
+    return typeof candidate !== typeof value || candidate === null;
   });
 };
 
@@ -50,22 +50,22 @@ const required = Object.entries(META).flatMap(([row, meta]) =>
     .map(([at, value]) => [row, at, value] as const),
 );
 
-describe('a fact', () => {
-  it.each(CATALOGUE_ROWS.map(formatRowName))('of %s is taken as it is told', (row) => {
+describe('parsing a fact', () => {
+  it.each(CATALOGUE_ROWS.map(formatRowName))('accepts %s unchanged', (row) => {
     const fact = createFact('f1', row);
     expect(parseFact(fact)).toEqual({ ...fact, time: '2026-11-21T10:00:00.000Z' });
   });
 
-  it.each(required)('of %s has %s, of the type that the catalogue has', (row, at, value) => {
+  it.each(required)('requires for %s the field %s with the type in the catalogue', (row, at, value) => {
     const [missing] = refusals(() => parseFact(changed({ row, at, to: undefined })));
     expect(missing?.[0]).toBe(at);
-    for (const to of othersThan(value)) {
+    for (const to of listOtherTypes(value)) {
       const [refusal] = refusals(() => parseFact(changed({ row, at, to })));
       expect({ to, pointer: refusal?.[0]?.startsWith(at) }).toEqual({ to, pointer: true });
     }
   });
 
-  it.each(Object.keys(META))('of %s has nothing beside these fields', (row) => {
+  it.each(Object.keys(META))('rejects other fields for %s', (row) => {
     expect(refusals(() => parseFact(changed({ row, at: '/resource/meta/sneaked_in', to: 'x' })))).toEqual([
       ['/resource/meta/sneaked_in', 'Sneaked_in is not known here'],
     ]);
@@ -95,18 +95,18 @@ describe('a fact', () => {
     [{ at: '/resource/meta', to: { nul: '\0' } }, '/resource/meta/nul', 'cannot be stored'],
     [{ at: '/sourcce', to: 'x' }, '/sourcce', 'Sourcce is not known here'],
     [{ at: '/resource/meta', to: { big: 'x'.repeat(65_536) } }, '/', 'The fact is too large, at most 64 KiB'],
-  ])('is refused where it says %j', (change, pointer, detail) => {
-    const said = refusals(() => parseFact(changed(change)));
-    expect(said.filter(([at, words]) => at === pointer && words.includes(detail))).toHaveLength(1);
+  ])('rejects %j', (change, pointer, detail) => {
+    const problems = refusals(() => parseFact(changed(change)));
+    expect(problems.filter(([at, words]) => at === pointer && words.includes(detail))).toHaveLength(1);
   });
 
-  it.each([...OWN_RESOURCE_TYPES])('of %s is not for others to tell', (type) => {
+  it.each([...OWN_RESOURCE_TYPES])('rejects the type %s, which belongs to Cadastre', (type) => {
     expect(refusals(() => parseFact(changed({ at: '/resource/type', to: type })))).toEqual([
-      ['/resource/type', `Type ${type} is kept by Cadastre, which tells of it itself: no other service can`],
+      ['/resource/type', `Type ${type} belongs to Cadastre. Other services cannot report facts about it`],
     ]);
   });
 
-  it('is refused where it is nested without end', () => {
+  it('rejects unlimited nesting', () => {
     let meta: object = {};
     for (let depth = 0; depth < 100_000; depth += 1) meta = { meta };
     expect(refusals(() => parseFact(changed({ row: 'policy_check.passed', at: '/resource/meta', to: meta })))).toEqual([
@@ -114,7 +114,7 @@ describe('a fact', () => {
     ]);
   });
 
-  it('needs neither request nor meta nor comment, and its time can be any that people write', () => {
+  it('does not require request, meta and comment, and accepts any ISO 8601 time', () => {
     const { request: _, ...fact } = createFact('f1');
     expect(parseFact({ ...fact, resource: { id: 'pol-1', type: 'policy', action: 'update' } })).toMatchObject({
       request: { id: null },
@@ -124,12 +124,12 @@ describe('a fact', () => {
     expect(parseFact(dated).resource.meta).toMatchObject({ run_created_at: '2026-11-21' });
     const { comment: __, ...rest } = META['policy_check.passed'] as { comment: null };
     expect(parseFact(createFact('f1', 'policy_check.passed', rest)).resource.meta).toEqual(META['policy_check.passed']);
-    // Before and after all years that Postgres and readers know.
+    // Times outside the years that Postgres supports are moved into them.
     expect(parseFact({ ...fact, time: '0000-01-01T00:00:00+14:00' }).time).toBe('1970-01-01T00:00:00.000Z');
     expect(parseFact({ ...fact, time: '9999-12-31T23:59:59-12:00' }).time).toBe('9999-12-31T23:59:59.999Z');
   });
 
-  it('is refused and nothing worse, whatever stands in its place', () => {
+  it('rejects arbitrary values without any other error', () => {
     const anything = fc.anything({ withNullPrototype: false, maxDepth: 5 });
     const broken = fc
       .tuple(
@@ -150,8 +150,8 @@ describe('a fact', () => {
   });
 });
 
-describe('a batch of facts', () => {
-  it('is refused as a whole, with what is wrong with each of them', () => {
+describe('parsing a batch of facts', () => {
+  it('rejects all facts and reports what is wrong with each', () => {
     const bad = changed({ row: 'task.create', at: '/resource/meta/task_enabled', to: 'yes' });
     expect(refusals(() => parseFacts({ facts: [createFact('f1'), bad, { ...createFact('f3'), id: null }] }))).toEqual([
       ['/facts/1/resource/meta/task_enabled', 'Task_enabled must be true or false'],
@@ -159,7 +159,7 @@ describe('a batch of facts', () => {
     ]);
   });
 
-  it('has a thousand at most, and one at least', () => {
+  it('accepts 1 to 1,000 facts', () => {
     const facts = Array.from({ length: 1_001 }, (_, n) => createFact(`f${n}`));
     expect(parseFacts({ facts: facts.slice(1) })).toHaveLength(1_000);
     expect(refusals(() => parseFacts({ facts }))).toEqual([['/facts', 'Facts: too many, at most 1000 of them']]);
@@ -169,7 +169,7 @@ describe('a batch of facts', () => {
 });
 
 describe('the schemas of facts', () => {
-  it('are one for each row, and let nothing else in', () => {
+  it('cover each row of the catalogue and allow no other fields', () => {
     expect(Object.keys(factSchemas)).toEqual(CATALOGUE_ROWS.map(formatRowName));
     expect(factSchemas['registry_module.destroy_version']).toMatchObject({
       $schema: 'http://json-schema.org/draft-07/schema#',

@@ -4,13 +4,13 @@ import { parseBody } from '#json-api';
 import type { Fact } from './fact.js';
 import { CATALOGUE, formatRowName, OWN_RESOURCE_TYPES, CATALOGUE_ROWS, type CatalogueRow } from './facts.catalogue.js';
 
-/** More come in several requests. */
+/** Larger batches need several requests. */
 export const MAX_FACTS_PER_REQUEST = 1_000;
 const FACT_MAX_BYTES = 64 * 1_024;
-/** Deeper than any catalogue row goes; what is nested without end would exhaust the stack of whoever writes it. */
+/** Deeper than any row of the catalogue. Unlimited nesting would exhaust the stack when the fact is serialized. */
 const MAX_DEPTH = 32;
 
-/** Short, in one line, of what can be seen. */
+/** A short text in one line, of visible characters only. */
 const word = (most: number) =>
   z
     .string()
@@ -24,7 +24,7 @@ const time = z.iso
   .datetime({ offset: true, error: 'Time must be an ISO 8601 timestamp, such as 2026-01-31T12:30:15.123Z' })
   .transform((text): Timestamp => formatTimestamp(Date.parse(text)));
 
-/** Of every fact, whatever it is about. */
+/** Fields of every fact. */
 const envelope = {
   source: word(200),
   id: word(200),
@@ -50,10 +50,10 @@ const SCHEMAS: ReadonlyMap<string, z.ZodType> = new Map(
 
 const listActions = (type: string): readonly string[] => Object.keys(CATALOGUE[type as keyof typeof CATALOGUE]);
 
-/** What is wrong with a resource that no row is for. */
+/** Explains which part of the resource matches no row of the catalogue. */
 const unknownResource = z.object({ type: z.string(), action: z.string() }).superRefine(({ type, action }, context) => {
   if (OWN_RESOURCE_TYPES.has(type)) {
-    const message = `Type ${type} is kept by Cadastre, which tells of it itself: no other service can`;
+    const message = `Type ${type} belongs to Cadastre. Other services cannot report facts about it`;
     context.addIssue({ code: 'custom', path: ['type'], message });
   } else if (!Object.hasOwn(CATALOGUE, type)) {
     const message = `Type must be one of ${Object.keys(CATALOGUE).join(', ')}`;
@@ -83,15 +83,15 @@ const describeOversize = (raw: unknown): string | null => {
   return bytes > FACT_MAX_BYTES ? `The fact is too large, at most ${FACT_MAX_BYTES / 1_024} KiB` : null;
 };
 
-/** By the row that it names, so that what is wrong is told of that row's fields. */
+/** Chooses the schema by the row that the fact names, so that errors point to fields of that row. */
 const fact: z.ZodType<Fact> = z.unknown().transform((raw, context): Fact => {
   const detail = describeOversize(raw);
   if (detail !== null) {
     context.issues.push({ code: 'custom', message: detail, input: raw });
     return z.NEVER;
   }
-  const { data: named } = resourceProbe.safeParse(raw);
-  const schema = (named && SCHEMAS.get(formatRowName(named.resource))) ?? UNKNOWN;
+  const { data: probe } = resourceProbe.safeParse(raw);
+  const schema = (probe && SCHEMAS.get(formatRowName(probe.resource))) ?? UNKNOWN;
   const result = schema.safeParse(raw, { reportInput: true });
   if (result.success) return result.data as Fact;
   for (const issue of result.error.issues) context.issues.push({ ...issue, path: [...issue.path] } as never);
@@ -105,7 +105,9 @@ const batch = z.strictObject({
     .max(MAX_FACTS_PER_REQUEST, { error: `too many, at most ${MAX_FACTS_PER_REQUEST} of them` }),
 });
 
-/** One fact, or `{ "facts": [ … ] }`: all of them, or a refusal that names what is wrong with each. */
+/**
+ * Parses one fact, or `{ "facts": [ … ] }`. Throws a refusal that lists the problems of every fact if any is invalid.
+ */
 export const parseFacts = (body: unknown): readonly Fact[] => {
   if (typeof body === 'object' && body !== null && 'facts' in body) return parseBody(batch, body).facts;
   return [parseBody(fact, body)];
@@ -113,7 +115,7 @@ export const parseFacts = (body: unknown): readonly Fact[] => {
 
 export const parseFact = (raw: unknown): Fact => parseBody(fact, raw);
 
-/** JSON Schemas of all facts, by the name of their row. Draft 7, as those of events. */
+/** JSON Schemas of all facts by row name, in draft 7 like those of events. */
 export const factSchemas: Readonly<Record<string, Readonly<Record<string, unknown>>>> = Object.fromEntries(
   CATALOGUE_ROWS.map((row) => {
     const { $schema, ...schema } = z.toJSONSchema(buildFactSchema(row), { target: 'draft-7', io: 'input' });

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 
-// The part of the contract's catalogue (§6) that Cadastre does not own: what may be told of it, as a table. The fields
-// of 6.2 are under `meta`, with exactly those names and types; a dot in a name there is an object here, as in §2.5.
+// The part of the contract's catalogue (§6) that Cadastre does not own, as a table of the facts that services can
+// report. `meta` contains the fields of 6.2 with exactly those names and types. A dot in a name there is an object
+// here, as in §2.5.
 
-/** Of an event with only the standard fields (§6.1): key-value metadata as the service likes, or none (§2.5). */
+/** Metadata of an event with only the standard fields (§6.1): any key-value pairs of the service, or null (§2.5). */
 const standard = z
   .record(
     z.string().min(1).max(100),
@@ -15,28 +16,28 @@ const standard = z
   .default(null);
 
 const text = z.string();
-const whole = z.int();
+const integer = z.int();
 const comment = z.string().nullable().default(null);
-const namedResource = z.strictObject({ id: text, name: text });
+const idAndName = z.strictObject({ id: text, name: text });
 const run = z.strictObject({ id: text, message: text });
 
-const check = { comment, run, workspace: namedResource };
+const check = { comment, run, workspace: idAndName };
 const verdict = z.strictObject({
   ...check,
-  // What a result looks like is not told (§6.2): an object.
+  // The contract does not describe the fields of a result (§6.2), so any object is accepted.
   result: z.array(z.record(z.string(), z.unknown())),
-  passed: whole,
-  total_failed: whole,
-  hard_failed: whole,
-  soft_failed: whole,
-  advisory_failed: whole,
-  duration_ms: whole,
+  passed: integer,
+  total_failed: integer,
+  hard_failed: integer,
+  soft_failed: integer,
+  advisory_failed: integer,
+  duration_ms: integer,
   sentinel: text,
 });
 const ended = z.strictObject({ ...check, actor: text });
 const evaluation = z.strictObject({
   comment,
-  payload: z.strictObject({ workspace: namedResource, run }),
+  payload: z.strictObject({ workspace: idAndName, run }),
   actor: text,
 });
 
@@ -57,8 +58,8 @@ const workspaceTask = z.strictObject({
 });
 
 /**
- * Resource type, action, and what stands under `meta`. Where the contract does not tell the identifiers (policy checks
- * and evaluations, run tasks), they are chosen here after the words that it has for them.
+ * Schemas of `meta` by resource type and action. Where the contract defines no identifiers (policy checks and
+ * evaluations, run tasks), these are derived from its wording.
  */
 export const CATALOGUE = {
   notification_configuration: { create: standard, update: standard, destroy: standard, enable: standard },
@@ -66,7 +67,7 @@ export const CATALOGUE = {
   oauth_token: { index: standard, show: standard, update: standard, destroy: standard },
   policy: { update: standard, destroy: standard },
   policy_check: {
-    // 6.1 knows it without fields, 6.2 gives them to all policy checks: with them or without.
+    // 6.1 lists this event without fields and 6.2 gives fields to all policy checks, so both forms are accepted.
     override: z.strictObject(check).nullable().default(null),
     passed: verdict,
     soft_failed: verdict,
@@ -89,7 +90,7 @@ export const CATALOGUE = {
   },
   policy_set: { destroy: standard },
   policy_version: { create: standard },
-  registry_module: { update: standard, destroy: standard, destroy_version: z.strictObject({ version: whole }) },
+  registry_module: { update: standard, destroy: standard, destroy_version: z.strictObject({ version: integer }) },
   run_trigger: { create: standard, destroy: standard },
   saml_configuration: { create: standard, update: standard, destroy: standard, enable: standard, disable: standard },
   stack: { create: standard },
@@ -126,8 +127,8 @@ export const CATALOGUE = {
 } as const satisfies Readonly<Record<string, Readonly<Record<string, z.ZodType>>>>;
 
 /**
- * What Cadastre keeps itself, and tells itself: whoever could report a fact of these could forge one. A test holds it
- * against the audit rows of all events.
+ * Resource types that Cadastre owns and records itself. Accepting facts of these types would allow forged entries. A
+ * test compares the list with the audit rows of all events.
  */
 export const OWN_RESOURCE_TYPES: ReadonlySet<string> = new Set([
   'agent',
@@ -161,5 +162,5 @@ export const CATALOGUE_ROWS: readonly CatalogueRow[] = Object.entries(CATALOGUE)
   Object.entries(actions).map(([action, meta]) => ({ type, action, meta: meta as z.ZodType })),
 );
 
-/** The name of a row, such as `policy_check.passed`. */
+/** Returns the name of a row, such as `policy_check.passed`. */
 export const formatRowName = ({ type, action }: Pick<CatalogueRow, 'type' | 'action'>): string => `${type}.${action}`;

@@ -4,7 +4,7 @@ import { FACT_TYPE, FACTS_TOPIC } from './facts.message-handler.js';
 
 const text = (description: string) => ({ type: 'string', description });
 
-/** The data of a fact: what is no attribute of the event. */
+/** Returns the schema of the data of a fact, without the fields that are attributes of the CloudEvent. */
 const describeData = (schema: (typeof factSchemas)[string] = {}) => {
   const { auth, request, resource } = schema['properties'] as Readonly<Record<string, unknown>>;
   return {
@@ -15,14 +15,14 @@ const describeData = (schema: (typeof factSchemas)[string] = {}) => {
   };
 };
 
-/** The topic that facts come in by, for the AsyncAPI document. */
+/** Describes the topic of incoming facts for the AsyncAPI document. */
 export const factsChannel: InboundChannel = {
   topic: FACTS_TOPIC,
   type: FACT_TYPE,
   description:
-    'Facts of other services for audit trails, as CloudEvents 1.0 in binary or structured content mode. What is none ' +
-    'goes to the topic of this name with `.rejected` after it, as it came, with the headers `rejected_reason`, ' +
-    '`rejected_topic`, `rejected_partition` and `rejected_offset`.',
+    'Facts of other services for audit trails, as CloudEvents 1.0 in binary or structured content mode. A message ' +
+    'that is no valid fact goes unchanged to the topic of this name with the suffix `.rejected`, with the headers ' +
+    '`rejected_reason`, `rejected_topic`, `rejected_partition` and `rejected_offset`.',
   headers: {
     type: 'object',
     required: ['ce_specversion', 'ce_type', 'ce_source', 'ce_id', 'ce_organization'],
@@ -34,9 +34,13 @@ export const factsChannel: InboundChannel = {
         'The service; its organization must have registered it (`audit-fact-sources`). With `ce_id` it identifies the ' +
           'fact: a fact that is recorded already is not recorded again.',
       ),
-      ce_id: text('The name of the fact there.'),
-      ce_time: { type: 'string', format: 'date-time', description: 'When it happened; else when the broker had it.' },
-      ce_organization: text('Whose trail it is for: the name or the id of an organization.'),
+      ce_id: text('Id of the fact at the service.'),
+      ce_time: {
+        type: 'string',
+        format: 'date-time',
+        description: 'Time of the fact. Default: the time of the broker.',
+      },
+      ce_organization: text('Name or id of the organization whose audit trail records the fact.'),
     },
   },
   payload: { oneOf: Object.values(factSchemas).map(describeData) },

@@ -2,22 +2,25 @@ import { z } from 'zod';
 import type { EventContext, EventKinds, PersonalText } from '#kernel';
 import type { AuditedResource, FactEvent } from './fact.js';
 
-/** Fields of the catalogue that name somebody (§6.2). Whom, they do not say: it is known where it is who did it. */
-const NAMING = ['actor', 'run_created_by'];
+/**
+ * Fields of the catalogue that contain a person's name (§6.2) without an id. The person is known only if the name is
+ * that of the accessor.
+ */
+const NAME_FIELDS = ['actor', 'run_created_by'];
 
 const listNames = (
   meta: AuditedResource['meta'],
   { id: person, type, name }: EventContext['accessor'],
 ): PersonalText[] =>
   type === 'users' && meta !== null
-    ? NAMING.filter((field) => meta[field] === name).map((field) => ({
+    ? NAME_FIELDS.filter((field) => meta[field] === name).map((field) => ({
         at: ['resource', 'meta', field],
         person,
         kind: 'name',
       }))
     : [];
 
-/** What was checked against the row of the catalogue when it came; what is in the log stays, should the row ever change. */
+/** Not checked against the catalogue, because the log keeps facts of rows that have changed since. */
 const resource = z.strictObject({
   id: z.string(),
   type: z.string(),
@@ -25,7 +28,10 @@ const resource = z.strictObject({
   meta: z.record(z.string(), z.unknown()).nullable(),
 });
 
-/** Schema, topic and audit row of facts. The topic is not the one that they come in by: nothing goes round in circles. */
+/**
+ * Schema, topic and audit row of facts. The topic differs from the incoming one, so that recorded facts are not
+ * consumed again.
+ */
 export const factEvents: EventKinds<FactEvent> = {
   AuditFactReported: {
     schemaVersion: 1,

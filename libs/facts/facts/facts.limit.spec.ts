@@ -73,7 +73,7 @@ const countRejected = (verdicts: readonly MessageResult[]): number =>
   verdicts.filter((verdict) => 'rejected' in verdict).length;
 
 describe('the limit of facts by REST', () => {
-  it('refuses a request that exceeds it, records none of its facts, and names when to repeat it', async () => {
+  it('refuses a request that exceeds it, records none of its facts, and states when to repeat it', async () => {
     const organization = await makeLimited();
     expectStatus(await report(organization, 0, 600), 201);
     clock.pass({ seconds: 3 });
@@ -159,8 +159,8 @@ describe('the limit of facts by Kafka', () => {
     const organization = await makeLimited();
     const messages = messagesOf(organization, 0, 1_000);
     expect(countRejected(await consume(messages))).toBe(0);
-    const again = await consume(messages);
-    expect(new Set(again.map((verdict) => ('result' in verdict ? verdict.result : 'rejected')))).toEqual(
+    const repeated = await consume(messages);
+    expect(new Set(repeated.map((verdict) => ('result' in verdict ? verdict.result : 'rejected')))).toEqual(
       new Set(['known']),
     );
     expect(countRejected(await consume(messagesOf(organization, 1_000, 1_001)))).toBe(1);

@@ -2,24 +2,24 @@ import { sql, formatTimestamp, type Sql, type Timestamp } from '#kernel';
 import type { Database } from '#postgres';
 
 /**
- * Facts are limited for each organization and interval of ten seconds. REST counts by the gateway's clock. Kafka counts by the
- * time that the broker gave the message, so a backlog that builds up during an outage is not rejected.
+ * Facts are limited for each organization in intervals of ten seconds. REST counts by the gateway's clock. Kafka counts
+ * by the time that the broker gave the message, so that a backlog after an outage is not rejected.
  */
 const INTERVAL_MS = 10_000;
 
-/** Facts of one organization in one interval. */
+/** Number of facts of one organization in one interval. */
 export type FactCount = { readonly organization: string; readonly interval: Timestamp; readonly facts: number };
 
-/** The start of the interval that a time in milliseconds falls in. */
+/** Returns the start of the interval that contains a time in milliseconds. */
 export const toInterval = (time: number): Timestamp => formatTimestamp(Math.floor(time / INTERVAL_MS) * INTERVAL_MS);
 
-/** Seconds until the next interval begins. */
+/** Returns the seconds until the next interval begins. */
 export const computeSecondsLeft = (time: number): number => Math.ceil((INTERVAL_MS - (time % INTERVAL_MS)) / 1_000);
 
 export const toCountKey = ({ organization, interval }: Omit<FactCount, 'facts'>): string =>
   `${interval} ${organization}`;
 
-/** Returns the facts counted so far, by keyOf. */
+/** Returns the counts so far, by `toCountKey`. */
 export const loadFactCounts = async (
   database: Database,
   counts: readonly Omit<FactCount, 'facts'>[],
@@ -32,7 +32,10 @@ export const loadFactCounts = async (
   return new Map(rows.map((row) => [toCountKey(row), row.facts]));
 };
 
-/** Statements for the transaction that records the facts. They lock rows in one order, so writers cannot deadlock. */
+/**
+ * Returns statements for the transaction that records the facts. They lock rows in a fixed order, so that writers
+ * cannot deadlock.
+ */
 export const buildFactCountStatements = (counts: readonly FactCount[], limit: number): readonly Sql[] =>
   counts
     .toSorted((a, b) => (toCountKey(a) < toCountKey(b) ? -1 : 1))

@@ -18,8 +18,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const makePlace = async () => {
-  const organization = await makeOrganization(server, `land-${(number += 1)}`);
+const makeFactsOrganization = async () => {
+  const organization = await makeOrganization(server, `organization-${(number += 1)}`);
   await registerSource(server, organization.name);
   return organization;
 };
@@ -58,9 +58,9 @@ const recordedFor = async (organization: string) =>
     (event) => event.organization === organization && event.type === 'AuditFactReported',
   );
 
-describe('facts that come by Kafka', () => {
-  it('are recorded in either content mode, under the name of an organization or its id', async () => {
-    const { name, id } = await makePlace();
+describe('facts by Kafka', () => {
+  it('are recorded in either content mode, for the name or the id of an organization', async () => {
+    const { name, id } = await makeFactsOrganization();
     const verdicts = await take([binary(name, createFact('f1')), structured(id, createFact('f2', 'task.create'))]);
     expect(verdicts).toMatchObject([{ result: 'recorded' }, { result: 'recorded' }]);
     const [first] = await recordedFor(id);
@@ -70,41 +70,41 @@ describe('facts that come by Kafka', () => {
     });
   });
 
-  it('happened when they came to the broker, where they do not say', async () => {
-    const { name, id } = await makePlace();
+  it('get the time of the broker if they have no time', async () => {
+    const { name, id } = await makeFactsOrganization();
     await take([binary(name, createFact('f1'), { ce_time: undefined })]);
     expect((await recordedFor(id))[0]?.data).toMatchObject({ occurredAt: '2026-11-21T00:00:00.000Z' });
   });
 
-  it('happened at the last moment of all, where the broker has a time that no calendar has', async () => {
-    const { name, id } = await makePlace();
+  it('get the latest possible time if the time of the broker is outside the calendar', async () => {
+    const { name, id } = await makeFactsOrganization();
     const message = { ...binary(name, createFact('f1'), { ce_time: undefined }), timestamp: '9223372036854775807' };
     expect(await take([message])).toMatchObject([{ result: 'recorded' }]);
     expect((await recordedFor(id))[0]?.data).toMatchObject({ occurredAt: '9999-12-31T23:59:59.999Z' });
   });
 
-  it('are rejected where another one has their name, which is not undone', async () => {
-    const { name, id } = await makePlace();
+  it('are rejected if another fact has their source and id, and the recorded fact stays', async () => {
+    const { name, id } = await makeFactsOrganization();
     const [first] = await take([binary(name, createFact('f1'))]);
     const { auth, ...rest } = createFact('f1');
-    const known = { result: 'known', differs: false };
+    const repeated = { result: 'known', differs: false };
     const differs = { rejected: expect.stringMatching(/^Another fact has this source and id: it is recorded as /) };
     const verdicts = await take([
       binary(id, { ...rest, auth: { ...auth, description: 'ada lovelace' } }),
       binary(id, { ...rest, auth: { ...auth, accessor_id: 'user-8' } }),
       binary(id, { ...rest, auth, time: '2026-11-21T12:00:00.001+02:00' }),
       binary(id, createFact('f1', 'policy.update', { more: true })),
-      // No time is told: it is that of the broker, another one with each message.
+      // Without a time, the fact gets the time of the broker, which differs for each message.
       { ...binary(id, createFact('f1'), { ce_time: undefined }), timestamp: '7' },
       binary(id, createFact('f2')),
       binary(id, createFact('f2', 'task.create')),
     ]);
-    expect(verdicts).toMatchObject([known, differs, differs, differs, known, { result: 'recorded' }, differs]);
+    expect(verdicts).toMatchObject([repeated, differs, differs, differs, repeated, { result: 'recorded' }, differs]);
     expect(await recordedFor(id)).toMatchObject([{ id: (first as unknown as { entry: string }).entry }, { data: {} }]);
   });
 
-  it('are known when they come again, by Kafka or by REST', async () => {
-    const { name, id } = await makePlace();
+  it('are recognized if they are repeated by Kafka or REST', async () => {
+    const { name, id } = await makeFactsOrganization();
     const path = `/api/v2/organizations/${name}/audit-facts`;
     expectStatus(await server.post(path, createFact('f1')), 201);
     expect(await take([binary(name, createFact('f1')), binary(id, createFact('f2'))])).toMatchObject([
@@ -121,8 +121,8 @@ describe('facts that come by Kafka', () => {
     expect(await recordedFor(id)).toHaveLength(52);
   });
 
-  it('are rejected with the reason, and hold nobody up', async () => {
-    const [here, there] = [await makePlace(), await makePlace()];
+  it('are rejected with the reason, and do not block other facts', async () => {
+    const [here, there] = [await makeFactsOrganization(), await makeFactsOrganization()];
     const { resource, ...rest } = createFact('f0');
     const verdicts = await take([
       binary(here.name, createFact('f1')),
@@ -140,10 +140,10 @@ describe('facts that come by Kafka', () => {
       { result: 'recorded', entry: expect.any(String) },
       { rejected: 'The message is not valid JSON' },
       { rejected: 'There is no organization nowhere' },
-      { rejected: `The type of a fact is ${FACT_TYPE}, and not thing.Happened` },
-      { rejected: 'The extension organization is missing: the name or the id of one' },
+      { rejected: `The attribute type must be ${FACT_TYPE}, got thing.Happened` },
+      { rejected: 'The attribute organization is missing. Set it to the name or the id of an organization' },
       {
-        rejected: '/resource/type: Type workspace is kept by Cadastre, which tells of it itself: no other service can',
+        rejected: '/resource/type: Type workspace belongs to Cadastre. Other services cannot report facts about it',
       },
       { rejected: '/resource/meta/version: Version must be a number' },
       { rejected: '/time: Time must be an ISO 8601 timestamp, such as 2026-01-31T12:30:15.123Z' },
@@ -153,28 +153,30 @@ describe('facts that come by Kafka', () => {
   });
 
   it('are rejected if the organization has not registered their source, or has removed it', async () => {
-    const [here, there] = [await makeOrganization(server, 'strict'), await makePlace()];
-    const other = 'https://scans.example';
+    const [here, there] = [await makeOrganization(server, 'strict'), await makeFactsOrganization()];
+    const otherSource = 'https://scans.example';
     const detail = (source: string) => ({
       rejected: `The organization has not registered the source ${source} (audit-fact-sources)`,
     });
     const recorded = { result: 'recorded', entry: expect.any(String) };
-    const { id } = (await registerSource(server, here.name, other)).body.data;
+    const { id } = (await registerSource(server, here.name, otherSource)).body.data;
     const first = [
       binary(here.name, createFact('f1')),
-      binary(here.id, { ...createFact('f2'), source: other }),
+      binary(here.id, { ...createFact('f2'), source: otherSource }),
       binary(there.name, createFact('f3')),
-      binary(there.name, { ...createFact('f4'), source: other }),
+      binary(there.name, { ...createFact('f4'), source: otherSource }),
     ];
-    expect(await take(first)).toEqual([detail(SOURCE), recorded, recorded, detail(other)]);
+    expect(await take(first)).toEqual([detail(SOURCE), recorded, recorded, detail(otherSource)]);
     expectStatus(await server.delete(`/api/v2/audit-fact-sources/${id}`), 204);
-    expect(await take([binary(here.name, { ...createFact('f5'), source: other })])).toEqual([detail(other)]);
-    await registerSource(server, here.name, other);
-    expect(await take([binary(here.name, { ...createFact('f5'), source: other })])).toEqual([recorded]);
+    expect(await take([binary(here.name, { ...createFact('f5'), source: otherSource })])).toEqual([
+      detail(otherSource),
+    ]);
+    await registerSource(server, here.name, otherSource);
+    expect(await take([binary(here.name, { ...createFact('f5'), source: otherSource })])).toEqual([recorded]);
   });
 
-  it('are rejected where no database could keep them, whatever it is that is sent', async () => {
-    const { name } = await makePlace();
+  it('are rejected if the database cannot store them, whatever the message contains', async () => {
+    const { name } = await makeFactsOrganization();
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     const inBytes = (value: Buffer | string | null): ConsumedMessage => ({
       ...binary(name, createFact('f1')),
@@ -207,67 +209,67 @@ describe('facts that come by Kafka', () => {
     expect(verdicts.map((verdict) => 'rejected' in verdict)).toEqual([false, ...messages.map(() => true), false]);
   });
 
-  it('are rejected, and nothing worse, whatever bytes have been changed', async () => {
-    const { name } = await makePlace();
+  it('are rejected without any other error, whichever bytes are changed', async () => {
+    const { name } = await makeFactsOrganization();
     const changes = fc.sample(fc.tuple(fc.nat(), fc.nat(255), fc.boolean()), 500);
-    const messages = changes.map(([place, byte, isStructured], n): ConsumedMessage => {
+    const messages = changes.map(([index, byte, isStructured], n): ConsumedMessage => {
       const message = (isStructured ? structured : binary)(name, createFact(`f${n}`));
       const value = Buffer.from(message.value as Buffer);
-      value[place % value.length] = byte;
+      value[index % value.length] = byte;
       return { ...message, value };
     });
     const verdicts = await take(messages);
     expect(verdicts.filter((verdict) => !('rejected' in verdict || 'result' in verdict))).toEqual([]);
   });
 
-  it('are rejected where their organization goes while they come, and those of others are not', async () => {
-    const [here, gone] = [await makePlace(), await makePlace()];
+  it('are rejected if their organization is deleted while they are recorded, without affecting other organizations', async () => {
+    const [here, deleted] = [await makeFactsOrganization(), await makeFactsOrganization()];
     let appends = 0;
     const late: EventStore = Object.assign(Object.create(server.store) as EventStore, {
-      appendOnce: async (...given: Parameters<EventStore['appendOnce']>) => {
-        // It has been found, and is deleted before its facts are written.
-        if ((appends += 1) === 1) expectStatus(await server.delete(`/api/v2/organizations/${gone.name}`), 204);
-        return server.store.appendOnce(...given);
+      appendOnce: async (...args: Parameters<EventStore['appendOnce']>) => {
+        // Deletes the organization after it was found and before its facts are written.
+        if ((appends += 1) === 1) expectStatus(await server.delete(`/api/v2/organizations/${deleted.name}`), 204);
+        return server.store.appendOnce(...args);
       },
     });
     const messages = [
-      binary(gone.name, createFact('f1')),
+      binary(deleted.name, createFact('f1')),
       binary(here.name, createFact('f2')),
-      binary(gone.id, createFact('f3')),
+      binary(deleted.id, createFact('f3')),
     ];
     expect(await take(messages, late)).toMatchObject([
-      { rejected: `There is no organization ${gone.name}` },
+      { rejected: `There is no organization ${deleted.name}` },
       { result: 'recorded' },
-      { rejected: `There is no organization ${gone.id}` },
+      { rejected: `There is no organization ${deleted.id}` },
     ]);
   });
 
-  it('wait where the database is away, all of them, and are not rejected', async () => {
-    const { name } = await makePlace();
-    const away: EventStore = Object.assign(Object.create(server.store) as EventStore, {
+  it('fail together without a rejection if the database is unavailable, so that they are read again', async () => {
+    const { name } = await makeFactsOrganization();
+    const unavailableStore: EventStore = Object.assign(Object.create(server.store) as EventStore, {
       appendOnce: () => Promise.reject(unavailable('The database is not available', 1)),
     });
-    await expect(take([binary(name, createFact('f1')), binary('nowhere', createFact('f2'))], away)).rejects.toThrow(
-      Refusal,
-    );
+    await expect(
+      take([binary(name, createFact('f1')), binary('nowhere', createFact('f2'))], unavailableStore),
+    ).rejects.toThrow(Refusal);
     const broken: EventStore = Object.assign(Object.create(server.store) as EventStore, {
-      appendOnce: () => Promise.reject(new Error('a fault of ours')),
+      appendOnce: () => Promise.reject(new Error('unexpected')),
     });
-    await expect(take([binary(name, createFact('f1'))], broken)).rejects.toThrow('a fault of ours');
+    await expect(take([binary(name, createFact('f1'))], broken)).rejects.toThrow('unexpected');
   });
 
-  it('go each by themselves where one of them spoils the transaction', async () => {
-    const { name, id } = await makePlace();
+  it('are recorded one by one if one of them makes the transaction fail', async () => {
+    const { name, id } = await makeFactsOrganization();
     const picky: EventStore = Object.assign(Object.create(server.store) as EventStore, {
-      appendOnce: (...given: Parameters<EventStore['appendOnce']>) =>
-        JSON.stringify(given).includes('"bad"')
+      appendOnce: (...args: Parameters<EventStore['appendOnce']>) =>
+        JSON.stringify(args).includes('"bad"')
           ? Promise.reject(Object.assign(new Error('unsupported Unicode escape'), { code: '22P05' }))
-          : server.store.appendOnce(...given),
+          : server.store.appendOnce(...args),
     });
     const facts = ['good', 'bad', 'fine'].map((fact) => binary(name, createFact(fact)));
     expect(await take(facts, picky)).toMatchObject([
       { result: 'recorded' },
-      { rejected: 'The database cannot keep it: unsupported Unicode escape' },
+      { rejected: 'The database cannot store the fact: unsupported Unicode escape' },
       { result: 'recorded' },
     ]);
     expect(await recordedFor(id)).toHaveLength(2);

@@ -12,41 +12,46 @@ import { deriveEntryId, recordFacts, type FactOutcome, type FactReport } from '.
 /** Suffix of the topic that other services send facts to, after the prefix. */
 export const FACTS_TOPIC = 'facts';
 
-/** `ce_type` of a fact. */
 export const FACT_TYPE = 'cadastre.AuditFact.v1';
 
 type AddressedFact = Pick<FactReport, 'fact' | 'undated'> & {
   readonly organization: string;
-  /** The broker's time of the message, in milliseconds. */
+  /** Time that the broker gave the message, in milliseconds. */
   readonly sentAt: number;
 };
 
 /**
- * Facts as CloudEvents: the attributes say which it is and whom it is for, the data is the rest of it. The topic does
- * not authenticate senders: the brokers restrict who can write to it.
+ * Parses a CloudEvent: its attributes are source, id, time and organization of the fact, its data the other fields. The
+ * topic does not authenticate senders; the brokers restrict who can write to it.
  */
 const parseAddressedFact = (message: ConsumedMessage): AddressedFact => {
   const { attributes, data } = parseInboundEvent(message);
   const { source, id, type, time, organization } = attributes;
-  if (type !== FACT_TYPE) throw unprocessable(`The type of a fact is ${FACT_TYPE}, and not ${type}`);
-  if (!organization) throw unprocessable('The extension organization is missing: the name or the id of one');
+  if (type !== FACT_TYPE) throw unprocessable(`The attribute type must be ${FACT_TYPE}, got ${type}`);
+  if (!organization)
+    throw unprocessable('The attribute organization is missing. Set it to the name or the id of an organization');
   if (typeof data !== 'object' || data === null) throw unprocessable('The data is not an object');
   const fact = parseFact({ ...data, source, id, time: time ?? formatTimestamp(Number(message.timestamp)) });
   return { organization, fact, undated: time === undefined, sentAt: Number(message.timestamp) };
 };
 
-/** Pointers are into the data, or name an attribute. */
+/** Lists the problems of a refusal. Pointers refer to the data, or name an attribute. */
 const formatReason = ({ problems }: Refusal): string =>
   problems.map(({ detail, pointer }: Problem) => (pointer ? `${pointer}: ${detail}` : detail)).join('; ');
 
-/** The verdict of what can never be recorded; of all else it is not known yet, and it comes again. */
+/**
+ * Returns a rejection for an error that repeating cannot fix. Rethrows other errors, so that the message is read again.
+ */
 const toRejection = (error: unknown): MessageResult => {
   if (error instanceof Refusal && error.kind !== 'unavailable') return { rejected: formatReason(error) };
-  if (isUnstorable(error)) return { rejected: `The database cannot keep it: ${(error as Error).message}` };
+  if (isUnstorable(error)) return { rejected: `The database cannot store the fact: ${(error as Error).message}` };
   throw error;
 };
 
-/** The first that came under a name counts; whoever sent another one under it is to learn of it. */
+/**
+ * Returns the result of a message. The first fact with an id counts, and the sender of a different one gets a
+ * rejection.
+ */
 const toMessageResult = (outcome: FactOutcome): MessageResult =>
   outcome.result === 'known' && outcome.differs
     ? { rejected: `Another fact has this source and id: it is recorded as ${outcome.entry}` }
@@ -68,16 +73,16 @@ const toOrganizationSource = ({ organization, fact }: ResolvedFact) => ({
 });
 
 /**
- * Rejects facts of sources that their organization has not registered: the topic does not authenticate a sender, so each
- * organization names the services that it accepts.
+ * Rejects facts of sources that their organization has not registered. The topic does not authenticate senders, so each
+ * organization registers the services that it accepts.
  */
 const rejectUnregisteredSources = async (
   store: EventStore,
-  placed: readonly (ResolvedFact | MessageResult)[],
+  facts: readonly (ResolvedFact | MessageResult)[],
 ): Promise<readonly (ResolvedFact | MessageResult)[]> => {
-  const sources = placed.flatMap((one) => ('fact' in one ? [toOrganizationSource(one)] : []));
+  const sources = facts.flatMap((one) => ('fact' in one ? [toOrganizationSource(one)] : []));
   const registered = await findRegisteredSources(store.database, sources);
-  return placed.map((one) => {
+  return facts.map((one) => {
     if (!('fact' in one) || registered.has(toSourceKey(toOrganizationSource(one)))) return one;
     const { source } = one.fact;
     return { rejected: `The organization has not registered the source ${source} (audit-fact-sources)` };
@@ -85,16 +90,16 @@ const rejectUnregisteredSources = async (
 };
 
 /**
- * Rejects facts beyond the limit of their organization, so that other organizations do not wait for them. Facts that are in
- * the log already do not count, because the consumer reads them again after a failure.
+ * Rejects facts beyond the limit of their organization, so that they do not delay other organizations. Facts that the
+ * log already contains do not count, because the consumer reads them again after a failure.
  */
 const applyLimit = async (
   store: EventStore,
-  placed: readonly (ResolvedFact | MessageResult)[],
+  candidates: readonly (ResolvedFact | MessageResult)[],
   limit: number | null,
 ): Promise<{ readonly known: readonly (ResolvedFact | MessageResult)[]; readonly also: readonly Sql[] }> => {
-  if (limit === null) return { known: placed, also: [] };
-  const all = placed.filter((one) => 'fact' in one);
+  if (limit === null) return { known: candidates, also: [] };
+  const all = candidates.filter((one) => 'fact' in one);
   const recorded = await findRecordedIds(
     store.database,
     all.map(({ organization, fact }) => deriveEntryId(organization.id, fact)),
@@ -105,7 +110,7 @@ const applyLimit = async (
   });
   const before = await loadFactCounts(store.database, deduplicateCounts(all.map(countOf)));
   const counts = new Map<string, FactCount>();
-  const known = placed.map((one): ResolvedFact | MessageResult => {
+  const accepted = candidates.map((one): ResolvedFact | MessageResult => {
     if (!('fact' in one) || recorded.has(deriveEntryId(one.organization.id, one.fact))) return one;
     const count = countOf(one);
     const key = toCountKey(count);
@@ -117,14 +122,17 @@ const applyLimit = async (
     counts.set(key, { ...count, facts });
     return one;
   });
-  return { known, also: buildFactCountStatements([...counts.values()], limit) };
+  return { known: accepted, also: buildFactCountStatements([...counts.values()], limit) };
 };
 
 const deduplicateCounts = <T extends Omit<FactCount, 'facts'>>(counts: readonly T[]): T[] => [
   ...new Map(counts.map((count) => [toCountKey(count), count])).values(),
 ];
 
-/** Records facts from the topic of that name, in as few transactions as may be; what is no fact is rejected. */
+/**
+ * Creates the handler of messages from a topic. It records facts in as few transactions as possible, and rejects
+ * messages that are not valid facts.
+ */
 export const createFactMessageHandler = (
   store: EventStore,
   topic: string,
@@ -132,21 +140,21 @@ export const createFactMessageHandler = (
 ): MessageHandler => {
   const recordAll = (addressed: readonly AddressedFact[]): Promise<readonly MessageResult[]> =>
     store.untilFirst(async () => {
-      const found = await findOrganizationsByNameOrId(
+      const organizations = await findOrganizationsByNameOrId(
         store.database,
         addressed.map(({ organization }) => organization),
       );
-      const placed = addressed.map(({ organization: called, ...rest }): ResolvedFact | MessageResult => {
-        const organization = found.get(called);
-        return organization ? { organization, ...rest } : { rejected: `There is no organization ${called}` };
+      const resolved = addressed.map(({ organization: nameOrId, ...rest }): ResolvedFact | MessageResult => {
+        const organization = organizations.get(nameOrId);
+        return organization ? { organization, ...rest } : { rejected: `There is no organization ${nameOrId}` };
       });
-      const { known, also } = await applyLimit(store, await rejectUnregisteredSources(store, placed), limit);
+      const { known, also } = await applyLimit(store, await rejectUnregisteredSources(store, resolved), limit);
       const reports = known.filter((one) => 'fact' in one);
       const outcomes = [...(await recordFacts(store, reports, { type: 'topics', id: topic }, also))];
       return known.map((one) => ('fact' in one ? toMessageResult(outcomes.shift() as FactOutcome) : one));
     });
 
-  /** Where one of them spoils the transaction the others go each by themselves. */
+  /** Records all facts together. If one of them makes the transaction fail, it records each on its own. */
   const recordEach = async (addressed: readonly AddressedFact[]): Promise<readonly MessageResult[]> => {
     try {
       return await recordAll(addressed);

@@ -3,13 +3,13 @@ import type { IdempotentWrite } from '#event-store';
 import type { Database } from '#postgres';
 import { requirePermission, requireCurrentAccess, type Actor } from '#access';
 
-/** An organization, and the version that it was seen at. */
+/** An organization and the version at which it was read. */
 export type FactsOrganization = { readonly id: string; readonly version: number };
 
 const selectFactsOrganizations = (condition: Sql): Sql => sql`
   select o.id, o.name, s.version from organizations o join event_store.streams s on s.stream = o.id where ${condition}`;
 
-/** The organization of that name, where the caller may report facts to it. */
+/** Returns the organization with this name. Throws a refusal if the caller cannot report facts to it. */
 export const loadOrganizationForFacts = async (
   database: Database,
   actor: Actor,
@@ -23,23 +23,23 @@ export const loadOrganizationForFacts = async (
   return row;
 };
 
-/** Organizations by what a message calls them: their id, or else their name. */
+/** Returns organizations by the id or the name that messages use. */
 export const findOrganizationsByNameOrId = async (
   database: Database,
-  called: readonly string[],
+  namesOrIds: readonly string[],
 ): Promise<ReadonlyMap<string, FactsOrganization>> => {
-  const all = [...new Set(called)];
+  const all = [...new Set(namesOrIds)];
   const rows = await database.rows<FactsOrganization & { readonly name: string }>(
     selectFactsOrganizations(sql`o.id = any (${all}::text[]) or o.name = any (${all}::text[])`),
   );
   return new Map([
     ...rows.map((row) => [row.name, row] as const),
-    // Last, and so first: an organization may be named like the id of another one.
+    // Ids come last and so win, because an organization can have the id of another one as its name.
     ...rows.map((row) => [row.id, row] as const),
   ]);
 };
 
-/** Returns the ids that the log has already. */
+/** Returns those of the ids that the log contains. */
 export const findRecordedIds = async (database: Database, ids: readonly string[]): Promise<ReadonlySet<string>> => {
   if (ids.length === 0) return new Set();
   const rows = await database.rows<{ readonly id: string }>(
@@ -48,7 +48,7 @@ export const findRecordedIds = async (database: Database, ids: readonly string[]
   return new Set(rows.map(({ id }) => id));
 };
 
-/** A fact whose name is in the log, as the `n`th of those that are asked about. */
+/** A repeated fact; `n` is its index in the batch. */
 type RecordedFact = {
   readonly n: number;
   readonly event: IdempotentWrite['events'][number];
@@ -56,22 +56,22 @@ type RecordedFact = {
 };
 
 /**
- * Which of them are not what was recorded under their name. Who hands a fact in is no part of it, nor what people are called,
- * which may have been forgotten.
+ * Returns the indexes of facts that differ from the recorded fact with the same id. The reporter does not count as a
+ * difference, nor do names of people, which may have been forgotten.
  */
 export const findDifferingFacts = async (
   database: Database,
-  known: readonly RecordedFact[],
+  repeated: readonly RecordedFact[],
 ): Promise<ReadonlySet<number>> => {
-  if (known.length === 0) return new Set();
-  const told = known.map(({ n, event: { id, data, context }, undated }) => {
-    const aside = ['reportedBy', ...(undated ? ['occurredAt'] : [])];
-    return { n, id, data, context, aside };
+  if (repeated.length === 0) return new Set();
+  const reported = repeated.map(({ n, event: { id, data, context }, undated }) => {
+    const ignored = ['reportedBy', ...(undated ? ['occurredAt'] : [])];
+    return { n, id, data, context, ignored };
   });
   const rows = await database.rows<{ readonly n: number }>(sql`
-    select told.n from event_store.events e
-      join jsonb_to_recordset(${sql.json(told)}) as told (n integer, id uuid, data jsonb, context jsonb, aside text[])
-        on told.id = e.id
-     where e.data - aside <> told.data - aside or e.context #- '{accessor,name}' <> told.context #- '{accessor,name}'`);
+    select reported.n from event_store.events e
+      join jsonb_to_recordset(${sql.json(reported)}) as reported (n integer, id uuid, data jsonb, context jsonb, ignored text[])
+        on reported.id = e.id
+     where e.data - ignored <> reported.data - ignored or e.context #- '{accessor,name}' <> reported.context #- '{accessor,name}'`);
   return new Set(rows.map(({ n }) => n));
 };

@@ -7,13 +7,13 @@ import { findDifferingFacts, type FactsOrganization } from './facts.queries.js';
 export type FactReport = {
   readonly organization: FactsOrganization;
   readonly fact: Fact;
-  /** Nobody said when it happened: its time is that of its coming, and another one when it comes again. */
+  /** True if the message has no time. Its time is then that of its arrival, which differs when it is repeated. */
   readonly undated?: boolean;
 };
 
 /**
- * What became of a fact; `entry` is the id of the event, of the trail's entry and of the CloudEvent. What is known
- * `differs` where another fact was recorded under its name.
+ * Outcome of a fact. `entry` is the id of the event, of the entry in the audit trail and of the CloudEvent. `differs`
+ * is true if another fact was recorded with the same source and id.
  */
 export type FactOutcome =
   | { readonly entry: string; readonly result: 'recorded' }
@@ -23,13 +23,13 @@ type FactsEvent = IdempotentWrite['events'][number];
 
 const FACTS = 'b5d6c7b2-6f0e-4a53-9a0c-0d1f4f1f6a10';
 
-/** The same for the same fact, for ever: what comes again finds itself in the log. */
+/** Returns the same id for the same fact at any time, so that the log can recognize a repetition. */
 export const deriveEntryId = (organization: string, { source, id }: Fact): string =>
   v5(JSON.stringify([organization, source, id]), FACTS);
 
 /**
- * Appends the facts that are not in the log yet, all in one transaction, and says of each which it was. Of two that call
- * themselves alike the first counts. Throws what appends throw: see EventStore.untilFirst.
+ * Appends the facts that the log does not contain, in one transaction, and returns the outcome of each. Of several
+ * facts with the same id, the first counts. Throws the errors of appends.
  */
 export const recordFacts = async (
   store: EventStore,
@@ -41,9 +41,9 @@ export const recordFacts = async (
     const id = deriveEntryId(organization.id, fact);
     return { ...createFactEvent(fact, reporter), id, context: createFactContext(fact) };
   });
-  const left = new Set(await store.appendOnce(buildWrites(reports, events), listOrganizationVersions(reports), also));
-  // Deleted as it is told: what stands twice among them is known the second time.
-  const isNew = events.map(({ id }) => left.delete(id));
+  const added = new Set(await store.appendOnce(buildWrites(reports, events), listOrganizationVersions(reports), also));
+  // Deletes each id on first use, so that a fact that occurs twice counts as known the second time.
+  const isNew = events.map(({ id }) => added.delete(id));
   const known = events.flatMap((event, n) => (isNew[n] ? [] : [{ n, event, undated: !!reports[n]?.undated }]));
   const differing = await findDifferingFacts(store.database, known);
   return events.map(({ id: entry }, n) =>
@@ -53,11 +53,11 @@ export const recordFacts = async (
 
 const buildWrites = (reports: readonly FactReport[], events: readonly FactsEvent[]): readonly IdempotentWrite[] => {
   const writes = new Map<string, IdempotentWrite & { readonly events: FactsEvent[] }>();
-  const seen = new Set<string>();
+  const ids = new Set<string>();
   for (const [n, { organization, fact }] of reports.entries()) {
     const event = events[n] as FactsEvent;
-    if (seen.has(event.id)) continue;
-    seen.add(event.id);
+    if (ids.has(event.id)) continue;
+    ids.add(event.id);
     const stream = toFactStream(organization.id, fact.source);
     const write = writes.get(stream) ?? { stream, organization: organization.id, writer: null, events: [] };
     write.events.push(event);
@@ -66,7 +66,10 @@ const buildWrites = (reports: readonly FactReport[], events: readonly FactsEvent
   return [...writes.values()];
 };
 
-/** Nothing is told of an organization that is being deleted. */
+/**
+ * Returns the organizations' versions as preconditions, so that no fact is recorded for an organization that is being
+ * deleted.
+ */
 const listOrganizationVersions = (reports: readonly FactReport[]): readonly StreamVersion[] => {
   const versions = new Map(reports.map(({ organization: { id, version } }) => [id, version]));
   return [...versions].map(([stream, version]) => ({ stream, version }));

@@ -11,7 +11,7 @@ import { recordFacts, type FactOutcome } from './facts.recorder.js';
 /** Injects the number of facts that an organization can report in ten seconds; null for no limit. */
 export const FACTS_LIMIT = Symbol('FACTS_LIMIT');
 
-/** Records the facts of requests, as far as the limit of the organization allows. Facts are not an aggregate. */
+/** Records the facts of requests up to the limit of the organization. Facts are not an aggregate. */
 @Injectable()
 export class LimitedFactsRecorder {
   constructor(
@@ -20,41 +20,44 @@ export class LimitedFactsRecorder {
     @Inject(FACTS_LIMIT) private readonly limit: number | null,
   ) {}
 
-  /** Skips facts that the log already contains. Resolves to the outcome of each fact, in the same order. */
+  /** Skips facts that the log already contains. Returns the outcome of each fact, in the same order. */
   async record(organization: string, facts: readonly Fact[], actor: Actor): Promise<readonly FactOutcome[]> {
     const outcomes: FactOutcome[] = [];
-    let left = facts.length;
+    let remaining = facts.length;
     for (const batch of splitIntoBatches(facts.map((fact) => ({ organization, fact })))) {
-      outcomes.push(...(await this.recordBatch(organization, batch, left, actor)));
-      left -= batch.length;
+      outcomes.push(...(await this.recordBatch(organization, batch, remaining, actor)));
+      remaining -= batch.length;
     }
     return outcomes;
   }
 
-  /** `left`: facts of the request that are not recorded yet. If they exceed the limit, none of them is recorded. */
+  /** `remaining`: facts of the request that are not recorded yet. If they exceed the limit, none of them is recorded. */
   private recordBatch(
     name: string,
     batch: readonly { readonly fact: Fact }[],
-    left: number,
+    remaining: number,
     actor: Actor,
   ): Promise<readonly FactOutcome[]> {
     return this.store.untilFirst(async () => {
       const organization = await loadOrganizationForFacts(this.store.database, actor, name);
-      const also = await this.checkLimit(organization.id, batch.length, left);
+      const also = await this.checkLimit(organization.id, batch.length, remaining);
       const reports = batch.map(({ fact }) => ({ organization, fact }));
       return recordFacts(this.store, reports, { type: ACTOR_TYPE[actor.kind], id: actor.id }, also);
     });
   }
 
   /** Returns the statements that count the facts, or throws if the organization would exceed its limit. */
-  private async checkLimit(organization: string, facts: number, left: number): Promise<readonly Sql[]> {
+  private async checkLimit(organization: string, facts: number, remaining: number): Promise<readonly Sql[]> {
     if (this.limit === null) return [];
     const now = this.clock.now().getTime();
     const count = { organization, interval: toInterval(now), facts };
     const before = (await loadFactCounts(this.store.database, [count])).get(toCountKey(count)) ?? 0;
-    if (before + left > this.limit) {
+    if (before + remaining > this.limit) {
       const detail = `An organization can report ${this.limit} facts in ten seconds (CADASTRE_FACTS_LIMIT)`;
-      throw tooManyRequests(`${detail}. ${before} are counted, this request has ${left} more`, computeSecondsLeft(now));
+      throw tooManyRequests(
+        `${detail}. ${before} are counted, this request has ${remaining} more`,
+        computeSecondsLeft(now),
+      );
     }
     return buildFactCountStatements([count], this.limit);
   }

@@ -10,18 +10,18 @@ const registered: AuditFactSourceEvent = {
   data: { source: SOURCE, description: 'Policies' },
 };
 const removed: AuditFactSourceEvent = { type: 'AuditFactSourceRemoved', data: { source: SOURCE } };
-const register = (source = SOURCE, description = 'Policies', others = 0) =>
-  ({ type: 'RegisterAuditFactSource', data: { source, description, registered: others } }) as const;
+const register = (source = SOURCE, description = 'Policies', count = 0) =>
+  ({ type: 'RegisterAuditFactSource', data: { source, description, registered: count } }) as const;
 const remove = { type: 'RemoveAuditFactSource', data: {} } as const;
 
-describe('a source of facts', () => {
-  it('is registered once', () => {
+describe('decisions about a source of facts', () => {
+  it('register a source only once', () => {
     given().when(register()).yields(registered);
     given(registered).when(register()).refuses('conflict', 'The source exists already');
     given(registered, removed).when(register()).refuses('conflict', 'The source exists already');
   });
 
-  it('is removed once', () => {
+  it('remove a source only once', () => {
     given(registered).when(remove).yields(removed);
     given(registered, removed).when(remove).refuses('not-found', 'Not found');
   });
@@ -31,11 +31,11 @@ describe('a source of facts', () => {
     ['two words', 'Source must be one word, without spaces'],
     ['line\nbreak', 'Source must be one word, without spaces'],
     ['x'.repeat(201), 'Source is too long (at most 200 characters)'],
-  ])('refuses the source %j', (source, detail) => {
+  ])('refuse the source %j', (source, detail) => {
     given().when(register(source)).refuses('unprocessable', detail);
   });
 
-  it('is refused if the organization has a hundred already', () => {
+  it('refuse a source if the organization already has a hundred', () => {
     given()
       .when(register(SOURCE, 'Policies', 99))
       .yields(registered);
@@ -44,7 +44,7 @@ describe('a source of facts', () => {
       .refuses('unprocessable', 'There are too many sources (at most 100 in an organization). Remove one first');
   });
 
-  it('refuses a description of more than 500 characters', () => {
+  it('refuse a description of more than 500 characters', () => {
     given()
       .when(register(SOURCE, 'x'.repeat(501)))
       .refuses('unprocessable', 'Description is too long (at most 500 characters)');

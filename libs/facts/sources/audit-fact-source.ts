@@ -10,7 +10,7 @@ export type AuditFactSourceEvent =
   | Message<'AuditFactSourceRemoved', { source: string }>;
 
 export type AuditFactSourceCommand =
-  /** `registered`: how many sources the organization has already. */
+  /** `registered`: number of sources that the organization already has. */
   | Message<'RegisterAuditFactSource', { source: string; description: string; registered: number }>
   | Message<'RemoveAuditFactSource', Record<never, never>>;
 
@@ -19,10 +19,13 @@ export type AuditFactSourceState =
 
 export const SOURCE_MAX = 200;
 export const DESCRIPTION_MAX = 500;
-/** More services than an organization runs. Every batch of facts is compared with the sources. */
+/**
+ * Maximum number of sources in an organization, more than it runs services. Every batch of facts is compared with all
+ * of them.
+ */
 export const SOURCES_MAX = 100;
 
-/** The same rule as for the `source` of a fact: one word of visible characters. */
+/** One word of visible characters, the same rule as for the `source` of a fact. */
 const ONE_WORD = /^[^\p{C}\p{Z}]+$/u;
 
 const checkSource = (source: string): void => {

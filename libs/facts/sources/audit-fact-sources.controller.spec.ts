@@ -46,8 +46,11 @@ describe('sources of facts', () => {
   it('refuse a source that is registered already, in the same organization only', async () => {
     const [here, there] = [await makeOrganizationWithPath(), await makeOrganizationWithPath()];
     await registerSource(server, here.name);
-    const again = expectStatus(await server.post(here.path, resource('audit-fact-sources', { source: SOURCE })), 422);
-    expect(again.body.errors).toMatchObject([
+    const response = expectStatus(
+      await server.post(here.path, resource('audit-fact-sources', { source: SOURCE })),
+      422,
+    );
+    expect(response.body.errors).toMatchObject([
       { detail: 'Source has already been taken', source: { pointer: '/data/attributes/source' } },
     ]);
     const { attributes } = (await registerSource(server, there.name)).body.data;
@@ -66,7 +69,7 @@ describe('sources of facts', () => {
     expect(expectStatus(await server.get(path), 200).body.data).toEqual([]);
   });
 
-  it('are at most a hundred in an organization', async () => {
+  it('are limited to a hundred in an organization', async () => {
     const { name, path } = await makeOrganizationWithPath();
     const another = (n: number) =>
       server.post(path, resource('audit-fact-sources', { source: `https://${n}.example` }));
@@ -93,10 +96,10 @@ describe('sources of facts', () => {
   });
 
   it('are deleted with their organization, and views show the same after a rebuild', async () => {
-    const [here, gone] = [await makeOrganizationWithPath(), await makeOrganizationWithPath()];
+    const [here, deleted] = [await makeOrganizationWithPath(), await makeOrganizationWithPath()];
     await registerSource(server, here.name);
-    const { data } = (await registerSource(server, gone.name)).body;
-    expectStatus(await server.delete(`/api/v2/organizations/${gone.name}`), 204);
+    const { data } = (await registerSource(server, deleted.name)).body;
+    expectStatus(await server.delete(`/api/v2/organizations/${deleted.name}`), 204);
     expectStatus(await server.get(data.links.self), 404);
     const before = expectStatus(await server.get(here.path), 200).body;
     const views = listViews([factsDefinition, createAuditTrailDefinition(server.store.kinds)]);

@@ -4,7 +4,10 @@ import type { AuditFactSourceEvent } from './audit-fact-source.js';
 
 type OrganizationEventStream = { readonly organization: string | null; readonly stream: string };
 
-/** The contract's catalogue (§6) has no such resource: readers of the trail see an update of the organization. */
+/**
+ * Returns the organization, because the contract's catalogue (§6) has no such resource. Readers of the audit trail see
+ * an update of the organization.
+ */
 const getOrganizationId = (_: unknown, { organization, stream }: OrganizationEventStream): string =>
   organization ?? stream;
 

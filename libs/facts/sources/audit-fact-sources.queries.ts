@@ -25,15 +25,15 @@ const LIST = {
 export const selectAuditFactSourceById = (id: string): Sql =>
   sql`select ${COLUMNS} from audit_fact_sources f where f.id = ${id}`;
 
-/** Where a source would be registered. */
+/** The organization in which a source is registered. */
 export type OrganizationForNewSource = {
   readonly organization: string;
   readonly version: number;
-  /** How many sources the organization has. */
+  /** Number of sources that the organization has. */
   readonly registered: number;
 };
 
-/** Returns the organization if the caller may manage its audit trail. */
+/** Returns the organization. Throws a refusal if the caller cannot manage its audit trail. */
 export const loadOrganizationForNewSource = async (
   database: Database,
   actor: Actor,
@@ -54,7 +54,7 @@ type AuditFactSourceForCommand = AuditFactSourceRow & {
   readonly preconditions: readonly StreamVersion[];
 };
 
-/** Returns the source if the caller may manage the audit trail of its organization. */
+/** Returns the source. Throws a refusal if the caller cannot manage the audit trail of its organization. */
 export const findAuditFactSource = async (
   database: Database,
   actor: Actor,
@@ -68,7 +68,7 @@ export const findAuditFactSource = async (
   return row;
 };
 
-/** Returns one page and the count of all sources, from one statement. */
+/** Returns one page and the total count, in one statement. */
 export const listAuditFactSources = (
   database: Database,
   actor: Actor,
@@ -80,7 +80,7 @@ type OrganizationSource = { readonly organization: string; readonly source: stri
 
 export const toSourceKey = ({ organization, source }: OrganizationSource): string => `${organization} ${source}`;
 
-/** Returns which of these sources their organizations have registered, by toSourceKey. One statement for a batch. */
+/** Returns the keys (`toSourceKey`) of those sources that their organizations have registered, in one statement. */
 export const findRegisteredSources = async (
   database: Database,
   sources: readonly OrganizationSource[],
