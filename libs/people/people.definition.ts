@@ -13,7 +13,8 @@ import { teamWorkspace } from './team-access/team-workspace.js';
 import { user } from './users/user.js';
 
 export const peopleDefinition: ModuleDefinition = {
-  // Not after the room: under this name databases remember which of sql/ they have had (event-store/migrate.ts).
+  // Not the name of the module: under this name databases remember which migrations of sql/ they have run
+  // (event-store/migrate.ts).
   name: 'access',
   kinds: { ...toEventRegistry(peopleEvents), ...toEventRegistry(teamAccessEvents), ...toEventRegistry(peopleReads) },
   aggregates: [

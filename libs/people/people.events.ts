@@ -36,13 +36,13 @@ const userChanges = z
 
 type FirstTeamCreated = { readonly name: string; readonly organizationAccess: Partial<OrganizationAccess> };
 
-/** Gives a team the rights that did not exist when it was created: it has none of them. */
+/** Adds the rights that did not exist when the team was created, as not granted. */
 const withAllAccess = (data: unknown) => ({
   ...(data as FirstTeamCreated),
   organizationAccess: { ...NO_ORGANIZATION_ACCESS, ...(data as FirstTeamCreated).organizationAccess },
 });
 
-/** Teams had neither SSO ids nor a say in tokens, and there was no right to see secret ones. */
+/** Adds the attributes that teams did not have in version 1: the SSO id and the management of tokens by members. */
 const withTokensAndSso = (data: unknown) => ({
   ssoTeamId: null,
   allowMemberTokenManagement: true,
@@ -57,7 +57,10 @@ type InvitedUser = NamedUser & { readonly invitation: Invitation | null };
 
 const describeUser = ({ user, username }: NamedUser) => ({ user: username, user_id: user });
 
-/** Hides the account until the person accepts: the inviter must not learn whether the address has one. */
+/**
+ * Describes a user, but only by the typed address until the user accepts: the inviter must not learn whether the
+ * address has an account.
+ */
 const describeUnlessInvited = (data: InvitedUser) =>
   data.invitation
     ? { user: data.invitation.email, user_id: deriveHiddenAccountId(data.invitation.membership) }
@@ -67,13 +70,16 @@ const describeTeamMember = ({ username, invitation: invited }: InvitedUser) => (
   user: invited ? invited.email : username,
 });
 
-/** Hides a person who declines an invitation. */
+/** Returns the id that hides a person who declines an invitation; otherwise null. */
 const findHiddenDecliner = (
   { user, invitation: declined }: InvitedUser,
   { context }: Pick<RecordedEvent, 'context'>,
 ) => (declined && context.accessor.id === user ? deriveHiddenAccountId(declined.membership) : null);
 
-/** Entries of version 1 named the account, also of those who had not accepted. They stay as they were. */
+/**
+ * Upcasts version 1, whose audit entries named the account even before the person accepted. These entries stay
+ * unchanged.
+ */
 const withoutInvitation = (data: unknown) => ({ ...(data as object), invitation: null });
 
 const describeEmail = (person: string, ...at: readonly string[]): PersonalText => ({
@@ -91,7 +97,7 @@ const tokenKind = z.enum(TOKEN_KINDS);
 
 const SITE_EVENT = 'a user belongs to the site, and a trail to an organization';
 
-/** Schemas, topics and audit rows of the events of people, their memberships, teams and tokens. */
+/** Schemas, topics and audit entries of the events of users, memberships, teams and tokens. */
 export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | AuthenticationTokenEvent> = {
   UserCreated: {
     schemaVersion: 1,
@@ -101,8 +107,8 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     personal: (_, { stream }) => [...describeUsername({ user: stream }), describeEmail(stream)],
   },
   UserUpdated: {
-    // 2: the address may be null, which is how one is read that is forgotten.
-    // 3: changes may have unconfirmedEmail.
+    // 2: the address may be null, because the address of a forgotten person is read as null.
+    // 3: changes may contain unconfirmedEmail.
     schemaVersion: 3,
     upcast: { 1: (data) => data, 2: (data) => data },
     topic: 'access',
@@ -157,7 +163,7 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     upcast: { 1: withTokensAndSso, 2: withAllAccess },
   },
   TeamUpdated: {
-    // 2: organizationAccess may have delegatePolicyOverrides.
+    // 2: organizationAccess may contain delegatePolicyOverrides.
     schemaVersion: 2,
     upcast: { 1: (data) => data },
     topic: 'access',

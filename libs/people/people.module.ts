@@ -31,7 +31,7 @@ import { ForgetUserHandler, UsersHandler } from './users/users.handler.js';
 
 export type PeopleOptions = {
   readonly forgetting: NameEraser;
-  /** Null: tokens whose request names no end have none. */
+  /** Null: tokens whose request names no expiry time never expire. */
   readonly tokenLifetime: TokenLifetime | null;
   readonly quotas: Quotas;
 };

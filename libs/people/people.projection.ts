@@ -20,7 +20,8 @@ export const access: Projection<PeopleEvent> = {
              unconfirmed_email = case when ${unconfirmedEmail !== undefined} then ${unconfirmedEmail ?? null}
                                       else unconfirmed_email end
        where id = ${stream}`,
-    // They have left everything before, in the same append; what they made is theirs still, under their id.
+    // The same append has already ended memberships, teams and tokens. Resources that the user created keep the user's
+    // id.
     UserForgotten: (_, { stream }) => sql`delete from users where id = ${stream}`,
     MembershipCreated: ({ user, email, status }, { stream, organization, time }) => sql`
       insert into organization_memberships (id, organization, user_id, email, status, created_at)
@@ -28,11 +29,11 @@ export const access: Projection<PeopleEvent> = {
     MembershipAccepted: (_, { stream }) => sql`
       update organization_memberships set status = 'active' where id = ${stream}`,
     MembershipRemoved: (_, { stream }) => sql`delete from organization_memberships where id = ${stream}`,
-    TeamCreated: (born, { stream, organization, time }) => sql`
+    TeamCreated: (team, { stream, organization, time }) => sql`
       insert into teams (id, organization, name, visibility, sso_team_id, allow_member_token_management,
                          organization_access, created_at)
-      values (${stream}, ${organization}, ${born.name}, ${born.visibility}, ${born.ssoTeamId},
-              ${born.allowMemberTokenManagement}, ${sql.json(born.organizationAccess)}, ${time})`,
+      values (${stream}, ${organization}, ${team.name}, ${team.visibility}, ${team.ssoTeamId},
+              ${team.allowMemberTokenManagement}, ${sql.json(team.organizationAccess)}, ${time})`,
     TeamUpdated: ({ changes }, { stream }) => sql`
       update teams
          set name = coalesce(${changes.name ?? null}, name),

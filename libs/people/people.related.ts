@@ -6,7 +6,9 @@ import { isVisibleTeam, selectVisibleTeams, type TeamDetailsRow } from './teams/
 import { renderUser } from './users/users.document.js';
 import { isVisibleUser, ORGANIZATIONS, type VisibleUserRow } from './users/users.queries.js';
 
-/** Teams, organizations and agent pools, whose tokens clients know as service accounts; those that the caller sees. */
+/**
+ * Selects the teams that the caller sees, organizations and agent pools. Clients know their tokens as service accounts.
+ */
 const account = (actor: Identity): Sql => sql`
   select t.name, t.organization from teams t where t.id = named.id and ${isVisibleTeam(actor)}
   union all select o.name, o.id from organizations o where o.id = named.id
@@ -14,7 +16,7 @@ const account = (actor: Identity): Sql => sql`
 
 type AccountRow = VisibleUserRow & { readonly isServiceAccount: boolean };
 
-/** People, and who else stands where clients expect one; whom the caller may see. */
+/** Returns the users and service accounts with these ids that the caller may see. */
 export const selectRelatedUsers = (ids: Sql, actor: Identity): RelatedResources =>
   defineRelated<AccountRow>(
     sql`select named.id, coalesce(u.username, account.name) as username, u.email, u.unconfirmed_email as "unconfirmedEmail",
@@ -28,6 +30,6 @@ export const selectRelatedUsers = (ids: Sql, actor: Identity): RelatedResources 
       rows.filter((row) => isVisibleUser(actor, row)).map((row) => renderUser(row, actor, row.isServiceAccount)),
   );
 
-/** The teams that the caller sees. */
+/** Returns the teams with these ids that the caller sees. */
 export const selectRelatedTeams = (ids: Sql, actor: Identity): RelatedResources =>
   defineRelated<TeamDetailsRow>(selectVisibleTeams(ids, actor), (rows) => rows.map((row) => renderTeam(row, actor)));

@@ -20,27 +20,27 @@ const destroyed: AuthenticationTokenEvent = {
   data: { kind: 'team', owner: 'team-1' },
 };
 
-describe('a token', () => {
-  it('is created', () => given().when(create).yields(created));
+describe('an authentication token', () => {
+  it('records its creation', () => given().when(create).yields(created));
 
-  it('keeps no more of what created it than it names, above all no secret', () =>
+  it('records only the known fields of the command, so that no secret reaches the log', () =>
     given()
       .when({ ...create, data: { ...data, secret: 'hush' } as typeof data })
       .yields(created));
 
-  it('is never created twice', () => {
+  it('refuses a second creation, also after it was destroyed', () => {
     given(created).when(create).refuses('conflict', 'Token exists already');
     given(created, destroyed).when(create).refuses('conflict', 'Token exists already');
   });
 
-  it('is destroyed, and says whose it was', () => given(created).when(destroy).yields(destroyed));
+  it('records its kind and owner when it is destroyed', () => given(created).when(destroy).yields(destroyed));
 
-  it('is destroyed once', () => {
+  it('refuses destruction if it does not exist or is already destroyed', () => {
     given(created, destroyed).when(destroy).refuses('not-found', 'Not found');
     given().when(destroy).refuses('not-found', 'Not found');
   });
 
-  it('could not bring a secret into the log if it tried', () => {
+  it('has an event schema that rejects a secret', () => {
     expect(peopleEvents.AuthenticationTokenCreated.schema.parse(data)).toEqual(data);
     expect(() => peopleEvents.AuthenticationTokenCreated.schema.parse({ ...data, secret: 'hush' })).toThrow('secret');
   });

@@ -3,14 +3,14 @@ import type { TokenKind } from '#access/rules';
 
 type TokenCreation = {
   kind: TokenKind;
-  /** `user-…`, `team-…`, `org-…`, `apool-…` or `run-…`. */
+  /** Id of the owner: `user-…`, `team-…`, `org-…`, `apool-…` or `run-…`. */
   owner: string;
   description: string | null;
   createdBy: { type: string; id: string } | null;
   expiredAt: Timestamp | null;
 };
 
-/** The secret is in no event: its hash stands in access.token_hashes under the token's id. */
+/** Events never contain the secret. The table access.token_hashes stores its hash under the token's id. */
 export type AuthenticationTokenEvent =
   | Message<'AuthenticationTokenCreated', TokenCreation>
   | Message<'AuthenticationTokenDestroyed', { kind: TokenKind; owner: string }>;

@@ -52,7 +52,7 @@ const byId = (id: string): string => `/api/v2/authentication-tokens/${id}`;
 const token = (attributes: object = {}) => resource('authentication-token', attributes);
 const secretOf = ({ body }: ApiResponse): string => body.data.attributes.token as string;
 
-/** Somebody who has a token and, perhaps, an organization. */
+/** Creates a user with a token, and makes the user an owner of `organization` if it is set. */
 const person = async (username: string, organization?: string): Promise<ApiTestClient & { readonly id: string }> => {
   const { store, runtime } = server;
   const { id } = await ensureUser(store, runtime.ids, username, false);
@@ -60,7 +60,7 @@ const person = async (username: string, organization?: string): Promise<ApiTestC
   return { ...server.as(await issueUserToken(store, runtime.ids, id, 'for a test')), id };
 };
 
-/** Every row of every table in these schemas, as one text. */
+/** Returns every row of every table in these schemas as one text. */
 const dump = async (...schemas: readonly string[]): Promise<string> => {
   const tables = await server.database.rows<{ name: string }>(sql`
     select format('%I.%I', table_schema, table_name) as name from information_schema.tables
@@ -85,12 +85,12 @@ const KINDS = [
 ] as const;
 
 let names = 0;
-/** A token with a name that no other has. */
-const named = (attributes: object = {}) => token({ description: `name ${(names += 1)}`, ...attributes });
+/** Returns the body of a token with a unique description. */
+const uniqueToken = (attributes: object = {}) => token({ description: `name ${(names += 1)}`, ...attributes });
 
 describe.each(KINDS)('the token of %s', (_, path, end) => {
-  it('shows its secret when it is created, and never again', async () => {
-    const created = expectStatus(await server.post(path(), named()), 201);
+  it('shows its secret only in the response that creates it', async () => {
+    const created = expectStatus(await server.post(path(), uniqueToken()), 201);
     const { id, attributes } = created.body.data;
     expect(created.body.data).toMatchObject({
       id: expect.stringMatching(/^at-\w{16}$/),
@@ -99,27 +99,27 @@ describe.each(KINDS)('the token of %s', (_, path, end) => {
       relationships: { 'created-by': { data: { type: 'users', id: admin } } },
     });
     expect(attributes.token).toMatch(/^\w{14}\.atlasv1\.\w{60}$/);
-    const shown = expectStatus(await server.get(byId(id)), 200);
-    expect(shown.body.data).toEqual({ ...created.body.data, attributes: { ...attributes, token: null } });
-    const again = expectStatus(await server.get(path()), 200);
-    expect([again.body.data].flat()).toContainEqual(shown.body.data);
-    expect(again.text).not.toContain(attributes.token);
+    const byIdResponse = expectStatus(await server.get(byId(id)), 200);
+    expect(byIdResponse.body.data).toEqual({ ...created.body.data, attributes: { ...attributes, token: null } });
+    const pathResponse = expectStatus(await server.get(path()), 200);
+    expect([pathResponse.body.data].flat()).toContainEqual(byIdResponse.body.data);
+    expect(pathResponse.text).not.toContain(attributes.token);
   });
 
-  it('opens from its first request, and is kept nowhere: not in the log, not in a view, not in a snapshot', async () => {
-    const secret = secretOf(expectStatus(await server.post(path(), named()), 201));
+  it('authenticates its first request, and its secret is in no event, view or snapshot', async () => {
+    const secret = secretOf(expectStatus(await server.post(path(), uniqueToken()), 201));
     expect((await server.as(secret).get('/api/v2/account/details')).status).toBe(200);
     const hash = createHash('sha256').update(secret).digest();
     const everywhere = await dump('event_store', 'views', 'access', 'public');
     for (const part of [secret, ...secret.split('.atlasv1.')]) expect(everywhere).not.toContain(part);
-    const toldToOthers = await dump('event_store', 'views');
-    for (const form of ['hex', 'base64', 'base64url'] as const) expect(toldToOthers).not.toContain(hash.toString(form));
-    // The one place that knows the hash: else the search above could find nothing whatever was there.
+    const logAndViews = await dump('event_store', 'views');
+    for (const form of ['hex', 'base64', 'base64url'] as const) expect(logAndViews).not.toContain(hash.toString(form));
+    // The schema access contains the hash. Without this check, the search above could pass without finding anything.
     expect(await dump('access')).toContain(hash.toString('hex'));
   });
 
-  it('opens nothing once it is destroyed, from the very next request on', async () => {
-    const created = expectStatus(await server.post(path(), named()), 201);
+  it('is rejected from the first request after its destruction', async () => {
+    const created = expectStatus(await server.post(path(), uniqueToken()), 201);
     const holder = server.as(secretOf(created));
     expectStatus(await holder.get('/api/v2/account/details'), 200);
     expectStatus(await server.delete(byId(created.body.data.id)), 204);
@@ -131,13 +131,16 @@ describe.each(KINDS)('the token of %s', (_, path, end) => {
   });
 
   it('gets the lifetime of the site if the request gives null as its expiry time', async () => {
-    const created = expectStatus(await server.post(path(), named({ 'expired-at': null })), 201);
+    const created = expectStatus(await server.post(path(), uniqueToken({ 'expired-at': null })), 201);
     expect(created.body.data.attributes['expired-at']).toBe(end);
   });
 
-  it('opens until it expires, to the millisecond', async () => {
+  it('authenticates until the millisecond of its expiry time', async () => {
     const end = clock.time + 60_000;
-    const created = expectStatus(await server.post(path(), named({ 'expired-at': '2026-11-21T13:01:00+01:00' })), 201);
+    const created = expectStatus(
+      await server.post(path(), uniqueToken({ 'expired-at': '2026-11-21T13:01:00+01:00' })),
+      201,
+    );
     expect(created.body.data.attributes['expired-at']).toBe(new Date(end).toISOString());
     const holder = server.as(secretOf(created));
     const { time } = clock;
@@ -152,14 +155,18 @@ describe.each(KINDS)('the token of %s', (_, path, end) => {
   });
 
   it.each([
-    ['a time that is none', { 'expired-at': 'tomorrow' }, '/data/attributes/expired-at'],
-    ['an end that UTC cannot write', { 'expired-at': '9999-12-31T23:59:59-01:00' }, '/data/attributes/expired-at'],
-    ['a time that is over', { 'expired-at': '2026-11-21T11:59:59.999Z' }, '/data/attributes/expired-at'],
-    ['the present as its end', { 'expired-at': '2026-11-21T13:00:00+01:00' }, '/data/attributes/expired-at'],
+    ['an invalid expiry time', { 'expired-at': 'tomorrow' }, '/data/attributes/expired-at'],
+    [
+      'an expiry time that UTC cannot write',
+      { 'expired-at': '9999-12-31T23:59:59-01:00' },
+      '/data/attributes/expired-at',
+    ],
+    ['an expiry time in the past', { 'expired-at': '2026-11-21T11:59:59.999Z' }, '/data/attributes/expired-at'],
+    ['the present as its expiry time', { 'expired-at': '2026-11-21T13:00:00+01:00' }, '/data/attributes/expired-at'],
     ['a description that is a number', { description: 7 }, '/data/attributes/description'],
-  ])('is not made with %s', async (_what, attributes, pointer) => {
+  ])('is not created with %s', async (_what, attributes, pointer) => {
     const length = await logLength(server.store);
-    const answer = expectStatus(await server.post(path(), named(attributes)), 422);
+    const answer = expectStatus(await server.post(path(), uniqueToken(attributes)), 422);
     expect(answer.body.errors[0].source.pointer).toBe(pointer);
     expect(await logLength(server.store)).toBe(length);
   });
@@ -169,23 +176,23 @@ describe.each([
   ['a team', team],
   ['an organization', () => ORGANIZATION],
   ['an audit trail', () => AUDIT],
-])('the one token of %s', (_, path) => {
-  it('takes the place of the one before, which opens nothing from then on', async () => {
+])('the single token of %s', (_, path) => {
+  it('replaces the previous token, which is rejected from then on', async () => {
     const old = server.as(secretOf(expectStatus(await server.post(path()), 201)));
     expectStatus(await old.get('/api/v2/account/details'), 200);
-    const young = expectStatus(await server.post(path()), 201);
+    const current = expectStatus(await server.post(path()), 201);
     expectStatus(await old.get('/api/v2/account/details'), 401);
-    expectStatus(await server.as(secretOf(young)).get('/api/v2/account/details'), 200);
-    expect((await server.get(path())).body.data.id).toBe(young.body.data.id);
-    const told = (await readWholeLog(server.store)).filter(({ type }) => type.startsWith('AuthenticationToken'));
-    expect(told.slice(-3).map(({ type, organization }) => [type, organization])).toEqual([
+    expectStatus(await server.as(secretOf(current)).get('/api/v2/account/details'), 200);
+    expect((await server.get(path())).body.data.id).toBe(current.body.data.id);
+    const tokenEvents = (await readWholeLog(server.store)).filter(({ type }) => type.startsWith('AuthenticationToken'));
+    expect(tokenEvents.slice(-3).map(({ type, organization }) => [type, organization])).toEqual([
       ['AuthenticationTokenDestroyed', acme.id],
       ['AuthenticationTokenCreated', acme.id],
       ['AuthenticationTokenShown', acme.id],
     ]);
   });
 
-  it('is destroyed where it was made, and is not there then', async () => {
+  it('is destroyed at the path that created it, and returns 404 afterwards', async () => {
     const holder = server.as(await makeToken(server, path()));
     expectStatus(await server.delete(path()), 204);
     expectStatus(await holder.get('/api/v2/account/details'), 401);
@@ -194,8 +201,8 @@ describe.each([
   });
 });
 
-describe('an organization’s two tokens', () => {
-  it('do not touch one another', async () => {
+describe('the two tokens of an organization', () => {
+  it('are replaced independently of each other', async () => {
     const audit = server.as(await makeToken(server, AUDIT));
     const organization = server.as(await makeOrganizationToken(server, 'acme'));
     expectStatus(await audit.get('/api/v2/account/details'), 200);
@@ -204,19 +211,22 @@ describe('an organization’s two tokens', () => {
     expect((await organization.get('/api/v2/organizations/acme')).status).toBe(200);
   });
 
-  it.each(['post', 'get', 'delete'] as const)('are not mixed up by a word that is misspelt: %s', async (method) => {
-    const organization = server.as(await makeOrganizationToken(server, 'acme'));
-    const answer = expectStatus(await server[method](`${ORGANIZATION}?token=audit_trail`), 400);
-    expect(answer.body.errors[0].source.parameter).toBe('token');
-    expectStatus(await organization.get('/api/v2/organizations/acme'), 200);
-  });
+  it.each(['post', 'get', 'delete'] as const)(
+    'return 400 for an unknown kind of token, and stay valid: %s',
+    async (method) => {
+      const organization = server.as(await makeOrganizationToken(server, 'acme'));
+      const answer = expectStatus(await server[method](`${ORGANIZATION}?token=audit_trail`), 400);
+      expect(answer.body.errors[0].source.parameter).toBe('token');
+      expectStatus(await organization.get('/api/v2/organizations/acme'), 200);
+    },
+  );
 });
 
 describe('a token that is requested without an expiry time', () => {
   it.each([
     ['off', null],
     ['90d', '2027-02-19T12:00:00.000Z'],
-  ])('ends as CADASTRE_TOKEN_LIFETIME says, here %s', async (lifetime, end) => {
+  ])('expires according to CADASTRE_TOKEN_LIFETIME, here %s', async (lifetime, end) => {
     const site = await startTestServer({ clock: new FixedClock(), env: { CADASTRE_TOKEN_LIFETIME: lifetime } });
     try {
       const { id } = expectStatus(await site.get('/api/v2/account/details'), 200).body.data;
@@ -228,7 +238,7 @@ describe('a token that is requested without an expiry time', () => {
   });
 });
 
-describe('an organization that limits the life of tokens', () => {
+describe('an organization that limits the lifetime of tokens', () => {
   const DAY = 86_400_000;
   const path = '/api/v2/organizations/brief';
   let ownersTeam: string;
@@ -242,7 +252,8 @@ describe('an organization that limits the life of tokens', () => {
     );
   const enable = (is: boolean) => server.patch(path, resource('organizations', { 'max-ttl-enabled': is }));
   const endOfNew = async (where: string, attributes: object = {}) =>
-    expectStatus(await server.post(where, named(attributes)), 201).body.data.attributes['expired-at'] as string | null;
+    expectStatus(await server.post(where, uniqueToken(attributes)), 201).body.data.attributes['expired-at'] as
+      string | null;
 
   beforeAll(async () => {
     ({ ownersTeam } = await makeOrganization(server, 'brief'));
@@ -255,7 +266,7 @@ describe('an organization that limits the life of tokens', () => {
     ['only team', () => `/api/v2/teams/${ownersTeam}/authentication-token`, '2026-11-23T12:00:00.000Z'],
     ['audit trail', () => `${path}/authentication-token?token=audit-trails`, '2026-11-24T12:00:00.000Z'],
   ])(
-    'ends a new %s token in time, and refuses a later end only while the limit is enabled',
+    'gives a new %s token the latest expiry time, and refuses a later one, only while the limit is enabled',
     async (_, where, latest) => {
       const later = new Date(Date.parse(latest) + 1).toISOString();
       expect(await endOfNew(where(), { 'expired-at': later })).toBe(later);
@@ -263,7 +274,7 @@ describe('an organization that limits the life of tokens', () => {
       try {
         expect(await endOfNew(where())).toBe(latest);
         expect(await endOfNew(where(), { 'expired-at': latest })).toBe(latest);
-        const { errors } = expectStatus(await server.post(where(), named({ 'expired-at': later })), 422).body;
+        const { errors } = expectStatus(await server.post(where(), uniqueToken({ 'expired-at': later })), 422).body;
         expect(errors).toMatchObject([
           {
             detail: expect.stringMatching(new RegExp(`^Expired at must be ${latest} or earlier: .* \\d+ ms$`)),
@@ -277,14 +288,14 @@ describe('an organization that limits the life of tokens', () => {
     },
   );
 
-  it('limits no tokens of agent pools', async () => {
+  it('does not limit the tokens of agent pools', async () => {
     expectStatus(await enable(true), 200);
     const machines = await makeAgentPool(server, 'brief', 'machines');
     expect(await endOfNew(`/api/v2/agent-pools/${machines}/authentication-tokens`)).toBeNull();
     expectStatus(await enable(false), 200);
   });
 
-  it('answers tokens of users that are older than the limit with 401, and only while the limit is enabled', async () => {
+  it('returns 401 for user tokens that are older than the limit, only while the limit is enabled', async () => {
     const ada = await person('brief-ada', 'brief');
     const created = expectStatus(await ada.post(`/api/v2/users/${ada.id}/authentication-tokens`, token()), 201);
     expect(created.body.data.attributes['expired-at']).toBe('2028-11-21T12:00:00.000Z');
@@ -315,8 +326,8 @@ describe('an organization that limits the life of tokens', () => {
   });
 });
 
-describe('an organization that does not accept tokens of users', () => {
-  it('answers them with 401, owners included, until the token of the owners or the site accepts them again', async () => {
+describe('an organization that does not accept user tokens', () => {
+  it('returns 401 for user tokens, also of owners, until the owners’ token or a site administrator accepts them again', async () => {
     const { ownersTeam } = await makeOrganization(server, 'closed');
     const ada = await person('closed-ada', 'closed');
     const stranger = await person('closed-stranger', 'acme');
@@ -347,8 +358,8 @@ describe('an organization that does not accept tokens of users', () => {
   });
 });
 
-describe('tokens of people', () => {
-  it('are as many as one likes, newest first, page by page, and only one’s own', async () => {
+describe('the tokens of a user', () => {
+  it('are listed newest first and page by page, only to their owner', async () => {
     const ada = await person('ada');
     const path = `/api/v2/users/${ada.id}/authentication-tokens`;
     for (const description of ['first', 'second']) {
@@ -365,7 +376,7 @@ describe('tokens of people', () => {
     expectStatus(await ada.post(user()), 404);
   });
 
-  it('are also made by a site administrator, for people that there are', async () => {
+  it('are also created by a site administrator, if the user exists', async () => {
     const bob = await person('bob');
     const path = `/api/v2/users/${bob.id}/authentication-tokens`;
     const created = expectStatus(await server.post(path, token({ description: 'from above' })), 201);
@@ -376,7 +387,7 @@ describe('tokens of people', () => {
     expectStatus(await server.get('/api/v2/users/user-nobody/authentication-tokens'), 404);
   });
 
-  it('are none of the business of teams and organizations', async () => {
+  it('are hidden from tokens of teams and organizations', async () => {
     const owners = server.as(await makeToken(server, team()));
     const organization = server.as(await makeOrganizationToken(server, 'acme'));
     for (const other of [owners, organization]) {
@@ -386,7 +397,7 @@ describe('tokens of people', () => {
     }
   });
 
-  it('are reached by their ids by their owners, not by other owners of the organization', async () => {
+  it('are visible by id to their owner, not to other owners of the organization', async () => {
     const carol = await person('carol', 'acme');
     const mine = expectStatus(await server.post(user()), 201).body.data.id as string;
     const teams = expectStatus(await server.post(team()), 201).body.data.id as string;
@@ -397,8 +408,8 @@ describe('tokens of people', () => {
   });
 });
 
-describe('who may make tokens', () => {
-  it('an organization token makes none that may more than it: neither its owners’ nor its own', async () => {
+describe('the permission to create tokens', () => {
+  it('does not let an organization token create tokens of the owners team or of the organization', async () => {
     const organization = server.as(await makeOrganizationToken(server, 'acme'));
     const owners = expectStatus(await server.post(team()), 201).body.data.id as string;
     const length = await logLength(server.store);
@@ -416,19 +427,19 @@ describe('who may make tokens', () => {
     expect(asOwner.body.data.attributes.permissions['can-update-api-token']).toBe(true);
   });
 
-  it('the owners’ token may what owners may', async () => {
+  it('lets the owners’ token create an audit trail token', async () => {
     const owners = server.as(await makeToken(server, team()));
-    const made = expectStatus(await owners.post(AUDIT), 201);
+    const created = expectStatus(await owners.post(AUDIT), 201);
     const createdBy = { type: 'teams', id: acme.ownersTeam };
-    expect(made.body.data.relationships['created-by'].data).toEqual(createdBy);
+    expect(created.body.data.relationships['created-by'].data).toEqual(createdBy);
     expectStatus(await owners.get('/api/v2/organizations/acme'), 200);
   });
 
-  it('an audit token may do nothing but read the trail', async () => {
+  it('lets an audit trail token only read the audit trail', async () => {
     const workspace = await makeWorkspace(server, 'acme', 'watched');
     const auditor = server.as(await makeToken(server, AUDIT));
     const length = await logLength(server.store);
-    const asks: [keyof Omit<ApiTestClient, 'as'>, string, object?][] = [
+    const requests: [keyof Omit<ApiTestClient, 'as'>, string, object?][] = [
       ['get', '/api/v2/organizations/acme'],
       ['patch', '/api/v2/organizations/acme', resource('organizations', { name: 'mine' })],
       ['delete', '/api/v2/organizations/acme'],
@@ -444,7 +455,7 @@ describe('who may make tokens', () => {
       ['post', team()],
       ['post', user()],
     ];
-    for (const [method, path, body] of asks) {
+    for (const [method, path, body] of requests) {
       expect([method, path, (await auditor[method](path, body)).status]).toEqual([method, path, 404]);
     }
     expect(await logLength(server.store)).toBe(length);
@@ -452,34 +463,35 @@ describe('who may make tokens', () => {
   });
 });
 
-describe('a token that a team’s organization has made', () => {
-  it('says so by the name that the organization goes by', async () => {
+describe('a team token that an organization token has created', () => {
+  it('names the organization as its creator', async () => {
     const id = await makeTeam(server, 'acme', 'core');
     const organization = server.as(await makeOrganizationToken(server, 'acme'));
-    const made = expectStatus(await organization.post(`/api/v2/teams/${id}/authentication-token`), 201);
+    const created = expectStatus(await organization.post(`/api/v2/teams/${id}/authentication-token`), 201);
     const createdBy = { data: { type: 'organizations', id: 'acme' } };
-    expect(made.body.data.relationships['created-by']).toEqual(createdBy);
-    const shown = expectStatus(await organization.get(`/api/v2/teams/${id}/authentication-token`), 200);
-    expect(shown.body.data.relationships['created-by']).toEqual(createdBy);
+    expect(created.body.data.relationships['created-by']).toEqual(createdBy);
+    const response = expectStatus(await organization.get(`/api/v2/teams/${id}/authentication-token`), 200);
+    expect(response.body.data.relationships['created-by']).toEqual(createdBy);
   });
 });
 
-describe('what a kind of token never does', () => {
-  it('an organization’s: it uploads no state, handles no keys and starts nothing', async () => {
+describe('the limits of token kinds', () => {
+  it('keep an organization token from uploading state, managing SSH keys and starting runs', async () => {
     const workspace = await makeWorkspace(server, 'acme', 'worked-in');
     const secret = await makeOrganizationToken(server, 'acme');
     const organization = server.as(secret);
     const state = newStateVersion(stateFile(), { inline: true });
-    const asks: readonly ((api: ApiTestClient) => Promise<ApiResponse>)[] = [
+    const requests: readonly ((api: ApiTestClient) => Promise<ApiResponse>)[] = [
       (api) => api.post(`/api/v2/workspaces/${workspace}/state-versions`, state),
       (api) => api.post(`/api/v2/workspaces/${workspace}/configuration-versions`, resource('configuration-versions')),
     ];
-    // It may lock, so that it is not the lock that keeps it from uploading.
+    // The organization token may lock. The lock is therefore not the reason why its upload is refused.
     expectStatus(await organization.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
-    for (const [index, ask] of asks.entries()) expect([index, (await ask(organization)).status]).toEqual([index, 404]);
+    for (const [index, send] of requests.entries())
+      expect([index, (await send(organization)).status]).toEqual([index, 404]);
     expectStatus(await organization.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
     expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
-    for (const [index, ask] of asks.entries()) expect([index, (await ask(server)).status]).toEqual([index, 201]);
+    for (const [index, send] of requests.entries()) expect([index, (await send(server)).status]).toEqual([index, 201]);
     const actor = await server.authenticator.identify(secret, '127.0.0.1');
     const never = [
       'create-state',
@@ -492,13 +504,13 @@ describe('what a kind of token never does', () => {
     expect(never.filter((permission) => can(actor, permission, { organization: acme.id }))).toEqual([]);
   });
 
-  it('an agent’s: it looks at nothing and changes nothing, but says who it is', async () => {
+  it('keep an agent token from reading or changing anything except its own account details', async () => {
     const workspace = await makeWorkspace(server, 'acme', 'executed');
     const agent = server.as(await makeAgentToken(server, pool));
     const details = expectStatus(await agent.get('/api/v2/account/details'), 200).body.data;
     expect(details).toMatchObject({ id: pool, type: 'users', attributes: { 'is-service-account': true } });
     const length = await logLength(server.store);
-    const asks: [keyof Omit<ApiTestClient, 'as'>, string, object?][] = [
+    const requests: [keyof Omit<ApiTestClient, 'as'>, string, object?][] = [
       ['get', '/api/v2/organizations/acme'],
       ['post', '/api/v2/organizations', resource('organizations', { name: 'mine', email: 'a@b.test' })],
       ['get', '/api/v2/organizations/acme/projects'],
@@ -510,23 +522,23 @@ describe('what a kind of token never does', () => {
       ['get', `/api/v2/workspaces/${workspace}/current-state-version`],
       ['get', '/api/v2/organization/audit-trail'],
       ['get', agents()],
-      ['post', agents(), named()],
+      ['post', agents(), uniqueToken()],
       ['post', team()],
     ];
-    for (const [method, path, body] of asks) {
+    for (const [method, path, body] of requests) {
       expect([method, path, (await agent[method](path, body)).status]).toEqual([method, path, 404]);
     }
     expect(await logLength(server.store)).toBe(length);
   });
 });
 
-describe('the secrets', () => {
-  it('of what is deleted are forgotten with it: of a team, of a pool, of an organization', async () => {
+describe('the secrets of tokens', () => {
+  it('are deleted together with their team, agent pool or organization', async () => {
     const doomed = await makeOrganization(server, 'doomed');
     const inside = await makeTeam(server, doomed.name, 'inside');
     const leaving = await makeTeam(server, 'acme', 'leaving');
     const drained = await makeAgentPool(server, 'acme', 'drained');
-    const made: ApiResponse[] = [];
+    const responses: ApiResponse[] = [];
     for (const path of [
       `/api/v2/teams/${inside}/authentication-token`,
       `/api/v2/organizations/${doomed.name}/authentication-token`,
@@ -535,21 +547,21 @@ describe('the secrets', () => {
       `/api/v2/teams/${leaving}/authentication-tokens`,
       `/api/v2/agent-pools/${drained}/authentication-tokens`,
     ]) {
-      made.push(expectStatus(await server.post(path, named()), 201));
+      responses.push(expectStatus(await server.post(path, uniqueToken()), 201));
     }
-    const ids = made.map(({ body }) => body.data.id as string);
-    const kept = async (): Promise<unknown[]> =>
+    const ids = responses.map(({ body }) => body.data.id as string);
+    const readHashes = async (): Promise<unknown[]> =>
       server.database.rows(sql`select token from access.token_hashes where token = any (${ids}::text[])`);
-    expect(await kept()).toHaveLength(ids.length);
+    expect(await readHashes()).toHaveLength(ids.length);
     for (const path of [`teams/${leaving}`, `agent-pools/${drained}`, `organizations/${doomed.name}`]) {
       expectStatus(await server.delete(`/api/v2/${path}`), 204);
     }
-    expect(await kept()).toEqual([]);
-    for (const answer of made) expectStatus(await server.as(secretOf(answer)).get('/api/v2/account/details'), 401);
+    expect(await readHashes()).toEqual([]);
+    for (const answer of responses) expectStatus(await server.as(secretOf(answer)).get('/api/v2/account/details'), 401);
     await expectViewsMatchLog(server, [peopleDefinition]);
   });
 
-  it('stay when the views are made anew', async () => {
+  it('stay valid after a rebuild of the views', async () => {
     const holder = server.as(await makeOrganizationToken(server, 'acme'));
     for (const view of listViews([peopleDefinition])) await rebuildView(server.store, view);
     expect((await holder.get('/api/v2/organizations/acme')).status).toBe(200);

@@ -39,7 +39,8 @@ const NO_DESCRIPTION = 'this token has none. `POST /teams/:id/authentication-tok
 const description = text(1_000);
 const expiry = z.iso
   .datetime({ offset: true, error: 'Expired at must be an ISO 8601 time' })
-  // In UTC it may be the year 10000, which is written with six digits; what is no time at all is told above.
+  // An offset can move the time into the year 10000 of UTC, which ISO 8601 writes with six digits. An invalid text
+  // parses to NaN and passes here: `datetime` above reports it.
   .refine((text) => !(Date.parse(text) >= Date.UTC(10_000)), { error: 'Expired at is too far away' })
   .nullish();
 const type = typeSchema('authentication-tokens', 'authentication-token', 'agent-tokens');
@@ -53,7 +54,7 @@ export const body = z.object({
     .default({ attributes: {} }),
 });
 
-/** The legacy token of a team: the vendor shows it without a description. */
+/** Body of the legacy token of a team, which the vendor shows without a description. */
 export const onlyTokenBody = z.object({
   data: z
     .object({
@@ -71,12 +72,12 @@ const createTokenBody = (name: z.ZodType<string>) =>
       type,
       attributes: z
         .object({ description: name, 'expired-at': expiry })
-        // Not `default`, which would not be looked at: a missing description is what is wrong then.
+        // `prefault` validates its value. `default` would skip the validation and accept a missing description.
         .prefault({} as never),
     }),
   });
 
-/** A team tells its tokens apart by their descriptions; an empty one is a description too. */
+/** Body of a team token. Descriptions distinguish the tokens of a team; an empty description counts as one. */
 export const teamBody = createTokenBody(description);
 
 export const agentBody = createTokenBody(
@@ -139,7 +140,7 @@ export class AuthenticationTokensController {
     return this.renderToken({ kind: 'team', key: id }, actor);
   }
 
-  /** The one token of a team that has no name, as there was before teams could have several. */
+  /** Replaces the team's token without a description, which was the only one before teams could have several tokens. */
   @Post('teams/:id/authentication-token')
   @LimitAccessChanges()
   replaceOfTeam(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
@@ -228,7 +229,7 @@ export class AuthenticationTokensController {
   }
 
   private async list(owner: TokenOwner, query: QueryOf, request: FastifyRequest, actor: Actor): Promise<Document> {
-    // Clients have no way to ask for the next page: what fits into one is shown.
+    // Clients cannot request the next page, so the default page is as large as possible.
     const page = parsePage(query, 100);
     const { rows, total } = await listTokens(this.database, actor, owner, page);
     return renderPage(rows.map(renderAuthenticationToken), page, total, request.url);
@@ -236,9 +237,9 @@ export class AuthenticationTokensController {
 
   private async renderToken(target: string | TokenOwner, actor: Actor): Promise<Document> {
     const row = await findAuthenticationToken(this.database, actor, target);
-    const shown = { token: row.id, kind: row.kind, owner: row.owner };
-    // Of a user's own token no organization is told.
-    await this.reads.record<PeopleRead>(actor, row.organization, { type: 'AuthenticationTokenShown', data: shown });
+    const data = { token: row.id, kind: row.kind, owner: row.owner };
+    // A user's own token belongs to no organization, so no audit trail records the read.
+    await this.reads.record<PeopleRead>(actor, row.organization, { type: 'AuthenticationTokenShown', data });
     return renderDocument(renderAuthenticationToken(row));
   }
 
@@ -249,14 +250,14 @@ export class AuthenticationTokensController {
   }
 }
 
-/** A word that is misspelt must not replace the token that runs everything. */
+/** Rejects unknown values: a typing error must not replace the organization's token. */
 const organizationKind = (query: QueryOf): TokenOwner['kind'] => {
   const kind = getParameter(query, 'token') || 'organization';
   if (kind !== 'organization' && kind !== 'audit-trails') throw badRequest('token can only be audit-trails', 'token');
   return kind;
 };
 
-/** Those that end first come first, as the vendor has it. */
+/** By default, the tokens that expire first come first, as at the vendor. */
 const teamTokenFilter = (query: QueryOf): TeamTokenFilter => ({
   search: getParameter(query, 'q'),
   ...parseSort(query, TEAM_TOKEN_SORTS),

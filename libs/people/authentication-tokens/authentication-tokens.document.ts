@@ -13,7 +13,7 @@ export const renderAuthenticationToken = (token: TokenRow | IssuedToken): Resour
     'created-at': token.createdAt,
     'last-used-at': token.lastUsedAt,
     description: token.description,
-    // Only the answer that creates a token has its text; Cadastre keeps a hash.
+    // Only the response that creates a token contains its secret; Cadastre stores a hash.
     token: 'secret' in token ? token.secret : null,
     'expired-at': token.expiredAt,
   },

@@ -9,17 +9,17 @@ import { loadOwnerForNewToken, findAuthenticationToken, type TokenOwner } from '
 import { prepareNewToken, type IssuedToken } from './authentication-tokens.writes.js';
 import { checkExpiry, checkTtl, computeExpiry, type TokenLifetime } from './token-lifetime.js';
 
-/** The lifetime of tokens whose request names no end; a setting of the site. */
+/** Injection token of a setting: the lifetime of tokens whose request names no expiry time. */
 export const TOKEN_LIFETIME = 'cadastre:token-lifetime';
 
-/** What a request says of a token. */
+/** Attributes of a token in a request. */
 export type TokenInput = { readonly description: string | null; readonly expiredAt: Timestamp | null };
 
 export class IssueToken extends Command<IssuedToken> {
   constructor(
     readonly owner: TokenOwner,
     readonly token: TokenInput,
-    /** Takes the place of the one before, which opens nothing from then on. */
+    /** Whether the new token replaces the existing one, which is rejected from then on. */
     readonly replaces: boolean,
     readonly actor: Actor,
   ) {
@@ -29,7 +29,7 @@ export class IssueToken extends Command<IssuedToken> {
 
 export class DestroyToken extends Command<void> {
   constructor(
-    /** Its id, or whose only token it is. */
+    /** The token's id, or the owner of a single token. */
     readonly target: string | TokenOwner,
     readonly actor: Actor,
   ) {
@@ -41,7 +41,7 @@ const DESTROY = { type: 'DestroyAuthenticationToken', data: {} } as const;
 
 const refuseSecond = (error: unknown): never => {
   if (getViolatedConstraint(error) !== 'authentication_tokens_team_description_key') throw error;
-  // go-tfe compares title and detail as a whole (ErrInvalidDescriptionConflict).
+  // go-tfe compares the title and the whole detail (ErrInvalidDescriptionConflict).
   const detail = 'Validation failed: Description has already been taken';
   throw new Refusal('unprocessable', [
     { title: 'invalid attributes', detail, pointer: '/data/attributes/description' },
@@ -65,31 +65,32 @@ export class IssueTokenHandler implements ICommandHandler<IssueToken> {
   }
 
   private async issue({ owner, token, replaces, actor }: IssueToken): Promise<IssuedToken> {
-    const place = await loadOwnerForNewToken(this.store.database, actor, owner, replaces);
-    const { kind, owner: ownerId, organization } = place;
+    const ownerRow = await loadOwnerForNewToken(this.store.database, actor, owner, replaces);
+    const { kind, owner: ownerId, organization } = ownerRow;
     const now = this.clock.now();
     checkExpiry(token.expiredAt, now);
-    checkTtl(token.expiredAt, place.maxTtlMs, now);
-    checkQuota('tokensPerOwner', this.quotas.tokensPerOwner, place.existing - place.replaced.length);
-    // Machines keep the tokens of agent pools for years, and clients expect no end of them.
-    const expiredAt = token.expiredAt ?? (kind === 'agent' ? null : computeExpiry(this.lifetime, now, place.maxTtlMs));
-    const birth = { kind, owner: ownerId, description: token.description, expiredAt };
-    const born = prepareNewToken(this.ids, organization, birth, actor);
+    checkTtl(token.expiredAt, ownerRow.maxTtlMs, now);
+    checkQuota('tokensPerOwner', this.quotas.tokensPerOwner, ownerRow.existing - ownerRow.replaced.length);
+    // Machines use the tokens of agent pools for years, and clients expect no expiry time.
+    const expiredAt =
+      token.expiredAt ?? (kind === 'agent' ? null : computeExpiry(this.lifetime, now, ownerRow.maxTtlMs));
+    const data = { kind, owner: ownerId, description: token.description, expiredAt };
+    const newToken = prepareNewToken(this.ids, organization, data, actor);
     const replaced = await Promise.all(
-      place.replaced.map((old) => this.store.restore(old.id, authenticationToken, old.snapshot)),
+      ownerRow.replaced.map((old) => this.store.restore(old.id, authenticationToken, old.snapshot)),
     );
     const { rows } = await this.store.append(
       [
-        ...place.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
+        ...ownerRow.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
         ...replaced.map((old) => decideWrite(authenticationToken, old, organization, DESTROY)),
-        born.write,
+        newToken.write,
       ],
       createEventContext(actor),
-      born.statements,
+      newToken.statements,
       [],
       now,
     );
-    return born.issued(rows);
+    return newToken.issued(rows);
   }
 }
 
@@ -101,11 +102,11 @@ export class DestroyTokenHandler implements ICommandHandler<DestroyToken> {
     await this.store.handle({
       decider: authenticationToken,
       load: async () => {
-        const found = await findAuthenticationToken(this.store.database, actor, target);
-        return { ...(await this.store.restore(found.id, authenticationToken, found.snapshot)), found };
+        const row = await findAuthenticationToken(this.store.database, actor, target);
+        return { ...(await this.store.restore(row.id, authenticationToken, row.snapshot)), row };
       },
       command: () => DESTROY,
-      organization: ({ found }) => found.organization,
+      organization: ({ row }) => row.organization,
       context: createEventContext(actor),
     });
   }

@@ -27,17 +27,17 @@ export type TokenRow = {
   readonly expiredAt: Timestamp | null;
 };
 
-/** Whose tokens are asked about: by id, but organizations by their names. Those of runs, libs/runs makes. */
+/** Owner of tokens: a kind and an id, or the name of an organization. libs/runs creates the tokens of runs. */
 export type TokenOwner = { readonly kind: Exclude<TokenKind, 'run'>; readonly key: string };
 
-/** Where an owner's tokens belong, for the permission table. */
+/** Scope of an owner's tokens, for the permission table. */
 type TokenScope = {
   readonly kind: TokenKind;
-  /** `user-…`, `team-…`, `org-…`, `apool-…` or `run-…`. */
+  /** Id of the owner: `user-…`, `team-…`, `org-…`, `apool-…` or `run-…`. */
   readonly owner: string;
   readonly organization: string | null;
   readonly team: TeamScope | null;
-  /** Of an agent pool: whether it executes the organization's runs in `remote` mode. */
+  /** Whether the agent pool executes the organization's runs in `remote` mode; false for other owners. */
   readonly remoteRunsEnabled: boolean;
 };
 
@@ -49,12 +49,12 @@ const PERMISSION = {
   run: 'manage-agent-tokens',
 } as const satisfies Record<Exclude<TokenKind, 'team'>, Permission>;
 
-/** Throws the refusal for who may not manage these tokens; who may not, may not see them either. */
-const requireTokenPermission = (actor: Actor, place: TokenScope): void => {
-  const { kind, owner, organization, team } = place;
+/** Rejects callers that may not manage these tokens. Such callers may not read them either. */
+const requireTokenPermission = (actor: Actor, scope: TokenScope): void => {
+  const { kind, owner, organization, team } = scope;
   if (kind !== 'team') {
     requirePermission(actor, PERMISSION[kind], { organization, ...(kind === 'user' ? { user: owner } : {}) });
-    if (kind === 'agent' && place.remoteRunsEnabled)
+    if (kind === 'agent' && scope.remoteRunsEnabled)
       requirePermission(actor, 'manage-remote-agent-pools', { organization });
   } else {
     if (!team) throw notFound();
@@ -62,77 +62,83 @@ const requireTokenPermission = (actor: Actor, place: TokenScope): void => {
   }
 };
 
-/** A row of TokenScope, or none. */
+/** Selects a TokenScope, or no row if the owner does not exist. */
 const selectTokenScope = ({ kind, key }: TokenOwner, actor: Actor): Sql => {
-  const isKind = sql`${kind}::text as kind`;
+  const kindColumn = sql`${kind}::text as kind`;
   switch (kind) {
     case 'user':
-      return sql`select ${isKind}, id as owner, null::text as organization, null::jsonb as team, false as "remoteRunsEnabled"
+      return sql`select ${kindColumn}, id as owner, null::text as organization, null::jsonb as team, false as "remoteRunsEnabled"
                    from users where id = ${key}`;
     case 'team':
-      return sql`select ${isKind}, id as owner, organization, ${selectTeamScope(actor, sql.raw('teams.id'))} as team,
+      return sql`select ${kindColumn}, id as owner, organization, ${selectTeamScope(actor, sql.raw('teams.id'))} as team,
                    false as "remoteRunsEnabled"
                    from teams where id = ${key}`;
     case 'organization':
     case 'audit-trails':
-      return sql`select ${isKind}, id as owner, id as organization, null::jsonb as team, false as "remoteRunsEnabled"
+      return sql`select ${kindColumn}, id as owner, id as organization, null::jsonb as team, false as "remoteRunsEnabled"
                    from organizations where name = ${key}`;
     case 'agent':
-      return sql`select ${isKind}, id as owner, organization, null::jsonb as team,
+      return sql`select ${kindColumn}, id as owner, organization, null::jsonb as team,
                    remote_runs_enabled as "remoteRunsEnabled"
                    from agent_pools where id = ${key}`;
   }
 };
 
 /**
- * The same, empty if the caller may certainly not manage the tokens: a table expression. Which teams a caller may change
- * takes more than one permission, so that `requireTokenPermission` decides that.
+ * Returns a table expression for the TokenScope, empty if the caller certainly may not manage the tokens. Whether a
+ * caller may change a team depends on several permissions, which `requireTokenPermission` checks.
  */
 const selectVisibleTokenScope = (owner: TokenOwner, actor: Actor): Sql => {
-  const place = sql`select * from (${selectTokenScope(owner, actor)}) place where ${requireCurrentAccess(actor)}`;
-  if (owner.kind === 'user') return sql`(${place})`;
-  return selectPermittedScopes(actor, owner.kind === 'team' ? 'read-teams' : PERMISSION[owner.kind], place);
+  const scope = sql`select * from (${selectTokenScope(owner, actor)}) scope where ${requireCurrentAccess(actor)}`;
+  if (owner.kind === 'user') return sql`(${scope})`;
+  return selectPermittedScopes(actor, owner.kind === 'team' ? 'read-teams' : PERMISSION[owner.kind], scope);
 };
 
-// Organizations are known by their names outside (clients.md §3).
+// The API identifies organizations by name (clients.md §3).
 const TOKEN = sql.raw(`token.id, token.kind, token.owner, token.description, token.created_by_type as "createdByType",
   coalesce((select name from organizations where id = token.created_by), token.created_by) as "createdBy",
   token.created_at as "createdAt", token.expired_at as "expiredAt",
   (select used_at from access.token_uses uses where uses.token = token.id) as "lastUsedAt"`);
 
-/** Teams and organizations have one token of a kind that takes the place of the one before: without a name, in teams. */
+/**
+ * Whether a new token replaces this one. Organizations have one token of each kind; a team has one without a
+ * description.
+ */
 const IS_SINGLE_TOKEN = sql.raw(`(token.kind <> 'team' or token.description is null)`);
 
 export const selectTokenById = (id: string): Sql =>
   sql`select ${TOKEN} from authentication_tokens token where token.id = ${id}`;
 
-/** One page of an owner's tokens, newest first, and the count of all, in one statement. */
+/** Returns one page of an owner's tokens, newest first, and the count of all, from one statement. */
 export const listTokens = async (
   database: Database,
   actor: Actor,
   owner: TokenOwner,
   page: PageRequest,
 ): Promise<ListPage<TokenRow>> => {
-  const ofOwner = sql.raw('token.owner = place.owner and token.kind = place.kind');
-  const found = await database.slowRows<TokenRow & { place: TokenScope; total: number }>(
+  const ofOwner = sql.raw('token.owner = scope.owner and token.kind = scope.kind');
+  const rows = await database.slowRows<TokenRow & { scope: TokenScope; total: number }>(
     actor,
     sql`
-    select to_jsonb(place) as place, page.*,
+    select to_jsonb(scope) as scope, page.*,
            (select count(*) from authentication_tokens token where ${ofOwner}) as total
-      from ${selectVisibleTokenScope(owner, actor)} place
+      from ${selectVisibleTokenScope(owner, actor)} scope
       left join lateral (select ${TOKEN} from authentication_tokens token where ${ofOwner}
                           order by token.created_at desc, token.id ${buildLimit(page)}) page on true
      order by page."createdAt" desc, page.id`,
   );
-  const [first] = found;
+  const [first] = rows;
   if (!first) throw notFound();
-  requireTokenPermission(actor, first.place);
-  return toListPage(found);
+  requireTokenPermission(actor, first.scope);
+  return toListPage(rows);
 };
 
 export type TokenForCommand = TokenRow & { readonly organization: string | null; readonly snapshot: StreamSnapshot };
 
-/** A token by its id, or the only one of an owner, where the caller manages it. */
+/**
+ * Returns the token with this id, or the single token of an owner. Throws `not-found` if it does not exist or the
+ * caller may not manage it.
+ */
 export const findAuthenticationToken = async (
   database: Database,
   actor: Actor,
@@ -142,7 +148,7 @@ export const findAuthenticationToken = async (
     typeof target === 'string'
       ? sql`token.id = ${target}`
       : sql`token.kind = ${target.kind} and ${IS_SINGLE_TOKEN}
-            and token.owner = (select owner from (${selectTokenScope(target, actor)}) place)`;
+            and token.owner = (select owner from (${selectTokenScope(target, actor)}) scope)`;
   const row = await database.row<TokenForCommand & TokenScope>(sql`
     select ${TOKEN}, token.organization, ${selectTeamScope(actor, sql.raw('token.owner'))} as team,
            exists (select 1 from agent_pools where id = token.owner and remote_runs_enabled) as "remoteRunsEnabled",
@@ -154,15 +160,15 @@ export const findAuthenticationToken = async (
   return row;
 };
 
-/** Where a new token would belong. */
+/** The owner of a new token, with the data that its creation needs. */
 export type OwnerForNewToken = TokenScope & {
-  /** What must be there still when the token is: its owner, and the organization. */
+  /** Versions of the owner and the organization, which must not change while the token is created. */
   readonly preconditions: readonly StreamVersion[];
-  /** What it takes the place of. */
+  /** Tokens that the new token replaces. */
   readonly replaced: readonly { readonly id: string; readonly snapshot: StreamSnapshot }[];
-  /** Tokens of the owner, those that it replaces included; expired ones too. */
+  /** Number of the owner's tokens, including expired ones and those that will be replaced. */
   readonly existing: number;
-  /** The longest life that the organization allows such a token, in milliseconds; null if it sets no limit. */
+  /** The longest lifetime that the organization allows such a token, in milliseconds; null without a limit. */
   readonly maxTtlMs: number | null;
 };
 
@@ -173,16 +179,16 @@ export const loadOwnerForNewToken = async (
   replaces: boolean,
 ): Promise<OwnerForNewToken> => {
   const row = await database.row<OwnerForNewToken>(sql`
-    select place.*,
-           ${selectStreamVersions(sql.raw('array[place.owner, place.organization]'))} as preconditions,
-           (select count(*) from authentication_tokens token where token.owner = place.owner) as existing,
-           (select (o.token_ttl_policies -> replace(place.kind, '-', '_') ->> 'maxTtlMs')::bigint from organizations o
-             where o.id = place.organization and (o.settings ->> 'maxTtlEnabled')::boolean) as "maxTtlMs",
+    select scope.*,
+           ${selectStreamVersions(sql.raw('array[scope.owner, scope.organization]'))} as preconditions,
+           (select count(*) from authentication_tokens token where token.owner = scope.owner) as existing,
+           (select (o.token_ttl_policies -> replace(scope.kind, '-', '_') ->> 'maxTtlMs')::bigint from organizations o
+             where o.id = scope.organization and (o.settings ->> 'maxTtlEnabled')::boolean) as "maxTtlMs",
            coalesce((select jsonb_agg(jsonb_build_object('id', token.id, 'snapshot', ${buildSnapshotJson('s')}))
                        from authentication_tokens token join event_store.streams s on s.stream = token.id
-                      where ${replaces} and token.owner = place.owner and token.kind = place.kind and ${IS_SINGLE_TOKEN}),
+                      where ${replaces} and token.owner = scope.owner and token.kind = scope.kind and ${IS_SINGLE_TOKEN}),
                     '[]') as replaced
-      from (${selectTokenScope(owner, actor)}) place where ${requireCurrentAccess(actor)}`);
+      from (${selectTokenScope(owner, actor)}) scope where ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   requireTokenPermission(actor, row);
   return row;
@@ -191,7 +197,7 @@ export const loadOwnerForNewToken = async (
 export const TEAM_TOKEN_SORTS = ['expired-at', 'team-name', 'created-by', 'last-used-at'] as const;
 type TeamTokenSort = (typeof TEAM_TOKEN_SORTS)[number];
 
-/** Tokens that never expire, or were never used, come last whichever way it goes. */
+/** Sort expressions. Tokens that never expire or were never used always come last. */
 const ORDER = {
   'team-name': sql.raw('team_name'),
   'created-by': sql.raw('"createdBy"'),
@@ -201,7 +207,7 @@ const ORDER = {
 
 export type TeamTokenFilter = SortOrder<TeamTokenSort> & { readonly search: string | undefined };
 
-/** The tokens of an organization's teams that the caller manages. */
+/** Returns one page of the team tokens of an organization that the caller manages. */
 export const listTeamTokens = async (
   database: Database,
   actor: Actor,
@@ -209,7 +215,7 @@ export const listTeamTokens = async (
   page: PageRequest,
   { search, sort, descending }: TeamTokenFilter,
 ): Promise<ListPage<TokenRow>> => {
-  // What placeFor and changing say in team-permission.ts of one team that has been read.
+  // The same rule as `toPermissionScope` in team-permission.ts, as SQL.
   const isOwn =
     actor.kind === 'user'
       ? sql`t.allow_member_token_management and t.id = any (${actor.teams}::text[])`
@@ -221,7 +227,7 @@ export const listTeamTokens = async (
   ]);
   const from = sql.raw('from authentication_tokens token join teams t on t.id = token.owner');
   const order = sql`order by ${ORDER[sort]} ${sql.raw(descending ? 'desc' : 'asc')} nulls last, id`;
-  const found = await database.slowRows<TokenRow & { home: string; total: number }>(
+  const rows = await database.slowRows<TokenRow & { home: string; total: number }>(
     actor,
     sql`
     select home.id as home, (select count(*) ${from} where ${where}) as total, page.*
@@ -232,8 +238,8 @@ export const listTeamTokens = async (
                           ${order} ${buildLimit(page)}) page on true
      ${order}`,
   );
-  const [first] = found;
+  const [first] = rows;
   if (!first) throw notFound();
   requirePermission(actor, 'read-organization', { organization: first.home });
-  return toListPage(found);
+  return toListPage(rows);
 };

@@ -38,7 +38,7 @@ const descriptionsIn = ({ body }: ApiResponse): (string | null)[] =>
   body.data.map(({ attributes }: any) => attributes.description as string | null);
 
 describe('the tokens of a team', () => {
-  it('are several, told apart by their names, and stand in a list with the one that has none', async () => {
+  it('have descriptions, and are listed together with the token that has none', async () => {
     const team = await makeTeam(server, 'acme', 'several');
     const first = expectStatus(await server.post(several(team), token('first')), 201);
     expect(first.body.data).toMatchObject({
@@ -56,7 +56,7 @@ describe('the tokens of a team', () => {
     expect(page.body.meta.pagination).toMatchObject({ 'total-count': 3, 'total-pages': 3 });
   });
 
-  it('do not touch one another, nor the one without a name', async () => {
+  it('are replaced and destroyed independently of each other', async () => {
     const team = await makeTeam(server, 'acme', 'untouched');
     const secrets = [
       expectStatus(await server.post(several(team), token('named')), 201).body.data.attributes.token as string,
@@ -71,17 +71,17 @@ describe('the tokens of a team', () => {
   });
 
   it.each([
-    ['no name', token()],
-    ['null for a name', token(null)],
-    ['a name that is too long', token('n'.repeat(1_001))],
+    ['no description', token()],
+    ['null as the description', token(null)],
+    ['a description that is too long', token('n'.repeat(1_001))],
     ['no attributes', { data: { type: 'authentication-tokens' } }],
-  ])('are not made with %s', async (_, body) => {
+  ])('are not created with %s', async (_, body) => {
     const team = acme.ownersTeam;
     const { errors } = expectStatus(await server.post(several(team), body), 422).body;
     expect(errors[0].source.pointer).toBe('/data/attributes/description');
   });
 
-  it('may have an empty name, one of them in each team', async () => {
+  it('may have an empty description, but only one token in each team', async () => {
     const team = await makeTeam(server, 'acme', 'nameless');
     const { attributes } = expectStatus(await server.post(several(team), token('')), 201).body.data;
     expect(attributes.description).toBe('');
@@ -89,7 +89,7 @@ describe('the tokens of a team', () => {
     expect(descriptionsIn(expectStatus(await server.get(several(team)), 200))).toEqual(['']);
   });
 
-  it('have names that no other of the team has, also when two are made at once; in other teams they may', async () => {
+  it('have descriptions that are unique in the team, even if several are created at once, but not across teams', async () => {
     const [team, other] = [await makeTeam(server, 'acme', 'unique'), await makeTeam(server, 'acme', 'unique-too')];
     const answers = await Promise.all([1, 2, 3].map(() => server.post(several(team), token('same'))));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 422, 422]);
@@ -103,23 +103,23 @@ describe('the tokens of a team', () => {
       },
     ]);
     expectStatus(await server.post(several(other), token('same')), 201);
-    // Of letters that cannot be made smaller, three bytes each.
+    // 1,000 characters of three bytes each, which hardly compress: longer than an entry of a Postgres index may be.
     const long = Array.from({ length: 1_000 }, (_, n) => String.fromCodePoint(0x4e00 + ((n * 7_919) % 20_000))).join(
       '',
     );
     expectStatus(await server.post(several(team), token(long)), 201);
     expectStatus(await server.post(several(team), token(long)), 422);
-    const made = (await server.get(several(team))).body.data.find(
+    const existing = (await server.get(several(team))).body.data.find(
       ({ attributes }: any) => attributes.description === 'same',
     );
-    expectStatus(await server.delete(byId(made.id)), 204);
+    expectStatus(await server.delete(byId(existing.id)), 204);
     expectStatus(await server.post(several(team), token('same')), 201);
   });
 
-  it('cost one statement to list, and two round trips to make', async () => {
+  it('take one round trip to read, and two to create or destroy', async () => {
     const team = await makeTeam(server, 'acme', 'counted');
-    const cost = async (ask: () => Promise<ApiResponse>): Promise<[number, number]> => {
-      const { status, roundTrips } = await costOf(server, ask);
+    const cost = async (send: () => Promise<ApiResponse>): Promise<[number, number]> => {
+      const { status, roundTrips } = await costOf(server, send);
       return [status, roundTrips];
     };
     expect(await cost(() => server.post(several(team), token('measured')))).toEqual([201, 2]);
@@ -131,34 +131,34 @@ describe('the tokens of a team', () => {
   });
 });
 
-describe('who manages the tokens of a team', () => {
-  it('its members do where the team lets them, and its own token never', async () => {
+describe('the permission to manage the tokens of a team', () => {
+  it('is given to members while the team allows it, never to a token of the team', async () => {
     const team = await makeTeam(server, 'acme', 'trusting');
     const member = await makeMember(server, 'acme', 'trusted', [team]);
-    const made = expectStatus(await member.post(several(team), token('mine')), 201);
-    expectStatus(await member.get(byId(idOf(made))), 200);
+    const created = expectStatus(await member.post(several(team), token('mine')), 201);
+    expectStatus(await member.get(byId(idOf(created))), 200);
     expectStatus(await member.post(only(team)), 201);
     expectStatus(await member.delete(only(team)), 204);
-    const itself = server.as(made.body.data.attributes.token as string);
+    const itself = server.as(created.body.data.attributes.token as string);
     expectStatus(await itself.post(several(team), token('longer')), 404);
     expectStatus(await itself.get(several(team)), 404);
-    expectStatus(await itself.get(byId(idOf(made))), 404);
+    expectStatus(await itself.get(byId(idOf(created))), 404);
     const closed = resource('teams', { 'allow-member-token-management': false });
     expectStatus(await server.patch(`/api/v2/teams/${team}`, closed), 200);
     for (const answer of [
       await member.post(several(team), token('late')),
       await member.post(only(team)),
       await member.get(several(team)),
-      await member.get(byId(idOf(made))),
-      await member.delete(byId(idOf(made))),
+      await member.get(byId(idOf(created))),
+      await member.delete(byId(idOf(created))),
     ]) {
       expectStatus(answer, 404);
     }
     expectStatus(await member.get(`/api/v2/teams/${team}`), 200);
-    expect((await server.get(byId(idOf(made)))).status).toBe(200);
+    expect((await server.get(byId(idOf(created)))).status).toBe(200);
   });
 
-  it('who manages teams does, but not those of the owners, nor of teams that they cannot see', async () => {
+  it('is given to callers that may manage teams, except for the owners team and teams that they cannot see', async () => {
     const managers = await makeTeam(server, 'acme', 'managers', { 'organization-access': { 'manage-teams': true } });
     const manager = await makeMember(server, 'acme', 'manager', [managers]);
     const open = await makeTeam(server, 'acme', 'open', { visibility: 'organization' });
@@ -171,9 +171,9 @@ describe('who manages the tokens of a team', () => {
     }
   });
 
-  it('other members do not, nor does anybody from elsewhere', async () => {
+  it('is denied to other members and to users of other organizations', async () => {
     const team = await makeTeam(server, 'acme', 'private', { visibility: 'organization' });
-    const made = expectStatus(await server.post(several(team), token('theirs')), 201);
+    const created = expectStatus(await server.post(several(team), token('theirs')), 201);
     const others: readonly SeededMember[] = [
       await makeMember(server, 'acme', 'bystander', [await makeTeam(server, 'acme', 'bystanders')]),
       await makeMember(server, (await makeOrganization(server, 'elsewhere')).name, 'foreigner'),
@@ -181,7 +181,7 @@ describe('who manages the tokens of a team', () => {
     for (const other of others) {
       expectStatus(await other.get(several(team)), 404);
       expectStatus(await other.post(several(team), token('mine')), 404);
-      expectStatus(await other.delete(byId(idOf(made))), 404);
+      expectStatus(await other.delete(byId(idOf(created))), 404);
     }
     for (const path of [several('team-nowhere'), only('team-nowhere')])
       expect((await server.get(path)).status).toBe(404);
@@ -217,16 +217,18 @@ describe('the tokens of all teams of an organization', () => {
     ['q=alpha&sort=team-name', ['alpha soon']],
     ['q=none', []],
     ['q=%25', []],
-  ])('answer %s', async (query, expected) => expect(await listed(query)).toEqual(expected));
+  ])('are filtered and sorted with the query "%s"', async (query, expected) =>
+    expect(await listed(query)).toEqual(expected),
+  );
 
-  it('are sorted by their teams’ names, and by more that the vendor knows; by nothing else', async () => {
+  it('are sorted by team name, creator or last use; another sort returns 400', async () => {
     const sorted = await listed('sort=team-name');
     expect(sorted.slice(0, 2)).toEqual(['alpha soon', 'owners']);
     for (const sort of ['created-by', '-last-used-at']) expect(await listed(`sort=${sort}`)).toHaveLength(4);
     expect(expectStatus(await server.get(`${PATH}?sort=name`), 400).body.errors[0].source.parameter).toBe('sort');
   });
 
-  it('come page by page, without secrets, for one statement', async () => {
+  it('are listed page by page without secrets, in one statement', async () => {
     const second = (): Promise<ApiResponse> => server.get(`${PATH}?page[size]=3&page[number]=2`);
     expect(await costOf(server, second)).toMatchObject({ statements: 1 });
     const { body } = expectStatus(await second(), 200);
@@ -236,7 +238,7 @@ describe('the tokens of all teams of an organization', () => {
     ]);
   });
 
-  it('are those that the caller manages', async () => {
+  it('are listed if the caller may manage them', async () => {
     const organization = server.as(await makeOrganizationToken(server, 'listed'));
     expect(await listed('', organization)).toEqual(['alpha soon', 'zeta late', 'zeta never']);
     const managers = await makeTeam(server, 'listed', 'managers', { 'organization-access': { 'manage-teams': true } });
@@ -251,7 +253,7 @@ describe('the tokens of all teams of an organization', () => {
     expect(await listed('', owner)).toHaveLength(4);
   });
 
-  it('are nothing to who is not in the organization', async () => {
+  it('return 404 to callers outside the organization', async () => {
     const stranger = await makeMember(server, 'acme', 'stranger');
     expectStatus(await stranger.get(PATH), 404);
     expect((await server.get('/api/v2/organizations/nowhere/team-tokens')).status).toBe(404);
@@ -266,24 +268,24 @@ describe('the tokens of an agent pool', () => {
   const PATH = (): string => `/api/v2/agent-pools/${pool}/authentication-tokens`;
 
   it.each(['agent-tokens', 'authentication-tokens', ''])(
-    'are asked for as %j, and answered as what they are',
+    'are created with the type %j, and have the type authentication-tokens in every response',
     async (type) => {
       const body = resource(type, { description: `as ${type}` });
-      const made = expectStatus(await server.post(PATH(), body), 201).body.data;
-      expect(made).toMatchObject({ type: 'authentication-tokens', attributes: { description: `as ${type}` } });
-      const shown = expectStatus(await server.get(byId(made.id)), 200).body.data;
-      expect(shown).toEqual({ ...made, attributes: { ...made.attributes, token: null } });
-      expectStatus(await server.delete(byId(made.id)), 204);
-      expectStatus(await server.get(byId(made.id)), 404);
+      const created = expectStatus(await server.post(PATH(), body), 201).body.data;
+      expect(created).toMatchObject({ type: 'authentication-tokens', attributes: { description: `as ${type}` } });
+      const document = expectStatus(await server.get(byId(created.id)), 200).body.data;
+      expect(document).toEqual({ ...created, attributes: { ...created.attributes, token: null } });
+      expectStatus(await server.delete(byId(created.id)), 204);
+      expectStatus(await server.get(byId(created.id)), 404);
     },
   );
 
-  it('have a name', async () => {
+  it('require a description and the type of a token', async () => {
     expectStatus(await server.post(PATH(), resource('agent-tokens')), 422);
     expect((await server.post(PATH(), resource('agent-pools', { description: 'x' }))).status).toBe(422);
   });
 
-  it('are listed page by page, and are nowhere where there is no pool', async () => {
+  it('are listed page by page, and return 404 for an unknown pool', async () => {
     for (const description of ['one', 'two']) {
       clock.pass({ seconds: 1 });
       expectStatus(await server.post(PATH(), token(description)), 201);
@@ -295,8 +297,8 @@ describe('the tokens of an agent pool', () => {
     expectStatus(await server.post('/api/v2/agent-pools/apool-nowhere/authentication-tokens', token('x')), 404);
   });
 
-  it('are for who manages agent pools; not for the organization’s token', async () => {
-    const [made] = (await server.get(PATH())).body.data;
+  it('are managed by callers that may manage agent pools, not by the organization token or other members', async () => {
+    const [existing] = (await server.get(PATH())).body.data;
     const keepers = await makeTeam(server, 'acme', 'keepers', {
       'organization-access': { 'manage-agent-pools': true },
     });
@@ -312,8 +314,8 @@ describe('the tokens of an agent pool', () => {
     for (const api of [organization, member]) {
       expectStatus(await api.get(PATH()), 404);
       expectStatus(await api.post(PATH(), token('mine')), 404);
-      expectStatus(await api.get(byId(made.id)), 404);
-      expect((await api.delete(byId(made.id))).status).toBe(404);
+      expectStatus(await api.get(byId(existing.id)), 404);
+      expect((await api.delete(byId(existing.id))).status).toBe(404);
     }
   });
 });

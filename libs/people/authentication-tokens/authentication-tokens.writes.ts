@@ -16,18 +16,21 @@ import { selectTokenById, type TokenRow } from './authentication-tokens.queries.
 
 type NewTokenData = DataOf<AuthenticationTokenCommand, 'CreateAuthenticationToken'>;
 
-/** With the secret, which leaves here once and is never kept. */
+/** A new token with its secret, which is returned once and never stored. */
 export type IssuedToken = TokenRow & { readonly secret: string };
 
 type NewToken = {
   readonly write: StreamWrite;
-  /** Keep its hash, and read it: for the append, last of what is read with it. */
+  /**
+   * Statements for the append that store the hash and read the row. Pass them last, because `issued` reads the last
+   * rows.
+   */
   readonly statements: readonly Sql[];
-  /** Of what that append has read. */
+  /** Returns the token from the rows that the append has read. */
   readonly issued: (rows: AppendResult['rows']) => IssuedToken;
 };
 
-/** A new token, for the append that it is born in. */
+/** Returns a new token: the write and the statements for the append that creates it. */
 export const prepareNewToken = (
   ids: Ids,
   organization: string | null,
@@ -36,8 +39,8 @@ export const prepareNewToken = (
 ): NewToken => {
   const id = ids.next('at');
   const secret = ids.secret();
-  const birth = { ...token, createdBy: { type: ACTOR_TYPE[actor.kind], id: actor.id } };
-  const create = { type: 'CreateAuthenticationToken', data: birth } as const;
+  const data = { ...token, createdBy: { type: ACTOR_TYPE[actor.kind], id: actor.id } };
+  const create = { type: 'CreateAuthenticationToken', data } as const;
   return {
     write: decideWrite(authenticationToken, newStream(id, authenticationToken), organization, create),
     statements: [
@@ -54,7 +57,7 @@ export type OwnedToken = {
   readonly snapshot: StreamSnapshot;
 };
 
-/** An expression that gives all tokens of an owner as jsonb, `OwnedToken[]`, in the order that they are destroyed in. */
+/** Returns an expression for all tokens of an owner as jsonb, `OwnedToken[]`, in the order of their destruction. */
 export const selectOwnedTokens = (owner: Sql): Sql => sql`coalesce((
   select jsonb_agg(jsonb_build_object('id', token.id, 'organization', token.organization,
                                       'snapshot', ${buildSnapshotJson('its')}) order by token.id)
@@ -64,7 +67,8 @@ export const selectOwnedTokens = (owner: Sql): Sql => sql`coalesce((
 export type TokenDestruction = { readonly writes: readonly StreamWrite[]; readonly statements: readonly Sql[] };
 
 /**
- * Destroys all tokens of an owner: `writes` go to their streams, `statements` are read in the same append. They fail the append where another token has come in between. `tokens` were read with the owner (selectOwnedTokens).
+ * Returns the writes that destroy `tokens`, which were read with `selectOwnedTokens`, and statements for the same
+ * append. The statements fail the append if another token was created in between.
  */
 export const prepareTokenDestruction = async (
   store: EventStore,
@@ -83,7 +87,10 @@ export const prepareTokenDestruction = async (
   };
 };
 
-/** Takes their secrets from all tokens of these owners, which open nothing from then on: for who ends without an event here. */
+/**
+ * Deletes the hashes of all tokens of these owners, for owners whose deletion appends no event for their tokens. The
+ * tokens are rejected from then on.
+ */
 export const buildTokenHashDeletion = (owners: Sql): Sql => sql`
   delete from access.token_hashes
    where token in (select t.id from authentication_tokens t where t.owner in (${owners}))`;

@@ -1,14 +1,14 @@
 import { unprocessable, type Timestamp } from '#kernel';
 
-/** How long a token opens anything if its request names no end. Years are calendar years. */
+/** Lifetime of tokens whose request names no expiry time. Years are calendar years. */
 export type TokenLifetime = { readonly years: number; readonly days: number };
 
 const computeLatestExpiry = (createdAt: Date, maxTtlMs: number): Timestamp =>
   new Date(createdAt.getTime() + maxTtlMs).toISOString();
 
 /**
- * Returns the end of a token that is created at `createdAt`, in UTC: after the site's lifetime, or after `maxTtlMs`
- * milliseconds if that is sooner. Null with neither: such a token never ends.
+ * Returns the expiry time of a token that is created at `createdAt`, in UTC: the earlier of the site's lifetime and
+ * `maxTtlMs` milliseconds. Null if neither is set; such a token never expires.
  */
 export const computeExpiry = (
   lifetime: TokenLifetime | null,
@@ -19,11 +19,14 @@ export const computeExpiry = (
     ...(lifetime === null ? [] : [computeLifetimeExpiry(lifetime, createdAt)]),
     ...(maxTtlMs === null ? [] : [computeLatestExpiry(createdAt, maxTtlMs)]),
   ];
-  // Timestamps of four-digit years in UTC sort as texts.
+  // UTC timestamps with four-digit years sort as text.
   return ends.toSorted()[0] ?? null;
 };
 
-/** A token of 29 February ends on 1 March if its last year has no such day: clients compare with Go's `AddDate` (clients.md §8). */
+/**
+ * Returns 1 March for a token of 29 February if its last year has no such day: clients compare with Go's `AddDate`
+ * (clients.md §8).
+ */
 const computeLifetimeExpiry = (lifetime: TokenLifetime, createdAt: Date): Timestamp => {
   const end = new Date(createdAt);
   end.setUTCFullYear(end.getUTCFullYear() + lifetime.years);
@@ -31,13 +34,16 @@ const computeLifetimeExpiry = (lifetime: TokenLifetime, createdAt: Date): Timest
   return end.toISOString();
 };
 
-/** Refuses an end that is not in the future; null is no end. */
+/** Refuses an expiry time that is not in the future. Accepts null, which means no expiry time. */
 export const checkExpiry = (expiredAt: string | null | undefined, now: Date): void => {
   if (!expiredAt || Date.parse(expiredAt) > now.getTime()) return;
   throw unprocessable('Expired at must be in the future', 'expired-at');
 };
 
-/** Refuses an end after the longest life that an organization allows. Null as `maxTtlMs` is no limit. */
+/**
+ * Refuses an expiry time after the longest lifetime that an organization allows. If `maxTtlMs` is null, there is no
+ * limit.
+ */
 export const checkTtl = (expiredAt: Timestamp | null, maxTtlMs: number | null, now: Date): void => {
   if (expiredAt === null || maxTtlMs === null) return;
   const latest = computeLatestExpiry(now, maxTtlMs);

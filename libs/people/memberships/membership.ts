@@ -1,34 +1,37 @@
 import { conflict, notFound, type Decider, type Message } from '#kernel';
 
 /**
- * Somebody's membership in an organization.
+ * The states of a user's membership in an organization.
  *
  *   absent ──invited──► invited ──accept──► active ──remove──► removed
- *      └──────────founded, made by an operator──►┘   (invitations can be taken back, too)
+ *      └──────────founded, created by an operator──►┘   (an invitation can be removed, too)
  *
- * What teams give counts from the moment it is active.
+ * Permissions of teams apply only while the membership is active.
  */
 export const MEMBERSHIP_STATUSES = ['invited', 'active'] as const;
 export type MembershipStatus = (typeof MEMBERSHIP_STATUSES)[number];
 
 /**
- * An invitation that is not accepted. Its entries in the trail show the typed address and hide the account, so that the
- * inviter learns nothing of it. The address is null only after the person was forgotten.
+ * An invitation that is not accepted yet. Audit entries show the typed address and hide the account, so that the
+ * inviter learns nothing about it. The address is null only after the person was forgotten.
  */
 export type Invitation = { readonly membership: string; readonly email: string | null };
 
-/** Stands for the account of a membership until the person accepts: it follows from the membership's id and opens nothing. */
+/**
+ * Returns the id that replaces the account's id until the person accepts. It is derived from the membership's id and
+ * belongs to no account.
+ */
 export const deriveHiddenAccountId = (membership: string): string => membership.replace(/^ou-/, 'user-');
 
 type NewMembership = {
   user: string;
   username: string;
-  /** The address that they were invited by; null where they were not. */
+  /** The address of the invitation; null without an invitation. */
   email: string | null;
   status: MembershipStatus;
 };
 
-/** `invitation` is null for members, and in events of schema version 1, whose entries show the account. */
+/** `invitation` is null for active members, and in events of schema version 1, whose audit entries show the account. */
 type WithInvitation = { readonly invitation: Invitation | null };
 
 export type MembershipEvent =
@@ -37,10 +40,10 @@ export type MembershipEvent =
   | Message<'MembershipRemoved', { user: string; username: string } & WithInvitation>;
 
 export type MembershipCommand =
-  /** `id`: of the membership itself. */
+  /** `id`: the membership's own id. */
   | Message<'CreateMembership', NewMembership & { id: string }>
   | Message<'AcceptMembership', { username: string }>
-  /** `email`: the address that they were invited by. */
+  /** `email`: the address of the invitation. */
   | Message<'RemoveMembership', { id: string; username: string; email: string | null }>;
 
 type ExistingMembership = { readonly status: MembershipStatus; readonly user: string };

@@ -25,7 +25,7 @@ import { peopleDefinition } from '../people.definition.js';
 
 let server: TestServer;
 let acme: SeededOrganization;
-/** Owns acme, and is nothing at the site: whom they invite must accept. */
+/** Owner of acme without site permissions: users that this owner invites must accept. */
 let owner: SeededMember;
 
 beforeAll(async () => {
@@ -52,7 +52,7 @@ const invitation = (email: string, ...teams: string[]) =>
 const invite = async (email: string, ...teams: string[]) =>
   expectStatus(await owner.post(LIST, invitation(email, ...teams)), 201).body.data;
 
-/** Somebody invited, with a token of their own. */
+/** Invites a user and returns a client with a token of that user. */
 const guest = async (name: string, ...teams: string[]): Promise<ApiTestClient & { membership: string; id: string }> => {
   const { id: membership } = await invite(`${name}@people.test`, ...teams);
   // The inviter does not see the account; an administrator of the site does.
@@ -66,7 +66,7 @@ const usersIn = ({ body }: ApiResponse): string[] =>
     .map(({ attributes }: { attributes: { username: string } }) => attributes.username);
 
 describe('an invitation', () => {
-  it('is a record of somebody who has not accepted yet', async () => {
+  it('creates a membership with the status invited', async () => {
     const team = await makeTeam(server, 'acme', 'invited-to');
     const answer = expectStatus(await owner.post(LIST, invitation('Grace.Hopper+1@People.test', team)), 201);
     expect(answer.body.data).toMatchObject({
@@ -80,13 +80,13 @@ describe('an invitation', () => {
       },
     });
     const path = `${pathOf(answer.body.data.id)}?include=user`;
-    const shown = await owner.get(path);
-    expect(shown.body).toEqual(answer.body);
-    expect(usersIn(shown)).toEqual(['Grace.Hopper+1@People.test']);
+    const response = await owner.get(path);
+    expect(response.body).toEqual(answer.body);
+    expect(usersIn(response)).toEqual(['Grace.Hopper+1@People.test']);
     expect(usersIn(await server.get(path))).toEqual(['Grace-Hopper-1']);
   });
 
-  it('finds who has an account, whatever the case of the address', async () => {
+  it('finds an existing account, regardless of the case of the address', async () => {
     const other = await makeOrganization(server, 'other');
     const known = await makeMember(server, other.name, 'known');
     const { id } = await invite('KNOWN@people.test');
@@ -95,18 +95,18 @@ describe('an invitation', () => {
     expect(attributes.email).toBe('KNOWN@people.test');
   });
 
-  it('shows the inviter the typed address, with or without an account, until the invitation is accepted', async () => {
+  it('shows the inviter only the typed address until it is accepted, with or without an existing account', async () => {
     const email = 'Hidden@people.test';
     const known = await makeMember(server, 'elsewhere', 'hidden-account');
     const address = `${known.username}@people.test`;
     const team = await makeTeam(server, 'acme', 'of-hidden');
     for (const typed of [address, email]) {
       const { id } = await invite(typed, team);
-      const shown = expectStatus(await owner.get(`${pathOf(id)}?include=user`), 200).body;
-      const user = shown.data.relationships.user.data.id as string;
+      const document = expectStatus(await owner.get(`${pathOf(id)}?include=user`), 200).body;
+      const user = document.data.relationships.user.data.id as string;
       expect(user).toBe(id.replace(/^ou-/, 'user-'));
-      expect(shown.data.attributes).toMatchObject({ email: typed, status: 'invited' });
-      expect(shown.included).toMatchObject([
+      expect(document.data.attributes).toMatchObject({ email: typed, status: 'invited' });
+      expect(document.included).toMatchObject([
         { id: user, type: 'users', attributes: { username: typed, email: typed, 'is-site-admin': false } },
       ]);
       const own = expectStatus(await server.get(`${pathOf(id)}?include=user`), 200).body.included[0];
@@ -114,7 +114,7 @@ describe('an invitation', () => {
       for (const path of [`/api/v2/users/${own.id}`, `/api/v2/users/${user}`]) {
         expectStatus(await owner.get(path), 404);
       }
-      // No oracle: neither the order nor the search knows the username.
+      // Neither the order nor the search of the list may reveal the username.
       const search = async (q: string) => expectStatus(await owner.get(`${LIST}?q=${q}`), 200).body.data.length;
       expect(await search(encodeURIComponent(typed))).toBe(1);
       const inTeam = expectStatus(await owner.get(`/api/v2/teams/${team}?include=users`), 200);
@@ -127,7 +127,7 @@ describe('an invitation', () => {
     }
   });
 
-  it('does not let the inviter guess the username of somebody invited', async () => {
+  it('does not let the inviter guess the username of the invited person', async () => {
     const known = await makeMember(server, 'elsewhere', 'guessed');
     const { id } = await invite('guessed@people.test');
     const team = await makeTeam(server, 'acme', 'guessing');
@@ -143,23 +143,23 @@ describe('an invitation', () => {
     ]);
   });
 
-  it('makes names unique', async () => {
+  it('creates unique usernames', async () => {
     await invite('twin@one.test');
     const { id } = await invite('twin@two.test');
     expect(usersIn(await server.get(`${pathOf(id)}?include=user`))).toEqual([expect.stringMatching(/^twin_\w{6}$/)]);
   });
 
-  it('goes to no address that would take for ever to look at', async () => {
+  it('is refused at once for an extremely long address', async () => {
     const endless = `a${'-'.repeat(200_000)}a@people.test`;
     for (const api of [owner, await makeMember(server, 'acme', 'nobody')]) {
       expect(detailOf(expectStatus(await api.post(LIST, invitation(endless)), 422))).toBe('Email is invalid');
     }
   });
 
-  it('goes to nobody twice', async () => {
+  it('is refused if the person is already invited or a member', async () => {
     await invite('once@people.test');
-    const again = expectStatus(await owner.post(LIST, invitation('ONCE@people.test')), 422);
-    expect(again.body.errors[0]).toMatchObject({
+    const second = expectStatus(await owner.post(LIST, invitation('ONCE@people.test')), 422);
+    expect(second.body.errors[0]).toMatchObject({
       detail: 'User has already been invited to the organization',
       source: { pointer: '/data/attributes/email' },
     });
@@ -167,7 +167,7 @@ describe('an invitation', () => {
     expect(detailOf(member)).toBe('User is already a member of the organization');
   });
 
-  it('goes to nobody twice when many send it at once, and makes them one account', async () => {
+  it('is created once and with one account if several requests invite the same person at once', async () => {
     const answers = await Promise.all(
       Array.from({ length: 6 }, () => owner.post(LIST, invitation('rush@people.test'))),
     );
@@ -181,19 +181,19 @@ describe('an invitation', () => {
     [{ email: ' ' }, "Email can't be blank"],
     [{ email: 'nobody' }, 'Email is invalid'],
     [{ email: 7 }, 'Email must be a string'],
-  ])('is refused to %j', async (attributes, detail) => {
+  ])('is refused with the attributes %j', async (attributes, detail) => {
     const answer = expectStatus(await owner.post(LIST, resource('organization-memberships', attributes)), 422);
     expect(detailOf(answer)).toBe(detail);
   });
 
-  it('can be accepted by who runs the site, who vouches for the person', async () => {
+  it('can be accepted by a site administrator on behalf of the person', async () => {
     const { body } = expectStatus(await server.post(LIST, invitation('direct@people.test')), 201);
     expect(body.data.attributes.status).toBe('invited');
     const path = `/api/v2/organization-memberships/${body.data.id}/actions/accept`;
     expect(expectStatus(await server.post(path), 200).body.data.attributes.status).toBe('active');
   });
 
-  it('is sent by who manages members only, and into the owners by owners only', async () => {
+  it('requires the permission to manage memberships, and ownership to invite into the owners team', async () => {
     const access = { visibility: 'organization', 'organization-access': { 'manage-membership': true } };
     const manager = await makeMember(server, 'acme', 'manager', [await makeTeam(server, 'acme', 'managers', access)]);
     const member = await makeMember(server, 'acme', 'plain');
@@ -208,8 +208,8 @@ describe('an invitation', () => {
   });
 });
 
-describe('who is invited', () => {
-  it('may look at the invitation and at nothing else, until they accept', async () => {
+describe('an invited person', () => {
+  it('sees only the invitation until they accept', async () => {
     const team = await makeTeam(server, 'acme', 'waiting', { 'organization-access': { 'read-workspaces': true } });
     const api = await guest('patient', team);
     for (const path of ['organizations/acme', 'organizations/acme/workspaces', `teams/${team}`]) {
@@ -231,14 +231,14 @@ describe('who is invited', () => {
     expect(await logLength(server.store)).toBe(length);
   });
 
-  it('accepts it alone', async () => {
+  it('is the only user of the organization who can accept the invitation', async () => {
     const { membership } = await guest('shy');
     const path = `${pathOf(membership)}/actions/accept`;
     for (const api of [owner, await guest('nosy')]) expectStatus(await api.post(path), 404);
     expect((await server.get(pathOf(membership))).body.data.attributes.status).toBe('invited');
   });
 
-  it('declines by leaving', async () => {
+  it('declines by deleting the membership, and can be invited again', async () => {
     const api = await guest('busy');
     expectStatus(await api.delete(pathOf(api.membership)), 204);
     expectStatus(await api.post(`${pathOf(api.membership)}/actions/accept`), 404);
@@ -271,16 +271,16 @@ describe('the memberships of an organization', () => {
     ['q=GUESTS', ['wim@guests.test', 'xenia@guests.test'], 2],
     ['q=vera', ['vera'], 1],
     ['q=guests&filter[status]=active', [], 0],
-  ])('answer %s', async (query, names, total) => {
+  ])('are filtered with the query "%s"', async (query, names, total) => {
     expect(await list(query)).toEqual([names, total]);
   });
 
-  it('say what cannot be asked', async () => {
+  it('return 400 for an unknown status or include', async () => {
     expect(detailOf(expectStatus(await owner.get(`${LIST}?filter[status]=gone`), 400))).toContain('filter[status]');
     expect(detailOf(expectStatus(await owner.get(`${LIST}?include=tokens`), 400))).toContain('include parameter');
   });
 
-  it('are for those in it', async () => {
+  it('return 404 to callers outside the organization', async () => {
     const stranger = await makeMember(server, 'listed', 'stranger');
     expectStatus(await stranger.get(LIST), 404);
     expectStatus(await stranger.get(pathOf(owner.membership)), 404);
@@ -289,12 +289,12 @@ describe('the memberships of an organization', () => {
     expect((await server.get(pathOf('ou-nowhere'))).status).toBe(404);
   });
 
-  it('follow the addresses of people', async () => {
+  it('show the present address of the person', async () => {
     expectStatus(await server.patch('/api/v2/account/update', resource('users', { email: 'moved@people.test' })), 200);
-    const [found] = (await server.get(`${LIST}?filter[email]=moved@people.test`)).body.data;
-    expect(found.attributes.email).toBe('moved@people.test');
+    const [membership] = (await server.get(`${LIST}?filter[email]=moved@people.test`)).body.data;
+    expect(membership.attributes.email).toBe('moved@people.test');
     expect((await server.get(`${OWN}?page[size]=100`)).body.data.map(({ id }: { id: string }) => id)).toContain(
-      found.id,
+      membership.id,
     );
   });
 });
@@ -319,16 +319,16 @@ describe('the memberships of a team', () => {
     ['page[size]=2&page[number]=2', ['ivo'], 3],
     ['filter[status]=invited', ['ina@guests.test'], 1],
     ['filter[status]=active', ['ida', 'ivo'], 2],
-  ])('answer %s', async (query, names, total) => {
+  ])('are filtered with the query "%s"', async (query, names, total) => {
     expect(await list(query)).toEqual([names, total]);
   });
 
-  it('are as they are in the organization', async () => {
+  it('have the same document as in the organization', async () => {
     const [first] = (await owner.get(`/api/v2/teams/${team}/relationships/organization-memberships`)).body.data;
     expect(first).toEqual((await owner.get(pathOf(first.id))).body.data);
   });
 
-  it('may be none, and are not there for who does not see the team', async () => {
+  it('may be empty, and return 404 to callers that cannot see the team', async () => {
     const empty = await makeTeam(server, 'acme', 'deserted');
     const path = `/api/v2/teams/${empty}/relationships/organization-memberships`;
     const { body } = expectStatus(await owner.get(path), 200);
@@ -339,8 +339,8 @@ describe('the memberships of a team', () => {
   });
 });
 
-describe('whoever goes', () => {
-  it('leaves the organization’s teams, and the organization, at once', async () => {
+describe('a member that leaves or is removed', () => {
+  it('leaves the organization and its teams in one append', async () => {
     const teams = [await makeTeam(server, 'acme', 'first-team'), await makeTeam(server, 'acme', 'second-team')];
     const leaver = await makeMember(server, 'acme', 'leaver', teams);
     const { name, ownersTeam } = await makeOrganization(leaver, 'leavers-own');
@@ -350,11 +350,11 @@ describe('whoever goes', () => {
     for (const team of teams) {
       expect((await server.get(`/api/v2/teams/${team}`)).body.data.relationships.users.data).toEqual([]);
     }
-    const told = (await readWholeLog(server.store))
+    const recordedEvents = (await readWholeLog(server.store))
       .filter(({ data }) => (data as { user?: string }).user === leaver.id)
       .slice(-3)
       .map(({ type, stream, organization }) => [type, stream, organization]);
-    expect(told).toEqual([
+    expect(recordedEvents).toEqual([
       ['MembershipRemoved', leaver.membership, acme.id],
       ...teams.toSorted().map((team) => ['TeamMemberRemoved', team, acme.id]),
     ]);
@@ -363,7 +363,7 @@ describe('whoever goes', () => {
     expectStatus(await owner.delete(pathOf(leaver.membership)), 404);
   });
 
-  it('goes of their own accord, too, but not as the last owner', async () => {
+  it('may leave without a permission, but not as the last owner', async () => {
     const member = await makeMember(server, 'acme', 'free');
     expectStatus(await member.delete(pathOf(member.membership)), 204);
     const founder = await makeMember(server, 'acme', 'founder');
@@ -375,7 +375,7 @@ describe('whoever goes', () => {
     expectStatus(await founder.get('/api/v2/organizations/one-man-band'), 200);
   });
 
-  it('is sent by who manages members; owners by owners only', async () => {
+  it('is removed by callers that may manage memberships; owners are removed by owners only', async () => {
     const access = { 'organization-access': { 'manage-membership': true } };
     const manager = await makeMember(server, 'acme', 'sender', [await makeTeam(server, 'acme', 'senders', access)]);
     const member = await makeMember(server, 'acme', 'sent');
@@ -384,7 +384,7 @@ describe('whoever goes', () => {
     expect((await manager.delete(pathOf(member.membership))).status).toBe(204);
   });
 
-  it('is sent out of no team that the sender does not see', async () => {
+  it('is not removed by a caller that cannot see one of their teams', async () => {
     const access = { 'organization-access': { 'manage-membership': true } };
     const senders = await makeTeam(server, 'acme', 'blind-senders', access);
     const manager = await makeMember(server, 'acme', 'blind', [senders]);
@@ -399,7 +399,7 @@ describe('whoever goes', () => {
     expect((await unseen.delete(pathOf(unseen.membership))).status).toBe(204);
   });
 
-  it('is in no team afterwards, however many add them meanwhile', async () => {
+  it('is in no team afterwards, even if a request adds them to a team at the same time', async () => {
     for (let round = 0; round < 10; round += 1) {
       const name = `torn-${round}`;
       const team = await makeTeam(server, 'acme', name);
@@ -417,8 +417,8 @@ describe('whoever goes', () => {
   });
 });
 
-describe('an owner made at the command line', () => {
-  it('is a member, whether they were invited or nothing', async () => {
+describe('an owner created at the command line', () => {
+  it('becomes an active member, invited before or not', async () => {
     const { store, runtime } = server;
     const invited = await guest('promoted');
     await makeOwner(store, runtime.ids, { id: invited.id, username: 'promoted' }, 'acme');
@@ -431,8 +431,8 @@ describe('an owner made at the command line', () => {
   });
 });
 
-describe('what is kept of members', () => {
-  it('goes with the organization', async () => {
+describe('the data of members', () => {
+  it('is deleted with the organization', async () => {
     const { name } = await makeOrganization(server, 'closing');
     const member = await makeMember(server, name, 'orphan');
     expectStatus(await server.delete(`/api/v2/organizations/${name}`), 204);
@@ -440,28 +440,28 @@ describe('what is kept of members', () => {
     expect((await member.get(OWN)).body.data).toEqual([]);
   });
 
-  it('is told in the trail by these names', () => {
-    const told = (type: keyof typeof peopleEvents, data: object) => {
+  it('is recorded in the audit trail with resource, action and meta', () => {
+    const renderEntry = (type: keyof typeof peopleEvents, data: object) => {
       const { audit: row, ...kind } = peopleEvents[type];
       if ('unaudited' in row) return null;
-      // Of the first version: entries that its events have made stay as they are.
-      const today = upcastEventData({ ...kind, audit: row } as never, 1, data);
-      return [row.resource, row.action, row.meta?.(today as never, {} as never) ?? null];
+      // Data of schema version 1: the audit entries of these events must not change.
+      const upcastData = upcastEventData({ ...kind, audit: row } as never, 1, data);
+      return [row.resource, row.action, row.meta?.(upcastData as never, {} as never) ?? null];
     };
     const ada = { user: 'user-ada', username: 'ada' };
     const meta = { user: 'ada', user_id: 'user-ada' };
-    expect(told('MembershipCreated', { ...ada, email: 'ada@people.test', status: 'invited' })).toEqual([
+    expect(renderEntry('MembershipCreated', { ...ada, email: 'ada@people.test', status: 'invited' })).toEqual([
       'organization_user',
       'create',
       meta,
     ]);
-    expect(told('MembershipAccepted', ada)).toEqual(['organization_user', 'update', meta]);
-    expect(told('MembershipRemoved', ada)).toEqual(['organization_user', 'destroy', meta]);
-    expect(told('TeamMemberAdded', ada)).toEqual(['team', 'add_member', { user: 'ada' }]);
-    expect(told('TeamMemberRemoved', ada)).toEqual(['team', 'remove_member', { user: 'ada' }]);
+    expect(renderEntry('MembershipAccepted', ada)).toEqual(['organization_user', 'update', meta]);
+    expect(renderEntry('MembershipRemoved', ada)).toEqual(['organization_user', 'destroy', meta]);
+    expect(renderEntry('TeamMemberAdded', ada)).toEqual(['team', 'add_member', { user: 'ada' }]);
+    expect(renderEntry('TeamMemberRemoved', ada)).toEqual(['team', 'remove_member', { user: 'ada' }]);
   });
 
-  it('is what the log says', async () => {
+  it('matches the log before and after a rebuild', async () => {
     const { store } = server;
     const [view] = listViews([peopleDefinition]).filter((one) => one.name === 'access');
     if (!view) throw new Error('there is no view of access');

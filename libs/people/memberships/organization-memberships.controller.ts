@@ -93,11 +93,11 @@ export class OrganizationMembershipsController {
     const teams = [...new Set((relationships?.teams?.data ?? []).map(({ id }) => id))];
     const invitation = new InviteMember(organization, attributes.email.trim(), teams, actor);
     const row = await this.bus.execute(invitation);
-    // go-tfe reads the invited user from the answer, as from GET with include=user (clients.md §8).
+    // go-tfe reads the invited user from the response, as with include=user (clients.md §8).
     return renderDocument(renderMembership(row), await this.included([row], INVITED, actor));
   }
 
-  /** Who comes and goes there is told to the team itself (teams.controller.ts). */
+  /** Lists the members of a team. The routes that add and remove members are in teams.controller.ts. */
   @Get('teams/:id/relationships/organization-memberships')
   async listOfTeam(
     @Param('id') team: string,
@@ -137,7 +137,7 @@ export class OrganizationMembershipsController {
     await this.bus.execute(new RemoveMembership(id, actor));
   }
 
-  /** Invitations are records here and no mail, so that whoever is invited says yes by the API as well. */
+  /** Invitations send no mail. The invited person accepts through the API. */
   @Post('organization-memberships/:id/actions/accept')
   @HttpCode(200)
   async accept(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
@@ -162,7 +162,7 @@ export class OrganizationMembershipsController {
     return renderPage(rows.map(renderMembership), page, total, request.url, included);
   }
 
-  /** People come with their memberships; teams take one more statement. */
+  /** Users come with the rows of the memberships; teams need one more statement. */
   private async included(
     rows: readonly MembershipRow[],
     includes: MembershipIncludes,

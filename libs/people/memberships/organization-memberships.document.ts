@@ -4,7 +4,7 @@ import type { MembershipRow } from './organization-memberships.queries.js';
 export const renderMembership = (row: MembershipRow): Resource => ({
   id: row.id,
   type: 'organization-memberships',
-  // Clients require text (pytfe); an account that the command line created has no address.
+  // pytfe requires a string, but an account that the command line created has no address.
   attributes: { status: row.status, email: row.email ?? '', 'created-at': row.createdAt },
   relationships: {
     organization: toOne('organizations', row.organizationName, `/api/v2/organizations/${row.organizationName}`),

@@ -30,7 +30,7 @@ export class InviteMember extends Command<MembershipRow> {
   constructor(
     readonly organization: string,
     readonly email: string,
-    /** Ids of teams that they will be in. */
+    /** Ids of the teams that the person joins. */
     readonly teams: readonly string[],
     readonly actor: Actor,
   ) {
@@ -56,10 +56,10 @@ export class RemoveMembership extends Command<void> {
   }
 }
 
-/** Where somebody else was faster, what they made is found when it is read again. */
+/** Unique keys that a concurrent request can take first. The retry then finds the rows of that request. */
 const RACES = ['organization_memberships_organization_user_key', 'users_email_key', 'users_username_key'];
 
-/** Who is known by no such address gets an account, so that there is somebody to be in teams. */
+/** Invites a person. Creates an account if no account has the address, because the members of teams are users. */
 @CommandHandler(InviteMember)
 export class InviteMemberHandler implements ICommandHandler<InviteMember> {
   constructor(
@@ -73,28 +73,32 @@ export class InviteMemberHandler implements ICommandHandler<InviteMember> {
   }
 
   private async invite({ organization, email, teams, actor }: InviteMember): Promise<MembershipRow> {
-    // First: it says how long an address is, and to find a name in it takes its length squared.
+    // First, because it limits the length of the address. `deriveUsername` takes time that grows with the square of the
+    // length.
     checkEmail(email);
     const username = deriveUsername(email);
-    const place = await loadOrganizationForInvitation(this.store.database, actor, organization, {
+    const organizationRow = await loadOrganizationForInvitation(this.store.database, actor, organization, {
       email,
       username,
       teams,
     });
-    refuseMember(place);
-    if (!place.person) await this.checkUsers();
-    const account = this.accountFor(place, email, username);
+    refuseMember(organizationRow);
+    if (!organizationRow.person) await this.checkUsers();
+    const account = this.accountFor(organizationRow, email, username);
     const { person } = account;
     const id = this.ids.next('ou');
-    const status = decideStatus(place);
+    const status = decideStatus(organizationRow);
     const data = { id, user: person.id, username: person.username, email, status };
     const invited = { ...person, invitation: createInvitation({ id, email }, status) };
     const { rows } = await this.store.append(
       [
-        expectVersion(place.organization, place.organizationVersion),
+        expectVersion(organizationRow.organization, organizationRow.organizationVersion),
         ...account.writes,
-        decideWrite(membership, newStream(id, membership), place.organization, { type: 'CreateMembership', data }),
-        ...(await this.joining(place, teams, invited, actor)),
+        decideWrite(membership, newStream(id, membership), organizationRow.organization, {
+          type: 'CreateMembership',
+          data,
+        }),
+        ...(await this.joining(organizationRow, teams, invited, actor)),
       ],
       createEventContext(actor),
       [selectMembershipById(id, actor)],
@@ -111,27 +115,27 @@ export class InviteMemberHandler implements ICommandHandler<InviteMember> {
     if (person) return { person, writes: [] };
     const id = this.ids.next('user');
     const free = isUsernameTaken ? deriveOtherUsername(username, id.slice(-6)) : username;
-    const birth = { type: 'CreateUser', data: { username: free, email, siteAdmin: false } } as const;
-    return { person: { id, username: free }, writes: [decideWrite(user, newStream(id, user), null, birth)] };
+    const creation = { type: 'CreateUser', data: { username: free, email, siteAdmin: false } } as const;
+    return { person: { id, username: free }, writes: [decideWrite(user, newStream(id, user), null, creation)] };
   }
 
   private joining(
-    place: OrganizationForInvitation,
-    asked: readonly string[],
+    organizationRow: OrganizationForInvitation,
+    teamIds: readonly string[],
     { id: user, username, invitation }: Omit<TeamMember, 'user'> & { readonly id: string },
     actor: Actor,
   ): Promise<StreamWrite[]> {
     const members = [{ user, username, invitation }];
-    for (const [index, id] of asked.entries()) {
-      const found = place.teams.find((one) => one.id === id);
-      if (!found || !canReadTeam(actor, found)) {
+    for (const [index, id] of teamIds.entries()) {
+      const teamRow = organizationRow.teams.find((one) => one.id === id);
+      if (!teamRow || !canReadTeam(actor, teamRow)) {
         throw unprocessable(`Team ${id} does not exist`, `/data/relationships/teams/data/${index}/id`);
       }
-      requireTeamChange(actor, 'manage-team-membership', found);
+      requireTeamChange(actor, 'manage-team-membership', teamRow);
     }
     return Promise.all(
-      place.teams.map(async ({ id, snapshot }) =>
-        decideWrite(team, await this.store.restore(id, team, snapshot), place.organization, {
+      organizationRow.teams.map(async ({ id, snapshot }) =>
+        decideWrite(team, await this.store.restore(id, team, snapshot), organizationRow.organization, {
           type: 'AddTeamMembers',
           data: { members },
         }),
@@ -146,7 +150,7 @@ const refuseMember = ({ person }: OrganizationForInvitation): void => {
   throw unprocessable(`User ${how} the organization`, 'email');
 };
 
-/** Who is in already, by a team of the time before there were memberships, stays in. */
+/** Users that are in a team without a membership, as in old logs, become active members at once. */
 const decideStatus = ({ person }: OrganizationForInvitation): MembershipStatus =>
   person?.isMember ? 'active' : 'invited';
 
@@ -158,11 +162,11 @@ export class AcceptMembershipHandler implements ICommandHandler<AcceptMembership
     const { rows } = await this.store.handle({
       decider: membership,
       load: async () => {
-        const found = await loadMembershipForCommand(this.store.database, actor, () => 'accept-membership', id);
-        return { ...(await this.store.restore(id, membership, found.snapshot)), found };
+        const row = await loadMembershipForCommand(this.store.database, actor, () => 'accept-membership', id);
+        return { ...(await this.store.restore(id, membership, row.snapshot)), row };
       },
-      command: ({ found }) => ({ type: 'AcceptMembership', data: { username: found.username } }) as const,
-      organization: ({ found }) => found.organization,
+      command: ({ row }) => ({ type: 'AcceptMembership', data: { username: row.username } }) as const,
+      organization: ({ row }) => row.organization,
       context: createEventContext(actor),
       read: () => [selectMembershipById(id, actor)],
     });
@@ -170,29 +174,30 @@ export class AcceptMembershipHandler implements ICommandHandler<AcceptMembership
   }
 }
 
-/** Whoever goes leaves the organization's teams with the same append. */
+/** Removes a member from the organization and from its teams in one append. */
 @CommandHandler(RemoveMembership)
 export class RemoveMembershipHandler implements ICommandHandler<RemoveMembership> {
   constructor(private readonly store: EventStore) {}
 
   execute({ id, actor }: RemoveMembership): Promise<void> {
     return this.store.untilFirst(async () => {
-      const found = await loadMembershipForCommand(
+      const row = await loadMembershipForCommand(
         this.store.database,
         actor,
         (row) => permissionToRemove(row, actor),
         id,
       );
-      const { organization, username, invitation, teams } = found;
-      if (!can(actor, 'leave-organization', found)) for (const one of teams) requireTeamRead(actor, one);
-      const its = await this.store.restore(id, membership, found.snapshot);
+      const { organization, username, invitation, teams } = row;
+      if (!can(actor, 'leave-organization', row)) for (const one of teams) requireTeamRead(actor, one);
+      const loaded = await this.store.restore(id, membership, row.snapshot);
       const removal = { type: 'RemoveMembership', data: { id, username, email: invitation?.email ?? null } } as const;
       await this.store.append(
-        // First of all, so that nobody is adding them to a team any more when it is asked whether they are in any.
-        [decideWrite(membership, its, organization, removal), ...(await this.leaving(found))],
+        // The membership comes first: after this write no concurrent request can add the person to a team, so
+        // `isInTeams` is reliable.
+        [decideWrite(membership, loaded, organization, removal), ...(await this.leaving(row))],
         createEventContext(actor),
         [
-          raiseConflictWhen(isInTeams(organization, found.user)),
+          raiseConflictWhen(isInTeams(organization, row.user)),
           ...teams.filter(({ owners }) => owners).map((owned) => raiseConflictWhen(isOwnerless(owned.id))),
         ],
       );
@@ -212,7 +217,7 @@ export class RemoveMembershipHandler implements ICommandHandler<RemoveMembership
   }
 }
 
-/** Anybody may go; an owner is sent away by owners only, and nobody out of a team that the sender does not see. */
+/** Returns the permission that the removal requires. Members may leave. Only owners may remove an owner. */
 const permissionToRemove = (row: MembershipForCommand, actor: Actor): Permission => {
   if (can(actor, 'leave-organization', row)) return 'leave-organization';
   return row.teams.some(({ isOwners }) => isOwners) ? 'manage-owners' : 'manage-memberships';

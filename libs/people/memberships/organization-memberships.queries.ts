@@ -27,11 +27,11 @@ export type MembershipRow = PermissionScope & {
   readonly email: string | null;
   readonly status: MembershipStatus;
   readonly createdAt: Timestamp;
-  /** Ids of their teams, those that the caller sees. */
+  /** Ids of the person's teams that the caller can see. */
   readonly teams: readonly string[];
 };
 
-// An invitation shows the address that was typed. A membership shows that spelling while it is the person's address.
+// An invitation shows the typed address. A membership shows the typed spelling while it is still the person's address.
 const EMAIL = sql.raw(`case when m.status = 'invited' then coalesce(m.email, u.email)
   when lower(u.email) <> lower(m.email) then u.email else coalesce(m.email, u.email) end`);
 
@@ -91,12 +91,12 @@ export const listMemberships = (
   filter: MembershipFilter,
 ): Promise<ListPage<MembershipRow> & { readonly organization: string }> => {
   const where = sql.and([sql`m.organization = owner.id`, ...buildConditions(filter, actor)]);
-  const named = sql`${selectColumns(actor)}, ${selectVisibleName(actor)} as name`;
-  const list = { organization, permission: 'read-memberships', columns: named, from: FROM, where } as const;
+  const columns = sql`${selectColumns(actor)}, ${selectVisibleName(actor)} as name`;
+  const list = { organization, permission: 'read-memberships', columns, from: FROM, where } as const;
   return listInOrganization(database, actor, { ...list, order: sql.raw('name') }, page);
 };
 
-/** Who is in a team, invited or active, for whoever sees it; by name. */
+/** Returns one page of a team's memberships by name, invited and active, if the caller can see the team. */
 export const listMembershipsOfTeam = async (
   database: Database,
   actor: Actor,
@@ -105,35 +105,35 @@ export const listMembershipsOfTeam = async (
   filter: MembershipFilter,
 ): Promise<ListPage<MembershipRow> & { readonly organization: string }> => {
   const where = sql.and([
-    sql`m.organization = place.organization`,
+    sql`m.organization = scope.organization`,
     sql`m.user_id in (select user_id from team_members where team = ${team})`,
     ...buildConditions(filter, actor),
   ]);
-  const places = sql`
+  const scopes = sql`
     select ${selectTeamScopeColumns(actor)} from teams t join organizations o on o.id = t.organization
      where t.id = ${team} and ${requireCurrentAccess(actor)}`;
-  const found = await database.slowRows<MembershipRow & { place: TeamReadScope; total: number; name: string }>(
+  const rows = await database.slowRows<MembershipRow & { scope: TeamReadScope; total: number; name: string }>(
     actor,
     sql`
-    select to_jsonb(place) as place, (select count(*) ${FROM} where ${where}) as total, page.*
-      from ${selectPermittedScopes(actor, 'read-teams', places)} place
+    select to_jsonb(scope) as scope, (select count(*) ${FROM} where ${where}) as total, page.*
+      from ${selectPermittedScopes(actor, 'read-teams', scopes)} scope
       left join lateral (select ${selectColumns(actor)}, ${selectVisibleName(actor)} as name ${FROM} where ${where}
                           order by name ${buildLimit(page)}) page on true
      order by page.name`,
   );
-  const [first] = found;
+  const [first] = rows;
   if (!first) throw notFound();
-  requireTeamRead(actor, first.place);
-  return { ...toListPage(found), organization: first.place.organization };
+  requireTeamRead(actor, first.scope);
+  return { ...toListPage(rows), organization: first.scope.organization };
 };
 
-/** Where the caller belongs to, and is invited to. */
+/** Returns one page of the caller's own memberships and invitations. */
 export const listOwnMemberships = async (
   database: Database,
   actor: Actor,
   page: PageRequest,
 ): Promise<ListPage<MembershipRow>> => {
-  const found = await database.slowRows<MembershipRow & { total: number; name: string }>(
+  const rows = await database.slowRows<MembershipRow & { total: number; name: string }>(
     actor,
     sql`
     select total.n as total, page.*
@@ -142,10 +142,10 @@ export const listOwnMemberships = async (
                           order by o.name ${buildLimit(page)}) page on true
      order by page.name`,
   );
-  return toListPage(found);
+  return toListPage(rows);
 };
 
-/** People by their ids; `id` null for who has no membership in that organization, as members of old logs. */
+/** A member of a team. `id` is null for users without a membership in the organization, as in old logs. */
 export type MemberRow = MembershipRow | { readonly id: null; readonly person: UserRow };
 
 export const loadMembers = (
@@ -163,7 +163,7 @@ export const loadMembers = (
      where u.id = any (${users}::text[]) order by ${selectVisibleName(actor)}`,
   );
 
-/** What an invitation meets. */
+/** The organization, the person and the teams of an invitation, as loaded for its decision. */
 export type OrganizationForInvitation = {
   readonly organization: string;
   readonly organizationVersion: number;
@@ -171,7 +171,7 @@ export type OrganizationForInvitation = {
     readonly id: string;
     readonly username: string;
     readonly status: MembershipStatus | null;
-    /** By a team alone, as in logs from before there were memberships. */
+    /** Whether the person is in a team of the organization. In old logs such a person has no membership. */
     readonly isMember: boolean;
   } | null;
   readonly isUsernameTaken: boolean;
@@ -182,7 +182,7 @@ export const loadOrganizationForInvitation = async (
   database: Database,
   actor: Actor,
   organizationName: string,
-  asked: { readonly email: string; readonly username: string; readonly teams: readonly string[] },
+  request: { readonly email: string; readonly username: string; readonly teams: readonly string[] },
 ): Promise<OrganizationForInvitation> => {
   const row = await database.row<OrganizationForInvitation>(sql`
     select o.id as organization, so.version as "organizationVersion",
@@ -191,13 +191,13 @@ export const loadOrganizationForInvitation = async (
                      'isMember', exists (select 1 from team_members tm join teams t on t.id = tm.team
                                           where tm.user_id = u.id and t.organization = o.id))
               from users u left join organization_memberships m on m.user_id = u.id and m.organization = o.id
-             where lower(u.email) = lower(${asked.email})) as person,
-           exists (select 1 from users where username = ${asked.username}) as "isUsernameTaken",
-           -- In one order, not the request's, or two such appends wait for one another.
-           coalesce((select jsonb_agg(to_jsonb(place) order by place.id) from (
+             where lower(u.email) = lower(${request.email})) as person,
+           exists (select 1 from users where username = ${request.username}) as "isUsernameTaken",
+           -- Sorted by id, not as in the request: two such appends could deadlock otherwise.
+           coalesce((select jsonb_agg(to_jsonb(scope) order by scope.id) from (
              select t.id, ${selectTeamScopeColumns(actor)}, ${buildSnapshotJson('s')} as snapshot
                from teams t join event_store.streams s on s.stream = t.id
-              where t.organization = o.id and t.id = any (${asked.teams}::text[])) place), '[]') as teams
+              where t.organization = o.id and t.id = any (${request.teams}::text[])) scope), '[]') as teams
       from organizations o join event_store.streams so on so.stream = o.id
      where o.name = ${organizationName} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
@@ -205,7 +205,7 @@ export const loadOrganizationForInvitation = async (
   return row;
 };
 
-/** A team that somebody is in, as their leaving needs it. */
+/** A team of a person that leaves, with the data for the removal. */
 export type TeamToLeave = TeamScope & {
   readonly id: string;
   readonly owners: readonly string[] | null;
@@ -224,12 +224,12 @@ export type MembershipForCommand = PermissionScope & {
 export const loadMembershipForCommand = async (
   database: Database,
   actor: Actor,
-  permission: (found: MembershipForCommand) => Permission,
+  permission: (row: MembershipForCommand) => Permission,
   id: string,
 ): Promise<MembershipForCommand> => {
   const row = await database.row<MembershipForCommand>(sql`
     select m.organization, u.id as "user", u.username, ${selectInvitation('m')} as invitation, ${buildSnapshotJson('s')} as snapshot,
-           -- In the same order: an event is told in each.
+           -- Sorted by id as well, because the command writes to each of these streams.
            coalesce((select jsonb_agg(to_jsonb(team) order by team.id) from (
              select t.id, ${selectTeamScopeColumns(actor)}, ${selectOwners(sql.raw('t.id'))} as owners, ${buildSnapshotJson('ts')} as snapshot
                from team_members tm join teams t on t.id = tm.team join event_store.streams ts on ts.stream = t.id
@@ -242,7 +242,7 @@ export const loadMembershipForCommand = async (
   return row;
 };
 
-/** Whether somebody is in any team of an organization. */
+/** Returns a condition: the user is in a team of the organization. */
 export const isInTeams = (organization: string, user: string): Sql => sql`
   exists (select 1 from team_members tm join teams t on t.id = tm.team
            where tm.user_id = ${user} and t.organization = ${organization})`;

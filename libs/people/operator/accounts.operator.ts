@@ -4,11 +4,11 @@ import { createSystemContext } from '#access';
 import { authenticationToken } from '../authentication-tokens/authentication-token.js';
 import { loadUserToForget, type UserToForget } from '../users/users.queries.js';
 
-/** A token as the operator sees it: never its secret, which is stored nowhere. */
+/** A token as operators see it, without its secret, which is not stored. */
 export type TokenOverview = {
   readonly id: string;
   readonly kind: string;
-  /** The name of the user, team, organization or agent pool; the id where the owner has no name. */
+  /** Name of the user, team, organization or agent pool; the id if the owner has no name. */
   readonly owner: string;
   readonly description: string | null;
   readonly createdAt: Timestamp;
@@ -16,7 +16,10 @@ export type TokenOverview = {
   readonly expiredAt: Timestamp | null;
 };
 
-/** The tokens of a user or, without a name, of the whole site, oldest first. Throws `not-found` for an unknown user. */
+/**
+ * Returns the tokens of a user, or of the whole site if `username` is null, oldest first. Throws `not-found` for an
+ * unknown user.
+ */
 export const listTokensOf = async (store: EventStore, username: string | null): Promise<readonly TokenOverview[]> => {
   const owner = username === null ? null : (await findUserByName(store, username)).id;
   return store.database.rows<TokenOverview>(sql`
@@ -44,7 +47,7 @@ export type UserOverview = {
   readonly tokens: number;
 };
 
-/** All users of the site by name. */
+/** Returns all users of the site by name. */
 export const listUsers = (store: EventStore): Promise<readonly UserOverview[]> =>
   store.database.rows<UserOverview>(sql`
     select u.id, u.username, u.email, u.site_admin as "siteAdmin",
@@ -53,39 +56,39 @@ export const listUsers = (store: EventStore): Promise<readonly UserOverview[]> =
            (select count(*)::integer from authentication_tokens where owner = u.id) as tokens
       from users u order by u.username`);
 
-/** Ends a token of any kind. Throws `not-found` if there is no token with that id. */
+/** Destroys a token of any kind. Throws `not-found` if no token has this id. */
 export const revokeToken = async (store: EventStore, ids: Ids, id: string): Promise<void> => {
   await store.handle({
     decider: authenticationToken,
     load: async () => {
-      const found = await store.database.row<{ snapshot: StreamSnapshot; organization: string | null }>(sql`
+      const row = await store.database.row<{ snapshot: StreamSnapshot; organization: string | null }>(sql`
         select ${buildSnapshotJson('s')} as snapshot, token.organization
           from authentication_tokens token join event_store.streams s on s.stream = token.id
          where token.id = ${id}`);
-      if (!found) throw notFound(`There is no token with the id ${id}`);
-      return { ...(await store.restore(id, authenticationToken, found.snapshot)), found };
+      if (!row) throw notFound(`There is no token with the id ${id}`);
+      return { ...(await store.restore(id, authenticationToken, row.snapshot)), row };
     },
     command: () => ({ type: 'DestroyAuthenticationToken', data: {} }) as const,
-    organization: ({ found }) => found.organization,
+    organization: ({ row }) => row.organization,
     context: createSystemContext('command line', ids.uuid()),
   });
 };
 
-/** The things that `forgetUserByName` would end. */
+/** The memberships, teams and tokens that `forgetUserByName` would end. */
 export type ForgetPreview = { readonly id: string } & Pick<UserToForget, 'memberships' | 'teams' | 'tokens'>;
 
-/** Throws `not-found` if there is no user of that name. */
+/** Returns the data that `forgetUserByName` would end. Throws `not-found` for an unknown user. */
 export const previewForget = async (store: EventStore, username: string): Promise<ForgetPreview> => {
   const { id } = await findUserByName(store, username);
-  const found = await loadUserToForget(store.database, id, sql.raw('true'));
-  if (!found) throw createUserNotFoundRefusal(username);
-  return { id, memberships: found.memberships, teams: found.teams, tokens: found.tokens };
+  const row = await loadUserToForget(store.database, id, sql.raw('true'));
+  if (!row) throw createUserNotFoundRefusal(username);
+  return { id, memberships: row.memberships, teams: row.teams, tokens: row.tokens };
 };
 
 const createUserNotFoundRefusal = (username: string) => notFound(`There is no user named ${username}`);
 
 const findUserByName = async (store: EventStore, username: string): Promise<{ readonly id: string }> => {
-  const found = await store.database.row<{ id: string }>(sql`select id from users where username = ${username}`);
-  if (!found) throw createUserNotFoundRefusal(username);
-  return found;
+  const row = await store.database.row<{ id: string }>(sql`select id from users where username = ${username}`);
+  if (!row) throw createUserNotFoundRefusal(username);
+  return row;
 };

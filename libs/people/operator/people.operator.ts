@@ -20,30 +20,36 @@ import { loadUserToForget } from '../users/users.queries.js';
 
 export const ADMIN_USERNAME = 'admin';
 
-/** A user of that name, made if there is none. Throws `conflict` where there is one who is less than is asked for. */
+/**
+ * Returns the user with this name, and creates the user if necessary. Throws `conflict` if `siteAdmin` is requested and
+ * the user exists, but is no site administrator.
+ */
 export const ensureUser = async (
   store: EventStore,
   ids: Ids,
   username: string,
   siteAdmin: boolean,
 ): Promise<{ readonly id: string }> => {
-  const found = await store.database.row<{ id: string; siteAdmin: boolean }>(
+  const row = await store.database.row<{ id: string; siteAdmin: boolean }>(
     sql`select id, site_admin as "siteAdmin" from users where username = ${username}`,
   );
-  if (found && siteAdmin && !found.siteAdmin) {
-    throw conflict(`There is a user named ${username} already, who is no administrator of the site; take another name`);
+  if (row && siteAdmin && !row.siteAdmin) {
+    throw conflict(`A user named ${username} exists already and is not a site administrator; choose another name`);
   }
-  if (found) return found;
+  if (row) return row;
   const id = ids.next('user');
-  const born = { type: 'CreateUser', data: { username, email: null, siteAdmin } } as const;
+  const creation = { type: 'CreateUser', data: { username, email: null, siteAdmin } } as const;
   await store.append(
-    [decideWrite(user, newStream(id, user), null, born)],
+    [decideWrite(user, newStream(id, user), null, creation)],
     createSystemContext('command line', ids.uuid()),
   );
   return { id };
 };
 
-/** Gives a user an address, by which they can be invited. Throws `unprocessable` where it is none, or somebody else's. */
+/**
+ * Sets the address of a user, by which organizations can invite them. Throws `unprocessable` if the address is invalid
+ * or taken.
+ */
 export const setEmail = async (store: EventStore, ids: Ids, id: string, email: string): Promise<void> => {
   await store
     .handle({
@@ -56,15 +62,18 @@ export const setEmail = async (store: EventStore, ids: Ids, id: string, email: s
     .catch(refuseTaken);
 };
 
-/** Forgets a user; throws `not-found` where there is none of that name, `unprocessable` where they are the last of something. */
-export const forgetUserByName = async (means: ForgetDependencies, ids: Ids, username: string): Promise<void> => {
-  const { store } = means;
-  const found = await store.database.row<{ id: string }>(sql`select id from users where username = ${username}`);
-  if (!found) throw notFound(`There is no user named ${username}`);
-  await forgetUser(means, {
-    id: found.id,
+/**
+ * Forgets a user. Throws `not-found` for an unknown name, and `unprocessable` for the last owner of an organization and
+ * for the last site administrator.
+ */
+export const forgetUserByName = async (dependencies: ForgetDependencies, ids: Ids, username: string): Promise<void> => {
+  const { store } = dependencies;
+  const row = await store.database.row<{ id: string }>(sql`select id from users where username = ${username}`);
+  if (!row) throw notFound(`There is no user named ${username}`);
+  await forgetUser(dependencies, {
+    id: row.id,
     context: createSystemContext('command line', ids.uuid()),
-    load: () => loadUserToForget(store.database, found.id, sql.raw('true')),
+    load: () => loadUserToForget(store.database, row.id, sql.raw('true')),
   });
 };
 
@@ -73,7 +82,7 @@ type Ownership = {
   readonly version: number;
   readonly team: string;
   readonly teamSnapshot: StreamSnapshot;
-  /** Null where the user is not in the organization yet. */
+  /** Id of the user's membership; null if the user is not in the organization. */
   readonly membership: string | null;
   readonly membershipSnapshot: StreamSnapshot;
 };
@@ -94,23 +103,31 @@ const loadOwnership = async (store: EventStore, user: string, organizationName: 
 
 type NewOwner = { readonly user: string; readonly username: string };
 
-const prepareJoin = async (store: EventStore, ids: Ids, found: Ownership, person: NewOwner): Promise<StreamWrite> => {
-  const { organization, membership: id } = found;
+const prepareJoin = async (
+  store: EventStore,
+  ids: Ids,
+  ownership: Ownership,
+  person: NewOwner,
+): Promise<StreamWrite> => {
+  const { organization, membership: id } = ownership;
   if (id === null) {
-    const born = ids.next('ou');
-    const birth = { type: 'CreateMembership', data: { id: born, ...person, email: null, status: 'active' } } as const;
-    return decideWrite(membership, newStream(born, membership), organization, birth);
+    const newId = ids.next('ou');
+    const creation = {
+      type: 'CreateMembership',
+      data: { id: newId, ...person, email: null, status: 'active' },
+    } as const;
+    return decideWrite(membership, newStream(newId, membership), organization, creation);
   }
   const acceptance = { type: 'AcceptMembership', data: { username: person.username } } as const;
   return decideWrite(
     membership,
-    await store.restore(id, membership, found.membershipSnapshot),
+    await store.restore(id, membership, ownership.membershipSnapshot),
     organization,
     acceptance,
   );
 };
 
-/** Makes a user an owner of an organization, and a member first; throws `not-found` where there is none of that name. */
+/** Makes a user an active member and an owner of an organization. Throws `not-found` for an unknown organization. */
 export const makeOwner = async (
   store: EventStore,
   ids: Ids,
@@ -119,14 +136,14 @@ export const makeOwner = async (
 ): Promise<void> => {
   const person = { user: id, username };
   const work = async (): Promise<void> => {
-    const found = await loadOwnership(store, id, organizationName);
-    const owners = await store.restore(found.team, team, found.teamSnapshot);
+    const ownership = await loadOwnership(store, id, organizationName);
+    const owners = await store.restore(ownership.team, team, ownership.teamSnapshot);
     const adding = { type: 'AddTeamMembers', data: { members: [{ ...person, invitation: null }] } } as const;
     await store.append(
       [
-        expectVersion(found.organization, found.version),
-        await prepareJoin(store, ids, found, person),
-        decideWrite(team, owners, found.organization, adding),
+        expectVersion(ownership.organization, ownership.version),
+        await prepareJoin(store, ids, ownership, person),
+        decideWrite(team, owners, ownership.organization, adding),
       ],
       createSystemContext('command line', ids.uuid()),
     );
@@ -134,7 +151,7 @@ export const makeOwner = async (
   await store.untilFirst(work, { races: 'organization_memberships_organization_user_key' });
 };
 
-/** A token for a user, outside of any request. */
+/** Creates a token for a user outside of any request. */
 const createToken = async (
   store: EventStore,
   ids: Ids,
@@ -145,15 +162,17 @@ const createToken = async (
 ): Promise<void> => {
   const id = ids.next('at');
   const data = { kind: 'user', owner, description, createdBy: null, expiredAt } as const;
-  const birth = { type: 'CreateAuthenticationToken', data } as const;
+  const creation = { type: 'CreateAuthenticationToken', data } as const;
   await store.append(
-    [decideWrite(authenticationToken, newStream(id, authenticationToken), null, birth)],
+    [decideWrite(authenticationToken, newStream(id, authenticationToken), null, creation)],
     createSystemContext('command line', ids.uuid()),
     [sql`insert into access.token_hashes (token, hash) values (${id}, ${hashSecret(secret)})`],
   );
 };
 
-/** Creates a token for a user; returns its secret, which is stored nowhere. Without `expiredAt` it never ends. */
+/**
+ * Creates a token for a user and returns its secret, which is not stored. Without `expiredAt` the token never expires.
+ */
 export const issueUserToken = async (
   store: EventStore,
   ids: Ids,
@@ -166,28 +185,28 @@ export const issueUserToken = async (
   return secret;
 };
 
-/** Not by the name: they can take another, and somebody else theirs. */
+/** Not searched by name, because the administrator can be renamed and another user can take the name. */
 const findFirstAdmin = (store: EventStore): Promise<{ readonly id: string } | undefined> =>
   store.database.row(sql`select id from users where site_admin order by created_at, id limit 1`);
 
 /**
- * The site's first administrator and a token that opens everything for them. Does nothing where that token is known
- * already, so that every start may call it, and several at once.
+ * Ensures that the first site administrator exists and has a token with this secret. Does nothing if the token exists,
+ * so that every process can call it at startup.
  */
 export const ensureAdmin = async (store: EventStore, ids: Ids, secret: string): Promise<void> => {
-  const known = (): Promise<DatabaseRow | undefined> =>
+  const findToken = (): Promise<DatabaseRow | undefined> =>
     store.database.row(sql`select 1 from access.token_hashes where hash = ${hashSecret(secret)}`);
-  if (await known()) return;
+  if (await findToken()) return;
   try {
     const { id } = (await findFirstAdmin(store)) ?? (await ensureUser(store, ids, ADMIN_USERNAME, true));
     await createToken(store, ids, id, secret, 'First administrator');
   } catch (error) {
-    // Another process that starts at the same time was faster.
-    if (getViolatedConstraint(error) === null || !(await known())) throw error;
+    // Another process that started at the same time created the token first.
+    if (getViolatedConstraint(error) === null || !(await findToken())) throw error;
   }
 };
 
-/** Whether anybody can get in as an administrator of the site. */
+/** Returns whether a site administrator has a token. */
 export const hasAdmin = async (store: EventStore): Promise<boolean> => {
   const row = await store.database.row(sql`
     select 1 from users u join authentication_tokens t on t.owner = u.id where u.site_admin limit 1`);

@@ -49,7 +49,7 @@ const onProject = z.strictObject({
   ).nullable(),
 });
 
-/** Custom access said nothing about overriding policies. */
+/** Adds the field for policy overrides, which custom access did not have in version 1. */
 const withPolicyOverrides = (data: unknown): unknown => {
   const { custom, ...rest } = data as { readonly custom: object | null };
   return { ...rest, custom: custom && { ...custom, policyOverrides: false } };
@@ -59,7 +59,7 @@ type GrantedAccess = { readonly teamName: string; readonly access: string };
 const describeGranted = ({ teamName, access }: GrantedAccess) => ({ team: teamName, permissions: access });
 const describeRevoked = ({ teamName }: Pick<GrantedAccess, 'teamName'>) => ({ team: teamName });
 
-/** Schemas, topics and audit rows of what teams are given; the trail tells it of the workspace or the project. */
+/** Schemas, topics and audit entries of team access. The audit trail records it at the workspace or project. */
 export const teamAccessEvents: EventKinds<TeamWorkspaceEvent | TeamProjectEvent> = {
   TeamWorkspaceAdded: {
     schemaVersion: 2,

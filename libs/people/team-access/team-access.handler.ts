@@ -39,7 +39,7 @@ export class AddTeamWorkspace extends Command<TeamWorkspaceRow> {
   }
 }
 
-/** A command for what a team has on a workspace; resolves to how it stands then, null when it is gone. */
+/** Changes or removes a team's access to a workspace. Returns the row, or null after a removal. */
 export class ChangeTeamWorkspace extends Command<TeamWorkspaceRow | null> {
   constructor(
     readonly id: string,
@@ -61,7 +61,7 @@ export class AddTeamProject extends Command<TeamProjectRow> {
   }
 }
 
-/** The same on a project. */
+/** Changes or removes a team's access to a project. Returns the row, or null after a removal. */
 export class ChangeTeamProject extends Command<TeamProjectRow | null> {
   constructor(
     readonly id: string,
@@ -72,7 +72,7 @@ export class ChangeTeamProject extends Command<TeamProjectRow | null> {
   }
 }
 
-/** One a team and place: whoever comes second is told so. */
+/** Refuses a second access of the same team to the same workspace or project. */
 const refuseSecond = (error: unknown): never => {
   if (/^team_(?:workspaces|projects)_team_\w+_key$/.test(getViolatedConstraint(error) ?? '')) {
     throw unprocessable('Team has already been added', TEAM_POINTER);
@@ -99,15 +99,16 @@ const addTeamAccess = async <S, C extends Message, E extends Message>(
       decider,
       load: async () => ({
         ...newStream(id, decider),
-        found: await loadTargetForNewAccess(store.database, actor, kind, target, team),
+        row: await loadTargetForNewAccess(store.database, actor, kind, target, team),
       }),
-      command: ({ found }) => {
-        if (found.team === null) throw unprocessable('Team does not exist', TEAM_POINTER);
-        return command(found.team);
+      command: ({ row }) => {
+        if (row.team === null) throw unprocessable('Team does not exist', TEAM_POINTER);
+        return command(row.team);
       },
-      organization: ({ found }) => found.organization,
-      // Whoever deletes one of them takes the rows along that are there by then.
-      preconditions: ({ found }) => found.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
+      organization: ({ row }) => row.organization,
+      // A deletion of the organization, the target or the team removes only the access that exists by then, so their
+      // versions must not change.
+      preconditions: ({ row }) => row.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
       context: createEventContext(actor),
       read: () => [selectTeamAccessById(kind, id)],
     })
@@ -130,11 +131,11 @@ const changeTeamAccess = async <S, C extends Message, E extends Message>(
   const { rows } = await store.handle({
     decider,
     load: async () => {
-      const found = await findTeamAccess(store.database, actor, kind, 'manage', id);
-      return { ...(await store.restore(id, decider, found.snapshot)), found };
+      const row = await findTeamAccess(store.database, actor, kind, 'manage', id);
+      return { ...(await store.restore(id, decider, row.snapshot)), row };
     },
-    command: ({ found }) => command(found.teamName),
-    organization: ({ found }) => found.organization,
+    command: ({ row }) => command(row.teamName),
+    organization: ({ row }) => row.organization,
     context: createEventContext(actor),
     read: () => [selectTeamAccessById(kind, id)],
   });
@@ -155,7 +156,8 @@ export class AddTeamWorkspaceHandler implements ICommandHandler<AddTeamWorkspace
       id: this.ids.next('tws'),
       target: workspace,
       team,
-      command: (named) => ({ type: 'AddTeamWorkspace', data: { team: named, workspace, ...terms } }) as const,
+      command: (referencedTeam) =>
+        ({ type: 'AddTeamWorkspace', data: { team: referencedTeam, workspace, ...terms } }) as const,
       actor,
     });
     return row as TeamWorkspaceRow;
@@ -167,7 +169,7 @@ export class ChangeTeamWorkspaceHandler implements ICommandHandler<ChangeTeamWor
   constructor(private readonly store: EventStore) {}
 
   async execute({ id, command, actor }: ChangeTeamWorkspace): Promise<TeamWorkspaceRow | null> {
-    const named = (teamName: string): TeamWorkspaceCommand =>
+    const toCommand = (teamName: string): TeamWorkspaceCommand =>
       command.type === 'RemoveTeamWorkspace'
         ? { type: command.type, data: { teamName } }
         : { type: command.type, data: { teamName, ...command.data } };
@@ -175,7 +177,7 @@ export class ChangeTeamWorkspaceHandler implements ICommandHandler<ChangeTeamWor
       kind: 'workspace',
       decider: teamWorkspace,
       id,
-      command: named,
+      command: toCommand,
       actor,
     });
     return (row as TeamWorkspaceRow | undefined) ?? null;
@@ -196,7 +198,8 @@ export class AddTeamProjectHandler implements ICommandHandler<AddTeamProject> {
       id: this.ids.next('tprj'),
       target: project,
       team,
-      command: (named) => ({ type: 'AddTeamProject', data: { team: named, project, ...terms } }) as const,
+      command: (referencedTeam) =>
+        ({ type: 'AddTeamProject', data: { team: referencedTeam, project, ...terms } }) as const,
       actor,
     });
     return row as TeamProjectRow;
@@ -208,7 +211,7 @@ export class ChangeTeamProjectHandler implements ICommandHandler<ChangeTeamProje
   constructor(private readonly store: EventStore) {}
 
   async execute({ id, command, actor }: ChangeTeamProject): Promise<TeamProjectRow | null> {
-    const named = (teamName: string): TeamProjectCommand =>
+    const toCommand = (teamName: string): TeamProjectCommand =>
       command.type === 'RemoveTeamProject'
         ? { type: command.type, data: { teamName } }
         : { type: command.type, data: { teamName, ...command.data } };
@@ -216,7 +219,7 @@ export class ChangeTeamProjectHandler implements ICommandHandler<ChangeTeamProje
       kind: 'project',
       decider: teamProject,
       id,
-      command: named,
+      command: toCommand,
       actor,
     });
     return (row as TeamProjectRow | undefined) ?? null;

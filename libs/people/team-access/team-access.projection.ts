@@ -3,7 +3,7 @@ import type { TeamEvent } from '../teams/team.js';
 import type { TeamProjectEvent } from './team-project.js';
 import type { TeamWorkspaceEvent } from './team-workspace.js';
 
-/** Access ends with what it is given to, with what it is given on, and with the organization of both. */
+/** Events that end access, besides the deletion of the workspace or project. */
 type AccessEndEvent = Extract<TeamEvent, { type: 'TeamDeleted' }> | OrganizationDeleted;
 
 const jsonOrNull = (value: unknown): string | null => (value === null ? null : sql.json(value));

@@ -22,11 +22,11 @@ import type { ReferencedTeam } from './team-access.js';
 import { canReadTeam, type TeamScope } from './team-permission.js';
 import { selectTeamScope } from '../teams/teams.queries.js';
 
-/** One team's access to one place, as documents show it. */
+/** Access of one team to one workspace or project, as documents show it. */
 type TeamAccessRow<Level, Fields> = {
   readonly id: string;
   readonly team: string;
-  /** The workspace's id, or the project's. */
+  /** Id of the workspace or project. */
   readonly target: string;
   readonly access: Level;
   readonly custom: Fields | null;
@@ -34,7 +34,9 @@ type TeamAccessRow<Level, Fields> = {
 export type TeamWorkspaceRow = TeamAccessRow<WorkspaceLevel, WorkspaceAccess>;
 export type TeamProjectRow = TeamAccessRow<ProjectLevel, CustomProjectAccess>;
 
-/** The two kinds of places: the same questions, asked of other tables. `p` is the place's row. */
+/**
+ * Tables, columns and permissions of one kind of target: workspaces or projects. `p` is the alias of the target's row.
+ */
 type AccessTarget = {
   readonly table: Sql;
   readonly column: Sql;
@@ -72,7 +74,7 @@ type TeamOnTarget = PermissionScope & {
   readonly teamScope: TeamScope;
 };
 
-/** Who manages a place sees every team there, also secret ones. */
+/** Returns whether the caller sees the team. Callers that manage the target see every team, also secret ones. */
 const isTeamVisible = (actor: Actor, { manage }: AccessTarget, row: TeamOnTarget): boolean =>
   can(actor, manage, row) || canReadTeam(actor, row.teamScope);
 
@@ -84,7 +86,7 @@ export const selectTeamAccessById = (kind: AccessTargetKind, id: string): Sql =>
 export type TeamAccessForCommand<K extends AccessTargetKind> = RowOf<K> &
   TeamOnTarget & { readonly teamName: string; readonly snapshot: StreamSnapshot };
 
-/** One team's access, where the caller may read it, or manage it. */
+/** Returns one team's access. Throws `not-found` unless the caller may read or manage it, as `to` requires. */
 export const findTeamAccess = async <K extends AccessTargetKind>(
   database: Database,
   actor: Actor,
@@ -107,18 +109,18 @@ export const findTeamAccess = async <K extends AccessTargetKind>(
 };
 
 /**
- * The access of all teams to a place that the caller may know of, by the teams' names. They are few, one a team at the
- * most, and who sees secret ones is a question for the permission table: so all are read, and the page is cut from them.
+ * Returns the access of all teams to the target that the caller may see, by team name. A team has at most one row, and
+ * the permission table decides about secret teams. Therefore all rows are read, and the controller cuts the page.
  */
 export const listTeamAccesses = async <K extends AccessTargetKind>(
   database: Database,
   actor: Actor,
   kind: K,
-  place: string,
+  targetId: string,
 ): Promise<RowOf<K>[]> => {
   const { table, column, targets, grants, read } = ACCESS_TARGETS[kind];
   const permitting = sql`
-    select p.id, p.organization, ${grants(actor)} as grants from ${targets} p where p.id = ${place} and ${requireCurrentAccess(actor)}`;
+    select p.id, p.organization, ${grants(actor)} as grants from ${targets} p where p.id = ${targetId} and ${requireCurrentAccess(actor)}`;
   const rows = (await database.slowRows(
     actor,
     sql`
@@ -133,11 +135,11 @@ export const listTeamAccesses = async <K extends AccessTargetKind>(
   return rows.filter((row) => row.id !== null && isTeamVisible(actor, ACCESS_TARGETS[kind], row));
 };
 
-/** Where new access would be given; `team` null where the organization has none that the caller may know of. */
+/** The target of new access. `team` is null if the organization has no such team, or if the caller may not see it. */
 export type TargetForNewAccess = PermissionScope & {
   readonly organization: string;
   readonly team: (ReferencedTeam & TeamScope) | null;
-  /** What must be there still when the access is: the organization, the place and the team. */
+  /** Versions of the organization, the target and the team, which must not change while the access is created. */
   readonly preconditions: readonly StreamVersion[];
 };
 
@@ -145,7 +147,7 @@ export const loadTargetForNewAccess = async (
   database: Database,
   actor: Actor,
   kind: AccessTargetKind,
-  place: string,
+  targetId: string,
   team: string,
 ): Promise<TargetForNewAccess> => {
   const { targets, grants, manage } = ACCESS_TARGETS[kind];
@@ -154,7 +156,7 @@ export const loadTargetForNewAccess = async (
            jsonb_build_object('id', named.id, 'name', named.name) || ${selectTeamScope(actor, sql.raw('named.id'))} as team,
            ${selectStreamVersions(sql.raw('array[p.organization, p.id, named.id]'))} as preconditions
       from ${targets} p left join teams named on named.id = ${team} and named.organization = p.organization
-     where p.id = ${place} and ${requireCurrentAccess(actor)}`);
+     where p.id = ${targetId} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   requirePermission(actor, manage, row);
   return row.team && canReadTeam(actor, row.team) ? row : { ...row, team: null };

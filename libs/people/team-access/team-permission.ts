@@ -1,26 +1,29 @@
 import { requirePermission, can, type Identity, type Permission, type PermissionScope } from '#access/rules';
 import type { TeamSettings } from '../teams/team.js';
 
-/** What is asked about a team. `grants`: that the caller is in it. */
+/** Attributes of a team that permissions depend on. `grants` contains the caller's membership. */
 export type TeamScope = TeamReadScope &
   Pick<TeamSettings, 'allowMemberTokenManagement'> & {
-    /** Whether its members own the organization. */
+    /** Whether the team's members own the organization. */
     readonly isOwners: boolean;
   };
 
-/** The part of it that says whether the team is seen. */
+/** Attributes that decide whether a caller sees the team. */
 export type TeamReadScope = PermissionScope & Pick<TeamSettings, 'visibility'> & { readonly organization: string };
 
 const listReadPermissions = ({ visibility }: TeamReadScope): readonly Permission[] =>
   visibility === 'secret' ? ['read-teams', 'read-secret-teams'] : ['read-teams'];
 
-/** Who gets into the owners, changes them or speaks with their token owns the organization: it takes an owner. */
+/**
+ * Returns the permission that a change requires. The owners team requires `manage-owners`, because its members and its
+ * tokens own the organization.
+ */
 const resolveChangePermission = (permission: Permission, { isOwners }: TeamScope): Permission =>
   isOwners ? 'manage-owners' : permission;
 
 /**
- * A team can leave its tokens to its members, or keep them away while they see it as before. To people: a token could
- * outlive itself by making others.
+ * Returns the scope without the caller's grants if the permission concerns tokens and the team does not let its members
+ * manage them. Only users count as members: a token could outlive itself by creating other tokens.
  */
 const toPermissionScope = (actor: Identity, permission: Permission, team: TeamScope): PermissionScope => {
   if (permission !== 'manage-team-tokens') return team;
@@ -34,7 +37,7 @@ export const requireTeamRead = (actor: Identity, team: TeamReadScope): void => {
   for (const permission of listReadPermissions(team)) requirePermission(actor, permission, team);
 };
 
-/** Whether the caller may change that about a team that they see. */
+/** Returns whether the caller may make this change to a team that the caller sees. */
 export const canChangeTeam = (actor: Identity, permission: Permission, team: TeamScope): boolean =>
   can(actor, resolveChangePermission(permission, team), toPermissionScope(actor, permission, team));
 

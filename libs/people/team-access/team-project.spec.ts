@@ -26,17 +26,19 @@ const updated = (access: ProjectLevel, custom: CustomProjectAccess | null = null
 });
 const removed: TeamProjectEvent = { type: 'TeamProjectRemoved', data: { teamName: 'core', project: 'prj-1' } };
 
-describe('a team on a project', () => {
-  it.each(FIXED)('is given %s, which says it all', (level) => given().when(add(level)).yields(added(level)));
+describe('a team’s access to a project', () => {
+  it.each(FIXED)('is granted with the level %s and without custom fields', (level) =>
+    given().when(add(level)).yields(added(level)),
+  );
 
-  it('is given custom access: the least, and what is named of the project and of the workspaces in it', () =>
+  it('is granted as custom with the least access plus the named fields of the project and its workspaces', () =>
     given()
       .when(add('custom', { create: true, runs: 'plan', project: { teams: 'manage' } }))
       .yields(
         added('custom', { ...LEAST, create: true, runs: 'plan', project: { ...LEAST.project, teams: 'manage' } }),
       ));
 
-  it('has no fields set beside a fixed level, in neither half', () => {
+  it('refuses fields beside a fixed level, for the project and for its workspaces', () => {
     const text = (name: string) =>
       `${name} is read-only when access level is 'maintain'; use the 'custom' access level to set this attribute.`;
     given()
@@ -45,18 +47,18 @@ describe('a team on a project', () => {
     given(added('maintain'))
       .when(update({ project: { variableSets: 'none' } }))
       .refuses('unprocessable', text('Variable sets'));
-    // Clients send both halves empty beside a fixed level.
+    // Clients send both groups empty beside a fixed level.
     given()
       .when(add('maintain', { runs: undefined, project: { settings: undefined } }))
       .yields(added('maintain'));
   });
 
-  it('is not the owners', () =>
+  it('is refused for the owners team', () =>
     given()
       .when({ ...add('read'), data: { ...add('read').data, team: { ...team, isOwners: true } } })
       .refuses('unprocessable', 'The owners team has access to every project already'));
 
-  it.each(FIXED)('goes from %s to custom where that level left off', (level) =>
+  it.each(FIXED)('changes from %s to custom, starting from the fields of that level', (level) =>
     given(added(level))
       .when(update({ project: { settings: 'update' } }, 'custom'))
       .yields(
@@ -67,17 +69,17 @@ describe('a team on a project', () => {
       ),
   );
 
-  it('goes from custom to a fixed level, of which the fields leave nothing', () =>
+  it('changes from custom to a fixed level, which drops the fields', () =>
     given(added('custom', LEAST)).when(update({}, 'admin')).yields(updated('admin')));
 
-  it('is not told of what changes nothing', () => {
+  it('records no event if nothing changes', () => {
     given(added('write')).when(update({}, 'write')).yields();
     given(added('custom', LEAST))
       .when(update({ move: false, project: { teams: 'none' } }, 'custom'))
       .yields();
   });
 
-  it('has it taken away, once', () => {
+  it('is removed once', () => {
     given(added('read')).when(remove).yields(removed);
     given(added('read'), removed).when(remove).refuses('not-found', 'Not found');
     given(added('read'), removed).when(update({}, 'admin')).refuses('not-found', 'Not found');

@@ -28,14 +28,14 @@ export const PROJECT_ACCESS_SCALE: AccessScale<ProjectLevel, CustomProjectAccess
     move: false,
     project: { settings: 'read', teams: 'none', variableSets: 'none' },
   },
-  // The API has two groups, one for the project and one for the workspaces in it.
+  // The API has two groups of fields: for the project and for its workspaces.
   pointer: (field, group) =>
     `/data/attributes/${group === 'project' ? 'project-access' : 'workspace-access'}/${toAttributeName(field)}`,
 };
 
 /**
- * What a team may do on a project, and in every workspace in it. The team's name is the one that it goes by at the time,
- * for the trail.
+ * Access of a team to a project and to every workspace in it. `teamName` is the name at the time of the event, for the
+ * audit trail.
  */
 export type TeamProjectEvent =
   | Message<'TeamProjectAdded', { team: string; teamName: string; project: string } & ProjectTerms>

@@ -50,7 +50,7 @@ const teamsIn = ({ body }: ApiResponse): string[] =>
   body.data.map(({ relationships }: any) => relationships.team.data.id as string);
 
 let count = 0;
-/** A project and a team of their own for each test. */
+/** Creates a project and a team for one test. */
 const fresh = async (): Promise<{ team: string; project: string; name: string }> => {
   count += 1;
   const name = `core-${count}`;
@@ -86,16 +86,16 @@ const LEAST = { ...READS, variables: 'none', 'state-versions': 'none' };
 const READER = { settings: 'read', teams: 'none', 'variable-sets': 'none' };
 const ADMIN = { settings: 'delete', teams: 'manage', 'variable-sets': 'write' };
 
-describe('what a team is given on a project', () => {
+describe('team access to a project', () => {
   it.each([
     ['read', READER, READS],
     ['write', READER, WRITES],
     ['maintain', { ...READER, 'variable-sets': 'write' }, { ...ALL, move: false }],
     ['admin', ADMIN, ALL],
     ['custom', READER, LEAST],
-  ])('is %s, and shows what that means, wherever it is read', async (level, ofIt, inEach) => {
+  ])('has the level %s, and every response shows its fields', async (level, ofIt, inEach) => {
     const { team, project } = await fresh();
-    // Clients send both groups along, with nothing in them.
+    // Clients send both groups, empty.
     const { body } = await give(team, project, { access: level, 'project-access': {}, 'workspace-access': {} });
     expect(body.data).toEqual({
       id: expect.stringMatching(/^tprj-\w{16}$/),
@@ -111,7 +111,7 @@ describe('what a team is given on a project', () => {
     expect(expectStatus(await server.get(listOf(project)), 200).body.data).toEqual([body.data]);
   });
 
-  it('changes by what is named in either group, and starts to be custom where the level left off', async () => {
+  it('changes the named fields of either group, and switches to custom from the fields of the level', async () => {
     const { team, project } = await fresh();
     const id = idOf(await give(team, project, { access: 'write' }));
     const patched = async (attributes: object): Promise<object> => {
@@ -137,14 +137,14 @@ describe('what a team is given on a project', () => {
     });
   });
 
-  it('is given once, and taken away', async () => {
+  it('is created once even if several requests arrive at once, and can be removed', async () => {
     const { team, project } = await fresh();
     const answers = await Promise.all(Array.from({ length: 5 }, () => server.post(PATH, access(team, project))));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 422, 422, 422, 422]);
     const refused = answers.find(({ status }) => status === 422);
     expect(refused?.body.errors[0].detail).toBe('Team has already been added');
     const [{ id }] = (await server.get(listOf(project))).body.data;
-    // As pytfe calls it.
+    // The type that pytfe sends.
     expectStatus(await server.patch(byId(id), resource('team-project-access', { access: 'maintain' })), 200);
     expectStatus(await server.delete(byId(id)), 204);
     expectStatus(await server.get(byId(id)), 404);
@@ -154,7 +154,7 @@ describe('what a team is given on a project', () => {
   });
 });
 
-describe('a request that is wrong', () => {
+describe('an invalid request for project access', () => {
   const ATTRIBUTES = '/data/attributes';
   it.each<[string, object, string, string | RegExp]>([
     ['no level', {}, `${ATTRIBUTES}/access`, /^Access must be one of read, write, maintain/],
@@ -172,18 +172,18 @@ describe('a request that is wrong', () => {
       "Variable sets is read-only when access level is 'read'; use the 'custom' access level to set this attribute.",
     ],
     [
-      'a value that there is none of',
+      'an unknown value',
       { access: 'custom', 'project-access': { settings: 'none' } },
       `${ATTRIBUTES}/project-access/settings`,
       /^Settings must be one of read, update, delete/,
     ],
     [
-      'a group that is a word',
+      'a group that is a string',
       { access: 'custom', 'workspace-access': 'all' },
       `${ATTRIBUTES}/workspace-access`,
       'Workspace access must be an object',
     ],
-  ])('with %s is told so', async (_, attributes, pointer, detail) => {
+  ])('returns 422 with %s', async (_, attributes, pointer, detail) => {
     const { team, project } = await fresh();
     const { errors } = expectStatus(await server.post(PATH, access(team, project, attributes)), 422).body;
     expect(errors).toHaveLength(1);
@@ -191,12 +191,12 @@ describe('a request that is wrong', () => {
     expect(errors[0].detail).toMatch(detail);
   });
 
-  it('is refused for the owners, for teams from elsewhere, and finds no project that is none', async () => {
+  it('is refused for the owners team and for teams of other organizations, and returns 404 for an unknown project', async () => {
     const { team, project } = await fresh();
     await makeOrganization(server, 'elsewhere');
     const foreign = await makeTeam(server, 'elsewhere', 'core');
-    const detailFor = async (other: string): Promise<string> =>
-      expectStatus(await server.post(PATH, access(other, project)), 422).body.errors[0].detail as string;
+    const detailFor = async (teamId: string): Promise<string> =>
+      expectStatus(await server.post(PATH, access(teamId, project)), 422).body.errors[0].detail as string;
     expect(await detailFor(acme.ownersTeam)).toBe('The owners team has access to every project already');
     expect(await detailFor(foreign)).toBe('Team does not exist');
     expect(await detailFor('team-nowhere')).toBe('Team does not exist');
@@ -206,8 +206,8 @@ describe('a request that is wrong', () => {
   });
 });
 
-describe('the list of a project', () => {
-  it('has its teams by name, page by page', async () => {
+describe('the list of a project’s teams', () => {
+  it('is sorted by team name and paged', async () => {
     const { team: last, project } = await fresh();
     const first = await makeTeam(server, 'acme', 'a-team');
     for (const team of [last, first]) await give(team, project);
@@ -218,7 +218,7 @@ describe('the list of a project', () => {
   });
 });
 
-describe('who sees and changes it', () => {
+describe('the permission on project access', () => {
   let project: string;
   let hidden: string;
   let ids: Readonly<Record<'reader' | 'maintainer' | 'viewer' | 'manager', string>>;
@@ -243,7 +243,7 @@ describe('who sees and changes it', () => {
     people = { reader: reader[1], maintainer: maintainer[1], viewer: viewer[1], manager: manager[1] };
   });
 
-  it('who may read the project’s teams sees those that they may know of; who manages them sees all', async () => {
+  it('shows visible teams to callers that may read project access, and all teams to callers that manage it', async () => {
     for (const name of ['reader', 'maintainer'] as const) {
       expectStatus(await people[name].get(listOf(project)), 404);
       expectStatus(await people[name].get(byId(ids[name])), 404);
@@ -254,7 +254,7 @@ describe('who sees and changes it', () => {
     expect(all).toContain(hidden);
   });
 
-  it('only who manages them changes anything', async () => {
+  it('lets only callers that manage project access change it', async () => {
     const other = await makeTeam(server, 'acme', 'other', { visibility: 'organization' });
     const write = resource('team-projects', { access: 'write' });
     for (const name of ['reader', 'maintainer', 'viewer'] as const) {
@@ -266,13 +266,13 @@ describe('who sees and changes it', () => {
     expectStatus(await people.manager.patch(byId(id), write), 200);
     expectStatus(await people.manager.delete(byId(id)), 204);
     const token = server.as(await makeOrganizationToken(server, 'acme'));
-    const again = idOf(expectStatus(await token.post(PATH, access(other, project)), 201));
-    expect((await token.delete(byId(again))).status).toBe(204);
+    const createdByToken = idOf(expectStatus(await token.post(PATH, access(other, project)), 201));
+    expect((await token.delete(byId(createdByToken))).status).toBe(204);
   });
 });
 
-describe('what has been given', () => {
-  it('opens every workspace in the project, and is gone with the next request on every gateway', async () => {
+describe('granted project access', () => {
+  it('opens every workspace in the project, and ends on every gateway with the next request after its removal', async () => {
     const second = await startAnotherGateway(server);
     try {
       const { team, project } = await fresh();
@@ -295,11 +295,11 @@ describe('what has been given', () => {
     }
   });
 
-  it('goes with the team, with the project and with the organization; what is left is what the log tells', async () => {
+  it('is deleted with the team, the project or the organization, and the views match the log', async () => {
     const doomed = await makeOrganization(server, 'doomed');
     const ofTeam = await fresh();
     const ofProject = await fresh();
-    const given = [
+    const ids = [
       idOf(await give(ofTeam.team, ofTeam.project)),
       idOf(await give(ofProject.team, ofProject.project)),
       idOf(await give(await makeTeam(server, doomed.name, 'core'), doomed.defaultProject)),
@@ -307,11 +307,11 @@ describe('what has been given', () => {
     expectStatus(await server.delete(`/api/v2/teams/${ofTeam.team}`), 204);
     expectStatus(await server.delete(`/api/v2/projects/${ofProject.project}`), 204);
     expectStatus(await server.delete(`/api/v2/organizations/${doomed.name}`), 204);
-    for (const id of given) expectStatus(await server.get(byId(id)), 404);
+    for (const id of ids) expectStatus(await server.get(byId(id)), 404);
     await expectViewsMatchLog(server, [peopleDefinition]);
   });
 
-  it('is told in the trail of the project', async () => {
+  it('is recorded in the audit trail of the project', async () => {
     const { team, project, name } = await fresh();
     const id = idOf(await give(team, project, { access: 'maintain' }));
     const custom = resource('team-projects', { access: 'custom', 'workspace-access': { runs: 'plan' } });
@@ -319,8 +319,8 @@ describe('what has been given', () => {
     expectStatus(await server.delete(byId(id)), 204);
     const auditor = server.as(await makeOrganizationToken(server, 'acme'));
     const { data } = expectStatus(await auditor.get('/api/v2/organization/audit-trail'), 200).body;
-    const told = data.filter((entry: any) => entry.resource.id === project && /team/.test(entry.resource.action));
-    expect(told.map(({ resource: { type, action, meta } }: any) => [type, action, meta]).toReversed()).toEqual([
+    const entries = data.filter((entry: any) => entry.resource.id === project && /team/.test(entry.resource.action));
+    expect(entries.map(({ resource: { type, action, meta } }: any) => [type, action, meta]).toReversed()).toEqual([
       ['project', 'add_team', { team: name, permissions: 'maintain' }],
       ['project', 'update_team_permissions', { team: name, permissions: 'custom' }],
       ['project', 'remove_team', { team: name }],

@@ -56,7 +56,7 @@ const fields = {
   }).nullish(),
 };
 const access = z.enum(PROJECT_LEVELS);
-/** The second is what pytfe calls it. */
+/** pytfe sends the second type. */
 const TYPES = ['team-projects', 'team-project-access'];
 export const createBody = resourceBody(
   TYPES,
@@ -68,13 +68,13 @@ export const updateBody = resourceBody(TYPES, changedAttributes.default({}));
 
 type TeamProjectAttributes = z.infer<typeof updateBody>['data']['attributes'];
 
-/** What a team has cannot be cleared field by field. */
+/** Returns the fields of a request. Ignores null, because single fields cannot be cleared. */
 const toAccessFields = (attributes: TeamProjectAttributes): NamedFields<CustomProjectAccess> => ({
   ...fromAttributes(omitNullish(attributes['workspace-access'] ?? {})),
   project: fromAttributes(omitNullish(attributes['project-access'] ?? {})),
 });
 
-/** Parsed once more, since a request may also have attributes that mean nothing here. */
+/** Parses the attributes again, because a request may also contain attributes that this resource does not have. */
 const checkAttributes = (sound: object): void => {
   const attributes = changedAttributes.parse(sound);
   checkFields(attributes.access, toAccessFields(attributes), PROJECT_ACCESS_SCALE);
@@ -98,7 +98,6 @@ const renderTeamProject = (row: TeamProjectRow): Resource => {
   };
 };
 
-/** What teams may do on projects, and on the workspaces in them. */
 @Controller('api/v2/team-projects')
 export class TeamProjectsController {
   constructor(

@@ -29,22 +29,24 @@ const removed: TeamWorkspaceEvent = {
   data: { teamName: 'core-2', workspace: 'ws-1' },
 };
 
-describe('a team on a workspace', () => {
-  it.each(FIXED)('is given %s, which says it all', (level) => given().when(add(level)).yields(added(level)));
+describe('a team’s access to a workspace', () => {
+  it.each(FIXED)('is granted with the level %s and without custom fields', (level) =>
+    given().when(add(level)).yields(added(level)),
+  );
 
-  it('is given custom access: the least, and what is named', () => {
+  it('is granted as custom with the least access plus the named fields', () => {
     given().when(add('custom')).yields(added('custom', LEAST));
     given()
       .when(add('custom', { runs: 'apply', workspaceLocking: true }))
       .yields(added('custom', { ...LEAST, runs: 'apply', workspaceLocking: true }));
   });
 
-  it('keeps no field that there is none of', () =>
+  it('ignores unknown fields', () =>
     given()
       .when(add('custom', { superpowers: true } as NamedFields<WorkspaceAccess>))
       .yields(added('custom', LEAST)));
 
-  it.each(FIXED)('has no fields set beside %s', (level) => {
+  it.each(FIXED)('refuses fields beside %s', (level) => {
     const text = `Runs is read-only when access level is '${level}'; use the 'custom' access level to set this attribute.`;
     given()
       .when(add(level, { runs: 'read' }))
@@ -57,46 +59,46 @@ describe('a team on a workspace', () => {
       .refuses('unprocessable', text);
   });
 
-  it('is told of each field that cannot be set, by the name that the API has for it', () =>
+  it('names each refused field as the API does', () =>
     given()
       .when(add('read', { stateVersions: 'write', runTasks: false, variables: undefined }))
       .refuses('unprocessable', /^State versions is read-only[^;]*;[^;]*; Run tasks is read-only[^;]*;[^;]*$/));
 
-  it('is not the owners', () =>
+  it('is refused for the owners team', () =>
     given()
       .when({ ...add('read'), data: { ...add('read').data, team: { ...team, isOwners: true } } })
       .refuses('unprocessable', 'The owners team has access to every workspace already'));
 
-  it('goes from a level to another', () => {
+  it('changes from one level to another', () => {
     given(added('read')).when(update({}, 'admin')).yields(updated('admin'));
     given(added('custom', LEAST)).when(update({}, 'plan')).yields(updated('plan'));
   });
 
-  it.each(FIXED)('goes from %s to custom where that level left off', (level) => {
+  it.each(FIXED)('changes from %s to custom, starting from the fields of that level', (level) => {
     given(added(level))
       .when(update({ sentinelMocks: 'read', runs: 'plan' }, 'custom'))
       .yields(updated('custom', { ...WORKSPACE_LEVEL_ACCESS[level], sentinelMocks: 'read', runs: 'plan' }));
   });
 
-  it('has the fields changed that are named, and keeps the others', () =>
+  it('changes the named fields and keeps the others', () =>
     given(added('custom', { ...LEAST, variables: 'write' }))
       .when(update({ stateVersions: 'read' }))
       .yields(updated('custom', { ...LEAST, variables: 'write', stateVersions: 'read' })));
 
-  it('is not told of what changes nothing', () => {
+  it('records no event if nothing changes', () => {
     given(added('read')).when(update({})).yields();
     given(added('read')).when(update({}, 'read')).yields();
     given(added('custom', LEAST))
       .when(update({ runs: 'read' }, 'custom'))
       .yields();
-    // As a snapshot that has been in the database: with its fields in another order.
+    // Like a snapshot from the database, with the fields in another order.
     const reversed = Object.fromEntries(Object.entries(LEAST).toReversed()) as WorkspaceAccess;
     given(added('custom', reversed))
       .when(update({ runs: 'read' }))
       .yields();
   });
 
-  it('has it taken away, once', () => {
+  it('is removed once', () => {
     given(added('read')).when(remove).yields(removed);
     given(added('read'), removed).when(remove).refuses('not-found', 'Not found');
     given(added('read'), removed).when(update({}, 'admin')).refuses('not-found', 'Not found');
@@ -104,9 +106,9 @@ describe('a team on a workspace', () => {
     given().when(remove).refuses('not-found', 'Not found');
   });
 
-  it('has what it was last given', () => {
+  it('has the last granted level and fields', () => {
     const { state } = given(added('read'), updated('custom', { ...LEAST, runs: 'plan' }));
-    if (state.status !== 'active') throw new Error('it is gone');
+    if (state.status !== 'active') throw new Error('the access is not active');
     expect(expandAccess(state.terms, WORKSPACE_ACCESS_SCALE)).toEqual({ ...LEAST, runs: 'plan' });
     expect(expandAccess({ access: 'write', custom: null }, WORKSPACE_ACCESS_SCALE)).toEqual(
       WORKSPACE_LEVEL_ACCESS.write,

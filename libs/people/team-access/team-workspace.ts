@@ -27,7 +27,7 @@ export const WORKSPACE_ACCESS_SCALE: AccessScale<WorkspaceLevel, WorkspaceAccess
   pointer: (field) => `/data/attributes/${toAttributeName(field)}`,
 };
 
-/** What a team may do on a workspace. The team's name is the one that it goes by at the time, for the trail. */
+/** Access of a team to a workspace. `teamName` is the name at the time of the event, for the audit trail. */
 export type TeamWorkspaceEvent =
   | Message<'TeamWorkspaceAdded', { team: string; teamName: string; workspace: string } & WorkspaceTerms>
   | Message<'TeamWorkspaceUpdated', { teamName: string; workspace: string } & WorkspaceTerms>

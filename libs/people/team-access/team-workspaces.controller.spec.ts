@@ -52,7 +52,7 @@ const teamsIn = ({ body }: ApiResponse): string[] =>
   body.data.map(({ relationships }: any) => relationships.team.data.id as string);
 
 let count = 0;
-/** A workspace and a team of their own for each test. */
+/** Creates a workspace and a team for one test. */
 const fresh = async (attributes: object = {}): Promise<{ team: string; workspace: string; name: string }> => {
   count += 1;
   const name = `core-${count}`;
@@ -81,14 +81,14 @@ const WRITE = {
 };
 const LEAST = { ...READ, variables: 'none', 'state-versions': 'none' };
 
-describe('what a team is given on a workspace', () => {
+describe('team access to a workspace', () => {
   it.each([
     ['read', READ],
     ['plan', { ...READ, runs: 'plan' }],
     ['write', WRITE],
     ['admin', { ...WRITE, 'run-tasks': true }],
     ['custom', LEAST],
-  ])('is %s, and shows what that means, wherever it is read', async (level, fields) => {
+  ])('has the level %s, and every response shows its fields', async (level, fields) => {
     const { team, workspace } = await fresh();
     const { body } = await give(team, workspace, { access: level });
     expect(body.data).toEqual({
@@ -108,7 +108,7 @@ describe('what a team is given on a workspace', () => {
     expect(expectStatus(await server.get(listOf(workspace)), 200).body.data).toEqual([body.data]);
   });
 
-  it('is what the fields say where it is custom', async () => {
+  it('has the fields of the request if the level is custom', async () => {
     const { team, workspace } = await fresh();
     const fields = {
       runs: 'apply',
@@ -121,7 +121,7 @@ describe('what a team is given on a workspace', () => {
     expect(expectStatus(await server.get(byId(body.data.id)), 200).body).toEqual(body);
   });
 
-  it('changes by what is named, and starts to be custom where the level left off', async () => {
+  it('changes the named fields, and switches to custom from the fields of the level', async () => {
     const { team, workspace } = await fresh();
     const id = idOf(await give(team, workspace, { access: 'write' }));
     const patched = async (attributes?: object): Promise<object> => {
@@ -138,7 +138,7 @@ describe('what a team is given on a workspace', () => {
     expect(await patched({ access: 'read' })).toEqual({ access: 'read', ...READ, ...rest });
   });
 
-  it('is taken away', async () => {
+  it('is removed, and can be created again', async () => {
     const { team, workspace } = await fresh();
     const id = idOf(await give(team, workspace));
     expectStatus(await server.delete(byId(id)), 204);
@@ -149,7 +149,7 @@ describe('what a team is given on a workspace', () => {
     await give(team, workspace);
   });
 
-  it('is given once, also where several give it at the same time', async () => {
+  it('is created once, even if several requests arrive at once', async () => {
     const { team, workspace } = await fresh();
     const answers = await Promise.all(Array.from({ length: 5 }, () => server.post(PATH, access(team, workspace))));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 422, 422, 422, 422]);
@@ -165,7 +165,7 @@ describe('what a team is given on a workspace', () => {
   });
 });
 
-describe('a request that is wrong', () => {
+describe('an invalid request for workspace access', () => {
   let team: string;
   let workspace: string;
   let id: string;
@@ -177,7 +177,7 @@ describe('a request that is wrong', () => {
   const ATTRIBUTES = '/data/attributes';
   it.each<[string, object, string, string | RegExp]>([
     ['no level', {}, `${ATTRIBUTES}/access`, /^Access must be one of read, plan/],
-    ['a level that there is none of', { access: 'root' }, `${ATTRIBUTES}/access`, /^Access must be one of read, plan/],
+    ['an unknown level', { access: 'root' }, `${ATTRIBUTES}/access`, /^Access must be one of read, plan/],
     [
       'a field beside a level',
       { access: 'read', runs: 'apply' },
@@ -190,22 +190,22 @@ describe('a request that is wrong', () => {
       `${ATTRIBUTES}/workspace-locking`,
       "Workspace locking is read-only when access level is 'admin'; use the 'custom' access level to set this attribute.",
     ],
-    ['a value that there is none of', { access: 'custom', runs: 'all' }, `${ATTRIBUTES}/runs`, /^Runs must be one of/],
+    ['an unknown value', { access: 'custom', runs: 'all' }, `${ATTRIBUTES}/runs`, /^Runs must be one of/],
     [
-      'a flag that is a word',
+      'a flag that is a string',
       { access: 'custom', 'run-tasks': 'yes' },
       `${ATTRIBUTES}/run-tasks`,
       'Run tasks must be true or false',
     ],
-  ])('with %s is told so', async (_, attributes, pointer, detail) => {
-    const other = await makeTeam(server, 'acme', `wrong-${(count += 1)}`);
-    const { errors } = expectStatus(await server.post(PATH, access(other, workspace, attributes)), 422).body;
+  ])('returns 422 with %s', async (_, attributes, pointer, detail) => {
+    const freshTeam = await makeTeam(server, 'acme', `wrong-${(count += 1)}`);
+    const { errors } = expectStatus(await server.post(PATH, access(freshTeam, workspace, attributes)), 422).body;
     expect(errors).toHaveLength(1);
     expect(errors[0]).toMatchObject({ source: { pointer } });
     expect(errors[0].detail).toMatch(detail);
   });
 
-  it('that sets a field of a fixed level later is told so as well, by the level that it has', async () => {
+  it('is refused with the present level if it sets a field of a fixed level', async () => {
     const { errors } = expectStatus(
       await server.patch(byId(id), resource('team-workspaces', { runs: 'plan' })),
       422,
@@ -217,18 +217,18 @@ describe('a request that is wrong', () => {
     ['no team', { workspace: { data: { id: 'ws-1' } } }, '/data/relationships/team'],
     ['no workspace', { team: { data: { id: 'team-1' } } }, '/data/relationships/workspace'],
     ['neither', undefined, '/data/relationships'],
-  ])('that names %s is told so', async (_, relationships, pointer) => {
+  ])('returns 422 if it names %s', async (_, relationships, pointer) => {
     const body = resource('team-workspaces', { access: 'read' }, relationships);
     expect(expectStatus(await server.post(PATH, body), 422).body.errors[0].source.pointer).toBe(pointer);
   });
 
-  it('of another type is refused, without one it is not', async () => {
+  it('is refused with another type, but not without a type', async () => {
     const attributes = { access: 'read' };
     expectStatus(await server.patch(byId(id), resource('team-projects', attributes)), 422);
     expect((await server.patch(byId(id), resource('', attributes))).status).toBe(200);
   });
 
-  it('for the owners is refused: they have everything', async () => {
+  it('is refused for the owners team, which has every permission', async () => {
     const { errors } = expectStatus(await server.post(PATH, access(acme.ownersTeam, workspace)), 422).body;
     expect(errors[0]).toMatchObject({
       detail: 'The owners team has access to every workspace already',
@@ -236,7 +236,7 @@ describe('a request that is wrong', () => {
     });
   });
 
-  it('for a team of another organization, or none, finds no team; for a workspace that is none, nothing', async () => {
+  it('is refused for an unknown or foreign team, and returns 404 for an unknown workspace', async () => {
     await makeOrganization(server, 'elsewhere');
     for (const other of [await makeTeam(server, 'elsewhere', 'core'), 'team-nowhere']) {
       const { errors } = expectStatus(await server.post(PATH, access(other, workspace)), 422).body;
@@ -246,7 +246,7 @@ describe('a request that is wrong', () => {
     expectStatus(await server.get(byId('tws-nowhere')), 404);
   });
 
-  it('for the list without a workspace is refused, and for one that is none finds nothing', async () => {
+  it('returns 400 for a list without a workspace, and 404 for an unknown workspace', async () => {
     for (const query of ['', '?filter%5Bworkspace%5D%5Bid%5D=']) {
       const { errors } = expectStatus(await server.get(`${PATH}${query}`), 400).body;
       expect(errors[0].source.parameter).toBe('filter[workspace][id]');
@@ -255,7 +255,7 @@ describe('a request that is wrong', () => {
   });
 });
 
-describe('the list of a workspace', () => {
+describe('the list of a workspace’s teams', () => {
   let workspace: string;
   let teams: readonly string[];
   beforeAll(async () => {
@@ -264,7 +264,7 @@ describe('the list of a workspace', () => {
     for (const team of teams) await give(team, workspace);
   });
 
-  it('has its teams by name, page by page', async () => {
+  it('is sorted by team name and paged', async () => {
     const [c, a, b] = teams;
     const first = expectStatus(await server.get(listOf(workspace, 'page%5Bsize%5D=2')), 200);
     expect(teamsIn(first)).toEqual([a, b]);
@@ -276,7 +276,7 @@ describe('the list of a workspace', () => {
     });
   });
 
-  it('costs one statement, and a change two round trips', async () => {
+  it('costs one round trip, and a change two', async () => {
     const team = await makeTeam(server, 'acme', 'counted');
     const listed = await costOf(server, () => server.get(listOf(workspace)));
     expect(listed).toMatchObject({ status: 200, roundTrips: 1 });
@@ -285,7 +285,7 @@ describe('the list of a workspace', () => {
   });
 });
 
-describe('who sees and changes it', () => {
+describe('the permission on workspace access', () => {
   let workspace: string;
   let readers: string;
   let admins: string;
@@ -309,7 +309,7 @@ describe('who sees and changes it', () => {
     outsider = await makeMember(server, 'acme', 'outsider', [await makeTeam(server, 'acme', 'outsiders')]);
   });
 
-  it('who reads the workspace sees the teams that they may know of', async () => {
+  it('shows visible teams to callers that may read the workspace', async () => {
     expect(teamsIn(expectStatus(await reader.get(listOf(workspace)), 200))).toEqual([admins, readers]);
     expect(teamsIn(expectStatus(await insider.get(listOf(workspace)), 200))).toEqual([admins, hidden, readers]);
     expectStatus(await reader.get(byId(ids.readers)), 200);
@@ -317,14 +317,14 @@ describe('who sees and changes it', () => {
     expectStatus(await insider.get(byId(ids.hidden)), 200);
   });
 
-  it('who administers it sees all teams, and changes what they have', async () => {
+  it('lets workspace administrators see all teams and change their access', async () => {
     expect(teamsIn(expectStatus(await admin.get(listOf(workspace)), 200))).toEqual([admins, hidden, readers]);
     const plan = resource('team-workspaces', { access: 'plan' });
     expectStatus(await admin.patch(byId(ids.hidden), plan), 200);
     expectStatus(await admin.patch(byId(ids.readers), plan), 200);
   });
 
-  it('who administers it gives it to teams that they may know of', async () => {
+  it('lets workspace administrators grant access only to teams that they see', async () => {
     const known = await makeTeam(server, 'acme', 'known', { visibility: 'organization' });
     const id = idOf(expectStatus(await admin.post(PATH, access(known, workspace)), 201));
     expectStatus(await admin.delete(byId(id)), 204);
@@ -333,7 +333,7 @@ describe('who sees and changes it', () => {
     expect(refused.body.errors[0].detail).toBe('Team does not exist');
   });
 
-  it('who only reads it changes nothing', async () => {
+  it('does not let readers change access', async () => {
     for (const api of [reader, insider]) {
       expectStatus(await api.post(PATH, access(readers, workspace)), 404);
       expectStatus(await api.patch(byId(ids.readers), resource('team-workspaces', { access: 'admin' })), 404);
@@ -341,7 +341,7 @@ describe('who sees and changes it', () => {
     }
   });
 
-  it('others learn nothing of it, not even that something is wrong with what they send', async () => {
+  it('returns 404 to other callers, even for invalid requests', async () => {
     const audit = await server.post('/api/v2/organizations/acme/authentication-token?token=audit-trails');
     const auditor = server.as(expectStatus(audit, 201).body.data.attributes.token as string);
     const stranger = await makeMember(server, (await makeOrganization(server, 'strange')).name, 'stranger');
@@ -355,7 +355,7 @@ describe('who sees and changes it', () => {
     expect((await server.as(null).get(listOf(workspace))).status).toBe(401);
   });
 
-  it('the organization’s token manages it', async () => {
+  it('lets the organization token manage access', async () => {
     const token = server.as(await makeOrganizationToken(server, 'acme'));
     const { team, workspace: other } = await fresh({ visibility: 'secret' });
     const id = idOf(expectStatus(await token.post(PATH, access(team, other)), 201));
@@ -364,17 +364,17 @@ describe('who sees and changes it', () => {
   });
 });
 
-describe('what has been given', () => {
-  it('opens the workspace at once, and is gone with the next request on every gateway', async () => {
+describe('granted workspace access', () => {
+  it('opens the workspace at once, and ends on every gateway with the next request after its removal', async () => {
     const second = await startAnotherGateway(server);
     try {
       const { team, workspace } = await fresh();
       const member = await makeMember(server, 'acme', 'mover', [team]);
       const gateways = [member, second.as(member.token)];
       const path = `/api/v2/workspaces/${workspace}`;
-      const statuses = async (ask: (api: ApiTestClient) => Promise<ApiResponse>): Promise<number[]> => {
+      const statuses = async (send: (api: ApiTestClient) => Promise<ApiResponse>): Promise<number[]> => {
         const all: number[] = [];
-        for (const api of gateways) all.push((await ask(api)).status);
+        for (const api of gateways) all.push((await send(api)).status);
         return all;
       };
       const read = () => statuses((api) => api.get(path));
@@ -400,12 +400,12 @@ describe('what has been given', () => {
     }
   });
 
-  it('goes with the team, with the workspace and with the organization; what is left is what the log tells', async () => {
+  it('is deleted with the team, the workspace or the organization, and the views match the log', async () => {
     const doomed = await makeOrganization(server, 'doomed');
     const ofTeam = await fresh();
     const ofWorkspace = await fresh();
     const team = await makeTeam(server, doomed.name, 'core');
-    const given = [
+    const ids = [
       idOf(await give(ofTeam.team, ofTeam.workspace)),
       idOf(await give(ofWorkspace.team, ofWorkspace.workspace)),
       idOf(await give(team, await makeWorkspace(server, doomed.name, 'inside'))),
@@ -413,12 +413,12 @@ describe('what has been given', () => {
     expectStatus(await server.delete(`/api/v2/teams/${ofTeam.team}`), 204);
     expectStatus(await server.delete(`/api/v2/workspaces/${ofWorkspace.workspace}`), 204);
     expectStatus(await server.delete(`/api/v2/organizations/${doomed.name}`), 204);
-    for (const id of given) expectStatus(await server.get(byId(id)), 404);
+    for (const id of ids) expectStatus(await server.get(byId(id)), 404);
     expect((await server.get(listOf(ofTeam.workspace))).body.data).toEqual([]);
     await expectViewsMatchLog(server, [peopleDefinition]);
   });
 
-  it('is told in the trail of the workspace, under the name that the team has then', async () => {
+  it('is recorded in the audit trail of the workspace with the team’s name at that time', async () => {
     const { team, workspace, name } = await fresh();
     const id = idOf(await give(team, workspace, { access: 'plan' }));
     expectStatus(await server.patch(`/api/v2/teams/${team}`, resource('teams', { name: `${name}-renamed` })), 200);
@@ -426,8 +426,8 @@ describe('what has been given', () => {
     expectStatus(await server.delete(byId(id)), 204);
     const auditor = server.as(await makeOrganizationToken(server, 'acme'));
     const { data } = expectStatus(await auditor.get('/api/v2/organization/audit-trail'), 200).body;
-    const told = data.filter((entry: any) => entry.resource.id === workspace && /team/.test(entry.resource.action));
-    expect(told.map(({ resource: { type, action, meta } }: any) => [type, action, meta]).toReversed()).toEqual([
+    const entries = data.filter((entry: any) => entry.resource.id === workspace && /team/.test(entry.resource.action));
+    expect(entries.map(({ resource: { type, action, meta } }: any) => [type, action, meta]).toReversed()).toEqual([
       ['workspace', 'add_team', { team: name, permissions: 'plan' }],
       ['workspace', 'update_team_permissions', { team: `${name}-renamed`, permissions: 'admin' }],
       ['workspace', 'remove_team', { team: `${name}-renamed` }],
@@ -436,7 +436,7 @@ describe('what has been given', () => {
     expect(types).toEqual(['TeamWorkspaceAdded', 'TeamWorkspaceUpdated', 'TeamWorkspaceRemoved']);
   });
 
-  it('through the project counts for giving it on as well', async () => {
+  it('through a project lets a team with maintain access grant access to other teams', async () => {
     const project = await makeProject(server, 'acme', 'Administered');
     const team = await makeTeam(server, 'acme', 'maintainers');
     const other = await makeTeam(server, 'acme', 'helped', { visibility: 'organization' });

@@ -48,13 +48,13 @@ export const updateBody = resourceBody('team-workspaces', changedAttributes.defa
 
 type TeamWorkspaceAttributes = z.infer<typeof updateBody>['data']['attributes'];
 
-/** What a team has cannot be cleared field by field. */
+/** Returns the fields of a request. Ignores null, because single fields cannot be cleared. */
 const toAccessFields = (attributes: TeamWorkspaceAttributes): NamedFields<WorkspaceAccess> => {
-  const { access: _, ...named } = attributes;
-  return fromAttributes(omitNullish(named));
+  const { access: _, ...accessFields } = attributes;
+  return fromAttributes(omitNullish(accessFields));
 };
 
-/** Parsed once more, since a request may also have attributes that mean nothing here. */
+/** Parses the attributes again, because a request may also contain attributes that this resource does not have. */
 const checkAttributes = (sound: object): void => {
   const attributes = changedAttributes.parse(sound);
   checkFields(attributes.access, toAccessFields(attributes), WORKSPACE_ACCESS_SCALE);
@@ -74,7 +74,6 @@ const renderTeamWorkspace = (row: TeamWorkspaceRow): Resource => ({
   links: { self: `/api/v2/team-workspaces/${row.id}` },
 });
 
-/** What teams may do on workspaces. */
 @Controller('api/v2/team-workspaces')
 export class TeamWorkspacesController {
   constructor(

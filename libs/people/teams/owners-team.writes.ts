@@ -6,8 +6,8 @@ import { OWNERS_TEAM_NAME, team } from './team.js';
 type Founder = { readonly user: string; readonly username: string };
 
 /**
- * The team that owns an organization from its birth, and who founds it as its first member; `writes` go into the append
- * that makes the organization.
+ * Returns the writes that create the owners team of an organization, with the founder as its first member. They belong
+ * in the append that creates the organization.
  */
 export const prepareOwnersTeam = (
   ids: Ids,
@@ -17,7 +17,7 @@ export const prepareOwnersTeam = (
   const id = ids.next('team');
   const owners = { name: OWNERS_TEAM_NAME, visibility: 'organization' } as const;
   const membershipId = ids.next('ou');
-  const place = { id: membershipId, ...founder, email: null, status: 'active' } as const;
+  const data = { id: membershipId, ...founder, email: null, status: 'active' } as const;
   return {
     team: id,
     writes: [
@@ -30,7 +30,7 @@ export const prepareOwnersTeam = (
       ),
       decideWrite(membership, newStream(membershipId, membership), organization, {
         type: 'CreateMembership',
-        data: place,
+        data,
       }),
     ],
   };

@@ -6,14 +6,14 @@ import { team, type TeamMember, type TeamCommand, type TeamEvent } from './team.
 
 const { given } = specify(team);
 
-const birth = {
+const creation = {
   name: 'core',
   visibility: 'secret',
   ssoTeamId: null,
   allowMemberTokenManagement: true,
   organizationAccess: NO_ORGANIZATION_ACCESS,
 } as const;
-const born: TeamEvent = { type: 'TeamCreated', data: birth };
+const created: TeamEvent = { type: 'TeamCreated', data: creation };
 const ada: TeamMember = { user: 'user-ada', username: 'ada', invitation: null };
 const bob: TeamMember = { user: 'user-bob', username: 'bob', invitation: null };
 const added = (data: TeamMember): TeamEvent => ({ type: 'TeamMemberAdded', data });
@@ -33,9 +33,9 @@ const update = (changes: Update['changes'], ofOwners = false): TeamCommand => ({
 });
 
 describe('a team', () => {
-  it('is born secret, without members, and may do nothing', () => given().when(create).yields(born));
+  it('is created secret, without members and without permissions', () => given().when(create).yields(created));
 
-  it('is born with what it is given', () =>
+  it('is created with the attributes of the command', () =>
     given()
       .when({
         type: 'CreateTeam',
@@ -44,14 +44,14 @@ describe('a team', () => {
       .yields({
         type: 'TeamCreated',
         data: {
-          ...birth,
+          ...creation,
           visibility: 'organization',
           ssoTeamId: 'sso',
           organizationAccess: { ...NO_ORGANIZATION_ACCESS, manageTeams: true },
         },
       }));
 
-  it('is born once', () => given(born).when(create).refuses('conflict', 'Team exists already'));
+  it('is created once', () => given(created).when(create).refuses('conflict', 'Team exists already'));
 
   it.each([
     ['', "Name can't be blank"],
@@ -61,13 +61,13 @@ describe('a team', () => {
     ]),
     ['é', 'Name may only contain'],
     ['x'.repeat(91), 'Name is too long'],
-  ])('is not called %j', (name, detail) => {
+  ])('refuses the name %j', (name, detail) => {
     given().when({ type: 'CreateTeam', data: { name } }).refuses('unprocessable', detail);
-    given(born).when(update({ name })).refuses('unprocessable', detail);
+    given(created).when(update({ name })).refuses('unprocessable', detail);
   });
 
-  it('is changed in what differs, flag by flag', () => {
-    given(born)
+  it('records only changed attributes, flag by flag', () => {
+    given(created)
       .when(update({ name: 'core', visibility: 'organization', organizationAccess: { manageTeams: true } }))
       .yields({
         type: 'TeamUpdated',
@@ -75,53 +75,54 @@ describe('a team', () => {
       });
     const flags = { manageTeams: true, readProjects: false };
     const after: TeamEvent = { type: 'TeamUpdated', data: { changes: { organizationAccess: flags } } };
-    given(born, after)
+    given(created, after)
       .when(update({ organizationAccess: flags }))
       .yields();
-    given(born, after)
+    given(created, after)
       .when(update({ organizationAccess: { readProjects: true } }))
       .yields({ type: 'TeamUpdated', data: { changes: { organizationAccess: { readProjects: true } } } });
   });
 
-  it('loses what is cleared', () =>
-    given(born, { type: 'TeamUpdated', data: { changes: { ssoTeamId: 'sso' } } })
+  it('clears an attribute that is set to null', () =>
+    given(created, { type: 'TeamUpdated', data: { changes: { ssoTeamId: 'sso' } } })
       .when(update({ ssoTeamId: null }))
       .yields({ type: 'TeamUpdated', data: { changes: { ssoTeamId: null } } }));
 
-  it('is deleted once, and is nothing afterwards', () => {
+  it('is deleted once, and refuses every command afterwards', () => {
     const destroy: TeamCommand = { type: 'DeleteTeam', data: { ofOwners: false } };
-    given(born).when(destroy).yields(deleted);
+    given(created).when(destroy).yields(deleted);
     for (const command of [destroy, update({}), add(ada), remove(null, ada)]) {
-      given(born, deleted).when(command).refuses('not-found', 'Not found');
+      given(created, deleted).when(command).refuses('not-found', 'Not found');
       given().when(command).refuses('not-found', 'Not found');
     }
-    given(born, deleted).when(create).refuses('conflict', 'Team exists already');
+    given(created, deleted).when(create).refuses('conflict', 'Team exists already');
   });
 });
 
 describe('members of a team', () => {
-  it('come one by one', () => given(born).when(add(ada, bob)).yields(added(ada), added(bob)));
-  it('are in it once', () => given(born, added(ada)).when(add(ada, bob)).yields(added(bob)));
-  it('named twice come once', () => given(born).when(add(ada, ada)).yields(added(ada)));
-  it('go one by one', () =>
-    given(born, added(ada), added(bob))
+  it('are added with one event each', () => given(created).when(add(ada, bob)).yields(added(ada), added(bob)));
+  it('are added only once', () => given(created, added(ada)).when(add(ada, bob)).yields(added(bob)));
+  it('are added once if the command names them twice', () => given(created).when(add(ada, ada)).yields(added(ada)));
+  it('are removed with one event each', () =>
+    given(created, added(ada), added(bob))
       .when(remove(null, ada, bob))
       .yields(removed(ada), removed(bob)));
-  it('who are not in it stay out of it', () => given(born, added(ada)).when(remove(null, bob)).yields());
-  it('who are invited are added and removed as invited', () => {
+  it('are not removed if they are not in the team', () => given(created, added(ada)).when(remove(null, bob)).yields());
+  it('are added and removed with their invitation until they accept it', () => {
     const invited: TeamMember = { ...ada, invitation: { membership: 'ou-ada', email: 'ada@people.test' } };
-    given(born).when(add(invited)).yields(added(invited));
-    given(born, added(invited)).when(remove(null, invited)).yields(removed(invited));
-    given(born, added(invited)).when(remove(null, ada)).yields(removed(ada));
+    given(created).when(add(invited)).yields(added(invited));
+    given(created, added(invited)).when(remove(null, invited)).yields(removed(invited));
+    given(created, added(invited)).when(remove(null, ada)).yields(removed(ada));
   });
-  it('come back', () => given(born, added(ada), removed(ada)).when(add(ada)).yields(added(ada)));
+  it('can be added again after their removal', () =>
+    given(created, added(ada), removed(ada)).when(add(ada)).yields(added(ada)));
 });
 
-describe('the owners', () => {
+describe('the owners team', () => {
   const of = { ofOwners: true };
 
-  it('keep their name, their openness and what they may do', () => {
-    const open: TeamEvent = { type: 'TeamCreated', data: { ...birth, visibility: 'organization' } };
+  it('keeps its name, visibility and permissions, and cannot be deleted', () => {
+    const open: TeamEvent = { type: 'TeamCreated', data: { ...creation, visibility: 'organization' } };
     given(open)
       .when(update({ name: 'gang' }, true))
       .refuses('unprocessable', 'owners team cannot be renamed');
@@ -134,17 +135,17 @@ describe('the owners', () => {
     given(open).when({ type: 'DeleteTeam', data: of }).refuses('unprocessable', 'owners team cannot be deleted');
   });
 
-  it('may be told again what they are, and who they are elsewhere', () => {
-    given(born)
+  it('accepts unchanged attributes and a new SSO id', () => {
+    given(created)
       .when(update({ name: 'core', visibility: 'secret', organizationAccess: {} }, true))
       .yields();
-    given(born)
+    given(created)
       .when(update({ ssoTeamId: 'sso' }, true))
       .yields({ type: 'TeamUpdated', data: { changes: { ssoTeamId: 'sso' } } });
   });
 
-  it('are never left without an active one', () => {
-    const both = given(born, added(ada), added(bob));
+  it('keeps at least one active owner', () => {
+    const both = given(created, added(ada), added(bob));
     both.when(remove(['user-ada', 'user-bob'], ada)).yields(removed(ada));
     both.when(remove(['user-ada', 'user-bob'], ada, bob)).refuses('unprocessable', 'last active owner');
     both.when(remove(['user-ada'], ada)).refuses('unprocessable', 'last active owner');
@@ -153,12 +154,12 @@ describe('the owners', () => {
 });
 
 describe('a team of an old log', () => {
-  it('has what came later as it was meant', () => {
-    const { organizationAccess, visibility, name } = birth;
+  it('gets defaults for attributes that were added later', () => {
+    const { organizationAccess, visibility, name } = creation;
     const { accessSecretTeams: _, ...old } = organizationAccess;
-    const lift = peopleEvents.TeamCreated.upcast?.[1];
-    expect(lift?.({ name, visibility, organizationAccess: { ...old, manageTeams: true } })).toEqual({
-      ...birth,
+    const upcast = peopleEvents.TeamCreated.upcast?.[1];
+    expect(upcast?.({ name, visibility, organizationAccess: { ...old, manageTeams: true } })).toEqual({
+      ...creation,
       organizationAccess: { ...organizationAccess, manageTeams: true },
     });
   });

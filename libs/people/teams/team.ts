@@ -13,10 +13,10 @@ import {
 import { NO_ORGANIZATION_ACCESS, type OrganizationAccess } from '#access/rules';
 import type { Invitation } from '../memberships/membership.js';
 
-/** The team that every organization is born with, whose members own it. */
+/** Name of the team that every organization is created with, whose members own it. */
 export const OWNERS_TEAM_NAME = 'owners';
 
-/** Secret teams are seen by their members, and by who may see all of them. */
+/** Secret teams are visible to their members and to callers that may see all secret teams. */
 export const VISIBILITIES = ['secret', 'organization'] as const;
 
 export type TeamSettings = {
@@ -30,7 +30,7 @@ export type TeamChanges = Partial<TeamSettings & { readonly organizationAccess: 
 
 type TeamCreation = TeamSettings & { readonly organizationAccess: OrganizationAccess };
 
-/** `invitation`: the member's invitation to the organization while it is not accepted, otherwise null. */
+/** `invitation`: the member's invitation to the organization until it is accepted, otherwise null. */
 export type TeamMember = { readonly user: string; readonly username: string; readonly invitation: Invitation | null };
 
 export type TeamEvent =
@@ -40,13 +40,13 @@ export type TeamEvent =
   | Message<'TeamMemberAdded', TeamMember>
   | Message<'TeamMemberRemoved', TeamMember>;
 
-/** `ofOwners`: whether it is the team that owns the organization, which its name does not tell. */
+/** `ofOwners`: whether this is the owners team. The name does not identify it. */
 export type TeamCommand =
   | Message<'CreateTeam', TeamChanges & { readonly name: string }>
   | Message<'UpdateTeam', { changes: TeamChanges; ofOwners: boolean }>
   | Message<'DeleteTeam', { ofOwners: boolean }>
   | Message<'AddTeamMembers', { members: readonly TeamMember[] }>
-  /** `owners`: those who own the organization by this team and have accepted; null where it gives no ownership. */
+  /** `owners`: ids of the active owners if this is the owners team, otherwise null. */
   | Message<'RemoveTeamMembers', { members: readonly TeamMember[]; owners: readonly string[] | null }>;
 
 type ActiveTeam = TeamCreation & { readonly status: 'active'; readonly members: readonly string[] };
@@ -65,25 +65,25 @@ const NAME_RULE = {
   most: 90,
 };
 
-/** The rules for single attributes; those that are absent are not checked. */
+/** Checks the attributes that are present. */
 export const checkTeam = ({ name }: { readonly name?: string | undefined }): void => {
   if (name !== undefined) checkName(name, NAME_RULE);
 };
 
-/** The flags that a change would turn. */
+/** Returns the flags that the change turns on or off. */
 export const pickChangedAccess = (
   before: OrganizationAccess,
   { organizationAccess = {} }: TeamChanges,
 ): Partial<OrganizationAccess> => pickChanged(before, organizationAccess);
 
-/** What a command says that is not so yet, also of single flags. */
+/** Returns the attributes and single flags that differ from the state. */
 const pickTeamChanges = (state: ActiveTeam, changes: TeamChanges): TeamChanges => {
   const { organizationAccess: _, ...settings } = changes;
   const turned = pickChangedAccess(state.organizationAccess, changes);
   return { ...pickChanged(state, settings), ...(hasNoChanges(turned) ? {} : { organizationAccess: turned }) };
 };
 
-/** The owners stay what they are, or an organization could be left without a way in. */
+/** Refuses changes to the owners team that could lock everybody out of the organization. */
 const checkOwners = ({ name, visibility, organizationAccess }: TeamChanges): void => {
   const refuseChange = (value: unknown, detail: string, attribute: string): void => {
     if (value !== undefined) throw unprocessable(detail, attribute);
@@ -100,7 +100,9 @@ const checkOwners = ({ name, visibility, organizationAccess }: TeamChanges): voi
   );
 };
 
-/** Each once, however often they are named. In one order, or two changes of the same members wait for one another. */
+/**
+ * Removes duplicates and sorts by user. Without one order, two concurrent changes of the same members could deadlock.
+ */
 const deduplicateMembers = (members: readonly TeamMember[]): TeamMember[] =>
   [
     ...new Map(members.map(({ user, username, invitation }) => [user, { user, username, invitation }])).values(),
@@ -156,7 +158,7 @@ export const team: Decider<TeamState, TeamCommand, TeamEvent> = {
     },
   },
   evolve: {
-    TeamCreated: (born) => ({ status: 'active', ...born, members: [] }),
+    TeamCreated: (data) => ({ status: 'active', ...data, members: [] }),
     TeamUpdated: ({ changes: { organizationAccess, ...settings } }, state) =>
       state.status === 'active'
         ? { ...state, ...settings, organizationAccess: { ...state.organizationAccess, ...organizationAccess } }

@@ -40,7 +40,7 @@ const namesIn = ({ body }: ApiResponse): string[] =>
 const totalOf = ({ body }: ApiResponse): number => body.meta.pagination['total-count'];
 const detailOf = ({ body }: ApiResponse): string => body.errors[0].detail;
 
-/** Somebody who may do that in the whole organization, by a team that everybody sees. */
+/** Creates a member of a visible team that has these permissions in the whole organization. */
 const holder = async (organization: string, name: string, ...flags: string[]): Promise<SeededMember> => {
   const access = Object.fromEntries(flags.map((flag) => [flag, true]));
   const attributes = { visibility: 'organization', 'organization-access': access };
@@ -65,25 +65,25 @@ describe('the teams of an organization', () => {
     ['q=CORE', ['core', 'core-2']],
     ['q=core&filter[names]=core-2', ['core-2']],
     ['q=none', []],
-  ])('answer %s', async (query, expected) => {
+  ])('are filtered with the query "%s"', async (query, expected) => {
     const answer = expectStatus(await server.get(`${teamsOf('listed')}?${query}`), 200);
     expect(namesIn(answer)).toEqual(expected);
     expect(totalOf(answer)).toBe(expected.length);
   });
 
-  it('are shown page by page', async () => {
+  it('are listed page by page', async () => {
     const answer = await server.get(`${teamsOf('listed')}?page[size]=2&page[number]=2`);
     expect(namesIn(answer)).toEqual(['owners']);
     expect(answer.body.meta.pagination).toMatchObject({ 'total-count': 3, 'total-pages': 2, 'next-page': null });
   });
 
-  it('are each shown as alone', async () => {
+  it('have the same document in the list as alone', async () => {
     const { body } = await server.get(`${teamsOf('listed')}?filter[names]=core`);
     const [core] = body.data;
     expect((await server.get(pathOf(core.id))).body.data).toEqual(core);
   });
 
-  it('are not there where the organization is not, nor for strangers, nor by an id that is none', async () => {
+  it('return 404 for an unknown organization or team, and to callers outside the organization', async () => {
     expectStatus(await server.get(teamsOf('nowhere')), 404);
     expectStatus(await server.get(pathOf('team-nowhere')), 404);
     await makeOrganization(server, 'elsewhere');
@@ -93,7 +93,7 @@ describe('the teams of an organization', () => {
     for (const { id } of body.data) expect((await stranger.get(pathOf(id))).status).toBe(404);
   });
 
-  it('say which includes there are', async () => {
+  it('return 400 for an unknown include', async () => {
     const answer = expectStatus(await server.get(`${teamsOf('listed')}?include=tokens`), 400);
     expect(detailOf(answer)).toContain('include parameter');
   });
@@ -106,7 +106,7 @@ describe('a team', () => {
     acme = await makeOrganization(server, 'acme');
   });
 
-  it('is made secret, with what it is given', async () => {
+  it('is created secret by default, with the attributes of the request', async () => {
     const attributes = {
       name: 'core',
       'sso-team-id': 'sso-1',
@@ -167,17 +167,17 @@ describe('a team', () => {
       'Manage teams must be true or false',
       'organization-access/manage-teams',
     ],
-  ])('is not made of %j', async (attributes, detail, attribute) => {
+  ])('is not created with %j', async (attributes, detail, attribute) => {
     const { body } = expectStatus(await server.post(teamsOf('acme'), resource('teams', attributes)), 422);
     expect(body.errors).toMatchObject([{ detail, source: { pointer: `/data/attributes/${attribute}` } }]);
   });
 
-  it('may be called as one of another organization', async () => {
+  it('may have the same name as a team of another organization', async () => {
     await makeOrganization(server, 'namesake');
     expect(await makeTeam(server, 'namesake', 'core')).toMatch(/^team-/);
   });
 
-  it('is changed in what is named, and nothing else', async () => {
+  it('changes only the named attributes', async () => {
     const id = await makeTeam(server, 'acme', 'changing', {
       'sso-team-id': 'sso-1',
       'organization-access': { 'manage-workspaces': true, 'manage-projects': true },
@@ -200,14 +200,14 @@ describe('a team', () => {
     expect(detailOf(await server.patch(pathOf(id), resource('tokens')))).toBe('Type must be teams');
   });
 
-  it('may have spaces in its name, from its creation or later', async () => {
+  it('may have spaces in its name, at its creation or later', async () => {
     const id = await makeTeam(server, 'acme', 'Site  Reliability');
     const { body } = expectStatus(await server.patch(pathOf(id), resource('teams', { name: 'On call' })), 200);
     expect(body.data.attributes.name).toBe('On call');
     expect(namesIn(await server.get(`${teamsOf('acme')}?filter[names]=On%20call`))).toEqual(['On call']);
   });
 
-  it('is deleted with its tokens, and its name is free again', async () => {
+  it('is deleted with its tokens, and its name becomes free', async () => {
     const id = await makeTeam(server, 'acme', 'going');
     const person = await makeMember(server, 'acme', 'goer', [id]);
     const secrets = [
@@ -229,7 +229,7 @@ describe('a team', () => {
       ({ type, data }) => JSON.stringify([type, data]).includes(id) && type === 'AuthenticationTokenDestroyed',
     );
     expect(ended).toHaveLength(2);
-    // However they are read, they are told in one order.
+    // The events are in the order of the tokens' ids.
     expect(ended.map(({ stream }) => stream)).toEqual(ended.map(({ stream }) => stream).toSorted());
     const hashes = await server.database.rows(sql`select 1 from access.token_hashes where token = any
       (${ended.map(({ stream }) => stream)}::text[])`);
@@ -237,7 +237,7 @@ describe('a team', () => {
     await makeTeam(server, 'acme', 'going');
   });
 
-  it('that is gone still explains its lock, which an administrator can break', async () => {
+  it('is still named as the holder of its lock after its deletion, and an administrator can break the lock', async () => {
     const attributes = { 'organization-access': { 'manage-workspaces': true } };
     const id = await makeTeam(server, 'acme', 'lockers', attributes);
     const api = server.as(await makeToken(server, `${pathOf(id)}/authentication-token`));
@@ -253,7 +253,7 @@ describe('a team', () => {
     expect(freed.body.data.attributes.locked).toBe(false);
   });
 
-  it('is brought up by who manages teams, who gives it only what they may give', async () => {
+  it('is managed with the permission to manage teams, except for its organization access and its members', async () => {
     const manager = await holder('acme', 'manager', 'manage-teams');
     const { body } = expectStatus(
       await manager.post(
@@ -291,7 +291,7 @@ describe('a team', () => {
     expectStatus(await giver.post(teamsOf('acme'), resource('teams', { name: 'mighty', ...mighty })), 201);
   });
 
-  it('is left alone by members', async () => {
+  it('cannot be changed by members without permissions', async () => {
     const member = await makeMember(server, 'acme', 'onlooker');
     const id = await makeTeam(server, 'acme', 'open', { visibility: 'organization' });
     const { permissions } = expectStatus(await member.get(pathOf(id)), 200).body.data.attributes;
@@ -305,7 +305,7 @@ describe('a team', () => {
 });
 
 describe('the owners team', () => {
-  it('stays as it is, by its id and not by its name', async () => {
+  it('cannot be deleted, renamed, made secret or given other access', async () => {
     const { ownersTeam: id } = await makeOrganization(server, 'owned');
     const refused = async (answer: Promise<ApiResponse>, detail: string) =>
       expect(detailOf(expectStatus(await answer, 422))).toBe(detail);
@@ -330,7 +330,7 @@ describe('the owners team', () => {
     expect(expectStatus(echoed, 200).body.data).toEqual(body.data);
   });
 
-  it('keeps an owner', async () => {
+  it('keeps at least one owner', async () => {
     const { ownersTeam: id } = await makeOrganization(server, 'kept');
     await makeMember(server, 'kept', 'second', [id]);
     expectStatus(await server.delete(usersOf(id), users('admin')), 204);
@@ -339,7 +339,7 @@ describe('the owners team', () => {
     expect(await membersOf(id)).toEqual(['second']);
   });
 
-  it('does not count those who are only invited', async () => {
+  it('does not count invited members as owners', async () => {
     const { ownersTeam: id } = await makeOrganization(server, 'inviting');
     const owner = await makeMember(server, 'inviting', 'firm', [id]);
     expectStatus(await server.delete(usersOf(id), users('admin')), 204);
@@ -350,7 +350,7 @@ describe('the owners team', () => {
     expect((await owner.delete(usersOf(id), users('late'))).status).toBe(204);
   });
 
-  it('keeps one of two who remove each other', async () => {
+  it('keeps one of two owners that remove each other at once', async () => {
     for (let round = 0; round < 10; round += 1) {
       const name = `duel-${round}`;
       const { ownersTeam: id } = await makeOrganization(server, name);
@@ -382,7 +382,7 @@ describe('members of a team', () => {
     bob = await makeMember(server, 'staffed', 'bob');
   });
 
-  it('are added and removed by username, as often as one likes', async () => {
+  it('are added and removed by username, and repetition changes nothing', async () => {
     for (let n = 0; n < 2; n += 1) expectStatus(await server.post(usersOf(id), users('ada', 'bob', 'ada')), 204);
     expect(await membersOf(id)).toEqual(['ada', 'bob']);
     expect((await server.get(pathOf(id))).body.data).toMatchObject({
@@ -391,18 +391,18 @@ describe('members of a team', () => {
     });
     for (let n = 0; n < 2; n += 1) expectStatus(await server.delete(usersOf(id), users('ada', 'nobody')), 204);
     expect(await membersOf(id)).toEqual(['bob']);
-    const told = (await readWholeLog(server.store))
+    const memberEvents = (await readWholeLog(server.store))
       .filter(({ stream, type }) => stream === id && type.startsWith('TeamMember'))
       .map(({ type, data }) => [type, (data as { username: string }).username]);
-    // Additions of one request come in the order of the users' ids.
-    expect(told.toSorted()).toEqual([
+    // One request adds its members in the order of their ids.
+    expect(memberEvents.toSorted()).toEqual([
       ['TeamMemberAdded', 'ada'],
       ['TeamMemberAdded', 'bob'],
       ['TeamMemberRemoved', 'ada'],
     ]);
   });
 
-  it('are added and removed by their memberships, too', async () => {
+  it('are added and removed by membership', async () => {
     expectStatus(await server.post(membershipsOf(id), memberships(ada.membership)), 204);
     const { body } = await server.get(`${pathOf(id)}?include=organization-memberships`);
     expect(body.data.relationships['organization-memberships'].data).toEqual(
@@ -420,7 +420,7 @@ describe('members of a team', () => {
     expect(await membersOf(id)).toEqual(['bob']);
   });
 
-  it('are shown in lists of teams, all in one statement more', async () => {
+  it('are included in lists of teams as users and as memberships', async () => {
     const { body } = await server.get(`${teamsOf('staffed')}?include=users,organization_memberships`);
     expect(body.included.map(({ type }: { type: string }) => type).toSorted()).toEqual([
       'organization-memberships',
@@ -430,7 +430,7 @@ describe('members of a team', () => {
     ]);
   });
 
-  it('belong to the organization', async () => {
+  it('must belong to the organization', async () => {
     await makeOrganization(server, 'abroad');
     const foreigner = await makeMember(server, 'abroad', 'foreigner');
     for (const [path, body, detail] of [
@@ -448,7 +448,7 @@ describe('members of a team', () => {
     expectStatus(await server.post(usersOf(id), { data: [] }), 204);
   });
 
-  it('are brought in by who manages membership, but not among the owners', async () => {
+  it('are added by callers that may manage memberships, but not to the owners team', async () => {
     const manager = await holder('staffed', 'keeper', 'manage-membership', 'access-secret-teams');
     const { body } = await server.get(`${teamsOf('staffed')}?filter[names]=owners`);
     const [owners] = body.data;
@@ -460,7 +460,7 @@ describe('members of a team', () => {
     expect(await membersOf(owners.id)).toEqual(['admin']);
   });
 
-  it('of old logs have a team and no membership, and are members all the same', async () => {
+  it('without a membership, as in old logs, count as members', async () => {
     const { store, runtime } = server;
     const { id: user } = await ensureUser(store, runtime.ids, 'old-timer', false);
     const api: ApiTestClient = server.as(await issueUserToken(store, runtime.ids, user, 'for a test'));
@@ -498,7 +498,7 @@ describe('secret teams', () => {
     outsider = await makeMember(server, 'discreet', 'outsider');
   });
 
-  it('are there for their members, their own token, and who may see all of them', async () => {
+  it('are visible to their members, their own token, and callers that may see all secret teams', async () => {
     const seer = await holder('discreet', 'seer', 'access-secret-teams');
     const token = server.as(await makeToken(server, `${pathOf(hidden)}/authentication-token`));
     const organization = server.as(await makeToken(server, '/api/v2/organizations/discreet/authentication-token'));
@@ -508,7 +508,7 @@ describe('secret teams', () => {
     }
   });
 
-  it('are not there for anybody else: not by id, not in lists and counts, not in relationships', async () => {
+  it('are hidden from other callers: by id, in lists and counts, and in relationships', async () => {
     const manager = await holder('discreet', 'blind-manager', 'manage-teams', 'manage-membership');
     for (const api of [outsider, manager]) {
       expectStatus(await api.get(pathOf(hidden)), 404);
@@ -529,7 +529,7 @@ describe('secret teams', () => {
     expect(own.body.included.map(({ id }: { id: string }) => id)).toEqual([hidden]);
   });
 
-  it('cannot be named in an invitation by who does not see them', async () => {
+  it('cannot be named in an invitation by callers that cannot see them', async () => {
     const manager = await holder('discreet', 'inviter', 'manage-membership');
     const into = { teams: { data: [{ type: 'teams', id: hidden }] } };
     const body = resource('organization-memberships', { email: 'guest@people.test' }, into);

@@ -38,7 +38,7 @@ import { renderUser } from '../users/users.document.js';
 
 const flag = z.boolean().optional();
 
-/** Rights to what is not built: a team is shown with them, and they allow nothing. */
+/** Rights of features that do not exist. Teams store and show these rights, but they permit nothing. */
 const STORED_ONLY_ACCESS: readonly (keyof OrganizationAccess)[] = [
   'delegatePolicyOverrides',
   'manageModules',
@@ -47,11 +47,11 @@ const STORED_ONLY_ACCESS: readonly (keyof OrganizationAccess)[] = [
   'manageRunTasks',
 ];
 
-/** Rights that the vendor has and that no document here shows. */
+/** Rights of the vendor that no document shows. */
 const UNSUPPORTED_ACCESS = {
   'manage-public-modules': unsupportedMember('a registry of modules is not built'),
-  'manage-public-providers': unsupportedMember('those who manage providers manage all of them'),
-  'manage-registry-artifact-tags': unsupportedMember('those who manage providers manage their tags'),
+  'manage-public-providers': unsupportedMember('the permission to manage providers covers all of them'),
+  'manage-registry-artifact-tags': unsupportedMember('the permission to manage providers covers their tags'),
   'manage-registry-artifact-version-tags': unsupportedMember('versions of providers have no tags'),
   'manage-registry-components': unsupportedMember('stacks are not built'),
 };
@@ -76,7 +76,7 @@ const settings = {
 export const createBody = resourceBody('teams', z.object({ name: z.string(), ...settings }));
 export const updateBody = resourceBody('teams', z.object({ name: z.string().optional(), ...settings }).default({}));
 
-/** A team may have a whole company in it. */
+/** Maximum number of members in one request: a team may contain a whole company. */
 const MAX_MEMBERS = 5_000;
 
 export const memberBodies = {
@@ -86,12 +86,12 @@ export const memberBodies = {
 
 type TeamAttributes = z.infer<typeof updateBody>['data']['attributes'];
 
-/** What a request changes, in our names. */
+/** Returns the changes of a request, with the names of the domain. */
 const toTeamChanges = (attributes: TeamAttributes): TeamChanges => {
   const { 'sso-team-id': ssoTeamId, 'organization-access': access, ...values } = attributes;
   return {
     ...fromAttributes(values),
-    // An empty id is none: so clients take it away.
+    // Clients send an empty text to remove the id.
     ...omitUndefined({
       ssoTeamId: ssoTeamId === '' ? null : ssoTeamId,
       organizationAccess: access && fromAttributes(access),
@@ -157,7 +157,7 @@ export class TeamsController {
     await this.bus.execute(new ChangeTeam(id, { type: 'DeleteTeam' }, actor));
   }
 
-  /** People are named by their usernames here, which stand where JSON:API has ids. */
+  /** The ids in the body are usernames. */
   @Post('teams/:id/relationships/users')
   @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   @HttpCode(204)
@@ -176,19 +176,19 @@ export class TeamsController {
   @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   @HttpCode(204)
   addMemberships(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
-    const named = parseNamedMembers(body, 'organization-memberships');
-    return this.bus.execute(new ChangeTeamMembers(id, 'AddTeamMembers', named, actor));
+    const references = parseNamedMembers(body, 'organization-memberships');
+    return this.bus.execute(new ChangeTeamMembers(id, 'AddTeamMembers', references, actor));
   }
 
   @Delete('teams/:id/relationships/organization-memberships')
   @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   @HttpCode(204)
   removeMemberships(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
-    const named = parseNamedMembers(body, 'organization-memberships');
-    return this.bus.execute(new ChangeTeamMembers(id, 'RemoveTeamMembers', named, actor));
+    const references = parseNamedMembers(body, 'organization-memberships');
+    return this.bus.execute(new ChangeTeamMembers(id, 'RemoveTeamMembers', references, actor));
   }
 
-  /** Members of the teams, both as people and as what they are in the organization: one more statement at the most. */
+  /** Returns the members of the teams as users and as memberships, with at most one more statement. */
   private async included(
     teams: readonly TeamDetailsRow[],
     includes: TeamIncludes,

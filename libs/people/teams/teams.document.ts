@@ -4,7 +4,7 @@ import { canChangeTeam } from '../team-access/team-permission.js';
 import type { TeamDetailsRow } from './teams.queries.js';
 
 export const renderTeam = (team: TeamDetailsRow, actor: Identity): Resource => {
-  // The owners team is what it is, whoever asks.
+  // Nobody can change the owners team.
   const changes = canChangeTeam(actor, 'manage-teams', team) && !team.isOwners;
   return {
     id: team.id,

@@ -50,7 +50,7 @@ export class CreateTeam extends Command<TeamDetailsRow> {
 type ExistingTeamCommand =
   { readonly type: 'UpdateTeam'; readonly data: { readonly changes: TeamChanges } } | { readonly type: 'DeleteTeam' };
 
-/** A command for one team; resolves to how it stands then, null when it is gone. */
+/** Changes or deletes a team. Returns the row, or null after a deletion. */
 export class ChangeTeam extends Command<TeamDetailsRow | null> {
   constructor(
     readonly id: string,
@@ -90,14 +90,14 @@ export class CreateTeamHandler implements ICommandHandler<CreateTeam> {
       .handle({
         decider: team,
         load: async () => {
-          const place = await loadParentOrganization(this.store.database, actor, 'manage-teams', organization);
+          const parent = await loadParentOrganization(this.store.database, actor, 'manage-teams', organization);
           if (changesOrganizationAccess(NO_ORGANIZATION_ACCESS, data))
-            requirePermission(actor, 'manage-organization-access', place);
-          return { ...newStream(id, team), place };
+            requirePermission(actor, 'manage-organization-access', parent);
+          return { ...newStream(id, team), parent };
         },
         command: () => ({ type: 'CreateTeam', data }) as const,
-        organization: ({ place }) => place.organization,
-        preconditions: ({ place }) => [expectVersion(place.organization, place.version)],
+        organization: ({ parent }) => parent.organization,
+        preconditions: ({ parent }) => [expectVersion(parent.organization, parent.version)],
         context: createEventContext(actor),
         read: () => [selectTeamById(id, actor)],
       })
@@ -106,15 +106,15 @@ export class CreateTeamHandler implements ICommandHandler<CreateTeam> {
   }
 }
 
-/** Loads a team, where the caller may do that with it. */
+/** Loads a team. Rejects callers without the permission. */
 const loadTeam = async <More extends object>(
   store: EventStore,
   { id, permission, actor }: { readonly id: string; readonly permission: Permission; readonly actor: Actor },
   more: Sql = sql.empty,
 ) => {
-  const found = await loadTeamForCommand<More>(store.database, actor, id, more);
-  requireTeamChange(actor, permission, found);
-  return { ...(await store.restore(id, team, found.snapshot)), found };
+  const row = await loadTeamForCommand<More>(store.database, actor, id, more);
+  requireTeamChange(actor, permission, row);
+  return { ...(await store.restore(id, team, row.snapshot)), row };
 };
 
 const TOKENS = sql`, ${selectOwnedTokens(sql.raw('t.id'))} as tokens`;
@@ -132,14 +132,14 @@ export class TeamsHandler implements ICommandHandler<ChangeTeam> {
       .handle({
         decider: team,
         load: async () => {
-          const its = await loadTeam(this.store, { id, permission: 'manage-teams', actor });
-          const { organizationAccess } = its.found;
+          const loaded = await loadTeam(this.store, { id, permission: 'manage-teams', actor });
+          const { organizationAccess } = loaded.row;
           if (changesOrganizationAccess(organizationAccess, changes))
-            requirePermission(actor, 'manage-organization-access', its.found);
-          return its;
+            requirePermission(actor, 'manage-organization-access', loaded.row);
+          return loaded;
         },
-        command: ({ found }) => ({ type: 'UpdateTeam', data: { changes, ofOwners: found.isOwners } }) as const,
-        organization: ({ found }) => found.organization,
+        command: ({ row }) => ({ type: 'UpdateTeam', data: { changes, ofOwners: row.isOwners } }) as const,
+        organization: ({ row }) => row.organization,
         context: createEventContext(actor),
         read: () => [selectTeamById(id, actor)],
       })
@@ -147,17 +147,17 @@ export class TeamsHandler implements ICommandHandler<ChangeTeam> {
     return getFirstRowOrNull<TeamDetailsRow>(rows);
   }
 
-  /** Its tokens go with it, in the same append: from then on they open nothing. */
+  /** Deletes the team and its tokens in one append. */
   private async remove(id: string, actor: Actor): Promise<null> {
     await this.store.handle({
       decider: team,
       load: async () => {
-        const asked = { id, permission: 'manage-teams', actor } as const;
-        const its = await loadTeam<{ tokens: OwnedToken[] }>(this.store, asked, TOKENS);
-        return { ...its, tokens: await prepareTokenDestruction(this.store, id, its.found.tokens) };
+        const request = { id, permission: 'manage-teams', actor } as const;
+        const loaded = await loadTeam<{ tokens: OwnedToken[] }>(this.store, request, TOKENS);
+        return { ...loaded, tokens: await prepareTokenDestruction(this.store, id, loaded.row.tokens) };
       },
-      command: ({ found }) => ({ type: 'DeleteTeam', data: { ofOwners: found.isOwners } }) as const,
-      organization: ({ found }) => found.organization,
+      command: ({ row }) => ({ type: 'DeleteTeam', data: { ofOwners: row.isOwners } }) as const,
+      organization: ({ row }) => row.organization,
       preconditions: ({ tokens }) => tokens.writes,
       context: createEventContext(actor),
       read: ({ tokens }) => tokens.statements,
@@ -167,7 +167,7 @@ export class TeamsHandler implements ICommandHandler<ChangeTeam> {
 }
 
 type LoadedTeam = LoadedStream<typeof team.initial> & {
-  readonly found: TeamForCommand & { readonly named: readonly ReferencedMember[] };
+  readonly row: TeamForCommand & { readonly named: readonly ReferencedMember[] };
 };
 
 @CommandHandler(ChangeTeamMembers)
@@ -179,34 +179,39 @@ export class ChangeTeamMembersHandler implements ICommandHandler<ChangeTeamMembe
     await this.store.handle({
       decider: team,
       load: async (): Promise<LoadedTeam> => {
-        const asked = { id, permission: 'manage-team-membership', actor } as const;
-        const its = await loadTeam<{ named: ReferencedMember[] }>(this.store, asked, selectReferencedMembers(named));
-        if (adds) refuseNonMembers(named, its.found.named);
-        return its;
+        const request = { id, permission: 'manage-team-membership', actor } as const;
+        const loaded = await loadTeam<{ named: ReferencedMember[] }>(
+          this.store,
+          request,
+          selectReferencedMembers(named),
+        );
+        if (adds) refuseNonMembers(named, loaded.row.named);
+        return loaded;
       },
-      command: ({ found: { named: members, owners } }) =>
+      command: ({ row: { named: members, owners } }) =>
         adds
           ? ({ type: 'AddTeamMembers', data: { members } } as const)
           : ({ type: 'RemoveTeamMembers', data: { members, owners } } as const),
-      organization: ({ found }) => found.organization,
-      preconditions: ({ found }) => (adds ? buildAddPreconditions(found) : []),
+      organization: ({ row }) => row.organization,
+      preconditions: ({ row }) => (adds ? buildAddPreconditions(row) : []),
       context: createEventContext(actor),
-      // The owners' stream decides who owns; this is for what their memberships could change beside it.
-      read: ({ found }) => (!adds && found.owners ? [raiseConflictWhen(isOwnerless(id))] : []),
+      // The stream of the owners team covers concurrent removals from the team. This check covers concurrent changes of
+      // memberships.
+      read: ({ row }) => (!adds && row.owners ? [raiseConflictWhen(isOwnerless(id))] : []),
     });
   }
 }
 
-/** Nobody is added while their membership, or the organization, is going. */
-const buildAddPreconditions = ({ organization, organizationVersion, named }: LoadedTeam['found']): StreamWrite[] => [
+/** Requires that the organization and the memberships do not change while members are added. */
+const buildAddPreconditions = ({ organization, organizationVersion, named }: LoadedTeam['row']): StreamWrite[] => [
   expectVersion(organization, organizationVersion),
   ...named.flatMap(({ membership, version }) =>
     membership !== null && version !== null ? [expectVersion(membership, version)] : [],
   ),
 ];
 
-const refuseNonMembers = ({ by, names }: MemberReferences, known: readonly ReferencedMember[]): void => {
-  const index = names.findIndex((name) => !known.some((member) => member.name === name));
+const refuseNonMembers = ({ by, names }: MemberReferences, members: readonly ReferencedMember[]): void => {
+  const index = names.findIndex((name) => !members.some((member) => member.name === name));
   if (index === -1) return;
   const what = by === 'users' ? 'User' : 'Organization membership';
   throw unprocessable(`${what} ${names[index]} is not a member of the organization`, `/data/${index}/id`);

@@ -20,18 +20,18 @@ export type TeamDetailsRow = TeamScope &
     readonly id: string;
     readonly organizationName: string;
     readonly organizationAccess: OrganizationAccess;
-    /** Ids of users. */
+    /** Ids of the members' users. */
     readonly members: readonly string[];
-    /** The same for documents: other ids stand for accounts that an invitation hides from the caller. */
+    /** Ids of the members for documents: accounts that an invitation hides from the caller have other ids. */
     readonly shownMembers: readonly string[];
     readonly memberships: readonly string[];
   };
 
-/** Whoever is in a team, or holds its token, has this at it. */
+/** Selects the grant `member` if the caller is in the team or uses its token. */
 const selectGrants = (actor: Identity): Sql =>
   sql`case when t.id = any (${actor.teams}::text[]) then '[{"on": "team", "level": "member"}]'::jsonb else '[]' end`;
 
-/** Columns of a row `t` of `teams` beside its organization `o`: what permissions are asked about. */
+/** Returns the columns of a TeamScope, for a row `t` of `teams` and its organization `o`. */
 export const selectTeamScopeColumns = (actor: Identity): Sql => sql`t.organization, t.visibility,
   t.allow_member_token_management as "allowMemberTokenManagement", o.owners_team = t.id as "isOwners",
   ${selectGrants(actor)} as grants`;
@@ -51,21 +51,24 @@ const selectColumns = (actor: Identity): Sql => sql`t.id, ${selectTeamScopeColum
 
 const FROM = sql.raw('from teams t join organizations o on o.id = t.organization');
 
-/** The same as one expression, a TeamScope or null, for rows that hold no more of a team than its id. */
+/** Returns an expression for a TeamScope as jsonb, or null, for rows that contain only the team's id. */
 export const selectTeamScope = (actor: Identity, team: Sql): Sql => sql`
   (select to_jsonb(place) from (select ${selectTeamScopeColumns(actor)} ${FROM} where t.id = ${team}) place)`;
 
 const organizationAllows = (actor: Identity, permission: Permission): Sql =>
   sql`t.organization in (select id from organizations where ${isPermittedByRole(actor, permission)})`;
 
-/** A condition on a row `t` of `teams`: whether the caller sees it; what canReadTeam says of one that has been read. */
+/**
+ * Returns a condition on a row `t` of `teams`: the caller sees the team. `canReadTeam` is the same rule for a loaded
+ * team.
+ */
 export const isVisibleTeam = (actor: Identity): Sql => sql`(${organizationAllows(actor, 'read-teams')}
   and (t.visibility <> 'secret' or t.id = any (${actor.teams}::text[])
        or ${organizationAllows(actor, 'read-secret-teams')}))`;
 
 /**
- * Whether somebody, a jsonb of an event or a view, is a team of this organization that the caller may not see. Of a team
- * that has been deleted nothing says any more whether it was secret: callers see it if they see every secret team.
+ * Returns a condition: `somebody`, a jsonb of an event or a view, is a team of this organization that the caller may
+ * not see. A deleted team counts as secret, because its visibility is no longer known.
  */
 export const isHiddenTeam = (actor: Identity, somebody: Sql, organization: Sql): Sql => sql`
   coalesce(${somebody} ->> 'type' = 'teams' and not exists (
@@ -74,23 +77,25 @@ export const isHiddenTeam = (actor: Identity, somebody: Sql, organization: Sql):
      cross join lateral (select named.id, named.organization, coalesce(teams.visibility, 'secret') as visibility) t
      where ${isVisibleTeam(actor)}), false)`;
 
-/** Somebody as the caller may see them: a team that the caller may not see has its id, but null as its name. */
+/** Returns `somebody` as the caller may see them: the name of a hidden team is null. */
 export const selectVisiblePrincipal = (actor: Identity, somebody: Sql, organization: Sql): Sql => sql`
   case when ${isHiddenTeam(actor, somebody, organization)} then ${somebody} || '{"name": null}' else ${somebody} end`;
 
-/** Members of a team who have accepted their membership; those of old logs have none and are members all the same. */
+/** Selects the active members of a team. Members without a membership, as in old logs, count as active. */
 const activeMembers = (team: Sql, organization: Sql): Sql => sql`select m.user_id from team_members m
   where m.team = ${team} and not exists (
     select 1 from organization_memberships ou
      where ou.user_id = m.user_id and ou.organization = ${organization} and ou.status <> 'active')`;
 
-/** An expression that gives who owns the organization by this team as jsonb, or null where it is not the owners team. */
+/**
+ * Returns an expression for the ids of the organization's active owners as jsonb; null if this is not the owners team.
+ */
 export const selectOwners = (team: Sql): Sql => sql`
   (select jsonb_agg(owner.user_id) from organizations oo
      cross join lateral (${activeMembers(sql.raw('oo.owners_team'), sql.raw('oo.id'))}) owner (user_id)
     where oo.owners_team = ${team})`;
 
-/** Whether the organization of that owners team has been left without anybody who owns it. */
+/** Returns a condition: this is an owners team without an active member. */
 export const isOwnerless = (team: string): Sql => sql`
   exists (select 1 from organizations oo where oo.owners_team = ${team}
              and not exists (${activeMembers(sql.raw('oo.owners_team'), sql.raw('oo.id'))}))`;
@@ -98,7 +103,7 @@ export const isOwnerless = (team: string): Sql => sql`
 export const selectTeamById = (id: string, actor: Identity): Sql =>
   sql`select ${selectColumns(actor)} ${FROM} where t.id = ${id}`;
 
-/** The team, where the caller sees it. */
+/** Returns the team. Throws `not-found` if the caller cannot see it. */
 export const findTeam = async (database: Database, actor: Actor, id: string): Promise<TeamDetailsRow> => {
   const row = await database.row<TeamDetailsRow>(sql`${selectTeamById(id, actor)} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
@@ -106,7 +111,7 @@ export const findTeam = async (database: Database, actor: Actor, id: string): Pr
   return row;
 };
 
-/** Those of the teams that the caller sees. */
+/** Selects the teams with these ids that the caller sees. */
 export const selectVisibleTeams = (ids: Sql, actor: Identity): Sql =>
   sql`select ${selectColumns(actor)} ${FROM} where t.id = any (${ids}) and ${isVisibleTeam(actor)} order by t.name, t.id`;
 
@@ -133,17 +138,17 @@ export const listTeams = (
   return listInOrganization(database, actor, { ...list, order: sql.raw('name') }, page);
 };
 
-/** What a decision needs to know besides the stream's own state. */
+/** Data that a decision needs besides the state of the stream. */
 export type TeamForCommand = TeamScope & {
   readonly id: string;
   readonly organizationAccess: OrganizationAccess;
   readonly organizationVersion: number;
-  /** Who owns the organization by it; null where it gives no ownership. */
+  /** Ids of the organization's active owners if this is the owners team, otherwise null. */
   readonly owners: readonly string[] | null;
   readonly snapshot: StreamSnapshot;
 };
 
-/** `more` are columns that only some commands need. */
+/** Loads a team for a command. `more`: columns that only some commands need. */
 export const loadTeamForCommand = async <More extends object>(
   database: Database,
   actor: Actor,
@@ -160,22 +165,22 @@ export const loadTeamForCommand = async <More extends object>(
   return row;
 };
 
-/** Members are named by their usernames, by the addresses that they were invited by, or by their memberships. */
+/** References to members: usernames, addresses of invitations, or ids of memberships. */
 export type MemberReferences = { readonly by: 'users' | 'organization-memberships'; readonly names: readonly string[] };
 
 export type ReferencedMember = TeamMember & {
   readonly name: string;
-  /** Null for who is a member by a team only, as in logs from before there were memberships. */
+  /** Null for users that are in a team but have no membership, as in old logs. */
   readonly membership: string | null;
   readonly version: number | null;
 };
 
-/** Those of the named who belong to the organization of team `t`, invited or active. */
+/** Returns a column `named`: the referenced users that belong to the organization of team `t`, invited or active. */
 export const selectReferencedMembers = ({ by, names }: MemberReferences): Sql => {
   const membership = sql.raw(`left join organization_memberships ou
        on ou.user_id = u.id and ou.organization = t.organization
      left join event_store.streams sou on sou.stream = ou.id`);
-  const isNamed =
+  const isReferenced =
     by === 'users'
       ? sql`(u.username = any (${names}::text[]) and ou.status is distinct from 'invited'
               or u.id in (select i.user_id from organization_memberships i
@@ -183,15 +188,15 @@ export const selectReferencedMembers = ({ by, names }: MemberReferences): Sql =>
                              and i.email = any (${names}::text[])) and ou.status = 'invited')`
       : sql`u.id in (select user_id from organization_memberships where id = any (${names}::text[])) 
             and ou.id = any (${names}::text[])`;
-  const shown = `case when ou.status = 'invited' then coalesce(ou.email, u.username) else u.username end`;
-  const name = sql.raw(by === 'users' ? shown : 'ou.id');
-  // In the order of the request, so that a refusal names the first member that is wrong.
+  const visibleName = `case when ou.status = 'invited' then coalesce(ou.email, u.username) else u.username end`;
+  const name = sql.raw(by === 'users' ? visibleName : 'ou.id');
+  // In the order of the request, so that a refusal names the first invalid member.
   return sql`, coalesce((
     select jsonb_agg(jsonb_build_object('name', ${name}, 'user', u.id, 'username', u.username,
                                         'invitation', ${selectInvitation('ou')}, 'membership', ou.id, 'version', sou.version)
                      order by array_position(${names}::text[], ${name}::text))
       from users u ${membership}
-     where ${isNamed}
+     where ${isReferenced}
        and (ou.id is not null or exists (select 1 from team_members x join teams y on y.id = x.team
                                           where x.user_id = u.id and y.organization = t.organization))), '[]') as named`;
 };

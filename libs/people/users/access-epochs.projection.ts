@@ -10,17 +10,18 @@ const raiseOfMember = (user: string, organization: string | null): Sql =>
   sql`select access.raise_epoch_of_member(${user}, ${organization})`;
 
 /**
- * Raises the epoch of each subject whose access or name an event changes (ADR 32). A destroyed token raises none, because its
- * hash is deleted (access-epochs.queries.ts).
+ * Raises the access epoch of each subject whose access or name an event changes (ADR 32). A destroyed token needs no
+ * new epoch, because its hash is deleted (access-epochs.queries.ts).
  *
- * No tables: the counts only grow. Listed before the projection that deletes memberships, which it reads.
+ * `tables` is empty, because epochs only grow. This projection runs before the projection that deletes memberships,
+ * because it reads them.
  */
 export const accessEpochs: Projection<AccessChangeEvent> = {
   name: 'access_epochs',
   tables: [],
   on: {
     UserCreated: null,
-    // The name stands in the trail and on locks.
+    // The audit trail and locks show the username.
     UserUpdated: ({ changes: { username } }, { stream }) =>
       username === undefined ? null : raiseEpoch(sql`${stream}`),
     UserForgotten: (_, { stream }) => raiseEpoch(sql`${stream}`),
@@ -28,7 +29,7 @@ export const accessEpochs: Projection<AccessChangeEvent> = {
     MembershipAccepted: ({ user }) => raiseEpoch(sql`${user}`),
     MembershipRemoved: ({ user }, { organization }) => raiseOfMember(user, organization),
     TeamCreated: null,
-    // The name is that of callers with a token of the team.
+    // Callers with a token of the team show its name.
     TeamUpdated: ({ changes: { organizationAccess, name } }, { stream }) =>
       organizationAccess === undefined && name === undefined ? null : raiseEpoch(sql`${stream}`),
     TeamDeleted: (_, { stream }) => raiseEpoch(sql`${stream}`),

@@ -9,7 +9,7 @@ describe('an avatar', () => {
     expect(renderAvatar(ID)).not.toBe(renderAvatar('user-4nZ8aBcDeFgHiJkM'));
   });
 
-  it('is a small picture that is symmetrical', () => {
+  it('is small and symmetrical', () => {
     const svg = renderAvatar(ID) ?? '';
     expect(svg.length).toBeLessThan(2_000);
     const squares = [...svg.matchAll(/M(\d+) (\d+)h/g)].map(([, x, y]) => ({ x: Number(x), y: Number(y) }));
@@ -18,7 +18,7 @@ describe('an avatar', () => {
   });
 
   it.each(['', 'user-', 'user-short', 'ws-4nZ8aBcDeFgHiJkL', `${ID}.svg`, '<svg>'])(
-    'does not exist for a text that is no id of an account, such as %j',
+    'is null for a text that is not the id of an account, such as %j',
     (text) => expect(renderAvatar(text)).toBeNull(),
   );
 });

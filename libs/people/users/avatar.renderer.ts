@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Ids of users, and of the teams, organizations and agent pools that a token shows as a service account. */
+/** Ids of accounts: users, and the teams, organizations, agent pools and runs that are shown as service accounts. */
 const WELL_FORMED = /^(?:user|team|org|apool|run)-[A-Za-z0-9]{16}$/;
 
 const CELLS = 5;
@@ -8,8 +8,9 @@ const CELL = 16;
 const EDGE = CELL / 2;
 
 /**
- * Returns the avatar of an account as SVG, or null for a text that is no id of one. The picture follows from the id alone:
- * a pattern of squares, mirrored, in one color. An id that exists nowhere has an avatar too, so that it reveals nothing.
+ * Returns the avatar of an account as SVG, or null if the text is not the id of an account. The picture depends on the
+ * id alone: a mirrored pattern of squares in one color. Unknown ids have an avatar too, so that it does not reveal
+ * which accounts exist.
  */
 export const renderAvatar = (id: string): string | null => {
   if (!WELL_FORMED.test(id)) return null;
@@ -30,5 +31,5 @@ export const renderAvatar = (id: string): string | null => {
 const renderSquare = (column: number, row: number): string =>
   `M${EDGE + column * CELL} ${EDGE + row * CELL}h${CELL}v${CELL}h-${CELL}z`;
 
-/** Returns where the avatar of an account is, relative to the server's address as all links of documents are. */
+/** Returns the path of an account's avatar, relative to the server like all links in documents. */
 export const buildAvatarPath = (id: string): string => `/api/v2/users/${id}/avatar`;

@@ -4,7 +4,7 @@ import { Public } from '#access';
 import { notFound } from '#kernel';
 import { renderAvatar } from './avatar.renderer.js';
 
-/** An avatar never changes, and pages of other origins show it. */
+/** An avatar never changes, and other origins may show it. */
 const HEADERS = {
   'content-type': 'image/svg+xml',
   'cache-control': 'public, max-age=604800, immutable',
@@ -13,7 +13,9 @@ const HEADERS = {
 
 @Controller('api/v2')
 export class AvatarsController {
-  /** Public, because browsers send no token for pictures. It reveals nothing: any id has an avatar (avatar.ts). */
+  /**
+   * Public, because browsers send no token for images. It reveals nothing: every id has an avatar (avatar.renderer.ts).
+   */
   @Get('users/:id/avatar')
   @Public()
   show(@Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply): string {

@@ -13,30 +13,33 @@ const update = (changes: UserChanges, confirmsEmail = true): UserCommand => ({
 const updated = (changes: UserChanges): UserEvent => ({ type: 'UserUpdated', data: { changes } });
 
 describe('a user', () => {
-  it('is born once', () => {
+  it('is created once', () => {
     given().when({ type: 'CreateUser', data }).yields(created);
     given(created).when({ type: 'CreateUser', data }).refuses('conflict', 'User exists already');
   });
 
-  it.each(['admin', 'ROOT', 'system', 'team-owners', 'run-4nZ8x', 'apool-1'])('is not created as %s', (username) => {
-    given()
-      .when({ type: 'CreateUser', data: { ...data, username } })
-      .refuses('unprocessable', /^Username (?:is reserved|must not look like an id)/);
-  });
+  it.each(['admin', 'ROOT', 'system', 'team-owners', 'run-4nZ8x', 'apool-1'])(
+    'is not created with the name %s',
+    (username) => {
+      given()
+        .when({ type: 'CreateUser', data: { ...data, username } })
+        .refuses('unprocessable', /^Username (?:is reserved|must not look like an id)/);
+    },
+  );
 
-  it('is created as admin if it administers the site, as the first administrator is', () => {
+  it('may have the name admin if it is a site administrator', () => {
     const admin = { ...data, username: 'admin', siteAdmin: true };
     given().when({ type: 'CreateUser', data: admin }).yields({ type: 'UserCreated', data: admin });
   });
 
-  it('keeps a name that is refused only for new users', () => {
+  it('keeps an existing name that new users may not choose', () => {
     const old: UserEvent = { type: 'UserCreated', data: { ...data, username: 'user-old' } };
     given(old)
       .when(update({ username: 'user-old', email: 'old@people.test' }))
       .yields(updated({ email: 'old@people.test' }));
   });
 
-  it('changes what differs', () => {
+  it('records only changed attributes', () => {
     given(created)
       .when(update({ username: 'ada', email: 'ada@people.test' }))
       .yields(updated({ email: 'ada@people.test' }));
@@ -51,28 +54,28 @@ describe('a user', () => {
 
   describe('with an address', () => {
     const present = 'ada@people.test';
-    const wanted = 'countess@people.test';
+    const requestedEmail = 'countess@people.test';
     const own = (changes: UserChanges): UserCommand => update(changes, false);
     const ada = [created, updated({ email: present })];
-    const waiting = [...ada, updated({ unconfirmedEmail: wanted })];
+    const waiting = [...ada, updated({ unconfirmedEmail: requestedEmail })];
 
     it.each([
-      [{ email: wanted }],
-      [{ unconfirmedEmail: wanted }],
-      [{ email: present, unconfirmedEmail: wanted }],
-      [{ email: wanted, unconfirmedEmail: null }],
-      [{ email: wanted, unconfirmedEmail: 'other@people.test' }],
-    ])('keeps it, and has a new one unconfirmed, after %j of their own', (changes) => {
+      [{ email: requestedEmail }],
+      [{ unconfirmedEmail: requestedEmail }],
+      [{ email: present, unconfirmedEmail: requestedEmail }],
+      [{ email: requestedEmail, unconfirmedEmail: null }],
+      [{ email: requestedEmail, unconfirmedEmail: 'other@people.test' }],
+    ])('keeps it and stores the new one as unconfirmed if the user requests %j', (changes) => {
       given(...ada)
         .when(own(changes))
-        .yields(updated({ unconfirmedEmail: wanted }));
+        .yields(updated({ unconfirmedEmail: requestedEmail }));
       given(...waiting)
         .when(own(changes))
         .yields();
     });
 
     it.each([[{ email: present }], [{ unconfirmedEmail: present }], [{ unconfirmedEmail: null }]])(
-      'has none unconfirmed after %j',
+      'clears the unconfirmed address after %j',
       (changes) => {
         for (const confirmsEmail of [true, false]) {
           given(...waiting)
@@ -85,24 +88,24 @@ describe('a user', () => {
       },
     );
 
-    it('gets the address that is confirmed, and has none unconfirmed then', () => {
-      for (const email of [wanted, 'other@people.test']) {
+    it('gets a confirmed address and clears the unconfirmed one', () => {
+      for (const email of [requestedEmail, 'other@people.test']) {
         given(...waiting)
           .when(update({ email }))
           .yields(updated({ email, unconfirmedEmail: null }));
       }
       given(...ada)
-        .when(update({ unconfirmedEmail: wanted }))
-        .yields(updated({ unconfirmedEmail: wanted }));
+        .when(update({ unconfirmedEmail: requestedEmail }))
+        .yields(updated({ unconfirmedEmail: requestedEmail }));
     });
 
-    it('keeps the unconfirmed one when something else changes', () =>
+    it('keeps the unconfirmed address if something else changes', () =>
       given(...waiting)
         .when(own({ username: 'countess' }))
         .yields(updated({ username: 'countess' })));
   });
 
-  it('is forgotten, for good', () => {
+  it('is forgotten permanently', () => {
     const forget: UserCommand = { type: 'ForgetUser', data: { owned: [], isLastAdmin: false } };
     const forgotten: UserEvent = { type: 'UserForgotten', data: {} };
     given(created).when(forget).yields(forgotten);
@@ -115,7 +118,7 @@ describe('a user', () => {
     expect(given(created, forgotten).state).toEqual({ status: 'forgotten' });
   });
 
-  it('is not forgotten while nobody else could take their place', () => {
+  it('is not forgotten as the last owner of an organization or the last site administrator', () => {
     const forget = (owned: readonly string[], isLastAdmin: boolean): UserCommand => ({
       type: 'ForgetUser',
       data: { owned, isLastAdmin },
@@ -126,7 +129,7 @@ describe('a user', () => {
     given(created).when(forget([], true)).refuses('unprocessable', 'The last administrator of the site');
   });
 
-  it('must be there to change', () =>
+  it('refuses changes before its creation', () =>
     given()
       .when(update({ username: 'bob' }))
       .refuses('not-found', 'Not found'));
@@ -146,14 +149,14 @@ describe('a user', () => {
     [{ email: `${'x'.repeat(250)}@test` }, 'Email is invalid'],
     [{ unconfirmedEmail: '' }, "Email can't be blank"],
     [{ unconfirmedEmail: 'nobody' }, 'Email is invalid'],
-  ])('does not become %j', (changes, detail) => {
+  ])('refuses the change %j', (changes, detail) => {
     for (const confirmsEmail of [true, false]) {
       given(created).when(update(changes, confirmsEmail)).refuses('unprocessable', detail);
     }
   });
 });
 
-describe('a name made of an address', () => {
+describe('the username derived from an address', () => {
   it.each([
     ['ada@people.test', 'ada'],
     ['ada.lovelace+iac@people.test', 'ada-lovelace-iac'],
@@ -164,5 +167,5 @@ describe('a name made of an address', () => {
     ['admin@people.test', 'admin_'],
     ['team-lead@people.test', 'team_lead'],
     [`${'x'.repeat(64)}@people.test`, 'x'.repeat(32)],
-  ])('%s: %s', (email, username) => expect(deriveUsername(email)).toBe(username));
+  ])('of %s is %s', (email, username) => expect(deriveUsername(email)).toBe(username));
 });

@@ -13,15 +13,15 @@ import {
 
 type UserCreation = { username: string; email: string | null; siteAdmin: boolean };
 
-/** An address that has been forgotten is read as null; nobody asks for that. */
+/** `email` is null only in events of a forgotten person. No request sets it to null. */
 export type UserChanges = Partial<{
   readonly username: string;
   readonly email: string | null;
-  /** The address that the person asked for. Invitations do not go by it until it is confirmed. */
+  /** Address that the person requested. Invitations ignore it until it is confirmed. */
   readonly unconfirmedEmail: string | null;
 }>;
 
-/** With it goes the key to their texts: no event tells any more what they were called (ADR 25). */
+/** Deletes the encryption key of the person's data, so that no event shows their name any more (ADR 25). */
 export type UserForgotten = Message<'UserForgotten', Record<never, never>>;
 
 export type UserEvent =
@@ -31,7 +31,10 @@ export type UserCommand =
   | Message<'CreateUser', UserCreation>
   /** `confirmsEmail`: a new `email` replaces the present one at once. Otherwise it stays unconfirmed. */
   | Message<'UpdateUser', { changes: UserChanges; confirmsEmail: boolean }>
-  /** `owned`: names of organizations that they alone own; `isLastAdmin`: of the site. */
+  /**
+   * `owned`: names of the organizations whose only owner is the user. `isLastAdmin`: the last administrator of the
+   * site.
+   */
   | Message<'ForgetUser', { owned: readonly string[]; isLastAdmin: boolean }>;
 
 type UserState =
@@ -45,7 +48,7 @@ type UserState =
 
 const USERNAME_RULE = { ...PATH_NAME_RULE, attribute: 'username', most: 64 };
 
-/** Names that readers take for the installation itself, or for its operators. */
+/** Names that could be mistaken for the installation or its operators. */
 const RESERVED: ReadonlySet<string> = new Set([
   'admin',
   'administrator',
@@ -56,7 +59,7 @@ const RESERVED: ReadonlySet<string> = new Set([
   'system',
 ]);
 
-/** Prefixes of ids: a username that begins like an id is taken for one in trails, locks and logs. */
+/** Prefixes of ids. In audit trails, locks and logs, a username with such a prefix could be mistaken for an id. */
 const ID_PREFIXES = [
   'agent',
   'apool',
@@ -93,7 +96,7 @@ const LIKE_AN_ID = new RegExp(`^(?:${ID_PREFIXES.join('|')})-`, 'i');
 
 const isReserved = (username: string): boolean => RESERVED.has(username.toLowerCase());
 
-/** Refuses names that could be taken for something else; users that have one keep it. */
+/** Refuses names that could be mistaken for something else. Existing users keep such names. */
 const checkMisleading = (username: string): void => {
   if (isReserved(username)) {
     throw unprocessable(`Username is reserved: choose another one than ${username}`, 'username');
@@ -106,13 +109,13 @@ const checkMisleading = (username: string): void => {
   }
 };
 
-/** Whether mail arrives is known only to who sends some; this tells an address from what is none at all. */
+/** Refuses texts that are not an address. Does not check whether mail arrives. */
 export const checkEmail = (email: string, attribute: 'email' | 'unconfirmed-email' = 'email'): void => {
   if (email === '') throw unprocessable("Email can't be blank", attribute);
   if (email.length > 254 || !/^[^\s@]+@[^\s@]+$/.test(email)) throw unprocessable('Email is invalid', attribute);
 };
 
-/** Returns a username for someone known by an address only: its local part, as far as usernames allow it. */
+/** Returns a username for a person known only by address: the local part, reduced to the characters of usernames. */
 export const deriveUsername = (email: string): string => {
   const local = email.slice(0, email.lastIndexOf('@'));
   const name = local.replaceAll(/[^A-Za-z0-9_-]+/g, '-').replaceAll(/^-+|-+$/g, '');
@@ -121,7 +124,7 @@ export const deriveUsername = (email: string): string => {
   return LIKE_AN_ID.test(short) ? short.replace('-', '_') : short;
 };
 
-/** Returns another username for the same person, when the first one is taken; `suffix` is random. */
+/** Returns an alternative username for a person if the first one is taken. `suffix` is random. */
 export const deriveOtherUsername = (username: string, suffix: string): string => `${username}_${suffix}`;
 
 const checkUsername = (username: string): void => {
@@ -130,8 +133,8 @@ const checkUsername = (username: string): void => {
 };
 
 /**
- * Returns the changes with the addresses that result from them. A new `email` wins over `unconfirmedEmail`, because clients
- * send whole documents back; the present address clears the unconfirmed one.
+ * Returns the changes with the resulting addresses. A new `email` wins over `unconfirmedEmail`, because clients send
+ * whole documents back. The present address clears the unconfirmed one.
  */
 const resolveAddresses = (
   { email, unconfirmedEmail, ...others }: UserChanges,
@@ -142,8 +145,8 @@ const resolveAddresses = (
     return { ...others, ...(confirmsEmail ? { email, unconfirmedEmail: null } : { unconfirmedEmail: email }) };
   }
   if (email === undefined && unconfirmedEmail === undefined) return others;
-  const wanted = unconfirmedEmail ?? null;
-  return { ...others, unconfirmedEmail: wanted === present ? null : wanted };
+  const requestedEmail = unconfirmedEmail ?? null;
+  return { ...others, unconfirmedEmail: requestedEmail === present ? null : requestedEmail };
 };
 
 export const user: Decider<UserState, UserCommand, UserEvent> = {
@@ -152,7 +155,7 @@ export const user: Decider<UserState, UserCommand, UserEvent> = {
   decide: {
     CreateUser: ({ username, email, siteAdmin }, state) => {
       if (state.status !== 'absent') throw conflict('User exists already');
-      // The operator makes administrators, the first one under the name `admin`.
+      // Operators create administrators, the first one with the name `admin`.
       if (!siteAdmin || !isReserved(username)) checkMisleading(username);
       return [{ type: 'UserCreated', data: { username, email, siteAdmin } }];
     },

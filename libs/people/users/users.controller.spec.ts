@@ -27,7 +27,7 @@ const details = async (token: string) =>
   expectStatus(await server.as(token).get('/api/v2/account/details'), 200).body.data as Record<string, any>;
 
 describe('account details', () => {
-  it('tell the administrator of the site who they are', async () => {
+  it('identify the site administrator', async () => {
     expect(await details(server.adminToken)).toMatchObject({
       id: expect.stringMatching(/^user-\w{16}$/),
       type: 'users',
@@ -43,7 +43,7 @@ describe('account details', () => {
     });
   });
 
-  it('show a picture that anybody may fetch and cache, and that does not reveal whether the account exists', async () => {
+  it('link to a picture that anybody may fetch and cache, and that does not reveal whether the account exists', async () => {
     const { attributes } = await details(server.adminToken);
     const picture = expectStatus(await server.as(null).get(attributes['avatar-url']), 200);
     expect(picture.text).toMatch(/^<svg /);
@@ -54,7 +54,7 @@ describe('account details', () => {
     expect(none.headers.get('cache-control')).toBe('no-store');
   });
 
-  it('tell anybody else, too', async () => {
+  it('identify any other user', async () => {
     const { store, runtime } = server;
     const { id } = await ensureUser(store, runtime.ids, 'ada', false);
     expect(await details(await issueUserToken(store, runtime.ids, id, 'for a test'))).toMatchObject({
@@ -68,7 +68,7 @@ describe('account details', () => {
     ['team', () => `/api/v2/teams/${acme.ownersTeam}/authentication-token`, () => acme.ownersTeam, 'owners'],
     ['organization', () => '/api/v2/organizations/acme/authentication-token', () => acme.id, 'acme'],
     ['audit', () => '/api/v2/organizations/acme/authentication-token?token=audit-trails', () => acme.id, 'acme'],
-  ])('show a %s token as a service account, which founds no organizations', async (_, path, id, username) => {
+  ])('show a %s token as a service account that cannot create organizations', async (_, path, id, username) => {
     expect(await details(await makeToken(server, path()))).toMatchObject({
       id: id(),
       type: 'users',
@@ -81,7 +81,7 @@ describe('account details', () => {
     });
   });
 
-  it('tell an organization’s token its new name as soon as it is renamed', async () => {
+  it('show an organization’s token its new name right after a renaming', async () => {
     await makeOrganization(server, 'before');
     const token = await makeToken(server, '/api/v2/organizations/before/authentication-token');
     expect((await details(token))['attributes'].username).toBe('before');
@@ -89,7 +89,7 @@ describe('account details', () => {
     expect((await details(token))['attributes'].username).toBe('after');
   });
 
-  it('tell nobody else anything', async () => {
+  it('return 401 without a valid token', async () => {
     for (const caller of [server.as(null), server.as('nobodys.atlasv1.token')]) {
       const { body } = expectStatus(await caller.get('/api/v2/account/details'), 401);
       expect(body).not.toHaveProperty('data');
@@ -100,7 +100,7 @@ describe('account details', () => {
 describe('an account', () => {
   const UPDATE = '/api/v2/account/update';
 
-  it.each([UPDATE, '/api/v2/account/details'])('is changed by its owner at %s', async (path) => {
+  it.each([UPDATE, '/api/v2/account/details'])('is changed by its user at %s', async (path) => {
     const name = path.replaceAll(/.*\//g, '');
     const member = await makeMember(server, 'acme', name);
     const attributes = { username: `${name}-2`, email: member.email };
@@ -119,16 +119,16 @@ describe('an account', () => {
   it.each(['email', 'unconfirmed-email'])('keeps its address until a new %s is confirmed', async (attribute) => {
     const { store, runtime } = server;
     const member = await makeMember(server, 'acme', `wanderer-${attribute}`);
-    const wanted = `new-${attribute}@people.test`;
-    const addresses = { email: member.email, 'unconfirmed-email': wanted };
-    const { body } = expectStatus(await member.patch(UPDATE, resource('users', { [attribute]: wanted })), 200);
+    const requestedEmail = `new-${attribute}@people.test`;
+    const addresses = { email: member.email, 'unconfirmed-email': requestedEmail };
+    const { body } = expectStatus(await member.patch(UPDATE, resource('users', { [attribute]: requestedEmail })), 200);
     expect(body.data.attributes).toMatchObject(addresses);
     expect((await details(member.token))['attributes']).toMatchObject(addresses);
     const length = await logLength(store);
     expectStatus(await member.patch(UPDATE, resource('users', { ...body.data.attributes })), 200);
     expect(await logLength(store)).toBe(length);
-    await setEmail(store, runtime.ids, member.id, wanted);
-    const confirmed = { email: wanted, 'unconfirmed-email': null };
+    await setEmail(store, runtime.ids, member.id, requestedEmail);
+    const confirmed = { email: requestedEmail, 'unconfirmed-email': null };
     expect((await details(member.token))['attributes']).toMatchObject(confirmed);
   });
 
@@ -139,14 +139,14 @@ describe('an account', () => {
     expect(body.data.attributes).toMatchObject({ email: member.email, 'unconfirmed-email': null });
   });
 
-  it('does not get invitations to its unconfirmed address, and does not learn whether another account has that address', async () => {
+  it('gets no invitations to its unconfirmed address, and does not reveal whether another account has that address', async () => {
     const member = await makeMember(server, 'acme', 'grabber');
     const victim = await makeMember(server, 'acme', 'victim');
     await makeOrganization(server, 'inviting');
-    for (const wanted of ['nobody-yet@people.test', victim.email]) {
-      const { body } = expectStatus(await member.patch(UPDATE, resource('users', { email: wanted })), 200);
-      expect(body.data.attributes).toMatchObject({ email: member.email, 'unconfirmed-email': wanted });
-      const invitation = resource('organization-memberships', { email: wanted });
+    for (const requestedEmail of ['nobody-yet@people.test', victim.email]) {
+      const { body } = expectStatus(await member.patch(UPDATE, resource('users', { email: requestedEmail })), 200);
+      expect(body.data.attributes).toMatchObject({ email: member.email, 'unconfirmed-email': requestedEmail });
+      const invitation = resource('organization-memberships', { email: requestedEmail });
       expectStatus(await server.post('/api/v2/organizations/inviting/organization-memberships', invitation), 201);
     }
     const own = expectStatus(await member.get('/api/v2/organization-memberships'), 200).body.data;
@@ -174,11 +174,11 @@ describe('an account', () => {
       'unconfirmed-email': null,
       permissions: { 'can-change-email': true },
     });
-    const taken = expectStatus(await server.patch(UPDATE, move(member.email.toUpperCase())), 422);
-    expect(taken.body.errors[0].detail).toBe('Email has already been taken');
+    const refused = expectStatus(await server.patch(UPDATE, move(member.email.toUpperCase())), 422);
+    expect(refused.body.errors[0].detail).toBe('Email has already been taken');
   });
 
-  it('gives its new name to what is done under it', async () => {
+  it('uses its new username in later actions', async () => {
     const member = await makeMember(server, 'acme', 'renamed');
     expectStatus(await member.patch(UPDATE, resource('users', { username: 'newly-named' })), 200);
     const { body } = await member.post(
@@ -197,7 +197,7 @@ describe('an account', () => {
     [{ email: null }, "Email can't be blank", 'email'],
     [{ email: 'nowhere' }, 'Email is invalid', 'email'],
     [{ 'unconfirmed-email': 'nobody' }, 'Email is invalid', 'unconfirmed-email'],
-  ])('does not become %j', async (attributes, detail, attribute) => {
+  ])('refuses the change %j', async (attributes, detail, attribute) => {
     await ensureUser(server.store, server.runtime.ids, 'renamed-once', false);
     const member = await makeMember(server, 'acme', `wishful-${JSON.stringify(attributes).length}`);
     const { body } = expectStatus(await member.patch(UPDATE, resource('users', attributes)), 422);
@@ -206,7 +206,7 @@ describe('an account', () => {
     ]);
   });
 
-  it('is no business of tokens that are nobody’s, and has no password', async () => {
+  it('is not available to team and organization tokens, and has no password', async () => {
     const tokens = [
       await makeOrganizationToken(server, 'acme'),
       await makeToken(server, `/api/v2/teams/${acme.ownersTeam}/authentication-token`),
@@ -220,7 +220,7 @@ describe('an account', () => {
 });
 
 describe('a user', () => {
-  it('is seen by themselves, by who is in an organization with them, and by who runs the site', async () => {
+  it('is visible to themselves, to members of the same organizations, and to site administrators', async () => {
     const ada = await makeMember(server, 'acme', 'ada-l');
     const bob = await makeMember(server, 'acme', 'bob-l', [await makeTeam(server, 'acme', 'lookers')]);
     await makeOrganization(server, 'apart');
@@ -241,7 +241,7 @@ describe('a user', () => {
 });
 
 describe('the first administrator', () => {
-  it('is who they are, whatever they and others call themselves', async () => {
+  it('keeps their identity after a renaming, and no other user can take the name admin', async () => {
     const { store, runtime } = server;
     const { id } = await details(server.adminToken);
     expectStatus(await server.patch('/api/v2/account/update', resource('users', { username: 'site-root' })), 200);
@@ -254,13 +254,13 @@ describe('the first administrator', () => {
 });
 
 describe('an operator', () => {
-  it('forgets somebody by their name, once', async () => {
+  it('forgets a user by name, once', async () => {
     const { store, runtime } = server;
     const { token, id } = await makeMember(server, 'acme', 'leaver');
     await forgetUserByName(runtime, runtime.ids, 'leaver');
     expectStatus(await server.as(token).get('/api/v2/account/details'), 401);
-    const [born, ...rest] = await store.stream(id);
-    expect(born?.data).toEqual({ username: id, email: null, siteAdmin: false });
+    const [creation, ...rest] = await store.stream(id);
+    expect(creation?.data).toEqual({ username: id, email: null, siteAdmin: false });
     expect(rest.map(({ type }) => type)).toEqual(['UserForgotten']);
     await expect(forgetUserByName(runtime, runtime.ids, 'leaver')).rejects.toThrow('There is no user named leaver');
     const other = await makeMember(server, 'acme', 'leaver');

@@ -27,7 +27,10 @@ export class UsersController {
     private readonly database: Database,
   ) {}
 
-  /** Who am I: team and organization tokens are shown as a service account of that name, as clients expect. */
+  /**
+   * Returns the caller's account. Team and organization tokens are shown as a service account with that name, as
+   * clients expect.
+   */
   @Get('account/details')
   async account(@CurrentActor() actor: Actor): Promise<Document> {
     const row = await findOwnAccount(this.database, actor);
@@ -48,7 +51,7 @@ export class UsersController {
     return renderDocument(renderUser(await findUser(this.database, actor, id), actor));
   }
 
-  /** For who runs the site: the person leaves everything, and their name and addresses are forgotten. */
+  /** Forgets a person, for site administrators: ends memberships, teams and tokens, and erases name and addresses. */
   @Delete('admin/users/:id')
   @HttpCode(204)
   async forget(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {

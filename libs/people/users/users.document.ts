@@ -3,7 +3,7 @@ import { can, SITE_SCOPE, type Identity } from '#access';
 import { buildAvatarPath } from './avatar.renderer.js';
 import type { UserRow } from './users.queries.js';
 
-/** A person, or what a team or organization token shows of itself: a service account, which founds nothing. */
+/** Renders a user, or the service account of a team or organization token, which cannot create organizations. */
 export const renderUser = (
   { id, username, email, unconfirmedEmail, siteAdmin }: UserRow,
   actor: Identity,
@@ -17,13 +17,13 @@ export const renderUser = (
     attributes: {
       username,
       email,
-      // Only the person and site administrators see it: it may be the address of another person.
+      // Visible only to the person and to site administrators: it may be another person's address.
       'unconfirmed-email': changes || can(actor, 'change-email', SITE_SCOPE) ? unconfirmedEmail : null,
       'is-service-account': isServiceAccount,
       'is-site-admin': siteAdmin,
       'is-admin': siteAdmin,
       'avatar-url': buildAvatarPath(id),
-      // Tokens are the only way in.
+      // Tokens are the only way to sign in.
       'two-factor': { enabled: false, verified: false },
       'is-sso-login': false,
       'v2-only': true,

@@ -12,11 +12,11 @@ import { hasAnyMembership, HAS_NO_ADMIN, type UserToForget } from './users.queri
 type ForgetRequest = {
   readonly id: string;
   readonly context: EventContext;
-  /** Asked anew as often as somebody else is faster. */
+  /** Called again for every retry. */
   readonly load: () => Promise<UserToForget | undefined>;
 };
 
-/** What is forgotten with, and who is told of the rows that have been looked at. */
+/** Dependencies of `forgetUser`. `seen` receives the number of examined rows of each table. */
 export type ForgetDependencies = {
   readonly store: EventStore;
   readonly forgetting: NameEraser;
@@ -24,32 +24,35 @@ export type ForgetDependencies = {
 };
 
 /**
- * Ends what a person has here, memberships, teams and tokens, and then forgets them, all in one append; and takes their name
- * out of what has been written before. What they did stays, done by their id. Throws `not-found` where there is nobody.
+ * Ends a person's memberships, teams and tokens and forgets the person, in one append. Then erases the person's name
+ * from stored data. Their actions stay recorded under their id. Throws `not-found` for an unknown user.
  */
 export const forgetUser = async (
   { store, forgetting, onErased }: ForgetDependencies,
-  wish: ForgetRequest,
+  request: ForgetRequest,
 ): Promise<void> => {
-  await endMemberships(store, wish);
+  await endMemberships(store, request);
   await forgetting.finish(onErased ? { onErased } : {}).catch((error: unknown) => {
     if (!isOutage(error)) throw error;
-    throw unavailable('They are forgotten; their name is taken out of what is read as soon as the database is back', 1);
+    throw unavailable(
+      'The user is forgotten; their name is removed from stored data as soon as the database is available again',
+      1,
+    );
   });
 };
 
 const endMemberships = (store: EventStore, { id, context, load }: ForgetRequest): Promise<void> =>
   store.untilFirst(async () => {
-    const found = await load();
-    if (!found) throw notFound();
-    const { teams, snapshot, siteAdmin, isLastAdmin } = found;
+    const row = await load();
+    if (!row) throw notFound();
+    const { teams, snapshot, siteAdmin, isLastAdmin } = row;
     const command = {
       type: 'ForgetUser',
-      data: { owned: listSoleOwnedOrganizations(id, found), isLastAdmin },
+      data: { owned: listSoleOwnedOrganizations(id, row), isLastAdmin },
     } as const;
     const forgetting = decideWrite(user, await store.restore(id, user, snapshot), null, command);
-    const tokens = await prepareTokenDestruction(store, id, found.tokens);
-    const leaving = await prepareLeaving(store, id, found);
+    const tokens = await prepareTokenDestruction(store, id, row.tokens);
+    const leaving = await prepareLeaving(store, id, row);
     const ends = [...leaving, ...tokens.writes].toSorted((a, b) => (a.stream < b.stream ? -1 : 1));
     await store.append([...ends, forgetting], context, [
       ...tokens.statements,
@@ -59,7 +62,7 @@ const endMemberships = (store: EventStore, { id, context, load }: ForgetRequest)
     ]);
   });
 
-/** Names of the organizations that nobody else owns. */
+/** Returns the names of the organizations whose only owner is the user. */
 const listSoleOwnedOrganizations = (id: string, { teams }: UserToForget): readonly string[] =>
   teams.filter(({ owners }) => owners?.every((owner) => owner === id)).map(({ organizationName }) => organizationName);
 

@@ -8,7 +8,7 @@ import { user, type UserChanges } from './user.js';
 import { forgetUser } from './users.forget.js';
 import { selectUserById, loadUserForCommand, loadUserToForget, type UserRow } from './users.queries.js';
 
-/** A change of the caller's own account. */
+/** Changes the caller's own account. */
 export class ChangeAccount extends Command<UserRow> {
   constructor(
     readonly changes: UserChanges,
@@ -18,7 +18,7 @@ export class ChangeAccount extends Command<UserRow> {
   }
 }
 
-/** For `catch`: says which of the names that are unique has been taken. */
+/** For `catch`: refuses the unique attribute that is already taken; rethrows other errors. */
 export const refuseTaken = (error: unknown): never => {
   const broken = getViolatedConstraint(error);
   if (broken === 'users_username_key') throw unprocessable('Username has already been taken', 'username');
@@ -38,7 +38,7 @@ export class UsersHandler implements ICommandHandler<ChangeAccount> {
           const snapshot = await loadUserForCommand(this.store.database, actor, 'update-account', actor.id);
           return this.store.restore(actor.id, user, snapshot);
         },
-        // Invitations go by address: an address that nobody proved must not receive another person's.
+        // Invitations go to addresses: an unproven address must not receive another person's invitation.
         command: () =>
           ({ type: 'UpdateUser', data: { changes, confirmsEmail: can(actor, 'change-email', SITE_SCOPE) } }) as const,
         organization: () => null,
@@ -50,7 +50,7 @@ export class UsersHandler implements ICommandHandler<ChangeAccount> {
   }
 }
 
-/** Somebody wants to be forgotten; asked by who runs the site. */
+/** Forgets a user, for site administrators. */
 export class ForgetUser extends Command<void> {
   constructor(
     readonly id: string,
@@ -69,9 +69,9 @@ export class ForgetUserHandler implements ICommandHandler<ForgetUser> {
 
   execute({ id, actor }: ForgetUser): Promise<void> {
     const load = async () => {
-      const found = await loadUserToForget(this.store.database, id, requireCurrentAccess(actor));
+      const row = await loadUserToForget(this.store.database, id, requireCurrentAccess(actor));
       requirePermission(actor, 'forget-user', SITE_SCOPE);
-      return found;
+      return row;
     };
     const { store, forgetting } = this;
     return forgetUser({ store, forgetting }, { id, context: createEventContext(actor), load });

@@ -29,7 +29,7 @@ const COLUMNS = sql.raw(
 
 export const selectUserById = (id: string): Sql => sql`select ${COLUMNS} from users u where u.id = ${id}`;
 
-/** The number of users of the site; `most` if there are more. */
+/** Returns the number of users of the site, at most `most`. */
 export const countUsers = async (database: Database, most: number): Promise<number> => {
   const row = await database.row<{ count: number }>(
     sql`select count(*) as count from (select from users limit ${most}) counted`,
@@ -37,11 +37,11 @@ export const countUsers = async (database: Database, most: number): Promise<numb
   return row?.count ?? 0;
 };
 
-/** The caller's own account; none where they are no person. */
+/** Returns the caller's own account; undefined if the caller is not a user. */
 export const findOwnAccount = (database: Database, actor: Actor): Promise<UserRow | undefined> =>
   database.row<UserRow>(sql`${selectUserById(actor.id)} and ${requireCurrentAccess(actor)}`);
 
-/** The organizations of the person in the row `u`. Those that only invited the person do not see the account. */
+/** Organizations of the user in the row `u`. Organizations that only invited the user do not see the account. */
 export const ORGANIZATIONS = sql.raw(`array(
   select organization from organization_memberships where user_id = u.id and status = 'active'
   union select t.organization from team_members m join teams t on t.id = m.team
@@ -51,13 +51,13 @@ export const ORGANIZATIONS = sql.raw(`array(
 
 export type VisibleUserRow = UserRow & { readonly organizations: readonly string[] };
 
-/** People are seen by themselves, and by who may look in an organization that they belong to. */
+/** Returns whether the caller may read the user, on the site or in one of the user's organizations. */
 export const isVisibleUser = (actor: Identity, { id, organizations }: VisibleUserRow): boolean => {
-  const places: PermissionScope[] = [null, ...organizations].map((organization) => ({ organization, user: id }));
-  return places.some((place) => can(actor, 'read-user', place));
+  const scopes: PermissionScope[] = [null, ...organizations].map((organization) => ({ organization, user: id }));
+  return scopes.some((scope) => can(actor, 'read-user', scope));
 };
 
-/** A person, where the caller may see them. */
+/** Returns the user. Throws `not-found` if the caller may not see them. */
 export const findUser = async (database: Database, actor: Actor, id: string): Promise<UserRow> => {
   const row = await database.row<VisibleUserRow>(
     sql`select ${COLUMNS}, ${ORGANIZATIONS} as organizations from users u where u.id = ${id} and ${requireCurrentAccess(actor)}`,
@@ -75,7 +75,7 @@ export const loadUserForCommand = async (
   const row = await database.row<{ snapshot: StreamSnapshot | null }>(sql`
     select (select ${selectSnapshotJson('users.id')} from users where id = ${id}) as snapshot
      where ${requireCurrentAccess(actor)}`);
-  // Asked before it is looked for: callers that are no person have nothing of their own.
+  // Checked before the row, because callers that are not users have no account of their own.
   requirePermission(actor, permission, { organization: null, user: id });
   if (!row?.snapshot) throw notFound();
   return row.snapshot;
@@ -85,16 +85,16 @@ type OwnedStream = { readonly id: string; readonly organization: string; readonl
 
 type JoinedTeam = OwnedStream & {
   readonly organizationName: string;
-  /** Who owns the organization by that team; null where it gives no ownership. */
+  /** Ids of the organization's active owners if this is its owners team, otherwise null. */
   readonly owners: readonly string[] | null;
   readonly invitation: Invitation | null;
 };
 
-/** A person with all that ends with them. */
+/** A user with everything that ends when the user is forgotten. */
 export type UserToForget = {
   readonly username: string;
   readonly snapshot: StreamSnapshot;
-  /** `email`: the address that they were invited by. */
+  /** `email`: the address of the invitation. */
   readonly memberships: readonly (OwnedStream & { readonly email: string | null })[];
   readonly teams: readonly JoinedTeam[];
   readonly tokens: readonly OwnedToken[];
@@ -102,7 +102,7 @@ export type UserToForget = {
   readonly isLastAdmin: boolean;
 };
 
-/** `where` says more of who may ask. */
+/** Loads a user to forget. `where` is an additional condition, such as the caller's access. */
 export const loadUserToForget = (database: Database, id: string, where: Sql): Promise<UserToForget | undefined> =>
   database.row<UserToForget>(sql`
     select u.username, ${buildSnapshotJson('s')} as snapshot, ${selectOwnedTokens(sql.raw('u.id'))} as tokens,
@@ -122,7 +122,7 @@ export const loadUserToForget = (database: Database, id: string, where: Sql): Pr
       from users u join event_store.streams s on s.stream = u.id
      where u.id = ${id} and ${where}`);
 
-/** Whether they are in any organization or team. */
+/** Returns a condition: the user is in an organization or team. */
 export const hasAnyMembership = (id: string): Sql => sql`
   exists (select 1 from organization_memberships where user_id = ${id})
   or exists (select 1 from team_members where user_id = ${id})`;
