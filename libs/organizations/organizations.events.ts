@@ -24,10 +24,12 @@ const projectChanges = projectSettings
 
 const maxTtls = z.partialRecord(z.enum(LIMITED_TOKENS), z.int()) as unknown as z.ZodType<Partial<MaxTokenTtls>>;
 
-/** In version 1 a change that opened an audit trail was its first entry. These trails stay as readers know them. */
+/**
+ * In version 1, a change that opened an audit trail was its first entry. The entries of these trails must not change.
+ */
 const addTrailStart = (data: unknown): unknown => ({ ...(data as object), trailBegins: 'with_change' });
 
-/** Schemas, topics and audit rows of the events of organizations and projects. */
+/** Schemas, topics and audit entries of the events of organizations and projects. */
 export const organizationEvents: EventKinds<OrganizationEvent | ProjectEvent> = {
   OrganizationCreated: {
     schemaVersion: ORGANIZATION_SETTINGS.version,

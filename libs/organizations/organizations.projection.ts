@@ -8,16 +8,16 @@ import { DEFAULT_MAX_TTLS, type MaxTokenTtls } from './token-ttl-policies/token-
 const buildPolicies = (maxTtls: Partial<MaxTokenTtls>, updatedAt: Timestamp | null): Partial<TokenTtlPoliciesByType> =>
   Object.fromEntries(Object.entries(maxTtls).map(([type, maxTtlMs]) => [type, { maxTtlMs, updatedAt }]));
 
-/** Changed settings are merged; name and email have columns of their own. */
+/** Name and email have their own columns. Changed settings are merged. */
 export const organizations: Projection<OrganizationEvent> = {
   name: 'organizations',
   tables: ['organizations'],
   on: {
-    OrganizationCreated: (born, { stream, time }) => sql`
+    OrganizationCreated: (organization, { stream, time }) => sql`
       insert into organizations (id, name, email, feature_set, default_project, owners_team, settings,
                                  token_ttl_policies, created_at)
-      values (${stream}, ${born.name}, ${born.email}, ${born.featureSet}, ${born.defaultProject}, ${born.ownersTeam},
-              ${sql.json(born.settings)}, ${sql.json(buildPolicies(DEFAULT_MAX_TTLS, null))}, ${time})`,
+      values (${stream}, ${organization.name}, ${organization.email}, ${organization.featureSet}, ${organization.defaultProject}, ${organization.ownersTeam},
+              ${sql.json(organization.settings)}, ${sql.json(buildPolicies(DEFAULT_MAX_TTLS, null))}, ${time})`,
     OrganizationUpdated: ({ changes: { name, email, ...settings } }, { stream }) => sql`
       update organizations
          set name = coalesce(${name ?? null}, name), email = coalesce(${email ?? null}, email),
@@ -32,14 +32,17 @@ export const organizations: Projection<OrganizationEvent> = {
   },
 };
 
-/** Gives the organization's name to the oldest of the others that have it in another case, else frees it. */
+/**
+ * Gives the reserved name to the oldest other organization whose name differs only in case. Without one, frees the
+ * name.
+ */
 const releaseName = (organization: string): readonly Sql[] => [
   sql`
-    update organizations.reserved_names held set organization = other.id
+    update organizations.reserved_names reserved set organization = other.id
       from organizations other
-     where held.organization = ${organization}
+     where reserved.organization = ${organization}
        and other.id = (select o.id from organizations o
-                        where lower(o.name) = held.folded and o.id <> ${organization}
+                        where lower(o.name) = reserved.folded and o.id <> ${organization}
                         order by o.created_at, o.id limit 1)`,
   sql`delete from organizations.reserved_names where organization = ${organization}`,
 ];
@@ -48,8 +51,8 @@ const reserveName = (organization: string, name: string): Sql => sql`
   insert into organizations.reserved_names (folded, organization) values (lower(${name}), ${organization})`;
 
 /**
- * Keeps names unique without regard to case. It has no tables of its own (sql/003_reserved_names.sql), because a rebuild
- * must accept the names that were given before the rule.
+ * Keeps names unique regardless of case. `tables` is empty (sql/003_reserved_names.sql), because a rebuild must accept
+ * names that are older than this rule.
  */
 export const reservedNames: Projection<
   Extract<OrganizationEvent, { type: 'OrganizationCreated' | 'OrganizationUpdated' | 'OrganizationDeleted' }>
@@ -77,7 +80,7 @@ export const projects: Projection<ProjectEvent | OrganizationDeleted> = {
              description = case when ${description !== undefined} then ${description ?? null} else description end,
              settings = settings || ${sql.json(settings)}::jsonb
        where id = ${stream}`,
-    // What workspaces inherit has a table of its own (libs/tags).
+    // Tags that workspaces inherit have a table of their own (libs/tags).
     ProjectTagBound: null,
     ProjectTagUnbound: null,
     ProjectDeleted: (_, { stream }) => sql`delete from projects where id = ${stream}`,
@@ -85,7 +88,7 @@ export const projects: Projection<ProjectEvent | OrganizationDeleted> = {
   },
 };
 
-/** Raises epochs (ADR 32). It has no tables, because epochs only grow and are no view of the log. */
+/** Raises access epochs (ADR 32). `tables` is empty, because epochs only grow and are not derived from the log. */
 export const organizationEpochs: Projection<
   Extract<OrganizationEvent, { type: 'OrganizationUpdated' | 'OrganizationTokenTtlPoliciesChanged' }>
 > = {

@@ -6,7 +6,7 @@ import { selectOrganizationsByIds, type OrganizationRow } from './organizations/
 import { renderProject } from './projects/projects.document.js';
 import { selectProjectsByIds, type ProjectRow } from './projects/projects.queries.js';
 
-/** Organizations for documents that bring them along, where the caller may read them. */
+/** Returns the organizations with these ids that the caller may read, for `included`. */
 export const selectRelatedOrganizations = (ids: Sql, actor: Actor): RelatedResources =>
   defineRelated<OrganizationRow>(selectOrganizationsByIds(ids), (rows) =>
     rows
@@ -14,7 +14,7 @@ export const selectRelatedOrganizations = (ids: Sql, actor: Actor): RelatedResou
       .map((row) => renderOrganization(row, actor)),
   );
 
-/** The same for projects. */
+/** Returns the projects with these ids that the caller may read, for `included`. */
 export const selectRelatedProjects = (ids: Sql, actor: Actor): RelatedResources =>
   defineRelated<ProjectRow>(selectProjectsByIds(ids, actor), (rows) =>
     rows.filter((row) => can(actor, 'read-project', row)).map((row) => renderProject(row, actor)),

@@ -1,8 +1,8 @@
 import type { FeatureSet } from '../organizations/organization.js';
 
 /**
- * What each feature set switches on. `operations` is false because Cadastre executes nothing: clients then plan and
- * apply on the machine they run on, whatever a workspace's execution mode says (clients.md §7).
+ * Entitlements of each feature set. `operations` is false because Cadastre executes nothing: clients then plan and
+ * apply on the machine they run on, regardless of the workspace's execution mode (clients.md §7).
  */
 const EVERYTHING = {
   agents: true,

@@ -33,17 +33,17 @@ export const renderFeatureSet = (featureSet: FeatureSet): Resource => ({
   },
 });
 
-/** One page of the feature sets whose name or identifier contains `q`, without regard to case. */
+/** Renders one page of the feature sets whose name or identifier contains `q`, ignoring case. */
 const listFeatureSets = (query: QueryOf, url: string): Document => {
   const search = getParameter(query, 'q')?.toLowerCase() ?? '';
   const page = parsePage(query);
-  const found = FEATURE_SETS.filter((identifier) =>
+  const matches = FEATURE_SETS.filter((identifier) =>
     [identifier, NAMES[identifier]].some((text) => text.toLowerCase().includes(search)),
   );
-  return renderPage(slicePage(found, page).map(renderFeatureSet), page, found.length, url);
+  return renderPage(slicePage(matches, page).map(renderFeatureSet), page, matches.length, url);
 };
 
-/** The same list at three addresses: every organization of a site can have every feature set. */
+/** Three paths return the same list, because every organization of a site can have every feature set. */
 @Controller('api/v2')
 export class FeatureSetsController {
   constructor(private readonly database: Database) {}
@@ -65,7 +65,7 @@ export class FeatureSetsController {
     return listFeatureSets(query, request.url);
   }
 
-  /** For the site's administrators. */
+  /** Lists the feature sets for site administrators. */
   @Get('admin/feature-sets')
   async listOfSite(
     @Query() query: QueryOf,

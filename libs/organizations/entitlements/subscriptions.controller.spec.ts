@@ -28,12 +28,12 @@ const auditLogging = async (): Promise<boolean> =>
   (await server.get('/api/v2/organizations/acme/entitlement-set')).body.data.attributes['audit-logging'] as boolean;
 
 describe('the feature set of an organization', () => {
-  it('is everything at first, and says what it switches on', async () => {
+  it('is "everything" by default, and defines the entitlements', async () => {
     const { body } = expectStatus(await server.get('/api/v2/organizations/acme/entitlement-set'), 200);
     expect(body.data).toMatchObject({
       id,
       type: 'entitlement-sets',
-      // False makes every run local: nothing is executed here.
+      // False makes every run local, because Cadastre executes nothing.
       attributes: { operations: false, 'state-storage': true, teams: true, 'audit-logging': true, 'user-limit': null },
     });
     const flags = Object.entries(body.data.attributes).filter(([, value]) => value === true);
@@ -43,7 +43,7 @@ describe('the feature set of an organization', () => {
     expect(included.data.relationships['entitlement-set'].data).toEqual({ type: 'entitlement-sets', id });
   });
 
-  it('is changed by a site administrator, and counts at once', async () => {
+  it('is changed by a site administrator, with immediate effect', async () => {
     const { body } = expectStatus(await server.post(SUBSCRIPTION, to('fs-free')), 200);
     expect(body).toMatchObject({
       data: {
@@ -72,20 +72,24 @@ describe('the feature set of an organization', () => {
   });
 
   it.each([
-    ['one that is not there', to('fs-golden'), '/data/relationships/feature-set'],
-    ['none', resource('subscriptions'), '/data/relationships'],
-    ['another type', resource('feature-sets', {}, { 'feature-set': { data: { id: 'fs-free' } } }), '/data/type'],
+    ['an unknown feature set', to('fs-golden'), '/data/relationships/feature-set'],
+    ['no feature set', resource('subscriptions'), '/data/relationships'],
+    [
+      'a resource of another type',
+      resource('feature-sets', {}, { 'feature-set': { data: { id: 'fs-free' } } }),
+      '/data/type',
+    ],
   ])('is not changed to %s', async (_, body, pointer) => {
     const answer = expectStatus(await server.post(SUBSCRIPTION, body), 422);
     expect(answer.body.errors[0].source.pointer).toBe(pointer);
     expect(await auditLogging()).toBe(true);
   });
 
-  it('is not changed where there is no organization', async () => {
+  it('returns 404 for an unknown organization', async () => {
     expect((await server.post('/api/v2/admin/organizations/nobody/subscription', to('fs-free'))).status).toBe(404);
   });
 
-  it('is not changed by its owners, nor by its token', async () => {
+  it('is not changed by the organization’s owners or its token', async () => {
     const owners = server.as(await makeToken(server, `/api/v2/teams/${ownersTeam}/authentication-token`));
     const token = server.as(await makeOrganizationToken(server, 'acme'));
     for (const caller of [owners, token]) {
@@ -96,23 +100,20 @@ describe('the feature set of an organization', () => {
     expect(await auditLogging()).toBe(true);
   });
 
-  it.each(['admin', 'organizations/acme', ''])(
-    'is one of a list that can be searched and paged at /%s',
-    async (prefix) => {
-      const path = ['/api/v2', prefix, 'feature-sets'].filter((segment) => segment !== '').join('/');
-      const list = async (query: string) => expectStatus(await server.get(`${path}?${query}`), 200).body;
-      const idsOf = (body: { data: { id: string }[] }) => body.data.map((one) => one.id);
-      expect(idsOf(await list(''))).toEqual(['fs-everything', 'fs-free']);
-      expect(idsOf(await list('q=FREE'))).toEqual(['fs-free']);
-      expect(idsOf(await list('q=Every'))).toEqual(['fs-everything']);
-      expect(idsOf(await list('q=golden'))).toEqual([]);
-      const second = await list('page[size]=1&page[number]=2');
-      expect(idsOf(second)).toEqual(['fs-free']);
-      expect(second.meta.pagination).toMatchObject({ 'total-count': 2, 'total-pages': 2 });
-    },
-  );
+  it.each(['admin', 'organizations/acme', ''])('is listed at /%s, with search and paging', async (prefix) => {
+    const path = ['/api/v2', prefix, 'feature-sets'].filter((segment) => segment !== '').join('/');
+    const list = async (query: string) => expectStatus(await server.get(`${path}?${query}`), 200).body;
+    const idsOf = (body: { data: { id: string }[] }) => body.data.map((one) => one.id);
+    expect(idsOf(await list(''))).toEqual(['fs-everything', 'fs-free']);
+    expect(idsOf(await list('q=FREE'))).toEqual(['fs-free']);
+    expect(idsOf(await list('q=Every'))).toEqual(['fs-everything']);
+    expect(idsOf(await list('q=golden'))).toEqual([]);
+    const second = await list('page[size]=1&page[number]=2');
+    expect(idsOf(second)).toEqual(['fs-free']);
+    expect(second.meta.pagination).toMatchObject({ 'total-count': 2, 'total-pages': 2 });
+  });
 
-  it('is one of the lists that owners read', async () => {
+  it('is listed for owners in their own organization only', async () => {
     const owners = server.as(await makeToken(server, `/api/v2/teams/${ownersTeam}/authentication-token`));
     await makeOrganization(server, 'foreign');
     expectStatus(await owners.get('/api/v2/feature-sets'), 200);
@@ -121,8 +122,8 @@ describe('the feature set of an organization', () => {
   });
 });
 
-describe('a site that starts everybody on another feature set', () => {
-  it('gives it to new organizations', async () => {
+describe('a site with another initial feature set', () => {
+  it('gives this feature set to new organizations', async () => {
     const frugal = await startTestServer({ env: { CADASTRE_FEATURE_SET: 'free' } });
     try {
       await makeOrganization(frugal, 'acme');

@@ -76,7 +76,7 @@ export class SubscriptionsController {
     return subscription(await findOrganization(this.database, actor, 'read-entitlements', name));
   }
 
-  /** Moves an organization to another feature set; for the site's administrators. */
+  /** Changes an organization's feature set, for site administrators. */
   @Post('admin/organizations/:organization/subscription')
   @HttpCode(200)
   async change(
@@ -85,7 +85,7 @@ export class SubscriptionsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const { id } = parseBody(body, input).data.relationships['feature-set'].data;
-    const featureSet = FEATURE_SETS.find((known) => `fs-${known}` === id || known === id);
+    const featureSet = FEATURE_SETS.find((candidate) => `fs-${candidate}` === id || candidate === id);
     if (!featureSet) throw unprocessable('Feature set does not exist', '/data/relationships/feature-set');
     const row = await this.bus.execute(new ChangeOrganization('ChangeFeatureSet', { name, featureSet, actor }));
     if (!row) throw notFound();

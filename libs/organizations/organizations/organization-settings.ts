@@ -10,7 +10,7 @@ const minutes = storedAttribute({
   body: z.int().positive({ error: 'must be at least one minute' }).nullish(),
 });
 
-/** The settings of an organization that owners change, as they read back. */
+/** Settings of an organization that owners can change, as documents show them. */
 const settings = {
   collaboratorAuthPolicy: storedAttribute({ schema: authPolicy, initial: 'password', body: authPolicy.optional() }),
   costEstimationEnabled: storedAttribute(flag(false)),
@@ -29,9 +29,9 @@ const settings = {
   },
   defaultAgentPool: { ...nullableText(255), member: 'default-agent-pool-id' },
   userTokensEnabled: flag(true),
-  /** Whether managers of providers may list providers of the public registry beside those of the organization. */
+  /** Whether callers that manage providers may list providers of the public registry beside those of the organization. */
   publicProviderCurationEnabled: { ...flag(true), since: 2 },
-  /** Whether the limits for the life of tokens count: for new tokens, and for the age of tokens of users. */
+  /** Whether the limits for the lifetime of tokens apply: to new tokens, and to the age of user tokens. */
   maxTtlEnabled: { ...flag(false), since: 3 },
 } as const;
 

@@ -15,7 +15,7 @@ import { ORGANIZATION_SETTINGS, type OrganizationSettings } from './organization
 import { checkExecutionDefaults, resolveDefaultPool } from './execution-defaults.js';
 import { DEFAULT_MAX_TTLS, type MaxTokenTtls } from '../token-ttl-policies/token-ttl-policy.js';
 
-/** What an organization starts on and may be moved to (clients.md §3). `free` has no audit entitlement. */
+/** Feature sets that an organization can have (clients.md §3). `free` has no audit entitlement. */
 export const FEATURE_SETS = ['everything', 'free'] as const;
 export type FeatureSet = (typeof FEATURE_SETS)[number];
 
@@ -41,9 +41,9 @@ export type OrganizationEvent =
   | Message<'OrganizationUpdated', { changes: OrganizationChanges }>
   /** `trailBegins`: whether the change is the first entry of the audit trail that it opens. */
   | Message<'OrganizationFeatureSetChanged', { featureSet: FeatureSet; trailBegins: TrailStart }>
-  /** In milliseconds, of the types that changed. */
+  /** Limits in milliseconds of the token types that changed. */
   | Message<'OrganizationTokenTtlPoliciesChanged', { maxTtls: Partial<MaxTokenTtls> }>
-  /** Takes everything in it along: projects, workspaces, state, teams and their tokens. */
+  /** Deletes everything in the organization: projects, workspaces, state, teams and their tokens. */
   | OrganizationDeleted;
 
 export type OrganizationCommand =
@@ -73,7 +73,7 @@ type ActiveOrganization = {
 };
 export type OrganizationState = { readonly status: 'absent' | 'deleted' } | ActiveOrganization;
 
-/** Where requests name the default pool. */
+/** Pointer to the default pool in requests. */
 export const ORGANIZATION_POOL_POINTER = '/data/relationships/default-agent-pool';
 
 const NAME_RULE = { ...PATH_NAME_RULE, least: 3, most: 40 };
@@ -82,7 +82,7 @@ const checkEmail = (email: string): void => {
   if (email.trim() === '') throw unprocessable("Email can't be blank", 'email');
 };
 
-/** The two ways of telling a pull request about its plans exclude one another: turning one on turns the other off. */
+/** Turns one kind of pull request status off if the other is turned on. Refuses both at once. */
 const resolvePullRequestStatuses = ({
   aggregatedCommitStatusEnabled: aggregated,
   sendPassingStatusesForUntriggeredSpeculativePlans: passing,
@@ -97,12 +97,12 @@ const resolvePullRequestStatuses = ({
   return aggregated ? { sendPassingStatusesForUntriggeredSpeculativePlans: false } : {};
 };
 
-/** What a request changes, with what follows from it. */
-const resolveChanges = (given: OrganizationChanges): OrganizationChanges => {
-  const defaultAgentPool = resolveDefaultPool({ mode: given.defaultExecutionMode, pool: given.defaultAgentPool });
+/** Returns the changes of a request together with the changes that follow from them. */
+const resolveChanges = (changes: OrganizationChanges): OrganizationChanges => {
+  const defaultAgentPool = resolveDefaultPool({ mode: changes.defaultExecutionMode, pool: changes.defaultAgentPool });
   return {
-    ...resolvePullRequestStatuses(given),
-    ...given,
+    ...resolvePullRequestStatuses(changes),
+    ...changes,
     ...(defaultAgentPool === undefined ? {} : { defaultAgentPool }),
   };
 };
@@ -122,12 +122,12 @@ export const organization: Decider<OrganizationState, OrganizationCommand, Organ
   decide: {
     CreateOrganization: ({ name, email, featureSet, settings, defaultProject, ownersTeam }, state) => {
       if (state.status !== 'absent') throw conflict('Organization exists already');
-      const given = resolveChanges(settings);
-      const all = { ...DEFAULT_SETTINGS, ...given };
+      const changes = resolveChanges(settings);
+      const all = { ...DEFAULT_SETTINGS, ...changes };
       runAllChecks(
         () => checkName(name, NAME_RULE),
         () => checkEmail(email),
-        () => checkSettings(all, given),
+        () => checkSettings(all, changes),
       );
       return [
         {

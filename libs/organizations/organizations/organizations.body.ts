@@ -46,7 +46,7 @@ export const updateBody = resourceBody(
 
 type OrganizationUpdateData = z.infer<typeof updateBody>['data'];
 
-/** What a request changes, in our names. */
+/** Returns the changes of a request, with the names of the domain. */
 export const toOrganizationChanges = ({
   attributes,
   relationships: related,

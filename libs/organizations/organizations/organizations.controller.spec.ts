@@ -39,7 +39,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** Somebody who has a token and nothing else. */
+/** Creates a user without organizations and returns a client with the user's token. */
 const person = async (username: string): Promise<ApiTestClient> => {
   const { store, runtime } = server;
   const { id } = await ensureUser(store, runtime.ids, username, false);
@@ -57,7 +57,7 @@ const problemsOf = (answer: ApiResponse) =>
 const namesIn = ({ body }: ApiResponse): string[] => body.data.map(({ id }: { id: string }) => id);
 
 describe('an organization', () => {
-  it('is created under its name, with a stable id beside it', async () => {
+  it('is created with its name as id, and with a stable external id', async () => {
     const { body } = expectStatus(
       await server.post(PATH, organization({ name: 'acme', email: 'ops@acme.test', 'session-timeout': 60 })),
       201,
@@ -83,7 +83,7 @@ describe('an organization', () => {
     expect((await server.get(`${PATH}/acme`)).body).toEqual(body);
   });
 
-  it('has a default project and a team of owners from the start, and its maker is one of them', async () => {
+  it('has a default project and an owners team with its creator from the start', async () => {
     const ada = await person('ada');
     const { defaultProject, ownersTeam } = await makeOrganization(ada, 'ada-and-sons');
     const projects = expectStatus(await ada.get(`${PATH}/ada-and-sons/projects`), 200).body;
@@ -100,7 +100,7 @@ describe('an organization', () => {
     expectStatus(await ada.patch(`${PATH}/ada-and-sons`, organization({ 'assessments-enforced': true })), 200);
   });
 
-  it('is updated: what is named changes, the rest stays, and nothing said is nothing done', async () => {
+  it('changes only the named attributes in an update, and records no event without changes', async () => {
     await makeOrganization(server, 'updated');
     const before = (await server.get(`${PATH}/updated`)).body.data;
     const changed = expectStatus(
@@ -117,14 +117,14 @@ describe('an organization', () => {
     expect(await logLength(server.store)).toBe(length + 1);
   });
 
-  it('has the attributes that go-tfe reads, for features that are not built too', async () => {
+  it('has the attributes that go-tfe reads, also for features that do not exist', async () => {
     await makeOrganization(server, 'read-by-go-tfe');
     const { attributes } = expectStatus(await server.get(`${PATH}/read-by-go-tfe`), 200).body.data;
     expect(attributes['remaining-testable-count']).toBe(0);
     expect(attributes.permissions).toMatchObject({ 'can-manage-auditing': true });
   });
 
-  it('is updated by attributes with underscores, as pytfe writes them', async () => {
+  it('accepts attributes with underscores, as pytfe sends them', async () => {
     await makeOrganization(server, 'underscored');
     const sent = { session_timeout: 9, send_passing_statuses_for_untriggered_speculative_plans: true };
     expect(
@@ -135,7 +135,7 @@ describe('an organization', () => {
     });
   });
 
-  it('refuses features that are not built, each by name', async () => {
+  it('refuses features that do not exist, each with its own error', async () => {
     await makeOrganization(server, 'plain');
     const answer = expectStatus(
       await server.patch(`${PATH}/plain`, organization({ 'stacks-enabled': true, 'enforce-hyok': true })),
@@ -151,7 +151,7 @@ describe('an organization', () => {
     );
   });
 
-  it('is renamed: it goes by the new name alone, with all that it holds, and is the same still', async () => {
+  it('is available only under the new name after a renaming, with the same id and workspaces', async () => {
     const { id } = await makeOrganization(server, 'old-name');
     const workspace = await makeWorkspace(server, 'old-name', 'one');
     const renamed = expectStatus(await server.patch(`${PATH}/old-name`, organization({ name: 'new-name' })), 200).body
@@ -164,7 +164,7 @@ describe('an organization', () => {
     await makeOrganization(server, 'old-name');
   });
 
-  it('takes its tokens and members along to the new name', async () => {
+  it('keeps its tokens and members after a renaming', async () => {
     await makeOrganization(server, 'before');
     const team = await makeTeam(server, 'before', 'core', { 'organization-access': { 'manage-workspaces': true } });
     const member = await makeMember(server, 'before', 'robin', [team]);
@@ -195,9 +195,9 @@ describe('an organization', () => {
   });
 
   it.each([
-    ['a new one', () => server.post(PATH, organization({ name: 'taken', email: 'a@b.test' }))],
-    ['another one', () => server.patch(`${PATH}/other`, organization({ name: 'taken' }))],
-  ])('has its name to itself: not for %s', async (_, take) => {
+    ['a new organization', () => server.post(PATH, organization({ name: 'taken', email: 'a@b.test' }))],
+    ['another organization', () => server.patch(`${PATH}/other`, organization({ name: 'taken' }))],
+  ])('keeps its name unique: refused for %s', async (_, take) => {
     for (const name of ['taken', 'other']) await server.post(PATH, organization({ name, email: 'ops@acme.test' }));
     const length = await logLength(server.store);
     const answer = expectStatus(await take(), 422);
@@ -206,9 +206,9 @@ describe('an organization', () => {
   });
 
   it.each([
-    ['a new one', () => server.post(PATH, organization({ name: 'zULU', email: 'a@b.test' }))],
-    ['another one', () => server.patch(`${PATH}/yankee`, organization({ name: 'zulu' }))],
-  ])('has its name to itself in any case: not for %s', async (_, take) => {
+    ['a new organization', () => server.post(PATH, organization({ name: 'zULU', email: 'a@b.test' }))],
+    ['another organization', () => server.patch(`${PATH}/yankee`, organization({ name: 'zulu' }))],
+  ])('keeps its name unique regardless of case: refused for %s', async (_, take) => {
     for (const name of ['Zulu', 'yankee']) await server.post(PATH, organization({ name, email: 'ops@acme.test' }));
     const length = await logLength(server.store);
     expect(problemsOf(expectStatus(await take(), 422))).toEqual([
@@ -218,28 +218,28 @@ describe('an organization', () => {
     expectStatus(await server.get(`${PATH}/zulu`), 404);
   });
 
-  it('may change the case of its name, and frees a name that it gives up', async () => {
+  it('may change the case of its name, and frees its old name', async () => {
     await makeOrganization(server, 'Cased');
     expectStatus(await server.patch(`${PATH}/Cased`, organization({ name: 'cased' })), 200);
     expectStatus(await server.patch(`${PATH}/cased`, organization({ name: 'uncased' })), 200);
     await makeOrganization(server, 'CASED');
     expectStatus(await server.delete(`${PATH}/CASED`), 204);
-    const again = await server.post(PATH, organization({ name: 'cased', email: 'ops@acme.test' }));
-    expect(again.status).toBe(201);
+    const recreated = await server.post(PATH, organization({ name: 'cased', email: 'ops@acme.test' }));
+    expect(recreated.status).toBe(201);
   });
 
-  it('gets its name alone, of many that want it at once in different cases', async () => {
+  it('is created once if several requests compete for its name in different cases', async () => {
     for (const base of ['raced-one', 'raced-two', 'raced-three']) {
       const names = [base, base.toUpperCase(), `R${base.slice(1)}`, base.replace('-o', '-O').replace('-t', '-T')];
-      const wanted = [...new Set(names)];
+      const spellings = [...new Set(names)];
       const answers = await Promise.all(
-        wanted.map((name) => server.post(PATH, organization({ name, email: 'ops@acme.test' }))),
+        spellings.map((name) => server.post(PATH, organization({ name, email: 'ops@acme.test' }))),
       );
-      expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...wanted.slice(1).map(() => 422)]);
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...spellings.slice(1).map(() => 422)]);
     }
   });
 
-  it('keeps a name that differs from another only in case; nobody else gets the name while one of the two is left', async () => {
+  it('keeps an old name that differs from another only in case; the name is reserved until both are gone', async () => {
     await createSecondOrganization(server, 'Xray', 'xray');
     expect(await findNamesDifferingInCase(server.database)).toEqual([['Xray', 'xray']]);
     for (const name of ['Xray', 'xray']) {
@@ -247,7 +247,7 @@ describe('an organization', () => {
     }
     const create = () => server.post(PATH, organization({ name: 'XRAY', email: 'a@b.test' }));
     expectStatus(await create(), 422);
-    // The reservation passes from the first to the second.
+    // The reservation passes to the second organization.
     expectStatus(await server.patch(`${PATH}/Xray`, organization({ name: 'x-ray' })), 200);
     expect(await findNamesDifferingInCase(server.database)).toEqual([]);
     expectStatus(await create(), 422);
@@ -255,7 +255,7 @@ describe('an organization', () => {
     expectStatus(await create(), 201);
   });
 
-  it('keeps its name through a rebuild, also one that another has in a different case', async () => {
+  it('keeps its name after a rebuild, even if another name differs only in case', async () => {
     await createSecondOrganization(server, 'Whisky', 'whisky');
     for (const view of listViews([organizationsDefinition])) {
       await rebuildView(server.store, view);
@@ -272,12 +272,17 @@ describe('an organization', () => {
     ['an empty name', { name: '' }, 'name', "Name can't be blank"],
     ['a name that is a number', { name: 1 }, 'name', 'Name must be a string'],
     ['an empty address', { name: 'fine', email: '' }, 'email', "Email can't be blank"],
-    ['another execution mode', { 'default-execution-mode': 'here' }, 'default-execution-mode', /one of remote, local/],
-    ['a text for a truth', { 'assessments-enforced': 'yes' }, 'assessments-enforced', /true or false/],
-    ['half a session', { 'session-timeout': 0.5 }, 'session-timeout', /whole number/],
-    ['a session of no time', { 'session-remember': 0 }, 'session-remember', /at least one minute/],
-    ['an address without end', { email: 'x'.repeat(256) }, 'email', /at most 255/],
-  ])('is not made with %s', async (_, attributes, attribute, detail) => {
+    [
+      'an unknown execution mode',
+      { 'default-execution-mode': 'here' },
+      'default-execution-mode',
+      /one of remote, local/,
+    ],
+    ['a string instead of a boolean', { 'assessments-enforced': 'yes' }, 'assessments-enforced', /true or false/],
+    ['a session timeout of half a minute', { 'session-timeout': 0.5 }, 'session-timeout', /whole number/],
+    ['a session of zero minutes', { 'session-remember': 0 }, 'session-remember', /at least one minute/],
+    ['an address that is too long', { email: 'x'.repeat(256) }, 'email', /at most 255/],
+  ])('is not created with %s', async (_, attributes, attribute, detail) => {
     const length = await logLength(server.store);
     const answer = expectStatus(
       await server.post(PATH, organization({ name: 'fine', email: 'a@b.test', ...attributes })),
@@ -287,7 +292,7 @@ describe('an organization', () => {
     expect(await logLength(server.store)).toBe(length);
   });
 
-  it('is not founded by tokens that stand for no person', async () => {
+  it('is not created by tokens of organizations and teams', async () => {
     const { ownersTeam } = await makeOrganization(server, 'founder');
     const token = await makeOrganizationToken(server, 'founder');
     const owners = await makeToken(server, `/api/v2/teams/${ownersTeam}/authentication-token`);
@@ -297,18 +302,18 @@ describe('an organization', () => {
   });
 });
 
-describe('what runs by default in an organization', () => {
+describe('the default execution mode of an organization', () => {
   const agents = (pool: string | null, attributes: object = { 'default-execution-mode': 'agent' }) =>
     resource('organizations', attributes, {
       'default-agent-pool': { data: pool && { type: 'agent-pools', id: pool } },
     });
 
-  it('may be agents of one of its pools, which its projects and workspaces follow', async () => {
+  it('can be a pool of agents, which projects and workspaces follow', async () => {
     const { defaultProject } = await makeOrganization(server, 'agents');
     const pool = await makeAgentPool(server, 'agents', 'pool');
     const workspace = await makeWorkspace(server, 'agents', 'one');
-    const shown = expectStatus(await server.patch(`${PATH}/agents`, agents(pool)), 200).body.data;
-    expect(shown).toMatchObject({
+    const agentsDocument = expectStatus(await server.patch(`${PATH}/agents`, agents(pool)), 200).body.data;
+    expect(agentsDocument).toMatchObject({
       attributes: { 'default-execution-mode': 'agent' },
       relationships: { 'default-agent-pool': { data: { type: 'agent-pools', id: pool } } },
     });
@@ -322,11 +327,11 @@ describe('what runs by default in an organization', () => {
     });
     expectStatus(await server.delete(`/api/v2/agent-pools/${pool}`), 422);
 
-    const left = expectStatus(
+    const remoteResponse = expectStatus(
       await server.patch(`${PATH}/agents`, organization({ 'default-execution-mode': 'remote' })),
       200,
     );
-    expect(left.body.data.relationships['default-agent-pool'].data).toBeNull();
+    expect(remoteResponse.body.data.relationships['default-agent-pool'].data).toBeNull();
     expect((await server.get(`/api/v2/workspaces/${workspace}`)).body.data).toMatchObject({
       attributes: { 'execution-mode': 'remote' },
       relationships: { 'agent-pool': { data: null } },
@@ -334,7 +339,7 @@ describe('what runs by default in an organization', () => {
     expectStatus(await server.delete(`/api/v2/agent-pools/${pool}`), 204);
   });
 
-  it('may name the pool by an attribute', async () => {
+  it('can name the pool in an attribute', async () => {
     await makeOrganization(server, 'attributed');
     const pool = await makeAgentPool(server, 'attributed', 'pool');
     const attributes = { 'default-execution-mode': 'agent', 'default-agent-pool-id': pool };
@@ -342,7 +347,7 @@ describe('what runs by default in an organization', () => {
     expect(body.data.relationships['default-agent-pool'].data).toEqual({ type: 'agent-pools', id: pool });
   });
 
-  it('is no pool of somebody else, none for single workspaces, none without its mode, and no mode without a pool', async () => {
+  it('is refused with a pool that the organization may not use, with a pool and another mode, and as agent without a pool', async () => {
     await makeOrganization(server, 'owning');
     await makeOrganization(server, 'wanting');
     const foreign = await makeAgentPool(server, 'owning', 'pool');
@@ -367,7 +372,7 @@ describe('what runs by default in an organization', () => {
   });
 });
 
-describe('the policies for the life of tokens', () => {
+describe('the limits for the lifetime of tokens', () => {
   const TYPE = 'organization-token-ttl-policies';
   const DEFAULT = 63_113_904_000;
   const policies = (...items: readonly (readonly [unknown, unknown])[]) =>
@@ -380,7 +385,7 @@ describe('the policies for the life of tokens', () => {
   beforeAll(() => makeOrganization(server, 'limited'));
   const path = `${PATH}/limited/token-ttl-policies`;
 
-  it('are four with the default of two years, and apply only while the organization enables them', async () => {
+  it('exist for four types of tokens with the default of two years, and apply only if the organization enables them', async () => {
     const { body } = expectStatus(await server.get(`${PATH}/limited`), 200);
     expect(body.data.attributes['max-ttl-enabled']).toBe(false);
     const answer = expectStatus(await server.get(path), 200);
@@ -400,7 +405,7 @@ describe('the policies for the life of tokens', () => {
     expect(updated.body.data.attributes['max-ttl-enabled']).toBe(true);
   });
 
-  it('change where the request names them, and the answer has all four', async () => {
+  it('change only for the types in the request, and the response has all four', async () => {
     const changed = expectStatus(await server.patch(path, policies(['team', 60_000], ['user', 3_600_000])), 200);
     const expected = [
       ['organization', DEFAULT],
@@ -435,20 +440,20 @@ describe('the policies for the life of tokens', () => {
       'Token ttl policies must name each token type once',
     ],
     [[], '', 'Token ttl policies: must name at least one policy'],
-  ] as const)('refuse %j', async (items, at, detail) => {
+  ] as const)('are refused as %j', async (items, at, detail) => {
     const before = limits(await server.get(path));
     const answer = expectStatus(await server.patch(path, policies(...items)), 422);
     expect(problemsOf(answer)).toEqual([[`/data/attributes/token-ttl-policies${at}`, expect.stringContaining(detail)]]);
     expect(limits(await server.get(path))).toEqual(before);
   });
 
-  it('refuse a request without policies', async () => {
+  it('refuse a request without limits', async () => {
     const answer = expectStatus(await server.patch(path, { data: { type: TYPE } }), 422);
     expect(problemsOf(answer)).toEqual([['/data/attributes/token-ttl-policies', "Token ttl policies can't be blank"]]);
   });
 });
 
-describe('what an organization lets its caller do', () => {
+describe('the permissions in an organization’s document', () => {
   const can = async (api: ApiTestClient, name: string): Promise<string[]> => {
     const { permissions } = expectStatus(await api.get(`${PATH}/${name}`), 200).body.data.attributes;
     return Object.keys(permissions as object).filter((key) => (permissions as Record<string, boolean>)[key]);
@@ -460,7 +465,7 @@ describe('what an organization lets its caller do', () => {
     teamless = await makeMember(server, 'allowing', 'teamless');
   });
 
-  it('is little for a member', async () => {
+  it('are few for a member', async () => {
     expect(await can(teamless, 'allowing')).toEqual(['can-traverse', 'can-access-via-teams']);
   });
 
@@ -473,7 +478,7 @@ describe('what an organization lets its caller do', () => {
     ['manage-teams', ['can-create-team'], 1],
     ['manage-run-tasks', ['can-manage-run-tasks', 'can-read-run-tasks'], 2],
     ['read-workspaces', ['can-read-varsets'], 1],
-  ])('is what %s gives', async (flag, keys, true_) => {
+  ])('follow from the access %s of a team', async (flag, keys, true_) => {
     const team = await makeTeam(server, 'allowing', flag, { 'organization-access': { [flag]: true } });
     const member = await makeMember(server, 'allowing', flag, [team]);
     const allowed = await can(member, 'allowing');
@@ -482,7 +487,7 @@ describe('what an organization lets its caller do', () => {
     expect(allowed).not.toContain('can-destroy');
   });
 
-  it('is everything but the subscription for an owner, and what nobody can do is told to nobody', async () => {
+  it('include everything except the subscription for an owner, and never features that do not exist', async () => {
     const founder = await person('founding');
     await makeOrganization(founder, 'founders');
     const allowed = await can(founder, 'founders');
@@ -501,8 +506,8 @@ describe('what an organization lets its caller do', () => {
   });
 });
 
-describe('an organization that is deleted', () => {
-  it('takes everything in it along: no name, no id, no token of it means anything from then on', async () => {
+describe('a deleted organization', () => {
+  it('takes everything in it along: its names, ids and tokens are unknown afterwards', async () => {
     const { defaultProject, ownersTeam, id } = await makeOrganization(server, 'doomed');
     const project = await makeProject(server, 'doomed', 'Doomed');
     const workspace = await makeWorkspace(
@@ -545,16 +550,16 @@ describe('an organization that is deleted', () => {
     for (const token of [owners, issued.attributes.token]) {
       expectStatus(await server.as(token).get('/api/v2/account/details'), 401);
     }
-    const [left] = await server.database.rows<{ n: number }>(sql`
+    const [remaining] = await server.database.rows<{ n: number }>(sql`
       select (select count(*) from organizations where id = ${id}) + (select count(*) from projects where organization = ${id})
            + (select count(*) from teams where organization = ${id}) + (select count(*) from workspaces where organization = ${id})
            + (select count(*) from authentication_tokens where organization = ${id})
            + (select count(*) from workspace_tags where organization = ${id})
            + (select count(*) from team_members where team = ${ownersTeam}) as n`);
-    expect(left?.n).toBe(0);
+    expect(remaining?.n).toBe(0);
   });
 
-  it('leaves no row of it in any view', async () => {
+  it('leaves no row in any view', async () => {
     const { id, defaultProject } = await makeOrganization(server, 'traceless');
     const pool = await makeAgentPool(server, 'traceless', 'pool');
     await makeAgentToken(server, pool);
@@ -567,7 +572,7 @@ describe('an organization that is deleted', () => {
       select format('%I.%I', table_schema, table_name) as table from information_schema.columns
        where column_name = 'organization' and table_schema not in ('event_store', 'information_schema')
          and table_name not like 'audit%' order by 1`);
-    const holding = async (): Promise<string[]> => {
+    const tablesWithRows = async (): Promise<string[]> => {
       const counts = tables.map(
         ({ table }) => sql`select ${table} as table from ${sql.raw(table)} where organization = ${id} limit 1`,
       );
@@ -575,14 +580,14 @@ describe('an organization that is deleted', () => {
         rows.map(({ table }) => table),
       );
     };
-    expect(await holding()).toEqual(
+    expect(await tablesWithRows()).toEqual(
       expect.arrayContaining(['views.agent_pools', 'views.projects', 'views.team_projects', 'views.workspaces']),
     );
     expectStatus(await server.delete(`${PATH}/traceless`), 204);
-    expect(await holding()).toEqual([]);
+    expect(await tablesWithRows()).toEqual([]);
   });
 
-  it('leaves its name to others, who find nothing of the old one', async () => {
+  it('frees its name for a new organization, which starts empty', async () => {
     await makeOrganization(server, 'reborn');
     await makeWorkspace(server, 'reborn', 'one');
     expectStatus(await server.delete(`${PATH}/reborn`), 204);
@@ -590,7 +595,7 @@ describe('an organization that is deleted', () => {
     expect((await server.get(`${PATH}/reborn/workspaces`)).body.data).toEqual([]);
   });
 
-  it('is deleted by its owners only', async () => {
+  it('can only be deleted by its owners', async () => {
     await makeOrganization(server, 'guarded');
     const token = server.as(await makeOrganizationToken(server, 'guarded'));
     expectStatus(await token.delete(`${PATH}/guarded`), 404);
@@ -600,7 +605,7 @@ describe('an organization that is deleted', () => {
 });
 
 describe('the list of organizations', () => {
-  it('holds one’s own, page by page, in the order of their names', async () => {
+  it('contains the caller’s own organizations, by name and page by page', async () => {
     const bob = await person('bob');
     expect((await bob.get(PATH)).body).toMatchObject({
       data: [],
@@ -625,19 +630,19 @@ describe('the list of organizations', () => {
     expect(searched.body.meta.pagination['total-count']).toBe(1);
   });
 
-  it('shows each as it is shown alone', async () => {
+  it('has the same documents as a single read', async () => {
     const carol = await person('carol');
     await makeOrganization(carol, 'carols');
     expect((await carol.get(PATH)).body.data).toEqual([(await carol.get(`${PATH}/carols`)).body.data]);
   });
 
-  it('is all of them for the site’s administrators', async () => {
+  it('contains all organizations for site administrators', async () => {
     const dave = await person('dave');
     await makeOrganization(dave, 'daves');
     expect(namesIn(await server.get(`${PATH}?page[size]=100`))).toContain('daves');
   });
 
-  it('shows a token its own organization, an audit token too: readers of trails look for `audit-logging` there', async () => {
+  it('contains the organization of a token, also of an audit trail token, with its entitlement `audit-logging`', async () => {
     await makeOrganization(server, 'watched');
     const tokens = `${PATH}/watched/authentication-token`;
     for (const path of [tokens, `${tokens}?token=audit-trails`]) {
@@ -649,7 +654,7 @@ describe('the list of organizations', () => {
     }
   });
 
-  it('includes default projects, for those who may see them', async () => {
+  it('includes default projects that the caller may see', async () => {
     const { defaultProject } = await makeOrganization(server, 'included');
     const project = (await server.get(`/api/v2/projects/${defaultProject}`)).body.data;
     const one = expectStatus(await server.get(`${PATH}/included?include=default-project`), 200).body;
@@ -661,29 +666,29 @@ describe('the list of organizations', () => {
     expect((await auditor.get(`${PATH}?include=default_project`)).body.included).toEqual([]);
   });
 
-  it('is searched by name and address', async () => {
+  it('is searched by name and email address', async () => {
     await makeOrganization(server, 'searched');
     expectStatus(await server.patch(`${PATH}/searched`, organization({ email: 'Someone@Else.test' })), 200);
     expect(namesIn(await server.get(`${PATH}?q=someone@else`))).toEqual(['searched']);
     expect(namesIn(await server.get(`${PATH}?q=EARCHE`))).toEqual(['searched']);
   });
 
-  it('is searched by either of them, or both', async () => {
+  it('is searched by name, by email address or by both', async () => {
     const grace = await person('grace');
     for (const name of ['left-one', 'left-two', 'right-one']) await makeOrganization(grace, name);
-    const found = async (query: string) => {
+    const search = async (query: string) => {
       const { body } = expectStatus(await grace.get(`${PATH}?${query}`), 200);
       expect(body.meta.pagination['total-count']).toBe(body.data.length);
       return body.data.map(({ id }: { id: string }) => id);
     };
-    expect(await found('q[name]=ONE')).toEqual(['left-one', 'right-one']);
-    expect(await found('q[email]=ops@left')).toEqual(['left-one', 'left-two']);
-    expect(await found('q[name]=one&q[email]=ops@left')).toEqual(['left-one']);
-    expect(await found('q=two&q[name]=one')).toEqual(['left-two']);
-    expect(await found('q[name]=%25')).toEqual([]);
+    expect(await search('q[name]=ONE')).toEqual(['left-one', 'right-one']);
+    expect(await search('q[email]=ops@left')).toEqual(['left-one', 'left-two']);
+    expect(await search('q[name]=one&q[email]=ops@left')).toEqual(['left-one']);
+    expect(await search('q=two&q[name]=one')).toEqual(['left-two']);
+    expect(await search('q[name]=%25')).toEqual([]);
   });
 
-  it('costs one statement, and one more for what it includes', async () => {
+  it('costs one statement, and one more for included projects', async () => {
     const listed = (query: string) => costOf(server, () => server.get(`${PATH}?page[size]=100&${query}`));
     expect(await listed('')).toMatchObject({ status: 200, statements: 1 });
     expect(await listed('include=entitlement_set')).toMatchObject({ status: 200, statements: 1 });
@@ -698,14 +703,14 @@ describe('the list of organizations', () => {
     expectStatus(await agent.get(`${PATH}/worked-for`), 404);
   });
 
-  it('refuses an include that it does not know', async () => {
+  it('returns 400 for an unknown include', async () => {
     const { body } = expectStatus(await server.get(`${PATH}?include=moon`), 400);
     expect(body.errors[0].detail).toContain('include parameter');
   });
 });
 
 describe('another organization', () => {
-  it('is not there, nor is anything of it', async () => {
+  it('is not found, nor is anything in it', async () => {
     const { ownersTeam, defaultProject } = await makeOrganization(server, 'foreign');
     const issued = expectStatus(await server.post(`${PATH}/foreign/authentication-token`), 201).body.data;
     const eve = await person('eve');
@@ -714,7 +719,7 @@ describe('another organization', () => {
     const admin = (await server.get('/api/v2/account/details')).body.data.id as string;
     const project = resource('projects', { name: 'Mine' });
     const subscription = resource('subscriptions', {}, { 'feature-set': { data: { id: 'fs-free' } } });
-    const asks: [keyof Omit<ApiTestClient, 'as'>, string, object?][] = [
+    const requests: [keyof Omit<ApiTestClient, 'as'>, string, object?][] = [
       ['get', `${PATH}/foreign`],
       ['patch', `${PATH}/foreign`, organization({ name: 'mine' })],
       ['delete', `${PATH}/foreign`],
@@ -744,7 +749,7 @@ describe('another organization', () => {
       ['post', `/api/v2/projects/${defaultProject}/relationships/workspaces`, { data: [] }],
     ];
     const length = await logLength(server.store);
-    for (const [method, path, body] of asks) {
+    for (const [method, path, body] of requests) {
       for (const caller of [eve, own]) {
         expect([method, path, (await caller[method](path, body)).status]).toEqual([method, path, 404]);
       }
@@ -755,7 +760,7 @@ describe('another organization', () => {
 });
 
 describe('the self-hosted edition', () => {
-  it('tells readers that there is no trail', async () => {
+  it('has no entitlement `audit-logging`', async () => {
     const hosted = await startTestServer({ env: { CADASTRE_EDITION: 'self-hosted' } });
     try {
       await makeOrganization(hosted, 'acme');
@@ -768,7 +773,7 @@ describe('the self-hosted edition', () => {
     }
   });
 
-  it('knows no health assessments: neither returns nor accepts them', async () => {
+  it('neither returns nor accepts settings of health assessments', async () => {
     const hosted = await startTestServer({ env: { CADASTRE_EDITION: 'self-hosted' } });
     try {
       const attributes = { name: 'acme', email: 'ops@acme.test', 'assessments-enforced': true };
@@ -786,7 +791,7 @@ describe('the self-hosted edition', () => {
                (o.settings ->> 'assessmentsEnforced')::boolean as enforced
           from workspaces w join organizations o on o.id = w.organization`);
       expect(row).toEqual({ enabled: false, enforced: false });
-      // Nothing is asked of who sends it, as of any attribute that nobody knows.
+      // The value is ignored, as for any unknown attribute.
       expectStatus(await hosted.patch(`${PATH}/acme`, organization({ 'assessments-enforced': 'yes' })), 200);
     } finally {
       await hosted.close();

@@ -25,7 +25,7 @@ import { renderOrganization } from './organizations.document.js';
 import { listOrganizations, findOrganization, type OrganizationRow } from './organizations.queries.js';
 import { selectRelatedProjects } from '../organizations.related.js';
 
-/** The feature set that a new organization starts on; a setting of the site. */
+/** Injection token of a setting: the feature set of new organizations. */
 export const INITIAL_FEATURE_SET = 'cadastre:initial-feature-set';
 
 const INCLUDES = ['entitlement_set', 'default_project'] as const;
@@ -90,7 +90,7 @@ export class OrganizationsController {
     await this.bus.execute(new ChangeOrganization('DeleteOrganization', { name, actor }));
   }
 
-  /** The resources that the includes ask for, in one more statement at the most. */
+  /** Returns the included resources, with at most one more statement. */
   private async included(
     rows: readonly OrganizationRow[],
     includes: ReadonlySet<(typeof INCLUDES)[number]> | null,

@@ -2,7 +2,7 @@ import { can, type Identity, type Permission } from '#access';
 import { toAttributes, linkTo, toOne, type Resource } from '#json-api';
 import type { OrganizationRow } from './organizations.queries.js';
 
-/** What each key asks of the permission table, for the organization as a whole. */
+/** The permission that decides each key of `permissions`, for the whole organization. */
 const PERMISSION_KEYS = {
   'can-update': 'update-organization',
   'can-destroy': 'delete-organization',
@@ -29,7 +29,7 @@ const PERMISSION_KEYS = {
   'can-manage-auditing': 'manage-audit-trail',
 } as const satisfies Record<string, Permission>;
 
-/** What nobody can do here, because it is not there. */
+/** Permissions for features that do not exist, always false. */
 const UNSUPPORTED_PERMISSIONS = [
   'can-create-module',
   'can-deploy-no-code-modules',
@@ -53,7 +53,7 @@ const renderPermissions = ({ id: organization, settings }: OrganizationRow, acto
     ...UNSUPPORTED_PERMISSIONS.map((key) => [key, false] as const),
   ]);
 
-/** An organization as every endpoint renders it. Its id is its name; the stable id is `external-id` (clients.md §3). */
+/** Renders an organization. Its id is its name; the stable id is `external-id` (clients.md §3). */
 export const renderOrganization = (row: OrganizationRow, actor: Identity): Resource => {
   const { defaultAgentPool, ...settings } = row.settings;
   return {
@@ -74,7 +74,7 @@ export const renderOrganization = (row: OrganizationRow, actor: Identity): Resou
       'plan-is-enterprise': true,
       'plan-identifier': row.featureSet,
       'trial-expires-at': null,
-      // Modules that can still be tested: the registry keeps providers only.
+      // Number of modules that can still be tested. The registry contains no modules.
       'remaining-testable-count': 0,
       permissions: renderPermissions(row, actor),
     },

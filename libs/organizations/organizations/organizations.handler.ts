@@ -82,7 +82,7 @@ export class OrganizationsHandler extends AggregateHandler<OrganizationOperation
   /** Creates the organization with its default project and its owners team, whose first member is the caller. */
   private async create(input: OrganizationOperations['CreateOrganization']['input']): Promise<OrganizationRow> {
     const { actor, ...data } = input;
-    // Tokens of organizations and teams act inside theirs; only people found new ones.
+    // Tokens of organizations and teams act only inside their organization. Only users create organizations.
     requirePermission(actor, 'create-organization', SITE_SCOPE);
     await this.checkOwned(actor);
     const id = this.ids.next('org');
@@ -99,21 +99,25 @@ export class OrganizationsHandler extends AggregateHandler<OrganizationOperation
       }),
       ...owners.writes,
     ];
-    // It has no pools yet, so that it can name none.
+    // A new organization has no pools, so any pool is refused.
     expectPoolVersion(data.settings.defaultAgentPool ?? null, null, { pointer: ORGANIZATION_POOL_POINTER });
-    // Nothing is read before, so the proof that the caller is who they were goes with the writing.
-    const stillThemselves = [sql`select ${requireCurrentAccess(actor)}`];
+    // Nothing was read before, so the append itself must check the caller's access.
+    const accessCheck = [sql`select ${requireCurrentAccess(actor)}`];
     const { rows } = await this.store
-      .append(writes, createEventContext(actor), [selectOrganizationById(id)], stillThemselves)
+      .append(writes, createEventContext(actor), [selectOrganizationById(id)], accessCheck)
       .catch(refuseTaken);
     return getFirstRow<OrganizationRow>(rows);
   }
 
-  /** Needs no statement below the quota: the append fails if the caller owns other organizations than is known here. */
+  /**
+   * Checks the quota of organizations. Below the quota it needs no statement: the append fails if the caller's roles
+   * are outdated.
+   */
   private async checkOwned(actor: Actor): Promise<void> {
     const { organizationsPerUser: most } = this.quotas;
     if (actor.siteAdmin || most === null || countOwned(actor) < most) return;
-    // If the caller has just deleted one, this repeats the request with what they own now.
+    // If the caller's roles are outdated, for example after a deletion, this repeats the request with the present
+    // roles.
     await verifyCurrentAccess(this.store.database, actor);
     checkQuota('organizationsPerUser', most, countOwned(actor));
   }

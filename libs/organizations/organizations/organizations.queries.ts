@@ -9,7 +9,7 @@ import type { FeatureSet } from './organization.js';
 import type { OrganizationSettings } from './organization-settings.js';
 import type { LimitedToken } from '../token-ttl-policies/token-ttl-policy.js';
 
-/** `updatedAt` is null where nobody has changed the default. */
+/** `updatedAt` is null while the policy has its default. */
 type TokenTtlPolicy = { readonly maxTtlMs: number; readonly updatedAt: Timestamp | null };
 export type TokenTtlPoliciesByType = Readonly<Record<LimitedToken, TokenTtlPolicy>>;
 
@@ -36,7 +36,10 @@ export const selectOrganizationById = (id: string): Sql =>
 export const selectOrganizationsByIds = (ids: Sql): Sql =>
   sql`select ${COLUMNS} from organizations o where o.id = any (${ids}) order by o.name`;
 
-/** The organization of that name, where the caller may do that in it; else the refusal of the permission table. */
+/**
+ * Returns the organization with this name. Throws the refusal of the permission table if the caller lacks the
+ * permission.
+ */
 export const findOrganization = async (
   database: Database,
   actor: Actor,
@@ -52,12 +55,12 @@ export const findOrganization = async (
 };
 
 export type OrganizationForCommand = OrganizationRow & {
-  /** Version of the agent pool that the command names; null where it is none for the whole organization. */
+  /** Version of the agent pool in the command; null if it is not a pool for the whole organization. */
   readonly poolVersion: number | null;
   readonly snapshot: StreamSnapshot;
 };
 
-/** As above, with the state that a decision needs. */
+/** Returns the same as `findOrganization`, with the snapshot that a decision needs. */
 export const loadOrganizationForCommand = async (
   database: Database,
   actor: Actor,
@@ -75,7 +78,10 @@ export const loadOrganizationForCommand = async (
   return row;
 };
 
-/** Names of organizations that differ only in case, given before names were unique without regard to case. */
+/**
+ * Returns groups of names that differ only in case. Such names are older than the rule that names are unique regardless
+ * of case.
+ */
 export const findNamesDifferingInCase = async (database: Database): Promise<readonly (readonly string[])[]> => {
   const rows = await database.rows<{ names: string[] }>(sql`
     select array_agg(name order by name) as names from organizations
@@ -84,7 +90,7 @@ export const findNamesDifferingInCase = async (database: Database): Promise<read
 };
 
 export type OrganizationFilter = {
-  /** In the name or the address; it takes precedence over the other two. */
+  /** Text in the name or the email address. Takes precedence over `name` and `email`. */
   readonly search: string | undefined;
   readonly name: string | undefined;
   readonly email: string | undefined;
@@ -109,7 +115,7 @@ export const listOrganizations = async (
     ...buildConditions(filter),
     requireCurrentAccess(actor),
   ]);
-  const found = await database.slowRows<OrganizationRow & { total: number }>(
+  const rows = await database.slowRows<OrganizationRow & { total: number }>(
     actor,
     sql`
     with matched as materialized (select ${COLUMNS} from organizations o where ${where})
@@ -117,5 +123,5 @@ export const listOrganizations = async (
       left join lateral (select * from matched order by name ${buildLimit(page)}) page on true
      order by page.name`,
   );
-  return toListPage(found);
+  return toListPage(rows);
 };

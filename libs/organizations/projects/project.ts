@@ -21,14 +21,17 @@ import {
 import { checkExecutionDefaults, resolveDefaultPool } from '../organizations/execution-defaults.js';
 import { PROJECT_SETTINGS, type ProjectSettings } from './project-settings.js';
 
-/** The project that every organization is born with, where workspaces go that name none. */
+/**
+ * Name of the project that every organization is created with. It contains the workspaces whose request names no
+ * project.
+ */
 export const DEFAULT_PROJECT = 'Default Project';
 
 export const DEFAULT_PROJECT_SETTINGS: ProjectSettings = PROJECT_SETTINGS.initial;
 
 export type ProjectChanges = Partial<ProjectSettings & { readonly name: string; readonly description: string | null }>;
 
-/** `follows`: whether the defaults are to be the organization's; false asks for some of its own. */
+/** `follows`: true if the project uses the organization's defaults, false if it needs its own. */
 export type ProjectInput = ProjectChanges & { readonly follows?: boolean };
 
 export type ProjectEvent =
@@ -37,14 +40,14 @@ export type ProjectEvent =
   | ProjectTagEvent
   | ProjectDeleted;
 
-/** Tags that workspaces in it inherit, one event for each. Values are empty for a tag without a value. */
+/** Tags that workspaces in the project inherit, one event for each. The value of a tag without a value is empty. */
 type ProjectTagEvent =
   | Message<'ProjectTagBound', { key: string; from: string | null; to: string }>
   | Message<'ProjectTagUnbound', { key: string; from: string }>;
 
 export type ProjectCommand =
   | Message<'CreateProject', ProjectInput & { readonly name: string; readonly bindings?: readonly Tag[] }>
-  /** `bindings` stand for all that it has. */
+  /** `bindings`: all bindings after the update. */
   | Message<'UpdateProject', { changes: ProjectInput; bindings?: readonly Tag[] | undefined }>
   | Message<'BindProjectTags', { bindings: readonly Tag[]; mode: BindingMode }>
   | Message<'DeleteProject', { isDefault: boolean; workspaces: number }>;
@@ -58,7 +61,7 @@ type ActiveProject = {
 };
 export type ProjectState = { readonly status: 'absent' | 'deleted' } | ActiveProject;
 
-/** Where requests name the default pool. */
+/** Pointer to the default pool in requests. */
 export const PROJECT_POOL_POINTER = 'default-agent-pool-id';
 
 const NAME_RULE = {
@@ -67,11 +70,16 @@ const NAME_RULE = {
   most: 90,
 };
 
-/** A mode and its pool are the project's own, or both the organization's. */
-const toProjectChanges = ({ follows, ...given }: ProjectInput): ProjectChanges => {
-  if (follows) return { ...given, defaultExecutionMode: null, defaultAgentPoolId: null };
-  const defaultAgentPoolId = resolveDefaultPool({ mode: given.defaultExecutionMode, pool: given.defaultAgentPoolId });
-  return defaultAgentPoolId === undefined ? given : { ...given, defaultAgentPoolId };
+/**
+ * Returns the changes with mode and pool from the same source: both from the project, or both from the organization.
+ */
+const toProjectChanges = ({ follows, ...changes }: ProjectInput): ProjectChanges => {
+  if (follows) return { ...changes, defaultExecutionMode: null, defaultAgentPoolId: null };
+  const defaultAgentPoolId = resolveDefaultPool({
+    mode: changes.defaultExecutionMode,
+    pool: changes.defaultAgentPoolId,
+  });
+  return defaultAgentPoolId === undefined ? changes : { ...changes, defaultAgentPoolId };
 };
 
 const checkSettings = (
@@ -95,7 +103,7 @@ const toProjectTagEvent = ({ key, from, to }: BindingChange): ProjectTagEvent =>
     ? { type: 'ProjectTagUnbound', data: { key, from: from ?? '' } }
     : { type: 'ProjectTagBound', data: { key, from, to } };
 
-/** `at`: where the bindings stand in the body of the request. */
+/** `at`: pointer to the bindings in the request. */
 const decideBindings = (
   tags: readonly Tag[],
   { bindings, mode, at }: { readonly bindings: readonly Tag[]; readonly mode: BindingMode; readonly at: string },
@@ -111,7 +119,7 @@ const decideInitialBindings = (
 ): readonly ProjectTagEvent[] =>
   bindings ? decideBindings(tags, { bindings, mode: 'replacing', at: BINDING_POINTERS.bindings }) : [];
 
-/** Each workspace of the project inherits all of its tags, at most ten of them (clients.md §3). */
+/** Refuses more than ten tags, because each workspace of the project inherits them (clients.md §3). */
 const checkTagLimit = (tags: readonly Tag[], at: string): void => {
   if (tags.length > MAX_BINDINGS) throw unprocessable('cannot exceed 10 bindings per resource', at);
 };
@@ -126,11 +134,11 @@ export const project: Decider<ProjectState, ProjectCommand, ProjectEvent> = {
   decide: {
     CreateProject: ({ bindings, ...input }, state) => {
       if (state.status !== 'absent') throw conflict('Project exists already');
-      const { name = '', description = null, ...given } = toProjectChanges(input);
-      const settings = { ...DEFAULT_PROJECT_SETTINGS, ...given };
+      const { name = '', description = null, ...changes } = toProjectChanges(input);
+      const settings = { ...DEFAULT_PROJECT_SETTINGS, ...changes };
       runAllChecks(
         () => checkName(name, NAME_RULE),
-        () => checkSettings(settings, given, input),
+        () => checkSettings(settings, changes, input),
       );
       return [
         { type: 'ProjectCreated', data: { name, description, settings } },
@@ -155,8 +163,8 @@ export const project: Decider<ProjectState, ProjectCommand, ProjectEvent> = {
       const { name } = requireActive(state);
       if (isDefault) throw unprocessable('The default project cannot be deleted');
       if (workspaces > 0) {
-        const held = workspaces === 1 ? '1 workspace' : `${workspaces} workspaces`;
-        throw unprocessable(`The project still holds ${held}: move or delete what is in it first`);
+        const count = workspaces === 1 ? '1 workspace' : `${workspaces} workspaces`;
+        throw unprocessable(`The project still holds ${count}: move or delete them first`);
       }
       return [{ type: 'ProjectDeleted', data: { name } }];
     },

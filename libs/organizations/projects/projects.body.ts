@@ -16,7 +16,7 @@ import { PROJECT_SETTINGS } from './project-settings.js';
 
 const NO_STACKS = 'stacks are not built';
 
-/** Clients know the flags by two names, with `default-` and without it. */
+/** Clients know each flag by two names, with and without `default-`. */
 const overwrites = strictObject({
   'default-execution-mode': z.boolean().nullish(),
   'execution-mode': z.boolean().nullish(),
@@ -49,12 +49,12 @@ export const updateBody = resourceBody(
 
 type ProjectUpdateData = z.infer<typeof updateBody>['data'];
 
-/** The agent pool goes with the mode: their flags say the same, or one of them nothing. */
+/** Returns whether the project follows the organization. The flags of mode and pool must not contradict each other. */
 const toFollows = (input: z.infer<typeof overwrites> | null | undefined): boolean | undefined => {
   const mode = input?.['default-execution-mode'] ?? input?.['execution-mode'];
   const pool = input?.['default-agent-pool'] ?? input?.['agent-pool'];
   if (typeof mode === 'boolean' && typeof pool === 'boolean' && mode !== pool) {
-    // The vendor's text.
+    // Text of the vendor.
     throw unprocessable(
       'If agent-pool and execution-mode are both included in setting-overwrites, their values must be the same.',
       'setting-overwrites',
@@ -63,7 +63,7 @@ const toFollows = (input: z.infer<typeof overwrites> | null | undefined): boolea
   return typeof mode === 'boolean' ? !mode : undefined;
 };
 
-/** What is to be bound instead of all that is; absent leaves that as it is. */
+/** Returns the bindings that replace all present ones; absent if the request does not change them. */
 export const toProjectBindings = ({
   relationships: related,
 }: ProjectUpdateData): { readonly bindings?: readonly Tag[] } => {
@@ -71,13 +71,13 @@ export const toProjectBindings = ({
   return bindings ? { bindings } : {};
 };
 
-/** What a request says, in our names. */
+/** Returns the input of a request, with the names of the domain. */
 export const toProjectInput = ({ attributes, relationships: related }: ProjectUpdateData): ProjectInput => {
-  const { name, description, 'default-agent-pool-id': id, 'setting-overwrites': said } = attributes;
+  const { name, description, 'default-agent-pool-id': id, 'setting-overwrites': flags } = attributes;
   const pool = parseToOne(related?.['default-agent-pool'], id);
   return {
     ...omitUndefined({ name, description }),
     ...PROJECT_SETTINGS.read(attributes),
-    ...omitUndefined({ defaultAgentPoolId: pool, follows: toFollows(said) }),
+    ...omitUndefined({ defaultAgentPoolId: pool, follows: toFollows(flags) }),
   };
 };

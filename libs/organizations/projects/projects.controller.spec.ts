@@ -42,7 +42,7 @@ const namesIn = ({ body }: ApiResponse): string[] =>
   body.data.map(({ attributes }: { attributes: { name: string } }) => attributes.name);
 
 describe('a project', () => {
-  it('is created, and shown by its id and in the list as the same document', async () => {
+  it('is created, and has the same document by id and in the list', async () => {
     const attributes = { name: 'Platform', description: 'of it all', 'auto-destroy-activity-duration': '14d' };
     const { body } = expectStatus(await server.post(PATH, project(attributes)), 201);
     expect(body.data).toMatchObject({
@@ -64,7 +64,7 @@ describe('a project', () => {
     expect((await server.get(`${PATH}?filter[names]=Platform`)).body.data).toEqual([body.data]);
   });
 
-  it('is updated: what is named changes, null clears', async () => {
+  it('changes only the named attributes in an update, and clears attributes that are null', async () => {
     const id = await makeProject(server, 'acme', 'Changing');
     const changed = expectStatus(
       await server.patch(byId(id), project({ description: 'new', 'default-execution-mode': 'local' })),
@@ -106,7 +106,7 @@ describe('a project', () => {
     expect(await count()).toBe(0);
   });
 
-  it('has its name to itself, in its organization', async () => {
+  it('has a unique name in its organization', async () => {
     const other = await makeProject(server, 'acme', 'Other');
     await makeProject(server, 'acme', 'Taken');
     for (const answer of [
@@ -137,12 +137,12 @@ describe('a project', () => {
     [{ name: 'x', 'setting-overwrites': { 'execution-mode': false, 'agent-pool': true } }, /^If agent-pool and/],
     [{ name: 'x', 'auto-destroy-activity-duration': '3w' }, /^Auto destroy activity duration has an incorrect format/],
     [{ name: 'x', 'default-execution-mode': 'here' }, /^Default execution mode must be one of/],
-  ])('is not made of %j', async (attributes, detail) => {
+  ])('is not created with %j', async (attributes, detail) => {
     const { body } = expectStatus(await server.post(PATH, project(attributes)), 422);
     expect(body.errors[0].detail).toMatch(detail);
   });
 
-  it('may say nothing of one of the two that its flags are about, or of both', async () => {
+  it('accepts null or missing flags in setting-overwrites', async () => {
     for (const flags of [
       { 'default-execution-mode': null, 'default-agent-pool': true },
       { 'default-execution-mode': false, 'default-agent-pool': null },
@@ -157,7 +157,7 @@ describe('a project', () => {
     }
   });
 
-  it('is deleted, and is gone', async () => {
+  it('is deleted, and returns 404 afterwards', async () => {
     const id = await makeProject(server, 'acme', 'Doomed');
     expectStatus(await server.delete(byId(id)), 204);
     expectStatus(await server.get(byId(id)), 404);
@@ -165,25 +165,25 @@ describe('a project', () => {
     expect(namesIn(await server.get(`${PATH}?page[size]=100`))).not.toContain('Doomed');
   });
 
-  it('is not deleted while it holds workspaces, nor ever where it is the default', async () => {
+  it('is not deleted while it contains workspaces, nor if it is the default project', async () => {
     const full = await makeProject(server, 'acme', 'Full');
     await makeWorkspace(server, 'acme', 'inside', {}, { project: { data: { type: 'projects', id: full } } });
-    const held = expectStatus(await server.delete(byId(full)), 422);
-    expect(held.body.errors[0].detail).toContain('still holds 1 workspace:');
-    const kept = expectStatus(await server.delete(byId(defaultProject)), 422);
-    expect(kept.body.errors[0].detail).toBe('The default project cannot be deleted');
+    const fullRefusal = expectStatus(await server.delete(byId(full)), 422);
+    expect(fullRefusal.body.errors[0].detail).toContain('still holds 1 workspace:');
+    const defaultRefusal = expectStatus(await server.delete(byId(defaultProject)), 422);
+    expect(defaultRefusal.body.errors[0].detail).toBe('The default project cannot be deleted');
     const { permissions } = (await server.get(byId(defaultProject))).body.data.attributes;
     expect(permissions).toMatchObject({ 'can-update': true, 'can-destroy': false });
     expectStatus(await server.get(byId(full)), 200);
   });
 });
 
-describe('what runs by default in a project', () => {
+describe('the default execution mode of a project', () => {
   const agents = (pool: string) => ({ 'default-execution-mode': 'agent', 'default-agent-pool-id': pool });
   const follow = { 'setting-overwrites': { 'default-execution-mode': false, 'default-agent-pool': false } };
   let pool: string;
 
-  const shown = async (id: string) => {
+  const readDefaults = async (id: string) => {
     const { attributes, relationships } = expectStatus(await server.get(byId(id)), 200).body.data;
     return {
       mode: attributes['default-execution-mode'],
@@ -191,7 +191,7 @@ describe('what runs by default in a project', () => {
       own: attributes['setting-overwrites']['default-execution-mode'],
     };
   };
-  /** What a workspace there really runs in. */
+  /** Returns the resulting execution mode and pool of a workspace. */
   const runs = async (workspace: string) => {
     const { attributes, relationships } = expectStatus(await server.get(`/api/v2/workspaces/${workspace}`), 200).body
       .data;
@@ -204,7 +204,7 @@ describe('what runs by default in a project', () => {
     pool = await makeAgentPool(server, 'running', 'pool');
   });
 
-  it('is the organization’s, its own, and the organization’s again: workspaces follow at once', async () => {
+  it('follows the organization or is its own, and workspaces follow it at once', async () => {
     const other = await makeAgentPool(server, 'running', 'other');
     const id = await makeProject(server, 'running', 'Following');
     const workspace = await makeWorkspace(server, 'running', 'follower', {}, inProject(id));
@@ -213,23 +213,23 @@ describe('what runs by default in a project', () => {
       expectStatus(await server.patch('/api/v2/organizations/running', resource('organizations', attributes)), 200);
 
     await organization(agents(pool));
-    expect(await shown(id)).toEqual({ mode: 'agent', pool, own: false });
+    expect(await readDefaults(id)).toEqual({ mode: 'agent', pool, own: false });
     expect(await runs(workspace)).toEqual(['agent', pool]);
 
-    // A mode of its own without agents has none of the organization's either.
+    // A project with its own mode does not use the organization's pool either.
     await patch({ 'default-execution-mode': 'local' });
-    expect(await shown(id)).toEqual({ mode: 'local', pool: null, own: true });
+    expect(await readDefaults(id)).toEqual({ mode: 'local', pool: null, own: true });
     expect(await runs(workspace)).toEqual(['local', null]);
 
     await patch({ ...agents(other), 'setting-overwrites': { 'execution-mode': true, 'agent-pool': true } });
-    expect(await shown(id)).toEqual({ mode: 'agent', pool: other, own: true });
+    expect(await readDefaults(id)).toEqual({ mode: 'agent', pool: other, own: true });
     expect(await runs(workspace)).toEqual(['agent', other]);
 
     await patch(follow);
-    expect(await shown(id)).toEqual({ mode: 'agent', pool, own: false });
+    expect(await readDefaults(id)).toEqual({ mode: 'agent', pool, own: false });
     expect(await runs(workspace)).toEqual(['agent', pool]);
 
-    // One that overwrites stays as it is, until it follows again.
+    // A workspace with its own mode does not change until it follows again.
     expectStatus(
       await server.patch(`/api/v2/workspaces/${workspace}`, resource('workspaces', { 'execution-mode': 'local' })),
       200,
@@ -239,26 +239,26 @@ describe('what runs by default in a project', () => {
     const followed = resource('workspaces', { 'setting-overwrites': { 'execution-mode': false, 'agent-pool': false } });
     expectStatus(await server.patch(`/api/v2/workspaces/${workspace}`, followed), 200);
     expect(await runs(workspace)).toEqual(['remote', null]);
-    expect(await shown(id)).toEqual({ mode: 'remote', pool: null, own: false });
+    expect(await readDefaults(id)).toEqual({ mode: 'remote', pool: null, own: false });
     await expectViewsMatchLog(server, [organizationsDefinition]);
   });
 
-  it('may be named by a relationship, and is left with the mode', async () => {
+  it('can name the pool in a relationship, and loses the pool with the mode', async () => {
     const body = resource(
       'projects',
       { name: 'Related', 'default-execution-mode': 'agent' },
       { 'default-agent-pool': { data: { type: 'agent-pools', id: pool } } },
     );
     const { id } = expectStatus(await server.post('/api/v2/organizations/running/projects', body), 201).body.data;
-    expect(await shown(id as string)).toEqual({ mode: 'agent', pool, own: true });
+    expect(await readDefaults(id as string)).toEqual({ mode: 'agent', pool, own: true });
     expectStatus(await server.delete(`/api/v2/agent-pools/${pool}`), 422);
-    // As the provider sends it: a pool that is blank.
+    // The Terraform provider sends an empty pool.
     const blank = { 'default-execution-mode': 'remote', 'default-agent-pool-id': '' };
     expectStatus(await server.patch(byId(id as string), project(blank)), 200);
-    expect(await shown(id as string)).toEqual({ mode: 'remote', pool: null, own: true });
+    expect(await readDefaults(id as string)).toEqual({ mode: 'remote', pool: null, own: true });
   });
 
-  it('follows where the request says both a mode and that it follows', async () => {
+  it('follows the organization if the request both names a mode and follows', async () => {
     const attributes = { name: 'Sampled', 'default-execution-mode': 'local', ...follow };
     const { body } = expectStatus(
       await server.post('/api/v2/organizations/running/projects', project(attributes)),
@@ -267,7 +267,7 @@ describe('what runs by default in a project', () => {
     expect(body.data.attributes['setting-overwrites']['default-execution-mode']).toBe(false);
   });
 
-  it('is no pool that the project may not use', async () => {
+  it('is refused with a pool that the project may not use', async () => {
     const id = await makeProject(server, 'running', 'Choosing');
     const foreign = await makeAgentPool(server, 'acme', 'foreign');
     const scoped = await makeAgentPool(server, 'running', 'scoped', { 'organization-scoped': false });
@@ -288,11 +288,11 @@ describe('what runs by default in a project', () => {
       ]);
     }
     expectStatus(await server.patch(byId(id), project(agents(allowed))), 200);
-    expect(await shown(id)).toEqual({ mode: 'agent', pool: allowed, own: true });
+    expect(await readDefaults(id)).toEqual({ mode: 'agent', pool: allowed, own: true });
   });
 });
 
-describe('teams on projects', () => {
+describe('the members of teams with project access', () => {
   const PATH_OPEN = '/api/v2/organizations/open/projects';
   const LEVELS = ['read', 'write', 'maintain', 'admin'] as const;
   const ids: Record<string, string> = {};
@@ -320,15 +320,15 @@ describe('teams on projects', () => {
       {},
       { project: { data: { type: 'projects', id: ids['closed'] } } },
     );
-    const passage = await makeTeam(server, 'open', 'passage');
-    await grantWorkspaceAccess(server, passage, workspace, 'read');
-    passing = await makeMember(server, 'open', 'passing', [passage]);
+    const workspaceTeam = await makeTeam(server, 'open', 'passage');
+    await grantWorkspaceAccess(server, workspaceTeam, workspace, 'read');
+    passing = await makeMember(server, 'open', 'passing', [workspaceTeam]);
   });
 
   const can = (data: { attributes: { permissions: Record<string, boolean> } }): Record<string, boolean> =>
     data.attributes.permissions;
 
-  it('see those that they have been given something on, and are told what they may do there', async () => {
+  it('see the projects that they have access to, with their permissions', async () => {
     const { body } = expectStatus(await member.get(`${PATH_OPEN}?sort=name`), 200);
     const names = ['admin', 'creates', 'maintain', 'read', 'reads', 'updates', 'write'];
     expect(namesIn({ body } as ApiResponse)).toEqual(names);
@@ -344,7 +344,7 @@ describe('teams on projects', () => {
     for (const one of body.data) expect((await member.get(byId(one.id as string))).body.data).toEqual(one);
   });
 
-  it('find those where they may do something, page by page', async () => {
+  it('filter projects by permission, page by page', async () => {
     for (const [filter, expected] of [
       ['create-workspace', ['admin', 'creates', 'maintain']],
       ['update', ['admin', 'updates']],
@@ -363,14 +363,14 @@ describe('teams on projects', () => {
     expect(namesIn(await passing.get(`${PATH_OPEN}?filter[permissions][create-workspace]`))).toEqual([]);
   });
 
-  it('see where a workspace stands that they see', async () => {
+  it('see the project of a workspace that they see', async () => {
     expect(namesIn(await passing.get(PATH_OPEN))).toEqual(['closed']);
     const { body } = expectStatus(await passing.get(byId(ids['closed'] ?? '')), 200);
     expect(Object.entries(can(body.data)).filter(([, allowed]) => allowed)).toEqual([['can-read', true]]);
     expectStatus(await passing.patch(byId(ids['closed'] ?? ''), project({ name: 'mine' })), 404);
   });
 
-  it('counts the teams with access that the caller may see', async () => {
+  it('see the count of teams with access that are visible to them', async () => {
     const visible = await makeTeam(server, 'open', 'visible', { visibility: 'organization' });
     await grantProjectAccess(server, visible, ids['admin'] ?? '', 'read');
     const outsider = await makeMember(server, 'open', 'outsider', [visible]);
@@ -383,7 +383,7 @@ describe('teams on projects', () => {
     expect(listed.map((one: any) => one.attributes['team-count'])).toEqual([1]);
   });
 
-  it('do what they may, and learn nothing of the rest', async () => {
+  it('may do what their permissions allow, and get 404 otherwise', async () => {
     expectStatus(await member.patch(byId(ids['updates'] ?? ''), project({ description: 'theirs' })), 200);
     expectStatus(await member.delete(byId(ids['updates'] ?? '')), 404);
     expectStatus(await member.patch(byId(ids['write'] ?? ''), project({ description: 'theirs' })), 404);
@@ -420,13 +420,13 @@ describe('the list of projects', () => {
     ['q=beta&filter[names]=alpha', []],
     ['unheard-of=1', ['alpha', 'Beta', 'beta-2', 'Default Project']],
     ['include=effective_tag_bindings', ['alpha', 'Beta', 'beta-2', 'Default Project']],
-  ])('answers %s', async (query, expected) => {
+  ])('is filtered with the query "%s"', async (query, expected) => {
     const answer = await list(query);
     expect(namesIn(answer)).toEqual(expected);
     expect(answer.body.meta.pagination['total-count']).toBe(expected.length);
   });
 
-  it('is sorted by name without regard to case, one way or the other', async () => {
+  it('is sorted by name in both directions, ignoring case', async () => {
     const names = namesIn(await list('sort=name'));
     expect(names).toEqual(['alpha', 'Beta', 'beta-2', 'Default Project']);
     expect(namesIn(await list('include=effective_tag_bindings'))).toEqual(names);
@@ -436,7 +436,7 @@ describe('the list of projects', () => {
     expect(body.errors[0].source).toEqual({ parameter: 'sort' });
   });
 
-  it('includes bindings where it is asked to', async () => {
+  it('includes effective tag bindings on request', async () => {
     expect((await list('include=effective_tag_bindings')).body.included).toEqual([]);
     const { body } = expectStatus(await server.get('/api/v2/organizations/listed/projects?include=moon'), 400);
     expect(body.errors[0].detail).toContain('include parameter');
@@ -449,7 +449,7 @@ describe('the list of projects', () => {
     expect(one.data.relationships['effective-tag-bindings'].data).toEqual([]);
   });
 
-  it('pages through what the filter leaves, and links to the rest of it', async () => {
+  it('is paged after filtering, with links to the next page', async () => {
     const { body } = await list('q=beta&page[size]=1');
     expect(body.data).toHaveLength(1);
     expect(body.meta.pagination).toMatchObject({ 'total-count': 2, 'total-pages': 2, 'next-page': 2 });
@@ -464,7 +464,7 @@ describe('the list of projects', () => {
     expect(await costOf(server, () => list('q=beta'))).toMatchObject({ status: 200, statements: 1 });
   });
 
-  it('is for its organization: its token, but not its audit token, and nobody else', async () => {
+  it('is visible to the organization token, but not to audit trail tokens and other organizations', async () => {
     const token = server.as(await makeOrganizationToken(server, 'listed'));
     expectStatus(await token.get('/api/v2/organizations/listed/projects'), 200);
     const audit = await server.post('/api/v2/organizations/listed/authentication-token?token=audit-trails');

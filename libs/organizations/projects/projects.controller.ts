@@ -80,7 +80,7 @@ export class ProjectsController {
     await this.bus.execute(new ChangeProject('DeleteProject', { id, actor }));
   }
 
-  /** In one statement more, where there is something to bring along. */
+  /** Returns the included resources, with one more statement if there are any. */
   private async included(
     rows: readonly ProjectRow[],
     includes: ProjectIncludes,
@@ -88,7 +88,7 @@ export class ProjectsController {
   ): Promise<Resource[] | undefined> {
     if (!includes) return undefined;
     const ids = includes.has('effective_tag_bindings') ? rows.map(({ id }) => id) : [];
-    const wanted = ids.length > 0 ? [selectRelatedProjectTagBindings(sql`${ids}::text[]`, actor)] : [];
-    return readRelated(this.database, wanted, getSlowReadCaller(actor, rows));
+    const related = ids.length > 0 ? [selectRelatedProjectTagBindings(sql`${ids}::text[]`, actor)] : [];
+    return readRelated(this.database, related, getSlowReadCaller(actor, rows));
   }
 }

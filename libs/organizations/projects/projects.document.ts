@@ -5,7 +5,7 @@ import type { ProjectRow } from './projects.queries.js';
 
 export type ProjectIncludes = ReadonlySet<string> | null | undefined;
 
-/** Only a link, unless the bindings come along: then clients find them by their identifiers. */
+/** Renders only a link, unless the bindings are included: then clients find them by their identifiers. */
 const effectiveBindings = ({ id, tags }: ProjectRow, includes: ProjectIncludes): Relationship => {
   const link = linkTo(`/api/v2/projects/${id}/effective-tag-bindings`);
   if (!includes?.has('effective_tag_bindings')) return link;
@@ -13,7 +13,6 @@ const effectiveBindings = ({ id, tags }: ProjectRow, includes: ProjectIncludes):
   return { ...toMany('effective-tag-bindings', ids), ...link };
 };
 
-/** A project as every endpoint renders it. */
 export const renderProject = (row: ProjectRow, actor: Actor, includes?: ProjectIncludes): Resource => {
   const own = row.settings.defaultExecutionMode !== null;
   const mode = row.settings.defaultExecutionMode ?? row.inherited.executionMode;
@@ -31,7 +30,7 @@ export const renderProject = (row: ProjectRow, actor: Actor, includes?: ProjectI
       'stack-count': 0,
       'auto-destroy-activity-duration': row.settings.autoDestroyActivityDuration,
       'default-execution-mode': mode,
-      // Clients know the flags by two names each; the pool goes with the mode.
+      // Clients know each flag by two names. The pool always comes from the same source as the mode.
       'setting-overwrites': {
         'default-execution-mode': own,
         'default-agent-pool': own,

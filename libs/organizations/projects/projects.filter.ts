@@ -2,13 +2,13 @@ import { getListParameter, parseSort, getParameter, type QueryParameters } from 
 import { parseTagFilter } from '#tag-bindings';
 import type { ProjectFilter } from './projects.queries.js';
 
-/** Being there is enough; who writes `false` means the opposite. */
+/** Returns whether the parameter is present and not `false`. */
 const isRequested = (query: QueryParameters, name: string): boolean => {
   const value = getParameter(query, name);
   return value !== undefined && value !== 'false';
 };
 
-/** The query parameters of the list of projects. */
+/** Returns the filter of the list of projects from its query parameters. */
 export const parseProjectFilter = (query: QueryParameters): ProjectFilter => ({
   names: getListParameter(query, 'filter[names]'),
   search: getParameter(query, 'q'),

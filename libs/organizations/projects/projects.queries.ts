@@ -30,14 +30,14 @@ export type ProjectRow = {
   readonly description: string | null;
   readonly settings: ProjectSettings;
   readonly createdAt: Timestamp;
-  /** What it follows where it has no mode of its own. */
+  /** Mode and pool of the organization, which apply if the project has no mode of its own. */
   readonly inherited: { readonly executionMode: ExecutionMode; readonly agentPoolId: string | null };
-  /** Of the workspaces that the caller may read. */
+  /** Number of workspaces in the project that the caller may read. */
   readonly workspaceCount: number;
-  /** Of the teams with access to it that the caller may see. */
+  /** Number of teams with access to the project that the caller may see. */
   readonly teamCount: number;
   readonly tags: readonly Tag[];
-  /** What the caller's teams have been given on it. */
+  /** Access of the caller's teams to the project. */
   readonly grants: readonly Grant[];
 };
 
@@ -57,12 +57,12 @@ const buildProjectWorkspaceCount = (actor: Identity): Sql =>
     all: ALL_WORKSPACES,
   });
 
-const seenTeams = (actor: Identity): Sql => sql`
+const selectVisibleTeamCount = (actor: Identity): Sql => sql`
   (select count(*) from team_projects tp join teams t on t.id = tp.team where tp.project = p.id and ${isVisibleTeam(actor)})`;
 
-/** Columns of a project with the caller's counts and grants. */
+/** Returns the columns of a project with the caller's counts and grants. */
 const selectColumns = (actor: Identity): Sql => sql`
-  ${COLUMNS}, ${buildProjectWorkspaceCount(actor)} as "workspaceCount", ${seenTeams(actor)} as "teamCount",
+  ${COLUMNS}, ${buildProjectWorkspaceCount(actor)} as "workspaceCount", ${selectVisibleTeamCount(actor)} as "teamCount",
   ${selectProjectGrants(actor, sql.raw('p.id'))} as grants`;
 
 export const selectProjectById = (id: string, actor: Identity): Sql =>
@@ -72,15 +72,18 @@ export const selectProjectsByIds = (ids: Sql, actor: Identity): Sql =>
   sql`select ${selectColumns(actor)} ${FROM} where p.id = any (${ids}) order by p.id`;
 
 export type ProjectForCommand = ProjectRow & {
-  /** Version of the agent pool that the command names; null where it is none that the project may use. */
+  /** Version of the agent pool in the command; null if it is not a pool that the project may use. */
   readonly poolVersion: number | null;
   readonly organizationVersion: number;
-  /** How many workspaces it has, whoever may read them. */
+  /** Number of all workspaces in the project, also of those that the caller may not read. */
   readonly allWorkspaces: number;
   readonly snapshot: StreamSnapshot;
 };
 
-/** The project, where the caller may do that with it; else the refusal of the permission table. One statement. */
+/**
+ * Returns the project, from one statement. Throws the refusal of the permission table if the caller lacks the
+ * permission.
+ */
 export const findProject = async (
   database: Database,
   actor: Actor,
@@ -102,21 +105,22 @@ export const findProject = async (
 export type ProjectFilter = {
   readonly names: readonly string[];
   readonly search: string | undefined;
-  /** Only those where the caller may do that. */
+  /** Only projects in which the caller may create workspaces. */
   readonly createsWorkspaces: boolean;
+  /** Only projects that the caller may update. */
   readonly updates: boolean;
-  /** Bindings that must all be there. */
+  /** Tags that a project must have, all of them. */
   readonly tagged: readonly TagFilterTerm[];
   readonly descending: boolean;
 };
 
 const isTaggedWithAll = (tagged: readonly TagFilterTerm[]): Sql => sql`not exists (
   select 1 from unnest(${tagged.map(({ key }) => key)}::text[], ${tagged.map(({ value }) => value)}::text[])
-                as wanted (key, value)
-   where not exists (select 1 from project_tags t where t.project = p.id and t.key = wanted.key
-                        and (wanted.value is null or t.value = wanted.value)))`;
+                as required (key, value)
+   where not exists (select 1 from project_tags t where t.project = p.id and t.key = required.key
+                        and (required.value is null or t.value = required.value)))`;
 
-/** One page and the count of all, in one statement. */
+/** Returns one page of projects and the count of all, from one statement. */
 export const listProjects = async (
   database: Database,
   actor: Actor,
@@ -139,8 +143,8 @@ export const listProjects = async (
   ]);
   const direction = sql.raw(filter.descending ? 'desc' : 'asc');
   // Ignores case, as clients expect (clients.md §8). Names that differ only in case have a fixed order too.
-  const inOrder = (name: Sql): Sql => sql`lower(${name}) collate "C" ${direction}, ${name} ${direction}`;
-  const found = await database.slowRows<ProjectRow & { owner: string; total: number }>(
+  const buildOrder = (name: Sql): Sql => sql`lower(${name}) collate "C" ${direction}, ${name} ${direction}`;
+  const rows = await database.slowRows<ProjectRow & { owner: string; total: number }>(
     actor,
     sql`
     select owner.id as owner, (select count(*) from projects p where ${where}) as total, page.*
@@ -149,11 +153,11 @@ export const listProjects = async (
                    ${isPermittedByRole(actor, 'update-project')} as updates
               from ${selectPermittedOrganization(actor, 'read-organization', organizationName)} offset 0) owner
       left join lateral (select ${selectColumns(actor)} ${FROM} where ${where}
-                          order by ${inOrder(sql.raw('p.name'))} ${buildLimit(page)}) page on true
-     order by ${inOrder(sql.raw('page.name'))}`,
+                          order by ${buildOrder(sql.raw('p.name'))} ${buildLimit(page)}) page on true
+     order by ${buildOrder(sql.raw('page.name'))}`,
   );
-  const [first] = found;
+  const [first] = rows;
   if (!first) throw notFound();
   requirePermission(actor, 'read-organization', { organization: first.owner });
-  return toListPage(found);
+  return toListPage(rows);
 };

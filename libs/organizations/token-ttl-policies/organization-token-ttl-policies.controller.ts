@@ -21,7 +21,7 @@ import { LIMITED_TOKENS } from './token-ttl-policy.js';
 
 const PATH = 'organizations/:organization/token-ttl-policies';
 
-/** All four policies: those that nobody has changed have the default. */
+/** Renders all four policies, with defaults for unchanged policies. */
 const renderPolicies = ({ id, createdAt, tokenTtlPolicies }: OrganizationRow): Resource[] =>
   LIMITED_TOKENS.map((type) => {
     const { maxTtlMs, updatedAt } = tokenTtlPolicies[type];
@@ -37,7 +37,7 @@ const renderPolicies = ({ id, createdAt, tokenTtlPolicies }: OrganizationRow): R
     };
   });
 
-/** The longest lives of an organization's tokens; they count while its setting `max-ttl-enabled` is on. */
+/** Limits for the lifetime of an organization's tokens. They apply while its setting `max-ttl-enabled` is on. */
 @Controller('api/v2')
 export class OrganizationTokenTtlPoliciesController {
   constructor(

@@ -21,10 +21,10 @@ const policies = z
 
 export const policiesBody = resourceBody(
   'organization-token-ttl-policies',
-  // Not `default`, which would not be looked at: missing policies are what is wrong then.
+  // `prefault` validates its value. `default` would skip the validation and accept missing policies.
   z.object({ 'token-ttl-policies': policies }).prefault({} as never),
 );
 
-/** Returns the limits that a request names; the others stay. */
+/** Returns the limits that a request names; other limits stay unchanged. */
 export const toMaxTtls = ({ attributes }: z.infer<typeof policiesBody>['data']): Partial<MaxTokenTtls> =>
   Object.fromEntries(attributes['token-ttl-policies'].map((item) => [item['token-type'], item['max-ttl-ms']]));

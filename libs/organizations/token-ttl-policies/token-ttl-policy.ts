@@ -1,8 +1,8 @@
-/** The types of tokens that a policy limits, as the API spells them, in the order of its answers. */
+/** Types of tokens that a policy limits, spelled as in the API, in the order of its responses. */
 export const LIMITED_TOKENS = ['organization', 'team', 'user', 'audit_trails'] as const;
 export type LimitedToken = (typeof LIMITED_TOKENS)[number];
 
-/** The longest life of a token of each type, in milliseconds. */
+/** The longest lifetime of a token of each type, in milliseconds. */
 export type MaxTokenTtls = Readonly<Record<LimitedToken, number>>;
 
 /** Two average Gregorian years: the vendor's default (clients.md §8). */
@@ -15,7 +15,7 @@ export const DEFAULT_MAX_TTLS: MaxTokenTtls = {
   audit_trails: TWO_YEARS_MS,
 };
 
-/** A shorter token could end before its first request. */
+/** A shorter-lived token could expire before its first request. */
 export const MIN_TTL_MS = 60_000;
 /** A hundred average Gregorian years: about the longest lifetime that CADASTRE_TOKEN_LIFETIME accepts. */
 export const MAX_TTL_MS = 50 * TWO_YEARS_MS;
