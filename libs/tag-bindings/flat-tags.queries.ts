@@ -2,12 +2,15 @@ import { sql, type Sql } from '#kernel';
 import { selectGrantedWorkspaces, isPermittedByRole, type Actor } from '#access';
 
 /**
- * Whether the row `t` of workspace_tags is in the family of flat tags: it is one, or a binding without a value. In the words
- * of the partial indexes, which Postgres takes for nothing else (libs/workspaces/sql/010_tags_without_value.sql).
+ * Condition: the row `t` of workspace_tags is a flat tag or a binding without a value. The text is the same as in the
+ * partial indexes, because Postgres uses them only then (libs/workspaces/sql/010_tags_without_value.sql).
  */
 export const IS_VALUELESS = sql.raw(`(t.value is null or t.value = '')`);
 
-/** The organization that flat tags are looked for in: in SQL `owner`, with whether the caller reads all workspaces there. */
+/**
+ * Returns a table expression `owner`: the organization of the tags, with whether the caller may read all its
+ * workspaces.
+ */
 export const selectTagOrganization = (
   actor: Actor,
   condition: Sql,
@@ -17,8 +20,8 @@ export const selectTagOrganization = (
     where ${condition} offset 0) owner`;
 
 /**
- * Flat tags of workspaces of `owner`: those that the caller may read, for of the others they learn nothing, neither names
- * nor numbers. A row for each workspace; in SQL `t`, one of workspace_tags. One of the parts is empty.
+ * Selects the flat tags `t` (rows of workspace_tags) of `owner`, one row for each workspace that the caller may read.
+ * Names and counts of other workspaces stay hidden. One of the two parts of the union is always empty.
  */
 export const selectVisibleTags = (actor: Actor, columns: Sql, where: Sql): Sql => {
   const part = (extent: Sql): Sql => sql`
@@ -28,12 +31,12 @@ export const selectVisibleTags = (actor: Actor, columns: Sql, where: Sql): Sql =
   return sql`${part(sql.raw('owner.whole'))} union all ${part(granted)}`;
 };
 
-/** The name of the tag of `owner` with that id, where the caller sees a workspace that carries it: one row or none. */
+/** Selects the name of the tag of `owner` with this id, if the caller sees a workspace that has it: one row or none. */
 export const selectTagName = (actor: Actor, id: Sql): Sql => sql`
   select name from (${selectVisibleTags(actor, sql.raw('t.key as name'), sql`views.tag_id(t.organization, t.key) = ${id}`)}) seen
    limit 1`;
 
-/** `TagNames` as jsonb. */
+/** Returns an expression for `TagNames` as jsonb. */
 export const selectTagNames = (actor: Actor, ids: readonly string[], organization: Sql): Sql =>
   ids.length === 0
     ? sql.raw(`'{}'::jsonb`)

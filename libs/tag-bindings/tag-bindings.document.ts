@@ -4,15 +4,15 @@ import type { TagBindingColumns } from './tag-inheritance.queries.js';
 import type { BindingRow } from './tag-bindings.queries.js';
 
 /**
- * Ids of tags and bindings are made of what they name: a tag is the same one wherever in the organization it is used,
- * with no row to reserve, and two workspaces that invent a tag at once agree on its id.
+ * Derives the id of a tag or binding from its name: a tag has one id in the whole organization without a row of its
+ * own, and two workspaces that create a tag at once get the same id.
  */
 const deriveId = (prefix: string, ...parts: readonly string[]): string =>
   `${prefix}-${createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 16)}`;
 
 export const deriveTagId = (organization: string, name: string): string => deriveId('tag', organization, name);
 
-/** `owner`: the workspace or project that binds it. */
+/** `owner`: id of the workspace or project that binds the tag. */
 export const deriveTagBindingId = (owner: string, key: string): string => deriveId('tb', owner, key);
 
 /** A flat tag shows as a binding with an empty value (clients.md §7). */
@@ -29,7 +29,7 @@ export const renderTagBinding = (binding: BindingRow): Resource => ({
   attributes: { ...toBindingAttributes(binding), 'forbidden-by': binding.forbiddenBy },
 });
 
-/** What is bound directly has no links at all (clients.md §1). */
+/** Only inherited bindings have links (clients.md §1). */
 export const renderEffectiveTagBinding = (binding: BindingRow): Resource => ({
   id: deriveTagBindingId(binding.inheritedFrom ?? binding.owner, binding.key),
   type: 'effective-tag-bindings',

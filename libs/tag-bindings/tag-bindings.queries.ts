@@ -13,16 +13,18 @@ import { buildViewsAt, type PointInTime } from '#json-api';
 import { selectVisiblePrincipal } from '#people';
 import { IS_INHERITED, type TagBindingColumns } from './tag-inheritance.queries.js';
 
-/** A binding as its owner, a workspace or a project, has it: of its own, or inherited. */
+/** A binding of a workspace or project: its own, or inherited. */
 export type BindingRow = TagBindingColumns & {
   readonly owner: string;
-  /** The project that binds it; null where the owner does. */
+  /** Id of the project that binds it; null if the owner binds it itself. */
   readonly inheritedFrom: string | null;
-  /** The reserved tag key that forbids to override what the project binds: this one stood before. */
+  /**
+   * Id of the reserved tag key that forbids to override the project's binding. Such a binding is older than the rule.
+   */
   readonly forbiddenBy: string | null;
 };
 
-/** What the workspace `w` binds itself. */
+/** Selects the own bindings of the workspace `w`. */
 const selectOwnBindings = (actor: Actor): Sql => sql`
   select w.id as owner, t.key, t.value, t.set_at as "setAt",
          ${selectVisiblePrincipal(actor, sql.raw('t.set_by'), sql.raw('w.organization'))} as "setBy", null::text as "inheritedFrom",
@@ -32,7 +34,7 @@ const selectOwnBindings = (actor: Actor): Sql => sql`
          1 as rank, t.added_in, t.ordinal
     from workspace_tags t where t.workspace = w.id`;
 
-/** What it has of its project. */
+/** Selects the bindings that the workspace `w` inherits from its project. */
 const selectInheritedBindings = (actor: Actor): Sql => sql`
   select w.id as owner, pt.key, pt.value, pt.set_at as "setAt",
          ${selectVisiblePrincipal(actor, sql.raw('pt.set_by'), sql.raw('w.organization'))} as "setBy", pt.project as "inheritedFrom",
@@ -40,23 +42,23 @@ const selectInheritedBindings = (actor: Actor): Sql => sql`
     from project_tags pt where pt.project = w.project and ${IS_INHERITED}`;
 
 /**
- * What counts for it. The vendor shows no flat tags here, and the Terraform provider takes what it reads here for bindings
- * that it manages: with flat tags among them its plans never become empty. A flat tag that overrides what the project binds
- * is shown, because the workspace does not inherit that binding.
+ * Selects the effective bindings of the workspace `w`. The vendor shows no flat tags here, and the Terraform provider
+ * takes every binding that it reads here as its own: with flat tags among them its plans never become empty. A flat tag
+ * that overrides a binding of the project is shown, because the workspace does not inherit that binding.
  */
 const selectEffectiveBindings = (actor: Actor): Sql => sql`
   ${selectOwnBindings(actor)} and (t.value is not null
               or exists (select 1 from project_tags pt where pt.project = w.project and pt.key = t.key))
   union all ${selectInheritedBindings(actor)}`;
 
-/** What the project `p` binds. */
+/** Selects the bindings of the project `p`. */
 const selectBindingsOfProject = (actor: Actor): Sql => sql`
   select p.id as owner, pt.key, pt.value, pt.set_at as "setAt",
          ${selectVisiblePrincipal(actor, sql.raw('pt.set_by'), sql.raw('p.organization'))} as "setBy", null::text as "inheritedFrom",
          null::text as "forbiddenBy", 1 as rank, pt.added_in, 0 as ordinal
     from project_tags pt where pt.project = p.id`;
 
-/** What is inherited comes last; each in order of insertion. */
+/** Own bindings before inherited ones, each in order of insertion. */
 const ORDER = sql.raw('b.owner, b.rank, b.added_in, b.ordinal');
 
 const EXTENTS = { own: selectOwnBindings, effective: selectEffectiveBindings };
@@ -82,7 +84,10 @@ const readScopedBindings = (
     ? database.rows<ScopedBinding>(statement)
     : database.slowRows<ScopedBinding>(actor, sql.unkept(statement));
 
-/** The bindings of a workspace that the caller may read; with `past` as they were at that time. */
+/**
+ * Returns the bindings of a workspace; with `past` as they were at that time. Throws `not-found` if the caller may not
+ * read the workspace.
+ */
 export const listWorkspaceBindings = async (
   database: Database,
   actor: Actor,
@@ -104,7 +109,7 @@ export const listWorkspaceBindings = async (
   return rows.filter(({ key }) => key !== null);
 };
 
-/** The same of a project, which inherits nothing. */
+/** Returns the bindings of a project, which inherits nothing; with `past` as they were at that time. */
 export const listProjectBindings = async (
   database: Database,
   actor: Actor,

@@ -4,7 +4,10 @@ import { defineRelated, type RelatedResources, type Resource } from '#json-api';
 import { renderEffectiveTagBinding, renderTagBinding } from './tag-bindings.document.js';
 import { selectProjectBindings, selectWorkspaceBindings, type BindingRow } from './tag-bindings.queries.js';
 
-/** Bindings for the documents of the workspaces that have them: who may read those may read these. */
+/**
+ * Returns the own bindings of workspaces, for the `included` of documents of these workspaces. Callers that may read a
+ * workspace may read its bindings.
+ */
 export const selectRelatedTagBindings = (workspaces: Sql, actor: Actor): RelatedResources =>
   defineRelated<BindingRow>(selectWorkspaceBindings(workspaces, 'own', actor), (rows) => rows.map(renderTagBinding));
 
@@ -13,7 +16,7 @@ export const selectRelatedEffectiveTagBindings = (workspaces: Sql, actor: Actor)
     deduplicateBindings(rows.map(renderEffectiveTagBinding)),
   );
 
-/** Workspaces of one project inherit the same bindings. */
+/** Removes duplicates, because workspaces of one project inherit the same bindings. */
 const deduplicateBindings = (resources: readonly Resource[]): readonly Resource[] => [
   ...new Map(resources.map((resource) => [resource.id, resource])).values(),
 ];

@@ -8,19 +8,22 @@ export type TagBindingColumns = {
   readonly setBy: VisiblePrincipal | null;
 };
 
-/** Whether the workspace `w` says nothing itself of what the row `pt` of its project binds: then it inherits that. */
+/**
+ * Condition: the workspace `w` inherits the row `pt` of its project's tags, because it has no own tag with this key.
+ */
 export const IS_INHERITED = sql.raw(
   `not exists (select 1 from workspace_tags own where own.workspace = w.id and own.key = pt.key)`,
 );
 
-/** What the project `p` binds, as jsonb: `Tag[]` in order of insertion. */
+/** The tags of the project `p` as jsonb, `Tag[]` in order of insertion. */
 export const PROJECT_TAGS = sql.raw(`coalesce((
   select jsonb_agg(jsonb_build_object('key', pt.key, 'value', pt.value) order by pt.added_in)
     from project_tags pt where pt.project = p.id), '[]')`);
 
 /**
- * The keys that workspaces in a project may not bind, as jsonb: it binds them itself, and they are reserved with overrides
- * disabled. An append that decides on them holds the organization and the project, and checks raiseConflictWhenFixedKeysChanged.
+ * Returns an expression for the fixed keys of a project as jsonb: keys that it binds and that are reserved with
+ * overrides disabled, so that its workspaces may not bind them. An append that decides on them must expect the versions
+ * of the organization and the project, and include `raiseConflictWhenFixedKeysChanged`.
  */
 export const selectFixedKeys = (project: Sql): Sql => sql`coalesce((
   select jsonb_agg(jsonb_build_object('key', pt.key, 'project', home.name, 'reservedTagKey', rk.id) order by pt.key)
@@ -30,8 +33,9 @@ export const selectFixedKeys = (project: Sql): Sql => sql`coalesce((
    where pt.project = ${project}), '[]')`;
 
 /**
- * Refuses an append as stale if the project fixes other keys by now. Changes of reserved tag keys keep out every append
- * that holds the organization: either this one sees the change, or the change comes later in the log.
+ * Fails the append with a conflict if the project's fixed keys have changed. A change of reserved tag keys excludes
+ * every append that expects the organization's version: either the append sees the change, or the change comes later in
+ * the log.
  */
 export const raiseConflictWhenFixedKeysChanged = (project: string, fixed: readonly object[]): Sql =>
   raiseConflictWhen(sql`${selectFixedKeys(sql`${project}`)} <> ${sql.json(fixed)}::jsonb`);

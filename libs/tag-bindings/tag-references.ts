@@ -1,22 +1,22 @@
-/** A flat tag as a request names it. */
+/** A flat tag in a request: by id or by name. */
 export type TagReference = { readonly id: string } | { readonly name: string };
 
-/** Names of tags by their ids, as far as there are such tags. */
+/** Names of existing tags by id. */
 export type TagNames = Readonly<Record<string, string>>;
 
 export const listTagIds = (tags: readonly TagReference[]): readonly string[] =>
   tags.flatMap((tag) => ('id' in tag ? [tag.id] : []));
 
-/** The names of all of them, in their order; `refusal` of the first id that stands for none. */
+/** Returns the names of the tags, in the same order. Throws `refusal` for the first unknown id. */
 export const resolveTagNames = (
   tags: readonly TagReference[],
-  known: TagNames,
+  namesById: TagNames,
   refusal: (id: string, index: number) => Error,
 ): readonly string[] =>
   tags.map((tag, index) => {
     if ('name' in tag) return tag.name;
-    // Own members only: an id such as `constructor` names no tag.
-    const name = Object.hasOwn(known, tag.id) ? known[tag.id] : undefined;
+    // Own properties only: an id such as `constructor` is no tag.
+    const name = Object.hasOwn(namesById, tag.id) ? namesById[tag.id] : undefined;
     if (name === undefined) throw refusal(tag.id, index);
     return name;
   });

@@ -1,7 +1,7 @@
 import { badRequest } from '#kernel';
 import { getParameter, type QueryParameters } from '#json-api';
 
-/** A tag that must be there; where `value` is null any will do. */
+/** A tag that must exist. If `value` is null, any value matches. */
 export type TagFilterTerm = { readonly key: string; readonly value: string | null };
 
 /** A resource has at most ten bindings of its own (clients.md §3). */
@@ -11,8 +11,8 @@ const MAX_VALUE_LENGTH = 256;
 const MEMBER = /^filter\[tagged\]\[(\d+)\]\[(?:key|value)\]$/;
 
 /**
- * Returns the tags of `filter[tagged][i][key]` with its `[value]`, at any index; an empty or missing value means any
- * value. A value without a key, and more than ten tags, are a 400.
+ * Returns the tags of `filter[tagged][i][key]` with its `[value]`, at any index. An empty or missing value means any
+ * value. Throws `bad-request` for a value without a key, and for more than ten tags.
  */
 export const parseTagFilter = (query: QueryParameters): readonly TagFilterTerm[] => {
   const indexes = new Set(Object.keys(query).flatMap((name) => MEMBER.exec(name)?.[1] ?? []));

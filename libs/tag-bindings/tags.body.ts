@@ -20,7 +20,7 @@ const tagBindings = z.array(
 
 export const tagBindingsBody = z.object({ data: tagBindings });
 
-/** Bindings as a relationship of what they are bound to. */
+/** Bindings as a relationship of their owner. */
 export const tagBindingsInput = z.object({ data: tagBindings.nullish() }).nullish();
 
 export const flatTagsInput = z.object({
@@ -33,7 +33,7 @@ export const flatTagsInput = z.object({
   ),
 });
 
-/** `pointer` says where in the request they stood. */
+/** Returns the bindings of a list after checking them. `pointer`: pointer to the list in the request. */
 const checkBindingList = (data: z.infer<typeof tagBindings>, pointer: string): readonly Tag[] => {
   const bindings = data.map(({ attributes: { key, value } }) => ({ key, value: value ?? '' }));
   checkBindings(bindings, pointer);
@@ -43,11 +43,14 @@ const checkBindingList = (data: z.infer<typeof tagBindings>, pointer: string): r
 export const parseBindings = (body: unknown): readonly Tag[] =>
   checkBindingList(parseBody(tagBindingsBody, body).data, '/data');
 
-/** Absent keeps those that are there, null clears like an empty list. */
+/** Returns undefined if the request has no list, which means no change. Null clears the bindings like an empty list. */
 export const toBindings = (input: z.infer<typeof tagBindingsInput>): readonly Tag[] | undefined =>
   input?.data === undefined ? undefined : checkBindingList(input.data ?? [], BINDING_POINTERS.bindings);
 
-/** Clients may send whole tags as they read them: an id counts before a name (clients.md §1). Each entry has one of them. */
+/**
+ * Returns the tags of a request. Clients may send whole tags as they read them: an id takes precedence over a name
+ * (clients.md §1). Refuses entries with neither.
+ */
 const parseTagReferences = ({ data }: z.infer<typeof flatTagsInput>, pointer: string): readonly TagReference[] => {
   checkTagCount(data.length, pointer);
   const checks = data.map(({ id, attributes }, index) => () => {
@@ -59,7 +62,7 @@ const parseTagReferences = ({ data }: z.infer<typeof flatTagsInput>, pointer: st
   return data.map(({ id, attributes }) => (id ? { id } : { name: attributes?.name ?? '' }));
 };
 
-/** Tags that are to be carried: by ids, or by names that a tag may have. */
+/** Returns tags to add, by id or by name. Refuses names that no tag can have. */
 export const parseFlatTags = (
   input: z.infer<typeof flatTagsInput>,
   pointer: string = BINDING_POINTERS.tags,
@@ -72,6 +75,6 @@ export const parseFlatTags = (
   return references;
 };
 
-/** Tags that are to go: a name that none can have matches none, and causes no action (contract §4.3). */
+/** Returns tags to remove. A name that no tag can have matches none and is ignored (contract §4.3). */
 export const parseTagsToRemove = (body: unknown): readonly TagReference[] =>
   parseTagReferences(parseBody(flatTagsInput, body), '/data');

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { EventKinds } from '#kernel';
 import type { ReservedTagKeyEvent, ReservedTagKeyAttributes } from './reserved-tag-keys/reserved-tag-key.js';
 
-const facts = z.strictObject({
+const attributes = z.strictObject({
   key: z.string(),
   disableOverrides: z.boolean(),
 }) satisfies z.ZodType<ReservedTagKeyAttributes>;
@@ -13,20 +13,20 @@ const describeReservedTagKey = ({ key, disableOverrides }: ReservedTagKeyAttribu
 });
 
 /**
- * Schemas, topics and audit rows of reserved tag keys, which the contract's catalogue (§6) does not name. Tags are the
- * affair of the workspaces and projects that have them.
+ * Schemas, topics and audit entries of reserved tag keys, which the contract's catalogue (§6) does not name. The events
+ * of tags belong to workspaces and projects.
  */
 export const tagEvents: EventKinds<ReservedTagKeyEvent> = {
   ReservedTagKeyCreated: {
     schemaVersion: 1,
     topic: 'tags',
-    schema: facts,
+    schema: attributes,
     audit: { resource: 'reserved_tag_key', action: 'create', meta: describeReservedTagKey },
   },
   ReservedTagKeyUpdated: {
     schemaVersion: 1,
     topic: 'tags',
-    schema: z.strictObject({ from: facts, to: facts }),
+    schema: z.strictObject({ from: attributes, to: attributes }),
     audit: {
       resource: 'reserved_tag_key',
       action: 'update',
@@ -36,7 +36,7 @@ export const tagEvents: EventKinds<ReservedTagKeyEvent> = {
   ReservedTagKeyDeleted: {
     schemaVersion: 1,
     topic: 'tags',
-    schema: facts,
+    schema: attributes,
     audit: { resource: 'reserved_tag_key', action: 'destroy', meta: describeReservedTagKey },
   },
 };

@@ -48,7 +48,7 @@ beforeAll(async () => {
     alone: await make('alone', lab, own({ env: 'test', owner: 'grace' })),
     bare: await make('bare', lab),
   };
-  // Other people's workspaces lack everything, and are no gap of ours.
+  // Workspaces of other organizations lack every key, but are no gaps of this one.
   await makeWorkspace(server, 'neighbour', 'theirs');
   await makeReservedTagKey(server, 'neighbour', 'theirs-alone');
 });
@@ -61,20 +61,20 @@ const gapsIn = ({ body }: ApiResponse): [string, string[]][] =>
   body.data.map(({ attributes }: any) => [attributes['workspace-name'], attributes['missing-keys']]);
 
 describe('compliance with the reserved tag keys', () => {
-  it('is complete where none is reserved', async () => {
+  it('is complete if no key is reserved', async () => {
     expect((await list()).body).toMatchObject({ data: [], meta: { pagination: { 'total-count': 0 } } });
   });
 
-  it('lists each workspace that lacks a value, with the keys that it lacks', async () => {
+  it('lists each workspace that lacks a value, with the missing keys', async () => {
     await makeReservedTagKey(server, 'acme', 'owner');
     await makeReservedTagKey(server, 'acme', 'env');
     const answer = await list();
     expect(gapsIn(answer)).toEqual([
       ['bare', ['env', 'owner']],
-      // What they say themselves counts, also where it is nothing.
+      // The workspace's own tag takes precedence, even without a value.
       ['emptied', ['env']],
       ['flattened', ['env']],
-      // And what the project says, if it says something.
+      // The project's tag counts if it has a value.
       ['inheriting', ['owner']],
     ]);
     expect(answer.body.data[0]).toEqual({
@@ -95,30 +95,30 @@ describe('compliance with the reserved tag keys', () => {
   it.each([
     ['filter[key]=owner', ['bare', 'inheriting']],
     ['filter[key]=env', ['bare', 'emptied', 'flattened']],
-    // Nobody reserves it, though nobody has it either.
+    // Another organization reserves this key, and no workspace here has it.
     ['filter[key]=theirs-alone', []],
     ['filter[key]=', ['bare', 'emptied', 'flattened', 'inheriting']],
     ['unheard-of=1', ['bare', 'emptied', 'flattened', 'inheriting']],
     ['filter[project][id]=prj-nowhere', []],
-  ])('is asked for by %s', async (query, names) => {
+  ])('is filtered with the query "%s"', async (query, names) => {
     const answer = await list(query);
     expect(gapsIn(answer).map(([name]) => name)).toEqual(names);
     expect(answer.body.meta.pagination['total-count']).toBe(names.length);
   });
 
-  it('shows a gap as it is, whatever is asked for', async () => {
+  it('shows all missing keys of a workspace, whatever the filter', async () => {
     const [first] = (await list('filter[key]=owner')).body.data;
     expect(first).toEqual((await list()).body.data[0]);
   });
 
-  it('is asked for by project, and by both', async () => {
+  it('is filtered by project, and by project and key together', async () => {
     const inShop = `filter[project][id]=${shop}`;
     expect(gapsIn(await list(inShop)).map(([name]) => name)).toEqual(['emptied', 'flattened', 'inheriting']);
     expect(gapsIn(await list(`filter[project][id]=${lab}`))).toEqual([['bare', ['env', 'owner']]]);
     expect(gapsIn(await list(`${inShop}&filter[key]=owner`))).toEqual([['inheriting', ['owner']]]);
   });
 
-  it('comes page by page, by name, with one statement each', async () => {
+  it('is listed by name and page by page, with one statement for each page', async () => {
     const first = await list('page[size]=3');
     expect(gapsIn(first).map(([name]) => name)).toEqual(['bare', 'emptied', 'flattened']);
     const next = (): Promise<ApiResponse> => server.get(first.body.links.next as string);
@@ -128,7 +128,7 @@ describe('compliance with the reserved tag keys', () => {
     expect((await list('page[number]=9')).body).toMatchObject({ data: [], meta: { pagination: { 'total-count': 4 } } });
   });
 
-  it('is told of what the caller sees', async () => {
+  it('is listed for workspaces that the caller sees', async () => {
     const ofShop = await makeTeam(server, 'acme', 'of-shop');
     await grantProjectAccess(server, ofShop, shop, 'read');
     const ofBare = await makeTeam(server, 'acme', 'of-bare');
@@ -147,7 +147,7 @@ describe('compliance with the reserved tag keys', () => {
     expectStatus(await server.get('/api/v2/organizations/nowhere/tag-compliance'), 404);
   });
 
-  it('follows what is bound, to workspaces and to projects, at once', async () => {
+  it('changes at once with the bindings of workspaces and projects', async () => {
     await bindTags(server, `projects/${lab}`, { env: 'test' });
     expect(gapsIn(await list(`filter[project][id]=${lab}`))).toEqual([['bare', ['owner']]]);
     await bindTags(server, `workspaces/${workspaces['bare']}`, { owner: 'linus' });

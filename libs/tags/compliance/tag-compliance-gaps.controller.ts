@@ -13,7 +13,7 @@ import {
 } from '#json-api';
 import { listTagComplianceGaps, type TagComplianceGapRow } from './tag-compliance-gaps.queries.js';
 
-/** One for each workspace, whose id it has. */
+/** Renders a gap. Each workspace has at most one, with the workspace's id. */
 const renderTagComplianceGap = (row: TagComplianceGapRow): Resource => ({
   id: row.id,
   type: 'tag-compliance-gaps',
@@ -28,7 +28,6 @@ const renderTagComplianceGap = (row: TagComplianceGapRow): Resource => ({
   },
 });
 
-/** Workspaces that lack a value for what their organization reserves. */
 @Controller('api/v2')
 export class TagComplianceGapsController {
   constructor(private readonly database: Database) {}

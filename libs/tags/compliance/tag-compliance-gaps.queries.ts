@@ -13,7 +13,7 @@ import { selectWorkspacesTaggedWith } from '../reserved-tag-keys/reserved-tag-ke
 
 /** A workspace that lacks a value for reserved keys. */
 export type TagComplianceGapRow = {
-  /** The workspace. */
+  /** Id of the workspace. */
   readonly id: string;
   readonly name: string;
   readonly project: string;
@@ -23,11 +23,14 @@ export type TagComplianceGapRow = {
 
 export type GapFilter = {
   readonly project: string | undefined;
-  /** Only workspaces that lack this one; what else they lack is shown with it. */
+  /** Only workspaces without a value for this key. Their other missing keys are shown too. */
   readonly key: string | undefined;
 };
 
-/** What the workspace `w` lacks: what it says itself counts, even where it says nothing, as a flat tag does. */
+/**
+ * Selects the reserved keys that the workspace `w` has no value for. Its own tag takes precedence, even without a
+ * value, as a flat tag.
+ */
 const MISSING_KEYS = sql.raw(`array(
   select rk.key from reserved_tag_keys rk
     left join workspace_tags t on t.workspace = w.id and t.key = rk.key
@@ -37,12 +40,12 @@ const MISSING_KEYS = sql.raw(`array(
    order by rk.key)`);
 
 /**
- * Workspaces of `owner` with a gap: those whose own tag has no value, whatever their project says; and, in projects that
- * have no value either, those without a tag of their own. Where projects keep to the policy there is little to look at,
- * however many workspaces they have.
+ * Selects the workspaces of `owner` with a gap: workspaces whose own tag has no value, and workspaces without an own
+ * tag in projects that have no value either. If projects have values, few rows are read, however many workspaces there
+ * are.
  */
 const selectGaps = (actor: Actor, { project, key }: GapFilter): Sql => {
-  const seen = sql.and([
+  const isInScope = sql.and([
     sql`(owner.whole or w.id in (${selectGrantedWorkspaces(actor)}))`,
     ...(project ? [sql`w.project = ${project}`] : []),
   ]);
@@ -53,18 +56,18 @@ const selectGaps = (actor: Actor, { project, key }: GapFilter): Sql => {
       cross join lateral (
         select w.id, w.name
           from workspace_tags t join workspaces w on w.id = t.workspace
-         where t.organization = rk.organization and t.key = rk.key and ${IS_VALUELESS} and ${seen}
+         where t.organization = rk.organization and t.key = rk.key and ${IS_VALUELESS} and ${isInScope}
         union all
         select w.id, w.name
           from projects p join workspaces w on w.project = p.id
-         where p.organization = rk.organization and ${seen}
+         where p.organization = rk.organization and ${isInScope}
            and not exists (select 1 from project_tags pt
                             where pt.project = p.id and pt.key = rk.key and pt.value <> '')
            and not exists (select 1 from ${selectWorkspacesTaggedWith(sql.raw('rk.organization'), sql.raw('rk.key'))} t
                             where t.workspace = w.id)) lacking`;
 };
 
-/** One page and the count of all, in one statement. */
+/** Returns one page of gaps and the count of all, from one statement. */
 export const listTagComplianceGaps = async (
   database: Database,
   actor: Actor,
@@ -83,13 +86,13 @@ export const listTagComplianceGaps = async (
           from (select id from gaps order by name ${buildLimit(page)}) shown
           join workspaces w on w.id = shown.id join projects p on p.id = w.project) page on true
      order by page.name`;
-  const found = await database.slowRows<TagComplianceGapRow & { owner: string; total: number }>(
+  const rows = await database.slowRows<TagComplianceGapRow & { owner: string; total: number }>(
     actor,
-    // A key is missing nowhere, or nearly everywhere.
+    // Not prepared, because the best plan depends on the key: it is missing in nearly every workspace, or in none.
     sql.unkept(statement),
   );
-  const [first] = found;
+  const [first] = rows;
   if (!first) throw notFound();
   requirePermission(actor, 'read-reserved-tag-keys', { organization: first.owner });
-  return toListPage(found);
+  return toListPage(rows);
 };

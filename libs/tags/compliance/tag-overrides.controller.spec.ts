@@ -26,7 +26,7 @@ import {
 const PATH = '/api/v2/organizations/acme/reserved-tag-keys/actions/preview';
 
 let server: TestServer;
-/** Binds `env` and `team`, as does the other; the third binds neither. */
+/** Projects `shop` and `bank` bind `env` and `team`. A third project binds neither. */
 let shop: string;
 let bank: string;
 let workspaces: Readonly<Record<string, string>>;
@@ -49,7 +49,7 @@ beforeAll(async () => {
     quiet: await make('quiet', shop),
     other: await make('other', shop, own({ owner: 'ada' })),
     testing: await make('testing', shop, own({ env: 'test', owner: 'ada' })),
-    // To say the same is to override as well: it stays when the project changes.
+    // The same value is an override as well: it does not change with the project.
     agreeing: await make('agreeing', shop, own({ env: 'prod' })),
     flat: await make('flat', bank, { tags: { data: [{ type: 'tags', attributes: { name: 'env' } }] } }),
     free: await make('free', lab, own({ env: 'test' })),
@@ -71,7 +71,7 @@ const namesIn = ({ body }: ApiResponse): string[] =>
 const none = { projects: 0, workspaces: 0 };
 
 describe('a preview of a reserved tag key', () => {
-  it('shows the workspaces that override it, with both values, and who set theirs and when', async () => {
+  it('shows the workspaces that override it, with both values, the author and the time', async () => {
     const answer = expectStatus(await preview({ key: 'env', 'disable-overrides': true }), 200);
     expect(namesIn(answer)).toEqual(['agreeing', 'flat', 'testing']);
     const [, , testing] = answer.body.data;
@@ -104,7 +104,7 @@ describe('a preview of a reserved tag key', () => {
     });
   });
 
-  it('tells how many, and where the key would be refused from then on', async () => {
+  it('shows the number of overrides, and where the key would be refused', async () => {
     const { meta } = expectStatus(await preview({ key: 'env', 'disable-overrides': true }), 200).body;
     expect(meta).toMatchObject({
       pagination: { 'total-count': 3 },
@@ -119,14 +119,14 @@ describe('a preview of a reserved tag key', () => {
         },
       },
     });
-    // Refused is nothing where overrides stay enabled, as they are where nothing is said.
+    // Nothing is refused while overrides are enabled, which is the default.
     for (const attributes of [{ key: 'env' }, { key: 'env', 'disable-overrides': false }]) {
       const { after } = expectStatus(await preview(attributes), 200).body.meta.preview;
       expect(after).toEqual({ key: 'env', 'disable-overrides': false, 'override-count': 3, 'refused-in': none });
     }
   });
 
-  it('shows nothing for a key that projects do not bind, or workspaces do not', async () => {
+  it('shows no override if projects or workspaces do not bind the key', async () => {
     for (const [key, projects, inThem] of [
       ['owner', 0, 0],
       ['unheard-of', 0, 0],
@@ -145,7 +145,7 @@ describe('a preview of a reserved tag key', () => {
     expect((await server.get('/api/v2/organizations/acme/reserved-tag-keys')).body.data).toEqual([]);
   });
 
-  it('comes page by page, with one statement each', async () => {
+  it('is listed page by page, with one statement for each page', async () => {
     const last = () => preview({ key: 'env' }, { query: 'page[size]=2&page[number]=2' });
     expect(await costOf(server, last)).toMatchObject({ status: 200, statements: 1 });
     const second = await last();
@@ -156,26 +156,26 @@ describe('a preview of a reserved tag key', () => {
     expectStatus(await preview({ key: 'env' }, { query: 'page[size]=none' }), 400);
   });
 
-  it('of one that is there tells how it is now, and what becomes of it', async () => {
+  it('shows the rule before and after a change of an existing key', async () => {
     const id = await makeReservedTagKey(server, 'acme', 'env', { 'disable-overrides': true });
     const strict = { 'disable-overrides': true, 'override-count': 3, 'refused-in': { projects: 2, workspaces: 5 } };
-    const askedFor = async (attributes: object, by?: string) => {
+    const readPreview = async (attributes: object, by?: string) => {
       const { meta } = expectStatus(await preview(attributes, by === undefined ? {} : { id: by }), 200).body;
       return meta.preview;
     };
-    // By its key it is found as well: that is how it would be changed.
+    // Without an id, the preview finds the reserved tag key by its key.
     for (const by of [id, undefined]) {
-      expect(await askedFor({ key: 'env' }, by)).toEqual({
+      expect(await readPreview({ key: 'env' }, by)).toEqual({
         'reserved-tag-key': id,
         before: { key: 'env', ...strict },
         after: { key: 'env', ...strict },
       });
     }
-    expect(await askedFor({ key: 'env', 'disable-overrides': false })).toMatchObject({
+    expect(await readPreview({ key: 'env', 'disable-overrides': false })).toMatchObject({
       before: { key: 'env', ...strict },
       after: { key: 'env', 'disable-overrides': false, 'override-count': 3, 'refused-in': none },
     });
-    expect(await askedFor({ key: 'team' }, id)).toEqual({
+    expect(await readPreview({ key: 'team' }, id)).toEqual({
       'reserved-tag-key': id,
       before: { key: 'env', ...strict },
       after: { key: 'team', ...strict, 'override-count': 0 },
@@ -183,7 +183,7 @@ describe('a preview of a reserved tag key', () => {
     expectStatus(await server.delete(`/api/v2/reserved-tags/${id}`), 204);
   });
 
-  it('is refused as the change would be', async () => {
+  it('is refused like the change itself', async () => {
     const id = await makeReservedTagKey(server, 'acme', 'one');
     await makeReservedTagKey(server, 'acme', 'two');
     const foreign = await makeReservedTagKey(server, 'neighbour', 'one');
@@ -209,7 +209,7 @@ describe('a preview of a reserved tag key', () => {
     expectStatus(await server.post(PATH.replace('acme', 'nowhere'), resource('reserved-tag-keys', { key: 'x' })), 404);
   });
 
-  it('shows and counts only what the caller sees', async () => {
+  it('shows and counts only workspaces that the caller sees', async () => {
     const inShop = await makeTeam(server, 'acme', 'in-shop');
     await grantProjectAccess(server, inShop, shop, 'read');
     const ofOne = await makeTeam(server, 'acme', 'of-one');

@@ -22,7 +22,10 @@ import {
   type TagOverrideRow,
 } from './tag-overrides.queries.js';
 
-/** Its id is that of the workspace's own binding. A flat tag shows as a binding with an empty value (clients.md §7). */
+/**
+ * Renders an override with the id of the workspace's own binding. A flat tag shows as a binding with an empty value
+ * (clients.md §7).
+ */
 const renderTagOverride = (row: TagOverrideRow): Resource => ({
   id: deriveTagBindingId(row.id, row.key),
   type: 'tag-overrides',
@@ -41,7 +44,7 @@ const renderTagOverride = (row: TagOverrideRow): Resource => ({
   },
 });
 
-/** Only where overrides are disabled is anything refused. */
+/** Renders a rule. Bindings are refused only if overrides are disabled. */
 const renderRule = ({ key, disableOverrides, reach: { overrides, projects, workspaces } }: ReservationRule) => ({
   key,
   'disable-overrides': disableOverrides,
@@ -55,12 +58,11 @@ const renderMeta = ({ reservedTagKey, before, after }: ReservationPreview) => ({
   after: renderRule(after),
 });
 
-/** Tags of workspaces that take the place of their project's. */
 @Controller('api/v2')
 export class TagOverridesController {
   constructor(private readonly database: Database) {}
 
-  /** Who overrides the key now, before anybody is kept from it. */
+  /** Lists the workspaces that override the key, before a change forbids overrides. */
   @Post('organizations/:organization/reserved-tag-keys/actions/preview')
   @HttpCode(200)
   async preview(

@@ -14,9 +14,9 @@ import type { TagBindingColumns } from '#tag-bindings';
 import { checkReservedKey, type ReservedTagKeyAttributes } from '../reserved-tag-keys/reserved-tag-key.js';
 import { selectWorkspacesTaggedWith } from '../reserved-tag-keys/reserved-tag-keys.queries.js';
 
-/** A tag of a workspace's own, with a key that its project binds as well. */
+/** A workspace's own tag whose key its project binds too. */
 export type TagOverrideRow = TagBindingColumns & {
-  /** The workspace. */
+  /** Id of the workspace. */
   readonly id: string;
   readonly name: string;
   readonly project: string;
@@ -24,12 +24,18 @@ export type TagOverrideRow = TagBindingColumns & {
   readonly projectValue: string;
 };
 
-/** What a key is about, as far as the caller sees it: workspaces that override it, projects that bind it, and what is in those. */
+/**
+ * Counts of what a key concerns, as far as the caller sees it: workspaces that override it, projects that bind it, and
+ * all workspaces in these projects.
+ */
 export type KeyReach = { readonly overrides: number; readonly projects: number; readonly workspaces: number };
 
 export type ReservationRule = ReservedTagKeyAttributes & { readonly reach: KeyReach };
 
-/** What would be reserved: anew, or, where there is an id or the key is reserved already, in place of what is. */
+/**
+ * A proposed reserved tag key. It changes the reserved tag key with this id, or without an id the one with this key, if
+ * there is one.
+ */
 export type ReservationProposal = {
   readonly id: string | null;
   readonly key: string;
@@ -37,22 +43,25 @@ export type ReservationProposal = {
 };
 
 export type ReservationPreview = {
-  /** The reserved tag key that would be changed; null where one would be created. */
+  /** Id of the reserved tag key that would change; null if it would be created. */
   readonly reservedTagKey: string | null;
   readonly before: ReservationRule | null;
   readonly after: ReservationRule;
-  /** Workspaces that override the key now. */
+  /** Workspaces that override the key at present. */
   readonly overrides: ListPage<TagOverrideRow>;
 };
 
-/** Workspaces of `owner` that have a tag of their own with that key, while their project binds it. */
+/** Selects the workspaces of `owner` that have their own tag with the key while their project binds it. */
 const selectOverrides = (actor: Actor, key: Sql): Sql => sql`
   from project_tags pt
   join workspaces w on w.project = pt.project
   join ${selectWorkspacesTaggedWith(sql.raw('owner.id'), key)} t on t.workspace = w.id
  where pt.organization = owner.id and pt.key = ${key} and (owner.whole or w.id in (${selectGrantedWorkspaces(actor)}))`;
 
-/** What is in projects is not counted one by one where all of it is seen: there may be a hundred thousand. */
+/**
+ * Selects a KeyReach. If the caller sees all workspaces, it uses the counts of each project, because a project can
+ * contain a hundred thousand workspaces.
+ */
 const selectReach = (actor: Actor, key: Sql, overrides: Sql): Sql => {
   const binding = sql`pt.organization = owner.id and pt.key = ${key}`;
   return sql`jsonb_build_object(
@@ -72,14 +81,14 @@ type PreviewRow = {
   readonly reservedTagKey: string | null;
   readonly keyBefore: string;
   readonly disableOverridesBefore: boolean;
-  /** Null where it is that of the same key. */
+  /** Null if the key does not change: then `reachAfter` applies. */
   readonly reachBefore: KeyReach | null;
   readonly reachAfter: KeyReach;
-  /** Whether another reserved tag key has that key. */
+  /** Whether another reserved tag key has this key. */
   readonly isTaken: boolean;
 };
 
-/** What is asked of a proposal, and one page of what overrides its key now, in one statement. */
+/** Selects the rule before and after a proposal, and one page of the overrides of its key, in one statement. */
 const selectPreview = (
   actor: Actor,
   organizationName: string,
@@ -93,7 +102,7 @@ const selectPreview = (
         from ${selectPermittedOrganization(actor, 'read-reserved-tag-keys', organizationName)}),
     overrides as materialized (
       select w.* from owner cross join lateral (select w.id, w.name, w.project ${selectOverrides(actor, sql`${key}`)}) w),
-    asked as materialized (
+    proposal as materialized (
       select owner.id as owner, rk.id as "reservedTagKey", rk.key as "keyBefore",
              rk.disable_overrides as "disableOverridesBefore",
              case when rk.key <> ${key} then ${selectReach(actor, before, selectOverrides(actor, before))} end as "reachBefore",
@@ -102,10 +111,10 @@ const selectPreview = (
                       where other.organization = owner.id and other.key = ${key} and other.id <> rk.id) as "isTaken"
         from owner left join reserved_tag_keys rk
           on rk.organization = owner.id and ${id === null ? sql`rk.key = ${key}` : sql`rk.id = ${id}`})
-    select asked.*, page.*
-      from asked left join lateral (
+    select proposal.*, page.*
+      from proposal left join lateral (
         select w.id, w.name, w.project, p.name as "projectName", t.key, t.value, t.set_at as "setAt",
-               ${selectVisiblePrincipal(actor, sql.raw('t.set_by'), sql.raw('asked.owner'))} as "setBy", pt.value as "projectValue"
+               ${selectVisiblePrincipal(actor, sql.raw('t.set_by'), sql.raw('proposal.owner'))} as "setBy", pt.value as "projectValue"
           from (select * from overrides order by name ${buildLimit(page)}) w
           join projects p on p.id = w.project
           join project_tags pt on pt.project = w.project and pt.key = ${key}
@@ -114,8 +123,8 @@ const selectPreview = (
 };
 
 /**
- * What a change of reserved tag keys would meet, as far as the caller sees workspaces. Refused as the change itself would
- * be; nothing is changed.
+ * Returns the effects of a change of reserved tag keys, on workspaces that the caller sees. Refuses what the change
+ * itself would refuse. Changes nothing.
  */
 export const loadReservationPreview = async (
   database: Database,
@@ -124,12 +133,12 @@ export const loadReservationPreview = async (
   proposal: ReservationProposal,
   page: PageRequest,
 ): Promise<ReservationPreview> => {
-  const found = await database.slowRows<TagOverrideRow & PreviewRow>(
+  const rows = await database.slowRows<TagOverrideRow & PreviewRow>(
     actor,
-    // Keys are bound by nobody, or by all.
+    // Not prepared, because the best plan depends on the key: nearly all workspaces bind it, or none.
     sql.unkept(selectPreview(actor, organizationName, proposal, page)),
   );
-  const [first] = found;
+  const [first] = rows;
   if (!first) throw notFound();
   requirePermission(actor, 'read-reserved-tag-keys', { organization: first.owner });
   checkReservedKey(proposal.key);
@@ -143,7 +152,7 @@ export const loadReservationPreview = async (
     reservedTagKey: first.reservedTagKey,
     before,
     after: { key, disableOverrides, reach: first.reachAfter },
-    overrides: toListPage(found.map((row) => ({ ...row, total: row.reachAfter.overrides }))),
+    overrides: toListPage(rows.map((row) => ({ ...row, total: row.reachAfter.overrides }))),
   };
 };
 

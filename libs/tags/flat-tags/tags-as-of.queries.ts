@@ -13,9 +13,9 @@ import { IS_VALUELESS, selectTagOrganization, selectVisibleTags } from '#tag-bin
 import { matchesSearch, toTagListPage, TAG_USAGE_COLUMNS, type CountedTagRow, type TagRow } from './tags.queries.js';
 
 /**
- * Returns one page of the flat tags that a workspace had at a time, in order of insertion, and the count of all, in one
- * statement. The uses of all tags of the page are counted together: each look at the past reads every workspace that the
- * organization had.
+ * Returns one page of the flat tags that a workspace had at a time, in order of insertion, and the count of all, from
+ * one statement. The uses of all tags of the page are counted together, because each read of the past reads every
+ * workspace that the organization had.
  */
 export const listWorkspaceTagsAsOf = async (
   database: Database,
@@ -25,16 +25,16 @@ export const listWorkspaceTagsAsOf = async (
   search: string | undefined,
   past: PointInTime,
 ): Promise<ListPage<TagRow>> => {
-  const places = sql`
+  const scopes = sql`
     select w.id, w.organization, ${selectCurrentWorkspaceGrants(actor, sql.raw('w.id'))} as grants
       from workspaces w where w.id = ${workspace} and ${requireCurrentAccess(actor)}`;
-  const found = await database.slowRows<CountedTagRow & { readonly grants: readonly Grant[] }>(
+  const rows = await database.slowRows<CountedTagRow & { readonly grants: readonly Grant[] }>(
     actor,
     sql.unkept(sql`
     ${past.views({ id: workspace })},
     owner as materialized (
       select owner.*, w.id as workspace, w.grants
-        from ${selectPermittedScopes(actor, 'read-workspace-history', places)} w
+        from ${selectPermittedScopes(actor, 'read-workspace-history', scopes)} w
         join ${selectTagOrganization(actor, sql.raw('true'))} on owner.id = w.organization),
     own as materialized (
       select t.key as name, t.ordinal from owner join workspace_tags t on t.workspace = owner.workspace
@@ -50,8 +50,8 @@ export const listWorkspaceTagsAsOf = async (
       from owner left join page on true left join used on used.name = page.name
      order by page.ordinal`),
   );
-  const [first] = found;
+  const [first] = rows;
   if (!first) throw notFound();
   requirePermission(actor, 'read-workspace-history', first);
-  return toTagListPage(found);
+  return toTagListPage(rows);
 };

@@ -36,9 +36,9 @@ let server: TestServer;
 let organization: string;
 let land: string;
 let one: string;
-/** Has been given nothing. */
+/** Member without access to workspaces. */
 let member: SeededMember;
-/** May tag `two`, and see no other workspace. */
+/** Member with write access to `two` only. */
 let tagger: SeededMember;
 let two: string;
 
@@ -80,12 +80,12 @@ const eventsOf = async (id: string): Promise<unknown[]> =>
 const added = (name: string) => ({ type: 'WorkspaceTagAdded', data: { name } });
 const removed = (name: string) => ({ type: 'WorkspaceTagRemoved', data: { name } });
 
-let made = 0;
+let workspaceCount = 0;
 const fresh = (relationships: object = {}, name = 'acme'): Promise<string> =>
-  makeWorkspace(server, name, `fresh-${(made += 1)}`, {}, relationships);
+  makeWorkspace(server, name, `fresh-${(workspaceCount += 1)}`, {}, relationships);
 
 describe('the tags of an organization', () => {
-  it('are the flat ones of all its workspaces, each with how many carry it', async () => {
+  it('are the flat tags of all its workspaces, each with the number of workspaces', async () => {
     const answer = await list();
     expect(countsIn(answer)).toEqual({ Prod: 1, app: 2, env: 1 });
     expect(answer.body.data[0]).toMatchObject({
@@ -104,20 +104,20 @@ describe('the tags of an organization', () => {
     ['q=_', []],
     ['filter[exclude][taggable][id]=ws-none', ['Prod', 'app', 'env']],
     ['unheard-of=1', ['Prod', 'app', 'env']],
-  ])('are searched: %s', async (query, names) => {
+  ])('are searched with the query "%s"', async (query, names) => {
     const answer = await list(query);
     expect(namesIn(answer)).toEqual(names);
     expect(answer.body.meta.pagination['total-count']).toBe(names.length);
   });
 
-  it('come without those of a workspace, for who sees it', async () => {
-    // It carries `env` as a binding, which takes the place of the tag.
+  it('exclude the tags of a workspace that the caller sees', async () => {
+    // The workspace has `env` as a binding, which excludes the tag as well.
     expect(namesIn(await list(`filter[exclude][taggable][id]=${one}`))).toEqual([]);
     expect(namesIn(await list(`filter[exclude][taggable][id]=${one}`, tagger))).toEqual(['app', 'env']);
     expect(namesIn(await list(`filter[exclude][taggable][id]=${two}`, tagger))).toEqual([]);
   });
 
-  it('come page by page, with one statement each', async () => {
+  it('are listed page by page, with one statement for each page', async () => {
     const first = await list('page[size]=2');
     expect(namesIn(first)).toEqual(['Prod', 'app']);
     expect(first.body.meta.pagination).toMatchObject({ 'total-count': 3, 'total-pages': 2, 'next-page': 2 });
@@ -127,7 +127,7 @@ describe('the tags of an organization', () => {
     expect((await list('page[number]=9')).body).toMatchObject({ data: [], meta: { pagination: { 'total-count': 3 } } });
   });
 
-  it('are those of the workspaces that the caller may read, and no others are counted', async () => {
+  it('are listed and counted only for workspaces that the caller may read', async () => {
     const token = server.as(await makeOrganizationToken(server, 'acme'));
     expect(countsIn(await list('', token))).toEqual({ Prod: 1, app: 2, env: 1 });
     expect(countsIn(await list('', tagger))).toEqual({ app: 1, env: 1 });
@@ -138,7 +138,7 @@ describe('the tags of an organization', () => {
     expect(countsIn(await list('', await makeMember(server, 'acme', 'passer', [team])))).toEqual({ app: 1, env: 1 });
   });
 
-  it('are not found for other callers', async () => {
+  it('return 404 to callers outside the organization and to audit trail tokens', async () => {
     const stranger = await makeMember(server, 'other', 'stranger');
     const audit = '/api/v2/organizations/acme/authentication-token?token=audit-trails';
     for (const caller of [stranger, server.as(await makeToken(server, audit))]) {
@@ -147,7 +147,7 @@ describe('the tags of an organization', () => {
     expect((await server.get('/api/v2/organizations/nowhere/tags')).status).toBe(404);
   });
 
-  it('are gone with the last workspace that carries them, and renamed with their organization', async () => {
+  it('disappear with the last workspace that has them, and follow the new name of their organization', async () => {
     const last = await makeWorkspace(server, 'other', 'last', {}, { tags: flatTags('fleeting') });
     const names = async (name: string) =>
       namesIn(expectStatus(await server.get(`/api/v2/organizations/${name}/tags`), 200));
@@ -168,13 +168,13 @@ describe('the tags of an organization', () => {
 });
 
 describe('the tags of a workspace', () => {
-  it('are the same, in the order in which it got them', async () => {
+  it('have the same documents as in the organization, in order of insertion', async () => {
     expect(countsIn(await listOf(one))).toEqual({ app: 2, Prod: 1 });
     expect(namesIn(await listOf(one))).toEqual(['app', 'Prod']);
     expect((await list('q=app')).body.data).toEqual((await listOf(one, 'name=app')).body.data);
   });
 
-  it('are counted where the caller sees them', async () => {
+  it('are counted in workspaces that the caller sees', async () => {
     expect(countsIn(await listOf(two, '', tagger))).toEqual({ app: 1, env: 1 });
   });
 
@@ -185,20 +185,20 @@ describe('the tags of a workspace', () => {
     ['page[size]=1', ['app']],
     ['page[size]=1&page[number]=2', ['Prod']],
     ['page[number]=3', []],
-  ])('are searched and paged: %s', async (query, names) => {
+  ])('are searched and paged with the query "%s"', async (query, names) => {
     const answer = await listOf(one, query);
     expect(namesIn(answer)).toEqual(names);
     expect(answer.body.meta.pagination['total-count']).toBe(query.startsWith('name=') ? names.length : 2);
   });
 
-  it('are not there for who may not read it', async () => {
+  it('return 404 to callers that may not read the workspace', async () => {
     expect((await tagger.get(ofOne(one))).status).toBe(404);
     expect((await server.get(ofOne('ws-none'))).status).toBe(404);
   });
 });
 
 describe('adding flat tags', () => {
-  it('is a fact for each, in the order of the request; what is there already is none', async () => {
+  it('records one event for each new tag, in the order of the request', async () => {
     const id = await fresh({ tags: flatTags('old') });
     expectStatus(await server.post(ofOne(id), flatTags('new:1', 'old', 'UPPER_case-2', 'new:1')), 204);
     expect(await eventsOf(id)).toEqual([added('new:1'), added('UPPER_case-2')]);
@@ -209,7 +209,7 @@ describe('adding flat tags', () => {
     expect(attributes['tag-names']).toEqual(['old', 'new:1', 'UPPER_case-2']);
   });
 
-  it('is by name or by id, and of a whole tag that comes the id counts', async () => {
+  it('accepts names and ids; the id counts in a tag with both', async () => {
     const id = await fresh();
     const app = await idOfTag(server, 'acme', 'app');
     const data = [
@@ -224,7 +224,7 @@ describe('adding flat tags', () => {
     await removeAll(id);
   });
 
-  it('is all of them or none', async () => {
+  it('adds all tags or none', async () => {
     const id = await fresh();
     const bad = { data: [...flatTags('fine').data, { type: 'tags', id: 'tag-0123456789abcdef' }] };
     const { body } = expectStatus(await server.post(ofOne(id), bad), 404);
@@ -233,7 +233,7 @@ describe('adding flat tags', () => {
     expect(await eventsOf(id)).toEqual([]);
   });
 
-  it('knows no tag of another organization by its id, nor one that only workspaces carry which the caller does not see', async () => {
+  it('returns 404 for the id of a tag of another organization or of workspaces that the caller cannot see', async () => {
     const elsewhere = await idOfTag(server, 'other', 'elsewhere');
     expect((await server.post(ofOne(one), related('tags', elsewhere))).status).toBe(404);
     expect((await tagger.post(ofOne(two), related('tags', deriveTagId(organization, 'Prod')))).status).toBe(404);
@@ -246,26 +246,26 @@ describe('adding flat tags', () => {
     ['with space', /letters, numbers, colons, hyphens and underscores/],
     ['a/b', /letters, numbers, colons, hyphens and underscores/],
     ['größe', /letters, numbers, colons, hyphens and underscores/],
-  ])('wants a name that is one: %s', async (name, detail) => {
+  ])('refuses the name "%s"', async (name, detail) => {
     const refusal = refusalOf(await server.post(ofOne(one), flatTags('fine', name)));
     expect(refusal).toEqual(['/data/1/attributes/name', expect.stringMatching(detail)]);
     expect(await eventsOf(one)).toEqual([]);
   });
 
-  it('takes a name of 255 characters', async () => {
+  it('accepts a name of 255 characters', async () => {
     const id = await fresh();
     expectStatus(await server.post(ofOne(id), flatTags('x'.repeat(255))), 204);
     expect(await eventsOf(id)).toEqual([added('x'.repeat(255))]);
     await removeAll(id);
   });
 
-  it('leaves a binding with that key what it is', async () => {
+  it('does not change a binding with the same key', async () => {
     const id = await fresh({ 'tag-bindings': tagBindings({ tier: '1' }) });
     expectStatus(await server.post(ofOne(id), flatTags('tier')), 204);
     expect(await eventsOf(id)).toEqual([]);
   });
 
-  it('is refused where the project binds the key and overrides are disabled', async () => {
+  it('is refused if the project binds the key and overrides are disabled', async () => {
     const project = await makeProject(server, 'acme', 'fixed');
     await bindTags(server, `projects/${project}`, { owner: 'ops' });
     const id = await fresh(into(project));
@@ -278,7 +278,7 @@ describe('adding flat tags', () => {
     await removeAll(id);
   });
 
-  it('works with the workspace as well, by name and by id', async () => {
+  it('works at the creation of a workspace, by name and by id', async () => {
     const tags = { data: [...related('tags', deriveTagId(organization, 'app')).data, ...flatTags('born').data] };
     const id = await fresh({ tags, 'tag-bindings': tagBindings({ tier: '1' }) });
     const { attributes } = expectStatus(await server.get(`/api/v2/workspaces/${id}`), 200).body.data;
@@ -298,7 +298,7 @@ const removeAll = async (id: string): Promise<void> => {
 };
 
 describe('removing flat tags', () => {
-  it('of a name that none can have, or of null beside what counts, is no mistake', async () => {
+  it('ignores names that no tag can have, and null as an id', async () => {
     const id = await fresh({ tags: flatTags('kept', 'gone') });
     const data = [
       ...flatTags('never ever!', 'Cost Center', 'größe').data,
@@ -309,7 +309,7 @@ describe('removing flat tags', () => {
     await removeAll(id);
   });
 
-  it('is a fact for each, by name or by id; a name that is nowhere is none', async () => {
+  it('records one event for each removed tag, by name or by id, and ignores unknown names', async () => {
     const id = await fresh({ tags: flatTags('a', 'b', 'c') });
     const data = [...flatTags('a', 'nowhere').data, { type: 'tags', id: deriveTagId(organization, 'c') }];
     expectStatus(await server.delete(ofOne(id), { data }), 204);
@@ -317,7 +317,7 @@ describe('removing flat tags', () => {
     expect(namesIn(await listOf(id))).toEqual(['b']);
     expectStatus(await server.delete(ofOne(id), flatTags('a')), 204);
     expect(await eventsOf(id)).toHaveLength(2);
-    // It was the last that carried it.
+    // That workspace was the last one with this tag.
     expect(namesIn(await list('q=a'))).not.toContain('a');
     await removeAll(id);
   });
@@ -326,7 +326,7 @@ describe('removing flat tags', () => {
     [{}, '/data/0', 'Tag must have an id or a name'],
     [{ type: 'tags', id: null, attributes: { name: null } }, '/data/0', 'Tag must have an id or a name'],
     [{ attributes: { name: '' } }, '/data/0/attributes/name', "Name can't be blank"],
-  ])('refuses the entry %j, as adding does', async (entry, ...problem) => {
+  ])('refuses the entry %j like adding does', async (entry, ...problem) => {
     const id = await fresh({ tags: flatTags('kept') });
     const body = { data: [entry, ...flatTags('kept').data] };
     expect(refusalOf(await server.delete(ofOne(id), body))).toEqual(problem);
@@ -335,17 +335,17 @@ describe('removing flat tags', () => {
     await removeAll(id);
   });
 
-  it('wants ids that there are, and removes nothing else then', async () => {
+  it('returns 404 for an unknown id and removes nothing', async () => {
     const id = await fresh({ tags: flatTags('kept') });
     const data = [...flatTags('kept').data, { type: 'tags', id: 'tag-none' }];
     expectStatus(await server.delete(ofOne(id), { data }), 404);
     expect(namesIn(await listOf(id))).toEqual(['kept']);
-    // One that another workspace carries is no mistake.
+    // A tag of another workspace is not an error.
     expectStatus(await server.delete(ofOne(id), related('tags', deriveTagId(organization, 'app'))), 204);
     await removeAll(id);
   });
 
-  it('leaves a binding with that key where it is', async () => {
+  it('does not change a binding with the same key', async () => {
     expectStatus(await server.delete(ofOne(one), flatTags('env')), 204);
     expect(await eventsOf(one)).toEqual([]);
   });
@@ -358,7 +358,7 @@ describe('adding workspaces to a tag', () => {
       related('workspaces', ...workspaces),
     ] as const;
 
-  it('is a fact for each that has it not yet', async () => {
+  it('records one event for each workspace that does not have the tag yet', async () => {
     const [first, second] = [await fresh({ tags: flatTags('shared') }), await fresh()];
     expectStatus(await server.post(...toTag('shared', second, first, second)), 204);
     expect([await eventsOf(first), await eventsOf(second)]).toEqual([[], [added('shared')]]);
@@ -368,7 +368,7 @@ describe('adding workspaces to a tag', () => {
     for (const id of [first, second]) await removeAll(id);
   });
 
-  it('is for all of them or for none', async () => {
+  it('tags all workspaces or none', async () => {
     const id = await fresh();
     for (const other of ['ws-none', await fresh({}, 'other')]) {
       const { body } = expectStatus(await server.post(...toTag('app', id, other)), 404);
@@ -379,13 +379,13 @@ describe('adding workspaces to a tag', () => {
     expectStatus(await tagger.post(...toTag('app', two)), 204);
   });
 
-  it('wants a tag that the caller sees', async () => {
+  it('requires a tag that the caller sees', async () => {
     expect((await server.post(...toTag('nowhere', one))).status).toBe(404);
     expect((await tagger.post(...toTag('Prod', two))).status).toBe(404);
     expect((await member.post(...toTag('app', one))).status).toBe(404);
   });
 
-  it('tells which of them may not have it', async () => {
+  it('names the first workspace whose project forbids the tag', async () => {
     const project = await makeProject(server, 'acme', 'closed');
     await bindTags(server, `projects/${project}`, { app: 'bound' });
     const [open, closed] = [await fresh(), await fresh(into(project))];
@@ -398,18 +398,18 @@ describe('adding workspaces to a tag', () => {
 });
 
 describe('the id of a tag', () => {
-  it.each(['app', 'x'.repeat(255), 'A:b-c_9'])('is made by Postgres as it is by us: %s', async (name) => {
+  it.each(['app', 'x'.repeat(255), 'A:b-c_9'])('is the same in Postgres and in the application: %s', async (name) => {
     const row = await server.database.row(sql`select views.tag_id(${organization}, ${name}) as id`);
     expect(row).toEqual({ id: deriveTagId(organization, name) });
   });
 
-  it('is made of any text', async () => {
+  it('is derived from any text', async () => {
     const name = String.raw`back\slash, \x00 and größe`;
     const row = await server.database.row(sql`select views.tag_id(${organization}, ${name}) as id`);
     expect(row).toEqual({ id: deriveTagId(organization, name) });
   });
 
-  it('is looked up in an index', async () => {
+  it('is found through an index', async () => {
     const session = await server.database.session();
     await session.run(sql`set enable_seqscan = off`);
     const plan = await session.run(sql`

@@ -32,7 +32,6 @@ const renderTag = (tag: TagRow): Resource => ({
 export const tagsBody = identifiersBody('tags');
 export const workspacesBody = identifiersBody('workspaces');
 
-/** Flat tags of workspaces. */
 @Controller('api/v2')
 export class TagsController {
   constructor(
@@ -85,7 +84,7 @@ export class TagsController {
     await this.bus.execute(new ChangeWorkspace({ id }, { type: 'RemoveTags', data: { tags } }, actor));
   }
 
-  /** From all workspaces. Not answered is not undone: the same request does the rest. */
+  /** Deletes the tags from all workspaces. After an interruption, the same request deletes the rest. */
   @Delete('organizations/:organization/tags')
   @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   @HttpCode(204)
@@ -98,7 +97,7 @@ export class TagsController {
     await this.bus.execute(new DeleteTags(organization, tags, actor));
   }
 
-  /** All of them or none. */
+  /** Adds the tag to all of the workspaces or to none. */
   @Post('tags/:id/relationships/workspaces')
   @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   @HttpCode(204)

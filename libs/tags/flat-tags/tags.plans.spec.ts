@@ -17,8 +17,8 @@ import { selectTagNames, deriveTagId } from '#tag-bindings';
 import { listTags, listWorkspaceTags, type TagRow } from './tags.queries.js';
 
 /**
- * How tags are listed and looked up where there are many: 50,000 workspaces that bind ten keys each, all with one flat tag,
- * a few with others, beside as many in other organizations.
+ * Plans for reading tags of a large organization: 50,000 workspaces with ten bindings each, all of them with one flat
+ * tag and a few with more, beside as many workspaces in other organizations.
  */
 let server: TestServer;
 let organization: string;
@@ -62,11 +62,11 @@ afterAll(() => server.close());
 
 const TABLES = ['workspaces', 'workspace_tags', 'team_workspaces'];
 
-type Answered = { readonly rows: readonly TagRow[]; readonly total: number };
+type TagPage = { readonly rows: readonly TagRow[]; readonly total: number };
 
-/** What was found, each name with its count, and how. */
-const seen = async (ask: (database: Database) => Promise<Answered>) => {
-  const { found, statement } = await captureStatement(server.database, ask);
+/** Returns the names with their counts, the plan, and the number of rows read. */
+const measure = async (readPage: (database: Database) => Promise<TagPage>) => {
+  const { found, statement } = await captureStatement(server.database, readPage);
   const plan = await planFor(server.database, statement);
   const counts = found.rows.map(({ name, instanceCount }) => [name, instanceCount]);
   return { total: found.total, counts, plan, read: rowsRead(plan, TABLES) };
@@ -80,9 +80,9 @@ const FLAT = 'workspace_tags_flat';
 const PAGE = { number: 1, size: 20 };
 const ALL = { search: undefined, without: undefined };
 
-describe('of half a million bindings beside fifty thousand flat tags', () => {
-  it('a page of tags looks at the flat ones alone', async () => {
-    const { total, counts, plan, read } = await seen((database) =>
+describe('half a million bindings beside fifty thousand flat tags', () => {
+  it('are not read for a page of tags, only the flat tags', async () => {
+    const { total, counts, plan, read } = await measure((database) =>
       listTags(database, actors.administrator, 'large', PAGE, ALL),
     );
     expect([total, counts.slice(0, 2)]).toEqual([
@@ -93,18 +93,18 @@ describe('of half a million bindings beside fifty thousand flat tags', () => {
       ],
     ]);
     expectIndexed(plan, FLAT);
-    // Once to tell how many tags there are, and once for those that are shown.
+    // Once for the number of tags, and once for the page.
     expect(read).toBeLessThan(2 * 51_000);
   });
 
-  it('one for who sees a few workspaces looks at theirs', async () => {
-    const { total, counts, read } = await seen((database) => listTags(database, actors.member, 'large', PAGE, ALL));
+  it('are not read for a caller that sees a few workspaces, only their tags', async () => {
+    const { total, counts, read } = await measure((database) => listTags(database, actors.member, 'large', PAGE, ALL));
     expect([total, counts[0]]).toEqual([11, ['everywhere', 10]]);
     expect(read).toBeLessThan(2_000);
   });
 
-  it('the tags of a workspace are counted in the same index', async () => {
-    const { counts, plan, read } = await seen((database) =>
+  it('are not read to count the tags of a workspace, only the index of flat tags', async () => {
+    const { counts, plan, read } = await measure((database) =>
       listWorkspaceTags(database, actors.administrator, 'ws-1', PAGE, undefined),
     );
     expect(counts).toEqual([
@@ -121,9 +121,9 @@ describe('of half a million bindings beside fifty thousand flat tags', () => {
     ['administrator', 'unknown', 20],
     ['member', 'tag-5', 1_000],
     ['member', 'unknown', 1_000],
-  ] as const)('an id is looked up for an %s: %s', async (who, name, reads) => {
+  ] as const)('are not read to find an id for an %s: %s', async (caller, name, reads) => {
     const id = deriveTagId(organization, name);
-    const statement = sql`select ${selectTagNames(actors[who], [id], sql`${organization}`)} as names`;
+    const statement = sql`select ${selectTagNames(actors[caller], [id], sql`${organization}`)} as names`;
     const row = await server.database.row(statement);
     expect(row).toEqual({ names: name === 'unknown' ? {} : { [id]: name } });
     const plan = await planFor(server.database, statement);

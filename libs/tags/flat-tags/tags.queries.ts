@@ -17,27 +17,27 @@ export type TagRow = {
   readonly organization: string;
   readonly organizationName: string;
   readonly name: string;
-  /** Of the first workspace that got it, among those that the caller may read. */
+  /** When the first workspace got the tag, among workspaces that the caller may read. */
   readonly createdAt: Timestamp;
-  /** How many of them carry it. */
+  /** Number of workspaces with the tag that the caller may read. */
   readonly instanceCount: number;
 };
 
-/** Tags with this in their names, in letters of either size. */
+/** Returns a condition: the tag's name contains the text, ignoring case. */
 export const matchesSearch = (search: string | undefined): Sql =>
   search ? sql`position(lower(${search}) in lower(t.key)) > 0` : sql.raw('true');
 
-/** Of what selectVisibleTags finds. */
+/** Columns that aggregate the rows of `selectVisibleTags`. */
 export const TAG_USAGE_COLUMNS = sql.raw(`min(seen.created_at) as "createdAt", count(*) as "instanceCount"`);
 
 export type CountedTagRow = TagRow & { readonly total: number };
 
-export const toTagListPage = (found: readonly CountedTagRow[]): ListPage<TagRow> => ({
-  rows: found.filter(({ name }: { readonly name: string | null }) => name !== null),
-  total: found[0]?.total ?? 0,
+export const toTagListPage = (rows: readonly CountedTagRow[]): ListPage<TagRow> => ({
+  rows: rows.filter(({ name }: { readonly name: string | null }) => name !== null),
+  total: rows[0]?.total ?? 0,
 });
 
-/** One page of the flat tags of a workspace, in order of insertion, and the count of all, in one statement. */
+/** Returns one page of a workspace's flat tags, in order of insertion, and the count of all, from one statement. */
 export const listWorkspaceTags = async (
   database: Database,
   actor: Actor,
@@ -45,16 +45,16 @@ export const listWorkspaceTags = async (
   page: PageRequest,
   search: string | undefined,
 ): Promise<ListPage<TagRow>> => {
-  const places = sql`
+  const scopes = sql`
     select w.id, w.organization, ${selectWorkspaceGrants(actor, 'w')} as grants
       from workspaces w where w.id = ${workspace} and ${requireCurrentAccess(actor)}`;
   const own = sql`t.workspace = w.id and ${IS_VALUELESS} and ${matchesSearch(search)}`;
-  const found = await database.slowRows<CountedTagRow & { readonly grants: readonly Grant[] }>(
+  const rows = await database.slowRows<CountedTagRow & { readonly grants: readonly Grant[] }>(
     actor,
     sql`
     select owner.id as organization, owner.name as "organizationName", w.grants,
            (select count(*) from workspace_tags t where ${own}) as total, page.name, used.*
-      from ${selectPermittedScopes(actor, 'read-workspace', places)} w
+      from ${selectPermittedScopes(actor, 'read-workspace', scopes)} w
       join ${selectTagOrganization(actor, sql.raw('true'))} on owner.id = w.organization
       left join lateral (select t.key as name, t.added_in, t.ordinal from workspace_tags t where ${own}
                           order by t.added_in, t.ordinal ${buildLimit(page)}) page on true
@@ -62,19 +62,19 @@ export const listWorkspaceTags = async (
              on page.name is not null
      order by page.added_in, page.ordinal`,
   );
-  const [first] = found;
+  const [first] = rows;
   if (!first) throw notFound();
   requirePermission(actor, 'read-workspace', first);
-  return toTagListPage(found);
+  return toTagListPage(rows);
 };
 
 export type TagFilter = {
   readonly search: string | undefined;
-  /** A workspace whose own tags are left out; one that the caller does not see leaves nothing out. */
+  /** Id of a workspace whose tags are excluded. Has no effect if the caller does not see the workspace. */
   readonly without: string | undefined;
 };
 
-/** One page of the flat tags of an organization, by their names, and the count of all, in one statement. */
+/** Returns one page of an organization's flat tags by name, and the count of all, from one statement. */
 export const listTags = async (
   database: Database,
   actor: Actor,
@@ -82,31 +82,31 @@ export const listTags = async (
   page: PageRequest,
   { search, without }: TagFilter,
 ): Promise<ListPage<TagRow>> => {
-  const isOther = without
+  const isNotExcluded = without
     ? sql`not exists (
         select 1 from workspace_tags own join workspaces w on w.id = own.workspace
          where w.id = ${without} and w.organization = owner.id and own.key = t.key
            and (owner.whole or ${isGrantedWorkspace(actor, 'w')}))`
     : sql.raw('true');
-  const seen = selectVisibleTags(
+  const visibleTags = selectVisibleTags(
     actor,
     sql.raw('t.key as name, t.created_at'),
-    sql`${matchesSearch(search)} and ${isOther}`,
+    sql`${matchesSearch(search)} and ${isNotExcluded}`,
   );
-  const found = await database.slowRows<CountedTagRow>(
+  const rows = await database.slowRows<CountedTagRow>(
     actor,
     sql`
     select owner.id as organization, owner.name as "organizationName", owner.total, page.*
-      from (select owner.*, (select count(*) from (select from (${seen}) seen group by seen.name) names) as total
+      from (select owner.*, (select count(*) from (select from (${visibleTags}) seen group by seen.name) names) as total
               from ${selectTagOrganization(actor, sql.raw('true'), selectPermittedOrganization(actor, 'read-organization', organizationName))}
-            -- Once, and not for each row of the page.
+            -- The offset keeps the planner from evaluating this for each row of the page.
             offset 0) owner
-      left join lateral (select seen.name, ${TAG_USAGE_COLUMNS} from (${seen}) seen group by seen.name order by seen.name ${buildLimit(page)})
+      left join lateral (select seen.name, ${TAG_USAGE_COLUMNS} from (${visibleTags}) seen group by seen.name order by seen.name ${buildLimit(page)})
              page on true
      order by page.name`,
   );
-  const [first] = found;
+  const [first] = rows;
   if (!first) throw notFound();
   requirePermission(actor, 'read-organization', first);
-  return toTagListPage(found);
+  return toTagListPage(rows);
 };

@@ -17,12 +17,12 @@ const update = (changes: object) => ({ type: 'UpdateReservedTagKey', data: { cha
 const remove = { type: 'DeleteReservedTagKey', data: {} } as const;
 
 describe('a reserved tag key', () => {
-  it('is created', () => {
+  it('is created once', () => {
     given().when(create('env')).yields(created);
     given(created).when(create('env')).refuses('conflict', 'exists already');
   });
 
-  it.each(['cost-center', 'Team', 'a b', '_.=+@:-', 'k'.repeat(128), '0'])('may be %j', (key) => {
+  it.each(['cost-center', 'Team', 'a b', '_.=+@:-', 'k'.repeat(128), '0'])('accepts the key %j', (key) => {
     const data = { key, disableOverrides: false };
     given().when(create(key)).yields({ type: 'ReservedTagKeyCreated', data });
     given(created)
@@ -38,12 +38,12 @@ describe('a reserved tag key', () => {
     ['line\nbreak', 'Key is invalid'],
     ['trailing\n', 'Key is invalid'],
     ['k'.repeat(129), 'Key is invalid'],
-  ])('may not be %j', (key, detail) => {
+  ])('refuses the key %j', (key, detail) => {
     given().when(create(key)).refuses('unprocessable', detail);
     given(created).when(update({ key })).refuses('unprocessable', detail);
   });
 
-  it('is changed, and tells how all of it was and is', () => {
+  it('records all attributes before and after a change', () => {
     given(created)
       .when(update({ disableOverrides: true }))
       .yields(fixed);
@@ -56,14 +56,14 @@ describe('a reserved tag key', () => {
     expect(given(created, fixed).state).toEqual({ status: 'active', key: 'env', disableOverrides: true });
   });
 
-  it('is changed by nothing that it is already', () => {
+  it('records no event if nothing changes', () => {
     given(created).when(update({})).yields();
     given(created)
       .when(update({ key: 'env', disableOverrides: false }))
       .yields();
   });
 
-  it('is deleted, and then there is none', () => {
+  it('is deleted once, and refuses every command afterwards', () => {
     given(created).when(remove).yields(deleted);
     for (const command of [update({ key: 'x' }), remove]) {
       given(created, deleted).when(command).refuses('not-found', '');

@@ -11,7 +11,7 @@ import {
 
 export type ReservedTagKeyAttributes = {
   readonly key: string;
-  /** Whether workspaces may not bind the key where their project binds it. */
+  /** Whether workspaces may not bind the key if their project binds it. */
   readonly disableOverrides: boolean;
 };
 
@@ -22,7 +22,7 @@ export type ReservedTagKeyAttributes = {
  */
 export type ReservedTagKeyEvent =
   | Message<'ReservedTagKeyCreated', ReservedTagKeyAttributes>
-  /** All of it as it was and as it is: who reads that overrides were disabled needs to know of which key. */
+  /** All attributes before and after, because the entry of a change of `disableOverrides` must also show the key. */
   | Message<'ReservedTagKeyUpdated', { from: ReservedTagKeyAttributes; to: ReservedTagKeyAttributes }>
   | Message<'ReservedTagKeyDeleted', ReservedTagKeyAttributes>;
 
@@ -55,16 +55,16 @@ export const reservedTagKey: Decider<ReservedTagKeyState, ReservedTagKeyCommand,
   version: 1,
   initial: { status: 'absent' },
   decide: {
-    CreateReservedTagKey: (facts, state) => {
+    CreateReservedTagKey: (attributes, state) => {
       if (state.status !== 'absent') throw conflict('Reserved tag key exists already');
-      checkReservedKey(facts.key);
-      return [{ type: 'ReservedTagKeyCreated', data: facts }];
+      checkReservedKey(attributes.key);
+      return [{ type: 'ReservedTagKeyCreated', data: attributes }];
     },
     UpdateReservedTagKey: decideUpdate,
     DeleteReservedTagKey: (_, state) => [{ type: 'ReservedTagKeyDeleted', data: toAttributes(state) }],
   },
   evolve: {
-    ReservedTagKeyCreated: (facts) => ({ status: 'active', ...facts }),
+    ReservedTagKeyCreated: (attributes) => ({ status: 'active', ...attributes }),
     ReservedTagKeyUpdated: ({ to }) => ({ status: 'active', ...to }),
     ReservedTagKeyDeleted: () => ({ status: 'deleted' }),
   },

@@ -9,5 +9,5 @@ const disableOverrides = { 'disable-overrides': z.boolean().nullish() };
 export const createBody = resourceBody(TYPE, z.object({ key, ...disableOverrides }));
 export const updateBody = resourceBody(TYPE, z.object({ key: key.optional(), ...disableOverrides }).default({}));
 
-/** What would be sent to create one, or, with its id, to change one. */
+/** Body of a proposal: of a new reserved tag key, or with an id, of a change. */
 export const previewBody = createBody.extend({ data: createBody.shape.data.extend({ id: ID.nullish() }) });

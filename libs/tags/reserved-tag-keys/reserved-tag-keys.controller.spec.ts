@@ -48,9 +48,9 @@ const listed = async (organization: string, query = ''): Promise<string[]> =>
   keysIn(expectStatus(await server.get(`${pathIn(organization)}?${query}`), 200));
 
 describe('a reserved tag key', () => {
-  it('is created, and shown in the list as the same document', async () => {
-    const made = await server.post(ACME, reserved({ key: 'cost-center', 'disable-overrides': true }));
-    const { body } = expectStatus(made, 201);
+  it('is created, and has the same document in the list', async () => {
+    const created = await server.post(ACME, reserved({ key: 'cost-center', 'disable-overrides': true }));
+    const { body } = expectStatus(created, 201);
     const time = expect.stringMatching(/^\d{4}-.*Z$/);
     expect(body).toEqual({
       data: {
@@ -69,13 +69,13 @@ describe('a reserved tag key', () => {
     expect((await server.get(ACME)).body.data).toEqual([body.data]);
   });
 
-  it('may be overridden where nothing is said', async () => {
-    // go-tfe leaves the attribute out.
+  it('allows overrides by default', async () => {
+    // go-tfe omits the attribute.
     const { body } = expectStatus(await server.post(ACME, reserved({ key: 'env' })), 201);
     expect(body.data.attributes['disable-overrides']).toBe(false);
   });
 
-  it.each(BY_ID)('is changed as far as it is said, at /%s', async (form) => {
+  it.each(BY_ID)('changes only the named attributes at /%s', async (form) => {
     const id = await makeReservedTagKey(server, 'acme', `changed-at-${form}`, { 'disable-overrides': true });
     const path = byId(id, form);
     const renamed = expectStatus(
@@ -91,7 +91,7 @@ describe('a reserved tag key', () => {
     expect((await server.get(`${ACME}?page[size]=100`)).body.data).toContainEqual(opened.data);
   });
 
-  it.each(BY_ID)('is deleted without a word, at /%s, and its key is free again', async (form) => {
+  it.each(BY_ID)('is deleted at /%s, and its key becomes free', async (form) => {
     const id = await makeReservedTagKey(server, 'acme', 'passing');
     expect(expectStatus(await server.delete(byId(id, form)), 204).text).toBe('');
     expect(await listed('acme', 'page[size]=100')).not.toContain('passing');
@@ -102,21 +102,21 @@ describe('a reserved tag key', () => {
     expectStatus(await server.delete(byId(next)), 204);
   });
 
-  it('has its key to itself, in its organization', async () => {
+  it('has a unique key in its organization', async () => {
     await makeReservedTagKey(server, 'acme', 'taken');
-    const other = await makeReservedTagKey(server, 'acme', 'free');
+    const free = await makeReservedTagKey(server, 'acme', 'free');
     const answers = [
       await server.post(ACME, reserved({ key: 'taken' })),
-      await server.patch(byId(other), reserved({ key: 'taken', 'disable-overrides': true })),
+      await server.patch(byId(free), reserved({ key: 'taken', 'disable-overrides': true })),
     ];
     for (const answer of answers) expect(refusalOf(answer)).toEqual([KEY, 'Key has already been taken']);
-    expectStatus(await server.patch(byId(other), reserved({ key: 'free' })), 200);
-    // Their case counts, as that of tags.
+    expectStatus(await server.patch(byId(free), reserved({ key: 'free' })), 200);
+    // Keys are case-sensitive, like tags.
     await makeReservedTagKey(server, 'acme', 'Taken');
     await makeReservedTagKey(server, 'neighbour', 'taken');
   });
 
-  it('is one, of however many that are created at once', async () => {
+  it('is created once if several requests arrive at once', async () => {
     const racing = Array.from({ length: 8 }, () => server.post(ACME, reserved({ key: 'raced' })));
     const answers = await Promise.all(racing);
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array<number>(7).fill(422)]);
@@ -139,7 +139,7 @@ describe('a reserved tag key', () => {
       '/data/attributes/disable-overrides',
       'Disable overrides must be true or false',
     ],
-  ])('is not made of %j, nor of what is changed to it', async (attributes, pointer, detail) => {
+  ])('is not created with or changed to %j', async (attributes, pointer, detail) => {
     const before = await logLength(server.store);
     expect(refusalOf(await server.post(ACME, reserved(attributes)))).toEqual([pointer, detail]);
     expect(await logLength(server.store)).toBe(before);
@@ -149,17 +149,17 @@ describe('a reserved tag key', () => {
     expectStatus(await server.delete(byId(id)), 204);
   });
 
-  it('may leave open whether it can be overridden: it can, or it stays as it is', async () => {
-    const made = expectStatus(await server.post(ACME, reserved({ key: 'open', 'disable-overrides': null })), 201).body
-      .data;
-    expect(made.attributes['disable-overrides']).toBe(false);
-    expectStatus(await server.patch(byId(made.id), reserved({ 'disable-overrides': true })), 200);
-    const { body } = expectStatus(await server.patch(byId(made.id), reserved({ 'disable-overrides': null })), 200);
+  it('accepts null for disable-overrides: false for a new key, unchanged for an existing one', async () => {
+    const created = expectStatus(await server.post(ACME, reserved({ key: 'open', 'disable-overrides': null })), 201)
+      .body.data;
+    expect(created.attributes['disable-overrides']).toBe(false);
+    expectStatus(await server.patch(byId(created.id), reserved({ 'disable-overrides': true })), 200);
+    const { body } = expectStatus(await server.patch(byId(created.id), reserved({ 'disable-overrides': null })), 200);
     expect(body.data.attributes['disable-overrides']).toBe(true);
-    expectStatus(await server.delete(byId(made.id)), 204);
+    expectStatus(await server.delete(byId(created.id)), 204);
   });
 
-  it('is not made of another type; one that is blank will do', async () => {
+  it('is refused with another type, but accepted with an empty type', async () => {
     expect(refusalOf(await server.post(ACME, resource('tags', { key: 'typed' })))).toEqual([
       '/data/type',
       'Type must be reserved-tag-keys',
@@ -170,7 +170,7 @@ describe('a reserved tag key', () => {
 });
 
 describe('the reserved tag keys of an organization', () => {
-  it('come in the order of their keys, page by page', async () => {
+  it('are listed by key, page by page', async () => {
     await makeOrganization(server, 'paged');
     const keys = Array.from({ length: 23 }, (_, n) => `key-${String(n).padStart(2, '0')}`);
     for (const key of keys.toReversed()) await makeReservedTagKey(server, 'paged', key);
@@ -189,7 +189,7 @@ describe('the reserved tag keys of an organization', () => {
     expect(beyond).toMatchObject({ data: [], meta: { pagination: { 'current-page': 9, 'total-count': 23 } } });
   });
 
-  it('are none at first', async () => {
+  it('are empty at first', async () => {
     await makeOrganization(server, 'bare');
     expect((await server.get(pathIn('bare'))).body).toMatchObject({
       data: [],
@@ -197,7 +197,7 @@ describe('the reserved tag keys of an organization', () => {
     });
   });
 
-  it('are read by who belongs to it, and written by who manages its workspaces', async () => {
+  it('are read by members, and changed by callers that may manage workspaces', async () => {
     const id = await makeReservedTagKey(server, 'acme', 'guarded');
     const managers = await makeTeam(server, 'acme', 'managers', {
       'organization-access': { 'manage-workspaces': true },
@@ -208,9 +208,9 @@ describe('the reserved tag keys of an organization', () => {
     ];
     for (const api of writers) {
       expect(keysIn(expectStatus(await api.get(`${ACME}?page[size]=100`), 200))).toContain('guarded');
-      const made = expectStatus(await api.post(ACME, reserved({ key: 'theirs' })), 201).body.data.id as string;
-      expectStatus(await api.patch(byId(made), reserved({ 'disable-overrides': true })), 200);
-      expectStatus(await api.delete(byId(made)), 204);
+      const createdId = expectStatus(await api.post(ACME, reserved({ key: 'theirs' })), 201).body.data.id as string;
+      expectStatus(await api.patch(byId(createdId), reserved({ 'disable-overrides': true })), 200);
+      expectStatus(await api.delete(byId(createdId)), 204);
     }
     expect(keysIn(expectStatus(await member.get(`${ACME}?page[size]=100`), 200))).toContain('guarded');
     const stranger = await makeMember(server, 'neighbour', 'stranger', []);
@@ -224,7 +224,7 @@ describe('the reserved tag keys of an organization', () => {
     }
   });
 
-  it('go with it, and none is born or changed while it goes', async () => {
+  it('are deleted with it, and cannot be created or changed during its deletion', async () => {
     await makeOrganization(server, 'ended');
     const id = await makeReservedTagKey(server, 'ended', 'last');
     const end = () => server.delete('/api/v2/organizations/ended');
@@ -239,7 +239,7 @@ describe('the reserved tag keys of an organization', () => {
   });
 });
 
-describe('a rule of tags', () => {
+describe('the rule of a reserved tag key', () => {
   let project: string;
   let count = 0;
 
@@ -263,7 +263,7 @@ describe('a rule of tags', () => {
     return Object.fromEntries(data.map(({ attributes: { key, value } }: any) => [key, value]));
   };
 
-  it('does not look back: who overrides keeps that, and nobody begins to', async () => {
+  it('keeps existing overrides, and refuses new ones', async () => {
     const before = await workspaceWith({ env: 'test' });
     const plain = await workspaceWith();
     const id = await makeReservedTagKey(server, 'policy', 'env');
@@ -271,23 +271,23 @@ describe('a rule of tags', () => {
     expectStatus(await server.patch(byId(id), reserved({ 'disable-overrides': true })), 200);
     expect(await valuesOf(before)).toEqual({ env: 'test', team: 'core' });
     expect(await valuesOf(plain)).toEqual({ env: 'dev', team: 'core' });
-    // Saying the same again changes nothing, and is refused to nobody.
+    // The same value changes nothing and is accepted.
     expectStatus(await bind(before, { env: 'test', owner: 'ada' }), 200);
     const [, detail] = refusalOf(await bind(before, { env: 'stage' }));
     for (const word of ['env', 'platform', id]) expect(detail).toContain(word);
-    const born = await workspaceWith();
-    refusalOf(await bind(born, { env: 'test' }));
-    expect(await valuesOf(born)).toEqual({ env: 'prod', team: 'core' });
-    // What is given up is given up.
+    const created = await workspaceWith();
+    refusalOf(await bind(created, { env: 'test' }));
+    expect(await valuesOf(created)).toEqual({ env: 'prod', team: 'core' });
+    // A removed override cannot come back.
     const cleared = resource('workspaces', {}, { 'tag-bindings': tagBindings({}) });
     expectStatus(await server.patch(`/api/v2/workspaces/${before}`, cleared), 200);
     refusalOf(await bind(before, { env: 'test' }));
     expectStatus(await server.patch(byId(id), reserved({ 'disable-overrides': false })), 200);
-    expectStatus(await bind(born, { env: 'test' }), 200);
+    expectStatus(await bind(created, { env: 'test' }), 200);
     expectStatus(await server.delete(byId(id)), 204);
   });
 
-  it('goes where its key goes, and ends with it', async () => {
+  it('follows a change of the key, and ends with its deletion', async () => {
     const id = await makeReservedTagKey(server, 'policy', 'env', { 'disable-overrides': true });
     const workspace = await workspaceWith();
     refusalOf(await bind(workspace, { env: 'test' }));
@@ -301,7 +301,7 @@ describe('a rule of tags', () => {
     expectStatus(await bind(workspace, { team: 'other' }), 200);
   });
 
-  it('is for what the project binds, and for nothing else', async () => {
+  it('applies only to keys that the project binds', async () => {
     const id = await makeReservedTagKey(server, 'policy', 'owner', { 'disable-overrides': true });
     const workspace = await workspaceWith({ owner: 'ada' });
     expectStatus(await bind(workspace, { owner: 'grace' }), 200);
@@ -312,8 +312,8 @@ describe('a rule of tags', () => {
   });
 });
 
-describe('what happens to reserved tag keys', () => {
-  it('is told in the trail, as it was and as it is', async () => {
+describe('changes of reserved tag keys', () => {
+  it('are recorded in the audit trail with the attributes before and after', async () => {
     await makeOrganization(server, 'told');
     const id = await makeReservedTagKey(server, 'told', 'env');
     expectStatus(await server.patch(byId(id), reserved({ 'disable-overrides': true })), 200);
@@ -322,8 +322,8 @@ describe('what happens to reserved tag keys', () => {
     expectStatus(await server.delete(byId(id)), 204);
     const auditor = server.as(await makeOrganizationToken(server, 'told'));
     const { data } = expectStatus(await auditor.get('/api/v2/organization/audit-trail'), 200).body;
-    const told = data.filter((entry: any) => entry.resource.type === 'reserved_tag_key');
-    expect(told.map((entry: any) => entry.resource)).toEqual(
+    const entries = data.filter((entry: any) => entry.resource.type === 'reserved_tag_key');
+    expect(entries.map((entry: any) => entry.resource)).toEqual(
       [
         { action: 'destroy', meta: { key: 'stage', disable_overrides: true } },
         {
@@ -339,7 +339,7 @@ describe('what happens to reserved tag keys', () => {
     );
   });
 
-  it('is in the log: the views of it can be made again', async () => {
+  it('can be rebuilt from the log', async () => {
     await expectViewsMatchLog(server, [tagsDefinition]);
   });
 });

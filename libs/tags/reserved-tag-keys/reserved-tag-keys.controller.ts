@@ -25,13 +25,14 @@ const renderReservedTagKey = ({ id, key, disableOverrides, createdAt, updatedAt 
     'disable-overrides': disableOverrides,
     'created-at': createdAt,
     'updated-at': updatedAt,
-    // go-tfe decodes the times by these names alone (struct tags of ReservedTagKeyState in 1.110): without them they are zero.
+    // go-tfe decodes the times only under these names (struct tags of ReservedTagKeyState in 1.110); without them they
+    // would be zero.
     created_at: createdAt,
     updated_at: updatedAt,
   },
 });
 
-/** The contract's path and the one that clients send (clients.md §1). */
+/** The path of the contract, and the path that clients use (clients.md §1). */
 const BY_ID = ['reserved-tags/:id', 'reserved-tag-keys/:id'];
 
 @Controller('api/v2')

@@ -29,11 +29,11 @@ export const selectReservedTagKeyById = (id: string): Sql =>
 
 type ReservedTagKeyForCommand = ReservedTagKeyRow & {
   readonly snapshot: StreamSnapshot;
-  /** The organization, after whose end nothing is told of what was in it. */
+  /** Version of the organization: after its deletion, no event about its contents may follow. */
   readonly preconditions: readonly StreamVersion[];
 };
 
-/** The reserved tag key, where the caller may do that with it. */
+/** Returns the reserved tag key. Throws the refusal of the permission table if the caller lacks the permission. */
 export const findReservedTagKey = async (
   database: Database,
   actor: Actor,
@@ -50,8 +50,9 @@ export const findReservedTagKey = async (
 };
 
 /**
- * Workspaces of an organization with a tag of their own with that key, to be joined as a set: without the offset the
- * planner, which thinks that projects are small, asks of a hundred thousand workspaces one by one whether they have it.
+ * Selects the workspaces of an organization with their own tag of this key, as a set to join. `offset 0` makes the
+ * planner read the set once. Without it, the planner underestimates the size of projects and checks a hundred thousand
+ * workspaces one by one.
  */
 export const selectWorkspacesTaggedWith = (organization: Sql, key: Sql): Sql => sql`(
   select t.workspace from workspace_tags t where t.organization = ${organization} and t.key = ${key} offset 0)`;

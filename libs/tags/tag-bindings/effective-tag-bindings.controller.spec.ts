@@ -42,14 +42,14 @@ const get = async (path: string): Promise<ApiResponse> => expectStatus(await ser
 
 const effective = async (owner: string): Promise<any[]> => (await get(`${owner}/effective-tag-bindings`)).body.data;
 
-/** Each with where it comes from, where that is elsewhere. */
-const told = async (workspace: string): Promise<string[]> =>
+/** Returns the effective bindings, with their project if they are inherited. */
+const readEffective = async (workspace: string): Promise<string[]> =>
   (await effective(`workspaces/${workspace}`)).map(({ attributes: { key, value }, links }) =>
     links ? `${key}=${value} of ${links['inherited-from'].replace('/api/v2/projects/', '')}` : `${key}=${value}`,
   );
 
-describe('what counts for a workspace', () => {
-  it('is what it binds itself, and what it inherits; only that has links', async () => {
+describe('the effective tag bindings of a workspace', () => {
+  it('are its own and the inherited bindings; only the inherited ones have links', async () => {
     const project = await projectWith({ env: 'prod', team: 'core' });
     const workspace = await workspaceIn(project, { zone: 'a', env: 'test' });
     const [zone, env, team, ...none] = await effective(`workspaces/${workspace}`);
@@ -61,34 +61,34 @@ describe('what counts for a workspace', () => {
     expect(team).toEqual({ ...of[1], type, links: { 'inherited-from': `/api/v2/projects/${project}` } });
   });
 
-  it('is what the project binds from one moment to the next', async () => {
+  it('follow the bindings of the project at once', async () => {
     const project = await projectWith({ env: 'prod' });
     const workspace = await workspaceIn(project);
     await bindTags(server, `projects/${project}`, { env: 'test', team: 'core' });
-    expect(await told(workspace)).toEqual([`env=test of ${project}`, `team=core of ${project}`]);
+    expect(await readEffective(workspace)).toEqual([`env=test of ${project}`, `team=core of ${project}`]);
     await bindTags(server, `workspaces/${workspace}`, { env: 'mine' });
-    expect(await told(workspace)).toEqual(['env=mine', `team=core of ${project}`]);
+    expect(await readEffective(workspace)).toEqual(['env=mine', `team=core of ${project}`]);
     const clear = (type: string, id: string) =>
       server.patch(`/api/v2/${type}/${id}`, resource(type, {}, { 'tag-bindings': tagBindings({}) }));
     expectStatus(await clear('workspaces', workspace), 200);
-    expect(await told(workspace)).toEqual([`env=test of ${project}`, `team=core of ${project}`]);
+    expect(await readEffective(workspace)).toEqual([`env=test of ${project}`, `team=core of ${project}`]);
     expectStatus(await clear('projects', project), 200);
-    expect(await told(workspace)).toEqual([]);
+    expect(await readEffective(workspace)).toEqual([]);
   });
 
-  it('is not what the project binds to the name of one of its flat tags', async () => {
+  it('exclude a binding of the project if the workspace has a flat tag with the same name', async () => {
     const project = await projectWith({ env: 'prod' });
     const workspace = await workspaceIn(project);
     const tag = { data: [{ type: 'tags', attributes: { name: 'env' } }] };
     const other = { data: [{ type: 'tags', attributes: { name: 'other' } }] };
     expectStatus(await server.post(`/api/v2/workspaces/${workspace}/relationships/tags`, tag), 204);
     expectStatus(await server.post(`/api/v2/workspaces/${workspace}/relationships/tags`, other), 204);
-    expect(await told(workspace)).toEqual(['env=']);
+    expect(await readEffective(workspace)).toEqual(['env=']);
     expectStatus(await server.delete(`/api/v2/workspaces/${workspace}/relationships/tags`, tag), 204);
-    expect(await told(workspace)).toEqual([`env=prod of ${project}`]);
+    expect(await readEffective(workspace)).toEqual([`env=prod of ${project}`]);
   });
 
-  it('is of the project that it has come to, by whichever way', async () => {
+  it('come from the new project after a move, by each way of moving', async () => {
     const [from, to] = [await projectWith({ env: 'prod' }), await projectWith({ team: 'core' })];
     const [one, other] = [await workspaceIn(from), await workspaceIn(from)];
     expectStatus(await server.patch(`/api/v2/workspaces/${one}`, resource('workspaces', {}, inProject(to))), 200);
@@ -96,24 +96,24 @@ describe('what counts for a workspace', () => {
       await server.post(`/api/v2/projects/${to}/relationships/workspaces`, related('workspaces', other)),
       204,
     );
-    for (const workspace of [one, other]) expect(await told(workspace)).toEqual([`team=core of ${to}`]);
+    for (const workspace of [one, other]) expect(await readEffective(workspace)).toEqual([`team=core of ${to}`]);
   });
 
-  it('may be ten of its own and ten that it inherits', async () => {
+  it('can be ten own and ten inherited bindings', async () => {
     const ten = (prefix: string): Tags =>
       Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`${prefix}${n}`, '']));
     const workspace = await workspaceIn(await projectWith(ten('theirs')), ten('mine'));
-    expect(await told(workspace)).toHaveLength(20);
+    expect(await readEffective(workspace)).toHaveLength(20);
   });
 
-  it('is not among its tag names where it is inherited', async () => {
+  it('are not among its tag names if they are inherited', async () => {
     const workspace = await workspaceIn(await projectWith({ env: 'prod' }), { zone: 'a' });
     expect((await get(`workspaces/${workspace}`)).body.data.attributes['tag-names']).toEqual(['zone']);
   });
 });
 
-describe('what counts for a project', () => {
-  it('is what it binds', async () => {
+describe('the effective tag bindings of a project', () => {
+  it('are its own bindings', async () => {
     const project = await projectWith({ env: 'prod', team: '' });
     const own = (await get(`projects/${project}/tag-bindings`)).body.data;
     expect(await effective(`projects/${project}`)).toEqual(
@@ -122,16 +122,16 @@ describe('what counts for a project', () => {
   });
 });
 
-describe('brought along', () => {
+describe('included effective tag bindings', () => {
   const identified = (resources: readonly { type: string; id: string }[]) =>
     resources.map(({ type, id }) => ({ type, id }));
 
-  it('with a workspace they are what their own endpoint answers with, and named by the document', async () => {
+  it('of a workspace are the same as at their own endpoint, and the document names them', async () => {
     const project = await projectWith({ env: 'prod', team: 'core', tier: '1' });
     const workspace = await workspaceIn(project, { zone: 'a', env: 'test' });
     const flat = { data: ['tier', 'fav'].map((name) => ({ type: 'tags', attributes: { name } })) };
     expectStatus(await server.post(`/api/v2/workspaces/${workspace}/relationships/tags`, flat), 204);
-    expect(await told(workspace)).toEqual(['zone=a', 'env=test', 'tier=', `team=core of ${project}`]);
+    expect(await readEffective(workspace)).toEqual(['zone=a', 'env=test', 'tier=', `team=core of ${project}`]);
     for (const type of ['tag-bindings', 'effective-tag-bindings']) {
       const { data, included } = (await get(`workspaces/${workspace}?include=${type}`)).body;
       expect(included).toEqual((await get(`workspaces/${workspace}/${type}`)).body.data);
@@ -140,7 +140,7 @@ describe('brought along', () => {
     }
   });
 
-  it('with a list they come once, whichever of its workspaces inherit them', async () => {
+  it('of a list appear once, even if several workspaces inherit them', async () => {
     const project = await projectWith({ env: 'prod', team: 'core' });
     const [one, two] = [
       await workspaceIn(project, { env: 'test' }, 'listed-1'),
@@ -148,31 +148,31 @@ describe('brought along', () => {
     ];
     const list = 'organizations/acme/workspaces?search[name]=listed-&include=effective_tag_bindings';
     const { data, included } = (await get(list)).body;
-    const named = data.map(({ relationships }: any) => relationships['effective-tag-bindings'].data);
+    const identifiers = data.map(({ relationships }: any) => relationships['effective-tag-bindings'].data);
     const [ofOne, ofTwo] = [await effective(`workspaces/${one}`), await effective(`workspaces/${two}`)];
-    expect(named).toEqual([identified(ofOne), identified(ofTwo)]);
+    expect(identifiers).toEqual([identified(ofOne), identified(ofTwo)]);
     const byId = new Map([...ofOne, ...ofTwo].map((binding) => [binding.id, binding]));
     expect(included).toHaveLength(3);
     expect(new Map(included.map((binding: any) => [binding.id, binding]))).toEqual(byId);
   });
 
-  it('with projects they are what their own endpoint answers with, in one statement more', async () => {
+  it('of projects are the same as at their own endpoint', async () => {
     const [one, two] = [await projectWith({ env: 'prod' }), await projectWith({ env: 'test', team: 'core' })];
     const bindings = [...(await effective(`projects/${one}`)), ...(await effective(`projects/${two}`))];
-    const shown = (await get(`projects/${two}?include=effective-tag-bindings`)).body;
-    expect(shown.included).toEqual(bindings.slice(1));
+    const single = (await get(`projects/${two}?include=effective-tag-bindings`)).body;
+    expect(single.included).toEqual(bindings.slice(1));
     const links = { related: `/api/v2/projects/${two}/effective-tag-bindings` };
-    expect(shown.data.relationships['effective-tag-bindings']).toEqual({ data: identified(bindings.slice(1)), links });
-    const { name } = shown.data.attributes;
+    expect(single.data.relationships['effective-tag-bindings']).toEqual({ data: identified(bindings.slice(1)), links });
+    const { name } = single.data.attributes;
     const listed = (await get(`organizations/acme/projects?filter[names]=${name}&include=effective_tag_bindings`)).body;
-    expect(listed.data).toEqual([shown.data]);
-    expect(listed.included).toEqual(shown.included);
+    expect(listed.data).toEqual([single.data]);
+    expect(listed.included).toEqual(single.included);
     const plain = (await get(`projects/${two}`)).body;
     expect(plain).not.toHaveProperty('included');
     expect(plain.data.relationships['effective-tag-bindings']).toEqual({ links });
   });
 
-  it('cost one statement more', async () => {
+  it('cost one more statement', async () => {
     const project = await projectWith({ env: 'prod' });
     const workspace = await workspaceIn(project, { zone: 'a' });
     for (const path of [
@@ -187,8 +187,8 @@ describe('brought along', () => {
   });
 });
 
-describe('a list of projects by what they bind', () => {
-  it('has those that bind all of it', async () => {
+describe('a list of projects filtered by tags', () => {
+  it('contains the projects with all of the tags', async () => {
     await makeOrganization(server, 'filtered');
     const make = async (name: string, tags: Tags) =>
       bindTags(server, `projects/${await makeProject(server, 'filtered', name)}`, tags);
@@ -213,7 +213,7 @@ describe('a list of projects by what they bind', () => {
 });
 
 describe('an override that is no longer allowed', () => {
-  it('stays, and tells which reserved key forbids it', async () => {
+  it('stays, and names the reserved key that forbids it', async () => {
     const project = await projectWith({ env: 'prod' });
     const workspace = await workspaceIn(project, { env: 'test', zone: 'a' });
     const key = await makeReservedTagKey(server, 'acme', 'env', { 'disable-overrides': true });
@@ -222,7 +222,7 @@ describe('an override that is no longer allowed', () => {
     expect(await forbidden(`workspaces/${workspace}/tag-bindings`)).toEqual([key, null]);
     expect(await forbidden(`workspaces/${workspace}/effective-tag-bindings`)).toEqual([key, null]);
     expect(await forbidden(`projects/${project}/tag-bindings`)).toEqual([null]);
-    // Said again it is still what it was, and answered as its own endpoint does.
+    // Binding the same value again changes nothing, and the response equals the endpoint's.
     const path = `/api/v2/workspaces/${workspace}/tag-bindings`;
     const { body } = expectStatus(await server.patch(path, tagBindings({ env: 'test' })), 200);
     expect(body.data).toEqual([(await get(`workspaces/${workspace}/tag-bindings`)).body.data[0]]);

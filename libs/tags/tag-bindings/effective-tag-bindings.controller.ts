@@ -4,7 +4,7 @@ import { Database } from '#postgres';
 import { renderDocument, HistoryReader, type Document, type QueryParameters as QueryOf } from '#json-api';
 import { listProjectBindings, listWorkspaceBindings, renderEffectiveTagBinding } from '#tag-bindings';
 
-/** What counts: what workspaces bind themselves, and what they inherit. */
+/** Own and inherited tags, as they apply to workspaces and projects. */
 @Controller('api/v2')
 export class EffectiveTagBindingsController {
   constructor(
@@ -19,7 +19,7 @@ export class EffectiveTagBindingsController {
     return renderDocument(bindings.map(renderEffectiveTagBinding));
   }
 
-  /** Projects inherit nothing: what they bind is what counts. */
+  /** Lists the effective bindings of a project, which are its own: projects inherit nothing. */
   @Get('projects/:id/effective-tag-bindings')
   async ofProject(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
     const past = await this.history.pointInTime(query, { project: id });

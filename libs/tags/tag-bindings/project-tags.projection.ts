@@ -4,7 +4,10 @@ import type { ProjectEvent } from '#organizations';
 type ProjectTagSource =
   Extract<ProjectEvent, { type: 'ProjectTagBound' | 'ProjectTagUnbound' | 'ProjectDeleted' }> | OrganizationDeleted;
 
-/** What projects bind. Nothing is written to their workspaces, of which there may be a hundred thousand: they look here. */
+/**
+ * View of the tags that projects bind. Workspaces read inherited tags here, because copying them could mean a hundred
+ * thousand writes.
+ */
 export const projectTags: Projection<ProjectTagSource> = {
   name: 'project_tags',
   tables: ['project_tags'],

@@ -71,7 +71,7 @@ const OWNERS: readonly Owner[] = [
 const pairsIn = ({ body }: ApiResponse): (readonly [key: string, value: string])[] =>
   body.data.map(({ attributes: { key, value } }: any) => [key, value]);
 
-describe.each(OWNERS)('bindings of $type', ({ type, make, updated }) => {
+describe.each(OWNERS)('tag bindings of $type', ({ type, make, updated }) => {
   const path = (id: string, rest = ''): string => `/api/v2/${type}/${id}${rest}`;
   const list = async (id: string): Promise<ApiResponse> =>
     expectStatus(await server.get(path(id, '/tag-bindings')), 200);
@@ -80,7 +80,7 @@ describe.each(OWNERS)('bindings of $type', ({ type, make, updated }) => {
     server.patch(path(id), resource(type, {}, relationships));
   const withTags = (tags: Readonly<Record<string, string>>) => ({ 'tag-bindings': tagBindings(tags) });
 
-  it('come with it, and are listed in order of insertion', async () => {
+  it('are created with their owner, and listed in order of insertion', async () => {
     const id = await make(withTags({ team: 'Core ', env: '' }));
     expect((await list(id)).body).toEqual({
       data: ['team', 'env'].map((key) => ({
@@ -98,7 +98,7 @@ describe.each(OWNERS)('bindings of $type', ({ type, make, updated }) => {
     expect((await server.get(path(id, '/relationships/tag-bindings'))).body).toEqual((await list(id)).body);
   });
 
-  it('are added or overwritten by key, and those that were sent are answered, in that order, each once', async () => {
+  it('are added or replaced by key, and the response contains each sent binding once, in the order of the request', async () => {
     const id = await make(withTags({ a: '1', b: '1' }));
     const sent = { data: [...tagBindings({ c: '1', a: '2' }).data, { attributes: { key: 'c', value: null } }] };
     const answer = expectStatus(await server.patch(path(id, '/tag-bindings'), sent), 200);
@@ -115,10 +115,10 @@ describe.each(OWNERS)('bindings of $type', ({ type, make, updated }) => {
     ]);
   });
 
-  it('are replaced by the list of the owner’s PATCH: none clears them, and without a list they stay', async () => {
+  it('are replaced by the list in a PATCH of the owner, cleared by an empty list, and unchanged without a list', async () => {
     const id = await make(withTags({ a: '1', b: '1' }));
     expectStatus(await patch(id), 200);
-    // As a client sends it back that has read the whole document.
+    // A client sends back the document that it has read.
     expectStatus(await patch(id, { 'tag-bindings': { links: { related: path(id, '/tag-bindings') } } }), 200);
     expect(await bound(id)).toHaveLength(2);
     expectStatus(await patch(id, withTags({ c: '1', b: '2' })), 200);
@@ -133,7 +133,7 @@ describe.each(OWNERS)('bindings of $type', ({ type, make, updated }) => {
     expect(await bound(id)).toEqual([]);
   });
 
-  it('are a relationship, too: a PATCH replaces all of it, a POST adds to it, and nothing is answered', async () => {
+  it('are also a relationship: PATCH replaces them, POST adds to them, and the response is empty', async () => {
     const id = await make(withTags({ a: '1', b: '1' }));
     const related = path(id, '/relationships/tag-bindings');
     expect(expectStatus(await server.patch(related, tagBindings({ c: '1', b: '2' })), 204).text).toBe('');
@@ -151,7 +151,7 @@ describe.each(OWNERS)('bindings of $type', ({ type, make, updated }) => {
     expect(await bound(id)).toEqual([]);
   });
 
-  it('tell who set them to that, and when', async () => {
+  it('show who set the value, and when', async () => {
     const id = await make(withTags({ a: '1', b: '1' }));
     const team = await makeTeam(server, 'acme', unique('team'));
     if (type === 'projects') await grantProjectAccess(server, team, id, 'admin');
@@ -168,13 +168,18 @@ describe.each(OWNERS)('bindings of $type', ({ type, make, updated }) => {
     expect(changed.id).toBe(first.id);
   });
 
-  it('are told in the trail one by one, with what was and what is', async () => {
+  it('are recorded in the audit trail one by one, with the values before and after', async () => {
     const id = await make(withTags({ a: '1' }));
     expectStatus(await server.patch(path(id, '/tag-bindings'), tagBindings({ a: '2', b: '' })), 200);
     expectStatus(await patch(id, withTags({ b: '' })), 200);
     const trail = expectStatus(await reader.get('/api/v2/organization/audit-trail?page[size]=3'), 200).body.data;
-    const told = trail.map(({ resource: { id: about, type: kind, action, meta } }: any) => [about, kind, action, meta]);
-    expect(told).toEqual([
+    const entries = trail.map(({ resource: { id: about, type: kind, action, meta } }: any) => [
+      about,
+      kind,
+      action,
+      meta,
+    ]);
+    expect(entries).toEqual([
       [id, updated, 'update', { change: 'tag_bindings', key: 'a', from: '2', to: null }],
       [id, updated, 'update', { change: 'tag_bindings', key: 'b', from: null, to: '' }],
       [id, updated, 'update', { change: 'tag_bindings', key: 'a', from: '1', to: '2' }],
@@ -191,7 +196,7 @@ describe.each(OWNERS)('bindings of $type', ({ type, make, updated }) => {
     [{ key: 'x', value: 'x'.repeat(257) }, 'Value is too long (at most 256 characters)', 'value'],
     [{ value: 'x' }, "Key can't be blank", 'key'],
     [{ key: 'x', value: 1 }, 'Value must be a string', 'value'],
-  ])('are not %j, by whichever way', async (attributes, detail, member) => {
+  ])('refuse %j on every path', async (attributes, detail, member) => {
     const id = await make(withTags({ a: '1' }));
     const data = [...tagBindings({ b: '1' }).data, { type: 'tag-bindings', attributes }];
     const at = (list: string): readonly [string, string] => [`${list}/1/attributes/${member}`, detail];
@@ -199,19 +204,19 @@ describe.each(OWNERS)('bindings of $type', ({ type, make, updated }) => {
     expect(refusalOf(await server.patch(path(id, '/relationships/tag-bindings'), { data }))).toEqual(at('/data'));
     const own = '/data/relationships/tag-bindings/data';
     expect(refusalOf(await patch(id, { 'tag-bindings': { data } }))).toEqual(at(own));
-    const born = resource(type, { name: unique('unborn') }, { 'tag-bindings': { data } });
-    expect(refusalOf(await server.post(`/api/v2/organizations/acme/${type}`, born))).toEqual(at(own));
+    const newOwner = resource(type, { name: unique('unborn') }, { 'tag-bindings': { data } });
+    expect(refusalOf(await server.post(`/api/v2/organizations/acme/${type}`, newOwner))).toEqual(at(own));
     expect(await bound(id)).toEqual([['a', '1']]);
   });
 
-  it('may be as long as that, and of all the signs that there are', async () => {
+  it('accept the longest key and value, with all allowed characters', async () => {
     const key = 'aZ09_.=+-@: '.repeat(10).padEnd(128, 'x');
     const value = 'ünïcode / and "all"'.padEnd(256, 'x');
     const id = await make(withTags({ [key]: value }));
     expect(await bound(id)).toEqual([[key, value]]);
   });
 
-  it('are ten at most', async () => {
+  it('are limited to ten', async () => {
     const numbered = (n: number) =>
       tagBindings(Object.fromEntries(Array.from({ length: n }, (_, i) => [`k${i}`, 'v'])));
     const id = await make({ 'tag-bindings': numbered(9) });
@@ -231,26 +236,26 @@ describe.each(OWNERS)('bindings of $type', ({ type, make, updated }) => {
     expect(valueless.status).toBe(type === 'workspaces' ? 200 : 422);
   });
 
-  it('want a body that lists bindings', async () => {
+  it('require a body that lists bindings', async () => {
     const id = await make();
     expectStatus(await server.patch(path(id, '/tag-bindings')), 422);
     expectStatus(await server.patch(path(id, '/tag-bindings'), { data: [{ type: 'tag-bindings' }] }), 422);
-    const others = { data: [{ type: 'tags', attributes: { key: 'a', value: '1' } }] };
-    expectStatus(await server.patch(path(id, '/tag-bindings'), others), 422);
+    const flatTagBody = { data: [{ type: 'tags', attributes: { key: 'a', value: '1' } }] };
+    expectStatus(await server.patch(path(id, '/tag-bindings'), flatTagBody), 422);
     expectStatus(await server.patch(path('prj-none', '/tag-bindings'), tagBindings({ a: '1' })), 404);
     expect(expectStatus(await server.patch(path(id, '/tag-bindings'), tagBindings({})), 200).body).toEqual({
       data: [],
     });
   });
 
-  it('all arrive where several are bound at once', async () => {
+  it('are all added if several requests arrive at once', async () => {
     const id = await make();
     const keys = ['a', 'b', 'c', 'd', 'e', 'f'];
     await Promise.all(keys.map((key) => bindTags(server, `${type}/${id}`, { [key]: key })));
     expect((await bound(id)).toSorted()).toEqual(keys.map((key) => [key, key]));
   });
 
-  it('are gone with it', async () => {
+  it('are deleted with their owner', async () => {
     const id = await make(withTags({ a: '1' }));
     expectStatus(await server.delete(path(id)), 204);
     expect((await server.get(path(id, '/tag-bindings'))).status).toBe(404);
@@ -258,7 +263,7 @@ describe.each(OWNERS)('bindings of $type', ({ type, make, updated }) => {
   });
 });
 
-describe('bindings of a workspace beside its flat tags', () => {
+describe('tag bindings of a workspace with flat tags', () => {
   const tag = (...names: readonly string[]) => ({
     data: names.map((name) => ({ type: 'tags', attributes: { name } })),
   });
@@ -284,7 +289,7 @@ describe('bindings of a workspace beside its flat tags', () => {
     },
   });
 
-  it('are counted and replaced without them', async () => {
+  it('are counted and replaced separately from flat tags', async () => {
     const names = Array.from({ length: 12 }, (_, n) => `t${n}`);
     const relationships = { tags: tag(...names), 'tag-bindings': tagBindings({ y: '1' }) };
     const id = await makeWorkspace(server, 'acme', unique('flat'), {}, relationships);
@@ -295,12 +300,12 @@ describe('bindings of a workspace beside its flat tags', () => {
     };
     expect(await replace(['z', '1'])).toEqual([...names, 'z']);
     expect(await replace()).toEqual(names);
-    // A client that names flat tags here manages them here.
-    const kept = names.slice(1).map((name) => [name] as const);
-    expect(await replace(...kept, ['z', '1'])).toEqual([...names.slice(1), 'z']);
+    // A client that names flat tags as bindings manages them as bindings.
+    const remaining = names.slice(1).map((name) => [name] as const);
+    expect(await replace(...remaining, ['z', '1'])).toEqual([...names.slice(1), 'z']);
   });
 
-  const shown = async (id: string) => {
+  const readTags = async (id: string) => {
     const path = `/api/v2/workspaces/${id}`;
     const [flat, own, effective] = await Promise.all(
       ['relationships/tags', 'tag-bindings', 'effective-tag-bindings'].map(async (rest) =>
@@ -321,24 +326,25 @@ describe('bindings of a workspace beside its flat tags', () => {
     effective: [],
   });
 
-  it('leave flat tags as they are, in the requests that the Terraform provider sends for those', async () => {
+  it('do not change flat tags in the requests that the Terraform provider sends', async () => {
     const id = await makeWorkspace(server, 'acme', unique('provider'), {}, { tags: tag('app', 'fav') });
     const path = `/api/v2/workspaces/${id}`;
-    // The provider sends with each update what it has read into `tags` from an older server: every tag, without a value.
+    // With each update, the provider sends every tag that it has read from an older server into `tags`, without a
+    // value.
     const update = async (...names: readonly string[]): Promise<void> => {
       const bindings = withBindings(...names.map((name) => [name] as const));
       expectStatus(await server.patch(path, resource('workspaces', { description: unique('text') }, bindings)), 200);
     };
     await update('app', 'fav');
-    expect(await shown(id)).toEqual(onlyFlat('app', 'fav'));
+    expect(await readTags(id)).toEqual(onlyFlat('app', 'fav'));
     expectStatus(await server.post(`${path}/relationships/tags`, tag('prod')), 204);
     expectStatus(await server.delete(`${path}/relationships/tags`, tag('fav')), 204);
-    expect(await shown(id)).toEqual(onlyFlat('app', 'prod'));
+    expect(await readTags(id)).toEqual(onlyFlat('app', 'prod'));
     await update('app', 'prod');
     expectStatus(await server.delete(`${path}/relationships/tags`, tag('app')), 204);
-    expect(await shown(id)).toEqual(onlyFlat('prod'));
+    expect(await readTags(id)).toEqual(onlyFlat('prod'));
     await update();
-    expect(await shown(id)).toEqual(onlyFlat('prod'));
+    expect(await readTags(id)).toEqual(onlyFlat('prod'));
     const all = expectStatus(await server.get('/api/v2/organizations/acme/tags?page[size]=100&q=prod'), 200).body.data;
     expect(all).toMatchObject([{ attributes: { name: 'prod', 'instance-count': 1 } }]);
     expect((await server.store.stream(id)).map(({ type }) => type).slice(1)).toEqual([
@@ -351,7 +357,7 @@ describe('bindings of a workspace beside its flat tags', () => {
     ]);
   });
 
-  it('are read into `tags` by the Terraform provider, and flat tags stay when the bindings are removed', async () => {
+  it('are read into `tags` by the Terraform provider, and flat tags remain when the bindings are removed', async () => {
     const relationships = { tags: tag('fav', 'app'), ...withBindings(['k1', 'v1'], ['k2', ''], ['k3', 'v3']) };
     const id = await makeWorkspace(server, 'acme', unique('both'), {}, relationships);
     const path = `/api/v2/workspaces/${id}`;
@@ -370,25 +376,25 @@ describe('bindings of a workspace beside its flat tags', () => {
     ];
     expect(await read()).toEqual(all);
     const flat = ['fav', 'app'].map((name) => [name, '']);
-    expect(await shown(id)).toEqual({
+    expect(await readTags(id)).toEqual({
       names: ['fav', 'app', 'k1', 'k2', 'k3'],
       flat: ['fav', 'app', 'k2'],
       own: [...flat, ...all],
       effective: all,
     });
-    // It leaves out empty values.
+    // The provider omits empty values.
     await update(['k1', 'v1'], ['k2']);
     expect(await read()).toEqual(all.slice(0, 2));
     await update(['k1', 'v1']);
     expect(await read()).toEqual(all.slice(0, 1));
     await update();
     expect(await read()).toEqual([]);
-    expect(await shown(id)).toEqual(onlyFlat('fav', 'app'));
+    expect(await readTags(id)).toEqual(onlyFlat('fav', 'app'));
     expectStatus(await server.delete(`${path}/relationships/tags`, tag('fav')), 204);
-    expect(await shown(id)).toEqual(onlyFlat('app'));
+    expect(await readTags(id)).toEqual(onlyFlat('app'));
   });
 
-  it.each([[{}], [{ value: null }], [{ value: '' }]])('may have %j for a value, by each path', async (value) => {
+  it.each([[{}], [{ value: null }], [{ value: '' }]])('accept %j as a missing value, on every path', async (value) => {
     const valueless = (...keys: readonly string[]) => ({
       data: keys.map((key) => ({ type: 'tag-bindings', attributes: { key, ...value } })),
     });
@@ -399,7 +405,7 @@ describe('bindings of a workspace beside its flat tags', () => {
     const name = 'x'.repeat(255);
     const id = await makeWorkspace(server, 'acme', unique('bare'), {}, { 'tag-bindings': valueless('a b', name) });
     const path = `/api/v2/workspaces/${id}`;
-    expect(await shown(id)).toEqual(bare('a b', name));
+    expect(await readTags(id)).toEqual(bare('a b', name));
     const sent = expectStatus(await server.patch(`${path}/tag-bindings`, valueless('c', name)), 200);
     expect(pairsIn(sent)).toEqual([
       ['c', ''],
@@ -409,21 +415,21 @@ describe('bindings of a workspace beside its flat tags', () => {
     const count = expectStatus(await server.get(`/api/v2/organizations/acme/tags?q=${name}`), 200).body.data;
     expect(count).toMatchObject([{ attributes: { name, 'instance-count': 1 } }]);
     expectStatus(await server.delete(`${path}/relationships/tags`, tag('a b', 'c')), 204);
-    expect(await shown(id)).toEqual(bare(name, 'd'));
+    expect(await readTags(id)).toEqual(bare(name, 'd'));
     await bindTags(server, `workspaces/${id}`, { d: '1' });
-    expect((await shown(id)).flat).toEqual([name]);
+    expect((await readTags(id)).flat).toEqual([name]);
     expectStatus(await server.patch(`${path}/tag-bindings`, valueless('d')), 200);
-    expect(await shown(id)).toEqual(bare(name, 'd'));
+    expect(await readTags(id)).toEqual(bare(name, 'd'));
     expectStatus(await server.patch(`${path}/relationships/tag-bindings`, valueless('d')), 204);
-    expect(await shown(id)).toEqual(bare('d'));
+    expect(await readTags(id)).toEqual(bare('d'));
     expectStatus(await server.delete('/api/v2/organizations/acme/tags', related('tags', await tagIdOf(id))), 204);
-    expect(await shown(id)).toEqual(bare());
+    expect(await readTags(id)).toEqual(bare());
   });
 
   const tagIdOf = async (id: string): Promise<string> =>
     expectStatus(await server.get(`/api/v2/workspaces/${id}/relationships/tags`), 200).body.data[0].id as string;
 
-  it('have no value in a log that has them with empty values', async () => {
+  it('have no value in old logs that contain empty values', async () => {
     const id = await makeWorkspace(server, 'acme', unique('former'), {}, { tags: tag('app') });
     const organization = (await server.get('/api/v2/organizations/acme')).body.data.attributes['external-id'] as string;
     const events = [{ type: 'WorkspaceTagBound', data: { key: 'app', from: null, to: '' } }];
@@ -435,14 +441,14 @@ describe('bindings of a workspace beside its flat tags', () => {
       correlation: 'former',
       causation: null,
     });
-    expect(await shown(id)).toEqual({ ...onlyFlat('app'), effective: [['app', '']] });
+    expect(await readTags(id)).toEqual({ ...onlyFlat('app'), effective: [['app', '']] });
     expectStatus(await server.delete(`/api/v2/workspaces/${id}/relationships/tags`, tag('app')), 204);
-    expect(await shown(id)).toEqual(onlyFlat());
+    expect(await readTags(id)).toEqual(onlyFlat());
   });
 });
 
 describe('a secret team that sets tags', () => {
-  it('is named to callers that may see the team, and to no others', async () => {
+  it('is named only to callers that may see the team', async () => {
     const project = await makeProject(server, 'acme', unique('project'));
     await bindTags(server, `projects/${project}`, { env: 'dev', cost: '42' });
     const home = { project: { data: { type: 'projects', id: project } } };
@@ -457,7 +463,7 @@ describe('a secret team that sets tags', () => {
     const at = encodeURIComponent(new Date().toISOString());
     const workspace = `/api/v2/workspaces/${id}`;
     const preview = resource('reserved-tag-keys', { key: 'env', 'disable-overrides': true });
-    const asks = (api: ApiTestClient): Promise<ApiResponse>[] => [
+    const sendRequests = (api: ApiTestClient): Promise<ApiResponse>[] => [
       api.get(`${workspace}/tag-bindings`),
       api.get(`${workspace}/effective-tag-bindings`),
       api.get(`${workspace}/tag-bindings?as-of=${at}`),
@@ -474,9 +480,9 @@ describe('a secret team that sets tags', () => {
       api.get(`${workspace}/history`),
       api.get(`${workspace}/history?filter[actor]=${secret}`),
     ];
-    for (const asked of asks(server)) expect(expectStatus(await asked, 200).text).toContain('moonlight');
-    for (const asked of asks(member)) {
-      const { text } = expectStatus(await asked, 200);
+    for (const pending of sendRequests(server)) expect(expectStatus(await pending, 200).text).toContain('moonlight');
+    for (const pending of sendRequests(member)) {
+      const { text } = expectStatus(await pending, 200);
       expect(text).not.toContain('moonlight');
       expect(text).toContain(secret);
     }
@@ -486,8 +492,8 @@ describe('a secret team that sets tags', () => {
   });
 });
 
-describe('bindings', () => {
-  it('are a fact each, and nothing where nothing changes', async () => {
+describe('events of tag bindings', () => {
+  it('are recorded for each change, and not if nothing changes', async () => {
     const id = await makeWorkspace(server, 'acme', unique('facts'));
     await bindTags(server, `workspaces/${id}`, { a: '1', b: '1' });
     await bindTags(server, `workspaces/${id}`, { a: '1', b: '1' });
@@ -498,7 +504,7 @@ describe('bindings', () => {
     ]);
   });
 
-  it('of a project are one row, however many workspaces inherit them', async () => {
+  it('write one row for a project, however many workspaces inherit the binding', async () => {
     const project = await makeProject(server, 'acme', unique('wide'));
     const into = { project: { data: { type: 'projects', id: project } } };
     await Promise.all([1, 2, 3].map(() => makeWorkspace(server, 'acme', unique('inside'), {}, into)));
@@ -515,24 +521,24 @@ describe('bindings', () => {
     });
   });
 
-  it('go with their organization', async () => {
+  it('end with the organization, and its bindings are deleted', async () => {
     const { id: organization } = await makeOrganization(server, 'fleeting');
     const project = await makeProject(server, 'fleeting', 'land');
     await makeWorkspace(server, 'fleeting', 'one', {}, { 'tag-bindings': tagBindings({ a: '1' }) });
     await bindTags(server, `projects/${project}`, { env: 'prod' });
     expectStatus(await server.delete('/api/v2/organizations/fleeting'), 204);
-    const left = await server.database.rows(sql`
+    const remaining = await server.database.rows(sql`
       select key from workspace_tags where organization = ${organization}
       union all select key from project_tags where organization = ${organization}`);
-    expect(left).toEqual([]);
+    expect(remaining).toEqual([]);
     expectStatus(await server.patch(`/api/v2/projects/${project}/tag-bindings`, tagBindings({ a: '2' })), 404);
   });
 
-  it('match the log', async () => {
+  it('match the views', async () => {
     await expectViewsMatchLog(server, [tagsDefinition, workspacesDefinition, organizationsDefinition]);
   });
 
-  it.each(OWNERS)('of $type cost two round trips to bind, by each way', async ({ type, make }) => {
+  it.each(OWNERS)('of $type cost two round trips, by each way', async ({ type, make }) => {
     const id = await make();
     const own = (tags: Readonly<Record<string, string>>) => resource(type, {}, { 'tag-bindings': tagBindings(tags) });
     for (const send of [

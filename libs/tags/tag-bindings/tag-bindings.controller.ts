@@ -22,11 +22,11 @@ import {
 
 const OF_WORKSPACE = 'workspaces/:id/tag-bindings';
 const OF_PROJECT = 'projects/:id/tag-bindings';
-/** As relationships, too (clients.md §7): there a PATCH replaces all, and nothing is answered. */
+/** Paths of the relationship (clients.md §7): PATCH replaces all bindings, and the responses are empty. */
 const RELATED_TO_WORKSPACE = 'workspaces/:id/relationships/tag-bindings';
 const RELATED_TO_PROJECT = 'projects/:id/relationships/tag-bindings';
 
-/** Tags that workspaces and projects have themselves: a flat tag shows as a binding with an empty value (clients.md §7). */
+/** Own tags of workspaces and projects. A flat tag shows as a binding with an empty value (clients.md §7). */
 @Controller('api/v2')
 export class TagBindingsController {
   constructor(
@@ -47,7 +47,7 @@ export class TagBindingsController {
     return renderDocument((await listProjectBindings(this.database, actor, id, past)).map(renderTagBinding));
   }
 
-  /** Adds or overwrites by key; answers with the bindings sent, in that order (clients.md §1). */
+  /** Adds or replaces bindings by key. Returns the sent bindings in the order of the request (clients.md §1). */
   @Patch(OF_WORKSPACE)
   @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   async addToWorkspace(

@@ -15,7 +15,7 @@ import {
 } from '../../../test/support/seeds.js';
 import { startTestServer, type ApiResponse, type TestServer } from '../../../test/support/server.js';
 
-/** Two projects of a policy: `strict` binds `env`, which nobody may override there, and `open`, which binds nothing. */
+/** Project `strict` binds `env`, which workspaces may not override. Project `open` binds nothing. */
 let server: TestServer;
 let strict: string;
 let open: string;
@@ -46,7 +46,7 @@ const workspaceIn = (project: string, relationships: object = {}): Promise<strin
 const patch = (id: string, relationships: object, attributes: object = {}): Promise<ApiResponse> =>
   server.patch(`/api/v2/workspaces/${id}`, resource('workspaces', attributes, relationships));
 
-/** It is refused at that place of the request, in words that name key, project and reserved key, and nothing happens. */
+/** Expects a refusal that names key, project and reserved key, with this pointer, and no event. */
 const expectRefused = async (send: () => Promise<ApiResponse>, pointer: string): Promise<void> => {
   const length = await logLength(server.store);
   const { errors } = expectStatus(await send(), 422).body;
@@ -66,7 +66,7 @@ const expectRefused = async (send: () => Promise<ApiResponse>, pointer: string):
 const OWN = '/data/relationships/tag-bindings/data';
 const PROJECT = '/data/relationships/project/data/id';
 
-describe('a key that is not to be overridden', () => {
+describe('a key with disabled overrides', () => {
   it('is not bound by a new workspace', async () => {
     const create = (relationships: object) => {
       const body = resource('workspaces', { name: 'unborn' }, { ...inProject(strict), ...relationships });
@@ -77,7 +77,7 @@ describe('a key that is not to be overridden', () => {
     expectStatus(await server.get('/api/v2/organizations/acme/workspaces/unborn'), 404);
   });
 
-  it('is not bound by one that is there, on any path', async () => {
+  it('is not bound by an existing workspace, on any path', async () => {
     const id = await workspaceIn(strict, bound({ zone: 'a' }));
     const before = expectStatus(await server.get(`/api/v2/workspaces/${id}`), 200).body;
     const own = bound({ zone: 'b', env: 'test' });
@@ -89,7 +89,7 @@ describe('a key that is not to be overridden', () => {
     const relationship = `/api/v2/workspaces/${id}/relationships/tag-bindings`;
     await expectRefused(() => server.patch(relationship, tags), '/data/1/attributes/key');
     await expectRefused(() => server.post(relationship, tags), '/data/1/attributes/key');
-    // The same value is an override, too: it would stay when the project changes its own.
+    // The same value is an override, too: it would not change with the project.
     await expectRefused(() => server.post(relationship, tagBindings({ env: 'prod' })), '/data/0/attributes/key');
     await expectRefused(
       () => server.post(`/api/v2/workspaces/${id}/relationships/tags`, flat('zone', 'env')),
@@ -98,7 +98,7 @@ describe('a key that is not to be overridden', () => {
     expect(expectStatus(await server.get(`/api/v2/workspaces/${id}`), 200).body).toEqual(before);
   });
 
-  it('is not brought along from another project, by either way of moving', async () => {
+  it('is not moved along from another project, by either way of moving', async () => {
     const [clean, bare] = [await workspaceIn(open), await workspaceIn(open, { tags: flat('env') })];
     const id = await workspaceIn(open, bound({ env: 'test' }));
     await expectRefused(() => patch(id, inProject(strict)), PROJECT);
@@ -113,7 +113,7 @@ describe('a key that is not to be overridden', () => {
     expectStatus(await server.post(into, related('workspaces', clean, id)), 204);
   });
 
-  it('is nothing to projects that do not bind it, and where it may be overridden', async () => {
+  it('may be bound in projects that do not bind it, and if overrides are enabled', async () => {
     const id = await workspaceIn(strict, bound({ team: 'mine', unbound: 'x' }));
     expectStatus(await patch(id, { ...inProject(open), ...bound({ env: 'test' }) }), 200);
     await bindTags(server, `workspaces/${id}`, { team: 'other', env: 'mine' });
@@ -121,7 +121,7 @@ describe('a key that is not to be overridden', () => {
     expect(body.data.map(({ attributes: { value } }: any) => value)).toEqual(['mine', 'other']);
   });
 
-  it('stays where it stood before, until it goes; what is beside it may change', async () => {
+  it('keeps an older override until it is removed, while other tags may change', async () => {
     const project = await makeProject(server, 'acme', 'late');
     const into = inProject(project);
     const id = await makeWorkspace(server, 'acme', 'early', {}, { ...into, ...bound({ region: 'eu', zone: 'a' }) });
@@ -148,7 +148,7 @@ describe('a key that is not to be overridden', () => {
     expectStatus(await server.patch(path, tagBindings({ region: 'eu' })), 422);
   });
 
-  it('may be overridden again when it is no longer reserved so', async () => {
+  it('may be overridden again after overrides are enabled', async () => {
     const project = await makeProject(server, 'acme', 'loosened');
     await bindTags(server, `projects/${project}`, { tier: '1' });
     const key = await makeReservedTagKey(server, 'acme', 'tier', { 'disable-overrides': true });
@@ -161,11 +161,11 @@ describe('a key that is not to be overridden', () => {
   });
 });
 
-describe('a key while its overriding is being forbidden', () => {
+describe('a key whose overrides are being disabled', () => {
   const fix = (id: string): Promise<ApiResponse> =>
     server.patch(`/api/v2/reserved-tag-keys/${id}`, resource('reserved-tag-keys', { 'disable-overrides': true }));
 
-  /** A workspace in a project that binds a key of its own, which everyone may override so far. */
+  /** Creates a workspace in a project that binds a key, with overrides enabled. */
   const overridable = async () => {
     const key = `free-${(count += 1)}`;
     const project = await makeProject(server, 'acme', key);
@@ -206,23 +206,23 @@ describe('a key while its overriding is being forbidden', () => {
   it('refuses a tag for several workspaces, and a move, that were decided before the policy changed', async () => {
     const { key, id, reserved: changed } = await overridable();
     const carrier = await workspaceIn(open, { tags: flat(key) });
-    const moved = await workspaceIn(open, { tags: flat(key) });
+    const movedWorkspace = await workspaceIn(open, { tags: flat(key) });
     const { id: tag } = expectStatus(await server.get(`/api/v2/workspaces/${carrier}/relationships/tags`), 200).body
       .data[0];
     runBetween(server.store, () => fix(changed));
     const tagged = await server.post(`/api/v2/tags/${tag}/relationships/workspaces`, related('workspaces', id));
     expect(tagged.status).toBe(422);
     const other = await overridable();
-    expectStatus(await server.post(`/api/v2/workspaces/${moved}/relationships/tags`, flat(other.key)), 204);
+    expectStatus(await server.post(`/api/v2/workspaces/${movedWorkspace}/relationships/tags`, flat(other.key)), 204);
     runBetween(server.store, () => fix(other.reserved));
     const move = await server.post(
       `/api/v2/projects/${other.project}/relationships/workspaces`,
-      related('workspaces', moved),
+      related('workspaces', movedWorkspace),
     );
     expect(move.status).toBe(422);
   });
 
-  it('is bound by no event that follows the change in the log, however many bind it at once', async () => {
+  it('has no binding after the change in the log, however many requests bind it at once', async () => {
     for (let round = 0; round < 5; round += 1) {
       const { key, project, reserved: changed } = await overridable();
       const ids = await Promise.all([1, 2, 3, 4].map(() => workspaceIn(project)));

@@ -13,7 +13,7 @@ import { startTestServer, type ApiResponse, type TestServer } from '../../../tes
 import { costOf } from '../../../test/support/cost.js';
 
 const MANY = 100_000;
-const AT_ONCE = 5_000;
+const BATCH_SIZE = 5_000;
 
 let server: TestServer;
 let narrow: string;
@@ -35,13 +35,13 @@ beforeAll(async () => {
       { project: { data: { type: 'projects', id: project } } },
     );
   }
-  // Straight into the views: what is bound to their project looks at no more than these. In many statements, because a
-  // request's, which these go out like, may take 15 s.
-  for (let first = 2; first <= MANY; first += AT_ONCE) {
+  // Inserted directly into the view, because the binding of tags to the project reads only this view. In batches,
+  // because a statement of a request may take at most 15 s.
+  for (let first = 2; first <= MANY; first += BATCH_SIZE) {
     await server.database.rows(sql`
       insert into workspaces (id, organization, project, name, settings, created_at, updated_at, latest_change_at)
       select 'ws-' || n, organization, project, 'ws-' || n, settings, created_at, updated_at, latest_change_at
-        from workspaces, generate_series(${first}::integer, least(${first + AT_ONCE - 1}::integer, ${MANY}::integer)) n
+        from workspaces, generate_series(${first}::integer, least(${first + BATCH_SIZE - 1}::integer, ${MANY}::integer)) n
        where id = ${widest}`);
   }
   await server.database.rows(sql`
@@ -50,7 +50,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** Rows of each view that the last transaction of a stream has written. */
+/** Returns the number of rows that the last transaction of a stream wrote, by view. */
 const rowsOf = async (stream: string): Promise<Record<string, number>> => {
   const tables = await server.database.rows<{ name: string }>(
     sql`select table_name as name from information_schema.tables where table_schema = 'views' order by name`,
@@ -65,14 +65,14 @@ const rowsOf = async (stream: string): Promise<Record<string, number>> => {
   return Object.fromEntries(rows.filter(({ n }) => n > 0).map(({ name, n }) => [name, n]));
 };
 
-/** What a request sends to Postgres, and what it writes there. */
+/** Returns the statements of a request and the rows that it wrote. */
 const costIn = async (project: string, request: () => Promise<ApiResponse>): Promise<object> => ({
   ...(await costOf(server, request)),
   wrote: await rowsOf(project),
 });
 
-describe('what a project binds is written once, however many workspaces inherit it', () => {
-  it('where one of ten bindings gets another value', async () => {
+describe('tag bindings of a project with many workspaces', () => {
+  it('cost one row if one of ten bindings changes', async () => {
     const change = (project: string) =>
       costIn(project, () =>
         server.patch(`/api/v2/projects/${project}/tag-bindings`, tagBindings({ 'key-3': 'after' })),
@@ -82,7 +82,7 @@ describe('what a project binds is written once, however many workspaces inherit 
     expect(await change(wide)).toEqual(ofOne);
   });
 
-  it('where all of them are replaced', async () => {
+  it('cost one row each if all of them are replaced', async () => {
     const body = resource('projects', {}, { 'tag-bindings': tagBindings({ 'key-3': 'last', other: 'new' }) });
     const change = (project: string) => costIn(project, () => server.patch(`/api/v2/projects/${project}`, body));
     const ofOne = await change(narrow);
@@ -90,7 +90,7 @@ describe('what a project binds is written once, however many workspaces inherit 
     expect(await change(wide)).toEqual(ofOne);
   });
 
-  it('and each of them has it at once', async () => {
+  it('apply to each workspace at once', async () => {
     const effective = async (id: string) => {
       const { body } = expectStatus(await server.get(`/api/v2/workspaces/${id}/effective-tag-bindings`), 200);
       return body.data.map(({ attributes }: { attributes: object }) => attributes);
