@@ -6,7 +6,6 @@ import { variable } from './variables/variable.js';
 import { variableEvents } from './variables/variables.events.js';
 import { variables, variableSecrets } from './variables/variables.projection.js';
 
-/** Variables of workspaces, and the sets of them that many workspaces share. */
 export const variablesDefinition: ModuleDefinition = {
   name: 'variables',
   kinds: {

@@ -11,10 +11,10 @@ import {
 
 const { given } = specify(variableSet);
 
-const facts = { name: 'Credentials', description: null, global: false, priority: false, project: null };
-const born: VariableSetEvent = { type: 'VariableSetCreated', data: facts };
-const bornGlobal: VariableSetEvent = { type: 'VariableSetCreated', data: { ...facts, global: true } };
-const bornInProject: VariableSetEvent = { type: 'VariableSetCreated', data: { ...facts, project: 'prj-1' } };
+const attributes = { name: 'Credentials', description: null, global: false, priority: false, project: null };
+const created: VariableSetEvent = { type: 'VariableSetCreated', data: attributes };
+const createdGlobal: VariableSetEvent = { type: 'VariableSetCreated', data: { ...attributes, global: true } };
+const createdInProject: VariableSetEvent = { type: 'VariableSetCreated', data: { ...attributes, project: 'prj-1' } };
 const applied = (targets: Partial<VariableSetTargets>): VariableSetEvent => ({
   type: 'VariableSetApplied',
   data: { ...NO_TARGETS, ...targets },
@@ -24,11 +24,11 @@ const withdrawn = (targets: Partial<VariableSetTargets>): VariableSetEvent => ({
   data: { ...NO_TARGETS, ...targets },
 });
 const updated = (changes: VariableSetChanges): VariableSetEvent => ({ type: 'VariableSetUpdated', data: { changes } });
-const gone: VariableSetEvent = { type: 'VariableSetDeleted', data: { name: 'Credentials' } };
+const deleted: VariableSetEvent = { type: 'VariableSetDeleted', data: { name: 'Credentials' } };
 
 const create = (data: object = {}): VariableSetCommand => ({
   type: 'CreateVariableSet',
-  data: { ...facts, targets: NO_TARGETS, ...data },
+  data: { ...attributes, targets: NO_TARGETS, ...data },
 });
 const update = (changes: VariableSetChanges, targets: Partial<VariableSetTargets> = {}): VariableSetCommand => ({
   type: 'UpdateVariableSet',
@@ -45,108 +45,108 @@ const withdraw = (targets: Partial<VariableSetTargets>): VariableSetCommand => (
 const remove: VariableSetCommand = { type: 'DeleteVariableSet', data: {} };
 
 describe('a variable set', () => {
-  it('is born, and applied to what is named, each once', () => {
-    given().when(create()).yields(born);
+  it('is created, and applied to each target once', () => {
+    given().when(create()).yields(created);
     given()
       .when(create({ targets: { workspaces: ['ws-1', 'ws-1'], projects: ['prj-1'] } }))
-      .yields(born, applied({ workspaces: ['ws-1'], projects: ['prj-1'] }));
+      .yields(created, applied({ workspaces: ['ws-1'], projects: ['prj-1'] }));
   });
 
-  it('has a name, and nothing in it is too long', () => {
+  it('requires a name, and refuses texts that are too long', () => {
     given()
       .when(create({ name: ' ' }))
       .refuses('unprocessable', "Name can't be blank");
     given()
       .when(create({ name: 'n'.repeat(256) }))
       .refuses('unprocessable', 'Name is too long');
-    given(born)
+    given(created)
       .when(update({ description: 'd'.repeat(513) }))
       .refuses('unprocessable', 'Description is too long');
     given()
       .when(create({ name: 'Any: thing, really!' }))
       .yields({
         type: 'VariableSetCreated',
-        data: { ...facts, name: 'Any: thing, really!' },
+        data: { ...attributes, name: 'Any: thing, really!' },
       });
   });
 
-  it('tells only what has changed', () => {
-    given(born)
+  it('records only the attributes that an update changes', () => {
+    given(created)
       .when(update({ name: 'Credentials', priority: true }))
       .yields(updated({ priority: true }));
-    given(born).when(update({})).yields();
+    given(created).when(update({})).yields();
   });
 
-  it('is applied and withdrawn, as far as that is news', () => {
+  it('is applied to and withdrawn from a target only if that changes something', () => {
     const one = applied({ workspaces: ['ws-1'] });
-    given(born)
+    given(created)
       .when(apply({ workspaces: ['ws-1'] }))
       .yields(one);
-    given(born, one)
+    given(created, one)
       .when(apply({ workspaces: ['ws-1', 'ws-2'] }))
       .yields(applied({ workspaces: ['ws-2'] }));
-    given(born, one)
+    given(created, one)
       .when(apply({ workspaces: ['ws-1'] }))
       .yields();
-    given(born, one)
+    given(created, one)
       .when(withdraw({ workspaces: ['ws-1', 'ws-3'] }))
       .yields(withdrawn({ workspaces: ['ws-1'] }));
-    given(born, one)
+    given(created, one)
       .when(withdraw({ workspaces: ['ws-3'] }))
       .yields();
-    given(born, one, withdrawn({ workspaces: ['ws-1'] }))
+    given(created, one, withdrawn({ workspaces: ['ws-1'] }))
       .when(apply({ workspaces: ['ws-1'] }))
       .yields(one);
   });
 
-  it('is applied to just those of a list that an update brings; a list that is missing stays', () => {
+  it('is applied to exactly the targets of a list in an update; without a list its targets stay', () => {
     const before = applied({ workspaces: ['ws-1', 'ws-2'], projects: ['prj-1'] });
-    given(born, before)
+    given(created, before)
       .when(update({}, { workspaces: ['ws-2', 'ws-3'] }))
       .yields(withdrawn({ workspaces: ['ws-1'] }), applied({ workspaces: ['ws-3'] }));
-    given(born, before)
+    given(created, before)
       .when(update({}, { projects: [] }))
       .yields(withdrawn({ projects: ['prj-1'] }));
-    given(born, before)
+    given(created, before)
       .when(update({}, { workspaces: ['ws-2', 'ws-1'] }))
       .yields();
   });
 
-  it('is applied to nothing in particular once it is global', () => {
-    given(born, applied({ workspaces: ['ws-1'] }))
+  it('has no targets while it is global', () => {
+    given(created, applied({ workspaces: ['ws-1'] }))
       .when(update({ global: true }, { workspaces: ['ws-2'] }))
       .yields(updated({ global: true }), withdrawn({ workspaces: ['ws-1'] }));
     given()
       .when(create({ global: true, targets: { workspaces: ['ws-1'], projects: [] } }))
-      .yields(bornGlobal);
-    given(bornGlobal)
+      .yields(createdGlobal);
+    given(createdGlobal)
       .when(apply({ workspaces: ['ws-1'] }))
       .refuses('unprocessable', 'A global variable set cannot be applied');
-    given(bornGlobal)
+    given(createdGlobal)
       .when(withdraw({ projects: ['prj-1'] }))
       .refuses('unprocessable', 'A global variable set cannot be applied');
-    given(bornGlobal)
+    given(createdGlobal)
       .when(update({ global: false }, { workspaces: ['ws-1'] }))
       .yields(updated({ global: false }), applied({ workspaces: ['ws-1'] }));
   });
 
-  it('is not global where a project owns it', () => {
+  it('cannot be global if a project owns it', () => {
     given()
       .when(create({ global: true, project: 'prj-1' }))
       .refuses('unprocessable', 'Global must be false');
-    given(bornInProject)
+    given(createdInProject)
       .when(update({ global: true }))
       .refuses('unprocessable', 'Global must be false');
-    given(bornInProject)
+    given(createdInProject)
       .when(update({ global: false, priority: true }))
       .yields(updated({ priority: true }));
   });
 
-  it('is deleted, and gone then', () => {
-    given(born).when(remove).yields(gone);
+  it('is deleted once, and refuses every command afterwards', () => {
+    given(created).when(remove).yields(deleted);
     for (const command of [remove, update({ name: 'x' }), apply({ workspaces: ['ws-1'] })]) {
-      given(born, gone).when(command).refuses('not-found', 'Not found');
+      given(created, deleted).when(command).refuses('not-found', 'Not found');
     }
-    given(born).when(create()).refuses('conflict', 'exists already');
+    given(created).when(create()).refuses('conflict', 'exists already');
   });
 });

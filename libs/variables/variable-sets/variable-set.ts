@@ -13,15 +13,15 @@ import {
 export type VariableSetAttributes = {
   readonly name: string;
   readonly description: string | null;
-  /** It counts in all workspaces of the organization. */
+  /** Whether the set applies to all workspaces of the organization. */
   readonly global: boolean;
-  /** Its variables win over those of narrower scopes. */
+  /** Whether the set's variables win over variables of narrower scopes. */
   readonly priority: boolean;
 };
 
 export type VariableSetChanges = Partial<VariableSetAttributes>;
 
-/** What a set is applied to. */
+/** Kinds of resources that a set can be applied to. */
 export const VARIABLE_SET_TARGET_KINDS = ['workspaces', 'projects'] as const;
 export type VariableSetTargetKind = (typeof VARIABLE_SET_TARGET_KINDS)[number];
 export type VariableSetTargets = Readonly<Record<VariableSetTargetKind, readonly string[]>>;
@@ -29,7 +29,7 @@ export type VariableSetTargets = Readonly<Record<VariableSetTargetKind, readonly
 export const NO_TARGETS: VariableSetTargets = { workspaces: [], projects: [] };
 
 export type VariableSetEvent =
-  /** `project` owns it; the organization does where that is null. */
+  /** `project`: id of the project that owns the set; null if the organization owns it. */
   | Message<'VariableSetCreated', VariableSetAttributes & { project: string | null }>
   | Message<'VariableSetUpdated', { changes: VariableSetChanges }>
   | Message<'VariableSetApplied', VariableSetTargets>
@@ -38,7 +38,7 @@ export type VariableSetEvent =
 
 export type VariableSetCommand =
   | Message<'CreateVariableSet', VariableSetAttributes & { project: string | null; targets: VariableSetTargets }>
-  /** Of `targets` each list that is there replaces what the set is applied to. */
+  /** `targets`: each list replaces the targets of its kind; a missing list changes nothing. */
   | Message<'UpdateVariableSet', { changes: VariableSetChanges; targets: Partial<VariableSetTargets> }>
   | Message<'ApplyVariableSet', VariableSetTargets>
   | Message<'WithdrawVariableSet', VariableSetTargets>
@@ -62,7 +62,7 @@ const checkDescription = (description: string | null | undefined): void => {
 
 type VariableSetTexts = { readonly name?: string | undefined; readonly description?: string | null | undefined };
 
-/** The rules for single attributes; absent ones are not checked. */
+/** Checks the attributes that are present. */
 export const checkVariableSet = ({ name, description }: VariableSetTexts): void =>
   runAllChecks(
     () => name !== undefined && checkName(name, NAME_RULE),
@@ -70,7 +70,7 @@ export const checkVariableSet = ({ name, description }: VariableSetTexts): void 
   );
 
 const checkGlobal = (global: boolean, project: string | null): void => {
-  if (global && project) throw unprocessable('Global must be false where a project owns the variable set', 'global');
+  if (global && project) throw unprocessable('Global must be false if a project owns the variable set', 'global');
 };
 
 const mapTargets = (change: (kind: VariableSetTargetKind) => readonly string[]): VariableSetTargets => ({
@@ -78,9 +78,9 @@ const mapTargets = (change: (kind: VariableSetTargetKind) => readonly string[]):
   projects: change('projects'),
 });
 
-const without = (ids: readonly string[], others: readonly string[]): string[] => {
-  const known = new Set(others);
-  return [...new Set(ids)].filter((id) => !known.has(id));
+const without = (ids: readonly string[], excluded: readonly string[]): string[] => {
+  const excludedIds = new Set(excluded);
+  return [...new Set(ids)].filter((id) => !excludedIds.has(id));
 };
 
 const isEmpty = (targets: VariableSetTargets): boolean =>
@@ -96,7 +96,7 @@ const toWithdrawnEvents = (targets: VariableSetTargets, before: VariableSetTarge
   return isEmpty(data) ? [] : [{ type: 'VariableSetWithdrawn', data }];
 };
 
-/** A global set is applied to nothing in particular. */
+/** Refuses single targets for a global set, which applies to all workspaces. */
 const requireNotGlobal = ({ global }: ActiveVariableSet): void => {
   if (global) throw unprocessable('A global variable set cannot be applied to workspaces or projects');
 };
@@ -124,14 +124,14 @@ export const variableSet: Decider<VariableSetState, VariableSetCommand, Variable
         () => checkGlobal(changed.global ?? false, before.project),
       );
       const after = { ...before, ...changed };
-      const wanted = after.global ? NO_TARGETS : { ...before.targets, ...targets };
+      const newTargets = after.global ? NO_TARGETS : { ...before.targets, ...targets };
       return [
         ...(hasNoChanges(changed) ? [] : [{ type: 'VariableSetUpdated', data: { changes: changed } } as const]),
         ...toWithdrawnEvents(
-          mapTargets((kind) => without(before.targets[kind], wanted[kind])),
+          mapTargets((kind) => without(before.targets[kind], newTargets[kind])),
           before.targets,
         ),
-        ...toAppliedEvents(wanted, before.targets),
+        ...toAppliedEvents(newTargets, before.targets),
       ];
     },
     ApplyVariableSet: (targets, state) => {
@@ -147,7 +147,7 @@ export const variableSet: Decider<VariableSetState, VariableSetCommand, Variable
     DeleteVariableSet: (_, state) => [{ type: 'VariableSetDeleted', data: { name: requireActive(state).name } }],
   },
   evolve: {
-    VariableSetCreated: (facts) => ({ status: 'active', ...facts, targets: NO_TARGETS }),
+    VariableSetCreated: (attributes) => ({ status: 'active', ...attributes, targets: NO_TARGETS }),
     VariableSetUpdated: ({ changes }, state) => (state.status === 'active' ? { ...state, ...changes } : state),
     VariableSetApplied: (added, state) =>
       state.status === 'active'

@@ -16,7 +16,10 @@ import { newVariable } from '../variables/variables.body.js';
 
 const MAX_VARIABLES_PER_REQUEST = 500;
 
-/** Whole definitions make variables; mere identifiers are what a client has read and sends back. */
+/**
+ * Complete definitions create variables. Identifiers alone come from clients that send back a document, and are
+ * ignored.
+ */
 const listedVariable = z.union([
   z.object({ type: typeSchema('vars'), id: z.undefined().optional(), attributes: newVariable }),
   z.object({ type: typeSchema('vars'), id: ID }).transform(() => null),
@@ -44,12 +47,12 @@ const attributes = z.object({
 export const createBody = resourceBody('varsets', attributes, relationships);
 export const updateBody = resourceBody('varsets', attributes.partial().default({}), relationships);
 
-/** The bodies that name what a set is applied to or withdrawn from. */
+/** Bodies that list targets of a set, to apply it or to withdraw it. */
 export const targetBodies = { workspaces: identifiersBody('workspaces'), projects: identifiersBody('projects') };
 
 type VariableSetRelationships = z.infer<typeof relationships>;
 
-/** What a request changes. */
+/** Returns the changes of a request. */
 export const toVariableSetChanges = (
   attributes: z.infer<typeof updateBody>['data']['attributes'],
 ): VariableSetChanges => {
@@ -57,7 +60,7 @@ export const toVariableSetChanges = (
   return { ...omitUndefined(values), ...omitNullish({ global, priority }) };
 };
 
-/** Lists that are given. */
+/** Returns the lists that the request contains. */
 export const toTargets = (related: VariableSetRelationships): Partial<VariableSetTargets> =>
   omitUndefined({ workspaces: parseToMany(related?.workspaces), projects: parseToMany(related?.projects) });
 

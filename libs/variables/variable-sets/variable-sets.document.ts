@@ -1,7 +1,7 @@
 import { toMany, toOne, type Resource } from '#json-api';
 import type { VariableSetRow } from './variable-sets.queries.js';
 
-/** A set as every endpoint renders it. Stacks are there because clients ask for them; there are none. */
+/** Renders a variable set. `stacks` is always empty, and present because clients require it. */
 export const renderVariableSet = (row: VariableSetRow): Resource => ({
   id: row.id,
   type: 'varsets',

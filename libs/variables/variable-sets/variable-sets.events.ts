@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { describeChangedAttributes, type DataOf, type EventKinds } from '#kernel';
 import type { VariableSetTargets, VariableSetEvent, VariableSetAttributes } from './variable-set.js';
 
-const facts = z.strictObject({
+const attributes = z.strictObject({
   name: z.string(),
   description: z.string().nullable(),
   global: z.boolean(),
@@ -17,18 +17,18 @@ const defineTargetEvent = (change: string) => ({
   meta: (data: VariableSetTargets) => ({ change, ...data }),
 });
 
-/** The catalogue of contract §6 knows no sets of variables: `varset` is the API's own name of them. */
+/** The catalogue of contract §6 has no name for sets of variables; `varset` is the name in the API. */
 export const variableSetEvents: EventKinds<VariableSetEvent> = {
   VariableSetCreated: {
     schemaVersion: 1,
     topic: 'variables',
-    schema: facts.extend({ project: z.string().nullable() }),
+    schema: attributes.extend({ project: z.string().nullable() }),
     audit: { resource: 'varset', action: 'create', meta: ({ name }) => ({ name }) },
   },
   VariableSetUpdated: {
     schemaVersion: 1,
     topic: 'variables',
-    schema: z.strictObject({ changes: facts.partial() }) as unknown as z.ZodType<
+    schema: z.strictObject({ changes: attributes.partial() }) as unknown as z.ZodType<
       DataOf<VariableSetEvent, 'VariableSetUpdated'>
     >,
     audit: {

@@ -43,7 +43,7 @@ export class CreateVariableSet extends Command<VariableSetRow> {
   }
 }
 
-/** A command for one set, with variables that come to it; resolves to how it stands then, null when it is gone. */
+/** Changes or deletes a variable set, and creates variables in it. Returns the row, or null after a deletion. */
 export class ChangeVariableSet extends Command<VariableSetRow | null> {
   constructor(
     readonly id: string,
@@ -55,7 +55,7 @@ export class ChangeVariableSet extends Command<VariableSetRow | null> {
   }
 }
 
-/** What the command would apply the set to. What it takes it from may be gone already. */
+/** Returns the targets that the command applies the set to. Targets that it withdraws need not exist any more. */
 const getTargets = (command: VariableSetCommand): VariableSetTargets => {
   switch (command.type) {
     case 'CreateVariableSet':
@@ -71,16 +71,16 @@ const getTargets = (command: VariableSetCommand): VariableSetTargets => {
 
 const TARGET_NAMES = { workspaces: 'Workspace', projects: 'Project' } as const;
 
-/** Refuses ids that are none of the organization's, or, where a project owns the set, lie outside of it. */
+/** Refuses targets outside the organization, or outside the project that owns the set. */
 const checkTargets = (command: VariableSetCommand, { project, targets }: OrganizationForVariableSet): void => {
-  const places = new Map(targets.map((target) => [`${target.kind} ${target.stream}`, target.project]));
-  const wanted = getTargets(command);
+  const projectsByTarget = new Map(targets.map((target) => [`${target.kind} ${target.stream}`, target.project]));
+  const targetIds = getTargets(command);
   const problems = VARIABLE_SET_TARGET_KINDS.flatMap((kind) =>
-    wanted[kind].flatMap((id, index): Problem[] => {
-      const place = places.get(`${kind} ${id}`);
-      if (place !== undefined && (project === null || place === project)) return [];
+    targetIds[kind].flatMap((id, index): Problem[] => {
+      const targetProject = projectsByTarget.get(`${kind} ${id}`);
+      if (targetProject !== undefined && (project === null || targetProject === project)) return [];
       const list = command.type === 'ApplyVariableSet' ? '/data' : `/data/relationships/${kind}/data`;
-      // Who has one project is not told what there is beside it.
+      // The text does not reveal whether the target exists, because the caller may only know the project.
       const why = project === null ? 'does not exist' : 'is outside of the project that owns the variable set';
       return [{ detail: `${TARGET_NAMES[kind]} ${id} ${why}`, pointer: `${list}/${index}/id` }];
     }),
@@ -88,7 +88,10 @@ const checkTargets = (command: VariableSetCommand, { project, targets }: Organiz
   if (problems.length > 0) throw new Refusal('unprocessable', problems);
 };
 
-/** Neither what the set belongs to nor what it comes to is deleted meanwhile: its rows would stay. */
+/**
+ * Requires that the owner and the targets of the set are not deleted in between, because their deletion would miss the
+ * new rows.
+ */
 const buildPreconditions = ({ preconditions, targets }: OrganizationForVariableSet): StreamWrite[] => [
   ...new Map(
     [...preconditions, ...targets].map(({ stream, version }) => [stream, expectVersion(stream, version)]),
@@ -97,7 +100,7 @@ const buildPreconditions = ({ preconditions, targets }: OrganizationForVariableS
 
 const refuseTaken = refuseTakenName('variable_sets_organization_name_key');
 
-/** What is wrong with a variable in a list, told by its place in the request. */
+/** Adds the index of a variable in the request to the pointers of a refusal. */
 const atListIndex = <T>(index: number, work: () => T): T => {
   try {
     return work();
@@ -111,7 +114,7 @@ const atListIndex = <T>(index: number, work: () => T): T => {
   }
 };
 
-/** Appends what a command means for a set and its new variables, all of it or nothing. */
+/** Appends the events of a command for a set and of its new variables, all or none. */
 class SetWriter {
   constructor(
     private readonly store: EventStore,
@@ -121,30 +124,33 @@ class SetWriter {
 
   async write(
     loaded: LoadedStream<VariableSetState>,
-    place: OrganizationForVariableSet,
+    organizationRow: OrganizationForVariableSet,
     { command, variables, actor }: { command: VariableSetCommand; variables: readonly NewVariable[]; actor: Actor },
   ): Promise<VariableSetRow | null> {
-    const { organization } = place;
-    checkTargets(command, place);
+    const { organization } = organizationRow;
+    checkTargets(command, organizationRow);
     const set = decideWrite(variableSet, loaded, organization, command);
     const owner = { type: 'varsets', id: loaded.stream } as const;
-    variables.reduce((stored, data, index) => atListIndex(index, () => addToStored(stored, data)), place.variables);
-    const born = variables.map((data, index) => {
+    variables.reduce(
+      (stored, data, index) => atListIndex(index, () => addToStored(stored, data)),
+      organizationRow.variables,
+    );
+    const newVariables = variables.map((data, index) => {
       const id = this.ids.next('var');
-      const birth = { type: 'CreateVariable', data: { ...data, owner } } as const;
+      const creation = { type: 'CreateVariable', data: { ...data, owner } } as const;
       return {
-        write: atListIndex(index, () => decideWrite(variable, newStream(id, variable), organization, birth)),
+        write: atListIndex(index, () => decideWrite(variable, newStream(id, variable), organization, creation)),
         seals: data.sensitive ? [this.vault.storeSecret(id, organization, data.value)] : [],
       };
     });
     const read = selectVariableSetById(loaded.stream, actor);
-    if (set.events.length === 0 && born.length === 0) {
+    if (set.events.length === 0 && newVariables.length === 0) {
       return (await this.store.database.row<VariableSetRow>(read)) ?? null;
     }
     const { rows } = await this.store.append(
-      [...buildPreconditions(place), set, ...born.map(({ write }) => write)],
+      [...buildPreconditions(organizationRow), set, ...newVariables.map(({ write }) => write)],
       createEventContext(actor),
-      [read, ...born.flatMap(({ seals }) => seals)],
+      [read, ...newVariables.flatMap(({ seals }) => seals)],
     );
     return getFirstRowOrNull<VariableSetRow>(rows);
   }
@@ -167,17 +173,17 @@ export class CreateVariableSetHandler implements ICommandHandler<CreateVariableS
     const command = { type: 'CreateVariableSet', data } as const;
     const row = await this.store
       .untilFirst(async () => {
-        const place = await loadOrganizationForVariableSet(
+        const organizationRow = await loadOrganizationForVariableSet(
           this.store.database,
           actor,
           organization,
           data.project,
           data.targets,
         );
-        if (data.project !== place.project) {
+        if (data.project !== organizationRow.project) {
           throw unprocessable('Project does not exist', '/data/relationships/parent/data/id');
         }
-        return this.writer.write(newStream(id, variableSet), place, { command, variables, actor });
+        return this.writer.write(newStream(id, variableSet), organizationRow, { command, variables, actor });
       })
       .catch(refuseTaken)
       .catch(refuseTakenKey);
@@ -200,9 +206,9 @@ export class VariableSetsHandler implements ICommandHandler<ChangeVariableSet> {
   async execute({ id, command, variables, actor }: ChangeVariableSet): Promise<VariableSetRow | null> {
     return this.store
       .untilFirst(async () => {
-        const place = await loadVariableSetForCommand(this.store.database, actor, id, getTargets(command));
-        const loaded = await this.store.restore(id, variableSet, place.snapshot);
-        return this.writer.write(loaded, place, { command, variables, actor });
+        const organizationRow = await loadVariableSetForCommand(this.store.database, actor, id, getTargets(command));
+        const loaded = await this.store.restore(id, variableSet, organizationRow.snapshot);
+        return this.writer.write(loaded, organizationRow, { command, variables, actor });
       })
       .catch(refuseTaken)
       .catch(refuseTakenKey);

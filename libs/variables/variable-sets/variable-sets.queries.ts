@@ -33,7 +33,7 @@ export type VariableSetRow = {
   readonly id: string;
   readonly organization: string;
   readonly organizationName: string;
-  /** The project that owns it. */
+  /** Id of the project that owns the set; null if the organization owns it. */
   readonly project: string | null;
   readonly name: string;
   readonly description: string | null;
@@ -42,10 +42,10 @@ export type VariableSetRow = {
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
   readonly variables: readonly string[];
-  /** What it is applied to, as far as the caller may see it. */
+  /** Ids of the workspaces that the set is applied to and that the caller may see. */
   readonly workspaces: readonly string[];
   readonly projects: readonly string[];
-  /** What the caller's teams have been given on the project that owns it. */
+  /** Access of the caller's teams to the project that owns the set. */
   readonly grants: readonly Grant[];
 };
 
@@ -80,18 +80,18 @@ export const findVariableSet = async (database: Database, actor: Actor, id: stri
 const matchesSearch = (search: string | undefined): Sql =>
   search ? sql`position(lower(${search}) in lower(s.name)) > 0` : sql`true`;
 
-/** A page of sets. Its size may be less than the one that was asked for, if variables come along. */
+/** One page of sets. `pageSize` can be smaller than requested if the variables are included. */
 export type VariableSetListPage = ListPage<VariableSetRow> & { readonly pageSize: number };
 
-/** The parameters of a list of variable sets. */
+/** Parameters of a list of variable sets. */
 export type VariableSetListRequest = {
   readonly page: PageRequest;
   readonly search: string | undefined;
-  /** Whether the variables of the sets come along. */
+  /** Whether the variables of the sets are included. */
   readonly withVariables: boolean;
 };
 
-/** The size of each page of the sets `s` under a condition: an SQL expression. */
+/** Returns an expression for the size of each page of the sets `s` that meet the condition. */
 const selectSize = ({ page, search, withVariables }: VariableSetListRequest, condition: Sql): Sql =>
   withVariables
     ? buildFittingPageSize(
@@ -102,24 +102,25 @@ const selectSize = ({ page, search, withVariables }: VariableSetListRequest, con
     : sql`${page.size}::bigint`;
 
 /**
- * The organization's sets. Who sees them all by standing gets one page from the query; others get those of projects where
- * their teams may read them, which are few, and which only the permission table can tell.
+ * Returns one page of the organization's sets. If the caller's role permits all sets, the query selects the page. Other
+ * callers see sets of projects that their teams may read. These sets are few, and only the permission table decides
+ * about them, so they are filtered after the query.
  */
 export const listVariableSets = async (
   database: Database,
   actor: Actor,
   organizationName: string,
-  asked: VariableSetListRequest,
+  request: VariableSetListRequest,
 ): Promise<VariableSetListPage> => {
-  const { page, search } = asked;
-  type Found = VariableSetRow & { owner: string; whole: boolean; pageSize: number; total: number };
-  const found = await database.slowRows<Found>(
+  const { page, search } = request;
+  type ListedRow = VariableSetRow & { owner: string; whole: boolean; pageSize: number; total: number };
+  const rows = await database.slowRows<ListedRow>(
     actor,
     sql`
     select owner.id as owner, owner.whole, owner."pageSize", page.*,
            (select count(*) from variable_sets s where s.organization = owner.id and ${matchesSearch(search)}) as total
       from (select id, ${isPermittedByRole(actor, 'read-variable-sets')} as whole,
-                   ${selectSize(asked, sql.raw('s.organization = organizations.id'))} as "pageSize"
+                   ${selectSize(request, sql.raw('s.organization = organizations.id'))} as "pageSize"
               from ${selectPermittedOrganization(actor, 'read-organization', organizationName)} offset 0) owner
       left join lateral (
         select ${selectColumns(actor)} ${selectFrom(actor)}
@@ -130,17 +131,17 @@ export const listVariableSets = async (
         offset case when owner.whole then ${page.number - 1}::bigint * owner."pageSize" end) page on true
      order by page.name`,
   );
-  const [first] = found;
+  const [first] = rows;
   if (!first) throw notFound();
   requirePermission(actor, 'read-organization', { organization: first.owner });
   const { pageSize } = first;
-  const listed = toListPage(found);
+  const listed = toListPage(rows);
   if (first.whole) return { ...listed, pageSize };
   const visible = listed.rows.filter((row) => can(actor, 'read-variable-sets', row));
   return { rows: slicePage(visible, { ...page, size: pageSize }), total: visible.length, pageSize };
 };
 
-/** What sets reach: a workspace, or a project with all that is in it. */
+/** Resource that sets apply to: a workspace, or a project with all its workspaces. */
 export type ReachTarget = { readonly workspace: string } | { readonly project: string };
 
 const buildReachQuery = (actor: Actor, reached: ReachTarget): { permission: Permission; owner: Sql; reaches: Sql } =>
@@ -159,34 +160,37 @@ const buildReachQuery = (actor: Actor, reached: ReachTarget): { permission: Perm
                or exists (select 1 from variable_set_targets t where t.variable_set = s.id and t.target = owner.id))`,
       };
 
-/** The sets that count there, also those of the organization: what reaches a place is for all who read there. */
+/**
+ * Returns one page of the sets that apply to the target, also sets of the organization. Callers that may read the
+ * target see all of them.
+ */
 export const listSetsReaching = async (
   database: Database,
   actor: Actor,
   reached: ReachTarget,
-  asked: VariableSetListRequest,
+  request: VariableSetListRequest,
 ): Promise<VariableSetListPage> => {
-  const { page, search } = asked;
+  const { page, search } = request;
   const { permission, owner, reaches } = buildReachQuery(actor, reached);
-  const found = await database.slowRows<VariableSetRow & { place: PermissionScope; pageSize: number; total: number }>(
+  const rows = await database.slowRows<VariableSetRow & { place: PermissionScope; pageSize: number; total: number }>(
     actor,
     sql`
     select jsonb_build_object('organization', owner.organization, 'grants', owner.grants) as place, page.*, sized."pageSize",
            (select count(*) from variable_sets s where ${reaches} and ${matchesSearch(search)}) as total
       from ${selectPermittedScopes(actor, permission, owner)} owner
-     cross join lateral (select ${selectSize(asked, reaches)} as "pageSize" offset 0) sized
+     cross join lateral (select ${selectSize(request, reaches)} as "pageSize" offset 0) sized
       left join lateral (
         select ${selectColumns(actor)} ${selectFrom(actor)} where ${reaches} and ${matchesSearch(search)}
          order by s.name ${buildLimitWithSize(page, sql.raw('sized."pageSize"'))}) page on true
      order by page.name`,
   );
-  const [first] = found;
+  const [first] = rows;
   if (!first) throw notFound();
   requirePermission(actor, permission, first.place);
-  return { ...toListPage(found), pageSize: first.pageSize };
+  return { ...toListPage(rows), pageSize: first.pageSize };
 };
 
-/** A workspace or project that a command names, where the organization has it. */
+/** A workspace or project of the organization that a command names. */
 export type VariableSetTarget = StreamVersion & { readonly kind: VariableSetTargetKind; readonly project: string };
 
 const selectTargets = (organization: Sql, { workspaces, projects }: VariableSetTargets): Sql => sql`coalesce((
@@ -199,7 +203,7 @@ const selectTargets = (organization: Sql, { workspaces, projects }: VariableSetT
            where organization = ${organization} and id = any (${projects}::text[])) t
     join event_store.streams st on st.stream = t.id), '[]') as targets`;
 
-/** What a decision needs to know besides the stream's own state. */
+/** Data that a decision needs besides the state of the stream. */
 export type OrganizationForVariableSet = {
   readonly organization: string;
   readonly project: string | null;
@@ -209,7 +213,10 @@ export type OrganizationForVariableSet = {
   readonly variables: StoredVariables;
 };
 
-/** Where a new set would go; `project` null where it is none of the organization's, or none is named. */
+/**
+ * Returns the organization of a new set. `project` is null if the request names none, or if the organization has no
+ * such project.
+ */
 export const loadOrganizationForVariableSet = async (
   database: Database,
   actor: Actor,

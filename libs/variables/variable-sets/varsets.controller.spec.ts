@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 let count = 0;
-/** An organization of its own for each test: global sets reach everything in one. */
+/** Creates an organization for one test, because a global set applies to all workspaces of its organization. */
 const fresh = async (): Promise<{
   organization: string;
   id: string;
@@ -71,7 +71,7 @@ const problems = ({ body }: { body: any }): [string, string][] =>
   body.errors.map(({ detail, source }: any) => [detail, source?.pointer]);
 
 describe('a variable set', () => {
-  it('is one document everywhere', async () => {
+  it('has the same document in every response', async () => {
     const { organization, list } = await fresh();
     const body = resource('varsets', { name: 'Credentials', description: 'of the cloud', priority: true });
     const created = expectStatus(await server.post(list, body), 201).body;
@@ -112,7 +112,7 @@ describe('a variable set', () => {
     );
   });
 
-  it('comes with variables, workspaces and projects, all of them or nothing', async () => {
+  it('is created with variables, workspaces and projects, all or none', async () => {
     const { id, list, defaultProject, workspace } = await fresh();
     const one = await workspace('one');
     const related = (...variables: object[]): object =>
@@ -145,7 +145,7 @@ describe('a variable set', () => {
     expect(await vaultOf(server).open(sensitive as string)).toBe('hunter2');
   });
 
-  it('is changed in what is named, also by PUT', async () => {
+  it('changes only the named attributes, also with PUT', async () => {
     const { organization, workspace } = await fresh();
     const [one, two] = [await workspace('one'), await workspace('two')];
     const set = await makeSet(server, organization, 'first', { description: 'old' });
@@ -168,7 +168,7 @@ describe('a variable set', () => {
       200,
     );
     expect(idsIn((await relationshipsOf(set)).workspaces)).toEqual([two]);
-    // As it was read: identifiers of variables add none.
+    // A client sends back the document that it has read: identifiers of variables create none.
     const variable = await makeVariable(server, vars(set));
     const back = resource(
       'varsets',
@@ -185,45 +185,53 @@ describe('a variable set', () => {
     expect(expectStatus(await server.patch(path(set), added), 200).body.data.attributes['var-count']).toBe(2);
   });
 
-  it('has a name of its own in the organization', async () => {
+  it('has a unique name in its organization', async () => {
     const { organization, list } = await fresh();
     const other = await fresh();
     await makeSet(server, organization, 'taken');
     await makeSet(server, other.organization, 'taken');
     const rival = await makeSet(server, organization, 'free');
-    const taken = [['Name has already been taken', '/data/attributes/name']];
-    expect(problems(expectStatus(await server.post(list, resource('varsets', { name: 'taken' })), 422))).toEqual(taken);
+    const nameTaken = [['Name has already been taken', '/data/attributes/name']];
+    expect(problems(expectStatus(await server.post(list, resource('varsets', { name: 'taken' })), 422))).toEqual(
+      nameTaken,
+    );
     expect(
       problems(expectStatus(await server.patch(path(rival), resource('varsets', { name: 'taken' })), 422)),
-    ).toEqual(taken);
+    ).toEqual(nameTaken);
   });
 
   it.each([
     ['no name', {}, {}, "Name can't be blank", '/data/attributes/name'],
     ['a blank name', { name: ' ' }, {}, "Name can't be blank", '/data/attributes/name'],
-    ['a word for global', { name: 'a', global: 'yes' }, {}, 'Global must be true or false', '/data/attributes/global'],
     [
-      'a workspace of nobody',
+      'a string for global',
+      { name: 'a', global: 'yes' },
+      {},
+      'Global must be true or false',
+      '/data/attributes/global',
+    ],
+    [
+      'an unknown workspace',
       { name: 'a' },
       { workspaces: identifiers('workspaces', 'ws-nothing') },
       'Workspace ws-nothing does not exist',
       '/data/relationships/workspaces/data/0/id',
     ],
     [
-      'a project of nobody',
+      'an unknown project',
       { name: 'a' },
       { projects: identifiers('projects', 'prj-nothing') },
       'Project prj-nothing does not exist',
       '/data/relationships/projects/data/0/id',
     ],
     [
-      'a parent of nobody',
+      'an unknown parent',
       { name: 'a' },
       ownedBy('prj-nothing'),
       'Project does not exist',
       '/data/relationships/parent/data/id',
     ],
-  ])('is not made with %s', async (_, attributes, relationships, detail, pointer) => {
+  ])('is not created with %s', async (_, attributes, relationships, detail, pointer) => {
     const { list } = await fresh();
     const refused = expectStatus(await server.post(list, resource('varsets', attributes, relationships)), 422);
     expect(problems(refused)).toEqual([[detail, pointer]]);
@@ -243,8 +251,8 @@ describe('a variable set', () => {
   });
 });
 
-describe('variables of a set', () => {
-  it('are like those of workspaces, and say whose they are', async () => {
+describe('the variables of a set', () => {
+  it('have the same attributes as variables of workspaces, and name their set', async () => {
     const { organization } = await fresh();
     const set = await makeSet(server, organization, 'shared');
     const variable = await makeVariable(server, vars(set));
@@ -266,14 +274,14 @@ describe('variables of a set', () => {
     );
     expect(covered.body.data.attributes).toMatchObject({ value: null, sensitive: true });
     expect(await vaultOf(server).open(variable.id)).toBe('eu');
-    const taken = expectStatus(await server.post(vars(set), createVariableBody()), 422);
-    expect(problems(taken)).toEqual([['Key has already been taken', '/data/attributes/key']]);
+    const refused = expectStatus(await server.post(vars(set), createVariableBody()), 422);
+    expect(problems(refused)).toEqual([['Key has already been taken', '/data/attributes/key']]);
     expectStatus(await server.delete(`${vars(set)}/${variable.id}`), 204);
     expectStatus(await server.get(`${vars(set)}/${variable.id}`), 404);
     expect(await vaultOf(server).open(variable.id)).toBeUndefined();
   });
 
-  it('belong to the set in the path', async () => {
+  it('return 404 under the path of another set', async () => {
     const { organization } = await fresh();
     const [one, other] = [await makeSet(server, organization, 'one'), await makeSet(server, organization, 'other')];
     const { id } = await makeVariable(server, vars(one));
@@ -287,7 +295,7 @@ describe('variables of a set', () => {
     expectStatus(await server.post('/api/v2/varsets/varset-nothing/relationships/vars', createVariableBody()), 404);
   });
 
-  it('do not contradict one another in global sets', async () => {
+  it('have unique keys among all global sets', async () => {
     const { organization } = await fresh();
     const global = (name: string) => makeSet(server, organization, name, { global: true });
     const [one, two] = [await global('one'), await global('two')];
@@ -297,8 +305,8 @@ describe('variables of a set', () => {
     const why = /taken by a variable of another global variable set/;
     expect(problems(expectStatus(await server.post(vars(two), createVariableBody()), 422))[0]?.[0]).toMatch(why);
     const rival = await makeVariable(server, vars(two), { category: 'env' });
-    const moved = await server.patch(`${vars(two)}/${rival.id}`, patchVariableBody({ category: 'terraform' }));
-    expect(problems(expectStatus(moved, 422))[0]?.[0]).toMatch(why);
+    const refusedMove = await server.patch(`${vars(two)}/${rival.id}`, patchVariableBody({ category: 'terraform' }));
+    expect(problems(expectStatus(refusedMove, 422))[0]?.[0]).toMatch(why);
     const turned = await server.patch(path(local), resource('varsets', { global: true }));
     expect(problems(expectStatus(turned, 422))[0]?.[0]).toMatch(why);
     expectStatus(await server.patch(path(one), resource('varsets', { global: false })), 200);
@@ -306,8 +314,8 @@ describe('variables of a set', () => {
   });
 });
 
-describe('applying a set', () => {
-  it('adds workspaces and projects, and takes them away; what is so already is no matter', async () => {
+describe('the targets of a set', () => {
+  it('are added and removed, and repetition changes nothing', async () => {
     const { organization, defaultProject, workspace } = await fresh();
     const [one, two] = [await workspace('one'), await workspace('two')];
     const set = await makeSet(server, organization, 'spread');
@@ -324,7 +332,7 @@ describe('applying a set', () => {
     expect([idsIn(after.workspaces), idsIn(after.projects)]).toEqual([[two], []]);
   });
 
-  it('is refused for what is none of the organization’s', async () => {
+  it('are refused if they are outside the organization', async () => {
     const [{ organization, workspace }, other] = [await fresh(), await fresh()];
     const set = await makeSet(server, organization, 'spread');
     const [mine, theirs] = [await workspace('one'), await other.workspace('one')];
@@ -343,7 +351,7 @@ describe('applying a set', () => {
     );
   });
 
-  it('means nothing for a global set', async () => {
+  it('are refused for a global set', async () => {
     const { organization, workspace } = await fresh();
     const one = await workspace('one');
     const set = await makeSet(server, organization, 'everywhere', { global: true });
@@ -353,7 +361,7 @@ describe('applying a set', () => {
     expect(idsIn((await relationshipsOf(set)).workspaces)).toEqual([]);
   });
 
-  it('keeps to the project that owns the set', async () => {
+  it('must be in the project that owns the set', async () => {
     const { organization, defaultProject, workspace } = await fresh();
     const project = await makeProject(server, organization, 'mine');
     const [inside, outside] = [await workspace('inside', project), await workspace('outside')];
@@ -367,25 +375,25 @@ describe('applying a set', () => {
     for (const [type, id] of [
       ['workspaces', outside],
       ['projects', defaultProject],
-      // Told as if it were there: who has the project alone learns nothing of what is not in it.
+      // Same text as for an existing target: a caller that only knows the project learns nothing about other targets.
       ['workspaces', 'ws-nothing'],
     ] as const) {
       const refused = await server.post(path(set, `/relationships/${type}`), identifiers(type, id));
       expect(problems(expectStatus(refused, 422))[0]?.[0]).toMatch('outside of the project that owns the variable set');
     }
     expect(problems(expectStatus(await server.patch(path(set), resource('varsets', { global: true })), 422))).toEqual([
-      ['Global must be false where a project owns the variable set', '/data/attributes/global'],
+      ['Global must be false if a project owns the variable set', '/data/attributes/global'],
     ]);
-    // It moves out: the set does not follow.
-    const moved = resource('workspaces', {}, { project: { data: { type: 'projects', id: defaultProject } } });
-    expectStatus(await server.patch(`/api/v2/workspaces/${inside}`, moved), 200);
+    // The workspace moves to another project: the set no longer applies to it.
+    const movedBody = resource('workspaces', {}, { project: { data: { type: 'projects', id: defaultProject } } });
+    expectStatus(await server.patch(`/api/v2/workspaces/${inside}`, movedBody), 200);
     expect(idsIn((await relationshipsOf(set)).workspaces)).toEqual([]);
     for (const name of ['varsets', 'applicable-varsets']) {
       expect(namesIn(expectStatus(await server.get(`/api/v2/workspaces/${inside}/${name}`), 200))).toEqual([]);
     }
   });
 
-  it('ends with what it is applied to, and a set with the project that owns it', async () => {
+  it('are removed with the workspace or project, and a set is deleted with the project that owns it', async () => {
     const { id, organization, workspace } = await fresh();
     const project = await makeProject(server, organization, 'going');
     const one = await workspace('one');
@@ -408,8 +416,8 @@ describe('applying a set', () => {
   });
 });
 
-describe('lists of sets', () => {
-  it('are in the order of names, in pages, and searched', async () => {
+describe('lists of variable sets', () => {
+  it('are sorted by name, paged and searched', async () => {
     const { organization, list } = await fresh();
     for (const name of ['c prod', 'a prod', 'b test']) await makeSet(server, organization, name);
     expect(namesIn(expectStatus(await server.get(list), 200))).toEqual(['a prod', 'b test', 'c prod']);
@@ -426,7 +434,7 @@ describe('lists of sets', () => {
     expectStatus(await server.get('/api/v2/organizations/nothing/varsets'), 404);
   });
 
-  it('show what reaches a workspace or a project', async () => {
+  it('contain the sets that apply to a workspace or a project', async () => {
     const { organization, defaultProject, workspace } = await fresh();
     const project = await makeProject(server, organization, 'mine');
     const [one, two] = [await workspace('one', project), await workspace('two')];
@@ -439,8 +447,8 @@ describe('lists of sets', () => {
     await makeSet(server, organization, 'owned', {}, ownedBy(project));
     await apply(onOne, 'workspaces', one);
     await apply(onProject, 'projects', project);
-    const of = async (place: string): Promise<string[]> =>
-      namesIn(expectStatus(await server.get(`/api/v2/${place}/varsets`), 200));
+    const of = async (target: string): Promise<string[]> =>
+      namesIn(expectStatus(await server.get(`/api/v2/${target}/varsets`), 200));
     expect(await of(`workspaces/${one}`)).toEqual(['global', 'on mine', 'on one']);
     expect(await of(`workspaces/${two}`)).toEqual(['global']);
     expect(await of(`projects/${project}`)).toEqual(['global', 'on mine', 'owned']);
@@ -452,7 +460,7 @@ describe('lists of sets', () => {
     expectStatus(await server.get('/api/v2/projects/prj-nothing/varsets'), 404);
   });
 
-  it('bring along what include asks for', async () => {
+  it('include related resources on request', async () => {
     const { organization, defaultProject, list, workspace } = await fresh();
     const one = await workspace('one');
     const set = await makeSet(server, organization, 'full');
@@ -473,7 +481,7 @@ describe('lists of sets', () => {
       ]);
       expect(body.included[2]).toEqual(variable);
     }
-    // As terraform-provider-tfe asks.
+    // terraform-provider-tfe sends this include.
     expect(expectStatus(await server.get(`${path(set)}?include=workspaces,stacks`), 200).body.included).toHaveLength(1);
     expect(expectStatus(await server.get(`${path(set)}?include=stacks`), 200).body.included).toEqual([]);
     expect(problems(expectStatus(await server.get(`${path(set)}?include=runs`), 400))[0]?.[0]).toMatch(
@@ -482,33 +490,33 @@ describe('lists of sets', () => {
   });
 });
 
-describe('all variables of a workspace', () => {
-  it('are its own and those of sets, the strongest of each key, in the order of keys', async () => {
+describe('the effective variables of a workspace', () => {
+  it('are the strongest for each key of its own variables and those of sets, sorted by key', async () => {
     const { organization, defaultProject, workspace } = await fresh();
     const one = await workspace('one');
     const all = `/api/v2/workspaces/${one}/all-vars`;
-    const shown = async (): Promise<string[]> =>
+    const readEffective = async (): Promise<string[]> =>
       expectStatus(await server.get(all), 200).body.data.map(
         ({ attributes: { key, category, value } }: any) => `${category} ${key}=${value}`,
       );
     const set = async (name: string, value: string, attributes: object = {}): Promise<any> => {
-      const made = await makeSet(server, organization, name, attributes);
-      await makeVariable(server, vars(made), { value });
-      return made;
+      const created = await makeSet(server, organization, name, attributes);
+      await makeVariable(server, vars(created), { value });
+      return created;
     };
     const global = await set('global', 'everywhere', { global: true });
     await makeVariable(server, vars(global), { key: 'token', category: 'env', sensitive: true, value: 'hunter2' });
-    expect(await shown()).toEqual(['terraform region=everywhere', 'env token=null']);
+    expect(await readEffective()).toEqual(['terraform region=everywhere', 'env token=null']);
     await apply(await set('on the project', 'project'), 'projects', defaultProject);
-    expect(await shown()).toContain('terraform region=project');
+    expect(await readEffective()).toContain('terraform region=project');
     await apply(await set('on the workspace', 'workspace'), 'workspaces', one);
-    expect(await shown()).toContain('terraform region=workspace');
+    expect(await readEffective()).toContain('terraform region=workspace');
     const own = await makeVariable(server, `/api/v2/workspaces/${one}/vars`, { value: 'own' });
-    expect(await shown()).toContain('terraform region=own');
+    expect(await readEffective()).toContain('terraform region=own');
     expect(expectStatus(await server.get(all), 200).body.data[0]).toEqual(own);
     const strict = await set('strict', 'priority', { priority: true });
     await apply(strict, 'workspaces', one);
-    expect(await shown()).toEqual(['terraform region=priority', 'env token=null']);
+    expect(await readEffective()).toEqual(['terraform region=priority', 'env token=null']);
     const page = expectStatus(await server.get(`${all}?page%5Bsize%5D=1&page%5Bnumber%5D=2`), 200).body;
     expect(page).toMatchObject({
       data: [{ attributes: { key: 'token' } }],
@@ -527,7 +535,7 @@ describe('a list with more than 4 MB of values', () => {
     return { ids: idsIn(body), bytes: text.length, next: links.next, pagination: meta.pagination };
   };
 
-  /** Follows the numbers of the next pages with the page size that was first asked for, as go-tfe does. */
+  /** Follows the numbers of the next pages with the page size of the first request, as go-tfe does. */
   const byNumbers = async (url: string): Promise<string[]> => {
     const ids: string[] = [];
     for (let number: number | null = 1; number !== null;) {
@@ -559,10 +567,10 @@ describe('a list with more than 4 MB of values', () => {
         attributes: { key: `${name}${n}`, value, category: 'terraform' },
       }));
       const body = resource('varsets', { name, global: true }, { vars: { data } });
-      const made = expectStatus(await server.post(`/api/v2/organizations/${organization}/varsets`, body), 201).body
+      const created = expectStatus(await server.post(`/api/v2/organizations/${organization}/varsets`, body), 201).body
         .data;
-      sets.push(made.id as string);
-      variables.push(...(made.relationships.vars.data as { id: string }[]).map(({ id }) => id));
+      sets.push(created.id as string);
+      variables.push(...(created.relationships.vars.data as { id: string }[]).map(({ id }) => id));
     }
     const one = await workspace('one');
     for (const [path, ids] of [
@@ -580,12 +588,12 @@ describe('a list with more than 4 MB of values', () => {
       expect(await byLinks(path)).toEqual(ids);
       expect(await byNumbers(path)).toEqual(ids);
     }
-    // Without the variables, the list is short.
+    // Without the variables, the list is short enough for one page.
     expect((await pageAt(list)).ids).toEqual(sets);
   });
 });
 
-describe('who may', () => {
+describe('permissions on variable sets', () => {
   const tries = async (
     api: ApiTestClient,
     set: { id: string },
@@ -609,7 +617,7 @@ describe('who may', () => {
   const READING = [200, 200, 404, 404, 404, 404, 404, 404];
   const EVERYTHING = [200, 200, 201, 200, 201, 204, 204, 204];
 
-  it('the organization’s token everything, a stranger nothing', async () => {
+  it('allow everything to the organization token, and nothing to a token of another organization', async () => {
     const { organization } = await fresh();
     const set = await makeSet(server, organization, 'one');
     const other = await fresh();
@@ -625,44 +633,47 @@ describe('who may', () => {
     ['none', NOTHING, []],
     ['read', READING, ['of the project']],
     ['write', EVERYTHING, ['of the project']],
-  ])('with variable sets %s on the project that owns one', async (level, statuses, listed) => {
+  ])('follow the access "%s" to variable sets of the project that owns the set', async (level, statuses, listed) => {
     const { organization } = await fresh();
     const project = await makeProject(server, organization, 'theirs');
     const access = { access: 'custom', 'project-access': { settings: 'read', teams: 'none', 'variable-sets': level } };
     const team = await teamWith(server, organization, 'team', { project }, access);
     const set = await makeSet(server, organization, 'of the project', {}, ownedBy(project));
-    const others = await makeSet(server, organization, 'of the organization');
+    const organizationSet = await makeSet(server, organization, 'of the organization');
     const list = `/api/v2/organizations/${organization}/varsets`;
-    const seen = expectStatus(await team.get(list), 200);
-    expect(namesIn(seen)).toEqual(listed);
-    expect(seen.body.meta.pagination['total-count']).toBe(listed.length);
+    const listResponse = expectStatus(await team.get(list), 200);
+    expect(namesIn(listResponse)).toEqual(listed);
+    expect(listResponse.body.meta.pagination['total-count']).toBe(listed.length);
     expect((await team.get(`/api/v2/projects/${project}/varsets`)).status).toBe(level === 'none' ? 404 : 200);
-    expect(await tries(team, others, organization, {})).toEqual(NOTHING);
+    expect(await tries(team, organizationSet, organization, {})).toEqual(NOTHING);
     expect(await tries(team, set, organization, ownedBy(project))).toEqual(statuses);
   });
 
   it.each([
     ['none', 404],
     ['read', 200],
-  ])('with variables %s on a workspace see what reaches it', async (variables, status) => {
-    const { organization, workspace } = await fresh();
-    const [one, two] = [await workspace('one'), await workspace('two')];
-    const team = await teamWith(server, organization, 'team', { workspace: one }, customAccess({ variables }));
-    const set = await makeSet(server, organization, 'shared');
-    await apply(set, 'workspaces', one, two);
-    const answer = expectStatus(await team.get(`/api/v2/workspaces/${one}/varsets?include=workspaces`), status);
-    expectStatus(await team.get(path(set)), 404);
-    expectStatus(await team.get(`/api/v2/workspaces/${two}/varsets`), 404);
-    if (status !== 200) return;
-    // Of the other workspace they hear nothing.
-    expect(answer.body.data[0].attributes['workspace-count']).toBe(1);
-    expect(idsIn(answer.body.data[0].relationships.workspaces)).toEqual([one]);
-    expect(answer.body.included.map(({ id }: any) => id)).toEqual([one]);
-  });
+  ])(
+    'with the access "%s" to variables of a workspace decide who sees the sets that apply to it',
+    async (variables, status) => {
+      const { organization, workspace } = await fresh();
+      const [one, two] = [await workspace('one'), await workspace('two')];
+      const team = await teamWith(server, organization, 'team', { workspace: one }, customAccess({ variables }));
+      const set = await makeSet(server, organization, 'shared');
+      await apply(set, 'workspaces', one, two);
+      const answer = expectStatus(await team.get(`/api/v2/workspaces/${one}/varsets?include=workspaces`), status);
+      expectStatus(await team.get(path(set)), 404);
+      expectStatus(await team.get(`/api/v2/workspaces/${two}/varsets`), 404);
+      if (status !== 200) return;
+      // The members of the team cannot see the other workspace.
+      expect(answer.body.data[0].attributes['workspace-count']).toBe(1);
+      expect(idsIn(answer.body.data[0].relationships.workspaces)).toEqual([one]);
+      expect(answer.body.included.map(({ id }: any) => id)).toEqual([one]);
+    },
+  );
 });
 
-describe('what happened', () => {
-  it('is in the trail', async () => {
+describe('events of variable sets', () => {
+  it('are recorded in the audit trail', async () => {
     const { organization, workspace } = await fresh();
     const token = server.as(await makeOrganizationToken(server, organization));
     const one = await workspace('one');
@@ -672,8 +683,8 @@ describe('what happened', () => {
     expectStatus(await server.delete(path(set, '/relationships/workspaces'), identifiers('workspaces', one)), 204);
     expectStatus(await server.delete(path(set)), 204);
     const { data } = expectStatus(await token.get('/api/v2/organization/audit-trail'), 200).body;
-    const told = data.filter(({ resource: { type } }: any) => type === 'varset').map((entry: any) => entry.resource);
-    expect(told.map(({ id, action, meta }: any) => [id, action, meta])).toEqual([
+    const entries = data.filter(({ resource: { type } }: any) => type === 'varset').map((entry: any) => entry.resource);
+    expect(entries.map(({ id, action, meta }: any) => [id, action, meta])).toEqual([
       [set.id, 'destroy', { name: 'told' }],
       [set.id, 'update', { change: 'withdrawn', workspaces: [one], projects: [] }],
       [set.id, 'update', { change: 'applied', workspaces: [one], projects: [] }],
@@ -682,7 +693,7 @@ describe('what happened', () => {
     ]);
   });
 
-  it('gives the same rows and snapshots again', async () => {
+  it('match the views and snapshots', async () => {
     await expectViewsMatchLog(server, [variablesDefinition]);
   });
 });

@@ -47,7 +47,7 @@ import type { NewVariable } from '../variables/variable.js';
 import { renderVariable } from '../variables/variables.document.js';
 import { selectVariablesOfSets, type VariableRow } from '../variables/variables.queries.js';
 
-/** A set may be created with its variables and with lists of the workspaces and projects that it applies to. */
+/** The body can contain variables and lists of workspaces and projects. */
 const SET_BODY_BYTES = 2 * 1024 * 1024;
 
 const INCLUDES = ['workspaces', 'projects', 'vars', 'stacks'] as const;
@@ -75,12 +75,12 @@ export class VarsetsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const includes = parseInclude(query, INCLUDES);
-    const asked = parseListRequest(query, includes);
-    const listed = await listVariableSets(this.database, actor, organization, asked);
-    return this.page(listed, includes, { asked, request, actor });
+    const listRequest = parseListRequest(query, includes);
+    const listed = await listVariableSets(this.database, actor, organization, listRequest);
+    return this.page(listed, includes, { asked: listRequest, request, actor });
   }
 
-  /** Under the second name pytfe asks for it. */
+  /** pytfe uses the second path. */
   @Get(['workspaces/:id/varsets', 'workspaces/:id/applicable-varsets'])
   listForWorkspace(
     @Param('id') workspace: string,
@@ -110,12 +110,12 @@ export class VarsetsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const includes = parseInclude(query, INCLUDES);
-    const { attributes: given, relationships } = parseBody(createBody, body, checkVariableSet).data;
+    const { attributes: values, relationships } = parseBody(createBody, body, checkVariableSet).data;
     const data = {
-      name: given.name,
-      description: given.description ?? null,
-      global: given.global ?? false,
-      priority: given.priority ?? false,
+      name: values.name,
+      description: values.description ?? null,
+      global: values.global ?? false,
+      priority: values.priority ?? false,
       project: toProjectId(relationships),
       targets: { ...NO_TARGETS, ...toTargets(relationships) },
     };
@@ -216,9 +216,9 @@ export class VarsetsController {
     actor: Actor,
   ): Promise<Document> {
     const includes = parseInclude(query, INCLUDES);
-    const asked = parseListRequest(query, includes);
-    const listed = await listSetsReaching(this.database, actor, reached, asked);
-    return this.page(listed, includes, { asked, request, actor });
+    const listRequest = parseListRequest(query, includes);
+    const listed = await listSetsReaching(this.database, actor, reached, listRequest);
+    return this.page(listed, includes, { asked: listRequest, request, actor });
   }
 
   private async page(
@@ -240,7 +240,7 @@ export class VarsetsController {
     return renderDocument(renderVariableSet(row), await this.included([row], includes, actor));
   }
 
-  /** What the includes ask for, in one more statement at the most. */
+  /** Returns the included resources, with at most one more statement. */
   private async included(
     rows: readonly VariableSetRow[],
     includes: VariableSetIncludes,
@@ -250,7 +250,7 @@ export class VarsetsController {
     if (rows.length === 0) return [];
     const idsOf = (of: (row: VariableSetRow) => readonly string[]): Sql =>
       sql`${[...new Set(rows.flatMap(of))]}::text[]`;
-    const wanted = [
+    const related = [
       ...(includes.has('workspaces')
         ? [
             selectRelatedWorkspaces(
@@ -269,13 +269,13 @@ export class VarsetsController {
         : []),
       ...(includes.has('vars') ? [this.variablesOf(rows, actor)] : []),
     ];
-    // A set reaches any number of workspaces.
-    return readRelated(this.database, wanted, actor);
+    // Always a slow read, because a set can apply to any number of workspaces.
+    return readRelated(this.database, related, actor);
   }
 
-  /** Whoever is shown a set with its variables has read the list of them. */
+  /** Returns the variables of the sets, and records that the caller has read these lists. */
   private variablesOf(sets: readonly VariableSetRow[], actor: Actor): RelatedResources {
-    return defineRelated<VariableRow>(selectVariablesOfSets(sets.map(({ id }) => id)), async (found) => {
+    return defineRelated<VariableRow>(selectVariablesOfSets(sets.map(({ id }) => id)), async (rows) => {
       const listed = sets.map(
         ({ id, variables }) => ({ owner: { type: 'varsets', id }, count: variables.length }) as const,
       );
@@ -285,7 +285,7 @@ export class VarsetsController {
         organization,
         ...listed.map((data) => ({ type: 'VariablesListed', data }) as const),
       );
-      return found.map(renderVariable);
+      return rows.map(renderVariable);
     });
   }
 }

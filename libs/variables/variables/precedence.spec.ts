@@ -10,8 +10,8 @@ const from = (
 
 const own: VariableCandidate = { key: 'region', category: 'terraform', source: null };
 
-/** The weakest first, so that each has to beat what came before. */
-const LADDER: readonly VariableCandidate[] = [
+/** Weakest first, so that each candidate must win over all candidates before it. */
+const WEAKEST_FIRST: readonly VariableCandidate[] = [
   from('a', 'global'),
   from('z', 'projects'),
   from('z', 'workspaces'),
@@ -25,22 +25,25 @@ const LADDER: readonly VariableCandidate[] = [
   from('z', 'global', 'organization', true),
 ];
 
-describe('of variables with the same key and category', () => {
-  it.each(LADDER.map((winner, index) => [index, winner] as const))('the one on step %i wins', (index, winner) => {
-    const weaker = LADDER.slice(0, index + 1);
-    expect(resolveEffectiveVariables(weaker)).toEqual([winner]);
-    expect(resolveEffectiveVariables(weaker.toReversed())).toEqual([winner]);
-  });
+describe('the effective variable of a key and category', () => {
+  it.each(WEAKEST_FIRST.map((winner, index) => [index, winner] as const))(
+    'is the strongest candidate, here number %i from the weakest',
+    (index, winner) => {
+      const weaker = WEAKEST_FIRST.slice(0, index + 1);
+      expect(resolveEffectiveVariables(weaker)).toEqual([winner]);
+      expect(resolveEffectiveVariables(weaker.toReversed())).toEqual([winner]);
+    },
+  );
 
-  it('the set whose name comes first by code points wins where all else is equal', () => {
+  it('comes from the set whose name is first by code points if everything else is equal', () => {
     const [upper, lower] = [from('B', 'workspaces'), from('a', 'workspaces')];
     expect(resolveEffectiveVariables([lower, upper])).toEqual([upper]);
-    // In UTF-16 the second would come first.
+    // In UTF-16 order, the second name would be first.
     const [private_, astral] = [from('\u{e000}', 'workspaces'), from('\u{1f600}', 'workspaces')];
     expect(resolveEffectiveVariables([astral, private_])).toEqual([private_]);
   });
 
-  it('leaves all others as they come', () => {
+  it('does not depend on variables with another key or category', () => {
     const others: VariableCandidate[] = [
       { key: 'a', category: 'terraform', source: null },
       { key: 'a', category: 'env', source: null },

@@ -1,15 +1,15 @@
 import type { VariableCategory } from './variable.js';
 
-/** How a variable comes to a workspace from a set. */
+/** A set that a variable comes from, and how the set applies to the workspace. */
 export type VariableSetSource = {
   readonly scope: 'global' | 'projects' | 'workspaces';
   readonly priority: boolean;
   readonly ownedBy: 'organization' | 'project';
-  /** Of the set. */
+  /** Name of the set. */
   readonly name: string;
 };
 
-/** `source` null where it is the workspace's own. */
+/** `source` is null for the workspace's own variable. */
 export type VariableCandidate = {
   readonly key: string;
   readonly category: VariableCategory;
@@ -18,7 +18,7 @@ export type VariableCandidate = {
 
 const OWN = 'own';
 
-/** From the strongest downwards, as the vendor documents it for runs. */
+/** From the strongest to the weakest, as the vendor documents it for runs. */
 const ORDER: readonly string[] = [
   'priority organization global',
   'priority organization projects',
@@ -36,19 +36,21 @@ const ORDER: readonly string[] = [
 const getRank = (source: VariableSetSource | null): number =>
   ORDER.indexOf(source ? `${source.priority ? 'priority ' : ''}${source.ownedBy} ${source.scope}` : OWN);
 
-/** Of two sets that are alike, the one whose name comes first by Unicode code points; so UTF-8 sorts too. */
-const compareByName = (one: VariableSetSource | null, other: VariableSetSource | null): number =>
-  Buffer.compare(Buffer.from(one?.name ?? ''), Buffer.from(other?.name ?? ''));
+/**
+ * Compares sets of equal rank: the name that is first by Unicode code points wins. The byte order of UTF-8 is the same.
+ */
+const compareByName = (one: VariableSetSource | null, second: VariableSetSource | null): number =>
+  Buffer.compare(Buffer.from(one?.name ?? ''), Buffer.from(second?.name ?? ''));
 
-/** Of each key and category the variable that counts in the workspace, in the order of their keys. */
+/** Returns the effective variable of each key and category, in the order of the candidates. */
 export const resolveEffectiveVariables = <C extends VariableCandidate>(candidates: readonly C[]): C[] => {
   const best = new Map<string, C>();
   for (const candidate of candidates) {
-    const place = `${candidate.category} ${candidate.key}`;
-    const rival = best.get(place);
+    const name = `${candidate.category} ${candidate.key}`;
+    const rival = best.get(name);
     const order =
       rival && (getRank(candidate.source) - getRank(rival.source) || compareByName(candidate.source, rival.source));
-    if (order === undefined || order < 0) best.set(place, candidate);
+    if (order === undefined || order < 0) best.set(name, candidate);
   }
   return [...best.values()];
 };

@@ -12,7 +12,7 @@ import {
   vaultOf,
 } from '../../../test/support/variables.js';
 
-/** Texts that are to be found nowhere but in the vault. */
+/** Values that only the vault may contain. */
 const SECRETS = [
   'hunter2-created',
   'hunter2-changed',
@@ -28,13 +28,13 @@ let workspace: string;
 const answers: ApiResponse[] = [];
 const logged: string[] = [];
 
-const heard = async (answer: Promise<ApiResponse>, status: number): Promise<ApiResponse> => {
+const recordAnswer = async (answer: Promise<ApiResponse>, status: number): Promise<ApiResponse> => {
   answers.push(await answer);
   return expectStatus(await answer, status);
 };
 
-/** Every row of every table in the database as text, also of indexes' owners such as the log's. */
-const wholeDatabase = async (): Promise<{ table: string; text: string }[]> => {
+/** Returns every row of every table in the database as text, the tables of the log included. */
+const readDatabase = async (): Promise<{ table: string; text: string }[]> => {
   const tables = await server.database.rows<{ name: string }>(sql`
     select format('%I.%I', schemaname, tablename) as name from pg_tables
      where schemaname not in ('pg_catalog', 'information_schema')`);
@@ -50,8 +50,8 @@ beforeAll(async () => {
   const { logger } = server.runtime;
   for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const) {
     jest.spyOn(logger, level).mockImplementation((...parts: unknown[]) => {
-      const telling = parts.map((part) => (part instanceof Error ? [part.stack, Object.entries(part)] : part));
-      logged.push(`${level} ${JSON.stringify(telling)}`);
+      const texts = parts.map((part) => (part instanceof Error ? [part.stack, Object.entries(part)] : part));
+      logged.push(`${level} ${JSON.stringify(texts)}`);
     });
   }
   organization = (await makeOrganization(server, 'acme')).id;
@@ -61,13 +61,13 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describe('a secret', () => {
-  it('is sealed wherever it comes in', async () => {
+  it('is encrypted on every path that accepts one', async () => {
     const [created, replaced, ofSet, listed, refused] = SECRETS;
     const vars = `/api/v2/workspaces/${workspace}/vars`;
     const secret = (key: string, value: string) => createVariableBody({ key, value, sensitive: true });
-    const one = (await heard(server.post(vars, secret('one', created)), 201)).body.data;
-    const two = (await heard(server.post(vars, secret('two', 'x')), 201)).body.data;
-    await heard(server.patch(`${vars}/${two.id}`, patchVariableBody({ value: replaced })), 200);
+    const one = (await recordAnswer(server.post(vars, secret('one', created)), 201)).body.data;
+    const two = (await recordAnswer(server.post(vars, secret('two', 'x')), 201)).body.data;
+    await recordAnswer(server.patch(`${vars}/${two.id}`, patchVariableBody({ value: replaced })), 200);
     const set = await makeSet(server, 'acme', 'shared');
     const three = await makeVariable(server, `/api/v2/varsets/${set.id}/relationships/vars`, {
       value: ofSet,
@@ -75,59 +75,63 @@ describe('a secret', () => {
     });
     const attributes = { key: 'four', value: listed, category: 'env', sensitive: true };
     const more = resource('varsets', { name: 'listed' }, { vars: { data: [{ type: 'vars', attributes }] } });
-    const other = (await heard(server.post('/api/v2/organizations/acme/varsets?include=vars', more), 201)).body;
+    const createdSet = (await recordAnswer(server.post('/api/v2/organizations/acme/varsets?include=vars', more), 201))
+      .body;
     // Refused for another reason, and for the value itself.
-    await heard(server.post(vars, secret('one', refused)), 422);
-    await heard(server.post(vars, secret('', refused)), 422);
-    await heard(server.post(vars, createVariableBody({ key: 'n', value: { of: refused }, sensitive: true })), 422);
-    await heard(server.post(vars, createVariableBody({ key: 'n', value: `${refused}\0`, sensitive: true })), 422);
-    await heard(server.post(vars, secret('n', refused.repeat(30_000))), 422);
-    await heard(server.patch(`${vars}/${one.id}`, patchVariableBody({ value: refused, sensitive: false })), 422);
-    await heard(server.patch(`${vars}/var-nothing`, patchVariableBody({ value: refused })), 404);
-    await heard(server.post('/api/v2/workspaces/ws-nothing/vars', secret('n', refused)), 404);
+    await recordAnswer(server.post(vars, secret('one', refused)), 422);
+    await recordAnswer(server.post(vars, secret('', refused)), 422);
+    await recordAnswer(
+      server.post(vars, createVariableBody({ key: 'n', value: { of: refused }, sensitive: true })),
+      422,
+    );
+    await recordAnswer(
+      server.post(vars, createVariableBody({ key: 'n', value: `${refused}\0`, sensitive: true })),
+      422,
+    );
+    await recordAnswer(server.post(vars, secret('n', refused.repeat(30_000))), 422);
+    await recordAnswer(server.patch(`${vars}/${one.id}`, patchVariableBody({ value: refused, sensitive: false })), 422);
+    await recordAnswer(server.patch(`${vars}/var-nothing`, patchVariableBody({ value: refused })), 404);
+    await recordAnswer(server.post('/api/v2/workspaces/ws-nothing/vars', secret('n', refused)), 404);
     for (const path of [vars, `/api/v2/varsets/${set.id}?include=vars`, `/api/v2/workspaces/${workspace}/all-vars`]) {
-      await heard(server.get(path), 200);
+      await recordAnswer(server.get(path), 200);
     }
     const vault = vaultOf(server);
-    expect(await Promise.all([one.id, two.id, three.id, other.included[0].id].map((id) => vault.open(id)))).toEqual([
-      created,
-      replaced,
-      ofSet,
-      listed,
-    ]);
+    expect(
+      await Promise.all([one.id, two.id, three.id, createdSet.included[0].id].map((id) => vault.open(id))),
+    ).toEqual([created, replaced, ofSet, listed]);
     expect(await secretsOf(server, organization)).toHaveLength(4);
   });
 
-  it('is in no table in the clear, nor in the log that goes to Kafka', async () => {
-    const rows = await wholeDatabase();
+  it('is not readable in any table, nor in the log, which goes to Kafka', async () => {
+    const rows = await readDatabase();
     const tables = new Set(rows.map(({ table }) => table));
     expect([...tables]).toEqual(
       expect.arrayContaining(['event_store.events', 'event_store.streams', 'vault.secrets', 'views.variables']),
     );
     const hex = SECRETS.map((secret) => Buffer.from(secret).toString('hex'));
-    const found = rows.filter(({ text }) => ANY.test(text) || hex.some((bytes) => text.includes(bytes)));
-    expect(found).toEqual([]);
+    const leaks = rows.filter(({ text }) => ANY.test(text) || hex.some((bytes) => text.includes(bytes)));
+    expect(leaks).toEqual([]);
     expect(JSON.stringify(await readWholeLog(server.store))).not.toMatch(ANY);
   });
 
-  it('is in no answer, and in no line of the log even when the vault fails', async () => {
+  it('is in no response and no log line, even if the vault fails', async () => {
     await server.database.rows(sql`alter table vault.secrets rename to away`);
     const body = createVariableBody({ key: 'failing', value: 'hunter2-failing', sensitive: true });
-    await heard(server.post(`/api/v2/workspaces/${workspace}/vars`, body), 500);
+    await recordAnswer(server.post(`/api/v2/workspaces/${workspace}/vars`, body), 500);
     await server.database.rows(sql`alter table vault.away rename to secrets`);
     expect(logged.join('\n')).toContain('vault.secrets');
     expect(logged.join('\n')).not.toMatch(ANY);
     expect(answers.map(({ text }) => text).join('\n')).not.toMatch(ANY);
-    // And without the secret there is no event.
+    // Without the secret, no event was appended.
     const { body: list } = expectStatus(await server.get(`/api/v2/workspaces/${workspace}/vars`), 200);
     expect(list.data.map(({ attributes }: any) => attributes.key)).toEqual(['one', 'two']);
   });
 
-  it('that was once shown stays in the events of that time, and nowhere else', async () => {
+  it('that was readable before it became sensitive remains only in old events', async () => {
     const vars = `/api/v2/workspaces/${workspace}/vars`;
     const { id } = await makeVariable(server, vars, { key: 'late', value: 'shown-once' });
     expectStatus(await server.patch(`${vars}/${id}`, patchVariableBody({ sensitive: true })), 200);
-    const tables = (await wholeDatabase()).filter(({ text }) => text.includes('shown-once')).map(({ table }) => table);
+    const tables = (await readDatabase()).filter(({ text }) => text.includes('shown-once')).map(({ table }) => table);
     expect(tables).toEqual(['event_store.events']);
   });
 });

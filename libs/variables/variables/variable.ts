@@ -11,7 +11,7 @@ import {
 
 export type VariableCategory = 'terraform' | 'env';
 
-/** What a variable is set on. */
+/** Owner of a variable. */
 export type VariableOwner = { readonly type: 'workspaces' | 'varsets'; readonly id: string };
 
 export type VariableAttributes = {
@@ -20,13 +20,13 @@ export type VariableAttributes = {
   readonly description: string | null;
   readonly hcl: boolean;
   readonly sensitive: boolean;
-  /** Null where it is sensitive: then it lies in the vault, under the variable's id. */
+  /** Null for a sensitive variable: the vault stores its value under the variable's id. */
   readonly value: string | null;
 };
 
 export type VariableChanges = Partial<VariableAttributes>;
 
-/** As a request gives it, the value in the clear. */
+/** A variable in a request, with its value in plain text. */
 export type NewVariable = VariableAttributes & { readonly value: string };
 
 export type VariableEvent =
@@ -42,7 +42,7 @@ export type VariableCommand =
 type ActiveVariable = VariableAttributes & { readonly status: 'active' };
 export type VariableState = { readonly status: 'absent' | 'deleted' } | ActiveVariable;
 
-/** Keys as the vendor accepts them (clients.md §8). Terraform ignores a key that names none of its variables. */
+/** Keys that the vendor accepts (clients.md §8). Terraform ignores keys of undeclared variables. */
 const KEY = {
   terraform: { pattern: /^\P{Cc}+$/u, accepted: 'it must have no control characters' },
   env: { pattern: /^[^\s=\p{Cc}]+$/u, accepted: "the key of an environment variable has no whitespace and no '='" },
@@ -70,14 +70,14 @@ const checkDescription = (description: string | null | undefined): void => {
   }
 };
 
-/** The text of the refusal does not show the value. */
+/** Refuses a value that is too long. The text does not contain the value. */
 const checkValue = (value: string | null | undefined): void => {
   if (value && Buffer.byteLength(value) > MAX_VALUE_BYTES) {
     throw unprocessable('Value is too long (at most 256 kilobytes)', 'value');
   }
 };
 
-/** The rules for single attributes; absent ones are not checked. A key also has rules of its category. */
+/** Checks the attributes that are present. The rules of a key also depend on the category. */
 export const checkVariable = ({ key, category, description, value }: VariableTexts): void =>
   runAllChecks(
     () => checkKey({ key, category }),
@@ -89,12 +89,12 @@ export const checkVariable = ({ key, category, description, value }: VariableTex
 const MAX_VARIABLES = 1_000;
 const MAX_VALUES_BYTES = 4 * 1_024 * 1_024;
 
-/** The other variables of an owner: their number, and the bytes of the values that are not sensitive. */
+/** Number of an owner's other variables, and the bytes of their readable values. */
 export type StoredVariables = { readonly count: number; readonly bytes: number };
 
 export const NONE_STORED: StoredVariables = { count: 0, bytes: 0 };
 
-/** Refuses a value that would make the list of all variables of its owner too long. */
+/** Refuses a value that would make the list of the owner's variables too long. */
 export const checkValueLimit = ({ bytes }: StoredVariables, value: string | null | undefined): void => {
   if (value && bytes + Buffer.byteLength(value) > MAX_VALUES_BYTES) {
     throw unprocessable(
@@ -104,17 +104,17 @@ export const checkValueLimit = ({ bytes }: StoredVariables, value: string | null
   }
 };
 
-/** Returns what is stored after the variable has been added, or refuses one too many. */
+/** Returns the totals after the variable has been added. Refuses variables above the limit. */
 export const addToStored = (stored: StoredVariables, { sensitive, value }: NewVariable): StoredVariables => {
   if (stored.count >= MAX_VARIABLES) {
     throw unprocessable(`There are too many variables (at most ${MAX_VARIABLES} in a workspace or variable set)`);
   }
-  const shown = sensitive ? '' : value;
-  checkValueLimit(stored, shown);
-  return { count: stored.count + 1, bytes: stored.bytes + Buffer.byteLength(shown) };
+  const readableValue = sensitive ? '' : value;
+  checkValueLimit(stored, readableValue);
+  return { count: stored.count + 1, bytes: stored.bytes + Buffer.byteLength(readableValue) };
 };
 
-/** Refuses to show the secret, and to give it a new name. Its category may change (clients.md §8). */
+/** Refuses to make a secret readable or to change its key. Its category may change (clients.md §8). */
 const checkSensitive = (state: ActiveVariable, { sensitive, key }: VariableChanges): void => {
   if (!state.sensitive) return;
   if (sensitive === false) {
@@ -123,18 +123,21 @@ const checkSensitive = (state: ActiveVariable, { sensitive, key }: VariableChang
   if (key !== undefined) throw unprocessable('Key of a sensitive variable cannot be changed', 'key');
 };
 
-/** `null` clears a value, but not a sensitive one: that always shows so, and clients send back what they have read. */
+/**
+ * Returns the new value. Null clears a readable value, but not a sensitive one: documents show it as null, and clients
+ * send documents back.
+ */
 const resolveValue = ({ value }: VariableChanges, { sensitive }: ActiveVariable): string | undefined =>
   value === null && !sensitive ? '' : (value ?? undefined);
 
-/** What a command says that is not so yet. */
+/** Returns the attributes that differ from the state. */
 const pickVariableChanges = (state: ActiveVariable, changes: VariableChanges): VariableChanges => {
-  const { value: _, ...others } = changes;
+  const { value: _, ...otherChanges } = changes;
   const value = resolveValue(changes, state);
-  return pickChanged(state, value === undefined ? others : { ...others, value });
+  return pickChanged(state, value === undefined ? otherChanges : { ...otherChanges, value });
 };
 
-/** The text that goes to the vault with this command's event; null where none does. */
+/** Returns the text that the vault must store with the command's event, or null. */
 export const findSecretToStore = (command: VariableCommand, state: VariableState): string | null => {
   switch (command.type) {
     case 'CreateVariable':
@@ -157,8 +160,10 @@ export const variable: Decider<VariableState, VariableCommand, VariableEvent> = 
     CreateVariable: ({ owner, key, category, description, hcl, sensitive, value }, state) => {
       if (state.status !== 'absent') throw conflict('Variable exists already');
       checkVariable({ key, category, description, value });
-      const shown = sensitive ? null : value;
-      return [{ type: 'VariableCreated', data: { owner, key, category, description, hcl, sensitive, value: shown } }];
+      const readableValue = sensitive ? null : value;
+      return [
+        { type: 'VariableCreated', data: { owner, key, category, description, hcl, sensitive, value: readableValue } },
+      ];
     },
     UpdateVariable: ({ changes }, state) => {
       const before = requireActive(state);

@@ -25,7 +25,7 @@ export const newVariable = attributes.transform(
 export const createBody = resourceBody('vars', newVariable);
 export const updateBody = resourceBody('vars', attributes.partial().default({}));
 
-/** What a request changes, in our names. */
+/** Returns the changes of a request, with the names of the domain. */
 export const toVariableChanges = (attributes: z.infer<typeof updateBody>['data']['attributes']): VariableChanges => {
   const { hcl, sensitive, ...values } = attributes;
   return { ...omitUndefined(values), ...omitNullish({ hcl, sensitive }) };
@@ -33,7 +33,9 @@ export const toVariableChanges = (attributes: z.infer<typeof updateBody>['data']
 
 const nameReference = z.object({ name: z.string() });
 
-/** The older `POST /vars` names the workspace by a relationship, or by names in a `filter` beside `data`. */
+/**
+ * Body of the older `POST /vars`, which names the workspace in a relationship, or by names in a `filter` beside `data`.
+ */
 export const createAnywhereBody = createBody.extend({
   data: createBody.shape.data.extend({
     relationships: z.object({ workspace: toOneInput }).optional(),

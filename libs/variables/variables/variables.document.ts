@@ -1,7 +1,7 @@
 import type { Relationship, Resource } from '#json-api';
 import type { VariableRow } from './variables.queries.js';
 
-/** A variable as every endpoint renders it; a sensitive value is null everywhere. */
+/** Renders a variable. The value of a sensitive variable is null in every response. */
 export const renderVariable = (row: VariableRow): Resource => {
   const owner: Relationship = { data: { type: row.ownerType, id: row.owner }, links: { related: row.ownerLink } };
   const ofSet = row.ownerType === 'varsets';
@@ -18,7 +18,7 @@ export const renderVariable = (row: VariableRow): Resource => {
       'created-at': row.createdAt,
       'version-id': row.versionId,
     },
-    // One or the other, also in a list of both: decoders take `configurable` for a workspace and break on a set.
+    // Only one of the two relationships: decoders expect a workspace in `configurable` and fail on a set.
     relationships: ofSet ? { varset: owner } : { configurable: owner },
     links: {
       self: ofSet

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { describeChangedAttributes, type EventKinds } from '#kernel';
 import type { VariableOwner, VariableEvent, VariableAttributes } from './variable.js';
 
-const facts = z.strictObject({
+const attributes = z.strictObject({
   key: z.string(),
   category: z.enum(['terraform', 'env']),
   description: z.string().nullable(),
@@ -18,15 +18,15 @@ const owner = z.strictObject({
 
 type Hideable = { readonly sensitive?: boolean | undefined; readonly value?: string | null | undefined };
 
-/** The last guard before an immutable log: nothing says that it is sensitive and gives the value away. */
+/** The last check before the immutable log: no event with a sensitive attribute may contain the value. */
 const hidesSecrets = ({ sensitive, value }: Hideable) => !sensitive || (value ?? null) === null;
 
-/** Schemas, topics and audit rows of variables, of workspaces and of sets. */
+/** Schemas, topics and audit entries of the events of variables, in workspaces and in sets. */
 export const variableEvents: EventKinds<VariableEvent> = {
   VariableCreated: {
     schemaVersion: 1,
     topic: 'variables',
-    schema: facts.extend({ owner }).refine(hidesSecrets),
+    schema: attributes.extend({ owner }).refine(hidesSecrets),
     audit: {
       resource: 'var',
       action: 'create',
@@ -36,7 +36,7 @@ export const variableEvents: EventKinds<VariableEvent> = {
   VariableUpdated: {
     schemaVersion: 1,
     topic: 'variables',
-    schema: z.strictObject({ changes: facts.partial().refine(hidesSecrets) }) as unknown as z.ZodType<
+    schema: z.strictObject({ changes: attributes.partial().refine(hidesSecrets) }) as unknown as z.ZodType<
       Extract<VariableEvent, { type: 'VariableUpdated' }>['data']
     >,
     audit: { resource: 'var', action: 'update', meta: ({ changes }) => describeChangedAttributes(changes) },

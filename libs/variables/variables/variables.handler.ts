@@ -31,7 +31,7 @@ export class CreateVariable extends Command<VariableRow> {
   }
 }
 
-/** A command for one variable of the target; resolves to how it stands then, null when it is gone. */
+/** Changes or deletes a variable of the target. Returns the row, or null after a deletion. */
 export class ChangeVariable extends Command<VariableRow | null> {
   constructor(
     readonly target: OwnerTarget,
@@ -43,7 +43,7 @@ export class ChangeVariable extends Command<VariableRow | null> {
   }
 }
 
-/** For `catch`: a key that is unique among the owner's variables, or among those of global sets. */
+/** For `catch`: refuses a key that another variable of the owner or of a global set has; rethrows other errors. */
 export const refuseTakenKey = (error: unknown): never => {
   const constraint = getViolatedConstraint(error);
   if (constraint === 'variables_owner_key') throw unprocessable('Key has already been taken', 'key');
@@ -110,7 +110,7 @@ export class VariablesHandler implements ICommandHandler<ChangeVariable> {
         },
         command: () => command,
         organization: ({ found }) => found.organization,
-        // A secret that comes after its owner's end would stay in the vault.
+        // A secret that is added after its owner's deletion would stay in the vault forever.
         preconditions: ({ found }) => found.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
         context: createEventContext(actor),
         read: ({ state, found }) => {

@@ -14,7 +14,7 @@ type VariableOwnerEndEvent = WorkspaceDeleted | ProjectDeleted | OrganizationDel
 
 const selectSets = (project: string): Sql => sql`select id from variable_sets where project = ${project}`;
 
-/** One projection for all three tables: what a variable's row says of its set is read from the set's. */
+/** One projection for three tables, because the row of a variable depends on the row of its set. */
 export const variables: Projection<VariableEvent | VariableSetEvent | VariableOwnerEndEvent> = {
   name: 'variables',
   tables: ['variables', 'variable_set_targets', 'variable_sets'],
@@ -91,9 +91,9 @@ type SecretEndEvent =
   Extract<VariableEvent, { type: 'VariableDeleted' }> | Exclude<VariableOwnerEndEvent, { type: 'OrganizationDeleted' }>;
 
 /**
- * The vault's secrets go with what they belong to, in the same transaction. No tables: it is never replayed. Listed
- * before the projection above, for it finds by the rows what that one then deletes; an organization's are the vault's own
- * affair.
+ * Deletes secrets from the vault in the transaction that deletes their variable or its owner. `tables` is empty, so a
+ * rebuild does not replay it. It is listed before `variables`, because it finds the secrets through rows that
+ * `variables` deletes. The vault itself handles the deletion of organizations.
  */
 export const variableSecrets: Projection<SecretEndEvent | Extract<VariableSetEvent, { type: 'VariableSetDeleted' }>> = {
   name: 'variable_secrets',

@@ -16,7 +16,7 @@ import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-a
 import { resolveEffectiveVariables, type VariableSetSource } from './precedence.js';
 import type { VariableCategory, VariableOwner, StoredVariables } from './variable.js';
 
-/** Whose variables are meant: a workspace's, by its id, its names or the id of one of its variables, or a set's. */
+/** Owner of variables in a request: a workspace by its id, its names or the id of one of its variables, or a set. */
 export type OwnerTarget =
   | { readonly workspace: string }
   | { readonly organization: string; readonly name: string }
@@ -30,7 +30,7 @@ export type VariableRow = {
   readonly ownerLink: string;
   readonly key: string;
   readonly category: VariableCategory;
-  /** Null where it is sensitive. */
+  /** Null for a sensitive variable. */
   readonly value: string | null;
   readonly description: string | null;
   readonly hcl: boolean;
@@ -51,7 +51,7 @@ const FROM = sql.raw(
 
 export const selectVariableById = (id: string): Sql => sql`select ${COLUMNS} ${FROM} where v.id = ${id}`;
 
-/** `streams` are those whose end would take the variables along. */
+/** Selects owners of variables. `streams` are the streams whose deletion deletes the variables. */
 const OWNER = {
   workspaces: (actor: Actor, condition: Sql): Sql => sql`
     select w.id, 'workspaces' as type, w.organization, w.project,
@@ -84,7 +84,7 @@ type OwnerScopeRow = PermissionScope & {
 
 type VariableOwnerRow = OwnerScopeRow & { readonly home: string };
 
-/** Whose they are, also where there are none. */
+/** Owner of a list of variables, also of an empty list. */
 export type OwnerInOrganization = { readonly owner: VariableOwner; readonly organization: string };
 
 const toOwner = ({ type, home, organization }: VariableOwnerRow): OwnerInOrganization => ({
@@ -97,7 +97,7 @@ const PERMISSION = {
   varsets: { read: 'read-variable-sets', write: 'manage-variable-sets' },
 } as const satisfies Record<VariableOwner['type'], Record<'read' | 'write', Permission>>;
 
-/** The permissions depend on what the variables are of, which is known only once it is read. */
+/** Returns the row. Rejects callers without the permission, which depends on the type of the owner in the row. */
 const requireVariablePermission = <R extends OwnerScopeRow>(
   actor: Actor,
   to: 'read' | 'write',
@@ -109,7 +109,7 @@ const requireVariablePermission = <R extends OwnerScopeRow>(
   return row;
 };
 
-/** The owner of variables as a table expression, empty if the caller may not read them. */
+/** Returns the owner as a table expression, empty if the caller may not read its variables. */
 const selectReadableOwner = (actor: Actor, target: OwnerTarget): Sql =>
   selectPermittedScopes(
     actor,
@@ -120,14 +120,14 @@ const selectReadableOwner = (actor: Actor, target: OwnerTarget): Sql =>
 const selectVariables = (owner: Sql): Sql =>
   sql`select ${COLUMNS} ${FROM} where v.owner = ${owner} order by v.key, v.category`;
 
-/** One page, or all without one, and the count of all, in one statement. */
+/** Returns one page of variables, or all of them without a page, and the count of all, from one statement. */
 export const listVariables = async (
   database: Database,
   actor: Actor,
   target: OwnerTarget,
   page: PageRequest | null,
 ): Promise<ListPage<VariableRow> & OwnerInOrganization> => {
-  const found = await database.slowRows<VariableRow & VariableOwnerRow & { total: number }>(
+  const rows = await database.slowRows<VariableRow & VariableOwnerRow & { total: number }>(
     actor,
     sql`
     select owner.id as home, owner.type, owner.organization, owner.grants, page.*,
@@ -136,10 +136,10 @@ export const listVariables = async (
       left join lateral (${selectVariables(sql.raw('owner.id'))} ${page ? buildLimit(page) : sql.empty}) page on true
      order by page.key, page.category`,
   );
-  return { ...toListPage(found), ...toOwner(requireVariablePermission(actor, 'read', found[0])) };
+  return { ...toListPage(rows), ...toOwner(requireVariablePermission(actor, 'read', rows[0])) };
 };
 
-/** Sets that count in a workspace and how they come to it; a set of a project counts only inside of it. */
+/** Selects the sets that apply to a workspace, and their scope. A project's set applies only inside the project. */
 export const selectSetsReaching = (workspace: Sql): Sql => sql`
   select s.id, 'global' as scope from variable_sets s where s.global and s.organization = ${workspace}.organization
    union all
@@ -148,7 +148,7 @@ export const selectSetsReaching = (workspace: Sql): Sql => sql`
 
 type EffectiveCandidate = VariableRow & VariableOwnerRow & { readonly source: VariableSetSource | null };
 
-/** Of the workspace's own variables and those of all sets that reach it, the ones that count. */
+/** Returns the effective variables of a workspace, from its own variables and those of all sets that apply to it. */
 export const listEffectiveVariables = async (
   database: Database,
   actor: Actor,
@@ -156,7 +156,7 @@ export const listEffectiveVariables = async (
 ): Promise<OwnerInOrganization & { readonly variables: readonly VariableRow[] }> => {
   const reaching = sql`
     select s.*, r.scope from (${selectSetsReaching(sql.raw('owner'))}) r join variable_sets s on s.id = r.id`;
-  const found = await database.slowRows<EffectiveCandidate>(
+  const rows = await database.slowRows<EffectiveCandidate>(
     actor,
     sql`
     select owner.id as home, owner.type, owner.organization, owner.grants, candidate.*
@@ -170,13 +170,13 @@ export const listEffectiveVariables = async (
           ${FROM} join (${reaching}) s on s.id = v.owner) candidate on true
      order by candidate.key, candidate.category`,
   );
-  const owned = toOwner(requireVariablePermission(actor, 'read', found[0]));
-  return { ...owned, variables: resolveEffectiveVariables(found.filter((row) => row.id !== null)) };
+  const owned = toOwner(requireVariablePermission(actor, 'read', rows[0]));
+  return { ...owned, variables: resolveEffectiveVariables(rows.filter((row) => row.id !== null)) };
 };
 
 type VariableAndOwner = VariableRow & OwnerScopeRow;
 
-/** The variable, where it is one of those and the caller may read them. */
+/** Returns the variable of the target. Throws `not-found` if the caller may not read it. */
 export const findVariable = async (
   database: Database,
   actor: Actor,
@@ -192,15 +192,15 @@ export const findVariable = async (
         join lateral (select ${COLUMNS} ${FROM} where v.owner = owner.id and v.id = ${id}) one on true`),
   );
 
-/** What a decision about a variable, or about a new one, needs to know. */
+/** Data that a decision about an existing or new variable needs. */
 export type OwnerForVariable = OwnerScopeRow & {
   readonly owner: string;
   readonly preconditions: readonly StreamVersion[];
-  /** The owner's variables besides the one that the command is for. */
+  /** The owner's variables except the one that the command changes. */
   readonly storedVariables: StoredVariables;
 };
 
-/** `StoredVariables` of an owner, without this one. */
+/** Returns an expression for the `StoredVariables` of an owner, without the variable `id`. */
 export const selectStoredVariables = (owner: string, id: string): Sql => sql`
   (select jsonb_build_object('count', count(*), 'bytes', coalesce(sum(octet_length(other.value)), 0))
      from variables other where other.owner = ${sql.raw(owner)} and other.id <> ${id})`;
@@ -236,6 +236,6 @@ export const loadVariableForCommand = async (
         join event_store.streams st on st.stream = v.id`),
   );
 
-/** All variables of these sets. */
+/** Selects all variables of these sets. */
 export const selectVariablesOfSets = (sets: readonly string[]): Sql =>
   sql`select ${COLUMNS} ${FROM} where v.owner = any (${sets}::text[]) order by v.owner, v.key, v.category`;

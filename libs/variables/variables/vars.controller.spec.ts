@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 let count = 0;
-/** A workspace of its own for each test. */
+/** Creates a workspace for one test. */
 const fresh = async (): Promise<{ id: string; name: string; path: string }> => {
   count += 1;
   const name = `workspace-${count}`;
@@ -44,7 +44,7 @@ const fresh = async (): Promise<{ id: string; name: string; path: string }> => {
 };
 
 describe('a variable of a workspace', () => {
-  it('is one document everywhere', async () => {
+  it('has the same document in every response', async () => {
     const { id, name, path } = await fresh();
     const created = expectStatus(await server.post(path, createVariableBody({ description: 'where' })), 201).body;
     const variable = created.data;
@@ -75,7 +75,7 @@ describe('a variable of a workspace', () => {
     expect(expectStatus(await server.get(path), 200).body.data).toEqual([variable]);
   });
 
-  it('starts empty, plain and without a description', async () => {
+  it('has defaults: an empty value, no description, neither HCL nor sensitive', async () => {
     const { path } = await fresh();
     const body = resource('vars', { key: 'A', category: 'env' });
     expect(expectStatus(await server.post(path, body), 201).body.data.attributes).toMatchObject({
@@ -86,7 +86,7 @@ describe('a variable of a workspace', () => {
     });
   });
 
-  it('is changed in what is named, gets another version then, and is deleted', async () => {
+  it('changes only the named attributes, gets a new version-id, and is deleted', async () => {
     const { path } = await fresh();
     const { id, attributes } = await makeVariable(server, path);
     const change = { key: 'zone', value: '["a"]', hcl: true, description: 'which', category: 'terraform' };
@@ -105,10 +105,10 @@ describe('a variable of a workspace', () => {
   it('gets a new version-id and an audit entry from an update without attributes', async () => {
     const { path } = await fresh();
     const { id, attributes } = await makeVariable(server, path);
-    const { 'version-id': before, ...others } = attributes;
+    const { 'version-id': before, ...attributesBefore } = attributes;
     const after = expectStatus(await server.patch(`${path}/${id}`, { data: { type: 'vars' } }), 200).body.data
       .attributes;
-    expect(after).toMatchObject(others);
+    expect(after).toMatchObject(attributesBefore);
     expect(after['version-id']).not.toBe(before);
     expect(expectStatus(await server.get(`${path}/${id}`), 200).body.data.attributes).toEqual(after);
     const reader = server.as(await makeOrganizationToken(server, 'acme'));
@@ -126,23 +126,23 @@ describe('a variable of a workspace', () => {
     }
   });
 
-  it('has a key of its own in its category', async () => {
+  it('has a unique key in its category and workspace', async () => {
     const { path } = await fresh();
     const other = await fresh();
     await makeVariable(server, path);
     const rival = await makeVariable(server, path, { category: 'env' });
     await makeVariable(server, other.path);
-    const taken = { detail: 'Key has already been taken', source: { pointer: '/data/attributes/key' } };
+    const keyTaken = { detail: 'Key has already been taken', source: { pointer: '/data/attributes/key' } };
     const second = expectStatus(await server.post(path, createVariableBody()), 422);
-    expect(second.body.errors).toMatchObject([taken]);
-    const moved = expectStatus(
+    expect(second.body.errors).toMatchObject([keyTaken]);
+    const refusedMove = expectStatus(
       await server.patch(`${path}/${rival.id}`, patchVariableBody({ category: 'terraform' })),
       422,
     );
-    expect(moved.body.errors).toMatchObject([taken]);
+    expect(refusedMove.body.errors).toMatchObject([keyTaken]);
   });
 
-  it('is made once by many who race for the key', async () => {
+  it('is created once if several requests compete for its key', async () => {
     const { path } = await fresh();
     const answers = await Promise.all(Array.from({ length: 8 }, () => server.post(path, createVariableBody())));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array.from({ length: 7 }, () => 422)]);
@@ -160,16 +160,16 @@ describe('a variable of a workspace', () => {
     ],
     ['a key that is too long', { key: 'x'.repeat(257) }, 'Key is too long (at most 256 characters)', 'key'],
     ['no category', { category: undefined }, 'Category must be one of terraform, env', 'category'],
-    ['another category', { category: 'policy-set' }, 'Category must be one of terraform, env', 'category'],
-    ['a number', { value: 5 }, 'Value must be a string', 'value'],
+    ['an unknown category', { category: 'policy-set' }, 'Category must be one of terraform, env', 'category'],
+    ['a number as value', { value: 5 }, 'Value must be a string', 'value'],
     [
       'a value that is too long',
       { value: 'x'.repeat(256 * 1024 + 1) },
       'Value is too long (at most 256 kilobytes)',
       'value',
     ],
-    ['a NUL', { value: 'nul \0' }, 'Value holds a character that cannot be stored', 'value'],
-    ['a word for hcl', { hcl: 'yes' }, 'Hcl must be true or false', 'hcl'],
+    ['a NUL character', { value: 'nul \0' }, 'Value holds a character that cannot be stored', 'value'],
+    ['a string for hcl', { hcl: 'yes' }, 'Hcl must be true or false', 'hcl'],
     ['a number for sensitive', { sensitive: 1 }, 'Sensitive must be true or false', 'sensitive'],
     [
       'a description that is too long',
@@ -177,14 +177,14 @@ describe('a variable of a workspace', () => {
       'Description is too long (at most 512 characters)',
       'description',
     ],
-  ])('is not made with %s', async (_, attributes, detail, attribute) => {
+  ])('is not created with %s', async (_, attributes, detail, attribute) => {
     const { path } = await fresh();
     const { errors } = expectStatus(await server.post(path, createVariableBody(attributes)), 422).body;
     expect(errors).toMatchObject([{ status: '422', detail, source: { pointer: `/data/attributes/${attribute}` } }]);
     expect(expectStatus(await server.get(path), 200).body.data).toEqual([]);
   });
 
-  it('takes a large value as it is', async () => {
+  it('accepts a large value unchanged', async () => {
     const { path } = await fresh();
     const value = 'ü'.repeat(128 * 1024);
     const { id } = await makeVariable(server, path, { value });
@@ -205,7 +205,7 @@ describe('a variable of a workspace', () => {
     expectStatus(await server.patch(`${path}/${secret.id}`, patchVariableBody({ value: 'other' })), 200);
   });
 
-  it('is refused if the workspace has a thousand', async () => {
+  it('is refused if the workspace already has a thousand variables', async () => {
     const { id, path } = await fresh();
     await server.database.rows(sql`
       insert into variables (id, organization, owner, global, key, category, value, hcl, sensitive, version, created_at)
@@ -217,7 +217,7 @@ describe('a variable of a workspace', () => {
     await server.database.rows(sql`delete from variables where owner = ${id}`);
   });
 
-  it('is of this type only', async () => {
+  it('is refused with another type, but accepted with an empty type', async () => {
     const { path } = await fresh();
     const answers = [];
     for (const type of ['varsets', '', 'vars']) {
@@ -226,7 +226,7 @@ describe('a variable of a workspace', () => {
     expect(answers).toEqual([422, 201, 201]);
   });
 
-  it('belongs to the workspace in the path', async () => {
+  it('returns 404 under the path of another workspace', async () => {
     const [one, other] = [await fresh(), await fresh()];
     const { id } = await makeVariable(server, one.path);
     for (const path of [other.path, '/api/v2/workspaces/ws-nothing/vars']) {
@@ -239,7 +239,7 @@ describe('a variable of a workspace', () => {
     expectStatus(await server.post('/api/v2/workspaces/ws-nothing/vars', createVariableBody()), 404);
   });
 
-  it('stands in the workspace’s document', async () => {
+  it('is named in the workspace’s document', async () => {
     const { id, path } = await fresh();
     const zone = await makeVariable(server, path, { key: 'zone' });
     const region = await makeVariable(server, path);
@@ -256,13 +256,13 @@ describe('a variable of a workspace', () => {
 });
 
 describe('the list of a workspace’s variables', () => {
-  it('is in the order of keys, whole where no page is asked for, and in pages where one is', async () => {
+  it('is sorted by key, complete by default, and paged on request', async () => {
     const { path } = await fresh();
     const keys = Array.from({ length: 25 }, (_, n) => `key_${String.fromCharCode(97 + n)}`);
     for (const key of keys.toReversed()) await makeVariable(server, path, { key });
-    const whole = expectStatus(await server.get(path), 200);
-    expect(keysIn(whole)).toEqual(keys);
-    expect(whole.body.meta.pagination).toMatchObject({ 'current-page': 1, 'total-pages': 1, 'total-count': 25 });
+    const completeList = expectStatus(await server.get(path), 200);
+    expect(keysIn(completeList)).toEqual(keys);
+    expect(completeList.body.meta.pagination).toMatchObject({ 'current-page': 1, 'total-pages': 1, 'total-count': 25 });
     const second = expectStatus(await server.get(`${path}?page%5Bsize%5D=10&page%5Bnumber%5D=2`), 200);
     expect(keysIn(second)).toEqual(keys.slice(10, 20));
     expect(second.body.meta.pagination).toMatchObject({
@@ -288,7 +288,7 @@ describe('the list of a workspace’s variables', () => {
 describe('a sensitive variable', () => {
   const SECRET = 'hunter2';
 
-  it('is shown without its value, which lies in the vault', async () => {
+  it('has no value in documents, but in the vault', async () => {
     const { path } = await fresh();
     const variable = await makeVariable(server, path, { sensitive: true, value: SECRET });
     expect(variable.attributes).toMatchObject({ value: null, sensitive: true });
@@ -297,7 +297,7 @@ describe('a sensitive variable', () => {
     expect(await vaultOf(server).open(variable.id)).toBe(SECRET);
   });
 
-  it('takes a new value; what is sent back as it was read changes none', async () => {
+  it('accepts a new value, and keeps it if a client sends back the document that it has read', async () => {
     const { path } = await fresh();
     const { id, attributes } = await makeVariable(server, path, { sensitive: true, value: SECRET });
     const replaced = expectStatus(await server.patch(`${path}/${id}`, patchVariableBody({ value: 'next' })), 200).body
@@ -315,7 +315,7 @@ describe('a sensitive variable', () => {
     expect(await vaultOf(server).open(id)).toBe('next');
   });
 
-  it('is what a plain one can become, and never the reverse', async () => {
+  it('can be made of a readable variable, but not the reverse', async () => {
     const { path } = await fresh();
     const { id } = await makeVariable(server, path);
     const covered = expectStatus(await server.patch(`${path}/${id}`, patchVariableBody({ sensitive: true })), 200).body
@@ -337,13 +337,13 @@ describe('a sensitive variable', () => {
   it('keeps its value if its category changes', async () => {
     const { path } = await fresh();
     const { id } = await makeVariable(server, path, { sensitive: true, value: SECRET });
-    const moved = expectStatus(await server.patch(`${path}/${id}`, patchVariableBody({ category: 'env' })), 200).body
+    const changed = expectStatus(await server.patch(`${path}/${id}`, patchVariableBody({ category: 'env' })), 200).body
       .data;
-    expect(moved.attributes).toMatchObject({ category: 'env', sensitive: true, value: null });
+    expect(changed.attributes).toMatchObject({ category: 'env', sensitive: true, value: null });
     expect(await vaultOf(server).open(id)).toBe(SECRET);
   });
 
-  it('does not outlive its workspace, however close they come', async () => {
+  it('leaves no row or secret behind if its workspace is deleted at the same time', async () => {
     const { id, path } = await fresh();
     const early = await makeVariable(server, path, { key: 'early', sensitive: true, value: SECRET });
     const race = Array.from({ length: 6 }, (_, n) => [
@@ -353,15 +353,15 @@ describe('a sensitive variable', () => {
     const [deleted, ...raced] = await Promise.all([server.delete(`/api/v2/workspaces/${id}`), ...race]);
     expect(deleted?.status).toBe(204);
     for (const { status } of raced) expect([200, 201, 404]).toContain(status);
-    const left = await server.database.rows(sql`
+    const remaining = await server.database.rows(sql`
       select id from variables where owner = ${id}
        union all
       select id from vault.secrets s where organization = ${acme.id}
          and not exists (select 1 from variables v where v.id = s.id)`);
-    expect(left).toEqual([]);
+    expect(remaining).toEqual([]);
   });
 
-  it('leaves the vault when it goes, with its workspace or its organization', async () => {
+  it('is removed from the vault with its deletion, its workspace or its organization', async () => {
     const { id: organization } = await makeOrganization(server, 'leaving');
     const workspace = await makeWorkspace(server, 'leaving', 'one');
     const staying = await makeWorkspace(server, 'leaving', 'two');
@@ -377,8 +377,8 @@ describe('a sensitive variable', () => {
     expectStatus(await server.delete(`/api/v2/vars/${two.id}`), 404);
     expectStatus(await server.delete('/api/v2/organizations/leaving'), 204);
     expect(await secretsOf(server, organization)).toEqual([]);
-    const left = await server.database.rows(sql`select 1 from variables where organization = ${organization}`);
-    expect(left).toEqual([]);
+    const remaining = await server.database.rows(sql`select 1 from variables where organization = ${organization}`);
+    expect(remaining).toEqual([]);
   });
 });
 
@@ -386,7 +386,7 @@ describe('the older routes', () => {
   const filters = (name: string): string =>
     `filter%5Borganization%5D%5Bname%5D=acme&filter%5Bworkspace%5D%5Bname%5D=${name}`;
 
-  it('list and make variables of a workspace that a filter or a relationship names', async () => {
+  it('list and create variables of a workspace that a filter or a relationship names', async () => {
     const { id, name, path } = await fresh();
     const byQuery = expectStatus(
       await server.post(`/api/v2/vars?${filters(name)}`, createVariableBody({ key: 'a' })),
@@ -413,7 +413,7 @@ describe('the older routes', () => {
     expectStatus(await server.delete(`/api/v2/vars/${id}`), 404);
   });
 
-  it('know no variables of sets', async () => {
+  it('return 404 for variables of sets', async () => {
     const set = await makeSet(server, 'acme', 'not for the older routes');
     const path = `/api/v2/varsets/${set.id}/relationships/vars`;
     const { id } = await makeVariable(server, path);
@@ -422,7 +422,7 @@ describe('the older routes', () => {
     expect(idsIn(expectStatus(await server.get(path), 200).body)).toEqual([id]);
   });
 
-  it('want to know the workspace', async () => {
+  it('require the workspace', async () => {
     const answers = [
       await server.get('/api/v2/vars'),
       await server.get('/api/v2/vars?filter%5Bworkspace%5D%5Bname%5D=one'),
@@ -434,7 +434,7 @@ describe('the older routes', () => {
   });
 });
 
-describe('who may', () => {
+describe('permissions on variables', () => {
   const tries = async (api: ApiTestClient, path: string, id: string): Promise<number[]> => {
     const read = [await api.get(path), await api.get(`${path}/${id}`), await api.get(path.replace('vars', 'all-vars'))];
     const written = [
@@ -455,7 +455,7 @@ describe('who may', () => {
     ['none', NOTHING],
     ['read', READING],
     ['write', WRITING],
-  ])('with variables %s on the workspace', async (variables, statuses) => {
+  ])('follow the access "%s" to variables of the workspace', async (variables, statuses) => {
     const { id: workspace, path } = await fresh();
     const team = await teamWith(server, 'acme', `vars-${variables}`, { workspace }, customAccess({ variables }));
     const { id } = await makeVariable(server, path);
@@ -464,7 +464,7 @@ describe('who may', () => {
     expect(await tries(team, path, id)).toEqual(statuses);
   });
 
-  it('owners and the organization’s token, not a stranger', async () => {
+  it('allow everything to the organization token, and nothing to a token of another organization', async () => {
     const { path } = await fresh();
     const token = server.as(await makeOrganizationToken(server, 'acme'));
     const first = await makeVariable(server, path);
@@ -477,23 +477,23 @@ describe('who may', () => {
   });
 });
 
-describe('what happened', () => {
-  it('is in the trail, without values', async () => {
+describe('events of variables', () => {
+  it('are recorded in the audit trail without values', async () => {
     const token = server.as(await makeOrganizationToken(server, 'acme'));
     const { id: workspace, path } = await fresh();
     const { id } = await makeVariable(server, path, { key: 'told' });
     expectStatus(await server.patch(`${path}/${id}`, patchVariableBody({ value: 'us', sensitive: true })), 200);
     expectStatus(await server.delete(`${path}/${id}`), 204);
     const { data } = expectStatus(await token.get('/api/v2/organization/audit-trail'), 200).body;
-    const told = data.filter(({ resource: { id: of } }: any) => of === id).map((entry: any) => entry.resource);
-    expect(told).toEqual([
+    const entries = data.filter(({ resource: { id: of } }: any) => of === id).map((entry: any) => entry.resource);
+    expect(entries).toEqual([
       { id, type: 'var', action: 'destroy', meta: { key: 'told' } },
       { id, type: 'var', action: 'update', meta: { attributes: ['value', 'sensitive'] } },
       { id, type: 'var', action: 'create', meta: { key: 'told', category: 'terraform', owner_id: workspace } },
     ]);
   });
 
-  it('gives the same rows and snapshots again', async () => {
+  it('match the views and snapshots', async () => {
     await expectViewsMatchLog(server, [variablesDefinition]);
   });
 });

@@ -32,7 +32,7 @@ import {
 } from './variables.queries.js';
 import { checkVariable, type NewVariable } from './variable.js';
 
-/** Clients that know no pages of these lists get all of them at once; null where no page is asked for. */
+/** Returns null if the request has no page parameters: clients without paging then get the whole list. */
 const parseOptionalPage = (query: QueryOf): PageRequest | null =>
   getParameter(query, 'page[number]') || getParameter(query, 'page[size]') ? parsePage(query) : null;
 
@@ -41,12 +41,12 @@ const createSinglePage = (total: number): PageRequest => ({ number: 1, size: Mat
 /** A value has at most 256 KiB, and JSON may need two bytes for each of its characters. */
 const VARIABLE_BODY_BYTES = 1024 * 1024;
 
-/** As many as a workspace has of its own, which clients read in one request. */
+/** The maximum number of a workspace's own variables, which clients read in one request. */
 const MAX_VARIABLES_PER_PAGE = 1_000;
 
 const FILTERS = ['filter[organization][name]', 'filter[workspace][name]'] as const;
 
-/** The workspace that the older routes name in their query; null where they name none. */
+/** Returns the workspace that the query of an older route names, or null. */
 const parseWorkspaceTarget = (query: QueryOf): OwnerTarget | null => {
   const [organization, name] = FILTERS.map((filter) => getParameter(query, filter) || undefined);
   if (organization === undefined && name === undefined) return null;
@@ -114,7 +114,7 @@ export class VarsController {
     return this.destroy({ workspace }, id, actor);
   }
 
-  /** Its own and those of sets, without what stronger ones overwrite. */
+  /** Lists the effective variables of a workspace, from its own variables and those of sets. */
   @Get('workspaces/:id/all-vars')
   async effective(
     @Param('id') workspace: string,
@@ -123,13 +123,13 @@ export class VarsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const { variables: all, ...owned } = await listEffectiveVariables(this.database, actor, workspace);
-    const asked = parseOptionalPage(query) ?? createSinglePage(all.length);
-    // Each set may have as much as one page: a list of many sets ends early.
+    const requestedPage = parseOptionalPage(query) ?? createSinglePage(all.length);
+    // Each set can fill a page on its own, so the page of many sets ends early.
     const lengths = all.map(({ value }) => Buffer.byteLength(value ?? ''));
-    const page = { ...asked, size: fitPageSize(lengths, Math.min(asked.size, MAX_VARIABLES_PER_PAGE)) };
-    const shown = slicePage(all, page);
-    await this.recordList(owned, shown.length, actor);
-    return renderPage(shown.map(renderVariable), page, all.length, request.url);
+    const page = { ...requestedPage, size: fitPageSize(lengths, Math.min(requestedPage.size, MAX_VARIABLES_PER_PAGE)) };
+    const rows = slicePage(all, page);
+    await this.recordList(owned, rows.length, actor);
+    return renderPage(rows.map(renderVariable), page, all.length, request.url);
   }
 
   @Get('vars')
@@ -231,8 +231,8 @@ export class VarsController {
 
   private async show(target: OwnerTarget, id: string, actor: Actor): Promise<Document> {
     const row = await findVariable(this.database, actor, target, id);
-    const shown = { variable: id, owner: { type: row.type, id: row.owner }, key: row.key, category: row.category };
-    await this.reads.record<VariableRead>(actor, row.organization, { type: 'VariableShown', data: shown });
+    const data = { variable: id, owner: { type: row.type, id: row.owner }, key: row.key, category: row.category };
+    await this.reads.record<VariableRead>(actor, row.organization, { type: 'VariableShown', data });
     return this.render(row);
   }
 
