@@ -16,11 +16,14 @@ const settings = z.strictObject({
 
 const changes = settings.partial() as unknown as z.ZodType<AgentPoolChanges>;
 
-/** Schemas, topics and audit rows of pools and their agents. The contract's catalogue names agents alone (§6.1). */
+/**
+ * Schemas, topics and audit entries of the events of pools and agents. The contract's catalogue only names agents
+ * (§6.1).
+ */
 export const agentEvents: EventKinds<AgentPoolEvent | AgentEvent> = {
   AgentPoolCreated: {
     schemaVersion: 2,
-    // 2: remoteRunsEnabled. No owner chose the pools of before.
+    // 2: remoteRunsEnabled, which is false for older pools, because no owner enabled it.
     upcast: { 1: (data) => ({ ...(data as object), remoteRunsEnabled: false }) },
     topic: 'agents',
     schema: settings,

@@ -30,13 +30,13 @@ export const agentPools: Projection<AgentPoolEvent | OrganizationDeleted> = {
   },
 };
 
-/** The lists that are given take the place of those before. */
+/** Replaces the lists that are present. */
 const replaceScopes = (pool: string, organization: string | null, scopes: Partial<PoolScopes>): readonly Sql[] => {
-  const given = SCOPES.filter((scope) => scopes[scope] !== undefined);
-  if (given.length === 0) return [];
+  const scopesToReplace = SCOPES.filter((scope) => scopes[scope] !== undefined);
+  if (scopesToReplace.length === 0) return [];
   return [
-    sql`delete from agent_pool_scopes where pool = ${pool} and scope = any (${given}::text[])`,
-    ...given.map(
+    sql`delete from agent_pool_scopes where pool = ${pool} and scope = any (${scopesToReplace}::text[])`,
+    ...scopesToReplace.map(
       (scope) => sql`
         insert into agent_pool_scopes (pool, organization, scope, target)
         select ${pool}, ${organization}, ${scope}, unnest(${scopes[scope]}::text[])`,
@@ -65,13 +65,16 @@ export const agents: Projection<AgentEvent | AgentPoolDeleted | OrganizationDele
       insert into agents (id, organization, pool, name, ip_address, created_at)
       values (${stream}, ${organization}, ${pool}, ${name}, ${ipAddress}, ${time})`,
     AgentDeregistered: (_, { stream }) => sql`delete from agents where id = ${stream}`,
-    // Its agents have nothing left to come back to: their tokens are gone with it.
+    // The tokens of the pool are destroyed too, so its agents cannot come back.
     AgentPoolDeleted: (_, { stream }) => sql`delete from agents where pool = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from agents where organization = ${stream}`,
   },
 };
 
-/** Has no tables: how agents are is no view (sql/001_agents.sql), but it goes when they go. */
+/**
+ * Deletes pings together with their agents. `tables` is empty, because pings are not a view of the log
+ * (sql/001_agents.sql).
+ */
 export const agentPings: Projection<
   Exclude<AgentEvent, { type: 'AgentRegistered' }> | AgentPoolDeleted | OrganizationDeleted
 > = {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { EventKinds, Message } from '#kernel';
 
-/** What is only looked at, and told all the same (contract §6.1). */
+/** Recorded reads of SSH keys (contract §6.1). */
 export type SshKeyRead =
   | Message<'SshKeysListed', { organization: string; count: number }>
   | Message<'SshKeyShown', { key: string; name: string }>;

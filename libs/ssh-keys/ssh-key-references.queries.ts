@@ -2,8 +2,8 @@ import { sql, unprocessable, type Sql } from '#kernel';
 import { expectVersion, type StreamWrite } from '#event-store';
 
 /**
- * The version of the key's stream, to hold while something is appended that names the key; null where that organization
- * has no such key. `organization` is a column.
+ * Returns an expression for the version of the key's stream, for `expectSshKeyVersion`; null if the organization has no
+ * such key. `organization` is a column.
  */
 export const selectSshKeyVersion = (key: string | null, organization: Sql): Sql =>
   key === null
@@ -11,7 +11,10 @@ export const selectSshKeyVersion = (key: string | null, organization: Sql): Sql 
     : sql`(select s.version from ssh_keys k join event_store.streams s on s.stream = k.id
             where k.id = ${key} and k.organization = ${organization})`;
 
-/** Holds the key at the version it was found at: it is not deleted while somebody is given it. */
+/**
+ * Expects the key's version in an append that refers to the key, so that the key is not deleted in between. Refuses an
+ * unknown key.
+ */
 export const expectSshKeyVersion = (key: string | null, version: number | null): readonly StreamWrite[] => {
   if (key === null) return [];
   if (version === null) throw unprocessable('SSH key does not exist', 'id');

@@ -21,12 +21,12 @@ describe('an SSH key', () => {
     ['', "Name can't be blank"],
     [' ', "Name can't be blank"],
     ['x'.repeat(256), /^Name is too long/],
-  ])('is not called %j', (name, detail) => {
+  ])('refuses the name %j', (name, detail) => {
     given().when(create(name)).refuses('unprocessable', detail);
     given(created).when(update(name)).refuses('unprocessable', detail);
   });
 
-  it('gets another name, another text, or both', () => {
+  it('can get another name, another private key, or both', () => {
     const renamed: SshKeyEvent = { type: 'SshKeyRenamed', data: { name: 'release' } };
     const replaced: SshKeyEvent = { type: 'SshKeyReplaced', data: {} };
     given(created).when(update('release')).yields(renamed);
@@ -35,7 +35,7 @@ describe('an SSH key', () => {
     given(created).when(update('deploy')).yields();
   });
 
-  it('is deleted, under the name that it had last, and gone', () => {
+  it('is deleted under its last name, and refuses every command afterwards', () => {
     const renamed: SshKeyEvent = { type: 'SshKeyRenamed', data: { name: 'release' } };
     given(created, renamed)
       .when(remove)
@@ -65,7 +65,7 @@ describe('the text of a private key', () => {
     ['---- BEGIN SSH2 PUBLIC KEY ----\nAAAA', 'Value is a public key; it must be the private one'],
     ['-----BEGIN PUBLIC KEY-----\nMFkw', 'Value is a public key; it must be the private one'],
     ['-----BEGIN CERTIFICATE-----\nMIID', 'Value must be a private key'],
-  ])('is not %j', (text, detail) => {
+  ])('may not be %j', (text, detail) => {
     expect(() => checkPrivateKey(text)).toThrow(detail);
   });
 });

@@ -1,15 +1,15 @@
 import { checkName, conflict, requireActive, unprocessable, type Decider, type Message } from '#kernel';
 
 /**
- * A private key of an organization, under a name. Its text lies in the vault under the key's id: no event, no state and
- * no document ever holds it.
+ * A private key of an organization, with a name. The vault stores its text under the key's id. No event, state or
+ * document contains the text.
  *
  *   absent ──create──► active ──delete──► deleted
  */
 export type SshKeyEvent =
   | Message<'SshKeyCreated', { name: string }>
   | Message<'SshKeyRenamed', { name: string }>
-  /** Another text took the place of the one before. */
+  /** A new private key replaces the previous one. */
   | Message<'SshKeyReplaced', Record<never, never>>
   | Message<'SshKeyDeleted', { name: string }>;
 
@@ -23,13 +23,13 @@ export type SshKeyState = { readonly status: 'absent' | 'deleted' } | ActiveSshK
 
 const NAME_RULE = { most: 255 };
 
-/** PEM of another kind, and how public keys begin (RFC 4253 §6.6, RFC 4716). */
+/** PEM of other kinds of keys, and the first characters of public keys (RFC 4253 §6.6, RFC 4716). */
 const PEM = /^-----BEGIN ([A-Z0-9 ]+)-----/;
 const PUBLIC = /^(?:(?:ssh|ecdsa|sk-ssh|sk-ecdsa)-[a-z0-9@.-]+ |---- BEGIN SSH2 PUBLIC KEY ----)/;
 
 /**
- * Refuses what is surely no private key, above all its public half, which is so easily taken for it. Not more: clients
- * bring keys in other formats, and the vendor takes any text.
+ * Refuses texts that are certainly not a private key, above all public keys, which are easily confused with them.
+ * Accepts everything else: clients use other formats too, and the vendor accepts any text.
  */
 export const checkPrivateKey = (text: string): void => {
   const key = text.trim();

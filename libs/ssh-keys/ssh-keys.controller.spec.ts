@@ -15,8 +15,8 @@ import { expectViewsMatchLog } from '../../test/support/views-match-log.js';
 import { sshKeysDefinition } from './index.js';
 
 const PATH = '/api/v2/organizations/acme/ssh-keys';
-const MARK = 'b3BlbnNzaC1rZXktdjEAc2VjcmV0';
-const PRIVATE = `-----BEGIN OPENSSH PRIVATE KEY-----\n${MARK}\n-----END OPENSSH PRIVATE KEY-----\n`;
+const KEY_TEXT = 'b3BlbnNzaC1rZXktdjEAc2VjcmV0';
+const PRIVATE = `-----BEGIN OPENSSH PRIVATE KEY-----\n${KEY_TEXT}\n-----END OPENSSH PRIVATE KEY-----\n`;
 
 let server: TestServer;
 let vault: Vault;
@@ -42,7 +42,7 @@ const namesIn = ({ body }: ApiResponse): string[] =>
 const problemsOf = ({ body }: ApiResponse): [string, string][] =>
   body.errors.map((error: { detail: string; source: { pointer: string } }) => [error.source.pointer, error.detail]);
 
-/** Every row of every table, as one text. */
+/** Returns every row of every table as one text. */
 const everything = async (): Promise<string> => {
   const tables = await server.database.rows<{ name: string }>(sql`
     select format('%I.%I', table_schema, table_name) as name from information_schema.tables
@@ -57,10 +57,10 @@ const everything = async (): Promise<string> => {
 };
 
 describe('an SSH key', () => {
-  it('is created, and shown by its id and in the list as the same document: its name', async () => {
+  it('is created with only its name in documents, the same by id and in the list', async () => {
     // terraform-provider-tfe sends no type.
-    const made = await server.post(PATH, { data: { attributes: { name: 'deploy', value: PRIVATE } } });
-    const { body } = expectStatus(made, 201);
+    const created = await server.post(PATH, { data: { attributes: { name: 'deploy', value: PRIVATE } } });
+    const { body } = expectStatus(created, 201);
     expect(body.data).toEqual({
       id: expect.stringMatching(/^sshkey-\w{16}$/),
       type: 'ssh-keys',
@@ -72,7 +72,7 @@ describe('an SSH key', () => {
     expect(await vault.open(body.data.id as string)).toBe(PRIVATE);
   });
 
-  it('gets another name, and keeps its text', async () => {
+  it('gets another name and keeps its private key', async () => {
     const id = await make('before');
     const changed = expectStatus(await server.patch(byId(id), { data: { attributes: { name: 'after' } } }), 200).body;
     expect(changed.data.attributes).toEqual({ name: 'after' });
@@ -81,9 +81,9 @@ describe('an SSH key', () => {
     expect(await vault.open(id)).toBe(PRIVATE);
   });
 
-  it('gets another text, which takes the place of the one before', async () => {
+  it('gets another private key, which replaces the previous one', async () => {
     const id = await make('rotated');
-    const next = PRIVATE.replace(MARK, 'b3BlbnNzaC1rZXktbmV4dA');
+    const next = PRIVATE.replace(KEY_TEXT, 'b3BlbnNzaC1rZXktbmV4dA');
     expectStatus(await server.patch(byId(id), key({ value: next })), 200);
     expect(await vault.open(id)).toBe(next);
     expectStatus(await server.patch(byId(id), key({ value: 'ssh-rsa AAAAB3 ada' })), 422);
@@ -101,11 +101,11 @@ describe('an SSH key', () => {
       '/data/attributes/value',
       'Value is a public key; it must be the private one',
     ],
-  ])('is not made of %j', async (attributes, pointer, detail) => {
+  ])('is not created with %j', async (attributes, pointer, detail) => {
     expect(problemsOf(expectStatus(await server.post(PATH, key(attributes)), 422))).toEqual([[pointer, detail]]);
   });
 
-  it('is not made of another type, nor of a text without an end', async () => {
+  it('is not created with another type or with a text that is too long', async () => {
     const bodies = [
       resource('gpg-keys', { name: 'x', value: PRIVATE }),
       key({ name: 'x', value: PRIVATE.padEnd(65_537, 'A') }),
@@ -113,7 +113,7 @@ describe('an SSH key', () => {
     for (const body of bodies) expect((await server.post(PATH, body)).status).toBe(422);
   });
 
-  it('is deleted, and its text with it', async () => {
+  it('is deleted together with its private key', async () => {
     const id = await make('doomed');
     expectStatus(await server.delete(byId(id)), 204);
     expectStatus(await server.get(byId(id)), 404);
@@ -122,7 +122,7 @@ describe('an SSH key', () => {
     expect(await vault.open(id)).toBeUndefined();
   });
 
-  it('leaves no text behind where it goes while it is given another one', async () => {
+  it('leaves no private key in the vault if it is deleted and changed at the same time', async () => {
     for (let round = 0; round < 10; round += 1) {
       const id = await make(`raced-${round}`);
       const [, deleted] = await Promise.all([server.patch(byId(id), key({ value: PRIVATE })), server.delete(byId(id))]);
@@ -131,7 +131,7 @@ describe('an SSH key', () => {
     }
   });
 
-  it('goes with its organization', async () => {
+  it('is deleted with its organization', async () => {
     await makeOrganization(server, 'ended');
     const id = await make('last', 'ended');
     expectStatus(await server.delete('/api/v2/organizations/ended'), 204);
@@ -139,7 +139,7 @@ describe('an SSH key', () => {
     expect(await vault.open(id)).toBeUndefined();
   });
 
-  it('leaves no text behind where its organization goes while it is given another one', async () => {
+  it('leaves no private key in the vault if its organization is deleted while it is changed', async () => {
     await makeOrganization(server, 'ending');
     const id = await make('last', 'ending');
     runBetween(server.store, () => server.delete('/api/v2/organizations/ending'));
@@ -149,7 +149,7 @@ describe('an SSH key', () => {
 });
 
 describe('the list of SSH keys', () => {
-  it('is shown page by page, by name', async () => {
+  it('is sorted by name and paged', async () => {
     await makeOrganization(server, 'listed');
     for (const name of ['c', 'a', 'b', 'a']) await make(name, 'listed');
     const { body } = expectStatus(await server.get('/api/v2/organizations/listed/ssh-keys?page[size]=3'), 200);
@@ -161,8 +161,8 @@ describe('the list of SSH keys', () => {
   });
 });
 
-describe('who may handle SSH keys', () => {
-  it('is who manages VCS settings; who works on all workspaces sees them, and a member does not', async () => {
+describe('permissions on SSH keys', () => {
+  it('allow changes with the access to VCS settings, and reads with the access to all workspaces, but nothing to other members', async () => {
     const id = await make('shared');
     const person = async (name: string, access: object) =>
       makeMember(server, 'acme', name, [await makeTeam(server, 'acme', name, { 'organization-access': access })]);
@@ -182,7 +182,7 @@ describe('who may handle SSH keys', () => {
     expectStatus(await keeper.delete(byId(id)), 204);
   });
 
-  it('is nobody with an organization’s token, and nobody from elsewhere', async () => {
+  it('allow nothing to organization tokens and to other organizations', async () => {
     const id = await make('guarded');
     const audit = await server.post('/api/v2/organizations/acme/authentication-token?token=audit-trails');
     const secrets = [
@@ -194,7 +194,7 @@ describe('who may handle SSH keys', () => {
       const answers = [
         await other.get(PATH),
         await other.post(PATH, key({ name: 'mine', value: PRIVATE })),
-        // Nor does it learn what is wrong with the key.
+        // The response does not reveal that the key is invalid either.
         await other.post(PATH, key({ name: 'mine', value: 'ssh-rsa AAAAB3 ada' })),
         await other.get(byId(id)),
         await other.patch(byId(id), key({ name: 'mine' })),
@@ -208,19 +208,19 @@ describe('who may handle SSH keys', () => {
 });
 
 describe('the text of an SSH key', () => {
-  it('stands nowhere, not in the log and not in a view, and no answer repeats it', async () => {
+  it('is in no table, neither in the log nor in a view, and in no response', async () => {
     const id = await make('secret');
     const text = await everything();
     expect(text).toContain(id);
-    expect(text).not.toContain(MARK);
-    expect(text).not.toContain(Buffer.from(MARK).toString('hex'));
+    expect(text).not.toContain(KEY_TEXT);
+    expect(text).not.toContain(Buffer.from(KEY_TEXT).toString('hex'));
     const refused = await server.post(PATH, key({ name: '', value: PRIVATE }));
-    expect(expectStatus(refused, 422).text).not.toContain(MARK);
+    expect(expectStatus(refused, 422).text).not.toContain(KEY_TEXT);
   });
 });
 
-describe('the trail of SSH keys', () => {
-  it('tells of creation, change and deletion', async () => {
+describe('the audit trail of SSH keys', () => {
+  it('records creation, change and deletion', async () => {
     await makeOrganization(server, 'audited');
     const id = await make('told', 'audited');
     expectStatus(await server.patch(byId(id), key({ name: 'retold', value: PRIVATE })), 200);
@@ -242,12 +242,12 @@ describe('the trail of SSH keys', () => {
       [id, 'update', { change: 'name', name: 'retold' }],
       [id, 'create', { name: 'told' }],
     ]);
-    expect(text).not.toContain(MARK);
+    expect(text).not.toContain(KEY_TEXT);
   });
 });
 
 describe('the view of SSH keys', () => {
-  it('is the one that the log makes', async () => {
+  it('matches the log', async () => {
     await expectViewsMatchLog(server, [sshKeysDefinition]);
   });
 });

@@ -21,7 +21,7 @@ import type { SshKeyRead } from './reads.events.js';
 import { ChangeSshKey } from './ssh-keys.commands.js';
 import { listSshKeys, findSshKey, type SshKeyRow } from './ssh-keys.queries.js';
 
-/** RSA of 16,384 bits, the longest in use, needs 13,000. */
+/** RSA keys of 16,384 bits, the longest in use, need 13,000 characters. */
 const value = text(65_536);
 export const createBody = resourceBody('ssh-keys', z.object({ name: z.string(), value }));
 export const updateBody = resourceBody(
@@ -29,7 +29,7 @@ export const updateBody = resourceBody(
   z.object({ name: z.string().optional(), value: value.optional() }).default({}),
 );
 
-/** All there is to see: the key itself never leaves. */
+/** Renders an SSH key without its private key, which is in no response. */
 const renderSshKey = ({ id, name }: SshKeyRow): Resource => ({
   id,
   type: 'ssh-keys',
@@ -68,8 +68,8 @@ export class SshKeysController {
   @Get('ssh-keys/:id')
   async show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
     const row = await findSshKey(this.database, actor, 'read-ssh-keys', id);
-    const shown = { key: id, name: row.name };
-    await this.reads.record<SshKeyRead>(actor, row.organization, { type: 'SshKeyShown', data: shown });
+    const data = { key: id, name: row.name };
+    await this.reads.record<SshKeyRead>(actor, row.organization, { type: 'SshKeyShown', data });
     return renderDocument(renderSshKey(row));
   }
 
@@ -88,9 +88,9 @@ export class SshKeysController {
   }
 
   private async recordedPage(name: string, page: PageRequest, actor: Actor): Promise<ListPage<SshKeyRow>> {
-    const found = await listSshKeys(this.database, actor, name, page);
-    const listed = { organization: found.organization, count: found.rows.length };
-    await this.reads.record<SshKeyRead>(actor, found.organization, { type: 'SshKeysListed', data: listed });
-    return found;
+    const listPage = await listSshKeys(this.database, actor, name, page);
+    const listed = { organization: listPage.organization, count: listPage.rows.length };
+    await this.reads.record<SshKeyRead>(actor, listPage.organization, { type: 'SshKeysListed', data: listed });
+    return listPage;
   }
 }

@@ -15,7 +15,7 @@ export const sshKeys: Projection<SshKeyEvent | OrganizationDeleted> = {
   },
 };
 
-/** The key's text goes with it. No tables, for the vault is no view. */
+/** Deletes the private key from the vault. `tables` is empty, because the vault is not a view. */
 export const sshKeySecrets: Projection<Extract<SshKeyEvent, { type: 'SshKeyDeleted' }>> = {
   name: 'ssh_key_secrets',
   tables: [],

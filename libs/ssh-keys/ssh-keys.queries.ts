@@ -20,11 +20,13 @@ export const selectSshKeyById = (id: string): Sql => sql`select ${COLUMNS} from 
 
 type SshKeyForCommand = SshKeyRow & {
   readonly snapshot: StreamSnapshot;
-  /** The organization, whose end takes the key's text along and is not told by the key's stream. */
+  /**
+   * Version of the organization: its deletion also deletes the private key, but appends nothing to the key's stream.
+   */
   readonly preconditions: readonly StreamVersion[];
 };
 
-/** The key, where the caller may do that with it. */
+/** Returns the key. Throws the refusal of the permission table if the caller lacks the permission. */
 export const findSshKey = async (
   database: Database,
   actor: Actor,

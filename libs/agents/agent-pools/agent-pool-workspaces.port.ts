@@ -2,7 +2,7 @@ import type { Actor } from '#access';
 import type { Sql } from '#kernel';
 import type { RelatedResources } from '#json-api';
 
-/** The workspaces that agent pools name, which the workspaces module renders. */
+/** Port for the workspaces that use an agent pool, which the workspaces module renders. */
 export abstract class AgentPoolWorkspaces {
   /** Returns the workspaces with these ids (an expression of type text[]) that the caller may read. */
   abstract related(ids: Sql, actor: Actor): RelatedResources;

@@ -22,13 +22,13 @@ const remove = (use: { workspaces?: number; projects?: number; organization?: bo
   ({ type: 'DeleteAgentPool', data: { use: { workspaces: 0, projects: 0, organization: false, ...use } } }) as const;
 
 describe('an agent pool', () => {
-  it('is for the whole organization unless it is said otherwise', () => {
+  it('is for the whole organization by default', () => {
     given()
       .when(create({ name: 'edge' }))
       .yields(created);
   });
 
-  it('takes its lists in one order, each id once', () => {
+  it('sorts its lists and removes duplicate ids', () => {
     given()
       .when(create({ name: 'edge', organizationScoped: false, allowedWorkspaces: ['ws-2', 'ws-1', 'ws-2'] }))
       .yields({
@@ -47,19 +47,19 @@ describe('an agent pool', () => {
     ['', "Name can't be blank"],
     ['a b', /^Name may only contain/],
     ['x'.repeat(91), /^Name is too long/],
-  ])('is not called %j', (name, detail) => {
+  ])('refuses the name %j', (name, detail) => {
     given().when(create({ name })).refuses('unprocessable', detail);
     given(created).when(update({ name })).refuses('unprocessable', detail);
   });
 
-  it('changes what differs, and only that', () => {
+  it('records only changed attributes', () => {
     const changes = { name: 'rim', organizationScoped: true, allowedProjects: ['prj-1'] };
     given(created)
       .when(update(changes))
       .yields(updated({ name: 'rim', allowedProjects: ['prj-1'] }));
   });
 
-  it('replaces a list, and clears it', () => {
+  it('replaces or clears a list', () => {
     given(created, updated({ allowedWorkspaces: ['ws-1', 'ws-2'] }))
       .when(update({ allowedWorkspaces: ['ws-3'] }))
       .yields(updated({ allowedWorkspaces: ['ws-3'] }));
@@ -83,7 +83,7 @@ describe('an agent pool', () => {
       .yields(updated({ remoteRunsEnabled: false }));
   });
 
-  it('sees no change in another order', () => {
+  it('records no event if only the order of a list changes', () => {
     given(created, updated({ allowedWorkspaces: ['ws-1', 'ws-2'] }))
       .when(update({ allowedWorkspaces: ['ws-2', 'ws-1'] }))
       .yields();
@@ -97,7 +97,7 @@ describe('an agent pool', () => {
     given(created).when(remove(use)).refuses('unprocessable', detail);
   });
 
-  it('is deleted, and gone', () => {
+  it('is deleted once, and refuses every command afterwards', () => {
     given(created).when(remove()).yields(deleted);
     given(created, deleted).when(remove()).refuses('not-found', 'Not found');
     given(created, deleted).when(update({})).refuses('not-found', 'Not found');

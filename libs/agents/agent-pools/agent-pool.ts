@@ -10,7 +10,7 @@ import {
   type Message,
 } from '#kernel';
 
-/** Lists of ids that say which workspaces may use a pool (usable-pools.queries.ts has the rule). */
+/** Lists of ids that define which workspaces may use a pool (the rule is in usable-pools.queries.ts). */
 export const SCOPES = ['allowedWorkspaces', 'allowedProjects', 'excludedWorkspaces'] as const;
 export type PoolScope = (typeof SCOPES)[number];
 export type PoolScopes = { readonly [S in PoolScope]: readonly string[] };
@@ -18,18 +18,18 @@ export type PoolScopes = { readonly [S in PoolScope]: readonly string[] };
 export type AgentPoolSettings = PoolScopes & {
   readonly name: string;
   readonly organizationScoped: boolean;
-  /** Whether its agents execute the organization's runs in `remote` mode. Only owners change it. */
+  /** Whether the pool's agents execute the organization's runs in `remote` mode. Only owners may change it. */
   readonly remoteRunsEnabled: boolean;
 };
 export type AgentPoolChanges = Partial<AgentPoolSettings>;
 
-/** Who has chosen the pool and would be left without one. */
+/** Users of the pool, which would have no pool after its deletion. */
 export type PoolUse = { readonly workspaces: number; readonly projects: number; readonly organization: boolean };
 
 /**
- * A pool of agents, for workspaces that run where only they can reach.
+ * A pool of agents. They execute the runs of workspaces in networks that only the agents can reach.
  *
- *   absent ──create──► active ──delete (while nobody has chosen it)──► deleted
+ *   absent ──create──► active ──delete (while it is unused)──► deleted
  */
 export type AgentPoolEvent =
   | Message<'AgentPoolCreated', AgentPoolSettings>
@@ -54,7 +54,7 @@ const DEFAULTS: Omit<AgentPoolSettings, 'name'> = {
 
 const NAME_RULE = { ...PATH_NAME_RULE, most: 90 };
 
-/** Each id once and in one order: lists that say the same are the same. */
+/** Sorts the ids and removes duplicates, so that equal lists compare as equal. */
 const normalizeScopes = (changes: AgentPoolChanges): AgentPoolChanges => ({
   ...changes,
   ...Object.fromEntries(
@@ -78,10 +78,10 @@ export const agentPool: Decider<AgentPoolState, AgentPoolCommand, AgentPoolEvent
   version: 2,
   initial: { status: 'absent' },
   decide: {
-    CreateAgentPool: ({ name, ...given }, state) => {
+    CreateAgentPool: ({ name, ...settings }, state) => {
       if (state.status !== 'absent') throw conflict('Agent pool exists already');
       checkName(name, NAME_RULE);
-      return [{ type: 'AgentPoolCreated', data: { ...DEFAULTS, ...normalizeScopes(given), name } }];
+      return [{ type: 'AgentPoolCreated', data: { ...DEFAULTS, ...normalizeScopes(settings), name } }];
     },
     UpdateAgentPool: ({ changes }, state) => {
       const changed = pickChanged(requireActive(state), normalizeScopes(changes));

@@ -46,14 +46,14 @@ const problemsOf = ({ body }: ApiResponse): [string | undefined, string][] =>
 const usingPool = (id: string) => ({ 'execution-mode': 'agent', 'agent-pool-id': id });
 
 describe('an agent pool', () => {
-  it('is created, and shown by its id and in the list as the same document', async () => {
+  it('is created, and has the same document by id and in the list', async () => {
     const relationships = {
       ...allowing(workspace),
       'allowed-projects': related('projects', project),
       'excluded-workspaces': { data: [] },
     };
-    const made = await server.post(PATH, pool({ name: 'edge', 'organization-scoped': false }, relationships));
-    const { body } = expectStatus(made, 201);
+    const created = await server.post(PATH, pool({ name: 'edge', 'organization-scoped': false }, relationships));
+    const { body } = expectStatus(created, 201);
     const self = byId(body.data.id);
     expect(body.data).toEqual({
       id: expect.stringMatching(/^apool-\w{16}$/),
@@ -78,7 +78,7 @@ describe('an agent pool', () => {
     expect((await server.get(`${PATH}?q=edge`)).body.data).toEqual([body.data]);
   });
 
-  it('is for the whole organization where nothing is said', async () => {
+  it('is for the whole organization by default', async () => {
     const id = await makeAgentPool(server, 'acme', 'open');
     expect((await server.get(byId(id))).body.data).toMatchObject({
       attributes: { 'organization-scoped': true },
@@ -86,7 +86,7 @@ describe('an agent pool', () => {
     });
   });
 
-  it('is updated: what is named changes, a list replaces the one before, and nothing clears it', async () => {
+  it('changes only the named attributes, replaces lists, and clears a list that is empty', async () => {
     const id = await makeAgentPool(server, 'acme', 'changing', { 'organization-scoped': false }, allowing(workspace));
     const renamed = expectStatus(await server.patch(byId(id), pool({ name: 'changed' })), 200).body.data;
     expect(renamed.attributes).toMatchObject({ name: 'changed', 'organization-scoped': false });
@@ -102,12 +102,12 @@ describe('an agent pool', () => {
     expect((await server.get(byId(id))).body.data).toEqual(cleared);
   });
 
-  it('has its name to itself, in its organization', async () => {
+  it('has a unique name in its organization', async () => {
     await makeAgentPool(server, 'acme', 'taken');
-    const other = await makeAgentPool(server, 'acme', 'free');
+    const free = await makeAgentPool(server, 'acme', 'free');
     for (const answer of [
       await server.post(PATH, pool({ name: 'taken' })),
-      await server.patch(byId(other), pool({ name: 'taken' })),
+      await server.patch(byId(free), pool({ name: 'taken' })),
     ]) {
       expect(problemsOf(expectStatus(answer, 422))).toEqual([['/data/attributes/name', 'Name has already been taken']]);
     }
@@ -118,13 +118,13 @@ describe('an agent pool', () => {
     [{}, '/data/attributes/name', "Name can't be blank"],
     [{ name: 'a b' }, '/data/attributes/name', /^Name may only contain/],
     [{ name: 'x', 'organization-scoped': 'yes' }, '/data/attributes/organization-scoped', /must be true or false/],
-  ])('is not made of %j', async (attributes, pointer, detail) => {
+  ])('is not created with %j', async (attributes, pointer, detail) => {
     expect(problemsOf(expectStatus(await server.post(PATH, pool(attributes)), 422))).toEqual([
       [pointer, expect.stringMatching(detail)],
     ]);
   });
 
-  it('lists only what its organization has, and says what it does not have', async () => {
+  it('refuses ids of other organizations in its lists, each with its own error', async () => {
     const id = await makeAgentPool(server, 'acme', 'strict');
     const relationships = {
       'allowed-workspaces': related('workspaces', workspace, elsewhere),
@@ -143,16 +143,16 @@ describe('an agent pool', () => {
   });
 
   it.each([
-    ['a list that is none', { data: { type: 'workspaces', id: 'ws-1' } }],
+    ['a list that is an object', { data: { type: 'workspaces', id: 'ws-1' } }],
     ['a list of another type', related('projects', 'prj-1')],
     ['a list of numbers', { data: [{ type: 'workspaces', id: 1 }] }],
-    ['a list without an end', related('workspaces', ...Array.from({ length: 501 }, (_, n) => `ws-${n}`))],
-  ])('does not take %s', async (_, list) => {
+    ['a list that is too long', related('workspaces', ...Array.from({ length: 501 }, (_, n) => `ws-${n}`))],
+  ])('refuses %s', async (_, list) => {
     const { status } = await server.post(PATH, pool({ name: 'odd' }, { 'allowed-workspaces': list }));
     expect(status).toBe(422);
   });
 
-  it('forgets workspaces and projects that are deleted', async () => {
+  it('removes deleted workspaces and projects from its lists', async () => {
     const doomed = await makeWorkspace(server, 'acme', 'doomed');
     const closing = await makeProject(server, 'acme', 'Closing');
     const id = await makeAgentPool(
@@ -172,7 +172,7 @@ describe('an agent pool', () => {
 });
 
 describe('the workspaces of an agent pool', () => {
-  it('are those that have chosen it, and come along where they are asked for', async () => {
+  it('are the workspaces that use it, and are included on request', async () => {
     const id = await makeAgentPool(server, 'acme', 'used');
     const user = await makeWorkspace(server, 'acme', 'user', usingPool(id));
     const { body } = expectStatus(await server.get(`${byId(id)}?include=workspaces`), 200);
@@ -184,12 +184,12 @@ describe('the workspaces of an agent pool', () => {
     expectStatus(await server.get(`${byId(id)}?include=agents`), 400);
   });
 
-  it('leave it with the agent mode', async () => {
+  it('leave the pool if they change to another mode', async () => {
     const id = await makeAgentPool(server, 'acme', 'left');
     const leaver = await makeWorkspace(server, 'acme', 'leaver', usingPool(id));
     const remote = resource('workspaces', { 'execution-mode': 'remote' });
-    const left = expectStatus(await server.patch(`/api/v2/workspaces/${leaver}`, remote), 200).body.data;
-    expect(left.relationships['agent-pool']).toEqual({ data: null });
+    const updated = expectStatus(await server.patch(`/api/v2/workspaces/${leaver}`, remote), 200).body.data;
+    expect(updated.relationships['agent-pool']).toEqual({ data: null });
     expectStatus(await server.delete(byId(id)), 204);
     const back = await server.patch(
       `/api/v2/workspaces/${leaver}`,
@@ -201,7 +201,7 @@ describe('the workspaces of an agent pool', () => {
   });
 });
 
-describe('the choice of an agent pool', () => {
+describe('the pool of a workspace', () => {
   const refused = [
     ['/data/attributes/agent-pool-id', 'Agent pool does not exist, or is not allowed for this workspace'],
   ];
@@ -213,14 +213,14 @@ describe('the choice of an agent pool', () => {
   const choose = (of: string, id: string) =>
     server.patch(`/api/v2/workspaces/${of}`, resource('workspaces', usingPool(id)));
 
-  it('is between those of the organization', async () => {
+  it('must belong to the organization', async () => {
     const theirs = await makeAgentPool(server, 'neighbour', 'theirs');
     expect(problemsOf(expectStatus(await create('lost', theirs), 422))).toEqual(refused);
     expect(problemsOf(expectStatus(await create('lost', 'apool-none'), 422))).toEqual(refused);
     expect(problemsOf(expectStatus(await choose(workspace, theirs), 422))).toEqual(refused);
   });
 
-  it('is between those that are for the workspace, or for its project', async () => {
+  it('must be allowed for the workspace or its project', async () => {
     const scoped = { 'organization-scoped': false };
     const own = await makeAgentPool(server, 'acme', 'own', scoped, allowing(workspace));
     expectStatus(await choose(workspace, own), 200);
@@ -236,12 +236,12 @@ describe('the choice of an agent pool', () => {
       201,
     );
     expect(inside.body.data.relationships['agent-pool'].data).toEqual({ type: 'agent-pools', id: common });
-    // On the way into the project the pool is that project's.
+    // A request that moves the workspace into the project may use the project's pool.
     const move = resource('workspaces', usingPool(common), { project: { data: { type: 'projects', id: project } } });
     expectStatus(await server.patch(`/api/v2/workspaces/${workspace}`, move), 200);
   });
 
-  it('leaves out who is excluded, whoever else is not', async () => {
+  it('must not exclude the workspace', async () => {
     const excluded = await makeWorkspace(server, 'acme', 'excluded');
     const most = await makeAgentPool(
       server,
@@ -256,7 +256,7 @@ describe('the choice of an agent pool', () => {
     expectStatus(await create('another', most), 201);
   });
 
-  it('comes after the question whether there is one', async () => {
+  it('is refused without the agent mode, before the pool itself is checked', async () => {
     const attributes = { name: 'neither', 'agent-pool-id': 'apool-none' };
     const answer = await server.post('/api/v2/organizations/acme/workspaces', resource('workspaces', attributes));
     expect(problemsOf(expectStatus(answer, 422))).toEqual([
@@ -295,13 +295,13 @@ describe('the list of agent pools', () => {
     ['filter[allowed_projects][name]=Inner&sort=created-at', ['alpha', 'gamma', 'delta']],
     ['filter[allowed_projects][name]=Inner&q=gamma', ['gamma']],
     ['unheard-of=1&sort=created-at', ['alpha', 'Beta', 'gamma', 'delta']],
-  ])('answers %s', async (query, expected) => {
+  ])('is filtered and sorted with the query "%s"', async (query, expected) => {
     const answer = await list(query);
     expect(namesIn(answer)).toEqual(expected);
     expect(answer.body.meta.pagination['total-count']).toBe(expected.length);
   });
 
-  it('is by name unless asked otherwise, both ways', async () => {
+  it('is sorted by name by default, and in both directions', async () => {
     const names = namesIn(await list(''));
     expect(names.toSorted()).toEqual(['Beta', 'alpha', 'delta', 'gamma']);
     expect(namesIn(await list('sort=name'))).toEqual(names);
@@ -309,7 +309,7 @@ describe('the list of agent pools', () => {
     expectStatus(await server.get(`${PATH}?sort=size`), 400);
   });
 
-  it('pages through what the filter leaves', async () => {
+  it('is paged after filtering', async () => {
     const { body } = await list('q=ta&page[size]=1&sort=created-at');
     expect(body.meta.pagination).toMatchObject({ 'total-count': 2, 'total-pages': 2, 'next-page': 2 });
     expect(namesIn(expectStatus(await server.get(body.links.next as string), 200))).toEqual(['delta']);
@@ -317,8 +317,8 @@ describe('the list of agent pools', () => {
   });
 });
 
-describe('an agent pool that goes', () => {
-  it('is gone, with its tokens and agents', async () => {
+describe('a deleted agent pool', () => {
+  it('is deleted with its tokens and agents', async () => {
     const id = await makeAgentPool(server, 'acme', 'going');
     const agent = server.as(await makeAgentToken(server, id));
     const registered = expectStatus(await agent.post(`${byId(id)}/agents`), 201).body.data.id as string;
@@ -332,11 +332,11 @@ describe('an agent pool that goes', () => {
     );
     const events = await server.store.stream(token?.stream ?? '');
     expect(events.map(({ type }) => type)).toEqual(['AuthenticationTokenCreated', 'AuthenticationTokenDestroyed']);
-    const left = await server.database.rows(sql`select 1 from agents.pings where pool = ${id}`);
-    expect(left).toEqual([]);
+    const remaining = await server.database.rows(sql`select 1 from agents.pings where pool = ${id}`);
+    expect(remaining).toEqual([]);
   });
 
-  it('does not go while it is used', async () => {
+  it('cannot be deleted while a workspace uses it', async () => {
     const id = await makeAgentPool(server, 'acme', 'kept');
     const user = await makeWorkspace(server, 'acme', 'keeper', usingPool(id));
     expect(problemsOf(expectStatus(await server.delete(byId(id)), 422))).toEqual([
@@ -347,18 +347,18 @@ describe('an agent pool that goes', () => {
     expectStatus(await server.delete(byId(id)), 204);
   });
 
-  it('does not go while it is a default', async () => {
+  it('cannot be deleted while it is a default', async () => {
     const id = await makeAgentPool(server, 'acme', 'default');
     const choice = { 'default-agent-pool': { data: { type: 'agent-pools', id } } };
     const mode = { 'default-execution-mode': 'agent' };
-    const places = [
+    const owners = [
       ['organizations', '/api/v2/organizations/acme', 'the organization'],
       ['projects', `/api/v2/projects/${project}`, '1 project'],
     ] as const;
-    for (const [type, path, who] of places) {
+    for (const [type, path, user] of owners) {
       expectStatus(await server.patch(path, resource(type, mode, choice)), 200);
       expect(problemsOf(expectStatus(await server.delete(byId(id)), 422))).toEqual([
-        [undefined, expect.stringContaining(`Agent pool is used by ${who};`)],
+        [undefined, expect.stringContaining(`Agent pool is used by ${user};`)],
       ]);
       const none = { 'default-agent-pool': { data: null } };
       expectStatus(await server.patch(path, resource(type, { 'default-execution-mode': 'remote' }, none)), 200);
@@ -366,7 +366,7 @@ describe('an agent pool that goes', () => {
     expectStatus(await server.delete(byId(id)), 204);
   });
 
-  it('goes before it is chosen, or is chosen before it goes, however they race', async () => {
+  it('is deleted before a workspace chooses it, or chosen before its deletion, even if the requests compete', async () => {
     for (let round = 0; round < 10; round += 1) {
       const id = await makeAgentPool(server, 'acme', `raced-${round}`);
       const body = resource('workspaces', { name: `racer-${round}`, ...usingPool(id) });
@@ -378,7 +378,7 @@ describe('an agent pool that goes', () => {
     }
   });
 
-  it('keeps nothing of a workspace that goes while it is listed', async () => {
+  it('contains no workspace that is deleted while it is added to a list', async () => {
     const id = await makeAgentPool(server, 'acme', 'listing');
     for (let round = 0; round < 10; round += 1) {
       const doomed = await makeWorkspace(server, 'acme', `listed-${round}`);
@@ -392,16 +392,16 @@ describe('an agent pool that goes', () => {
   });
 });
 
-describe('who may handle agent pools', () => {
-  it('are members to read, without what they may not see; and managers of pools to change, and to see what they change', async () => {
+describe('permissions on agent pools', () => {
+  it('let members read what they may see, and managers of pools change and see all of it', async () => {
     const secret = await makeWorkspace(server, 'acme', 'secret');
-    const shown = await makeWorkspace(server, 'acme', 'shown');
-    const id = await makeAgentPool(server, 'acme', 'seen', {}, allowing(secret, shown));
+    const visible = await makeWorkspace(server, 'acme', 'shown');
+    const id = await makeAgentPool(server, 'acme', 'seen', {}, allowing(secret, visible));
     expectStatus(await server.patch(`/api/v2/workspaces/${secret}`, resource('workspaces', usingPool(id))), 200);
     const readers = await makeTeam(server, 'acme', 'readers');
     const access = {
       team: { data: { type: 'teams', id: readers } },
-      workspace: { data: { type: 'workspaces', id: shown } },
+      workspace: { data: { type: 'workspaces', id: visible } },
     };
     expectStatus(
       await server.post('/api/v2/team-workspaces', resource('team-workspaces', { access: 'read' }, access)),
@@ -414,7 +414,7 @@ describe('who may handle agent pools', () => {
     const manager = await makeMember(server, 'acme', 'manager', [managers]);
 
     const read = expectStatus(await reader.get(`${byId(id)}?include=workspaces`), 200).body;
-    expect(read.data.relationships).toMatchObject({ ...allowing(shown), workspaces: { data: [] } });
+    expect(read.data.relationships).toMatchObject({ ...allowing(visible), workspaces: { data: [] } });
     expect(read.included).toEqual([]);
     const filter = 'q=seen&filter[allowed_workspaces][name]';
     expect(namesIn(await reader.get(`${PATH}?${filter}=shown`))).toEqual(['seen']);
@@ -428,12 +428,12 @@ describe('who may handle agent pools', () => {
 
     const managed = expectStatus(await manager.patch(byId(id), pool({ name: 'managed' })), 200).body.data;
     expect(managed.relationships).toMatchObject({
-      ...allowing(...[secret, shown].toSorted()),
+      ...allowing(...[secret, visible].toSorted()),
       workspaces: related('workspaces', secret),
     });
   });
 
-  it('is the organization: its token too; nobody else', async () => {
+  it('include the organization token, but no other token', async () => {
     const id = await makeAgentPool(server, 'acme', 'guarded');
     const token = server.as(await makeOrganizationToken(server, 'acme'));
     expectStatus(await token.patch(byId(id), pool({ name: 'well-guarded' })), 200);
@@ -456,7 +456,7 @@ describe('who may handle agent pools', () => {
 });
 
 describe('views and snapshots of pools and agents', () => {
-  it('are those that the log makes', async () => {
+  it('match the log', async () => {
     await makeOrganization(server, 'ended');
     const id = await makeAgentPool(server, 'ended', 'last');
     expectStatus(await server.as(await makeAgentToken(server, id)).post(`${byId(id)}/agents`), 201);

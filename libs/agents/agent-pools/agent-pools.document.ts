@@ -1,7 +1,6 @@
 import { linkTo, toMany, toOne, type Resource } from '#json-api';
 import type { AgentPoolRow } from './agent-pools.queries.js';
 
-/** An agent pool as every endpoint renders it. */
 export const renderAgentPool = (row: AgentPoolRow): Resource => {
   const self = `/api/v2/agent-pools/${row.id}`;
   return {

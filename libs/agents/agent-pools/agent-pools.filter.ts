@@ -1,7 +1,7 @@
 import { parseSort, getParameter, type QueryParameters } from '#json-api';
 import { SORTS, type AgentPoolFilter } from './agent-pools.queries.js';
 
-/** The query parameters of the list of agent pools. */
+/** Returns the filter of the list of agent pools from its query parameters. */
 export const parseAgentPoolFilter = (query: QueryParameters): AgentPoolFilter => ({
   search: getParameter(query, 'q'),
   workspace: getParameter(query, 'filter[allowed_workspaces][name]'),

@@ -29,27 +29,30 @@ import {
 
 const refuseTaken = refuseTakenName('agent_pools_organization_name_key');
 
-/** What each list holds, in the API's words. */
+/** Type of the ids in each list, and names for the API. */
 const SCOPE_TARGETS = {
   allowedWorkspaces: { name: 'allowed-workspaces', of: 'workspaces', one: 'Workspace' },
   allowedProjects: { name: 'allowed-projects', of: 'projects', one: 'Project' },
   excludedWorkspaces: { name: 'excluded-workspaces', of: 'workspaces', one: 'Workspace' },
 } as const satisfies Record<PoolScope, { readonly of: ScopeTarget['of']; readonly name: string; readonly one: string }>;
 
-/** Refuses ids that are none of the organization's, each by its place in the request. */
+/** Refuses ids that do not exist in the organization, with a pointer for each. */
 const checkTargets = (scopes: Partial<PoolScopes>, targets: readonly ScopeTarget[]): void => {
-  const known = new Set(targets.map(({ of, id }) => `${of} ${id}`));
+  const existingTargets = new Set(targets.map(({ of, id }) => `${of} ${id}`));
   const problems = SCOPES.flatMap((scope) => {
     const { name, of, one } = SCOPE_TARGETS[scope];
     return (scopes[scope] ?? []).flatMap((id, index) => {
-      if (known.has(`${of} ${id}`)) return [];
+      if (existingTargets.has(`${of} ${id}`)) return [];
       return [{ detail: `${one} ${id} does not exist`, pointer: `/data/relationships/${name}/data/${index}/id` }];
     });
   });
   if (problems.length > 0) throw new Refusal('unprocessable', problems);
 };
 
-/** Neither the organization nor what the lists name is deleted meanwhile: its rows would stay. */
+/**
+ * Requires that the organization and the targets of the lists are not deleted in between, because their deletion would
+ * miss the new rows.
+ */
 const buildPreconditions = ({
   organization,
   organizationVersion,
@@ -118,8 +121,9 @@ export class AgentPoolsHandler extends AggregateHandler<AgentPoolOperations> {
   }
 
   /**
-   * A manager of pools may hold tokens of a pool. These tokens must not open the state of the whole organization, so
-   * they end in the append that lets the pool execute remote runs. Only owners make tokens for it from then on.
+   * Returns the destruction of the pool's tokens if the pool starts to execute remote runs. Managers of pools may have
+   * such tokens, which would then open the state of the whole organization. From then on only owners create tokens of
+   * the pool.
    */
   private prepareTokenDestructionFor(
     id: string,

@@ -26,13 +26,13 @@ export type AgentPoolRow = PoolScopes & {
   readonly organizationScoped: boolean;
   readonly remoteRunsEnabled: boolean;
   readonly createdAt: Timestamp;
-  /** Agents that have pinged lately and have not said that they are through. */
+  /** Number of agents with a recent ping that have not exited. */
   readonly agentCount: number;
-  /** Those that have chosen it themselves. */
+  /** Ids of the workspaces that use the pool themselves. */
   readonly workspaces: readonly string[];
 };
 
-/** Who asks, and when: how many agents are alive depends on it. */
+/** The caller and the time of a read, which the number of active agents depends on. */
 export type AgentPoolReader<A extends Identity = Actor> = { readonly actor: A; readonly now: Date };
 
 const isVisibleWorkspace = (actor: Identity): Sql => sql`(o.whole or ${isGrantedWorkspace(actor, 'w')})`;
@@ -58,8 +58,9 @@ const selectColumns = ({ actor, now }: AgentPoolReader<Identity>): Sql => sql`
   ${selectWorkspaces('excludedWorkspaces', actor)} as "excludedWorkspaces"`;
 
 /**
- * Organizations, with whether the caller sees all that stands in a pool's lists: who reads all workspaces, and who manages
- * pools, for they write those lists. Others see of them what their teams have been given.
+ * Selects organizations with `whole`: whether the caller sees all targets in the lists of pools. Callers that read all
+ * workspaces see them, and managers of pools, because they write the lists. Other callers see the targets that their
+ * teams have access to.
  */
 const selectOwners = (actor: Identity, organizations: Sql = sql.raw('organizations')): Sql => sql`(
   select id, name,
@@ -69,28 +70,28 @@ const selectOwners = (actor: Identity, organizations: Sql = sql.raw('organizatio
 const selectFrom = (actor: Identity): Sql =>
   sql`from agent_pools ap join ${selectOwners(actor)} o on o.id = ap.organization`;
 
-export const selectAgentPoolById = (id: string, asking: AgentPoolReader<Identity>): Sql =>
-  sql`select ${selectColumns(asking)} ${selectFrom(asking.actor)} where ap.id = ${id}`;
+export const selectAgentPoolById = (id: string, reader: AgentPoolReader<Identity>): Sql =>
+  sql`select ${selectColumns(reader)} ${selectFrom(reader.actor)} where ap.id = ${id}`;
 
-/** The pool, where the caller may do that with it. */
+/** Returns the pool. Throws the refusal of the permission table if the caller lacks the permission. */
 export const findAgentPool = async (
   database: Database,
-  asking: AgentPoolReader,
+  reader: AgentPoolReader,
   permission: Permission,
   id: string,
 ): Promise<AgentPoolRow> => {
   const row = await database.row<AgentPoolRow>(
-    sql`select ${selectColumns(asking)} ${selectFrom(asking.actor)} where ap.id = ${id} and ${requireCurrentAccess(asking.actor)}`,
+    sql`select ${selectColumns(reader)} ${selectFrom(reader.actor)} where ap.id = ${id} and ${requireCurrentAccess(reader.actor)}`,
   );
   if (!row) throw notFound();
-  requirePermission(asking.actor, permission, row);
+  requirePermission(reader.actor, permission, row);
   return row;
 };
 
-/** A workspace or project that a command names, where the organization has it. */
+/** A workspace or project of the organization that a command names. */
 export type ScopeTarget = { readonly of: 'workspaces' | 'projects'; readonly id: string; readonly version: number };
 
-/** What the command names, from the organization in the row `o`. */
+/** Selects the targets that the command names, in the organization of the row `o`. */
 const selectTargets = (scopes: Partial<PoolScopes>): Sql => {
   const workspaces = [...(scopes.allowedWorkspaces ?? []), ...(scopes.excludedWorkspaces ?? [])];
   return sql`coalesce((
@@ -133,7 +134,7 @@ export type AgentPoolForCommand = OrganizationForAgentPool & {
   readonly snapshot: StreamSnapshot;
 };
 
-/** Who names the pool, in the organization. */
+/** Returns the users of the pool, each as a from clause: workspaces, projects and the organization. */
 const selectPoolUsers = (pool: string, organization: Sql) => ({
   workspaces: sql`from workspaces where agent_pool = ${pool}`,
   projects: sql`from projects where organization = ${organization} and settings ->> 'defaultAgentPoolId' = ${pool}`,
@@ -174,7 +175,7 @@ export const SORTS = ['name', 'created-at'] as const;
 
 export type AgentPoolFilter = SortOrder<(typeof SORTS)[number]> & {
   readonly search: string | undefined;
-  /** Pools that the workspace, or the project, of that name may use. */
+  /** Name of a workspace; only pools that it may use. */
   readonly workspace: string | undefined;
   readonly project: string | undefined;
 };
@@ -199,7 +200,7 @@ const buildConditions = ({ search, workspace, project }: AgentPoolFilter, actor:
     : []),
 ];
 
-/** One page and the count of all, in one statement. */
+/** Returns one page of pools and the count of all, from one statement. */
 export const listAgentPools = async (
   database: Database,
   { actor, now }: AgentPoolReader,
@@ -210,7 +211,7 @@ export const listAgentPools = async (
   const where = sql.and([sql`ap.organization = o.id`, ...buildConditions(filter, actor)]);
   const direction = filter.descending ? 'desc' : 'asc';
   const [inner, outer] = ORDER[filter.sort];
-  const found = await database.slowRows<AgentPoolRow & { owner: string; total: number }>(
+  const rows = await database.slowRows<AgentPoolRow & { owner: string; total: number }>(
     actor,
     sql`
     select o.id as owner, (select count(*) from agent_pools ap where ${where}) as total, page.*
@@ -219,8 +220,8 @@ export const listAgentPools = async (
                           ${sql.raw(`order by ${inner} ${direction}, ap.id`)} ${buildLimit(page)}) page on true
      ${sql.raw(`order by ${outer} ${direction}, page.id`)}`,
   );
-  const [first] = found;
+  const [first] = rows;
   if (!first) throw notFound();
   requirePermission(actor, 'read-agent-pools', { organization: first.owner });
-  return toListPage(found);
+  return toListPage(rows);
 };

@@ -1,17 +1,19 @@
 import { sql, unprocessable, type Sql } from '#kernel';
 import { expectVersion, type StreamWrite } from '#event-store';
 
-/** Columns, or parameters, with the ids of who wants to use a pool; without any it is the whole organization. */
+/**
+ * Columns or parameters with the ids of a workspace and its project. Without both, the user is the whole organization.
+ */
 type PoolUser = { readonly workspace?: Sql; readonly project?: Sql };
 
-/** A pool that a command names, or none. `organization` is a column. */
+/** The pool of a command, or null. `organization` is a column. */
 type PoolChoice = PoolUser & { readonly pool: string | null; readonly organization: Sql };
 
 const NULL = sql.raw('null');
 
 /**
- * Whether the pool in the row `ap` of agent_pools lets that workspace use it: it is for the whole organization, or for
- * the workspace or its project; and does not leave the workspace out.
+ * Returns a condition on the row `ap` of agent_pools: the user may use the pool. The pool must be for the whole
+ * organization, the workspace or its project, and must not exclude the workspace.
  */
 export const isPoolUsableBy = ({ workspace = NULL, project = NULL }: PoolUser): Sql => sql`(
   (ap.organization_scoped or exists (
@@ -24,8 +26,8 @@ export const isPoolUsableBy = ({ workspace = NULL, project = NULL }: PoolUser): 
       where excluded.pool = ap.id and excluded.scope = 'excludedWorkspaces' and excluded.target = ${workspace}))`;
 
 /**
- * The version of the pool's stream, to hold while something is appended that names the pool; null where there is no such
- * pool in that organization, or none that may be used there.
+ * Returns an expression for the version of the pool's stream, for `expectPoolVersion`; null if the organization has no
+ * such pool, or if the user may not use it.
  */
 export const selectUsablePoolVersion = ({ pool, organization, ...user }: PoolChoice): Sql =>
   pool === null
@@ -34,8 +36,8 @@ export const selectUsablePoolVersion = ({ pool, organization, ...user }: PoolCho
             where ap.id = ${pool} and ap.organization = ${organization} and ${isPoolUsableBy(user)})`;
 
 /**
- * Holds the pool at the version it was found at. Asked only once the settings have been found to agree: whether a pool
- * may be named at all comes first.
+ * Expects the pool's version in an append that refers to the pool. Refuses an unknown pool. Call it after the check of
+ * the settings: whether a pool may be named at all comes first.
  */
 export const expectPoolVersion = (
   pool: string | null,

@@ -15,7 +15,7 @@ describe('an agent', () => {
     given(registered).when({ type: 'RegisterAgent', data }).refuses('conflict', 'exists already');
   });
 
-  it.each(['unknown', 'errored', 'exited'] as const)('is deleted when it is %s', (status) => {
+  it.each(['unknown', 'errored', 'exited'] as const)('is deleted if it is %s', (status) => {
     given(registered).when(deregister(status)).yields(deregistered);
   });
 
@@ -41,7 +41,7 @@ describe('the status of an agent', () => {
     ['busy', '09:59:59', 'errored'],
     ['exited', '01:00:00', 'exited'],
     ['errored', '11:59:59', 'errored'],
-  ] as const)('that said %s at %s is %s at noon', (reported, time, status) => {
+  ] as const)('after the ping %s at %s is %s at noon', (reported, time, status) => {
     expect(computeAgentStatus({ reported, lastPingAt: `2026-11-21T${time}.000Z` }, now)).toBe(status);
   });
 

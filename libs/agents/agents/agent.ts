@@ -1,15 +1,15 @@
 import { conflict, notFound, Refusal, type Decider, type Message, type Timestamp } from '#kernel';
 
-/** What an agent says of itself, and what is concluded where it says nothing for too long. */
+/** Statuses that an agent reports, or that follow from missing pings. */
 export const AGENT_STATUSES = ['idle', 'busy', 'unknown', 'errored', 'exited'] as const;
 export type AgentStatus = (typeof AGENT_STATUSES)[number];
 
-/** After this long without a ping nobody knows how an agent is. */
+/** Milliseconds without a ping after which the status is unknown. */
 const UNKNOWN_AFTER_MS = 3 * 60_000;
-/** After this long it will not come back. */
+/** Milliseconds without a ping after which the agent counts as lost. */
 export const ERRORED_AFTER_MS = 2 * 3_600_000;
 
-/** Its last ping: what it said, and when; null where it has none. */
+/** The agent's last ping. Both members are null without a ping. */
 export type Ping = { readonly reported: AgentStatus | null; readonly lastPingAt: Timestamp | null };
 
 export const computeAgentStatus = ({ reported, lastPingAt }: Ping, now: Date): AgentStatus => {
@@ -21,10 +21,10 @@ export const computeAgentStatus = ({ reported, lastPingAt }: Ping, now: Date): A
 };
 
 /**
- * A process that executes runs of its pool's workspaces. How it is, it says every few seconds (agents.pings): only its
- * coming and going are events.
+ * A process that executes the runs of its pool's workspaces. It reports its status every few seconds (agents.pings).
+ * Only its registration and deletion are events.
  *
- *   absent ──register (by itself)──► registered ──deregister (by people, once it is no longer at work)──► gone
+ *   absent ──register (by its token)──► registered ──deregister (by a user, if it is not working)──► gone
  */
 export type AgentEvent =
   | Message<'AgentRegistered', { pool: string; name: string | null; ipAddress: string | null }>

@@ -45,7 +45,7 @@ const countIn = async (id: string): Promise<number> =>
   (await server.get(`/api/v2/agent-pools/${id}`)).body.data.attributes['agent-count'] as number;
 
 describe('an agent', () => {
-  it('registers with its pool’s token, and is shown by its id and in the list as the same document', async () => {
+  it('registers with its pool’s token, and has the same document by id and in the list', async () => {
     const { body } = expectStatus(await worker.post(inPool(pool), resource('agents', { name: 'one' })), 201);
     expect(body.data).toEqual({
       id: expect.stringMatching(/^agent-\w{16}$/),
@@ -69,12 +69,12 @@ describe('an agent', () => {
     expect((await server.get(inPool(pool))).body.data).toEqual([body.data]);
   });
 
-  it('needs no name, nor any body', async () => {
+  it('needs neither a name nor a body to register', async () => {
     expect(expectStatus(await worker.post(inPool(pool)), 201).body.data.attributes.name).toBeNull();
     expectStatus(await worker.post(inPool(pool), resource('agents', { name: 7 })), 422);
   });
 
-  it('says how it is, which is no event', async () => {
+  it('reports its status without an event', async () => {
     const id = await register('busy');
     const before = await logLength(server.store);
     clock.pass({ minutes: 1 });
@@ -86,7 +86,7 @@ describe('an agent', () => {
     expectStatus(await worker.post(`${byId(id)}/actions/ping`), 422);
   });
 
-  it('is unknown when it has not said so for a while, and errored when it never will again', async () => {
+  it('is unknown after minutes without a ping, and errored after two hours', async () => {
     const id = await register('silent');
     clock.pass({ minutes: 3 });
     expect(await attributesOf(id)).toMatchObject({ status: 'idle' });
@@ -98,7 +98,7 @@ describe('an agent', () => {
     expect(await attributesOf(id)).toMatchObject({ status: 'idle' });
   });
 
-  it('is deleted once it is no longer at work', async () => {
+  it('can be deleted if it is no longer working', async () => {
     const id = await register('leaver');
     const refused = expectStatus(await server.delete(byId(id)), 412);
     expect(refused.body.errors[0]).toMatchObject({
@@ -113,7 +113,7 @@ describe('an agent', () => {
     expect(await server.database.rows(sql`select 1 from agents.pings where agent = ${id}`)).toEqual([]);
   });
 
-  it('comes before its pool goes, and goes with it, or does not come at all', async () => {
+  it('is deleted with its pool, or not registered, if it registers while the pool is deleted', async () => {
     for (let round = 0; round < 10; round += 1) {
       const doomed = await makeAgentPool(server, 'acme', `doomed-${round}`);
       const api = server.as(await makeAgentToken(server, doomed));
@@ -128,7 +128,7 @@ describe('an agent', () => {
     }
   });
 
-  it('does not come where its organization goes meanwhile', async () => {
+  it('is not registered if its organization is deleted at the same time', async () => {
     const { id } = await makeOrganization(server, 'ending');
     const doomed = await makeAgentPool(server, 'ending', 'doomed');
     const api = server.as(await makeAgentToken(server, doomed));
@@ -138,7 +138,7 @@ describe('an agent', () => {
     expect(await server.database.rows(sql`select 1 from agents.pings where organization = ${id}`)).toEqual([]);
   });
 
-  it('is counted in its pool while it lives', async () => {
+  it('is counted in its pool while it is alive', async () => {
     const other = await makeAgentPool(server, 'acme', 'counted');
     const token = server.as(await makeAgentToken(server, other));
     const [first] = [await register('a', token, other), await register('b', token, other)];
@@ -171,7 +171,7 @@ describe('the list of agents', () => {
     ['filter[last-ping-since]=2026-11-22', ['c', 'b', 'a']],
     ['filter[last-ping-since]=2026-11-23', []],
     ['filter[last-ping-since]=', ['c', 'b', 'a']],
-  ])('answers %s', async (query, expected) => {
+  ])('is filtered with the query "%s"', async (query, expected) => {
     const answer = expectStatus(await server.get(`${inPool(listed)}?${query}`), 200);
     expect(namesIn(answer)).toEqual(expected);
     expect(answer.body.meta.pagination['total-count']).toBe(expected.length);
@@ -183,15 +183,15 @@ describe('the list of agents', () => {
     expect(namesIn(expectStatus(await server.get(body.links.next as string), 200))).toEqual(['a']);
   });
 
-  it('wants a time that is one, and a pool that is there', async () => {
+  it('returns 400 for an invalid time, and 404 for an unknown pool', async () => {
     const { status, body } = await server.get(`${inPool(listed)}?filter[last-ping-since]=yesterday`);
     expect([status, body.errors[0].source]).toEqual([400, { parameter: 'filter[last-ping-since]' }]);
     expect((await server.get(inPool('apool-none'))).status).toBe(404);
   });
 });
 
-describe('who may do what with agents', () => {
-  it('is their pool’s token to register and ping, and to nothing else', async () => {
+describe('permissions on agents', () => {
+  it('let only the pool’s token register and ping, and nothing else', async () => {
     const id = await register('own');
     const neighbours = await makeAgentPool(server, 'acme', 'neighbours');
     const other = server.as(await makeAgentToken(server, neighbours));
@@ -206,7 +206,7 @@ describe('who may do what with agents', () => {
     expect(await attributesOf(id)).toMatchObject({ status: 'idle' });
   });
 
-  it('is the organization to read, and who manages pools to delete', async () => {
+  it('let the organization read, and callers that manage pools delete', async () => {
     const id = await register('guarded');
     expectStatus(await ping(id, 'exited'), 200);
     await makeOrganization(server, 'neighbour');
@@ -219,8 +219,8 @@ describe('who may do what with agents', () => {
   });
 });
 
-describe('the trail of agents', () => {
-  it('tells who came and who was deleted, and of pools', async () => {
+describe('the audit trail of agents', () => {
+  it('records registered and deleted agents, and pools', async () => {
     await makeOrganization(server, 'audited');
     const of = await makeAgentPool(server, 'audited', 'told');
     const token = server.as(await makeAgentToken(server, of));
@@ -233,8 +233,10 @@ describe('the trail of agents', () => {
     const reader = server.as(await makeOrganizationToken(server, 'audited'));
     const { body } = expectStatus(await reader.get('/api/v2/organization/audit-trail?page[size]=100'), 200);
     type Entry = { resource: { type: string; action: string; meta: object | null } };
-    const told = (body.data as Entry[]).map((entry) => entry.resource).filter(({ type }) => type.startsWith('agent'));
-    expect(told.map(({ type, action, meta }) => [type, action, meta])).toEqual([
+    const resources = (body.data as Entry[])
+      .map((entry) => entry.resource)
+      .filter(({ type }) => type.startsWith('agent'));
+    expect(resources.map(({ type, action, meta }) => [type, action, meta])).toEqual([
       ['agent_pool', 'destroy', { name: 'retold' }],
       ['agent_pool', 'update', { attributes: ['name'] }],
       ['agent', 'destroy', { name: 'fox', agent_pool_id: of }],

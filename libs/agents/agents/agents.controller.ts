@@ -46,7 +46,7 @@ const parseSince = (query: QueryOf): string | undefined => {
   const text = getParameter(query, SINCE);
   if (!text) return undefined;
   if (!timeOrDate.safeParse(text).success) throw badRequest(`${SINCE} must be an ISO 8601 time`, SINCE);
-  // Without a zone it is UTC.
+  // A time without a zone is UTC.
   return formatTimestamp(Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/.test(text) || !text.includes('T') ? text : `${text}Z`));
 };
 
@@ -87,7 +87,7 @@ export class AgentsController {
     await this.bus.execute(new ChangeAgent('DeregisterAgent', { id, actor }));
   }
 
-  /** Agents come with their pool's token. Neither this nor the ping is in the vendor's public API. */
+  /** Registers an agent with its pool's token. The vendor's public API has neither this route nor the ping. */
   @Post('agent-pools/:pool/agents')
   async register(@Param('pool') pool: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const { name } = parseBody(registerBody, body ?? { data: {} }).data.attributes;

@@ -20,10 +20,10 @@ const FROM = sql.raw('from agents a left join agents.pings g on g.agent = a.id')
 
 export const selectAgentById = (id: string): Sql => sql`select ${COLUMNS} ${FROM} where a.id = ${id}`;
 
-/** An agent's token speaks for its pool: it may do there what agents do, and knows of no other pool. */
-const requireOwnPool = (actor: Actor, place: { readonly organization: string; readonly pool: string }): void => {
-  requirePermission(actor, 'execute-run', place);
-  if (place.pool !== actor.id) throw notFound();
+/** Rejects agent tokens of other pools. */
+const requireOwnPool = (actor: Actor, scope: { readonly organization: string; readonly pool: string }): void => {
+  requirePermission(actor, 'execute-run', scope);
+  if (scope.pool !== actor.id) throw notFound();
 };
 
 const findAgentRow = async (database: Database, actor: Actor, id: string): Promise<AgentRow> => {
@@ -32,7 +32,7 @@ const findAgentRow = async (database: Database, actor: Actor, id: string): Promi
   return row;
 };
 
-/** The agent, where the caller may read its pool. */
+/** Returns the agent. Throws `not-found` if the caller may not read its pool. */
 export const findAgent = async (database: Database, actor: Actor, id: string): Promise<AgentRow> => {
   const row = await findAgentRow(database, actor, id);
   requirePermission(actor, 'read-agent-pools', row);
@@ -53,11 +53,11 @@ export const loadAgentForCommand = async (database: Database, actor: Actor, id: 
 type PoolForAgent = {
   readonly pool: string;
   readonly organization: string;
-  /** What must be there still when the agent is: the pool, and the organization, whose end the pool's stream does not tell. */
+  /** Versions of the pool and of the organization, whose deletion appends nothing to the pool's stream. */
   readonly preconditions: readonly StreamVersion[];
 };
 
-/** The pool that an agent wants to join with the pool's token. */
+/** Returns the pool that an agent registers in with the pool's token. */
 export const loadPoolForAgent = async (database: Database, actor: Actor, id: string): Promise<PoolForAgent> => {
   const row = await database.row<PoolForAgent>(sql`
     select ap.id as pool, ap.organization, ${selectStreamVersions(sql.raw('array[ap.id, ap.organization]'))} as preconditions
@@ -67,14 +67,17 @@ export const loadPoolForAgent = async (database: Database, actor: Actor, id: str
   return row;
 };
 
-/** What an agent says of itself: no event, for it comes every few seconds and nobody asks for the one before. */
+/**
+ * Stores the status that an agent reports. It is not an event, because it arrives every few seconds and older values
+ * have no use.
+ */
 export const upsertPing = (id: string, said: AgentStatus, at: Timestamp): Sql => sql`
   insert into agents.pings (agent, pool, organization, status, at)
   select id, pool, organization, ${said}, ${at}::timestamptz from agents where id = ${id}
   on conflict (agent) do update set status = excluded.status, at = excluded.at
   returning agent`;
 
-/** The agent as it says now that it is, where the caller may speak for it. */
+/** Records a ping and returns the agent. Rejects tokens of other pools. */
 export const recordPing = async (
   database: Database,
   actor: Actor,
@@ -89,7 +92,7 @@ export const recordPing = async (
   return { ...row, reported, lastPingAt: at };
 };
 
-/** One page of a pool's agents and the count of all, in one statement. */
+/** Returns one page of a pool's agents and the count of all, from one statement. */
 export const listAgents = async (
   database: Database,
   actor: Actor,
@@ -102,7 +105,7 @@ export const listAgents = async (
     ...(lastPingSince === undefined ? [] : [sql`g.at >= ${lastPingSince}::timestamptz`]),
   ]);
   const pools = sql`select id, organization from agent_pools where id = ${pool} and ${requireCurrentAccess(actor)}`;
-  const found = await database.slowRows<AgentRow & { owner: string; total: number }>(
+  const rows = await database.slowRows<AgentRow & { owner: string; total: number }>(
     actor,
     sql`
     select ap.organization as owner, (select count(*) ${FROM} where ${where}) as total, page.*
@@ -111,8 +114,8 @@ export const listAgents = async (
                           order by a.created_at desc, a.id ${buildLimit(page)}) page on true
      order by page."createdAt" desc, page.id`,
   );
-  const [first] = found;
+  const [first] = rows;
   if (!first) throw notFound();
   requirePermission(actor, 'read-agent-pools', { organization: first.owner });
-  return toListPage(found);
+  return toListPage(rows);
 };
