@@ -393,7 +393,7 @@ describe('a deleted agent pool', () => {
 });
 
 describe('permissions on agent pools', () => {
-  it('let members read what they may see, and managers of pools change and see all of it', async () => {
+  it('let members read pools without hidden workspaces, and managers of pools change and see everything in them', async () => {
     const secret = await makeWorkspace(server, 'acme', 'secret');
     const visible = await makeWorkspace(server, 'acme', 'shown');
     const id = await makeAgentPool(server, 'acme', 'seen', {}, allowing(secret, visible));

@@ -71,9 +71,9 @@ export const loadPoolForAgent = async (database: Database, actor: Actor, id: str
  * Stores the status that an agent reports. It is not an event, because it arrives every few seconds and older values
  * have no use.
  */
-export const upsertPing = (id: string, said: AgentStatus, at: Timestamp): Sql => sql`
+export const upsertPing = (id: string, status: AgentStatus, at: Timestamp): Sql => sql`
   insert into agents.pings (agent, pool, organization, status, at)
-  select id, pool, organization, ${said}, ${at}::timestamptz from agents where id = ${id}
+  select id, pool, organization, ${status}, ${at}::timestamptz from agents where id = ${id}
   on conflict (agent) do update set status = excluded.status, at = excluded.at
   returning agent`;
 

@@ -77,7 +77,7 @@ export class VarsetsController {
     const includes = parseInclude(query, INCLUDES);
     const listRequest = parseListRequest(query, includes);
     const listed = await listVariableSets(this.database, actor, organization, listRequest);
-    return this.page(listed, includes, { asked: listRequest, request, actor });
+    return this.page(listed, includes, { listRequest, request, actor });
   }
 
   /** pytfe uses the second path. */
@@ -218,19 +218,19 @@ export class VarsetsController {
     const includes = parseInclude(query, INCLUDES);
     const listRequest = parseListRequest(query, includes);
     const listed = await listSetsReaching(this.database, actor, reached, listRequest);
-    return this.page(listed, includes, { asked: listRequest, request, actor });
+    return this.page(listed, includes, { listRequest, request, actor });
   }
 
   private async page(
     { rows, total, pageSize }: VariableSetListPage,
     includes: VariableSetIncludes,
     {
-      asked,
+      listRequest,
       request,
       actor,
-    }: { readonly asked: VariableSetListRequest; readonly request: FastifyRequest; readonly actor: Actor },
+    }: { readonly listRequest: VariableSetListRequest; readonly request: FastifyRequest; readonly actor: Actor },
   ): Promise<Document> {
-    const page = { ...asked.page, size: pageSize };
+    const page = { ...listRequest.page, size: pageSize };
     const included = await this.included(rows, includes, actor);
     return renderPage(rows.map(renderVariableSet), page, total, request.url, included);
   }
