@@ -1,6 +1,6 @@
 import { Counter } from 'prom-client';
 
-/** Served at /metrics (docs/reference/metrics.md lists them). */
+/** Served at /metrics (docs/reference/metrics.md lists the metrics). */
 const rateLimitedRequests = new Counter({
   name: 'cadastre_rate_limited_requests_total',
   help: 'Requests that a rate limit refused with 429',

@@ -17,7 +17,7 @@ import { INVALID_TOKENS_PER_MINUTE, InvalidTokenLimiter } from './authentication
   exports: [Authenticator],
 })
 export class AccessModule {
-  /** Null: any number of wrong tokens may come from one address. */
+  /** `wrongTokens`: requests with a wrong token that each address may send per minute; null for no limit. */
   static with({ wrongTokens }: { readonly wrongTokens: number | null }): DynamicModule {
     return {
       module: AccessModule,

@@ -1,4 +1,4 @@
-/** What rules of slices may know of access, being as pure: the words and tables of it, and neither Nest nor SQL. */
+/** The part of this module that pure rules of other modules may use: types and tables, without Nest and SQL. */
 export * from './authentication/actor.js';
 export * from './permissions/grants.js';
 export * from './permissions/organization-access.js';

@@ -220,7 +220,7 @@ describe('texts of people', () => {
     }
   });
 
-  it('from before the introduction of keys stay plain until the person is forgotten', async () => {
+  it('stay plain until the person is forgotten if they were stored before there were keys', async () => {
     const old = JSON.stringify([
       { ...signed('user-1', 'ada l.'), id: '0190f3a0-0000-7000-9000-000000000001', schemaVersion: 1 },
     ]);

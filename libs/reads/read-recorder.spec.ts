@@ -25,9 +25,9 @@ const actor = (id: string): Actor => ({
   request: { id: null, address: '192.0.2.1', userAgent: null },
 });
 
-const seen = (lamp: string): Seen => ({ type: 'LampSeen', data: { lamp } });
+const lampSeen = (lamp: string): Seen => ({ type: 'LampSeen', data: { lamp } });
 
-/** A log that is written when it is let, or refuses. */
+/** A log whose appends wait or fail as the test requires. */
 class Log {
   readonly appends: (readonly IdempotentWrite[])[] = [];
   private waiting: (() => void)[] = [];
@@ -64,9 +64,9 @@ beforeAll(() => Logger.overrideLogger(false));
 afterAll(() => Logger.overrideLogger(true));
 
 describe('reads', () => {
-  it('are recorded as of who reads, in a stream that nobody writes to else', async () => {
+  it('are recorded with their caller, in a stream that has no other writer', async () => {
     const log = new Log();
-    await over(log).record<Seen>(actor('user-1'), 'org-1', seen('a'), seen('b'));
+    await over(log).record<Seen>(actor('user-1'), 'org-1', lampSeen('a'), lampSeen('b'));
     expect(log.appends).toEqual([
       [
         {
@@ -74,7 +74,7 @@ describe('reads', () => {
           organization: 'org-1',
           writer: 'user-1',
           events: ['a', 'b'].map((lamp) => ({
-            ...seen(lamp),
+            ...lampSeen(lamp),
             id: expect.stringMatching(/^[0-9a-f-]{36}$/),
             context: expect.objectContaining({
               accessor: { id: 'user-1', type: 'users', name: 'name of user-1' },
@@ -86,14 +86,14 @@ describe('reads', () => {
     ]);
   });
 
-  it('that come while others are being recorded wait for them, and go together', async () => {
+  it('wait while other reads are being appended, and are then appended together', async () => {
     const log = new Log();
     log.open = false;
-    // However slow the machine is, the turn of the first is not over yet.
+    // Long enough that the first append never exceeds its time, even on a slow machine.
     const reads = over(log, { turnMs: 60_000 });
     const answered: string[] = [];
-    const read = async (who: string, lamp: string): Promise<void> => {
-      await reads.record<Seen>(actor(who), 'org-1', seen(lamp));
+    const read = async (user: string, lamp: string): Promise<void> => {
+      await reads.record<Seen>(actor(user), 'org-1', lampSeen(lamp));
       answered.push(lamp);
     };
     const all = [read('user-1', 'a')];
@@ -114,26 +114,26 @@ describe('reads', () => {
     expect(answered.toSorted()).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('that cannot be recorded are refused, and those that come later are not', async () => {
+  it('are refused if they cannot be recorded, and later reads are not', async () => {
     const log = new Log();
     const reads = over(log);
     log.fails = () => unavailable('The database is not available at the moment.', 1);
-    await expect(reads.record<Seen>(actor('user-1'), 'org-1', seen('a'))).rejects.toThrow('not available');
+    await expect(reads.record<Seen>(actor('user-1'), 'org-1', lampSeen('a'))).rejects.toThrow('not available');
     log.fails = () => new Error('disk quota exceeded');
-    await expect(reads.record<Seen>(actor('user-1'), 'org-1', seen('b'))).rejects.toMatchObject({
+    await expect(reads.record<Seen>(actor('user-1'), 'org-1', lampSeen('b'))).rejects.toMatchObject({
       kind: 'unavailable',
     });
     log.fails = () => null;
-    await reads.record<Seen>(actor('user-1'), 'org-1', seen('c'));
+    await reads.record<Seen>(actor('user-1'), 'org-1', lampSeen('c'));
     expect(log.appends).toHaveLength(3);
   });
 
-  it('of a hundred accessors go together, and not more', async () => {
+  it('are appended for at most a hundred callers together', async () => {
     const log = new Log();
     log.open = false;
     const reads = over(log);
-    const all = [reads.record<Seen>(actor('user-0'), 'org-1', seen('first'))];
-    for (let n = 1; n <= 250; n += 1) all.push(reads.record<Seen>(actor(`user-${n}`), 'org-1', seen('a')));
+    const all = [reads.record<Seen>(actor('user-0'), 'org-1', lampSeen('first'))];
+    for (let n = 1; n <= 250; n += 1) all.push(reads.record<Seen>(actor(`user-${n}`), 'org-1', lampSeen('a')));
     log.let();
     await Promise.all(all);
     expect(log.appends.map(({ length }) => length)).toEqual([1, 100, 100, 50]);
@@ -141,7 +141,7 @@ describe('reads', () => {
     expect(streams).toEqual(Array.from({ length: 251 }, (_, n) => `reads/org-1/user-${n}`));
   });
 
-  it('of one accessor that cannot be recorded are refused, and those that came with them are not', async () => {
+  it('are refused alone if those of one caller cannot be recorded', async () => {
     const log = new Log();
     const lost = Object.assign(new Error('somebody has been forgotten'), { code: 'CA401' });
     const of = (user: string, writes: readonly IdempotentWrite[]) => writes.some(({ writer }) => writer === user);
@@ -150,44 +150,44 @@ describe('reads', () => {
       return of('user-3', writes) ? lost : null;
     };
     const reads = over(log);
-    const all = [1, 1, 2, 2, 3, 4].map((n) => reads.record<Seen>(actor(`user-${n}`), 'org-1', seen('a')));
+    const all = [1, 1, 2, 2, 3, 4].map((n) => reads.record<Seen>(actor(`user-${n}`), 'org-1', lampSeen('a')));
     const ends = await Promise.allSettled(all);
     const [unrecorded, unknown] = [{ reason: { kind: 'unavailable' } }, { reason: lost }];
     const recorded = { status: 'fulfilled' };
     expect(ends).toMatchObject([recorded, recorded, unrecorded, unrecorded, unknown, recorded]);
-    // Each of them once, however many have asked.
+    // The reads of one caller are retried once together, however many there are.
     expect(log.appends.filter((writes) => of('user-2', writes))).toHaveLength(2);
   });
 
-  it('do not wait for ever behind one that somebody holds up', async () => {
+  it('do not wait for ever behind a blocked append', async () => {
     const log = new Log();
     log.open = false;
     const reads = over(log);
-    const held = reads.record<Seen>(actor('user-1'), 'org-1', seen('a'));
+    const blockedRead = reads.record<Seen>(actor('user-1'), 'org-1', lampSeen('a'));
     await turns();
     log.open = true;
-    await reads.record<Seen>(actor('user-2'), 'org-1', seen('b'));
+    await reads.record<Seen>(actor('user-2'), 'org-1', lampSeen('b'));
     log.let();
-    await held;
+    await blockedRead;
     expect(log.lamps).toEqual([[['reads/org-1/user-1', 'a']], [['reads/org-1/user-2', 'b']]]);
   });
 
-  it('are not recorded where no organization is told, where nothing is shown, and where there is no trail', async () => {
+  it('are not recorded without an organization, without events, or without an audit trail', async () => {
     const log = new Log();
-    await over(log).record<Seen>(actor('user-1'), null, seen('a'));
+    await over(log).record<Seen>(actor('user-1'), null, lampSeen('a'));
     await over(log).record<Seen>(actor('user-1'), 'org-1');
-    await over(log, { recorded: false }).record<Seen>(actor('user-1'), 'org-1', seen('a'));
+    await over(log, { recorded: false }).record<Seen>(actor('user-1'), 'org-1', lampSeen('a'));
     expect(log.appends).toEqual([]);
   });
 });
 
-describe('content', () => {
-  it('is let go of where its reading cannot be recorded', async () => {
+describe('releaseOnceRecorded', () => {
+  it('destroys the content if the read cannot be recorded', async () => {
     const content = Readable.from(['bytes']);
     await expect(releaseOnceRecorded(content, Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(content.destroyed).toBe(true);
-    const shown = Readable.from(['bytes']);
-    expect(await releaseOnceRecorded(shown, Promise.resolve())).toBe(shown);
-    expect(shown.destroyed).toBe(false);
+    const recordedContent = Readable.from(['bytes']);
+    expect(await releaseOnceRecorded(recordedContent, Promise.resolve())).toBe(recordedContent);
+    expect(recordedContent.destroyed).toBe(false);
   });
 });

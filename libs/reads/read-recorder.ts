@@ -5,25 +5,31 @@ import { Refusal, unavailable, type EventContext, type Ids, type Message } from 
 import { createEventContext, isOutdatedAccessError, type Actor } from '#access';
 import type { EventStore, IdempotentWrite } from '#event-store';
 
-/** What is waiting to be appended to one stream, and the end of that: whoever asks meanwhile comes along. */
+/**
+ * The events that wait for an append to one stream, and the promise of that append. Further reads of the caller are
+ * added to it.
+ */
 type PendingAppend = {
   readonly write: IdempotentWrite & { readonly events: IdempotentWrite['events'][number][] };
   readonly appended: PromiseWithResolvers<void>;
 };
 
-/** Each locks its stream and its accessor: Postgres has room for some thousands of locks, of all transactions together. */
+/** Each stream locks itself and its caller. Postgres has some thousands of locks for all transactions together. */
 const MAX_STREAMS_PER_APPEND = 100;
 
-/** How long those that come later wait for an append, to go with the next one: longer only where somebody holds it up. */
+/**
+ * Milliseconds that later reads wait for an append, to be appended together. Appends take longer only if another
+ * transaction blocks them.
+ */
 const MAX_APPEND_WAIT_MS = 250;
 
 /**
- * The catalogue lists reads as well (contract §6.1). Each is an event that is in the log before the answer goes out: one
- * that cannot be recorded is not answered.
+ * Records reads of the audit catalogue (contract §6.1). Each read is an event that is in the log before the response is
+ * sent. If it cannot be recorded, the request is refused.
  *
- * They stand in streams of their own, one for each accessor in an organization, at any version: no writer is disturbed by
- * who reads. What several requests show at the same time is appended at once, so that a hundred plans which begin together
- * cost a few commits and do not queue for one stream.
+ * The events are in separate streams, one for each caller in an organization, at any version, so that reads never
+ * conflict with writes. Reads of several requests are appended together, so that a hundred plans that start at the same
+ * time cost a few commits and do not wait for one stream.
  */
 export class ReadRecorder {
   private readonly logger = new Logger(ReadRecorder.name);
@@ -36,7 +42,10 @@ export class ReadRecorder {
     private readonly options: { readonly recorded: boolean; readonly turnMs?: number },
   ) {}
 
-  /** Of what belongs to no organization there is no trail. The type of the event is named: `record<SshKeyRead>(…)`. */
+  /**
+   * Records reads of the caller. Without an organization there is no audit trail, and nothing is recorded. Name the
+   * type of the event: `record<SshKeyRead>(…)`.
+   */
   record<E extends Message = never>(
     actor: Actor,
     organization: string | null,
@@ -45,7 +54,7 @@ export class ReadRecorder {
     return this.recordAs<E>(createEventContext(actor), organization, ...events);
   }
 
-  /** For who holds a signed link. */
+  /** Records reads with a given context, for requests with a signed link. */
   async recordAs<E extends Message = never>(
     context: EventContext,
     organization: string | null,
@@ -61,7 +70,7 @@ export class ReadRecorder {
     await waiting.appended.promise;
   }
 
-  /** One after the other, so that what comes meanwhile goes together. */
+  /** Appends one batch after another, so that reads that arrive meanwhile are appended together. */
   private async appendAll(): Promise<void> {
     this.isAppending = true;
     while (this.waiting.size > 0) {
@@ -72,7 +81,10 @@ export class ReadRecorder {
     this.isAppending = false;
   }
 
-  /** Never rejects. Where one of them fails an append the others go each by themselves, and nobody waits for that. */
+  /**
+   * Appends a batch. Never rejects. If it fails, each stream is appended separately in the background, so that one
+   * failure affects only its own caller.
+   */
   private async append(some: readonly PendingAppend[]): Promise<void> {
     try {
       await this.store.untilFirst(() => this.store.appendOnce(some.map(({ write }) => write)));
@@ -85,10 +97,13 @@ export class ReadRecorder {
 
   private refusalFor(error: unknown): Error {
     if (error instanceof Refusal) return error;
-    // Who reads has been forgotten: they are asked anew who they are.
+    // The caller has been forgotten. The request is repeated and identifies the caller again.
     if (error instanceof Error && isOutdatedAccessError(error)) return error;
     this.logger.error(error);
-    return unavailable('What is read could not be recorded, so it is not shown. Please try again.', 5);
+    return unavailable(
+      'The read could not be recorded in the audit trail, so the content is not shown. Please try again.',
+      5,
+    );
   }
 }
 
@@ -97,14 +112,14 @@ const createPendingAppend = (write: Omit<IdempotentWrite, 'events'>): PendingApp
   appended: Promise.withResolvers<void>(),
 });
 
-/** Resolves when it is done, or when its turn is over. */
+/** Resolves when the work is done or the time is over. */
 const waitAtMost = async (work: Promise<void>, turnMs: number): Promise<void> => {
   const over = new AbortController();
   await Promise.race([work, wait(turnMs, undefined, { signal: over.signal }).catch(() => undefined)]);
   over.abort();
 };
 
-/** The content, once that is recorded; where it cannot be, nobody will read it. */
+/** Returns the content after the read is recorded. If that fails, destroys the content and throws. */
 export const releaseOnceRecorded = async (content: Readable, recorded: Promise<void>): Promise<Readable> => {
   try {
     await recorded;

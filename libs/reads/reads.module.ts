@@ -3,7 +3,7 @@ import { Ids } from '#kernel';
 import { EventStore } from '#event-store';
 import { ReadRecorder } from './read-recorder.js';
 
-/** Lets every slice say what it is about to show. */
+/** Provides the recorder of reads to every module. */
 @Global()
 @Module({})
 export class ReadsModule {

@@ -34,8 +34,8 @@ const actor: Actor = {
   request: { id: 'a-request', address: '192.0.2.1', userAgent: 'terraform' },
 };
 
-describe('what somebody is in an organization', () => {
-  it('is the sum of what their teams give', () => {
+describe('the roles in an organization', () => {
+  it('are the union of the roles of all teams', () => {
     const standings = computeRoles([
       inTeam('org-1', 'core', { manageWorkspaces: true }),
       inTeam('org-1', 'readers', { readProjects: true }),
@@ -49,20 +49,20 @@ describe('what somebody is in an organization', () => {
     );
   });
 
-  it('is owner by the owners team alone, and there alone', () => {
+  it('include owner only through the owners team of the organization', () => {
     const standings = computeRoles([inTeam('org-1', 'owners'), inTeam('org-2', 'Owners'), inTeam('org-2', 'core')]);
     expect(standings.get('org-1')).toEqual(new Set(['member', 'owner']));
     expect(standings.get('org-2')).toEqual(new Set(['member']));
   });
 
-  it('is owner by which team it is, whatever the team is called', () => {
+  it('include owner by the id of the owners team, not by its name', () => {
     const owners = [{ ...inTeam('org-1', 'bosses'), owners: true }];
-    const namedSo = [{ ...inTeam('org-1', 'owners'), owners: false }];
+    const sameName = [{ ...inTeam('org-1', 'owners'), owners: false }];
     expect(computeRoles(owners).get('org-1')).toContain('owner');
-    expect(computeRoles(namedSo).get('org-1')).toEqual(new Set(['member']));
+    expect(computeRoles(sameName).get('org-1')).toEqual(new Set(['member']));
   });
 
-  it('is member by membership alone, and no less by the teams that come with it', () => {
+  it('include member by membership, in addition to the roles of teams', () => {
     const standings = computeRoles([inTeam('org-2', 'core', { manageTeams: true })], ['org-1', 'org-2']);
     expect(standings).toEqual(
       new Map([
@@ -72,39 +72,39 @@ describe('what somebody is in an organization', () => {
     );
   });
 
-  it('counts the organizations that they own', () => {
+  it('give the number of organizations that the caller owns', () => {
     const teams = [inTeam('org-1', 'owners'), inTeam('org-2', 'core'), inTeam('org-3', 'owners')];
     expect(countOwned({ ...actor, standings: computeRoles(teams) })).toBe(2);
   });
 
-  it('is nothing where they have no team', () => {
+  it('are empty without a team in the organization', () => {
     expect(getRolesIn(actor, 'org-1')).toEqual(new Set(['member']));
     expect(getRolesIn(actor, 'org-2')).toEqual(new Set());
   });
 
-  it('is owner wherever a site admin goes', () => {
+  it('include owner for a site admin in every organization', () => {
     expect(getRolesIn({ ...actor, siteAdmin: true }, 'org-2')).toContain('owner');
   });
 });
 
-describe('what somebody is at the site', () => {
-  const standing = (more: Partial<Identity>): string[] => [...getRolesIn({ ...actor, ...more }, null)].toSorted();
+describe('the roles at the site', () => {
+  const siteRoles = (more: Partial<Identity>): string[] => [...getRolesIn({ ...actor, ...more }, null)].toSorted();
 
-  it('is a user with a token, for users', () => {
-    expect(standing({ kind: 'user' })).toEqual(['user-token']);
+  it('are user-token for a user', () => {
+    expect(siteRoles({ kind: 'user' })).toEqual(['user-token']);
   });
 
-  it.each(['team', 'organization', 'audit-trails', 'agent'] as const)('is nothing for a token of kind %s', (kind) => {
-    expect(standing({ kind })).toEqual([]);
+  it.each(['team', 'organization', 'audit-trails', 'agent'] as const)('are empty for a token of kind %s', (kind) => {
+    expect(siteRoles({ kind })).toEqual([]);
   });
 
-  it('is its administrator for a site admin, who counts as owner there too', () => {
-    expect(standing({ kind: 'user', siteAdmin: true })).toEqual(['member', 'owner', 'site-admin', 'user-token']);
+  it('include site-admin and owner for a site admin', () => {
+    expect(siteRoles({ kind: 'user', siteAdmin: true })).toEqual(['member', 'owner', 'site-admin', 'user-token']);
   });
 });
 
-describe('what an event keeps of who did it', () => {
-  it('is the caller, and how the request came', () => {
+describe('the context of an event', () => {
+  it('contains the caller and the request', () => {
     expect(createEventContext(actor)).toEqual({
       accessor: { id: 'team-1', type: 'teams', name: 'core' },
       auth: 'Client',
@@ -120,11 +120,11 @@ describe('what an event keeps of who did it', () => {
     ['organization', 'organizations'],
     ['audit-trails', 'organizations'],
     ['agent', 'agent-pools'],
-  ] as const)('names a %s token’s caller by the type %s', (kind, type) => {
+  ] as const)('names the caller of a %s token with the type %s', (kind, type) => {
     expect(createEventContext({ ...actor, kind }).accessor.type).toBe(type);
   });
 
-  it('is the system where nobody asked', () => {
+  it('names the system without a request', () => {
     expect(createSystemContext('command line', 'c-1')).toMatchObject({
       accessor: { id: 'system', name: 'command line' },
       auth: 'System',

@@ -2,13 +2,13 @@ import type { EventContext, Timestamp } from '#kernel';
 import type { OrganizationAccess } from '../permissions/organization-access.js';
 
 /**
- * Whom a token speaks for. An `audit-trails` token belongs to an organization and reads its trail, nothing else; an
- * `agent` token belongs to an agent pool and executes its runs; a `run` token stands for one of those, and ends with it.
+ * The kinds of token owners. An `audit-trails` token belongs to an organization and can only read its audit trail. An
+ * `agent` token belongs to an agent pool and executes its runs. A `run` token belongs to one run, and ends with it.
  */
 export const TOKEN_KINDS = ['user', 'team', 'organization', 'audit-trails', 'agent', 'run'] as const;
 export type TokenKind = (typeof TOKEN_KINDS)[number];
 
-/** What someone is in an organization, or at the site: what the permission table asks for. */
+/** A role of a caller in an organization or at the site. Rows of the permission table list roles. */
 export type Role =
   | 'site-admin'
   | 'user-token'
@@ -20,28 +20,33 @@ export type Role =
   | 'member'
   | keyof OrganizationAccess;
 
-/** Whom a token speaks for, and what that is worth where; the same for every request until access changes. */
+/** The owner of a token, with its roles. It is the same for every request until access changes. */
 export type Identity = {
   readonly kind: TokenKind;
   /** `user-…`, `team-…`, `org-…`, `run-…`, or `apool-…` for an agent. */
   readonly id: string;
   readonly name: string;
   readonly siteAdmin: boolean;
-  /** Teams it acts for, of all organizations: what they have been given at places counts for it. */
+  /**
+   * Teams of all organizations that the caller acts for. Their grants on workspaces and projects count for the caller.
+   */
   readonly teams: readonly string[];
   readonly standings: ReadonlyMap<string, ReadonlySet<Role>>;
   /**
-   * Organizations of the caller that accept no tokens of users, or none as old as the caller's: what the caller is there does
-   * not count.
+   * Organizations of the caller that accept no user tokens, or none as old as the caller's. The caller has no roles in
+   * them.
    */
   readonly closedTo: ReadonlySet<string>;
   readonly expiredAt: Timestamp | null;
-  /** The token's id; null if no token was presented. */
+  /** Id of the token; null if no token was sent. */
   readonly token: string | null;
-  /** What this depends on, as a Postgres array of ids, and the sum of its epochs when this was read (access-epochs.queries.ts). */
+  /**
+   * The subjects that this identity depends on, as a Postgres array of ids, and the sum of their epochs when it was
+   * read (access-epochs.queries.ts).
+   */
   readonly subjects: string;
   readonly epoch: number;
-  /** The transactions that this was read after; null if the subjects are few. */
+  /** The Postgres snapshot in which this was read; null if the subjects are few. */
   readonly snapshot: string | null;
 };
 
@@ -52,7 +57,7 @@ export type TeamRow = {
   readonly id: string;
   readonly organization: string;
   readonly access: OrganizationAccess;
-  /** Whether its members own the organization. */
+  /** Whether the team is the owners team of its organization. */
   readonly owners: boolean;
 };
 
@@ -60,30 +65,33 @@ const NO_ROLES: ReadonlySet<Role> = new Set();
 const USER_ROLES: ReadonlySet<Role> = new Set<Role>(['user-token']);
 const SITE_ADMIN_ROLES: ReadonlySet<Role> = new Set<Role>(['site-admin', 'user-token', 'owner', 'member']);
 
-/** What the caller is in an organization; at the site where that is null. */
+/** Returns the roles of the caller in an organization, or at the site if `organization` is null. */
 export const getRolesIn = (actor: Identity, organization: string | null): ReadonlySet<Role> => {
   if (actor.siteAdmin) return SITE_ADMIN_ROLES;
   if (organization === null) return actor.kind === 'user' ? USER_ROLES : NO_ROLES;
   return actor.standings.get(organization) ?? NO_ROLES;
 };
 
-/** The number of organizations that somebody owns; for an administrator of the site, of those that name them an owner. */
+/**
+ * Returns the number of organizations that the caller owns. For a site admin, organizations without an owner role of
+ * their own do not count.
+ */
 export const countOwned = ({ standings }: Identity): number =>
-  [...standings.values()].filter((standing) => standing.has('owner')).length;
+  [...standings.values()].filter((roles) => roles.has('owner')).length;
 
-/** Adds up what each team gives to who is a member of the organizations anyway. */
+/** Returns the roles by organization: the union of what each team gives, and `member` for memberships. */
 export const computeRoles = (teams: readonly TeamRow[], memberOf: readonly string[] = []): Map<string, Set<Role>> => {
   const standings = new Map(memberOf.map((organization) => [organization, new Set<Role>(['member'])]));
   for (const { organization, access, owners } of teams) {
-    const standing = standings.get(organization) ?? new Set<Role>(['member']);
-    if (owners) standing.add('owner');
-    for (const [flag, given] of Object.entries(access)) if (given) standing.add(flag as keyof OrganizationAccess);
-    standings.set(organization, standing);
+    const roles = standings.get(organization) ?? new Set<Role>(['member']);
+    if (owners) roles.add('owner');
+    for (const [flag, isSet] of Object.entries(access)) if (isSet) roles.add(flag as keyof OrganizationAccess);
+    standings.set(organization, roles);
   }
   return standings;
 };
 
-/** JSON:API type of the resource that a kind of token acts as. */
+/** JSON:API type of the owner of each kind of token. */
 export const ACTOR_TYPE = {
   user: 'users',
   team: 'teams',
@@ -93,21 +101,23 @@ export const ACTOR_TYPE = {
   run: 'runs',
 } as const satisfies Record<TokenKind, string>;
 
-/** Somebody, as locks, runs and states name them. */
+/** A caller as locks, runs and states name it. */
 export type ActingPrincipal = { readonly type: 'users' | 'teams' | 'runs'; readonly id: string; readonly name: string };
 
-/** What clients take an accessor for: they know users, teams and runs, and a token without a user for one. */
+/**
+ * Returns the type that clients know for an accessor. They know users, teams and runs, and treat other tokens as users.
+ */
 export const toPrincipalType = (type: string): ActingPrincipal['type'] =>
   type === 'teams' || type === 'runs' ? type : 'users';
 
-/** The caller. */
+/** Returns the caller as a principal for locks, runs and states. */
 export const toActingPrincipal = ({ kind, id, name }: Identity): ActingPrincipal => ({
   type: toPrincipalType(ACTOR_TYPE[kind]),
   id,
   name,
 });
 
-/** What an event keeps of who did it. */
+/** Returns the context that events of this request store. */
 export const createEventContext = (actor: Actor): EventContext => ({
   accessor: { id: actor.id, type: ACTOR_TYPE[actor.kind], name: actor.name },
   auth: 'Client',
@@ -117,7 +127,7 @@ export const createEventContext = (actor: Actor): EventContext => ({
   causation: null,
 });
 
-/** The context of what Cadastre does of its own accord, or an operator at the command line. */
+/** Returns the context for actions of Cadastre itself, or of an operator at the command line. */
 export const createSystemContext = (name: string, correlation: string): EventContext => ({
   accessor: { id: 'system', type: 'system', name },
   auth: 'System',

@@ -6,14 +6,14 @@ import type { Actor } from './actor.js';
 import { Authenticator } from './authenticator.js';
 import type { RouteOptions } from '../routes/route-options.js';
 
-/** A request with the caller that `identifyCaller` found. */
+/** A request with the caller that `identifyCaller` has set. */
 export type AuthenticatedRequest = FastifyRequest & { actor?: Actor | undefined; secret?: string };
 
 const BEARER = /^Bearer +(\S+)$/i;
 
 /**
- * Requires a token on every route that is not marked `@Public()`. The server has identified the caller of a request with
- * a body already; the guard identifies all others, and those that OutdatedAccessFilter runs again.
+ * Requires a token on every route that is not marked `@Public()`. The server has already identified the caller of a
+ * request with a body. The guard identifies all other callers, also in requests that OutdatedAccessFilter repeats.
  */
 @Injectable()
 export class AuthenticateGuard implements CanActivate {
@@ -26,13 +26,13 @@ export class AuthenticateGuard implements CanActivate {
   }
 }
 
-/** The token that a request carries. */
+/** Returns the bearer token of a request. */
 export const getBearerToken = ({ headers }: FastifyRequest): string | undefined =>
   BEARER.exec(headers.authorization ?? '')?.[1];
 
-/** The client's address, or null if its connection has none any more. */
+/** Returns the client's address, or null if its connection has ended. */
 export const getClientAddress = ({ ip, socket }: FastifyRequest): string | null =>
-  // A proxy may pass on whatever its client wrote into X-Forwarded-For.
+  // A proxy may pass on any text that its client wrote into X-Forwarded-For.
   isIP(ip) === 0 ? (socket.remoteAddress ?? null) : ip;
 
 /** Sets the caller of the request, or throws `unauthorized`. */
@@ -43,17 +43,17 @@ export const identifyCaller = async (request: AuthenticatedRequest, authenticato
   request.actor = { ...identity, request: describeRequest(request) };
 };
 
-/** Programs say their name and version; what is longer is cut, for it is kept with each event. */
+/** User agents contain a name and a version. Longer ones are cut, because they are stored with each event. */
 const USER_AGENT_MAX = 512;
 
-/** What an event keeps of the request that led to it. */
+/** Returns the fields of a request that an event stores. */
 export const describeRequest = (request: FastifyRequest): EventContext['request'] => ({
   id: request.id,
   address: getClientAddress(request),
   userAgent: request.headers['user-agent']?.slice(0, USER_AGENT_MAX) ?? null,
 });
 
-/** The caller of the request, as a handler's parameter. */
+/** Injects the caller of the request into a parameter of a handler. */
 export const CurrentActor = createParamDecorator((_: unknown, context: ExecutionContext): Actor => {
   const { actor } = context.switchToHttp().getRequest<AuthenticatedRequest>();
   if (!actor) throw new Error('a public route asked for its caller');

@@ -6,7 +6,7 @@ export type AuthenticationFailure = 'missing' | 'unknown' | 'expired';
 
 const LOG_EVERY_MS = 10_000;
 
-/** Counts refused authentication, and logs it at most every ten seconds. */
+/** Counts refused authentications, and logs them at most every ten seconds. */
 @Injectable()
 export class AuthenticationFailureLog {
   private readonly logger = new Logger('Authentication');

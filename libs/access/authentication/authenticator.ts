@@ -11,19 +11,24 @@ import { InvalidTokenLimiter } from './invalid-tokens.limiter.js';
 type CachedIdentity = IdentityOfToken & { readonly readAt: number };
 
 const MAX_CACHED_IDENTITIES = 10_000;
-// Statements check the epochs; the age is for the case that a restored backup has set them back.
+// Statements check the epochs. The maximum age covers the case that a restored backup has reset them.
 const MAX_AGE_MS = 60_000;
 
 const isCurrent = ({ readAt, closesAt }: CachedIdentity, now: number): boolean =>
   now - readAt < MAX_AGE_MS && (closesAt === null || now < Date.parse(closesAt));
 
-/** SHA-256 is enough for secrets of 350 random bits: there is nothing to guess, so nothing to slow down. */
+/**
+ * Returns the SHA-256 of a secret. A slow hash is not needed, because secrets have 350 random bits and cannot be
+ * guessed.
+ */
 export const hashSecret = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 
 const createInvalidTokenRefusal = (): Refusal =>
   new Refusal('unauthorized', [{ detail: 'Unauthorized: missing or invalid token' }]);
 
-/** Tells who a bearer token speaks for. What it knows is remembered, and checked by the statements that follow. */
+/**
+ * Identifies callers by their bearer tokens. It caches identities, and the next statement of the request checks them.
+ */
 @Injectable()
 export class Authenticator {
   private readonly identities = new Map<string, CachedIdentity>();
@@ -37,8 +42,8 @@ export class Authenticator {
   ) {}
 
   /**
-   * Throws `unauthorized` for a token that is missing, unknown, revoked or expired, and `too-many` for an unknown token
-   * from an address that has sent too many wrong ones.
+   * Returns the identity of the token. Throws `unauthorized` for a token that is missing, unknown, revoked or expired,
+   * and `too-many` for an unknown token from an address that has sent too many wrong ones.
    */
   async identify(secret: string | undefined, address: string): Promise<Identity> {
     if (!secret) throw this.refusalFor('missing', address);
@@ -53,14 +58,14 @@ export class Authenticator {
     return identity;
   }
 
-  /** Reads the token's identity again at the next request, because access has changed since. */
+  /** Makes the next request read the token's identity again, because access has changed. */
   forget(secret: string): void {
-    const known = this.identities.get(secret);
-    // It stays a token that was valid here: limits for unknown tokens do not apply to it.
-    if (known) this.identities.set(secret, { ...known, readAt: Number.NEGATIVE_INFINITY });
+    const cached = this.identities.get(secret);
+    // The token remains in the cache, so that limits for unknown tokens do not apply to it.
+    if (cached) this.identities.set(secret, { ...cached, readAt: Number.NEGATIVE_INFINITY });
   }
 
-  /** The id of a token that was valid at its last lookup by this process; undefined for any other text. */
+  /** Returns the id of a token that was valid at the last lookup of this process; undefined for any other text. */
   getCachedTokenId(secret: string): string | undefined {
     return this.identities.get(secret)?.identity.token;
   }
@@ -70,17 +75,17 @@ export class Authenticator {
     const isUnknown = !this.identities.has(secret);
     if (isUnknown && this.wrongTokens.admit(hash, address) === 'wrong') throw this.refusalFor('unknown', address);
     const now = this.clock.now();
-    const found = await findIdentityByHash(this.database, hash, now);
-    if (!found) {
+    const identity = await findIdentityByHash(this.database, hash, now);
+    if (!identity) {
       this.identities.delete(secret);
       this.wrongTokens.record(hash, address);
       throw this.refusalFor('unknown', address);
     }
-    const known = { ...found, readAt: now.getTime() };
+    const cached = { ...identity, readAt: now.getTime() };
     const [oldest] = this.identities.keys();
     if (oldest !== undefined && this.identities.size >= MAX_CACHED_IDENTITIES) this.identities.delete(oldest);
-    this.identities.set(secret, known);
-    return known;
+    this.identities.set(secret, cached);
+    return cached;
   }
 
   private refusalFor(reason: AuthenticationFailure, address: string): Refusal {

@@ -21,19 +21,20 @@ type IdentityRow = {
 };
 
 /**
- * When an organization `o` closes to the token `t` of a user because the token is older than the organization's limit; null
- * without a limit.
+ * The time at which an organization `o` closes to the token `t` of a user because the token exceeds the organization's
+ * maximum age; null without a maximum.
  */
 const CLOSES_AT = sql.raw(`case when (o.settings ->> 'maxTtlEnabled')::boolean then
   t.created_at + (o.token_ttl_policies -> 'user' ->> 'maxTtlMs')::bigint * interval '1 millisecond' end`);
 
 /**
- * Reads an identity in one row, and in one snapshot with the epochs of what it depends on. `t` has the columns of a token.
- * Invited users are in their teams already, which gives them nothing until they accept.
+ * Selects an identity in one row, in the same snapshot as the epochs of its subjects. `t` has the columns of a token.
+ * Invited users are already in their teams, but get no roles until they accept.
  *
- * `now`: the time that the age of the token is compared with.
+ * `now` is the time for the age of the token.
  *
- * Every table that is read here needs an event that raises the epoch of its subject (libs/people/users/access-epochs.projection.ts).
+ * Each table that this statement reads needs an event that raises the epoch of its subject
+ * (libs/people/users/access-epochs.projection.ts).
  */
 const selectIdentity = (t: Sql, now: Date): Sql => sql`
   select t.id as token, t.kind, t.owner, t.organization, t.expired_at as "expiredAt", u.site_admin as "siteAdmin",
@@ -74,7 +75,7 @@ const selectIdentity = (t: Sql, now: Date): Sql => sql`
                            from unnest(memberships.organizations || teams.organizations) as organization
                           where t.kind = 'user') as on_subjects) depends`;
 
-/** An identity, and when it changes without any event because an organization closes to the token. */
+/** An identity, and the next time at which an organization closes to the token, which happens without an event. */
 export type IdentityOfToken = {
   readonly identity: Identity & { readonly token: string };
   readonly closesAt: Timestamp | null;
@@ -95,7 +96,9 @@ export const findIdentityByHash = async (
   return row ? { identity: { ...toIdentity(row), token: row.token }, closesAt: row.closesAt } : null;
 };
 
-/** What a user or a team is now, of whom no request is heard: who has begun what a signed link ends. */
+/**
+ * Returns the present identity of a user or a team without a request: the one that started what a signed link finishes.
+ */
 export const findCurrentIdentity = async (
   database: Database,
   { type, id }: { readonly type: string; readonly id: string },
@@ -103,13 +106,13 @@ export const findCurrentIdentity = async (
   const kind: TokenKind = type === 'teams' ? 'team' : 'user';
   const row = await database.row<IdentityRow>(
     selectIdentity(
-      // Without a token there is no age.
+      // Without a token there is no age to check.
       sql`select null::text as id, ${kind}::text as kind, ${id}::text as owner, null::text as organization,
                  null::text as description, null::timestamptz as expired_at, null::timestamptz as created_at`,
       new Date(0),
     ),
   );
-  // There is one whether there is anybody or not.
+  // The statement always returns a row, even if the user or team no longer exists.
   return toIdentity(row as IdentityRow);
 };
 
@@ -138,13 +141,13 @@ const BY_KIND = {
 const computeRolesByOrganization = (row: IdentityRow): ReadonlyMap<string, ReadonlySet<Role>> => {
   if (row.kind === 'user' || row.kind === 'team') {
     const all = computeRoles(row.teams, row.memberOf);
-    // Owners open it again with the token of their team, or an administrator of the site does.
+    // The token of the owners team or a site admin can open the organization again.
     for (const closed of row.closedTo) all.delete(closed);
     return all;
   }
   return new Map(row.organization === null ? [] : [[row.organization, new Set([BY_KIND[row.kind]])]]);
 };
 
-/** Grants are asked for by team: where an organization is closed to the caller, its teams must not count either. */
+/** Returns the teams whose grants count. If an organization is closed to the caller, its teams do not count. */
 const listOpenTeams = ({ teams, closedTo }: IdentityRow): string[] =>
   teams.filter(({ organization }) => !closedTo.includes(organization)).map(({ id }) => id);

@@ -2,7 +2,7 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import { Clock, RateLimitRefusal, TokenBuckets, type Allowance } from '#kernel';
 import { countRateLimited } from '../access.metrics.js';
 
-/** Under what name modules provide the limit; null or nothing: no limit. */
+/** Injection token of the limit; null or no provider for no limit. */
 export const INVALID_TOKENS_PER_MINUTE = 'cadastre:wrong-tokens-per-minute';
 
 const MINUTE_MS = 60_000;
@@ -10,21 +10,21 @@ const MAX_CACHED_TOKENS = 20_000;
 const CACHE_LIFETIME_MS = 10_000;
 
 /**
- * Limits how much work wrong tokens make: an unknown token is looked up once in ten seconds, and each address may send
- * this many per minute.
+ * Limits the work that wrong tokens cause: an unknown token is looked up once in ten seconds, and each address may send
+ * a number of them per minute.
  *
- * A token that has just been created works at once on every gateway: its secret is random, so nobody can have sent it
- * before. Only a secret that an operator has chosen (CADASTRE_ADMIN_TOKEN) may be refused for ten seconds after it was
- * added, if somebody sent it too early.
+ * A new token works at once on every gateway: its secret is random, so nobody can have sent it before. Only a secret
+ * that an operator has chosen (CADASTRE_ADMIN_TOKEN) may be refused for ten seconds after it was added, if a client
+ * sent it too early.
  */
 @Injectable()
 export class InvalidTokenLimiter {
-  /** When hashes of unknown tokens were last looked up, oldest first. */
+  /** Times of the last lookups of unknown tokens by hash, oldest first. */
   private readonly lookedUpAt = new Map<string, number>();
   /**
-   * Two budgets for each address. `sent` counts every request with a wrong token. `lookups` counts only those that were
-   * looked up, so that a client that repeats one wrong token does not lock out valid tokens that are new to this gateway
-   * and come from the same address.
+   * Two limits for each address. `sent` counts every request with a wrong token. `lookups` counts only tokens that were
+   * looked up, so that a client that repeats one wrong token does not lock out valid tokens from the same address that
+   * are new to this gateway.
    */
   private readonly sent: TokenBuckets | null;
   private readonly lookups: TokenBuckets | null;
@@ -40,8 +40,8 @@ export class InvalidTokenLimiter {
   }
 
   /**
-   * Decides about a token that this process does not know: `wrong` if it was looked up in the last ten seconds, otherwise
-   * `look-up`. Throws `too-many` if the address has used up its limit.
+   * Decides about a token that this process does not know: `wrong` if it was looked up in the last ten seconds,
+   * otherwise `look-up`. Throws `too-many` if the address has exceeded its limit.
    */
   admit(hash: Buffer, address: string): 'wrong' | 'look-up' {
     if (this.isRemembered(hash.toString('base64'))) {

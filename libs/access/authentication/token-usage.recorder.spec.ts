@@ -6,7 +6,7 @@ import { expectStatus, makeOrganization, makeToken } from '../../../test/support
 import { startAnotherGateway, startTestServer, type TestServer } from '../../../test/support/server.js';
 import { TokenUsageRecorder } from './token-usage.recorder.js';
 
-/** A database that can be away. */
+/** A database that tests can make unavailable. */
 class Unsteady extends Database {
   isUnavailable = false;
   override rows<T extends DatabaseRow = DatabaseRow>(statement: Sql): Promise<T[]> {
@@ -38,8 +38,8 @@ const tokenId = async (): Promise<string> => (await server.get(path)).body.data.
 const lastUsed = async (): Promise<string | null> =>
   expectStatus(await server.get(path), 200).body.data.attributes['last-used-at'] as string | null;
 
-describe('when a token was last used', () => {
-  it('is written when it is time to, once for all of its uses, and shown with the token', async () => {
+describe('the last use of a token', () => {
+  it('is written later, once for several uses, and shown with the token', async () => {
     const uses = new TokenUsageRecorder(database);
     const id = await tokenId();
     expect(await lastUsed()).toBeNull();
@@ -52,17 +52,17 @@ describe('when a token was last used', () => {
     expect(await lastUsed()).toBe('2026-11-21T12:00:03.000Z');
   });
 
-  it('never goes back, whichever gateway writes last', async () => {
-    const [one, other] = [new TokenUsageRecorder(database), new TokenUsageRecorder(database)];
+  it('never moves back, whichever gateway writes last', async () => {
+    const [one, another] = [new TokenUsageRecorder(database), new TokenUsageRecorder(database)];
     const id = await tokenId();
     one.note(id, at('12:05:00'));
-    other.note(id, at('12:04:00'));
+    another.note(id, at('12:04:00'));
     await one.flush();
-    await other.flush();
+    await another.flush();
     expect(await lastUsed()).toBe('2026-11-21T12:05:00.000Z');
   });
 
-  it('waits while the database is away, and fails nobody; later uses count', async () => {
+  it('is written after an outage of the database, without an error and with later uses', async () => {
     const uses = new TokenUsageRecorder(database);
     const id = await tokenId();
     database.isUnavailable = true;
@@ -75,7 +75,7 @@ describe('when a token was last used', () => {
     expect(await lastUsed()).toBe('2026-11-21T12:07:00.000Z');
   });
 
-  it('is of no interest once the token is gone', async () => {
+  it('is not written for a deleted token', async () => {
     const uses = new TokenUsageRecorder(database);
     const id = await tokenId();
     await makeToken(server, path);
@@ -83,11 +83,11 @@ describe('when a token was last used', () => {
     uses.note(await tokenId(), at('12:09:00'));
     await uses.flush();
     expect(await lastUsed()).toBe('2026-11-21T12:09:00.000Z');
-    const kept = await server.database.rows(sql`select 1 from access.token_uses where token = ${id}`);
-    expect(kept).toEqual([]);
+    const rows = await server.database.rows(sql`select 1 from access.token_uses where token = ${id}`);
+    expect(rows).toEqual([]);
   });
 
-  it('is noted by every request that the token opened, and written when the gateway stops', async () => {
+  it('is recorded for every request with the token, and written when the gateway stops', async () => {
     const secret = await makeToken(server, path);
     const gateway = await startAnotherGateway(server);
     const { time } = clock;

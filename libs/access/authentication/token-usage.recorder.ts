@@ -5,8 +5,8 @@ import { Database } from '#postgres';
 const FLUSH_INTERVAL_MS = 60_000;
 
 /**
- * When tokens were last used. Requests only leave a note; once a minute, and at the end, all that was noted is written
- * in one statement that belongs to none of them. What cannot be written waits for the next minute.
+ * Records when tokens were last used. Requests only add to a map. Once a minute, and at the end, one statement writes
+ * all entries. After a failure the entries wait for the next minute.
  */
 @Injectable()
 export class TokenUsageRecorder implements OnApplicationShutdown {
@@ -20,7 +20,7 @@ export class TokenUsageRecorder implements OnApplicationShutdown {
     this.timer ??= setTimeout(() => void this.flush(), FLUSH_INTERVAL_MS).unref();
   }
 
-  /** Never fails: an outage is reported by everybody else, and costs a few minutes of knowing. */
+  /** Writes the recorded uses. Never throws: other parts report an outage, and a later flush writes the entries. */
   async flush(): Promise<void> {
     if (this.timer) clearTimeout(this.timer);
     this.timer = null;
@@ -30,7 +30,7 @@ export class TokenUsageRecorder implements OnApplicationShutdown {
     try {
       await this.database.rows(buildUsageUpdate(written));
     } catch {
-      // Those that were used again meanwhile know better.
+      // Uses that were recorded meanwhile are newer.
       this.noted = new Map([...written, ...this.noted]);
       this.timer ??= setTimeout(() => void this.flush(), FLUSH_INTERVAL_MS).unref();
     }
@@ -42,7 +42,7 @@ export class TokenUsageRecorder implements OnApplicationShutdown {
   }
 }
 
-/** Only of tokens that are there still, and never back in time: other gateways write as well. */
+/** Updates only existing tokens, and never to an earlier time, because other gateways write too. */
 const buildUsageUpdate = (noted: ReadonlyMap<string, Timestamp>) => sql`
   insert into access.token_uses as known (token, used_at)
   select used.token, used.at

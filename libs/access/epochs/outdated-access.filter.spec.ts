@@ -12,7 +12,7 @@ import type { Actor } from '../authentication/actor.js';
 import { CurrentActor } from '../authentication/authenticate.guard.js';
 import { Authenticator } from '../authentication/authenticator.js';
 
-/** A database that knows one caller, and says each time that it is asked. */
+/** A database with one caller, which counts its queries. */
 class OneCaller extends Database {
   requestCount = 0;
   constructor() {
@@ -29,9 +29,9 @@ class OneCaller extends Database {
   }
 }
 
-const tell = (error: Error, host: ArgumentsHost): void => {
-  const told = error instanceof Refusal ? error.kind : error.message;
-  void host.switchToHttp().getResponse<FastifyReply>().status(500).send({ told });
+const sendError = (error: Error, host: ArgumentsHost): void => {
+  const text = error instanceof Refusal ? error.kind : error.message;
+  void host.switchToHttp().getResponse<FastifyReply>().status(500).send({ text });
 };
 
 const outdated = Object.assign(new Error('access has changed'), { code: 'CA401' });
@@ -40,14 +40,14 @@ let app: NestFastifyApplication;
 
 afterEach(() => app.close());
 
-/** Requests whose first statements fail, this many times. */
+/** Starts a server whose first `failures` requests fail with the error. */
 const setUp = async (failures: number, error: Error = outdated) => {
-  let left = failures;
+  let remaining = failures;
   @Controller()
   class Work {
     @Get('work')
     read(@CurrentActor() { id, epoch }: Actor): unknown {
-      if (left-- > 0) throw error;
+      if (remaining-- > 0) throw error;
       return { id, epoch };
     }
     @Post('work')
@@ -70,7 +70,7 @@ const setUp = async (failures: number, error: Error = outdated) => {
   })
   class Root {}
   app = await NestFactory.create<NestFastifyApplication>(Root, new FastifyAdapter(), { logger: false });
-  app.useGlobalFilters(new OutdatedAccessFilter(() => app.get(Authenticator, { strict: false }), tell));
+  app.useGlobalFilters(new OutdatedAccessFilter(() => app.get(Authenticator, { strict: false }), sendError));
   await app.init();
   await app.getHttpAdapter().getInstance().ready();
   const run = async (method: 'GET' | 'POST' = 'GET') => {
@@ -80,24 +80,24 @@ const setUp = async (failures: number, error: Error = outdated) => {
   return { database, run };
 };
 
-describe('a request that finds that access has changed', () => {
+describe('a request after a change of access', () => {
   it.each([
     ['GET', 200],
     ['POST', 201],
-  ] as const)('is run again with the caller as they are now: %s', async (method, status) => {
+  ] as const)('is repeated with the current caller: %s', async (method, status) => {
     const { database, run } = await setUp(2);
     expect(await run(method)).toEqual({ status, body: { id: 'user-1', epoch: 3 } });
     expect(database.requestCount).toBe(3);
   });
 
-  it('is put off, not broken, where access never stops changing', async () => {
+  it('is refused as unavailable if access keeps changing', async () => {
     const { run } = await setUp(1_000);
-    expect(await run()).toEqual({ status: 500, body: { told: 'unavailable' } });
+    expect(await run()).toEqual({ status: 500, body: { text: 'unavailable' } });
   });
 
-  it('is not run again for any other reason', async () => {
+  it('is not repeated after any other error', async () => {
     const { database, run } = await setUp(1, new Error('something else'));
-    expect(await run()).toEqual({ status: 500, body: { told: 'something else' } });
+    expect(await run()).toEqual({ status: 500, body: { text: 'something else' } });
     expect(database.requestCount).toBe(1);
   });
 });

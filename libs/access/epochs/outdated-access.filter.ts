@@ -5,25 +5,28 @@ import type { AuthenticatedRequest } from '../authentication/authenticate.guard.
 import type { Authenticator } from '../authentication/authenticator.js';
 import { isOutdatedAccessError } from './access-epochs.queries.js';
 
-/** How often a request is run again because access changed in the meantime. */
+/** Number of repetitions of a request because access changed meanwhile. */
 const MAX_RETRIES = 20;
 const MAX_CONCURRENT_RETRIES = 3;
 const PAUSE_MAX_MS = 40;
 
 const createAccessChangingRefusal = (): Refusal => unavailable('Access is being changed. Please try again.', 1);
 
-/** Where many give and take access at the same time, they must not keep one another from it for ever. */
+/**
+ * Waits before later repetitions, so that requests that change access at the same time do not block one another for
+ * ever.
+ */
 const pauseBefore = (repeat: number): Promise<void> =>
   repeat <= MAX_CONCURRENT_RETRIES
     ? Promise.resolve()
     : new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MAX_MS));
 
 /**
- * Runs a request once more when a statement of it found that access has changed since the caller was read; the guard,
- * which comes first, then reads them anew. All else that goes wrong is told.
+ * Repeats a request if a statement found that access has changed since the caller was read; the guard then reads the
+ * caller again. All other errors are passed on.
  *
- * No interceptor: as soon as there is one, Nest sends every answer through RxJS, which made a third of what a simple read
- * allocates (71 KB).
+ * This is not an interceptor: with any interceptor, Nest sends every response through RxJS, which was a third of the
+ * allocations of a simple read (71 KB).
  */
 @Catch()
 export class OutdatedAccessFilter implements ExceptionFilter {
@@ -54,9 +57,9 @@ export class OutdatedAccessFilter implements ExceptionFilter {
   private async repeatRequest(request: AuthenticatedRequest, repeat: number, host: ArgumentsHost): Promise<void> {
     await pauseBefore(repeat);
     const reply = host.switchToHttp().getResponse<FastifyReply>();
-    // Every run listens for the end of the answer; Node would take that many for a leak.
+    // Every repetition adds a listener for the end of the response. Node would report that number as a leak.
     reply.raw.setMaxListeners(Infinity);
-    // Nest's handler catches all by itself, and what it catches comes here again.
+    // Nest's handler catches all errors itself, and passes them to this filter again.
     await request.routeOptions.handler.call(request.server, request, reply);
   }
 }

@@ -10,7 +10,7 @@ import {
 
 type FieldScale = readonly (string | boolean)[];
 
-/** A field of custom access by its path in `custom`, and the values of it that give a capability. */
+/** A field of custom access by its path in `custom`, with the values that include a capability. */
 export type CapabilityField = { readonly path: readonly string[]; readonly values: readonly string[] };
 
 const FLAG: FieldScale = [false, true];
@@ -62,8 +62,8 @@ const listCapabilityFields = (
     .filter(({ values }) => values.length > 0);
 
 /**
- * Returns the fields of custom access that give a capability. The effect of a field does not depend on the other fields. So it is
- * enough to try one field at a time, with the others at their lowest value.
+ * Returns the fields of custom access that include a capability. The effect of a field does not depend on other fields,
+ * so it is enough to try one field at a time, with the others at their lowest value.
  */
 export const listFieldsGranting = (
   capability: Capability,

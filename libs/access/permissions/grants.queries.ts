@@ -4,25 +4,26 @@ import { requireCurrentAccess } from '../epochs/access-epochs.queries.js';
 import { hasCapability, PROJECT_LEVELS } from './grants.js';
 import { can, permissions, type Permission } from './permissions.js';
 
-// Permissions are those of now: `workspaces` stands here with its schema, for a statement that reads the past has rows of
-// the past under the mere name (libs/history/as-of/as-of.queries.ts).
+// Permissions are always the present ones. `views.workspaces` has its schema here, because in a statement about the
+// past the name without schema has rows of the past (libs/history/as-of/as-of.queries.ts).
 
 const NONE = sql.raw(`'[]'::jsonb`);
 
-/** Those who need no grant of their teams, or can have none: then nothing is looked up. */
+/** Returns whether the caller needs no team grants or cannot have any. Then nothing is looked up. */
 const hasNoTeamGrants = (actor: Identity): boolean => actor.siteAdmin || actor.teams.length === 0;
 
-/** Whether neither teams nor a run can give the caller anything at a place. */
+/** Returns whether the caller cannot have grants, neither through teams nor through a run. */
 export const hasNoGrants = (actor: Identity): boolean => actor.kind !== 'run' && hasNoTeamGrants(actor);
 
-/** The workspace of the run that a token stands for, and whether the run is being applied. */
+/** Selects the workspace of the token's run, and whether the run is being applied. */
 const ownWorkspace = ({ id }: Identity): Sql => sql`
   (select w.*, r.status = 'applying' as applying
      from views.runs r join views.workspaces w on w.id = r.workspace where r.id = ${id}) own`;
 
 /**
- * Whether that workspace may read the state of this one, or is it (contract §4.3). Named consumers count only if neither
- * setting shares the state: the list of consumers shows them only then (clients.md §8).
+ * Returns the condition that the run's workspace `own` may read the state of the workspace `alias`, or is that
+ * workspace (contract §4.3). Named consumers count only if neither setting shares the state, because the API shows the
+ * list of consumers only then (clients.md §8).
  */
 const isShared = (alias: string): Sql =>
   sql.raw(`own.organization = ${alias}.organization and (
@@ -32,9 +33,8 @@ const isShared = (alias: string): Sql =>
        and exists (select 1 from remote_state_consumers c where c.workspace = ${alias}.id and c.consumer = own.id))`);
 
 /**
- * What the caller's teams have been given on a workspace, directly and through its project: an expression that yields
- * `Grant[]` as jsonb, for a column named `grants` of a row that permissions are asked about. `alias` is the name under
- * which the statement knows the table of workspaces.
+ * Returns an expression for the grants that the caller's teams have on a workspace, directly and through its project:
+ * `Grant[]` as jsonb, for a column named `grants`. `alias` is the name of the table of workspaces in the statement.
  */
 export const selectWorkspaceGrants = (actor: Identity, alias: string): Sql => {
   if (actor.kind === 'run') {
@@ -55,13 +55,16 @@ export const selectWorkspaceGrants = (actor: Identity, alias: string): Sql => {
 };
 
 /**
- * The same with the present state, for a statement that reads the past. `id` is the id of the workspace. No row if the workspace
- * is deleted by now.
+ * Returns the present grants for a statement about the past. `id` is the id of the workspace. Empty if the workspace
+ * has been deleted.
  */
 export const selectCurrentWorkspaceGrants = (actor: Identity, id: Sql): Sql => sql`coalesce((
   select ${selectWorkspaceGrants(actor, 'present')} from views.workspaces present where present.id = ${id}), '[]')`;
 
-/** The same for a project: what teams have been given on it, and a passage for who sees a workspace in it. */
+/**
+ * Returns an expression for the grants on a project: those of the caller's teams, and the implied read permission of
+ * callers that can see a workspace in the project.
+ */
 export const selectProjectGrants = (actor: Identity, project: Sql): Sql =>
   hasNoTeamGrants(actor)
     ? NONE
@@ -73,7 +76,7 @@ export const selectProjectGrants = (actor: Identity, project: Sql): Sql =>
                      select 1 from team_workspaces tw join views.workspaces seen on seen.id = tw.workspace
                       where seen.project = ${project} and tw.team = any (${actor.teams}::text[]))) g)`;
 
-/** Whether any grant lets the caller see this workspace: every level does. */
+/** Returns the condition that a grant lets the caller see this workspace. Every level does. */
 export const isGrantedWorkspace = (actor: Identity, alias: string): Sql => {
   if (actor.kind === 'run') return sql`exists (select 1 from ${ownWorkspace(actor)} where ${isShared(alias)})`;
   return hasNoTeamGrants(actor)
@@ -83,8 +86,8 @@ export const isGrantedWorkspace = (actor: Identity, alias: string): Sql => {
 };
 
 /**
- * The ids of all workspaces that any grant lets the caller see: for lists, which would otherwise ask of each workspace of
- * a large organization whether it is one of a few.
+ * Selects the ids of all workspaces that a grant lets the caller see. For lists, which would otherwise check each
+ * workspace of a large organization.
  */
 export const selectGrantedWorkspaces = (actor: Identity): Sql => {
   if (actor.kind === 'run') {
@@ -99,9 +102,10 @@ export const selectGrantedWorkspaces = (actor: Identity): Sql => {
 };
 
 /**
- * Returns how many workspaces of a project the caller may read. `all` is the stored count: it counts if the caller reads
- * all workspaces of the organization or of the project. Without a stored count, the statement reads only the workspaces
- * that teams have been given. `workspaces` has no schema here: in a read of the past, the count is of that time.
+ * Returns the number of workspaces of a project that the caller may read. `all` is the stored count, which applies if
+ * the caller may read all workspaces of the organization or of the project. Otherwise the statement reads only the
+ * workspaces with team grants. `workspaces` has no schema here, so a read of the past counts the workspaces of that
+ * time.
  */
 export const buildVisibleWorkspaceCount = (
   actor: Identity,
@@ -116,7 +120,7 @@ export const buildVisibleWorkspaceCount = (
            where seen.project = ${project} and tw.${isTeams}) end`;
 };
 
-/** Whether any grant lets the caller see this project. */
+/** Returns the condition that a grant lets the caller see this project. */
 export const isGrantedProject = (actor: Identity, project: Sql): Sql =>
   hasNoTeamGrants(actor)
     ? sql`false`
@@ -125,26 +129,29 @@ export const isGrantedProject = (actor: Identity, project: Sql): Sql =>
                        where seen.project = ${project} and tw.team = any (${actor.teams}::text[])))`;
 
 /**
- * The organization of this name, if the caller may do that in it by a role: a table expression named `organizations` of one
- * row or none. A statement that starts from it reads nothing else for callers without the permission. The caller is proved
- * first: somebody who has just got the permission must not be taken for somebody without it. An organization that is closed to
- * the caller's token is there as well, for `demand` to say so.
+ * Selects the organization with this name, if the caller has the permission in it by a role: a table expression named
+ * `organizations` with one row or none. A statement that starts from it reads nothing else for callers without the
+ * permission. The caller is checked first, so that a caller that has just got the permission is not refused. The row of
+ * an organization that is closed to the caller's token is included, so that `requirePermission` can refuse it with 401.
  */
 export const selectPermittedOrganization = (actor: Identity, permission: Permission, name: string): Sql => sql`
   (select * from (select * from organizations where name = ${name} and ${requireCurrentAccess(actor)} offset 0) named
     where ${isPermittedByRole(actor, permission)} ${orOrganizationClosed(actor, sql.raw('id'))} offset 0) organizations`;
 
-/** Adds to a condition the organizations that are closed to the caller's token, for `demand` to refuse them with 401. */
+/**
+ * Adds organizations that are closed to the caller's token to a condition, so that `requirePermission` can refuse them
+ * with 401.
+ */
 export const orOrganizationClosed = ({ closedTo }: Identity, organization: Sql): Sql =>
   closedTo.size === 0 ? sql.raw('') : sql`or ${organization} = any (${[...closedTo]}::text[])`;
 
-/** What lists of projects are filtered by, and where `custom` says it. */
+/** The permissions that lists of projects can filter by, with their conditions on `custom`. */
 const CUSTOM_PROJECT_FIELDS = {
   'create-workspace': sql.raw(`(custom ->> 'create')::boolean`),
   'update-project': sql.raw(`custom -> 'project' ->> 'settings' in ('update', 'delete')`),
 } as const satisfies Partial<Record<Permission, Sql>>;
 
-/** Whether any grant lets the caller do that with this project. */
+/** Returns the condition that a grant gives the caller the permission on this project. */
 export const isGrantedOnProject = (
   actor: Identity,
   permission: keyof typeof CUSTOM_PROJECT_FIELDS,
@@ -161,8 +168,8 @@ export const isGrantedOnProject = (
 };
 
 /**
- * A condition on a row of `organizations`: whether the caller may do that by standing everywhere in it, so that a list
- * shows all of it without looking at grants.
+ * Returns a condition on a row of `organizations`: the caller has the permission by a role in the complete
+ * organization, so that a list shows all rows without a check of grants.
  */
 export const isPermittedByRole = (actor: Identity, permission: Permission, id: Sql = sql.raw('id')): Sql => {
   if (actor.siteAdmin) return can(actor, permission, { organization: null }) ? sql`true` : sql`false`;

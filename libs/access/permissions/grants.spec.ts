@@ -56,7 +56,7 @@ describe('a fixed level', () => {
   it.each([
     ['workspace', fixed('workspace', WORKSPACE_LEVELS)],
     ['project', fixed('project', PROJECT_LEVELS)],
-  ] as const)('on a %s includes those below it, and more', (on, levels) => {
+  ] as const)('on a %s includes all lower levels', (on, levels) => {
     for (const [index, higher] of levels.entries()) {
       const lower = levels[index - 1];
       if (!lower) continue;
@@ -65,27 +65,33 @@ describe('a fixed level', () => {
     }
   });
 
-  it.each(['read', 'write', 'admin'] as const)('%s on a project includes the same on each workspace in it', (level) => {
-    expect(missing({ on: 'workspace', level }, { on: 'project', level })).toEqual([]);
-  });
+  it.each(['read', 'write', 'admin'] as const)(
+    '%s on a project includes the same level on each workspace in it',
+    (level) => {
+      expect(missing({ on: 'workspace', level }, { on: 'project', level })).toEqual([]);
+    },
+  );
 
-  it.each(['read', 'plan', 'write', 'admin'] as const)('%s on a workspace says nothing about its project', (level) => {
-    expect(
-      worth({ on: 'workspace', level }).filter((word) => /^(?:project|variable-sets)|create|move/.test(word)),
-    ).toEqual([]);
-  });
+  it.each(['read', 'plan', 'write', 'admin'] as const)(
+    '%s on a workspace includes no capability on its project',
+    (level) => {
+      expect(
+        worth({ on: 'workspace', level }).filter((word) => /^(?:project|variable-sets)|create|move/.test(word)),
+      ).toEqual([]);
+    },
+  );
 
-  it('is worth nothing where nobody knows it', () => {
+  it('includes nothing if it is unknown', () => {
     expect(worth({ on: 'workspace', level: 'superuser' } as unknown as Grant)).toEqual([]);
   });
 });
 
 describe('custom access', () => {
-  it('is worth seeing the workspace at the least', () => {
+  it('includes at least seeing the workspace', () => {
     expect(worth(onWorkspace(LEAST))).toEqual(['configurations:read', 'runs:read', 'see']);
   });
 
-  it('at its most is still not administering the workspace', () => {
+  it('does not include administration of the workspace, even with the highest values', () => {
     expect(missing({ on: 'workspace', level: 'admin' }, onWorkspace(MOST)).toSorted()).toEqual([
       'admin',
       'delete',
@@ -93,14 +99,14 @@ describe('custom access', () => {
     ]);
   });
 
-  it('on a project at its most is still not administering the workspaces in it', () => {
+  it('on a project does not include administration of its workspaces, even with the highest values', () => {
     expect(missing({ on: 'project', level: 'admin' }, onProject(MOST_IN_PROJECT, MOST_OF_PROJECT)).toSorted()).toEqual([
       'admin',
       'tags',
     ]);
   });
 
-  it('grows with every field, and each value includes those before it', () => {
+  it('grows with every field, and each value includes the lower ones', () => {
     for (const [field, scale] of Object.entries(WORKSPACE_FIELDS)) {
       const steps = scale.map((value) => onWorkspace({ ...LEAST, [field]: value }));
       expect(steps.map((step) => worth(step).length)).toEqual(
@@ -122,7 +128,7 @@ describe('custom access', () => {
     ['delete', 'delete'],
     ['move', 'move'],
     ['runTasks', 'run-tasks'],
-  ] as const)('on a project, %s is one capability', (field, capability) => {
+  ] as const)('on a project gives exactly one capability for %s', (field, capability) => {
     const more = onProject({ ...LEAST_IN_PROJECT, [field]: true }, LEAST_OF_PROJECT);
     expect(missing(more, onProject(LEAST_IN_PROJECT, LEAST_OF_PROJECT))).toEqual([capability]);
   });
@@ -135,24 +141,24 @@ describe('a run', () => {
     { on: 'run', level: 'consumer' },
   ] as const satisfies readonly Grant[];
 
-  it('has no more in its own workspace than who may write there, and no lock', () => {
+  it('has at most write access to its own workspace, without locking', () => {
     expect(missing(applying, { on: 'workspace', level: 'write' })).toEqual([]);
     expect(hasCapability([applying], 'locking')).toBe(false);
   });
 
-  it('adds states only while it is applied: before that, who may plan may have it run what they like', () => {
+  it('can add states only while it is applied, because callers that may plan can make it run any code', () => {
     expect(missing(own, { on: 'workspace', level: 'plan' })).toEqual([]);
     expect(missing(applying, own)).toEqual(['state-versions:write']);
   });
 
-  it('has less in those that share their state with it, and never more than to read it', () => {
+  it('has less access to workspaces that share their state with it, and can only read', () => {
     expect(missing(consumer, own)).toEqual([]);
     expect(worth(consumer)).toEqual(['see', 'state-versions:read', 'state-versions:read-outputs']);
   });
 });
 
 describe('several grants', () => {
-  it('give what any of them gives', () => {
+  it('give the union of their capabilities', () => {
     const locker = onWorkspace({ ...LEAST, workspaceLocking: true });
     const reader: Grant = { on: 'project', level: 'read' };
     expect(hasCapability([reader, locker], 'locking')).toBe(true);

@@ -1,8 +1,8 @@
 /**
- * What a team can be given on a workspace or a project (clients.md §3), and what each of it is worth.
+ * The access that a team can have on a workspace or a project (clients.md §3).
  *
- * Everything comes down to capabilities: short words that rows of the permission table ask for. A level gives a fixed
- * set of them, `custom` gives what its fields say. Who has several teams has the sum: the highest of all paths counts.
+ * All access is expressed in capabilities, which rows of the permission table name. A level includes a fixed set of
+ * them, `custom` those of its fields. With several teams, a caller has the union of their capabilities.
  */
 const RUNS = ['read', 'plan', 'apply'] as const;
 const VARIABLES = ['none', 'read', 'write'] as const;
@@ -12,7 +12,7 @@ const PROJECT_SETTINGS = ['read', 'update', 'delete'] as const;
 const PROJECT_TEAMS = ['none', 'read', 'manage'] as const;
 const VARIABLE_SETS = ['none', 'read', 'write'] as const;
 
-/** Each field of `custom`, from the least upwards: a value includes those before it. */
+/** The values of each field of `custom`, from the lowest to the highest. A value includes the lower ones. */
 export const WORKSPACE_FIELDS = {
   runs: RUNS,
   variables: VARIABLES,
@@ -30,7 +30,7 @@ export type WorkspaceLevel = (typeof WORKSPACE_LEVELS)[number];
 export const PROJECT_LEVELS = ['read', 'write', 'maintain', 'admin', 'custom'] as const;
 export type ProjectLevel = (typeof PROJECT_LEVELS)[number];
 
-/** Of `team-workspaces`: what the fields read where the level is fixed, and what they give where it is `custom`. */
+/** Fields of `team-workspaces`. With a fixed level they show its effect, with `custom` they define the access. */
 export type WorkspaceAccess = {
   readonly runs: (typeof RUNS)[number];
   readonly variables: (typeof VARIABLES)[number];
@@ -38,11 +38,11 @@ export type WorkspaceAccess = {
   readonly sentinelMocks: (typeof SENTINEL_MOCKS)[number];
   readonly workspaceLocking: boolean;
   readonly runTasks: boolean;
-  /** Kept and shown; there are no policies here to override. */
+  /** Stored and shown. Cadastre has no policies to override. */
   readonly policyOverrides: boolean;
 };
 
-/** Of `team-projects`, `workspace-access`: for every workspace in the project. */
+/** `workspace-access` of `team-projects`: applies to every workspace in the project. */
 export type ProjectWorkspaceAccess = Omit<WorkspaceAccess, 'workspaceLocking'> & {
   readonly create: boolean;
   readonly locking: boolean;
@@ -50,18 +50,18 @@ export type ProjectWorkspaceAccess = Omit<WorkspaceAccess, 'workspaceLocking'> &
   readonly move: boolean;
 };
 
-/** Of `team-projects`, `project-access`: for the project itself. */
+/** `project-access` of `team-projects`: applies to the project itself. */
 export type ProjectAccess = {
   readonly settings: (typeof PROJECT_SETTINGS)[number];
   readonly teams: (typeof PROJECT_TEAMS)[number];
   readonly variableSets: (typeof VARIABLE_SETS)[number];
 };
 
-/** Both halves of it, as `custom` of `team_projects` holds them. */
+/** Both parts, as stored in the column `custom` of `team_projects`. */
 export type CustomProjectAccess = ProjectWorkspaceAccess & { readonly project: ProjectAccess };
 
 export type Capability =
-  /** That it is there, and how it is set up: the least that anything is worth on a workspace. */
+  /** Seeing the workspace and its settings, which every level on a workspace includes. */
   | 'see'
   | 'configurations:read'
   | `runs:${(typeof RUNS)[number]}`
@@ -71,7 +71,7 @@ export type Capability =
   | 'locking'
   | 'run-tasks'
   | 'tags'
-  /** Administers the workspace: its settings, force-unlock, who has access. */
+  /** Administers the workspace: its settings, force-unlock, and the access of teams. */
   | 'admin'
   | 'create'
   | 'delete'
@@ -79,10 +79,10 @@ export type Capability =
   | `project-settings:${(typeof PROJECT_SETTINGS)[number]}`
   | `project-teams:${Exclude<(typeof PROJECT_TEAMS)[number], 'none'>}`
   | `variable-sets:${Exclude<(typeof VARIABLE_SETS)[number], 'none'>}`
-  /** Of the members of a team, for its tokens. */
+  /** Managing tokens of the team, as a member of it. */
   | 'own-team-tokens';
 
-/** What one team gives its members at one place, as the queries of grants.queries.ts hand it over. */
+/** The access that one team gives its members on a workspace or project, as grants.queries.ts reads it. */
 export type Grant =
   | ({ readonly on: 'workspace' } & (
       | { readonly level: Exclude<WorkspaceLevel, 'custom'> }
@@ -91,14 +91,17 @@ export type Grant =
   | ({ readonly on: 'project' } & (
       | { readonly level: Exclude<ProjectLevel, 'custom'> }
       | { readonly level: 'custom'; readonly custom: CustomProjectAccess }
-      /** Of who sees a workspace in it: they see where it stands. */
+      /** Implied read permission of callers that can see a workspace in the project. */
       | { readonly level: 'passage' }
     ))
   | { readonly on: 'team'; readonly level: 'member' }
-  /** Of a run's token: on the workspace of the run, before and while it is applied, and on those that let this one read their state. */
+  /**
+   * Grants of a run's token: `own` on the workspace of the run, `applying` while the run is applied, `consumer` on
+   * workspaces whose state the run may read.
+   */
   | { readonly on: 'run'; readonly level: 'own' | 'applying' | 'consumer' };
 
-/** What each fixed level means, field by field: documents show it, and capabilities are counted from it. */
+/** The fields of each fixed level. Documents show them, and the capabilities of the level follow from them. */
 export const WORKSPACE_LEVEL_ACCESS: Readonly<Record<Exclude<WorkspaceLevel, 'custom'>, WorkspaceAccess>> = (() => {
   const read = {
     runs: 'read',
@@ -129,7 +132,7 @@ export const PROJECT_LEVEL_ACCESS: Readonly<Record<Exclude<ProjectLevel, 'custom
   return {
     read: { ...inEach(WORKSPACE_LEVEL_ACCESS.read), ...none, project: reader },
     write: { ...inEach(WORKSPACE_LEVEL_ACCESS.write), ...none, project: reader },
-    // Everything in the project but moving, which is for admins of both projects (contract §5).
+    // Everything in the project except moving workspaces, which needs admin access to both projects (contract §5).
     maintain: {
       ...inEach(WORKSPACE_LEVEL_ACCESS.admin),
       ...all,
@@ -144,7 +147,7 @@ export const PROJECT_LEVEL_ACCESS: Readonly<Record<Exclude<ProjectLevel, 'custom
   };
 })();
 
-/** What fixed levels are worth that no field tells, so that no custom access has it. */
+/** Capabilities of fixed levels that no field contains, so that custom access cannot include them. */
 const UNLISTED_CAPABILITIES: { readonly [level: string]: readonly Capability[] } = {
   'workspace write': ['tags'],
   'workspace admin': ['tags', 'admin', 'delete'],
@@ -153,7 +156,10 @@ const UNLISTED_CAPABILITIES: { readonly [level: string]: readonly Capability[] }
   'project admin': ['tags', 'admin'],
 };
 
-/** `read`, `plan` of `plan` on the scale read, plan, apply; nothing of `none`. */
+/**
+ * Returns the capabilities of a value and of all lower ones: `read` and `plan` for `plan` on the scale read, plan,
+ * apply; none for `none`.
+ */
 const expandScale = <V extends string>(scale: readonly V[], value: V, prefix: string): Capability[] =>
   scale
     .slice(0, scale.indexOf(value) + 1)
@@ -183,17 +189,21 @@ const listProjectCapabilities = (access: CustomProjectAccess): Capability[] => [
   ...expandScale(VARIABLE_SETS, access.project.variableSets, 'variable-sets'),
 ];
 
-/** What others share with a run's workspace, and what the run is made of; it locks nothing, its run holds the lock. */
+/**
+ * Capabilities of a run on workspaces that share their state, and on its own workspace. Locking is not included,
+ * because the run holds the lock.
+ */
 const SHARED_STATE_CAPABILITIES = ['see', ...expandScale(STATE_VERSIONS, 'read', 'state-versions')] as const;
 const OWN_WORKSPACE_CAPABILITIES = [...SHARED_STATE_CAPABILITIES, 'configurations:read', 'variables:read'] as const;
 const RUN_CAPABILITIES = {
   'run own': OWN_WORKSPACE_CAPABILITIES,
-  // Not sooner: whoever may queue a plan has code of theirs run with the token, and may not change the state.
+  // Only while applying: callers that may queue a plan can run their code with this token, and may not change the
+  // state.
   'run applying': [...OWN_WORKSPACE_CAPABILITIES, 'state-versions:write'],
   'run consumer': SHARED_STATE_CAPABILITIES,
 } as const;
 
-/** Counted once: they are asked for with every request. */
+/** Computed once, because every request looks them up. */
 const FIXED_LEVEL_CAPABILITIES: ReadonlyMap<string, ReadonlySet<Capability>> = new Map(
   [
     ...Object.entries(WORKSPACE_LEVEL_ACCESS).map(
@@ -205,10 +215,13 @@ const FIXED_LEVEL_CAPABILITIES: ReadonlyMap<string, ReadonlySet<Capability>> = n
     ['project passage', ['project-settings:read']] as const,
     ['team member', ['own-team-tokens']] as const,
     ...Object.entries(RUN_CAPABILITIES),
-  ].map(([name, given]) => [name, new Set<Capability>([...given, ...(UNLISTED_CAPABILITIES[name] ?? [])])]),
+  ].map(([name, capabilities]) => [
+    name,
+    new Set<Capability>([...capabilities, ...(UNLISTED_CAPABILITIES[name] ?? [])]),
+  ]),
 );
 
-/** Everything that a grant is worth. */
+/** Returns all capabilities of a grant. */
 export const expandCapabilities = (grant: Grant): ReadonlySet<Capability> => {
   if (grant.level !== 'custom') return FIXED_LEVEL_CAPABILITIES.get(`${grant.on} ${grant.level}`) ?? new Set();
   return new Set(
@@ -216,7 +229,7 @@ export const expandCapabilities = (grant: Grant): ReadonlySet<Capability> => {
   );
 };
 
-/** Returns the fixed levels that give a capability, such as `workspace read`. */
+/** Returns the fixed levels that include a capability, such as `workspace read`. */
 export const listLevelsGranting = (capability: Capability): readonly string[] =>
   [...FIXED_LEVEL_CAPABILITIES].filter(([, capabilities]) => capabilities.has(capability)).map(([name]) => name);
 

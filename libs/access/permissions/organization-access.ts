@@ -1,4 +1,4 @@
-/** What a team may do in its whole organization (clients.md §3, `organization-access`). */
+/** The permissions that a team can have in its complete organization (clients.md §3, `organization-access`). */
 export const ORGANIZATION_ACCESS = [
   'manageWorkspaces',
   'manageProjects',
@@ -6,7 +6,7 @@ export const ORGANIZATION_ACCESS = [
   'manageModules',
   'managePolicies',
   'managePolicyOverrides',
-  // Cadastre has no policies to override, so the right is only stored and shown.
+  // Stored and shown only, because Cadastre has no policies to override.
   'delegatePolicyOverrides',
   'manageRunTasks',
   'manageVcsSettings',

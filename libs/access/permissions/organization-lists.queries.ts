@@ -5,29 +5,31 @@ import type { Actor } from '../authentication/actor.js';
 import { selectPermittedOrganization } from './grants.queries.js';
 import { requirePermission, type Permission } from './permissions.js';
 
-/** A list of rows of one organization, which is `owner.id` in the SQL of its members. */
+/** A list of rows of one organization. Its SQL members can use `owner.id`, the id of the organization. */
 export type OrganizationList = {
-  /** The name of the organization. */
+  /** Name of the organization. */
   readonly organization: string;
-  /** What the caller must be allowed to do in the organization by a role. */
+  /** Permission that the caller must have in the organization by a role. */
   readonly permission: Permission;
-  /** One of them is named `id`. */
+  /** One of the columns has the name `id`. */
   readonly columns: Sql;
-  /** With its `from`. */
+  /** Includes the keyword `from`. */
   readonly from: Sql;
   readonly where: Sql;
   /** Names of the columns that the rows are sorted by. */
   readonly order: Sql;
 };
 
-/** Returns one page and the count of all rows, from one statement. Throws `not-found` to callers without the permission. */
+/**
+ * Returns one page and the count of all rows from one statement. Throws `not-found` for callers without the permission.
+ */
 export const listInOrganization = async <Row extends { readonly id: string }>(
   database: Database,
   actor: Actor,
   { organization, permission, columns, from, where, order }: OrganizationList,
   page: PageRequest,
 ): Promise<ListPage<Row> & { readonly organization: string }> => {
-  const found = await database.slowRows<Row & { readonly owner: string; readonly total: number }>(
+  const rows = await database.slowRows<Row & { readonly owner: string; readonly total: number }>(
     actor,
     sql`
     select owner.id as owner, (select count(*) ${from} where ${where}) as total, page.*
@@ -36,8 +38,8 @@ export const listInOrganization = async <Row extends { readonly id: string }>(
                           order by ${order} ${buildLimit(page)}) page on true
      order by ${order}`,
   );
-  const [first] = found;
+  const [first] = rows;
   if (!first) throw notFound();
   requirePermission(actor, permission, { organization: first.owner });
-  return { ...toListPage(found), organization: first.owner };
+  return { ...toListPage(rows), organization: first.owner };
 };

@@ -4,10 +4,10 @@ import type { Actor } from '../authentication/actor.js';
 import { requireCurrentAccess } from '../epochs/access-epochs.queries.js';
 import { requirePermission, type Permission } from './permissions.js';
 
-/** An organization that something is born into; its stream is held at this version meanwhile. */
+/** The organization of a new resource, with the version of its stream as a precondition of the append. */
 export type ParentOrganization = { readonly organization: string; readonly version: number };
 
-/** The organization of that name, where the caller may do that in it. */
+/** Returns the organization with this name. Throws if the caller lacks the permission in it. */
 export const loadParentOrganization = async (
   database: Database,
   actor: Actor,

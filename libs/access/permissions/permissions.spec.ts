@@ -15,13 +15,13 @@ import { requirePermission, can, permissions, SITE_SCOPE, type Permission } from
 
 const ALL = Object.keys(permissions) as Permission[];
 
-const identity = (standing: readonly Role[], more: Partial<Identity> = {}): Identity => ({
+const identity = (roles: readonly Role[], more: Partial<Identity> = {}): Identity => ({
   kind: 'user',
   id: 'user-1',
   name: 'ada',
   siteAdmin: false,
   teams: [],
-  standings: new Map([['org-1', new Set(standing)]]),
+  standings: new Map([['org-1', new Set(roles)]]),
   closedTo: new Set(),
   expiredAt: null,
   token: null,
@@ -35,13 +35,15 @@ const HERE = { organization: 'org-1' };
 const SOMEBODY = identity([]);
 const SITE_ADMIN = identity([], { siteAdmin: true, standings: new Map() });
 
-const allowed = (actor: Identity, place: Parameters<typeof can>[2] = HERE): Permission[] =>
-  ALL.filter((permission) => can(actor, permission, place)).toSorted();
+const allowed = (actor: Identity, scope: Parameters<typeof can>[2] = HERE): Permission[] =>
+  ALL.filter((permission) => can(actor, permission, scope)).toSorted();
 
-// The table as it is meant (contract §5, clients.md §3), read the other way: one kind of caller after the other. Who
-// changes a rule changes a line here and sees whom it concerns.
+// The expected permission table (contract §5, clients.md §3), ordered by kind of caller instead of permission. A
+// changed rule requires a change here, which shows the affected callers.
 
-/** Refused with 403 and the reason: the contract says so, or the caller may read the resource and needs to know why. */
+/**
+ * Refused with 403 and a reason: the contract requires it, or the caller may read the resource and needs the reason.
+ */
 const FORBIDDEN: ReadonlySet<Permission> = new Set([
   'force-delete-workspace',
   'force-delete-own-workspace',
@@ -49,7 +51,7 @@ const FORBIDDEN: ReadonlySet<Permission> = new Set([
   'manage-remote-agent-pools',
 ]);
 
-const LOOKS_AROUND: readonly Permission[] = [
+const MEMBER_PERMISSIONS: readonly Permission[] = [
   'list-organization',
   'read-organization',
   'read-entitlements',
@@ -61,7 +63,7 @@ const LOOKS_AROUND: readonly Permission[] = [
   'read-providers',
 ];
 
-/** What `runs: read` is worth, the least that anybody can be given on a workspace. */
+/** Permissions of `runs: read`, the lowest access to a workspace. */
 const SEES_WORKSPACES: readonly Permission[] = [
   'read-workspace',
   'read-workspace-history',
@@ -78,7 +80,7 @@ const READS_WORKSPACES: readonly Permission[] = [
 const PLANS: readonly Permission[] = ['queue-run', 'comment-run', 'create-configuration-version'];
 const LOCKS_TAGS_SETS: readonly Permission[] = ['lock-workspace', 'tag-workspace', 'update-variables'];
 const WRITES: readonly Permission[] = [...LOCKS_TAGS_SETS, 'apply-run', 'create-state'];
-/** Settings of a workspace and who has access; an organization token does all of it, too. */
+/** Settings of a workspace and its access. An organization token has all of them. */
 const ADMINISTERS: readonly Permission[] = [
   'update-workspace',
   'delete-workspace',
@@ -86,7 +88,7 @@ const ADMINISTERS: readonly Permission[] = [
   'force-unlock-workspace',
   'manage-workspace-access',
 ];
-/** What nobody does with an organization token: keys, other people's runs, the bytes of states. */
+/** Permissions that organization tokens never have: keys, runs of other callers, the content of states. */
 const ADMINISTERS_RUNS_AND_STATE: readonly Permission[] = [
   'assign-ssh-key',
   'manage-data-retention',
@@ -149,11 +151,11 @@ const NOT_OF_OWNERS: readonly Permission[] = [
   'execute-run',
 ];
 
-/** What each standing in an organization is worth there, everywhere in it. */
-const OF_STANDING: Readonly<Record<Exclude<Role, 'user-token' | 'site-admin'>, readonly Permission[]>> = {
+/** Permissions that each role gives in the complete organization. */
+const OF_ROLE: Readonly<Record<Exclude<Role, 'user-token' | 'site-admin'>, readonly Permission[]>> = {
   owner: ALL.filter((permission) => !NOT_OF_OWNERS.includes(permission)),
   'organization-token': [
-    ...LOOKS_AROUND,
+    ...MEMBER_PERMISSIONS,
     ...MANAGES_PEOPLE,
     ...MANAGES_ALL_WORKSPACES,
     ...MANAGES_ALL_PROJECTS,
@@ -164,7 +166,7 @@ const OF_STANDING: Readonly<Record<Exclude<Role, 'user-token' | 'site-admin'>, r
   'audit-token': ['list-organization', 'read-audit-trail'],
   agent: ['execute-run'],
   run: ['read-entitlements', 'read-providers'],
-  member: LOOKS_AROUND,
+  member: MEMBER_PERMISSIONS,
   readWorkspaces: READS_ALL,
   readProjects: READS_ALL,
   manageWorkspaces: WORKS_IN_ALL_WORKSPACES,
@@ -178,7 +180,7 @@ const OF_STANDING: Readonly<Record<Exclude<Role, 'user-token' | 'site-admin'>, r
   manageOrganizationAccess: ['manage-organization-access'],
   accessSecretTeams: ['read-secret-teams'],
   manageProviders: ['manage-providers'],
-  // Modules and policies have nothing to manage yet.
+  // Cadastre has no modules and policies to manage.
   manageModules: [],
   managePolicies: [],
   managePolicyOverrides: [],
@@ -194,7 +196,7 @@ const WORKSPACE_ADMIN = [
 ] as const;
 const PROJECT_MAINTAINER = [...WORKSPACE_ADMIN, ...VARIABLE_SETS, 'read-project', 'create-workspace'] as const;
 
-/** What each level is worth at its place. */
+/** Permissions that each level gives on its workspace or project. */
 const OF_LEVEL: Readonly<Record<string, readonly Permission[]>> = {
   'workspace read': READS_WORKSPACES,
   'workspace plan': [...READS_WORKSPACES, ...PLANS],
@@ -218,7 +220,7 @@ const OF_LEVEL: Readonly<Record<string, readonly Permission[]>> = {
   'run consumer': ['read-workspace', 'read-state-outputs', 'read-state'],
 };
 
-/** What each field of `custom` is worth, value by value, written out without a ladder. */
+/** Permissions that each value of the fields of `custom` gives, listed in full. */
 const OF_FIELD: Readonly<Record<string, Readonly<Record<string, readonly Permission[]>>>> = {
   runs: {
     read: SEES_WORKSPACES,
@@ -232,7 +234,7 @@ const OF_FIELD: Readonly<Record<string, Readonly<Record<string, readonly Permiss
     read: ['read-state-outputs', 'read-state'],
     write: ['read-state-outputs', 'read-state', 'create-state'],
   },
-  // Nobody asks for mocks yet.
+  // No permission depends on mocks.
   sentinelMocks: { none: [], read: [] },
   workspaceLocking: { false: [], true: ['lock-workspace'] },
   locking: { false: [], true: ['lock-workspace'] },
@@ -250,7 +252,7 @@ const OF_FIELD: Readonly<Record<string, Readonly<Record<string, readonly Permiss
   variableSets: { none: [], read: ['read-variable-sets'], write: VARIABLE_SETS },
 };
 
-const OF_ONES_OWN: readonly Permission[] = [
+const OF_OWN_RESOURCES: readonly Permission[] = [
   'read-user',
   'update-account',
   'manage-user-tokens',
@@ -311,40 +313,43 @@ const one = <const G extends Grant>(grant: G): { grants: readonly Grant[]; organ
   grants: [grant],
 });
 
-describe('the kinds of callers', () => {
-  it('nobody may do nothing', () => {
+describe('callers by kind', () => {
+  it('a caller without a role has no permission', () => {
     expect(allowed(SOMEBODY)).toEqual([]);
   });
 
-  it.each(Object.entries(OF_STANDING))('%s may do that everywhere in the organization', (standing, expected) => {
-    expect(allowed(identity([standing as Role]))).toEqual(sorted(expected));
+  it.each(Object.entries(OF_ROLE))(
+    'the role %s gives its permissions in the complete organization',
+    (role, expected) => {
+      expect(allowed(identity([role as Role]))).toEqual(sorted(expected));
+    },
+  );
+
+  it('every flag of the organization access has a list of permissions', () => {
+    expect(Object.keys(OF_ROLE)).toEqual(expect.arrayContaining([...ORGANIZATION_ACCESS]));
   });
 
-  it('every flag of the organization access is among them', () => {
-    expect(Object.keys(OF_STANDING)).toEqual(expect.arrayContaining([...ORGANIZATION_ACCESS]));
-  });
-
-  it('an owner has what organization tokens and members of any team have, but for the trail', () => {
-    const others = Object.entries(OF_STANDING)
-      .filter(([standing]) => standing !== 'agent')
+  it('the role owner gives all permissions of other roles, except reading the audit trail', () => {
+    const otherPermissions = Object.entries(OF_ROLE)
+      .filter(([role]) => role !== 'agent')
       .flatMap(([, words]) => words);
-    expect(others.filter((word) => !OF_STANDING.owner.includes(word))).toEqual([
+    expect(otherPermissions.filter((word) => !OF_ROLE.owner.includes(word))).toEqual([
       'read-audit-trail',
       'read-audit-trail',
     ]);
   });
 
-  it('an organization token runs nothing, stores no state and handles no keys', () => {
+  it('an organization token cannot run, store state or handle keys', () => {
     expect(
-      OF_STANDING['organization-token'].filter((word) =>
+      OF_ROLE['organization-token'].filter((word) =>
         [...PLANS, 'apply-run', 'create-state', 'read-ssh-keys', 'manage-ssh-keys', 'assign-ssh-key'].includes(word),
       ),
     ).toEqual([]);
   });
 
-  it('a site admin is an owner everywhere, and has the site', () => {
+  it('a site admin is an owner of every organization, and administers the site', () => {
     const expected = sorted([
-      ...OF_STANDING.owner,
+      ...OF_ROLE.owner,
       'create-organization',
       'manage-site',
       'forget-user',
@@ -357,7 +362,7 @@ describe('the kinds of callers', () => {
     expect(allowed(SITE_ADMIN, SITE_SCOPE)).toEqual(expected);
   });
 
-  it('anybody with a user token may found an organization; no other kind of token may do anything at the site', () => {
+  it('a user token may create an organization; other tokens have no permission at the site', () => {
     expect(allowed(SOMEBODY, SITE_SCOPE)).toEqual(['create-organization']);
     expect(allowed(identity(['owner']), SITE_SCOPE)).toEqual(['create-organization']);
     for (const kind of ['team', 'organization', 'audit-trails', 'agent', 'run'] as const) {
@@ -365,28 +370,28 @@ describe('the kinds of callers', () => {
     }
   });
 
-  it('a user has that over what is their own, in any organization and at the site', () => {
-    expect(allowed(SOMEBODY, { organization: 'org-2', user: 'user-1' })).toEqual(sorted(OF_ONES_OWN));
+  it('a user has permissions on their own resources, in any organization and at the site', () => {
+    expect(allowed(SOMEBODY, { organization: 'org-2', user: 'user-1' })).toEqual(sorted(OF_OWN_RESOURCES));
     expect(allowed(SOMEBODY, { organization: null, user: 'user-1' })).toEqual(
-      sorted([...OF_ONES_OWN, 'create-organization']),
+      sorted([...OF_OWN_RESOURCES, 'create-organization']),
     );
     expect(allowed(SOMEBODY, { organization: 'org-2', user: 'user-2' })).toEqual([]);
   });
 
-  it('no token but a user’s is anybody’s own', () => {
+  it('any other token has no own resources', () => {
     for (const kind of ['team', 'organization', 'audit-trails', 'agent', 'run'] as const) {
       expect(allowed(identity([], { kind }), { ...HERE, user: 'user-1' })).toEqual([]);
     }
   });
 });
 
-describe('what a team has been given', () => {
-  it.each(Object.entries(OF_LEVEL))('%s is worth that, there', (words, expected) => {
+describe('grants of a team', () => {
+  it.each(Object.entries(OF_LEVEL))('the level %s gives its permissions', (words, expected) => {
     const [on, level] = words.split(' ');
     expect(allowed(SOMEBODY, one({ on, level } as Grant))).toEqual(sorted(expected));
   });
 
-  it('custom on a workspace is worth what each of its fields says', () => {
+  it('custom access to a workspace gives the permissions of each field', () => {
     expect(allowed(SOMEBODY, one(inWorkspace({})))).toEqual(sorted(SEES_WORKSPACES));
     for (const [field, value] of valuesOf(WORKSPACE_FIELDS, ['workspaceLocking', 'runTasks', 'policyOverrides'])) {
       const expected = sorted([...SEES_WORKSPACES, ...worthOfField(field, value)]);
@@ -394,7 +399,7 @@ describe('what a team has been given', () => {
     }
   });
 
-  it('custom on a project is worth what each of its fields says', () => {
+  it('custom access to a project gives the permissions of each field', () => {
     const least = [...SEES_WORKSPACES, 'read-project'] as const;
     expect(allowed(SOMEBODY, one(inProject({})))).toEqual(sorted(least));
     const inside = valuesOf(WORKSPACE_FIELDS, ['create', 'locking', 'delete', 'move', 'runTasks', 'policyOverrides']);
@@ -413,7 +418,7 @@ describe('what a team has been given', () => {
   });
 });
 
-/** Each field with each of its values. */
+/** Returns each field with each of its values. */
 const valuesOf = (
   scales: Readonly<Record<string, readonly string[]>>,
   flags: readonly string[],
@@ -427,8 +432,8 @@ const valuesOf = (
   ]),
 ];
 
-describe('what a caller may do', () => {
-  const standings = fc.uniqueArray(fc.constantFrom(...(Object.keys(OF_STANDING) as (keyof typeof OF_STANDING)[])), {
+describe('the permissions of a caller', () => {
+  const anyRoles = fc.uniqueArray(fc.constantFrom(...(Object.keys(OF_ROLE) as (keyof typeof OF_ROLE)[])), {
     maxLength: 4,
   });
   const scale = <V extends string>(values: readonly V[]): fc.Arbitrary<V> => fc.constantFrom(...values);
@@ -466,42 +471,42 @@ describe('what a caller may do', () => {
   );
   const anyGrants = fc.array(anyGrant, { maxLength: 3 });
 
-  it('is the sum of all that they are and all that they have been given: the highest of all paths counts', () => {
+  it('are the union of those of all roles, grants and own resources', () => {
     fc.assert(
-      fc.property(standings, anyGrants, fc.boolean(), (standing, grants, own) => {
-        const place = { ...HERE, grants, ...(own ? { user: 'user-1' } : {}) };
+      fc.property(anyRoles, anyGrants, fc.boolean(), (roles, grants, own) => {
+        const scope = { ...HERE, grants, ...(own ? { user: 'user-1' } : {}) };
         const words = [
-          ...standing.flatMap((what) => OF_STANDING[what]),
+          ...roles.flatMap((role) => OF_ROLE[role]),
           ...grants.flatMap(worthOf),
-          ...(own ? OF_ONES_OWN : []),
+          ...(own ? OF_OWN_RESOURCES : []),
         ];
-        expect(allowed(identity(standing), place)).toEqual(sorted(words));
+        expect(allowed(identity(roles), scope)).toEqual(sorted(words));
       }),
       { numRuns: 1_000 },
     );
   });
 
-  it('is nothing in an organization that they have no part in, whatever they are elsewhere', () => {
+  it('are empty in an organization without roles, whatever roles the caller has elsewhere', () => {
     fc.assert(
-      fc.property(standings, (standing) => {
-        expect(allowed(identity(standing), { organization: 'org-2' })).toEqual([]);
+      fc.property(anyRoles, (roles) => {
+        expect(allowed(identity(roles), { organization: 'org-2' })).toEqual([]);
       }),
       { numRuns: 200 },
     );
   });
 
-  it('never shrinks with one more standing, or one more team', () => {
+  it('never shrink with another role or another team', () => {
     fc.assert(
-      fc.property(standings, anyGrants, standings, anyGrants, (standing, grants, more, others) => {
-        const before = allowed(identity(standing), { ...HERE, grants });
-        const after = allowed(identity([...standing, ...more]), { ...HERE, grants: [...grants, ...others] });
+      fc.property(anyRoles, anyGrants, anyRoles, anyGrants, (roles, grants, more, otherGrants) => {
+        const before = allowed(identity(roles), { ...HERE, grants });
+        const after = allowed(identity([...roles, ...more]), { ...HERE, grants: [...grants, ...otherGrants] });
         expect(before.filter((permission) => !after.includes(permission))).toEqual([]);
       }),
       { numRuns: 500 },
     );
   });
 
-  it('is refused as forbidden if the caller may know the resource, else as not found', () => {
+  it('are refused as forbidden if the caller may know about the resource, else as not found', () => {
     for (const permission of ALL) {
       let refused: unknown;
       try {
@@ -517,7 +522,7 @@ describe('what a caller may do', () => {
     }
   });
 
-  it('passes without a word where it is allowed', () => {
+  it('pass requirePermission if they suffice', () => {
     expect(requirePermission(identity(['owner']), 'update-organization', HERE)).toBeUndefined();
   });
 });

@@ -3,22 +3,24 @@ import { getRolesIn, type Identity, type Role } from '../authentication/actor.js
 import { hasCapability, type Capability, type Grant } from './grants.js';
 
 type PermissionRule = {
-  /** Standings in the organization, or at the site, that suffice by themselves. */
+  /** Roles in the organization or at the site that suffice. */
   readonly roles: readonly Role[];
-  /** What suffices as well where a team has been given it at the place (grants.ts). */
+  /** Capability on the workspace, project or team that suffices instead (grants.ts). */
   readonly grant?: Capability;
-  /** Everybody may do it with what is their own: `place.user`. */
+  /** Users may do this with their own resources: `user` of the scope. */
   readonly self?: true;
-  /** What the no says where the contract names 403; else it is not-found, and says nothing (clients.md §2). */
+  /**
+   * Message of a 403, if the contract requires 403. Without it the refusal is a 404 without a reason (clients.md §2).
+   */
   readonly refusal?: string;
 };
 
 const EVERYBODY = ['owner', 'member', 'organization-token'] as const;
 const OWNERS_AND_TOKEN = ['owner', 'organization-token'] as const;
-/** Manages workspaces of the whole organization (contract §5: create, replace consumers). */
+/** Roles that manage workspaces of the complete organization (contract §5: create, replace consumers). */
 const WORKSPACE_MANAGERS = ['owner', 'manageWorkspaces', 'manageProjects', 'organization-token'] as const;
 const WORKSPACE_READERS = [...WORKSPACE_MANAGERS, 'readWorkspaces', 'readProjects'] as const;
-/** What organization tokens never do: run, upload state, handle keys (clients.md §3). */
+/** Roles for actions that organization tokens never do: run, upload state, handle keys (clients.md §3). */
 const WORKSPACE_WORKERS = ['owner', 'manageWorkspaces', 'manageProjects'] as const;
 const PROJECT_MANAGERS = ['owner', 'manageProjects', 'organization-token'] as const;
 const PROJECT_READERS = WORKSPACE_READERS;
@@ -26,55 +28,55 @@ const PROJECT_READERS = WORKSPACE_READERS;
 const SAFE_DELETE = 'A workspace that manages no resources can be deleted by safe-delete';
 
 /**
- * The whole matrix: contract §5 and clients.md §3 as data. A site admin stands as an owner everywhere. `standing` is what
- * the caller is in the organization, `grant` what one of their teams has been given on the workspace or the project.
+ * The permission table: contract §5 and clients.md §3 as data. A site admin counts as an owner of every organization.
+ * `roles` lists the roles that suffice, `grant` the capability on the workspace or project that suffices.
  */
 export const permissions = {
   // The site.
   'create-organization': { roles: ['user-token'] },
   'manage-site': { roles: ['site-admin'] },
 
-  // Organizations.
-  // Readers of trails look there for `audit-logging` (clients.md §6).
+  // Organizations. Readers of the audit trail check the entitlement `audit-logging` in the list (clients.md §6).
   'list-organization': { roles: [...EVERYBODY, 'audit-token'] },
   'read-organization': { roles: EVERYBODY },
   'update-organization': { roles: ['owner'] },
   'delete-organization': { roles: ['owner'] },
-  // The CLI asks for them before anything else, also in a run (clients.md §7).
+  // The CLI requests these first, also in a run (clients.md §7).
   'read-entitlements': { roles: [...EVERYBODY, 'run'] },
   'manage-subscription': { roles: ['site-admin'] },
   'read-audit-trail': { roles: ['organization-token', 'audit-token'] },
-  // What other services tell of what Cadastre does not keep: not for a token that only reads.
+  // Reports of other services about things that Cadastre does not own. Not for tokens that only read.
   'report-facts': { roles: OWNERS_AND_TOKEN },
-  // For how long it is kept.
+  // The retention of the audit trail.
   'manage-audit-trail': { roles: ['owner'] },
   'manage-organization-tokens': { roles: ['owner'] },
 
   // People.
   'read-user': { roles: EVERYBODY, self: true },
   'update-account': { roles: [], self: true },
-  // Invitations go by address, and nobody proves theirs: who could change it could have somebody else's.
+  // Invitations use e-mail addresses, which nobody verifies. Users who could change theirs could use the address of
+  // another person.
   'change-email': { roles: ['site-admin'] },
-  // Whoever asks for it asks who runs the site.
+  // Requests to be forgotten go to the operator of the site.
   'forget-user': { roles: ['site-admin'] },
   'manage-user-tokens': { roles: ['site-admin'], self: true },
   'read-memberships': { roles: EVERYBODY, self: true },
   'manage-memberships': { roles: [...OWNERS_AND_TOKEN, 'manageMembership'] },
-  // No mail is sent: who runs the site can vouch for a person.
+  // No mail is sent, so a site admin can confirm a person.
   'accept-membership': { roles: ['site-admin'], self: true },
   'leave-organization': { roles: [], self: true },
 
-  // Teams. Secret ones are for their members, and for who may see all of them.
+  // Teams. Secret teams are visible to their members and to callers that may see all of them.
   'read-teams': { roles: EVERYBODY },
   'read-secret-teams': { roles: [...OWNERS_AND_TOKEN, 'accessSecretTeams'], grant: 'own-team-tokens' },
   'manage-teams': { roles: [...OWNERS_AND_TOKEN, 'manageTeams'] },
   'manage-organization-access': { roles: [...OWNERS_AND_TOKEN, 'manageOrganizationAccess'] },
   'manage-team-membership': { roles: [...OWNERS_AND_TOKEN, 'manageMembership'] },
   'manage-team-tokens': { roles: [...OWNERS_AND_TOKEN, 'manageTeams'], grant: 'own-team-tokens' },
-  // Whoever is in it, or holds its token, owns the organization: nobody else may open that door.
+  // Members of the owners team and its token own the organization, so only owners may manage them.
   'manage-owners': { roles: ['owner'] },
 
-  // What teams may do at places.
+  // Access of teams to workspaces and projects.
   'read-workspace-access': { roles: WORKSPACE_READERS, grant: 'runs:read' },
   'manage-workspace-access': { roles: WORKSPACE_MANAGERS, grant: 'admin' },
   'read-project-access': { roles: PROJECT_READERS, grant: 'project-teams:read' },
@@ -84,7 +86,7 @@ export const permissions = {
   'read-project': { roles: PROJECT_READERS, grant: 'project-settings:read' },
   'create-project': { roles: PROJECT_MANAGERS },
   'update-project': { roles: PROJECT_MANAGERS, grant: 'project-settings:update' },
-  // Which agents execute the runs of its workspaces: they read and write their state.
+  // The agents that execute the runs of its workspaces, and so read and write their state.
   'change-project-execution': {
     roles: PROJECT_MANAGERS,
     grant: 'admin',
@@ -95,35 +97,35 @@ export const permissions = {
   // Workspaces.
   'create-workspace': { roles: WORKSPACE_MANAGERS, grant: 'create' },
   'read-workspace': { roles: WORKSPACE_READERS, grant: 'see' },
-  // A run needs to know how a workspace stands, and not how it came to that, nor who was about it.
+  // A run needs the present state of a workspace, but neither its history nor the people in it.
   'read-workspace-history': { roles: WORKSPACE_READERS, grant: 'runs:read' },
   'update-workspace': { roles: WORKSPACE_MANAGERS, grant: 'admin' },
-  // Admins of the workspace add to them and take from them (contract §4.3).
+  // Replaces the complete list. Admins of the workspace can only add and remove consumers (contract §4.3).
   'replace-remote-state-consumers': { roles: WORKSPACE_MANAGERS },
-  // Asked of both projects (contract §5).
+  // Checked for both projects (contract §5).
   'move-workspace': { roles: PROJECT_MANAGERS, grant: 'move' },
   'delete-workspace': { roles: WORKSPACE_MANAGERS, grant: 'delete' },
   'force-delete-workspace': { roles: ['owner'], refusal: `Only owners may force a deletion. ${SAFE_DELETE}` },
   'force-delete-own-workspace': {
     roles: WORKSPACE_MANAGERS,
     grant: 'admin',
-    refusal: `Only who administers the workspace may force its deletion. ${SAFE_DELETE}`,
+    refusal: `Only admins of the workspace may force its deletion. ${SAFE_DELETE}`,
   },
   'lock-workspace': { roles: WORKSPACE_MANAGERS, grant: 'locking' },
   'force-unlock-workspace': { roles: WORKSPACE_MANAGERS, grant: 'admin' },
   'tag-workspace': { roles: WORKSPACE_MANAGERS, grant: 'tags' },
-  // Takes them from every workspace of the organization.
+  // Deletes tags from every workspace of the organization.
   'delete-tags': { roles: WORKSPACE_MANAGERS },
   'assign-ssh-key': { roles: WORKSPACE_WORKERS, grant: 'admin' },
-  // For who may delete what it deletes: `delete-state-data`.
+  // The same callers as `delete-state-data`, because retention deletes this data.
   'manage-data-retention': { roles: WORKSPACE_WORKERS, grant: 'admin' },
   'manage-run-tasks': { roles: ['owner', 'manageRunTasks'], grant: 'run-tasks' },
 
-  // Tagging policies: everybody may know the rules, and ask what a change of them would do.
+  // Tagging policies. All members may read the rules, and the effect of a change.
   'read-reserved-tag-keys': { roles: EVERYBODY },
   'manage-reserved-tag-keys': { roles: WORKSPACE_MANAGERS },
 
-  // Runs and what they are made of.
+  // Runs and configuration versions.
   'read-runs': { roles: WORKSPACE_READERS, grant: 'runs:read' },
   'queue-run': { roles: WORKSPACE_WORKERS, grant: 'runs:plan' },
   'comment-run': { roles: WORKSPACE_WORKERS, grant: 'runs:plan' },
@@ -140,7 +142,7 @@ export const permissions = {
   'read-variable-sets': { roles: WORKSPACE_READERS, grant: 'variable-sets:read' },
   'manage-variable-sets': { roles: WORKSPACE_MANAGERS, grant: 'variable-sets:write' },
 
-  // The provider registry (contract §5). A run installs what its configuration wants.
+  // The provider registry (contract §5). A run installs the providers of its configuration.
   'read-providers': { roles: [...EVERYBODY, 'run'] },
   'manage-providers': { roles: ['owner', 'manageProviders'] },
 
@@ -166,48 +168,48 @@ export const permissions = {
 
 export type Permission = keyof typeof permissions;
 
-/** Returns what a team can be given to have the permission at a place. */
+/** Returns the capability that gives teams the permission on a workspace or project. */
 export const getRequiredCapability = (permission: Permission): Capability | undefined => {
   const rule: PermissionRule = permissions[permission];
   return rule.grant;
 };
 
-/** What a permission is asked about. */
+/** The resource that a permission is checked for. */
 export type PermissionScope = {
   /** Stable id, `org-…`; null for the site. */
   readonly organization: string | null;
-  /** What the caller's teams have been given there (grants.queries.ts). */
+  /** Grants of the caller's teams on the resource (grants.queries.ts). */
   readonly grants?: readonly Grant[];
-  /** Whose it is, where it is somebody's own. */
+  /** Id of the user that the resource belongs to, for resources of a user. */
   readonly user?: string;
 };
 
-/** What belongs to no organization. */
+/** The scope of resources that belong to no organization. */
 export const SITE_SCOPE: PermissionScope = { organization: null };
 
-/** Whether this caller may do that there. */
+/** Returns whether the caller has the permission in this scope. */
 export const can = (
   actor: Identity,
   permission: Permission,
   { organization, grants, user }: PermissionScope,
 ): boolean => {
   const rule: PermissionRule = permissions[permission];
-  const standing = getRolesIn(actor, organization);
-  if (rule.roles.some((sufficient) => standing.has(sufficient))) return true;
+  const roles = getRolesIn(actor, organization);
+  if (rule.roles.some((sufficient) => roles.has(sufficient))) return true;
   if (rule.self && actor.kind === 'user' && actor.id === user) return true;
   return rule.grant !== undefined && grants !== undefined && hasCapability(grants, rule.grant);
 };
 
-/** Names the token as the reason. Only callers that belong to the organization get this answer. */
+/** Returns a 401 that names the token as the reason. Only callers that belong to the organization get it. */
 const createOrganizationClosedRefusal = (): Refusal =>
   new Refusal('unauthorized', [
     { detail: 'Unauthorized: this organization does not accept tokens of users, or none as old as this token' },
   ]);
 
-/** Throws the refusal that the table has for it. */
-export const requirePermission = (actor: Identity, permission: Permission, place: PermissionScope): void => {
-  if (can(actor, permission, place)) return;
-  if (place.organization !== null && actor.closedTo.has(place.organization)) throw createOrganizationClosedRefusal();
+/** Throws the refusal of the permission's row if the caller lacks the permission. */
+export const requirePermission = (actor: Identity, permission: Permission, scope: PermissionScope): void => {
+  if (can(actor, permission, scope)) return;
+  if (scope.organization !== null && actor.closedTo.has(scope.organization)) throw createOrganizationClosedRefusal();
   const rule: PermissionRule = permissions[permission];
   throw rule.refusal === undefined ? notFound() : forbidden(rule.refusal);
 };

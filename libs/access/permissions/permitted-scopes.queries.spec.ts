@@ -77,7 +77,7 @@ const grants = fc.oneof(
   onProject.map((custom): Grant => ({ on: 'project', level: 'custom', custom })),
 );
 
-it('gives in SQL what the permission table gives, for every capability and level, and for custom access', async () => {
+it('evaluates in SQL like the permission table, for every capability and level, and for custom access', async () => {
   const lists: readonly (readonly Grant[])[] = [
     [],
     ...FIXED.map((grant) => [grant]),
@@ -89,8 +89,8 @@ it('gives in SQL what the permission table gives, for every capability and level
       select ${condition} as given
         from jsonb_array_elements(${sql.json(lists)}::jsonb) with ordinality listed (grants, n) order by n`);
     const expected = lists.map((list) => hasCapability(list, capability));
-    expect({ capability, given: rows.map(({ given }) => given) }).toEqual({ capability, given: expected });
-    // Each of them is given by something, and not by everything.
+    expect({ capability, given: rows.map(({ given: isGiven }) => isGiven) }).toEqual({ capability, given: expected });
+    // Every capability is given by some lists and not by others.
     expect(new Set(expected)).toEqual(new Set([true, false]));
   }
 });

@@ -13,7 +13,7 @@ const isAny = (fields: readonly CapabilityField[]): Sql =>
         ' or ',
       );
 
-// Counted once a capability: lists ask for them with every request.
+// Built once for each capability, because lists use them in every request.
 const conditions = new Map<Capability, Sql>();
 
 const buildCondition = (capability: Capability): Sql => {
@@ -23,7 +23,10 @@ const buildCondition = (capability: Capability): Sql => {
                                          or given ->> 'on' = 'project' and (${isAny(project)}))`;
 };
 
-/** Returns the condition that `grants`, a jsonb expression for `Grant[]`, give the capability: `gives` of grants.ts in SQL. */
+/**
+ * Returns the condition that `grants`, a jsonb expression for `Grant[]`, include the capability: `hasCapability` of
+ * grants.ts in SQL.
+ */
 export const buildCapabilityCondition = (grants: Sql, capability: Capability): Sql => {
   const condition = conditions.get(capability) ?? buildCondition(capability);
   conditions.set(capability, condition);
@@ -31,17 +34,18 @@ export const buildCapabilityCondition = (grants: Sql, capability: Capability): S
 };
 
 /**
- * Returns the places of a query where the caller has the permission, as a table expression. A statement that starts from
- * it reads nothing else for other callers. `places` has the column `organization`, `grants` as well if grants can give the
- * permission, and the condition `fresh`: the caller is proved before the permission is checked.
+ * Selects the rows of `scopes` for which the caller has the permission, as a table expression. A statement that starts
+ * from it reads nothing else for other callers. `scopes` must have the column `organization`, the column `grants` if
+ * grants can give the permission, and the condition `requireCurrentAccess`, so that the caller is checked before the
+ * permission.
  */
-export const selectPermittedScopes = (actor: Identity, permission: Permission, places: Sql): Sql => {
+export const selectPermittedScopes = (actor: Identity, permission: Permission, scopes: Sql): Sql => {
   const grant = getRequiredCapability(permission);
   const byRole = isPermittedByRole(actor, permission, sql.raw('place.organization'));
   const permitted =
     grant === undefined || hasNoGrants(actor)
       ? byRole
       : sql`(${byRole} or ${buildCapabilityCondition(sql.raw('place.grants'), grant)})`;
-  return sql`(select * from (${places} offset 0) place
+  return sql`(select * from (${scopes} offset 0) place
     where ${permitted} ${orOrganizationClosed(actor, sql.raw('place.organization'))} offset 0)`;
 };

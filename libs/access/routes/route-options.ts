@@ -1,22 +1,25 @@
 import { SetMetadata } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 
-/** What the HTTP server must know about a route before it reads the body of a request. */
+/** Options of a route that the HTTP server needs before it reads the body of a request. */
 export type RouteOptions = {
-  /** Anyone may call the route, without a token. */
+  /** Whether the route can be called without a token. */
   readonly isPublic?: boolean;
   /**
-   * The handler receives the body as a stream: a file of whatever media type, or JSON, which must say that it is. A handler
-   * keeps JSON in memory, so that its bytes count in the memory of unfinished bodies.
+   * Passes the body as a stream: a file of any media type, or JSON, which needs its media type. A handler keeps JSON in
+   * memory, so its bytes count as memory of unfinished bodies.
    */
   readonly rawBody?: 'file' | 'json';
-  /** Size of the largest JSON body in bytes, for routes that need more than the server's own limit. */
+  /** Bytes of the largest JSON body, if the route needs more than the default of the server. */
   readonly bodyLimit?: number;
-  /** The route gives or takes access: each caller may use such routes only a few times per second. */
+  /** Whether the route changes access: each caller may call such routes only a few times per second. */
   readonly changesAccess?: boolean;
-  /** No rate limit applies: orchestrators call the route, and behind a proxy they may share an address with attackers. */
+  /**
+   * Whether no rate limit applies. Orchestrators call the route, and behind a proxy they may share an address with
+   * attackers.
+   */
   readonly isUnlimited?: boolean;
-  /** The response says how many requests per second a token may send. */
+  /** Whether the response contains the number of requests per second that a token may send. */
   readonly announcesRateLimit?: boolean;
 };
 

@@ -188,7 +188,7 @@ describe('connections', () => {
   const probe = async (server: TestServer): Promise<number> =>
     (await connectTo(server).request('GET /healthz').answer()).status;
 
-  it('above the limit get 503 and are closed, until other connections end', async () => {
+  it('get 503 and are closed above the limit, until other connections end', async () => {
     const server = await startTestServer({ limits: { connections: 2 } });
     try {
       const [first, second] = [connectTo(server), connectTo(server)];
@@ -208,7 +208,7 @@ describe('connections', () => {
     }
   });
 
-  it('from one address are limited unless it is a trusted proxy', async () => {
+  it('are limited for each address that is not a trusted proxy', async () => {
     const limits = { connectionsPerAddress: 1 };
     for (const [env, expected] of [
       [{}, 503],
