@@ -3,31 +3,19 @@ import { CqrsModule } from '@nestjs/cqrs';
 import { Quotas } from '#kernel';
 import { NameEraser } from '#personal-data';
 import { AuthenticationTokensController } from './authentication-tokens/authentication-tokens.controller.js';
-import {
-  DestroyTokenHandler,
-  IssueTokenHandler,
-  TOKEN_LIFETIME,
-} from './authentication-tokens/authentication-tokens.handler.js';
+import { AuthenticationTokensHandler, TOKEN_LIFETIME } from './authentication-tokens/authentication-tokens.handler.js';
 import { AvatarsController } from './users/avatars.controller.js';
-import {
-  AddTeamProjectHandler,
-  AddTeamWorkspaceHandler,
-  ChangeTeamProjectHandler,
-  ChangeTeamWorkspaceHandler,
-} from './team-access/team-access.handler.js';
 import { TeamProjectsController } from './team-access/team-projects.controller.js';
+import { TeamProjectsHandler } from './team-access/team-projects.handler.js';
 import { TeamWorkspacesController } from './team-access/team-workspaces.controller.js';
+import { TeamWorkspacesHandler } from './team-access/team-workspaces.handler.js';
 import { OrganizationMembershipsController } from './memberships/organization-memberships.controller.js';
-import {
-  AcceptMembershipHandler,
-  InviteMemberHandler,
-  RemoveMembershipHandler,
-} from './memberships/organization-memberships.handler.js';
+import { OrganizationMembershipsHandler } from './memberships/organization-memberships.handler.js';
 import { TeamsController } from './teams/teams.controller.js';
-import { ChangeTeamMembersHandler, CreateTeamHandler, TeamsHandler } from './teams/teams.handler.js';
+import { TeamsHandler } from './teams/teams.handler.js';
 import type { TokenLifetime } from './authentication-tokens/token-lifetime.js';
 import { UsersController } from './users/users.controller.js';
-import { ForgetUserHandler, UsersHandler } from './users/users.handler.js';
+import { UsersHandler } from './users/users.handler.js';
 
 export type PeopleOptions = {
   readonly forgetting: NameEraser;
@@ -48,20 +36,12 @@ export type PeopleOptions = {
     UsersController,
   ],
   providers: [
-    IssueTokenHandler,
-    DestroyTokenHandler,
+    AuthenticationTokensHandler,
     UsersHandler,
-    ForgetUserHandler,
-    InviteMemberHandler,
-    AcceptMembershipHandler,
-    RemoveMembershipHandler,
-    CreateTeamHandler,
+    OrganizationMembershipsHandler,
     TeamsHandler,
-    ChangeTeamMembersHandler,
-    AddTeamWorkspaceHandler,
-    ChangeTeamWorkspaceHandler,
-    AddTeamProjectHandler,
-    ChangeTeamProjectHandler,
+    TeamWorkspacesHandler,
+    TeamProjectsHandler,
   ],
 })
 export class PeopleModule {

@@ -22,7 +22,7 @@ import {
 import { LimitAccessChanges, CurrentActor, type Actor } from '#access';
 import { ReadRecorder } from '#reads';
 import { renderAuthenticationToken } from './authentication-tokens.document.js';
-import { DestroyToken, IssueToken, type TokenInput } from './authentication-tokens.handler.js';
+import { ChangeAuthenticationToken, type TokenInput } from './authentication-tokens.commands.js';
 import {
   listTeamTokens,
   listTokens,
@@ -150,7 +150,7 @@ export class AuthenticationTokensController {
   @Delete('teams/:id/authentication-token')
   @HttpCode(204)
   async destroyOnlyOfTeam(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new DestroyToken({ kind: 'team', key: id }, actor));
+    await this.destroyToken({ kind: 'team', key: id }, actor);
   }
 
   @Get('organizations/:organization/team-tokens')
@@ -208,7 +208,7 @@ export class AuthenticationTokensController {
     @Query() query: QueryOf,
     @CurrentActor() actor: Actor,
   ): Promise<void> {
-    await this.bus.execute(new DestroyToken({ kind: organizationKind(query), key: name }, actor));
+    await this.destroyToken({ kind: organizationKind(query), key: name }, actor);
   }
 
   @Get('authentication-tokens/:id')
@@ -219,7 +219,7 @@ export class AuthenticationTokensController {
   @Delete('authentication-tokens/:id')
   @HttpCode(204)
   async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new DestroyToken(id, actor));
+    await this.destroyToken(id, actor);
   }
 
   private tokenIn(schema: TokenBody, input: unknown): TokenInput {
@@ -244,9 +244,13 @@ export class AuthenticationTokensController {
   }
 
   private async issue(owner: TokenOwner, token: TokenInput, actor: Actor, replaces = false): Promise<Document> {
-    return renderDocument(
-      renderAuthenticationToken(await this.bus.execute(new IssueToken(owner, token, replaces, actor))),
-    );
+    const input = { owner, token, replaces, actor };
+    const issued = await this.bus.execute(new ChangeAuthenticationToken('IssueToken', input));
+    return renderDocument(renderAuthenticationToken(issued));
+  }
+
+  private destroyToken(target: string | TokenOwner, actor: Actor): Promise<void> {
+    return this.bus.execute(new ChangeAuthenticationToken('DestroyToken', { target, actor }));
   }
 }
 

@@ -1,41 +1,17 @@
 import { Inject } from '@nestjs/common';
-import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { checkQuota, Clock, Ids, Quotas, Refusal, type Timestamp } from '#kernel';
-import { EventStore, expectVersion, decideWrite } from '#event-store';
+import { CommandHandler } from '@nestjs/cqrs';
+import { checkQuota, Clock, Ids, Quotas, Refusal } from '#kernel';
+import { AggregateHandler, EventStore, decideWrite, expectVersion, type OperationTable } from '#event-store';
 import { getViolatedConstraint } from '#postgres';
-import { createEventContext, type Actor } from '#access';
+import { createEventContext } from '#access';
 import { authenticationToken } from './authentication-token.js';
-import { loadOwnerForNewToken, findAuthenticationToken, type TokenOwner } from './authentication-tokens.queries.js';
+import { ChangeAuthenticationToken, type AuthenticationTokenOperations } from './authentication-tokens.commands.js';
+import { loadOwnerForNewToken, findAuthenticationToken } from './authentication-tokens.queries.js';
 import { prepareNewToken, type IssuedToken } from './authentication-tokens.writes.js';
 import { checkExpiry, checkTtl, computeExpiry, type TokenLifetime } from './token-lifetime.js';
 
 /** Injection token of a setting: the lifetime of tokens whose request names no expiry time. */
 export const TOKEN_LIFETIME = 'cadastre:token-lifetime';
-
-/** Attributes of a token in a request. */
-export type TokenInput = { readonly description: string | null; readonly expiredAt: Timestamp | null };
-
-export class IssueToken extends Command<IssuedToken> {
-  constructor(
-    readonly owner: TokenOwner,
-    readonly token: TokenInput,
-    /** Whether the new token replaces the existing one, which is rejected from then on. */
-    readonly replaces: boolean,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
-
-export class DestroyToken extends Command<void> {
-  constructor(
-    /** The token's id, or the owner of a single token. */
-    readonly target: string | TokenOwner,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
 
 const DESTROY = { type: 'DestroyAuthenticationToken', data: {} } as const;
 
@@ -48,23 +24,27 @@ const refuseSecond = (error: unknown): never => {
   ]);
 };
 
-@CommandHandler(IssueToken)
-export class IssueTokenHandler implements ICommandHandler<IssueToken> {
+type IssueInput = AuthenticationTokenOperations['IssueToken']['input'];
+
+@CommandHandler(ChangeAuthenticationToken)
+export class AuthenticationTokensHandler extends AggregateHandler<AuthenticationTokenOperations> {
+  protected readonly operations: OperationTable<AuthenticationTokenOperations> = {
+    IssueToken: (input) =>
+      this.store.untilFirst(() => this.issue(input), { races: 'authentication_tokens_only_one' }).catch(refuseSecond),
+    DestroyToken: (input) => this.destroy(input),
+  };
+
   constructor(
     private readonly store: EventStore,
     private readonly ids: Ids,
     private readonly clock: Clock,
     @Inject(TOKEN_LIFETIME) private readonly lifetime: TokenLifetime | null,
     private readonly quotas: Quotas,
-  ) {}
-
-  execute(command: IssueToken): Promise<IssuedToken> {
-    return this.store
-      .untilFirst(() => this.issue(command), { races: 'authentication_tokens_only_one' })
-      .catch(refuseSecond);
+  ) {
+    super();
   }
 
-  private async issue({ owner, token, replaces, actor }: IssueToken): Promise<IssuedToken> {
+  private async issue({ owner, token, replaces, actor }: IssueInput): Promise<IssuedToken> {
     const ownerRow = await loadOwnerForNewToken(this.store.database, actor, owner, replaces);
     const { kind, owner: ownerId, organization } = ownerRow;
     const now = this.clock.now();
@@ -74,8 +54,8 @@ export class IssueTokenHandler implements ICommandHandler<IssueToken> {
     // Machines use the tokens of agent pools for years, and clients expect no expiry time.
     const expiredAt =
       token.expiredAt ?? (kind === 'agent' ? null : computeExpiry(this.lifetime, now, ownerRow.maxTtlMs));
-    const data = { kind, owner: ownerId, description: token.description, expiredAt };
-    const newToken = prepareNewToken(this.ids, organization, data, actor);
+    const details = { kind, owner: ownerId, description: token.description, expiredAt };
+    const newToken = prepareNewToken(this.ids, organization, details, actor);
     const replaced = await Promise.all(
       ownerRow.replaced.map((old) => this.store.restore(old.id, authenticationToken, old.snapshot)),
     );
@@ -92,21 +72,17 @@ export class IssueTokenHandler implements ICommandHandler<IssueToken> {
     );
     return newToken.issued(rows);
   }
-}
 
-@CommandHandler(DestroyToken)
-export class DestroyTokenHandler implements ICommandHandler<DestroyToken> {
-  constructor(private readonly store: EventStore) {}
-
-  async execute({ target, actor }: DestroyToken): Promise<void> {
+  private async destroy(input: AuthenticationTokenOperations['DestroyToken']['input']): Promise<void> {
+    const { target, actor } = input;
     await this.store.handle({
       decider: authenticationToken,
       load: async () => {
-        const row = await findAuthenticationToken(this.store.database, actor, target);
-        return { ...(await this.store.restore(row.id, authenticationToken, row.snapshot)), row };
+        const token = await findAuthenticationToken(this.store.database, actor, target);
+        return { ...(await this.store.restore(token.id, authenticationToken, token.snapshot)), token };
       },
       command: () => DESTROY,
-      organization: ({ row }) => row.organization,
+      organization: ({ token }) => token.organization,
       context: createEventContext(actor),
     });
   }

@@ -24,7 +24,7 @@ import { CurrentActor, type Actor } from '#access';
 import { ReadRecorder } from '#reads';
 import { MEMBERSHIP_STATUSES, type MembershipStatus } from './membership.js';
 import { renderMembership } from './organization-memberships.document.js';
-import { AcceptMembership, InviteMember, RemoveMembership } from './organization-memberships.handler.js';
+import { ChangeMembership } from './organization-memberships.commands.js';
 import {
   listMemberships,
   listMembershipsOfTeam,
@@ -91,8 +91,8 @@ export class OrganizationMembershipsController {
   ): Promise<Document> {
     const { attributes, relationships } = parseBody(invitationBody, body).data;
     const teams = [...new Set((relationships?.teams?.data ?? []).map(({ id }) => id))];
-    const invitation = new InviteMember(organization, attributes.email.trim(), teams, actor);
-    const row = await this.bus.execute(invitation);
+    const input = { organization, email: attributes.email.trim(), teams, actor };
+    const row = await this.bus.execute(new ChangeMembership('InviteMember', input));
     // go-tfe reads the invited user from the response, as with include=user (clients.md §8).
     return renderDocument(renderMembership(row), await this.included([row], INVITED, actor));
   }
@@ -134,14 +134,15 @@ export class OrganizationMembershipsController {
   @Delete('organization-memberships/:id')
   @HttpCode(204)
   async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new RemoveMembership(id, actor));
+    await this.bus.execute(new ChangeMembership('RemoveMembership', { id, actor }));
   }
 
   /** Invitations send no mail. The invited person accepts through the API. */
   @Post('organization-memberships/:id/actions/accept')
   @HttpCode(200)
   async accept(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return renderDocument(renderMembership(await this.bus.execute(new AcceptMembership(id, actor))));
+    const row = await this.bus.execute(new ChangeMembership('AcceptMembership', { id, actor }));
+    return renderDocument(renderMembership(row));
   }
 
   private recordList(

@@ -31,7 +31,7 @@ import {
   type Actor,
   type CustomProjectAccess,
 } from '#access';
-import { AddTeamProject, ChangeTeamProject } from './team-access.handler.js';
+import { ChangeTeamProject } from './team-projects.commands.js';
 import { checkFields, expandAccess, type NamedFields } from './team-access.js';
 import { listTeamAccesses, findTeamAccess, type TeamProjectRow } from './team-access.queries.js';
 import { PROJECT_ACCESS_SCALE } from './team-project.js';
@@ -117,8 +117,8 @@ export class TeamProjectsController {
   async create(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const { attributes, relationships } = parseBody(createBody, body, checkAttributes).data;
     const terms = { access: attributes.access, fields: toAccessFields(attributes) };
-    const command = new AddTeamProject(relationships.team.data.id, relationships.project.data.id, terms, actor);
-    return renderDocument(renderTeamProject(await this.bus.execute(command)));
+    const input = { team: relationships.team.data.id, project: relationships.project.data.id, terms, actor };
+    return renderDocument(renderTeamProject(await this.bus.execute(new ChangeTeamProject('AddTeamProject', input))));
   }
 
   @Get(':id')
@@ -130,7 +130,7 @@ export class TeamProjectsController {
   async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const { attributes } = parseBody(updateBody, body, checkAttributes).data;
     const data = { ...omitNullish({ access: attributes.access }), fields: toAccessFields(attributes) };
-    const row = await this.bus.execute(new ChangeTeamProject(id, { type: 'UpdateTeamProject', data }, actor));
+    const row = await this.bus.execute(new ChangeTeamProject('UpdateTeamProject', { id, data, actor }));
     if (!row) throw notFound();
     return renderDocument(renderTeamProject(row));
   }
@@ -138,6 +138,6 @@ export class TeamProjectsController {
   @Delete(':id')
   @HttpCode(204)
   async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new ChangeTeamProject(id, { type: 'RemoveTeamProject' }, actor));
+    await this.bus.execute(new ChangeTeamProject('RemoveTeamProject', { id, actor }));
   }
 }

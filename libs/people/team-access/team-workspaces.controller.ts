@@ -23,7 +23,7 @@ import {
   type Resource,
 } from '#json-api';
 import { CurrentActor, WORKSPACE_FIELDS, WORKSPACE_LEVELS, type Actor, type WorkspaceAccess } from '#access';
-import { AddTeamWorkspace, ChangeTeamWorkspace } from './team-access.handler.js';
+import { ChangeTeamWorkspace } from './team-workspaces.commands.js';
 import { checkFields, expandAccess, type NamedFields } from './team-access.js';
 import { listTeamAccesses, findTeamAccess, type TeamWorkspaceRow } from './team-access.queries.js';
 import { WORKSPACE_ACCESS_SCALE } from './team-workspace.js';
@@ -93,8 +93,10 @@ export class TeamWorkspacesController {
   async create(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const { attributes, relationships } = parseBody(createBody, body, checkAttributes).data;
     const terms = { access: attributes.access, fields: toAccessFields(attributes) };
-    const command = new AddTeamWorkspace(relationships.team.data.id, relationships.workspace.data.id, terms, actor);
-    return renderDocument(renderTeamWorkspace(await this.bus.execute(command)));
+    const input = { team: relationships.team.data.id, workspace: relationships.workspace.data.id, terms, actor };
+    return renderDocument(
+      renderTeamWorkspace(await this.bus.execute(new ChangeTeamWorkspace('AddTeamWorkspace', input))),
+    );
   }
 
   @Get(':id')
@@ -106,7 +108,7 @@ export class TeamWorkspacesController {
   async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const { attributes } = parseBody(updateBody, body, checkAttributes).data;
     const data = { ...omitNullish({ access: attributes.access }), fields: toAccessFields(attributes) };
-    const row = await this.bus.execute(new ChangeTeamWorkspace(id, { type: 'UpdateTeamWorkspace', data }, actor));
+    const row = await this.bus.execute(new ChangeTeamWorkspace('UpdateTeamWorkspace', { id, data, actor }));
     if (!row) throw notFound();
     return renderDocument(renderTeamWorkspace(row));
   }
@@ -114,6 +116,6 @@ export class TeamWorkspacesController {
   @Delete(':id')
   @HttpCode(204)
   async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new ChangeTeamWorkspace(id, { type: 'RemoveTeamWorkspace' }, actor));
+    await this.bus.execute(new ChangeTeamWorkspace('RemoveTeamWorkspace', { id, actor }));
   }
 }

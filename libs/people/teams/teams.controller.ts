@@ -32,7 +32,7 @@ import { loadMembers } from '../memberships/organization-memberships.queries.js'
 import type { PeopleRead } from '../reads.events.js';
 import { checkTeam, VISIBILITIES, type TeamChanges } from './team.js';
 import { renderTeam } from './teams.document.js';
-import { ChangeTeamMembers, CreateTeam, ChangeTeam } from './teams.handler.js';
+import { ChangeTeam } from './teams.commands.js';
 import { listTeams, findTeam, type MemberReferences, type TeamDetailsRow } from './teams.queries.js';
 import { renderUser } from '../users/users.document.js';
 
@@ -133,7 +133,8 @@ export class TeamsController {
   ): Promise<Document> {
     const { attributes } = parseBody(createBody, body, checkTeam).data;
     const data = { ...toTeamChanges(attributes), name: attributes.name };
-    return renderDocument(renderTeam(await this.bus.execute(new CreateTeam(organization, data, actor)), actor));
+    const row = await this.bus.execute(new ChangeTeam('CreateTeam', { organization, data, actor }));
+    return renderDocument(renderTeam(row, actor));
   }
 
   @Get('teams/:id')
@@ -146,7 +147,7 @@ export class TeamsController {
   @Patch('teams/:id')
   async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const changes = toTeamChanges(parseBody(updateBody, body, checkTeam).data.attributes);
-    const row = await this.bus.execute(new ChangeTeam(id, { type: 'UpdateTeam', data: { changes } }, actor));
+    const row = await this.bus.execute(new ChangeTeam('UpdateTeam', { id, changes, actor }));
     if (!row) throw notFound();
     return renderDocument(renderTeam(row, actor));
   }
@@ -154,7 +155,7 @@ export class TeamsController {
   @Delete('teams/:id')
   @HttpCode(204)
   async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new ChangeTeam(id, { type: 'DeleteTeam' }, actor));
+    await this.bus.execute(new ChangeTeam('DeleteTeam', { id, actor }));
   }
 
   /** The ids in the body are usernames. */
@@ -162,30 +163,32 @@ export class TeamsController {
   @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   @HttpCode(204)
   addUsers(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
-    return this.bus.execute(new ChangeTeamMembers(id, 'AddTeamMembers', parseNamedMembers(body, 'users'), actor));
+    const members = parseNamedMembers(body, 'users');
+    return this.bus.execute(new ChangeTeam('AddTeamMembers', { id, members, actor }));
   }
 
   @Delete('teams/:id/relationships/users')
   @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   @HttpCode(204)
   removeUsers(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
-    return this.bus.execute(new ChangeTeamMembers(id, 'RemoveTeamMembers', parseNamedMembers(body, 'users'), actor));
+    const members = parseNamedMembers(body, 'users');
+    return this.bus.execute(new ChangeTeam('RemoveTeamMembers', { id, members, actor }));
   }
 
   @Post('teams/:id/relationships/organization-memberships')
   @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   @HttpCode(204)
   addMemberships(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
-    const references = parseNamedMembers(body, 'organization-memberships');
-    return this.bus.execute(new ChangeTeamMembers(id, 'AddTeamMembers', references, actor));
+    const members = parseNamedMembers(body, 'organization-memberships');
+    return this.bus.execute(new ChangeTeam('AddTeamMembers', { id, members, actor }));
   }
 
   @Delete('teams/:id/relationships/organization-memberships')
   @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   @HttpCode(204)
   removeMemberships(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
-    const references = parseNamedMembers(body, 'organization-memberships');
-    return this.bus.execute(new ChangeTeamMembers(id, 'RemoveTeamMembers', references, actor));
+    const members = parseNamedMembers(body, 'organization-memberships');
+    return this.bus.execute(new ChangeTeam('RemoveTeamMembers', { id, members, actor }));
   }
 
   /** Returns the members of the teams as users and as memberships, with at most one more statement. */

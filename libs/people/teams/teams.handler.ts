@@ -1,6 +1,7 @@
-import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { Ids, sql, unprocessable, type DataOf, type Sql } from '#kernel';
+import { CommandHandler } from '@nestjs/cqrs';
+import { Ids, sql, unprocessable, type Sql } from '#kernel';
 import {
+  AggregateHandler,
   EventStore,
   getFirstRow,
   getFirstRowOrNull,
@@ -8,6 +9,7 @@ import {
   newStream,
   expectVersion,
   type LoadedStream,
+  type OperationTable,
   type StreamWrite,
 } from '#event-store';
 import { refuseTakenName } from '#postgres';
@@ -24,7 +26,8 @@ import {
   selectOwnedTokens,
   type OwnedToken,
 } from '../authentication-tokens/authentication-tokens.writes.js';
-import { team, pickChangedAccess, type TeamChanges, type TeamCommand } from './team.js';
+import { team, pickChangedAccess, type TeamChanges } from './team.js';
+import { ChangeTeam, type TeamOperations } from './teams.commands.js';
 import { requireTeamChange } from '../team-access/team-permission.js';
 import {
   isOwnerless,
@@ -37,54 +40,62 @@ import {
   type TeamForCommand,
 } from './teams.queries.js';
 
-export class CreateTeam extends Command<TeamDetailsRow> {
-  constructor(
-    readonly organization: string,
-    readonly data: DataOf<TeamCommand, 'CreateTeam'>,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
-
-type ExistingTeamCommand =
-  { readonly type: 'UpdateTeam'; readonly data: { readonly changes: TeamChanges } } | { readonly type: 'DeleteTeam' };
-
-/** Changes or deletes a team. Returns the row, or null after a deletion. */
-export class ChangeTeam extends Command<TeamDetailsRow | null> {
-  constructor(
-    readonly id: string,
-    readonly command: ExistingTeamCommand,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
-
-export class ChangeTeamMembers extends Command<void> {
-  constructor(
-    readonly id: string,
-    readonly change: 'AddTeamMembers' | 'RemoveTeamMembers',
-    readonly named: MemberReferences,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
-
 const refuseTaken = refuseTakenName('teams_organization_name_key');
 
 const changesOrganizationAccess = (before: TeamForCommand['organizationAccess'], changes: TeamChanges): boolean =>
   Object.keys(pickChangedAccess(before, changes)).length > 0;
 
-@CommandHandler(CreateTeam)
-export class CreateTeamHandler implements ICommandHandler<CreateTeam> {
+/** Loads a team. Rejects callers without the permission. */
+const loadTeam = async <More extends object>(
+  store: EventStore,
+  { id, permission, actor }: { readonly id: string; readonly permission: Permission; readonly actor: Actor },
+  more: Sql = sql.empty,
+) => {
+  const row = await loadTeamForCommand<More>(store.database, actor, id, more);
+  requireTeamChange(actor, permission, row);
+  return { ...(await store.restore(id, team, row.snapshot)), row };
+};
+
+const TOKENS = sql`, ${selectOwnedTokens(sql.raw('t.id'))} as tokens`;
+
+type LoadedTeam = LoadedStream<typeof team.initial> & {
+  readonly row: TeamForCommand & { readonly named: readonly ReferencedMember[] };
+};
+
+/** Requires that the organization and the memberships do not change while members are added. */
+const buildAddPreconditions = ({ organization, organizationVersion, named }: LoadedTeam['row']): StreamWrite[] => [
+  expectVersion(organization, organizationVersion),
+  ...named.flatMap(({ membership, version }) =>
+    membership !== null && version !== null ? [expectVersion(membership, version)] : [],
+  ),
+];
+
+const refuseNonMembers = ({ by, names }: MemberReferences, known: readonly ReferencedMember[]): void => {
+  const index = names.findIndex((name) => !known.some((member) => member.name === name));
+  if (index === -1) return;
+  const what = by === 'users' ? 'User' : 'Organization membership';
+  throw unprocessable(`${what} ${names[index]} is not a member of the organization`, `/data/${index}/id`);
+};
+
+@CommandHandler(ChangeTeam)
+export class TeamsHandler extends AggregateHandler<TeamOperations> {
+  protected readonly operations: OperationTable<TeamOperations> = {
+    CreateTeam: (input) => this.create(input),
+    UpdateTeam: (input) => this.update(input),
+    DeleteTeam: (input) => this.delete(input),
+    AddTeamMembers: (input) => this.addMembers(input),
+    RemoveTeamMembers: (input) => this.removeMembers(input),
+  };
+
   constructor(
     private readonly store: EventStore,
     private readonly ids: Ids,
-  ) {}
+  ) {
+    super();
+  }
 
-  async execute({ organization, data, actor }: CreateTeam): Promise<TeamDetailsRow> {
+  private async create(input: TeamOperations['CreateTeam']['input']): Promise<TeamDetailsRow> {
+    const { organization, data, actor } = input;
     const id = this.ids.next('team');
     const { rows } = await this.store
       .handle({
@@ -104,37 +115,15 @@ export class CreateTeamHandler implements ICommandHandler<CreateTeam> {
       .catch(refuseTaken);
     return getFirstRow<TeamDetailsRow>(rows);
   }
-}
 
-/** Loads a team. Rejects callers without the permission. */
-const loadTeam = async <More extends object>(
-  store: EventStore,
-  { id, permission, actor }: { readonly id: string; readonly permission: Permission; readonly actor: Actor },
-  more: Sql = sql.empty,
-) => {
-  const row = await loadTeamForCommand<More>(store.database, actor, id, more);
-  requireTeamChange(actor, permission, row);
-  return { ...(await store.restore(id, team, row.snapshot)), row };
-};
-
-const TOKENS = sql`, ${selectOwnedTokens(sql.raw('t.id'))} as tokens`;
-
-@CommandHandler(ChangeTeam)
-export class TeamsHandler implements ICommandHandler<ChangeTeam> {
-  constructor(private readonly store: EventStore) {}
-
-  execute({ id, command, actor }: ChangeTeam): Promise<TeamDetailsRow | null> {
-    return command.type === 'DeleteTeam' ? this.remove(id, actor) : this.update(id, command.data.changes, actor);
-  }
-
-  private async update(id: string, changes: TeamChanges, actor: Actor): Promise<TeamDetailsRow | null> {
+  private async update(input: TeamOperations['UpdateTeam']['input']): Promise<TeamDetailsRow | null> {
+    const { id, changes, actor } = input;
     const { rows } = await this.store
       .handle({
         decider: team,
         load: async () => {
           const loaded = await loadTeam(this.store, { id, permission: 'manage-teams', actor });
-          const { organizationAccess } = loaded.row;
-          if (changesOrganizationAccess(organizationAccess, changes))
+          if (changesOrganizationAccess(loaded.row.organizationAccess, changes))
             requirePermission(actor, 'manage-organization-access', loaded.row);
           return loaded;
         },
@@ -148,12 +137,12 @@ export class TeamsHandler implements ICommandHandler<ChangeTeam> {
   }
 
   /** Deletes the team and its tokens in one append. */
-  private async remove(id: string, actor: Actor): Promise<null> {
+  private async delete({ id, actor }: TeamOperations['DeleteTeam']['input']): Promise<void> {
     await this.store.handle({
       decider: team,
       load: async () => {
-        const request = { id, permission: 'manage-teams', actor } as const;
-        const loaded = await loadTeam<{ tokens: OwnedToken[] }>(this.store, request, TOKENS);
+        const target = { id, permission: 'manage-teams', actor } as const;
+        const loaded = await loadTeam<{ tokens: OwnedToken[] }>(this.store, target, TOKENS);
         return { ...loaded, tokens: await prepareTokenDestruction(this.store, id, loaded.row.tokens) };
       },
       command: ({ row }) => ({ type: 'DeleteTeam', data: { ofOwners: row.isOwners } }) as const,
@@ -162,57 +151,39 @@ export class TeamsHandler implements ICommandHandler<ChangeTeam> {
       context: createEventContext(actor),
       read: ({ tokens }) => tokens.statements,
     });
-    return null;
   }
-}
 
-type LoadedTeam = LoadedStream<typeof team.initial> & {
-  readonly row: TeamForCommand & { readonly named: readonly ReferencedMember[] };
-};
-
-@CommandHandler(ChangeTeamMembers)
-export class ChangeTeamMembersHandler implements ICommandHandler<ChangeTeamMembers> {
-  constructor(private readonly store: EventStore) {}
-
-  async execute({ id, change, named, actor }: ChangeTeamMembers): Promise<void> {
-    const adds = change === 'AddTeamMembers';
+  private async addMembers({ id, members, actor }: TeamOperations['AddTeamMembers']['input']): Promise<void> {
     await this.store.handle({
       decider: team,
-      load: async (): Promise<LoadedTeam> => {
-        const request = { id, permission: 'manage-team-membership', actor } as const;
-        const loaded = await loadTeam<{ named: ReferencedMember[] }>(
-          this.store,
-          request,
-          selectReferencedMembers(named),
-        );
-        if (adds) refuseNonMembers(named, loaded.row.named);
+      load: async () => {
+        const loaded = await this.loadForMembers(id, members, actor);
+        refuseNonMembers(members, loaded.row.named);
         return loaded;
       },
-      command: ({ row: { named: members, owners } }) =>
-        adds
-          ? ({ type: 'AddTeamMembers', data: { members } } as const)
-          : ({ type: 'RemoveTeamMembers', data: { members, owners } } as const),
+      command: ({ row }) => ({ type: 'AddTeamMembers', data: { members: row.named } }) as const,
       organization: ({ row }) => row.organization,
-      preconditions: ({ row }) => (adds ? buildAddPreconditions(row) : []),
+      preconditions: ({ row }) => buildAddPreconditions(row),
+      context: createEventContext(actor),
+    });
+  }
+
+  private async removeMembers({ id, members, actor }: TeamOperations['RemoveTeamMembers']['input']): Promise<void> {
+    await this.store.handle({
+      decider: team,
+      load: () => this.loadForMembers(id, members, actor),
+      command: ({ row: { named, owners } }) =>
+        ({ type: 'RemoveTeamMembers', data: { members: named, owners } }) as const,
+      organization: ({ row }) => row.organization,
       context: createEventContext(actor),
       // The stream of the owners team covers concurrent removals from the team. This check covers concurrent changes of
       // memberships.
-      read: ({ row }) => (!adds && row.owners ? [raiseConflictWhen(isOwnerless(id))] : []),
+      read: ({ row }) => (row.owners ? [raiseConflictWhen(isOwnerless(id))] : []),
     });
   }
+
+  private loadForMembers(id: string, members: MemberReferences, actor: Actor): Promise<LoadedTeam> {
+    const target = { id, permission: 'manage-team-membership', actor } as const;
+    return loadTeam<{ named: ReferencedMember[] }>(this.store, target, selectReferencedMembers(members));
+  }
 }
-
-/** Requires that the organization and the memberships do not change while members are added. */
-const buildAddPreconditions = ({ organization, organizationVersion, named }: LoadedTeam['row']): StreamWrite[] => [
-  expectVersion(organization, organizationVersion),
-  ...named.flatMap(({ membership, version }) =>
-    membership !== null && version !== null ? [expectVersion(membership, version)] : [],
-  ),
-];
-
-const refuseNonMembers = ({ by, names }: MemberReferences, members: readonly ReferencedMember[]): void => {
-  const index = names.findIndex((name) => !members.some((member) => member.name === name));
-  if (index === -1) return;
-  const what = by === 'users' ? 'User' : 'Organization membership';
-  throw unprocessable(`${what} ${names[index]} is not a member of the organization`, `/data/${index}/id`);
-};

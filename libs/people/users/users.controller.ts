@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { Database } from '#postgres';
 import { renderDocument, parseBody, unsupportedMember, resourceBody, fromAttributes, type Document } from '#json-api';
 import { LimitAccessChanges, CurrentActor, type Actor } from '#access';
+import { ChangeUser } from './users.commands.js';
 import { renderUser } from './users.document.js';
-import { ForgetUser, ChangeAccount } from './users.handler.js';
 import { findOwnAccount, findUser } from './users.queries.js';
 
 export const updateBody = resourceBody(
@@ -43,7 +43,7 @@ export class UsersController {
   @LimitAccessChanges()
   async update(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const changes = fromAttributes(parseBody(updateBody, body).data.attributes);
-    return renderDocument(renderUser(await this.bus.execute(new ChangeAccount(changes, actor)), actor));
+    return renderDocument(renderUser(await this.bus.execute(new ChangeUser('UpdateUser', { changes, actor })), actor));
   }
 
   @Get('users/:id')
@@ -55,6 +55,6 @@ export class UsersController {
   @Delete('admin/users/:id')
   @HttpCode(204)
   async forget(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new ForgetUser(id, actor));
+    await this.bus.execute(new ChangeUser('ForgetUser', { id, actor }));
   }
 }

@@ -1,22 +1,13 @@
-import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { CommandHandler } from '@nestjs/cqrs';
 import { unprocessable } from '#kernel';
-import { EventStore, getFirstRow } from '#event-store';
+import { AggregateHandler, EventStore, getFirstRow, type OperationTable } from '#event-store';
 import { NameEraser } from '#personal-data';
 import { getViolatedConstraint } from '#postgres';
-import { createEventContext, requirePermission, requireCurrentAccess, can, SITE_SCOPE, type Actor } from '#access';
-import { user, type UserChanges } from './user.js';
+import { createEventContext, requirePermission, requireCurrentAccess, can, SITE_SCOPE } from '#access';
+import { user } from './user.js';
+import { ChangeUser, type UserOperations } from './users.commands.js';
 import { forgetUser } from './users.forget.js';
 import { selectUserById, loadUserForCommand, loadUserToForget, type UserRow } from './users.queries.js';
-
-/** Changes the caller's own account. */
-export class ChangeAccount extends Command<UserRow> {
-  constructor(
-    readonly changes: UserChanges,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
 
 /** For `catch`: refuses the unique attribute that is already taken; rethrows other errors. */
 export const refuseTaken = (error: unknown): never => {
@@ -26,11 +17,21 @@ export const refuseTaken = (error: unknown): never => {
   throw error;
 };
 
-@CommandHandler(ChangeAccount)
-export class UsersHandler implements ICommandHandler<ChangeAccount> {
-  constructor(private readonly store: EventStore) {}
+@CommandHandler(ChangeUser)
+export class UsersHandler extends AggregateHandler<UserOperations> {
+  protected readonly operations: OperationTable<UserOperations> = {
+    UpdateUser: (input) => this.update(input),
+    ForgetUser: (input) => this.forget(input),
+  };
 
-  async execute({ changes, actor }: ChangeAccount): Promise<UserRow> {
+  constructor(
+    private readonly store: EventStore,
+    private readonly eraser: NameEraser,
+  ) {
+    super();
+  }
+
+  private async update({ changes, actor }: UserOperations['UpdateUser']['input']): Promise<UserRow> {
     const { rows } = await this.store
       .handle({
         decider: user,
@@ -48,32 +49,14 @@ export class UsersHandler implements ICommandHandler<ChangeAccount> {
       .catch(refuseTaken);
     return getFirstRow<UserRow>(rows);
   }
-}
 
-/** Forgets a user, for site administrators. */
-export class ForgetUser extends Command<void> {
-  constructor(
-    readonly id: string,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
-
-@CommandHandler(ForgetUser)
-export class ForgetUserHandler implements ICommandHandler<ForgetUser> {
-  constructor(
-    private readonly store: EventStore,
-    private readonly forgetting: NameEraser,
-  ) {}
-
-  execute({ id, actor }: ForgetUser): Promise<void> {
+  private forget({ id, actor }: UserOperations['ForgetUser']['input']): Promise<void> {
+    const { store, eraser } = this;
     const load = async () => {
-      const row = await loadUserToForget(this.store.database, id, requireCurrentAccess(actor));
+      const account = await loadUserToForget(store.database, id, requireCurrentAccess(actor));
       requirePermission(actor, 'forget-user', SITE_SCOPE);
-      return row;
+      return account;
     };
-    const { store, forgetting } = this;
-    return forgetUser({ store, forgetting }, { id, context: createEventContext(actor), load });
+    return forgetUser({ store, forgetting: eraser }, { id, context: createEventContext(actor), load });
   }
 }

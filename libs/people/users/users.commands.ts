@@ -1,0 +1,13 @@
+import type { Actor } from '#access';
+import { AggregateCommand, type Operation } from '#event-store';
+import type { UserChanges } from './user.js';
+import type { UserRow } from './users.queries.js';
+
+export type UserOperations = {
+  /** Changes the caller's own account. */
+  UpdateUser: Operation<{ changes: UserChanges; actor: Actor }, UserRow>;
+  /** For site administrators: erases the person from the site. */
+  ForgetUser: Operation<{ id: string; actor: Actor }, void>;
+};
+
+export class ChangeUser<T extends keyof UserOperations> extends AggregateCommand<UserOperations, T> {}
