@@ -1,98 +1,77 @@
-import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { CommandHandler } from '@nestjs/cqrs';
 import { Ids } from '#kernel';
 import {
+  AggregateHandler,
   EventStore,
+  decideWrite,
+  expectVersion,
   getFirstRow,
   newStream,
-  expectVersion,
-  decideWrite,
   type LoadedStream,
+  type OperationTable,
   type StreamWrite,
 } from '#event-store';
-import { createEventContext, type Actor } from '#access';
+import { createEventContext } from '#access';
 import { dataRetentionPolicy, type DataRetentionPolicyState } from '#data-retention-policies';
+import { ChangeDataRetentionPolicy, type DataRetentionPolicyOperations } from './data-retention-policies.commands.js';
 import {
   selectPolicyById,
   loadPolicyForCommand,
   type PolicyForCommand,
-  type PolicyOwner,
   type PolicyRow,
 } from './data-retention-policies.queries.js';
 
-/** Makes the policy, or changes the one that there is; null days: nothing is deleted. */
-export class SetRetention extends Command<PolicyRow> {
-  constructor(
-    readonly of: PolicyOwner,
-    readonly deleteOlderThanDays: number | null,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
+type LoadedPolicy = LoadedStream<DataRetentionPolicyState> & { readonly row: PolicyForCommand };
 
-/** Does nothing where there is none: what is wanted is so already. */
-export class RemoveRetention extends Command<void> {
-  constructor(
-    readonly of: PolicyOwner,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
-
-type LoadedPolicy = LoadedStream<DataRetentionPolicyState> & { readonly found: PolicyForCommand };
-
-/** The organization before the workspace, as everybody does: or two might wait for one another. */
+/** Locks the organization before the workspace, as all appends do. In another order, two appends could deadlock. */
 const buildPreconditions = ({ preconditions }: PolicyForCommand): StreamWrite[] =>
   preconditions
     .toSorted((a, b) => (a.stream < b.stream ? -1 : 1))
     .map(({ stream, version }) => expectVersion(stream, version));
 
-@CommandHandler(SetRetention)
-export class SetRetentionHandler implements ICommandHandler<SetRetention> {
+@CommandHandler(ChangeDataRetentionPolicy)
+export class DataRetentionPoliciesHandler extends AggregateHandler<DataRetentionPolicyOperations> {
+  protected readonly operations: OperationTable<DataRetentionPolicyOperations> = {
+    SetDataRetentionPolicy: (input) =>
+      // If two requests create the policy at once, the second starts again and changes the policy of the first.
+      this.store.untilFirst(() => this.set(input), { races: 'data_retention_policies_owner_key' }),
+    RemoveDataRetentionPolicy: (input) => this.store.untilFirst(() => this.remove(input)),
+  };
+
   constructor(
     private readonly store: EventStore,
     private readonly ids: Ids,
-  ) {}
+  ) {
+    super();
+  }
 
-  async execute({ of, deleteOlderThanDays, actor }: SetRetention): Promise<PolicyRow> {
-    const id = this.ids.next('drp');
-    const load = async (): Promise<LoadedPolicy> => {
-      const found = await loadPolicyForCommand(this.store.database, actor, of);
-      const { policy, snapshot } = found;
-      if (policy === null) return { ...newStream(id, dataRetentionPolicy), found };
-      return { ...(await this.store.restore(policy, dataRetentionPolicy, snapshot ?? undefined)), found };
-    };
-    const work = () =>
-      this.store.handle({
-        decider: dataRetentionPolicy,
-        load,
-        command: ({ found: { target, organizationName } }) =>
-          ({ type: 'SetDataRetentionPolicy', data: { target, organizationName, deleteOlderThanDays } }) as const,
-        organization: ({ found }) => found.organization,
-        preconditions: ({ found }) => buildPreconditions(found),
-        context: createEventContext(actor),
-        read: ({ stream }) => [selectPolicyById(stream)],
-      });
-    // Two that both found none: the second finds the first's.
-    const { rows } = await this.store.untilFirst(work, { races: 'data_retention_policies_owner_key' });
+  private async set(input: DataRetentionPolicyOperations['SetDataRetentionPolicy']['input']): Promise<PolicyRow> {
+    const { owner, deleteOlderThanDays, actor } = input;
+    const { rows } = await this.store.handle({
+      decider: dataRetentionPolicy,
+      load: async (): Promise<LoadedPolicy> => {
+        const row = await loadPolicyForCommand(this.store.database, actor, owner);
+        if (row.policy === null) return { ...newStream(this.ids.next('drp'), dataRetentionPolicy), row };
+        return { ...(await this.store.restore(row.policy, dataRetentionPolicy, row.snapshot ?? undefined)), row };
+      },
+      command: ({ row: { target, organizationName } }) =>
+        ({ type: 'SetDataRetentionPolicy', data: { target, organizationName, deleteOlderThanDays } }) as const,
+      organization: ({ row }) => row.organization,
+      preconditions: ({ row }) => buildPreconditions(row),
+      context: createEventContext(actor),
+      read: ({ stream }) => [selectPolicyById(stream)],
+    });
     return getFirstRow<PolicyRow>(rows);
   }
-}
 
-@CommandHandler(RemoveRetention)
-export class RemoveRetentionHandler implements ICommandHandler<RemoveRetention> {
-  constructor(private readonly store: EventStore) {}
-
-  async execute({ of, actor }: RemoveRetention): Promise<void> {
-    await this.store.untilFirst(async () => {
-      const found = await loadPolicyForCommand(this.store.database, actor, of);
-      if (found.policy === null) return;
-      const loaded = await this.store.restore(found.policy, dataRetentionPolicy, found.snapshot ?? undefined);
-      const { organizationName, organization } = found;
-      const command = { type: 'RemoveDataRetentionPolicy', data: { organizationName } } as const;
-      const write = decideWrite(dataRetentionPolicy, loaded, organization, command);
-      await this.store.append([...buildPreconditions(found), write], createEventContext(actor));
-    });
+  private async remove(input: DataRetentionPolicyOperations['RemoveDataRetentionPolicy']['input']): Promise<void> {
+    const { owner, actor } = input;
+    const row = await loadPolicyForCommand(this.store.database, actor, owner);
+    if (row.policy === null) return;
+    const loaded = await this.store.restore(row.policy, dataRetentionPolicy, row.snapshot ?? undefined);
+    const { organizationName, organization } = row;
+    const command = { type: 'RemoveDataRetentionPolicy', data: { organizationName } } as const;
+    const write = decideWrite(dataRetentionPolicy, loaded, organization, command);
+    await this.store.append([...buildPreconditions(row), write], createEventContext(actor));
   }
 }

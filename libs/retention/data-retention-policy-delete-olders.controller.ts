@@ -4,8 +4,8 @@ import { CurrentActor, type Actor } from '#access';
 import { Database } from '#postgres';
 import { renderDocument, type Document } from '#json-api';
 import { FIRST_TYPE, parsePolicy } from './data-retention-policies.body.js';
+import { ChangeDataRetentionPolicy } from './data-retention-policies.commands.js';
 import { renderPolicy } from './data-retention-policies.document.js';
-import { RemoveRetention, SetRetention } from './data-retention-policies.handler.js';
 import { findEffectivePolicy, type PolicyOwner } from './data-retention-policies.queries.js';
 
 const OF_WORKSPACE = 'workspaces/:id/relationships/data-retention-policy';
@@ -70,22 +70,28 @@ export class DataRetentionPolicyDeleteOldersController {
   @Delete(OF_WORKSPACE)
   @HttpCode(204)
   removeOfWorkspace(@Param('id') workspace: string, @CurrentActor() actor: Actor): Promise<void> {
-    return this.bus.execute(new RemoveRetention({ workspace }, actor));
+    return this.remove({ workspace }, actor);
   }
 
   @Delete(OF_ORGANIZATION)
   @HttpCode(204)
   removeOfOrganization(@Param('organization') organization: string, @CurrentActor() actor: Actor): Promise<void> {
-    return this.bus.execute(new RemoveRetention({ organization }, actor));
+    return this.remove({ organization }, actor);
   }
 
   private async show(of: PolicyOwner, actor: Actor): Promise<Document> {
     return renderDocument(renderPolicy(await findEffectivePolicy(this.database, actor, of)));
   }
 
-  private async set(of: PolicyOwner, body: unknown, actor: Actor): Promise<Document> {
+  private async set(owner: PolicyOwner, body: unknown, actor: Actor): Promise<Document> {
     const { type, days } = parsePolicy(body);
-    const policy = renderPolicy(await this.bus.execute(new SetRetention(of, days, actor)));
+    const input = { owner, deleteOlderThanDays: days, actor };
+    const row = await this.bus.execute(new ChangeDataRetentionPolicy('SetDataRetentionPolicy', input));
+    const policy = renderPolicy(row);
     return renderDocument(type === FIRST_TYPE ? { ...policy, type } : policy);
+  }
+
+  private remove(owner: PolicyOwner, actor: Actor): Promise<void> {
+    return this.bus.execute(new ChangeDataRetentionPolicy('RemoveDataRetentionPolicy', { owner, actor }));
   }
 }
