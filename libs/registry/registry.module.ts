@@ -3,23 +3,15 @@ import { CqrsModule } from '@nestjs/cqrs';
 import { Clock } from '#kernel';
 import { SignedLinks, type BlobStore } from '#blob-store';
 import { GpgKeysController } from './gpg-keys/gpg-keys.controller.js';
-import { AddGpgKeyHandler, MoveGpgKeyHandler, RemoveGpgKeyHandler } from './gpg-keys/gpg-keys.handler.js';
+import { GpgKeysHandler } from './gpg-keys/gpg-keys.handler.js';
 import { ProviderProtocolController } from './provider-protocol/provider-protocol.controller.js';
 import { RegistryProviderPlatformsController } from './platforms/registry-provider-platforms.controller.js';
 import { RegistryProviderVersionsController } from './versions/registry-provider-versions.controller.js';
-import {
-  CreateRegistryProviderPlatformHandler,
-  CreateRegistryProviderVersionHandler,
-  DeleteFromRegistryHandler,
-} from './versions/registry-provider-versions.handler.js';
+import { RegistryProviderVersionsHandler } from './versions/registry-provider-versions.handler.js';
 import { RegistryProvidersController } from './providers/registry-providers.controller.js';
-import {
-  CreateRegistryProviderHandler,
-  DeleteRegistryProviderHandler,
-  TagRegistryProviderHandler,
-} from './providers/registry-providers.handler.js';
+import { RegistryProvidersHandler } from './providers/registry-providers.handler.js';
 import { ReleaseFilesController } from './release-files/release-files.controller.js';
-import { ReceiveReleaseFileHandler, ReleaseLimits } from './release-files/release-files.handler.js';
+import { ReleaseFileReceiver, ReleaseLimits } from './release-files/release-file.receiver.js';
 import { ReleaseFiles } from './release-files/release.files.js';
 import { ReleaseLinks } from './release-files/release.links.js';
 import { ReleaseUploads } from './release-files/release.uploads.js';
@@ -50,17 +42,11 @@ export class RegistryModule {
         ProviderProtocolController,
       ],
       providers: [
-        CreateRegistryProviderHandler,
-        TagRegistryProviderHandler,
-        DeleteRegistryProviderHandler,
-        CreateRegistryProviderVersionHandler,
-        CreateRegistryProviderPlatformHandler,
-        DeleteFromRegistryHandler,
-        ReceiveReleaseFileHandler,
+        RegistryProvidersHandler,
+        RegistryProviderVersionsHandler,
+        GpgKeysHandler,
+        ReleaseFileReceiver,
         ReleaseUploads,
-        AddGpgKeyHandler,
-        MoveGpgKeyHandler,
-        RemoveGpgKeyHandler,
         { provide: ReleaseFiles, useValue: new ReleaseFiles(blobs) },
         { provide: ReleaseLimits, useValue: new ReleaseLimits(archiveLimit) },
         {

@@ -17,7 +17,7 @@ import {
   type QueryParameters as QueryOf,
   type Resource,
 } from '#json-api';
-import { AddGpgKey, MoveGpgKey, RemoveGpgKey } from './gpg-keys.handler.js';
+import { ChangeGpgKey } from './gpg-keys.commands.js';
 import { findGpgKey, listGpgKeys, type GpgKeyPath, type GpgKeyRow } from './gpg-keys.queries.js';
 
 /** Largest accepted text, in characters. An RSA key of 4,096 bits with a dozen user ids and subkeys has 10,000. */
@@ -63,7 +63,8 @@ export class GpgKeysController {
   @Post()
   async create(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const { namespace, 'ascii-armor': asciiArmor } = parseBody(createBody, body).data.attributes;
-    return renderDocument(renderGpgKey(await this.bus.execute(new AddGpgKey(namespace, asciiArmor, actor))));
+    const row = await this.bus.execute(new ChangeGpgKey('AddGpgKey', { namespace, asciiArmor, actor }));
+    return renderDocument(renderGpgKey(row));
   }
 
   @Get(':namespace/:keyId')
@@ -74,12 +75,13 @@ export class GpgKeysController {
   @Patch(':namespace/:keyId')
   async update(@Param() path: GpgKeyPath, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const { namespace } = parseBody(updateBody, body).data.attributes;
-    return renderDocument(renderGpgKey(await this.bus.execute(new MoveGpgKey(path, namespace, actor))));
+    const row = await this.bus.execute(new ChangeGpgKey('MoveGpgKey', { path, namespace, actor }));
+    return renderDocument(renderGpgKey(row));
   }
 
   @Delete(':namespace/:keyId')
   @HttpCode(204)
   async destroy(@Param() path: GpgKeyPath, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new RemoveGpgKey(path, actor));
+    await this.bus.execute(new ChangeGpgKey('RemoveGpgKey', { path, actor }));
   }
 }

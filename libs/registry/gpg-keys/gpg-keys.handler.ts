@@ -1,41 +1,20 @@
-import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { CommandHandler } from '@nestjs/cqrs';
 import { Clock, forbidden, Ids, Refusal } from '#kernel';
-import { EventStore, getFirstRow, newStream, expectVersion, decideWrite } from '#event-store';
+import {
+  AggregateHandler,
+  EventStore,
+  decideWrite,
+  expectVersion,
+  getFirstRow,
+  newStream,
+  type OperationTable,
+} from '#event-store';
 import { refuseTakenName } from '#postgres';
-import { createEventContext, loadParentOrganization, type Actor } from '#access';
+import { createEventContext, loadParentOrganization } from '#access';
 import { readPublicKey } from '#provider-release';
 import { gpgKey } from './gpg-key.js';
-import { findGpgKey, selectGpgKeyById, type GpgKeyPath, type GpgKeyRow } from './gpg-keys.queries.js';
-
-export class AddGpgKey extends Command<GpgKeyRow> {
-  constructor(
-    readonly namespace: string,
-    readonly asciiArmor: string,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
-
-/** Moves a key to another organization. */
-export class MoveGpgKey extends Command<GpgKeyRow> {
-  constructor(
-    readonly path: GpgKeyPath,
-    readonly namespace: string,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
-
-export class RemoveGpgKey extends Command<void> {
-  constructor(
-    readonly path: GpgKeyPath,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
+import { ChangeGpgKey, type GpgKeyOperations } from './gpg-keys.commands.js';
+import { findGpgKey, selectGpgKeyById, type GpgKeyRow } from './gpg-keys.queries.js';
 
 /**
  * Returns 403 for a namespace that the caller cannot use, because go-tfe drops the text of a 404 (clients.md §8). A
@@ -48,88 +27,80 @@ const refuseForeignNamespace = (error: unknown): never => {
 
 const refuseTaken = refuseTakenName('gpg_keys_organization_key_id_key', 'key-id');
 
-@CommandHandler(AddGpgKey)
-export class AddGpgKeyHandler implements ICommandHandler<AddGpgKey> {
+@CommandHandler(ChangeGpgKey)
+export class GpgKeysHandler extends AggregateHandler<GpgKeyOperations> {
+  protected readonly operations: OperationTable<GpgKeyOperations> = {
+    AddGpgKey: (input) => this.add(input),
+    MoveGpgKey: (input) => this.store.untilFirst(() => this.move(input)).catch(refuseTaken),
+    RemoveGpgKey: (input) => this.remove(input),
+  };
+
   constructor(
     private readonly store: EventStore,
     private readonly ids: Ids,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    super();
+  }
 
-  async execute({ namespace, asciiArmor, actor }: AddGpgKey): Promise<GpgKeyRow> {
+  private async add({ namespace, asciiArmor, actor }: GpgKeyOperations['AddGpgKey']['input']): Promise<GpgKeyRow> {
     const id = this.ids.next('gpgkey');
     const { rows } = await this.store
       .handle({
         decider: gpgKey,
         load: async () => {
-          const place = await loadParentOrganization(this.store.database, actor, 'manage-providers', namespace);
+          const parent = await loadParentOrganization(this.store.database, actor, 'manage-providers', namespace);
           const { keyId } = await readPublicKey(asciiArmor, this.clock.now());
-          return { ...newStream(id, gpgKey), place, keyId };
+          return { ...newStream(id, gpgKey), parent, keyId };
         },
         command: ({ keyId }) => ({ type: 'AddGpgKey', data: { keyId, asciiArmor } }) as const,
-        organization: ({ place }) => place.organization,
-        preconditions: ({ place }) => [expectVersion(place.organization, place.version)],
+        organization: ({ parent }) => parent.organization,
+        preconditions: ({ parent }) => [expectVersion(parent.organization, parent.version)],
         context: createEventContext(actor),
         read: () => [selectGpgKeyById(id)],
       })
       .catch(refuseTaken);
     return getFirstRow<GpgKeyRow>(rows);
   }
-}
-
-@CommandHandler(MoveGpgKey)
-export class MoveGpgKeyHandler implements ICommandHandler<MoveGpgKey> {
-  constructor(
-    private readonly store: EventStore,
-    private readonly ids: Ids,
-  ) {}
 
   /**
    * Removes the key from one organization and adds it to the other under a new id, because each audit trail records
    * only its own part.
    */
-  async execute({ path, namespace, actor }: MoveGpgKey): Promise<GpgKeyRow> {
-    const work = async (): Promise<GpgKeyRow> => {
-      const found = await findGpgKey(this.store.database, actor, 'manage-providers', path);
-      if (namespace === found.namespace) return found;
-      const place = await loadParentOrganization(this.store.database, actor, 'manage-providers', namespace).catch(
-        refuseForeignNamespace,
-      );
-      const id = this.ids.next('gpgkey');
-      const { keyId, asciiArmor } = found;
-      const loaded = await this.store.restore(found.id, gpgKey, found.snapshot);
-      const { rows } = await this.store.append(
-        [
-          expectVersion(found.organization, found.organizationVersion),
-          expectVersion(place.organization, place.version),
-          decideWrite(gpgKey, loaded, found.organization, { type: 'RemoveGpgKey', data: {} }),
-          decideWrite(gpgKey, newStream(id, gpgKey), place.organization, {
-            type: 'AddGpgKey',
-            data: { keyId, asciiArmor },
-          }),
-        ],
-        createEventContext(actor),
-        [selectGpgKeyById(id)],
-      );
-      return getFirstRow<GpgKeyRow>(rows);
-    };
-    return this.store.untilFirst(work).catch(refuseTaken);
+  private async move({ path, namespace, actor }: GpgKeyOperations['MoveGpgKey']['input']): Promise<GpgKeyRow> {
+    const row = await findGpgKey(this.store.database, actor, 'manage-providers', path);
+    if (namespace === row.namespace) return row;
+    const parent = await loadParentOrganization(this.store.database, actor, 'manage-providers', namespace).catch(
+      refuseForeignNamespace,
+    );
+    const id = this.ids.next('gpgkey');
+    const { keyId, asciiArmor } = row;
+    const loaded = await this.store.restore(row.id, gpgKey, row.snapshot);
+    const { rows } = await this.store.append(
+      [
+        expectVersion(row.organization, row.organizationVersion),
+        expectVersion(parent.organization, parent.version),
+        decideWrite(gpgKey, loaded, row.organization, { type: 'RemoveGpgKey', data: {} }),
+        decideWrite(gpgKey, newStream(id, gpgKey), parent.organization, {
+          type: 'AddGpgKey',
+          data: { keyId, asciiArmor },
+        }),
+      ],
+      createEventContext(actor),
+      [selectGpgKeyById(id)],
+    );
+    return getFirstRow<GpgKeyRow>(rows);
   }
-}
 
-@CommandHandler(RemoveGpgKey)
-export class RemoveGpgKeyHandler implements ICommandHandler<RemoveGpgKey> {
-  constructor(private readonly store: EventStore) {}
-
-  async execute({ path, actor }: RemoveGpgKey): Promise<void> {
+  private async remove({ path, actor }: GpgKeyOperations['RemoveGpgKey']['input']): Promise<void> {
     await this.store.handle({
       decider: gpgKey,
       load: async () => {
-        const found = await findGpgKey(this.store.database, actor, 'manage-providers', path);
-        return { ...(await this.store.restore(found.id, gpgKey, found.snapshot)), found };
+        const row = await findGpgKey(this.store.database, actor, 'manage-providers', path);
+        return { ...(await this.store.restore(row.id, gpgKey, row.snapshot)), row };
       },
       command: () => ({ type: 'RemoveGpgKey', data: {} }) as const,
-      organization: ({ found }) => found.organization,
+      organization: ({ row }) => row.organization,
       context: createEventContext(actor),
     });
   }

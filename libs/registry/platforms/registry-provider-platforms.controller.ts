@@ -15,7 +15,7 @@ import {
 } from '#json-api';
 import { renderRegistryProviderPlatform } from './registry-provider-platforms.document.js';
 import { listPlatforms, findPlatform, type PlatformPath } from './registry-provider-platforms.queries.js';
-import { CreateRegistryProviderPlatform, DeleteFromRegistry } from '../versions/registry-provider-versions.handler.js';
+import { ChangeRegistryProviderVersion } from '../versions/registry-provider-versions.commands.js';
 import type { VersionPath } from '../versions/registry-provider-versions.queries.js';
 import { ReleaseLinks } from '../release-files/release.links.js';
 
@@ -50,8 +50,10 @@ export class RegistryProviderPlatformsController {
 
   @Post()
   async create(@Param() path: VersionPath, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const facts = parseBody(createBody, body).data.attributes;
-    const row = await this.bus.execute(new CreateRegistryProviderPlatform(path, facts, actor));
+    const { attributes } = parseBody(createBody, body).data;
+    const row = await this.bus.execute(
+      new ChangeRegistryProviderVersion('CreatePlatform', { path, attributes, actor }),
+    );
     return renderDocument(renderRegistryProviderPlatform(row, actor, this.links));
   }
 
@@ -64,6 +66,6 @@ export class RegistryProviderPlatformsController {
   @Delete(':os/:arch')
   @HttpCode(204)
   async destroy(@Param() path: PlatformPath, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new DeleteFromRegistry(path, path, actor));
+    await this.bus.execute(new ChangeRegistryProviderVersion('DeletePlatform', { path, actor }));
   }
 }

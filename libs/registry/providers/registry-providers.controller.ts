@@ -20,7 +20,7 @@ import {
   text,
 } from '#json-api';
 import { toBindings, tagBindingsInput } from '#tag-bindings';
-import { CreateRegistryProvider, DeleteRegistryProvider, TagRegistryProvider } from './registry-providers.handler.js';
+import { ChangeRegistryProvider } from './registry-providers.commands.js';
 import { selectRelatedVersions } from '../versions/registry-provider-versions.related.js';
 import { renderProviderBindings, renderRegistryProvider } from './registry-providers.document.js';
 import {
@@ -108,7 +108,9 @@ export class RegistryProvidersController {
     const { name, namespace, 'registry-name': registryName } = parseBody(createBody, body).data.attributes;
     checkRegistryName(registryName);
     const names = { registryName, namespace, name };
-    const row = await this.bus.execute(new CreateRegistryProvider(organization, names, actor));
+    const row = await this.bus.execute(
+      new ChangeRegistryProvider('CreateRegistryProvider', { organization, names, actor }),
+    );
     return renderDocument(renderRegistryProvider(row, actor));
   }
 
@@ -130,9 +132,8 @@ export class RegistryProvidersController {
   @Patch('organizations/:organization/registry-providers/:registryName/:namespace/:name')
   async update(@Param() path: ProviderPath, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const bindings = toBindings(parseBody(updateBody, body).data.relationships?.['tag-bindings']);
-    return renderDocument(
-      renderRegistryProvider(await this.bus.execute(new TagRegistryProvider(path, bindings, actor)), actor),
-    );
+    const row = await this.bus.execute(new ChangeRegistryProvider('TagRegistryProvider', { path, bindings, actor }));
+    return renderDocument(renderRegistryProvider(row, actor));
   }
 
   /** Returns all tags, because go-tfe does not follow pages here. */
@@ -144,7 +145,7 @@ export class RegistryProvidersController {
   @Delete('organizations/:organization/registry-providers/:registryName/:namespace/:name')
   @HttpCode(204)
   async destroy(@Param() path: ProviderPath, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new DeleteRegistryProvider(path, actor));
+    await this.bus.execute(new ChangeRegistryProvider('DeleteRegistryProvider', { path, actor }));
   }
 
   private async renderWithVersions(

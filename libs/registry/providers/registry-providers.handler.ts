@@ -1,9 +1,19 @@
-import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { Ids, unprocessable, type Tag } from '#kernel';
-import { EventStore, getFirstRow, newStream, expectVersion, decideWrite, type StreamWrite } from '#event-store';
+import { CommandHandler } from '@nestjs/cqrs';
+import { Ids, unprocessable } from '#kernel';
+import {
+  AggregateHandler,
+  EventStore,
+  decideWrite,
+  expectVersion,
+  getFirstRow,
+  newStream,
+  type OperationTable,
+  type StreamWrite,
+} from '#event-store';
 import { refuseTakenName } from '#postgres';
 import { createEventContext, loadParentOrganization, type Actor, type ParentOrganization } from '#access';
 import { registryProvider } from './registry-provider.js';
+import { ChangeRegistryProvider, type RegistryProviderOperations } from './registry-providers.commands.js';
 import { registryProviderVersion } from '../versions/registry-provider-version.js';
 import {
   loadCuratingOrganization,
@@ -14,62 +24,43 @@ import {
   type RegistryProviderRow,
 } from './registry-providers.queries.js';
 
-export class CreateRegistryProvider extends Command<RegistryProviderRow> {
-  constructor(
-    readonly organization: string,
-    readonly asked: Pick<ProviderPath, 'registryName' | 'namespace' | 'name'>,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
+@CommandHandler(ChangeRegistryProvider)
+export class RegistryProvidersHandler extends AggregateHandler<RegistryProviderOperations> {
+  protected readonly operations: OperationTable<RegistryProviderOperations> = {
+    CreateRegistryProvider: (input) => this.create(input),
+    TagRegistryProvider: (input) => this.tag(input),
+    DeleteRegistryProvider: (input) => this.delete(input),
+  };
 
-/** Replaces the tags of a provider. If `bindings` is undefined, the tags stay unchanged. */
-export class TagRegistryProvider extends Command<RegistryProviderRow> {
-  constructor(
-    readonly path: ProviderPath,
-    readonly bindings: readonly Tag[] | undefined,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
-
-export class DeleteRegistryProvider extends Command<void> {
-  constructor(
-    readonly path: ProviderPath,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
-
-@CommandHandler(CreateRegistryProvider)
-export class CreateRegistryProviderHandler implements ICommandHandler<CreateRegistryProvider> {
   constructor(
     private readonly store: EventStore,
     private readonly ids: Ids,
-  ) {}
+  ) {
+    super();
+  }
 
-  async execute({
-    organization,
-    asked: { registryName, namespace, name },
-    actor,
-  }: CreateRegistryProvider): Promise<RegistryProviderRow> {
+  private async create(
+    input: RegistryProviderOperations['CreateRegistryProvider']['input'],
+  ): Promise<RegistryProviderRow> {
+    const {
+      organization,
+      names: { registryName, namespace, name },
+      actor,
+    } = input;
     const id = this.ids.next('prov');
     const { rows } = await this.store
       .handle({
         decider: registryProvider,
         load: async () => {
-          const place = await this.loadTarget(organization, { registryName, namespace }, actor);
-          return { ...newStream(id, registryProvider), place };
+          const parent = await this.loadParent(organization, { registryName, namespace }, actor);
+          return { ...newStream(id, registryProvider), parent };
         },
         command: () => {
           const data = { name, namespace: registryName === 'public' ? namespace : null };
           return { type: 'CreateRegistryProvider', data } as const;
         },
-        organization: ({ place }) => place.organization,
-        preconditions: ({ place }) => [expectVersion(place.organization, place.version)],
+        organization: ({ parent }) => parent.organization,
+        preconditions: ({ parent }) => [expectVersion(parent.organization, parent.version)],
         context: createEventContext(actor),
         read: () => [selectRegistryProviderById(id)],
       })
@@ -77,7 +68,7 @@ export class CreateRegistryProviderHandler implements ICommandHandler<CreateRegi
     return getFirstRow<RegistryProviderRow>(rows);
   }
 
-  private async loadTarget(
+  private async loadParent(
     organization: string,
     { registryName, namespace }: Pick<ProviderPath, 'registryName' | 'namespace'>,
     actor: Actor,
@@ -88,43 +79,34 @@ export class CreateRegistryProviderHandler implements ICommandHandler<CreateRegi
     if (namespace === organization) return parent;
     throw unprocessable(`Namespace of a private provider must be the organization, ${organization}`, 'namespace');
   }
-}
 
-@CommandHandler(TagRegistryProvider)
-export class TagRegistryProviderHandler implements ICommandHandler<TagRegistryProvider> {
-  constructor(private readonly store: EventStore) {}
-
-  async execute({ path, bindings, actor }: TagRegistryProvider): Promise<RegistryProviderRow> {
+  private async tag(input: RegistryProviderOperations['TagRegistryProvider']['input']): Promise<RegistryProviderRow> {
+    const { path, bindings, actor } = input;
     const { rows } = await this.store.handle({
       decider: registryProvider,
       load: async () => {
-        const found = await loadRegistryProviderForCommand(this.store.database, actor, path);
-        return { ...(await this.store.restore(found.id, registryProvider, found.snapshot)), found };
+        const row = await loadRegistryProviderForCommand(this.store.database, actor, path);
+        return { ...(await this.store.restore(row.id, registryProvider, row.snapshot)), row };
       },
       command: ({ state }) => {
         const current = state.status === 'active' ? state.tags : [];
         return { type: 'TagRegistryProvider', data: { bindings: bindings ?? current } } as const;
       },
-      organization: ({ found }) => found.organization,
-      preconditions: ({ found }) => [expectVersion(found.organization, found.organizationVersion)],
+      organization: ({ row }) => row.organization,
+      preconditions: ({ row }) => [expectVersion(row.organization, row.organizationVersion)],
       context: createEventContext(actor),
-      read: ({ found }) => [selectRegistryProviderById(found.id)],
+      read: ({ row }) => [selectRegistryProviderById(row.id)],
     });
     return getFirstRow<RegistryProviderRow>(rows);
   }
-}
-
-@CommandHandler(DeleteRegistryProvider)
-export class DeleteRegistryProviderHandler implements ICommandHandler<DeleteRegistryProvider> {
-  constructor(private readonly store: EventStore) {}
 
   /** Deletes the versions too: the first of them in the same append, the others in steps (deleted-providers.job.ts). */
-  async execute({ path, actor }: DeleteRegistryProvider): Promise<void> {
+  private async delete({ path, actor }: RegistryProviderOperations['DeleteRegistryProvider']['input']): Promise<void> {
     await this.store.untilFirst(async () => {
-      const found = await loadRegistryProviderForCommand(this.store.database, actor, path, VERSIONS_PER_DELETION);
-      const { organization, organizationVersion } = found;
-      const provider = await this.store.restore(found.id, registryProvider, found.snapshot);
-      const versions = found.versions.map(async ({ id, snapshot }): Promise<StreamWrite> => {
+      const row = await loadRegistryProviderForCommand(this.store.database, actor, path, VERSIONS_PER_DELETION);
+      const { organization, organizationVersion } = row;
+      const provider = await this.store.restore(row.id, registryProvider, row.snapshot);
+      const versions = row.versions.map(async ({ id, snapshot }): Promise<StreamWrite> => {
         const loaded = await this.store.restore(id, registryProviderVersion, snapshot);
         return decideWrite(registryProviderVersion, loaded, organization, { type: 'DeleteVersion', data: {} });
       });

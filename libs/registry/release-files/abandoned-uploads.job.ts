@@ -4,7 +4,7 @@ import type { ScheduledJob, Database } from '#postgres';
 import { listAbandonedFiles, removeAbandonedFile } from './release-files.queries.js';
 import { ReleaseFiles } from './release.files.js';
 
-/** No upload that began so long ago can still be running: an upload takes at most a day (release-files.handler.ts). */
+/** No upload that began so long ago can still be running: an upload takes at most a day (release-file.receiver.ts). */
 const ABANDONED_AFTER_MS = 48 * 60 * 60 * 1000;
 const PAGE_SIZE = 100;
 const EVERY_MS = 60 * 60 * 1000;

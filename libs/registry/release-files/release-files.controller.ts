@@ -7,7 +7,7 @@ import type { ByteRange } from '#blob-store';
 import { Database } from '#postgres';
 import { notFound } from '#kernel';
 import { buildDownloadResponse } from './release.downloads.js';
-import { ReceiveReleaseFile } from './release-files.handler.js';
+import { ChangeRegistryProviderVersion } from '../versions/registry-provider-versions.commands.js';
 import { findDownloadTarget } from './release-files.queries.js';
 import { deriveFileId, ReleaseFiles } from './release.files.js';
 import { ReleaseLinks, type ReleaseFile } from './release.links.js';
@@ -41,7 +41,8 @@ export class ReleaseFilesController {
     @Headers('content-length') length: string | undefined,
   ): Promise<void> {
     const announced = length === undefined ? null : Number(length);
-    await this.bus.execute(new ReceiveReleaseFile(this.links.uploadOf(token), content, announced));
+    const input = { file: this.links.uploadOf(token), content, announced };
+    await this.bus.execute(new ChangeRegistryProviderVersion('ReceiveReleaseFile', input));
   }
 
   @Get('files/:token/:filename')

@@ -38,7 +38,7 @@ type VersionReference = { readonly name: string; readonly version: string };
  *   absent ──create──► draft ──all files are uploaded and match──► published ──delete──► deleted
  *
  * Files that clients would refuse are refused on upload: SHA256SUMS must list each platform with its checksum, each zip
- * must have its checksum, and the signature must be by the key (release-files.handler.ts checks the last two). So every
+ * must have its checksum, and the signature must be by the key (release-file.receiver.ts checks the last two). So every
  * uploaded file is valid, and a version with all files can be installed.
  *
  * A version without platforms cannot be installed. Until it has one, a signature is accepted unverified and can be

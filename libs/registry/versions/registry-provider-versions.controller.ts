@@ -15,7 +15,7 @@ import {
 } from '#json-api';
 import { PROTOCOLS } from '#provider-release/rules';
 import { renderRegistryProviderVersion } from './registry-provider-versions.document.js';
-import { CreateRegistryProviderVersion, DeleteFromRegistry } from './registry-provider-versions.handler.js';
+import { ChangeRegistryProviderVersion } from './registry-provider-versions.commands.js';
 import { listVersions, findVersion, type VersionPath } from './registry-provider-versions.queries.js';
 import type { ProviderPath } from '../providers/registry-providers.queries.js';
 import { ReleaseLinks } from '../release-files/release.links.js';
@@ -49,7 +49,8 @@ export class RegistryProviderVersionsController {
   @Post()
   async create(@Param() path: ProviderPath, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const { version, 'key-id': keyId, protocols } = parseBody(createBody, body).data.attributes;
-    const row = await this.bus.execute(new CreateRegistryProviderVersion(path, { version, keyId, protocols }, actor));
+    const input = { path, attributes: { version, keyId, protocols }, actor };
+    const row = await this.bus.execute(new ChangeRegistryProviderVersion('CreateVersion', input));
     return renderDocument(renderRegistryProviderVersion(row, actor, this.links));
   }
 
@@ -62,6 +63,6 @@ export class RegistryProviderVersionsController {
   @Delete(':version')
   @HttpCode(204)
   async destroy(@Param() path: VersionPath, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new DeleteFromRegistry(path, null, actor));
+    await this.bus.execute(new ChangeRegistryProviderVersion('DeleteVersion', { path, actor }));
   }
 }

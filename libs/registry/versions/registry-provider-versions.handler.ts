@@ -1,9 +1,17 @@
-import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { Ids, notFound } from '#kernel';
-import { EventStore, getFirstRow, newStream, expectVersion, type LoadedStream, type StreamWrite } from '#event-store';
+import { CommandHandler } from '@nestjs/cqrs';
+import { Ids, notFound, type Sql } from '#kernel';
+import {
+  AggregateHandler,
+  EventStore,
+  expectVersion,
+  getFirstRow,
+  newStream,
+  type LoadedStream,
+  type OperationTable,
+  type StreamWrite,
+} from '#event-store';
 import { refuseTakenName, type DatabaseRow } from '#postgres';
 import { createEventContext, type Actor } from '#access';
-import type { Protocol } from '#provider-release/rules';
 import type { PlatformAttributes } from '../platforms/registry-provider-platform.js';
 import {
   registryProviderVersion,
@@ -23,42 +31,12 @@ import {
   selectPlatformById,
   type RegistryProviderPlatformRow,
 } from '../platforms/registry-provider-platforms.queries.js';
-import { requirePrivateProvider, type ProviderPath } from '../providers/registry-providers.queries.js';
-
-export class CreateRegistryProviderVersion extends Command<RegistryProviderVersionRow> {
-  constructor(
-    readonly path: ProviderPath,
-    readonly asked: {
-      readonly version: string;
-      readonly keyId: string;
-      readonly protocols: readonly Protocol[] | null;
-    },
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
-
-export class CreateRegistryProviderPlatform extends Command<RegistryProviderPlatformRow> {
-  constructor(
-    readonly path: VersionPath,
-    readonly facts: PlatformAttributes,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
-
-/** Deletes a version with its platforms, or only one of its platforms. */
-export class DeleteFromRegistry extends Command<void> {
-  constructor(
-    readonly path: VersionPath,
-    readonly platform: Pick<PlatformAttributes, 'os' | 'arch'> | null,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
+import { requirePrivateProvider } from '../providers/registry-providers.queries.js';
+import { ReleaseFileReceiver } from '../release-files/release-file.receiver.js';
+import {
+  ChangeRegistryProviderVersion,
+  type RegistryProviderVersionOperations,
+} from './registry-provider-versions.commands.js';
 
 /**
  * Prevents that the organization or the provider is deleted in the meantime, which would leave the new version or
@@ -69,75 +47,7 @@ const buildPreconditions = (parents: ProviderForVersion): StreamWrite[] => [
   expectVersion(parents.provider, parents.providerVersion),
 ];
 
-@CommandHandler(CreateRegistryProviderVersion)
-export class CreateRegistryProviderVersionHandler implements ICommandHandler<CreateRegistryProviderVersion> {
-  constructor(
-    private readonly store: EventStore,
-    private readonly ids: Ids,
-  ) {}
-
-  async execute({ path, asked, actor }: CreateRegistryProviderVersion): Promise<RegistryProviderVersionRow> {
-    await requirePrivateProvider(this.store.database, actor, path);
-    const id = this.ids.next('provver');
-    const { rows } = await this.store
-      .handle({
-        decider: registryProviderVersion,
-        load: async () => ({
-          ...newStream(id, registryProviderVersion),
-          place: await loadProviderForNewVersion(this.store.database, actor, path),
-        }),
-        command: ({ place: { provider, providerName: name, siblings } }) =>
-          ({ type: 'CreateVersion', data: { provider, name, siblings, ...asked } }) as const,
-        organization: ({ place }) => place.organization,
-        preconditions: ({ place }) => buildPreconditions(place),
-        context: createEventContext(actor),
-        read: () => [selectVersionById(id)],
-      })
-      .catch(refuseTakenName('registry_provider_versions_provider_precedence_key', 'version'));
-    return getFirstRow<RegistryProviderVersionRow>(rows);
-  }
-}
-
-type LoadedVersion = LoadedStream<RegistryProviderVersionState> & { readonly found: VersionForCommand };
-
-/** Executes a command on the version at that path. Returns the row of the platform if `platform` is set. */
-const executeVersionCommand = async (
-  store: EventStore,
-  { path, actor }: { readonly path: VersionPath; readonly actor: Actor },
-  command: (loaded: LoadedVersion) => RegistryProviderVersionCommand,
-  platform?: string,
-): Promise<readonly DatabaseRow[][]> => {
-  const { rows } = await store.handle({
-    decider: registryProviderVersion,
-    load: async (): Promise<LoadedVersion> => {
-      const found = await loadVersionForCommand(store.database, actor, path);
-      return { ...(await store.restore(found.id, registryProviderVersion, found.snapshot)), found };
-    },
-    command,
-    organization: ({ found }) => found.organization,
-    preconditions: ({ found }) => buildPreconditions(found),
-    context: createEventContext(actor),
-    read: () => (platform === undefined ? [] : [selectPlatformById(platform)]),
-  });
-  return rows;
-};
-
-@CommandHandler(CreateRegistryProviderPlatform)
-export class CreateRegistryProviderPlatformHandler implements ICommandHandler<CreateRegistryProviderPlatform> {
-  constructor(
-    private readonly store: EventStore,
-    private readonly ids: Ids,
-  ) {}
-
-  async execute(request: CreateRegistryProviderPlatform): Promise<RegistryProviderPlatformRow> {
-    await requirePrivateProvider(this.store.database, request.actor, request.path);
-    const platform = this.ids.next('provpltfrm');
-    const command = { type: 'CreatePlatform', data: { ...request.facts, platform } } as const;
-    return getFirstRow<RegistryProviderPlatformRow>(
-      await executeVersionCommand(this.store, request, () => command, platform),
-    );
-  }
-}
+type LoadedVersion = LoadedStream<RegistryProviderVersionState> & { readonly row: VersionForCommand };
 
 const findPlatform = (
   state: RegistryProviderVersionState,
@@ -149,17 +59,85 @@ const findPlatform = (
   return entry[0];
 };
 
-@CommandHandler(DeleteFromRegistry)
-export class DeleteFromRegistryHandler implements ICommandHandler<DeleteFromRegistry> {
-  constructor(private readonly store: EventStore) {}
+@CommandHandler(ChangeRegistryProviderVersion)
+export class RegistryProviderVersionsHandler extends AggregateHandler<RegistryProviderVersionOperations> {
+  protected readonly operations: OperationTable<RegistryProviderVersionOperations> = {
+    CreateVersion: (input) => this.create(input),
+    DeleteVersion: async ({ path, actor }) => {
+      await this.append(path, actor, () => ({ type: 'DeleteVersion', data: {} }));
+    },
+    CreatePlatform: (input) => this.createPlatform(input),
+    DeletePlatform: async ({ path, actor }) => {
+      await this.append(path, actor, ({ state }) => ({
+        type: 'DeletePlatform',
+        data: { platform: findPlatform(state, path) },
+      }));
+    },
+    ReceiveReleaseFile: (input) => this.receiver.receive(input),
+  };
 
-  async execute(request: DeleteFromRegistry): Promise<void> {
-    const { platform } = request;
-    await requirePrivateProvider(this.store.database, request.actor, request.path);
-    await executeVersionCommand(this.store, request, ({ state }) =>
-      platform === null
-        ? { type: 'DeleteVersion', data: {} }
-        : { type: 'DeletePlatform', data: { platform: findPlatform(state, platform) } },
-    );
+  constructor(
+    private readonly store: EventStore,
+    private readonly ids: Ids,
+    private readonly receiver: ReleaseFileReceiver,
+  ) {
+    super();
+  }
+
+  private async create(
+    input: RegistryProviderVersionOperations['CreateVersion']['input'],
+  ): Promise<RegistryProviderVersionRow> {
+    const { path, attributes, actor } = input;
+    await requirePrivateProvider(this.store.database, actor, path);
+    const id = this.ids.next('provver');
+    const { rows } = await this.store
+      .handle({
+        decider: registryProviderVersion,
+        load: async () => ({
+          ...newStream(id, registryProviderVersion),
+          parent: await loadProviderForNewVersion(this.store.database, actor, path),
+        }),
+        command: ({ parent: { provider, providerName: name, siblings } }) =>
+          ({ type: 'CreateVersion', data: { provider, name, siblings, ...attributes } }) as const,
+        organization: ({ parent }) => parent.organization,
+        preconditions: ({ parent }) => buildPreconditions(parent),
+        context: createEventContext(actor),
+        read: () => [selectVersionById(id)],
+      })
+      .catch(refuseTakenName('registry_provider_versions_provider_precedence_key', 'version'));
+    return getFirstRow<RegistryProviderVersionRow>(rows);
+  }
+
+  private async createPlatform(
+    input: RegistryProviderVersionOperations['CreatePlatform']['input'],
+  ): Promise<RegistryProviderPlatformRow> {
+    const { path, attributes, actor } = input;
+    const platform = this.ids.next('provpltfrm');
+    const command = { type: 'CreatePlatform', data: { ...attributes, platform } } as const;
+    const rows = await this.append(path, actor, () => command, [selectPlatformById(platform)]);
+    return getFirstRow<RegistryProviderPlatformRow>(rows);
+  }
+
+  /** Executes a command on the version at that path. Resolves to the rows of `read`. */
+  private async append(
+    path: VersionPath,
+    actor: Actor,
+    command: (loaded: LoadedVersion) => RegistryProviderVersionCommand,
+    read: readonly Sql[] = [],
+  ): Promise<readonly DatabaseRow[][]> {
+    await requirePrivateProvider(this.store.database, actor, path);
+    const { rows } = await this.store.handle({
+      decider: registryProviderVersion,
+      load: async (): Promise<LoadedVersion> => {
+        const row = await loadVersionForCommand(this.store.database, actor, path);
+        return { ...(await this.store.restore(row.id, registryProviderVersion, row.snapshot)), row };
+      },
+      command,
+      organization: ({ row }) => row.organization,
+      preconditions: ({ row }) => buildPreconditions(row),
+      context: createEventContext(actor),
+      read: () => read,
+    });
+    return rows;
   }
 }

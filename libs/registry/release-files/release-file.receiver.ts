@@ -1,26 +1,14 @@
 import { createHash } from 'node:crypto';
-import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import type { Readable } from 'node:stream';
+import { Injectable } from '@nestjs/common';
 import { badRequest, Clock, notFound, Refusal, unprocessable } from '#kernel';
 import { readBytes, checkContentLength, hashWhileReading, LINK_LIFETIME_MS, MIB, limitUpload } from '#blob-store';
 import { parseChecksums, verifyDetached } from '#provider-release';
 import type { Platform } from '../platforms/registry-provider-platform.js';
 import type { RegistryProviderVersionCommand, StoredFile } from '../versions/registry-provider-version.js';
+import type { RegistryProviderVersionOperations } from '../versions/registry-provider-versions.commands.js';
 import { deriveFileId, ReleaseFiles } from './release.files.js';
 import type { ReleaseFile } from './release.links.js';
 import { ReleaseUploads, type LoadedUpload } from './release.uploads.js';
-
-/** Receives a file for which a signed link was issued. */
-export class ReceiveReleaseFile extends Command<void> {
-  constructor(
-    readonly file: ReleaseFile,
-    readonly content: Readable,
-    /** Declared length in bytes; null if the client declared none. */
-    readonly announced: number | null,
-  ) {
-    super();
-  }
-}
 
 type ArchiveFile = Extract<ReleaseFile, { readonly kind: 'binary' }>;
 type SmallFile = Exclude<ReleaseFile, ArchiveFile>;
@@ -45,8 +33,8 @@ const toStoredFile = (bytes: Buffer): StoredFile => ({
 });
 
 /** Stores nothing and sets no flag for a file that clients would refuse (contract §3.2; clients.md §5). */
-@CommandHandler(ReceiveReleaseFile)
-export class ReceiveReleaseFileHandler implements ICommandHandler<ReceiveReleaseFile> {
+@Injectable()
+export class ReleaseFileReceiver {
   constructor(
     private readonly uploads: ReleaseUploads,
     private readonly files: ReleaseFiles,
@@ -54,7 +42,8 @@ export class ReceiveReleaseFileHandler implements ICommandHandler<ReceiveRelease
     private readonly clock: Clock,
   ) {}
 
-  async execute({ file, content, announced }: ReceiveReleaseFile): Promise<void> {
+  async receive(input: RegistryProviderVersionOperations['ReceiveReleaseFile']['input']): Promise<void> {
+    const { file, content, announced } = input;
     const limit = file.kind === 'binary' ? this.limits.archive : SMALL_FILE_LIMITS[file.kind].most;
     checkContentLength(announced, limit);
     const prepared = await this.uploads.prepare(file.version);
