@@ -139,7 +139,11 @@ const follow = (child: ChildProcessByStdio<Writable | null, Readable, Readable>)
   return { child, ended, over: () => over, output: () => output.stdout };
 };
 
-export const launchProduct = async (settings: Readonly<Record<string, string>> = {}): Promise<Product> => {
+/** `build` is a folder that looks like an installed product. */
+export const launchProduct = async (
+  settings: Readonly<Record<string, string>> = {},
+  build = BUILD,
+): Promise<Product> => {
   const dataFolder = settings['CADASTRE_DATA'] ?? (await mkdtemp(join(tmpdir(), 'cadastre-data-')));
   const [port] = await freePorts();
   const adminToken = `test.atlasv1.${randomBytes(24).toString('hex')}`;
@@ -190,11 +194,11 @@ export const launchProduct = async (settings: Readonly<Record<string, string>> =
     dataFolder,
     adminToken,
     start: async (name = 'serve') => {
-      server = launch(BUILD, [name], env);
+      server = launch(build, [name], env);
       await waitUntil(isReady, `cadastre ${name} is ready`);
     },
     startWithNpm: async () => {
-      server = launchWithNpm(BUILD, env);
+      server = launchWithNpm(build, env);
       await waitUntil(isReady, 'cadastre is ready under npm');
     },
     serverPid: () => Number.parseInt(contentOf(join(dataFolder, 'pid')), 10),
@@ -206,7 +210,7 @@ export const launchProduct = async (settings: Readonly<Record<string, string>> =
     },
     endDuringStart: async (signal) => {
       const before = postgres();
-      server = launch(BUILD, ['serve'], env);
+      server = launch(build, ['serve'], env);
       // Postgres writes this file before it does anything else: it is about to read its log of the time before.
       await waitUntil(() => ![before, ''].includes(postgres()), 'its Postgres is starting');
       return end(signal);
@@ -219,9 +223,9 @@ export const launchProduct = async (settings: Readonly<Record<string, string>> =
       return end('SIGKILL');
     },
     stop: () => end('SIGTERM'),
-    run: (...args) => launch(BUILD, args, env).ended,
-    runWith: (other, ...args) => launch(BUILD, args, { ...env, ...other }).ended,
-    runInTerminal: (line, ...args) => launchInTerminal(BUILD, { line, args }, env).ended,
+    run: (...args) => launch(build, args, env).ended,
+    runWith: (other, ...args) => launch(build, args, { ...env, ...other }).ended,
+    runInTerminal: (line, ...args) => launchInTerminal(build, { line, args }, env).ended,
     databaseUrl: () => readFile(join(dataFolder, 'database-url'), 'utf8'),
     remove: async () => {
       if (server && !server.over()) await end('SIGKILL');
