@@ -25,6 +25,23 @@ const ORGANIZATION_DELETED: OrganizationDeleted['type'] = 'OrganizationDeleted';
 const listStreams = (events: readonly RecordedEvent[], type: string): string[] =>
   events.filter((event) => event.type === type).map(({ stream }) => stream);
 
+type FileChanges = Readonly<Record<string, ((data: never, event: RecordedEvent) => FileChange) | undefined>>;
+
+const listFileChanges = (
+  changesByType: FileChanges,
+  events: readonly RecordedEvent[],
+): { readonly added: TrackedFile[]; readonly removedIds: string[] } => {
+  const added: TrackedFile[] = [];
+  const removedIds: string[] = [];
+  for (const event of events) {
+    const change = changesByType[event.type]?.(event.data as never, event);
+    if (!change) continue;
+    if ('removed' in change) removedIds.push(change.removed);
+    else added.push({ id: change.stored, owner: change.owner, organization: event.organization ?? '' });
+  }
+  return { added, removedIds };
+};
+
 /**
  * Returns a follower that removes files which are no longer needed, alone or with their owner or organization. The log
  * shows which owners had files. If a process is killed between an event and the removal, the batch runs again, and
@@ -38,31 +55,13 @@ export const createFileSweeper = <E extends Message>({
   remove,
 }: FileSweeperOptions<E>): Follower => {
   const tableName = sql.raw(table);
-  const changesByType = on as Readonly<
-    Record<string, ((data: unknown, event: RecordedEvent) => FileChange) | undefined>
-  >;
-
-  const listFileChanges = (
-    events: readonly RecordedEvent[],
-  ): { readonly added: TrackedFile[]; readonly removedIds: string[] } => {
-    const added: TrackedFile[] = [];
-    const removedIds: string[] = [];
-    for (const event of events) {
-      const change = changesByType[event.type]?.(event.data, event);
-      if (!change) continue;
-      if ('removed' in change) removedIds.push(change.removed);
-      else added.push({ id: change.stored, owner: change.owner, organization: event.organization ?? '' });
-    }
-    return { added, removedIds };
-  };
-
   return {
     name,
     batch: 500,
     only: [...Object.keys(on), ownerEnds, ORGANIZATION_DELETED],
     tables: [],
     follow: async (events, session) => {
-      const { added, removedIds } = listFileChanges(events);
+      const { added, removedIds } = listFileChanges(on, events);
       const owners = listStreams(events, ownerEnds);
       const organizations = listStreams(events, ORGANIZATION_DELETED);
       const deleted = new Set([...owners, ...organizations]);

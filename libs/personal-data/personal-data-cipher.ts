@@ -81,22 +81,10 @@ export class PersonalDataCipher {
         (id) => !forgotten.has(id) && !newKeys.has(id),
       ),
     );
-    // Views must not show people without a key, nor people who are forgotten by these events.
-    const forViews = events.map((event, n) =>
-      replaceTexts(event, personalTexts[n] as EventPersonalTexts, (text, of) =>
-        keyring.get(of.person) ? text : getPlaceholder(of),
-      ),
-    );
-    const forLog = forViews.map((event, n) =>
-      // A name that equals the id is not encrypted: the person was forgotten before the decision, or really has this
-      // name.
-      replaceTexts(event, personalTexts[n] as EventPersonalTexts, (text, { kind, person }) =>
-        kind === 'name' && text === person ? text : (keyring.get(person)?.encrypt(kind, text) ?? text),
-      ),
-    );
+    const { readableEvents, eventsToStore } = encryptTexts(events, personalTexts, keyring);
     return {
-      readableEvents: forViews,
-      eventsToStore: forLog,
+      readableEvents,
+      eventsToStore,
       guards: buildPeopleGuards(guarded, forgotten, writers),
       keys: [...(newKeys.size > 0 ? [this.keys.insertKeys(newKeys)] : []), ...[...forgotten].map(buildForgetStatement)],
       ended: (error) => {
@@ -182,6 +170,28 @@ export class PersonalDataCipher {
     return events.flatMap((event) => this.kinds[event.type]?.forgets?.(event.data as never, event) ?? []);
   }
 }
+
+/** Returns the events as views show them and as the log stores them. */
+const encryptTexts = <E extends EventContent>(
+  events: readonly E[],
+  personalTexts: readonly EventPersonalTexts[],
+  keyring: Keyring,
+): Pick<EncryptedEvents<E>, 'readableEvents' | 'eventsToStore'> => {
+  // Views must not show people without a key, nor people who are forgotten by these events.
+  const readableEvents = events.map((event, n) =>
+    replaceTexts(event, personalTexts[n] as EventPersonalTexts, (text, of) =>
+      keyring.get(of.person) ? text : getPlaceholder(of),
+    ),
+  );
+  const eventsToStore = readableEvents.map((event, n) =>
+    // A name that equals the id is not encrypted: the person was forgotten before the decision, or really has this
+    // name.
+    replaceTexts(event, personalTexts[n] as EventPersonalTexts, (text, { kind, person }) =>
+      kind === 'name' && text === person ? text : (keyring.get(person)?.encrypt(kind, text) ?? text),
+    ),
+  );
+  return { readableEvents, eventsToStore };
+};
 
 /**
  * Texts from before the introduction of keys are plain. They are replaced too once the person is known to be forgotten.

@@ -37,6 +37,31 @@ export type RunsOptions = {
   readonly publicUrl: string;
 };
 
+const CONTROLLERS = [
+  AppliesController,
+  CommentsController,
+  ConfigurationFilesController,
+  ConfigurationVersionsController,
+  OrganizationCapacityController,
+  PlansController,
+  RunEventsController,
+  RunTokensController,
+  RunsController,
+  TaskStagesController,
+];
+
+const SERVICES = [
+  CommentOnRunHandler,
+  ConfigurationUploads,
+  ConfigurationVersionsHandler,
+  CreateConfigurationVersionHandler,
+  CreateRunHandler,
+  IssueRunTokenHandler,
+  ReceiveConfigurationHandler,
+  RunRenderer,
+  RunsHandler,
+];
+
 @Module({})
 export class RunsModule {
   static with({ blobs, encryptionKey, publicUrl }: RunsOptions): DynamicModule {
@@ -46,28 +71,9 @@ export class RunsModule {
       // Workspaces show their current runs through a port that they declare; they do not import this module.
       global: true,
       imports: [CqrsModule],
-      controllers: [
-        AppliesController,
-        CommentsController,
-        ConfigurationFilesController,
-        ConfigurationVersionsController,
-        OrganizationCapacityController,
-        PlansController,
-        RunEventsController,
-        RunTokensController,
-        RunsController,
-        TaskStagesController,
-      ],
+      controllers: CONTROLLERS,
       providers: [
-        CommentOnRunHandler,
-        ConfigurationUploads,
-        ConfigurationVersionsHandler,
-        CreateConfigurationVersionHandler,
-        CreateRunHandler,
-        IssueRunTokenHandler,
-        ReceiveConfigurationHandler,
-        RunRenderer,
-        RunsHandler,
+        ...SERVICES,
         { provide: ConfigurationFiles, useValue: new ConfigurationFiles(encrypted) },
         {
           provide: ConfigurationLinks,

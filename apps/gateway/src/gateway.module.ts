@@ -1,4 +1,4 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { APP_INTERCEPTOR } from '@nestjs/core';
 import { CqrsModule } from '@nestjs/cqrs';
 import { AccessModule } from '#access';
@@ -21,6 +21,12 @@ import { VariablesModule } from '#variables';
 import { VaultModule } from '#vault';
 import { WorkspacesModule } from '#workspaces';
 import type { Runtime } from '../../runtime.js';
+
+/** Interceptors that remove from documents what the edition does not have. */
+const listEditionInterceptors = (edition: Runtime['settings']['edition']): Provider[] => {
+  if (edition === 'self-hosted') return [{ provide: APP_INTERCEPTOR, useClass: SelfHostedInterceptor }];
+  return edition === 'hosted' ? [{ provide: APP_INTERCEPTOR, useClass: HostedInterceptor }] : [];
+};
 
 /** REST: the slices, and what they stand on. */
 @Module({})
@@ -60,10 +66,7 @@ export class GatewayModule {
         // Nor has the hosted one data retention (contract §4.3).
         ...(hosted ? [] : [RetentionModule]),
       ],
-      providers: [
-        ...(selfHosted ? [{ provide: APP_INTERCEPTOR, useClass: SelfHostedInterceptor }] : []),
-        ...(hosted ? [{ provide: APP_INTERCEPTOR, useClass: HostedInterceptor }] : []),
-      ],
+      providers: listEditionInterceptors(settings.edition),
     };
   }
 }

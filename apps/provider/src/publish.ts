@@ -134,16 +134,13 @@ const createVersion = async (
   return { version, keyId: key.keyId };
 };
 
-/**
- * Makes of a release in a folder a version that clients can install. What is there already is left as it is, so the same
- * command, run again after a cut, goes on where it ended; a version that is there and differs is refused before anything
- * is sent. The signature comes last: until then clients are offered nothing of the version.
- */
-export const publishRelease = async (publication: PublishTask): Promise<PublishResult> => {
-  const { release, registry, progress, now } = publication;
-  const found = await findVersion(registry, release);
-  const { version, keyId } = await createVersion(publication, found);
-
+/** Uploads the files that are missing, the signature last, and returns their names. */
+const uploadFiles = async (
+  publication: PublishTask,
+  version: VersionResource,
+  found: PublishedState,
+): Promise<readonly string[]> => {
+  const { release, registry, progress } = publication;
   const { archives } = release;
   const uploaded: string[] = [];
   const uploads = progress.uploads(archives);
@@ -170,13 +167,26 @@ export const publishRelease = async (publication: PublishTask): Promise<PublishR
   } finally {
     uploads.end();
   }
+  return uploaded;
+};
+
+/**
+ * Makes of a release in a folder a version that clients can install. What is there already is left as it is, so the same
+ * command, run again after a cut, goes on where it ended; a version that is there and differs is refused before anything
+ * is sent. The signature comes last: until then clients are offered nothing of the version.
+ */
+export const publishRelease = async (publication: PublishTask): Promise<PublishResult> => {
+  const { release, registry, now } = publication;
+  const found = await findVersion(registry, release);
+  const { version, keyId } = await createVersion(publication, found);
+  const uploaded = await uploadFiles(publication, version, found);
   await verifyInstallable(registry, release, keyId, now);
   return {
     source: registry.source,
     version: release.version,
     keyId,
     protocols: release.protocols,
-    platforms: archives.map(({ os, arch, filename, sha256: shasum }) => ({ os, arch, filename, shasum })),
+    platforms: release.archives.map(({ os, arch, filename, sha256: shasum }) => ({ os, arch, filename, shasum })),
     uploaded: uploaded.toSorted(),
   };
 };

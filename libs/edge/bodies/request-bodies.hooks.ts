@@ -104,25 +104,19 @@ const readBody = (
     content.on('data', take).once('end', finish).once('error', fail).once('close', cutShort);
   });
 
-/** Reads bodies as JSON or as a stream of bytes, depending on the options of the route. */
-export const readBodies = (fastify: FastifyInstance, limits: BodyLimits): void => {
-  const memory = new BodyMemory(limits.bodyMemory);
-  const parse = fastify.getDefaultJsonParser('error', 'error');
-  const optionsOf = (request: FastifyRequest): RouteOptions => request.routeOptions.config as RouteOptions;
-  const limitOf = ({ bodyLimit = limits.bodyBytes }: RouteOptions): number => bodyLimit;
-
+/** Checks the headers of a request with a body before the body is read. */
+const checkHeadersOfBodies = (fastify: FastifyInstance, limits: BodyLimits): void => {
   fastify.addHook('onRoute', (route) => {
-    const options = (route.config ?? {}) as RouteOptions;
+    const { rawBody, bodyLimit = limits.bodyBytes } = (route.config ?? {}) as RouteOptions;
     if (!canHaveBody(route.method)) return;
-    const limit = limitOf(options);
     route.preParsing = (request, reply, payload, next) => {
       try {
-        if (options.rawBody) {
-          if (options.rawBody === 'json') checkJsonHeaders(request, Infinity);
+        if (rawBody) {
+          if (rawBody === 'json') checkJsonHeaders(request, Infinity);
           request.headers['content-type'] = BYTES;
           requireUploadRate(request.raw, reply.raw, limits);
         } else {
-          checkJsonHeaders(request, limit);
+          checkJsonHeaders(request, bodyLimit);
         }
         sendContinue(request, reply);
         next(null, payload);
@@ -131,6 +125,14 @@ export const readBodies = (fastify: FastifyInstance, limits: BodyLimits): void =
       }
     };
   });
+};
+
+/** Reads bodies as JSON or as a stream of bytes, depending on the options of the route. */
+export const readBodies = (fastify: FastifyInstance, limits: BodyLimits): void => {
+  const memory = new BodyMemory(limits.bodyMemory);
+  const parse = fastify.getDefaultJsonParser('error', 'error');
+  const optionsOf = (request: FastifyRequest): RouteOptions => request.routeOptions.config as RouteOptions;
+  checkHeadersOfBodies(fastify, limits);
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser(BYTES, (request, payload, done) => {
     if (optionsOf(request).rawBody !== 'json') return done(null, payload);
@@ -139,7 +141,8 @@ export const readBodies = (fastify: FastifyInstance, limits: BodyLimits): void =
     done(null, counted);
   });
   fastify.addContentTypeParser([JSON_API, 'application/json'], async (request: FastifyRequest, payload: Readable) => {
-    const bytes = await readBody(request, payload, limitOf(optionsOf(request)), limits, memory);
+    const { bodyLimit: limit = limits.bodyBytes } = optionsOf(request);
+    const bytes = await readBody(request, payload, limit, limits, memory);
     // An empty body counts as no body: some clients send `Transfer-Encoding: chunked` without content.
     if (bytes.length === 0) return undefined;
     return new Promise((resolve, reject) => {

@@ -87,21 +87,12 @@ const closeWhenAnswered = (fastify: FastifyInstance): void => {
   });
 };
 
-/** Creates an HTTP server for these modules. It does not listen yet. */
-export const createHttpServer = async (
-  root: Type | DynamicModule,
-  {
-    tls,
-    trustedProxies = [],
-    rateLimits = null,
-    requestLog = null,
-    version = 'unknown',
-    logger,
-    limits: chosen,
-  }: HttpServerOptions,
-): Promise<NestFastifyApplication> => {
-  const limits = { ...DEFAULT_LIMITS, ...chosen };
-  const adapter = new FastifyAdapter({
+const createAdapter = (
+  tls: HttpServerOptions['tls'],
+  trustedProxies: readonly string[],
+  limits: HttpLimits,
+): FastifyAdapter =>
+  new FastifyAdapter({
     ...(tls ? { https: { ...tls, ...buildServerOptions(limits) } } : { http: buildServerOptions(limits) }),
     ...(trustedProxies.length > 0 ? { trustProxy: [...trustedProxies] } : {}),
     connectionTimeout: limits.idleMs,
@@ -117,6 +108,22 @@ export const createHttpServer = async (
     frameworkErrors: (error: { readonly code: string }, _request: unknown, reply: FastifyReply) =>
       sendRefusal(reply, error.code === 'FST_ERR_BAD_URL' ? badRequest('The address is not well-formed') : notFound()),
   });
+
+/** Creates an HTTP server for these modules. It does not listen yet. */
+export const createHttpServer = async (
+  root: Type | DynamicModule,
+  {
+    tls,
+    trustedProxies = [],
+    rateLimits = null,
+    requestLog = null,
+    version = 'unknown',
+    logger,
+    limits: chosen,
+  }: HttpServerOptions,
+): Promise<NestFastifyApplication> => {
+  const limits = { ...DEFAULT_LIMITS, ...chosen };
+  const adapter = createAdapter(tls, trustedProxies, limits);
   const fastify = adapter.getInstance<FastifyInstance>();
   // A process without routes that require a caller has no authenticator.
   let cachedAuthenticator: Authenticator | undefined;

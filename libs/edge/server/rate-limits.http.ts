@@ -75,27 +75,11 @@ const createLimiter = (fastify: FastifyInstance, { limit, perSecond, keyOf, desc
 
 const getAddressKey = (request: FastifyRequest): string => normalizeIP(getClientAddress(request) ?? '');
 
-export type RateLimitOptions = {
-  readonly limits: RateLimits;
-  readonly clock: Clock;
-  readonly authenticator: () => Authenticator;
-};
-
-/**
- * Limits requests before their bodies are read and before any database lookup: per token if this process has cached the
- * token as valid, else per address. Routes that change access are limited per caller too.
- *
- * Each gateway counts separately.
- */
-export const limitRequests = async (
+const createLimiters = (
   fastify: FastifyInstance,
-  { limits, clock, authenticator }: RateLimitOptions,
-): Promise<void> => {
-  await fastify.register(rateLimit, { global: false, store: createBucketStore(clock) });
-  const tokenIdOf = (request: FastifyRequest): string | undefined => {
-    const secret = getBearerToken(request);
-    return secret === undefined ? undefined : authenticator().getCachedTokenId(secret);
-  };
+  limits: RateLimits,
+  tokenIdOf: (request: FastifyRequest) => string | undefined,
+) => {
   const limitToken = createLimiter(fastify, {
     limit: 'token',
     perSecond: limits.perToken,
@@ -120,6 +104,31 @@ export const limitRequests = async (
       `At most ${perSecond} tokens or changes of an account per second are accepted from one caller, ` +
       `${perSecond * BURST_SECONDS} at once (CADASTRE_ACCESS_CHANGE_LIMIT).`,
   });
+  return { limitToken, limitAddress, limitAccessChanges };
+};
+
+export type RateLimitOptions = {
+  readonly limits: RateLimits;
+  readonly clock: Clock;
+  readonly authenticator: () => Authenticator;
+};
+
+/**
+ * Limits requests before their bodies are read and before any database lookup: per token if this process has cached the
+ * token as valid, else per address. Routes that change access are limited per caller too.
+ *
+ * Each gateway counts separately.
+ */
+export const limitRequests = async (
+  fastify: FastifyInstance,
+  { limits, clock, authenticator }: RateLimitOptions,
+): Promise<void> => {
+  await fastify.register(rateLimit, { global: false, store: createBucketStore(clock) });
+  const tokenIdOf = (request: FastifyRequest): string | undefined => {
+    const secret = getBearerToken(request);
+    return secret === undefined ? undefined : authenticator().getCachedTokenId(secret);
+  };
+  const { limitToken, limitAddress, limitAccessChanges } = createLimiters(fastify, limits, tokenIdOf);
   fastify.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
     const { changesAccess, isUnlimited, announcesRateLimit } = request.routeOptions.config as RouteOptions;
     if (isUnlimited) return;

@@ -129,6 +129,28 @@ const deduplicateCounts = <T extends Omit<FactCount, 'facts'>>(counts: readonly 
   ...new Map(counts.map((count) => [toCountKey(count), count])).values(),
 ];
 
+type FactRecording = { readonly store: EventStore; readonly topic: string; readonly limit: number | null };
+
+/** Records facts in one transaction. */
+const recordAll = (
+  { store, topic, limit }: FactRecording,
+  addressed: readonly AddressedFact[],
+): Promise<readonly MessageResult[]> =>
+  store.untilFirst(async () => {
+    const organizations = await findOrganizationsByNameOrId(
+      store.database,
+      addressed.map(({ organization }) => organization),
+    );
+    const resolved = addressed.map(({ organization: nameOrId, ...rest }): ResolvedFact | MessageResult => {
+      const organization = organizations.get(nameOrId);
+      return organization ? { organization, ...rest } : { rejected: `There is no organization ${nameOrId}` };
+    });
+    const { known, also } = await applyLimit(store, await rejectUnregisteredSources(store, resolved), limit);
+    const reports = known.filter((one) => 'fact' in one);
+    const outcomes = [...(await recordFacts(store, reports, { type: 'topics', id: topic }, also))];
+    return known.map((one) => ('fact' in one ? toMessageResult(outcomes.shift() as FactOutcome) : one));
+  });
+
 /**
  * Creates the handler of messages from a topic. It records facts in as few transactions as possible, and rejects
  * messages that are not valid facts.
@@ -138,26 +160,10 @@ export const createFactMessageHandler = (
   topic: string,
   limit: number | null = null,
 ): MessageHandler => {
-  const recordAll = (addressed: readonly AddressedFact[]): Promise<readonly MessageResult[]> =>
-    store.untilFirst(async () => {
-      const organizations = await findOrganizationsByNameOrId(
-        store.database,
-        addressed.map(({ organization }) => organization),
-      );
-      const resolved = addressed.map(({ organization: nameOrId, ...rest }): ResolvedFact | MessageResult => {
-        const organization = organizations.get(nameOrId);
-        return organization ? { organization, ...rest } : { rejected: `There is no organization ${nameOrId}` };
-      });
-      const { known, also } = await applyLimit(store, await rejectUnregisteredSources(store, resolved), limit);
-      const reports = known.filter((one) => 'fact' in one);
-      const outcomes = [...(await recordFacts(store, reports, { type: 'topics', id: topic }, also))];
-      return known.map((one) => ('fact' in one ? toMessageResult(outcomes.shift() as FactOutcome) : one));
-    });
-
   /** Records all facts together. If one of them makes the transaction fail, it records each on its own. */
   const recordEach = async (addressed: readonly AddressedFact[]): Promise<readonly MessageResult[]> => {
     try {
-      return await recordAll(addressed);
+      return await recordAll({ store, topic, limit }, addressed);
     } catch (error) {
       const verdict = toRejection(error);
       if (addressed.length === 1) return [verdict];

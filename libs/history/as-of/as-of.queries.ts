@@ -52,15 +52,11 @@ const tagColumns = (at: Timestamp, subject: string): Sql => sql`
      from ${tagVersion(at, subject, 'value')}) as set_by`;
 
 /**
- * Returns the common table expressions to put before a statement about workspaces, so that it reads the past: under the names
- * of its tables come their rows at that time. Permissions are those of the present; their tables are named with their
- * schema (libs/access/permissions/grants.queries.ts).
- *
- * Each subject has its last version before that time beside it, by a subquery whose limit tells the planner that there is
- * only one. A list reads every workspace that its organization had, whatever it shows of them.
+ * Reads each subject with its last version before that time. The limit of the subquery tells the planner that there is only
+ * one. A list reads every workspace that its organization had, whatever it shows of them.
  */
-export const buildViewsAsOf = (at: Timestamp, subject: PastSubject): Sql => sql`
-  with past as not materialized (
+const buildPast = (at: Timestamp, subject: PastSubject): Sql => sql`
+  past as not materialized (
     select birth.subject, birth.type as born, birth.organization, birth.since as created_at, was.data
       from history_versions birth
       cross join lateral (
@@ -69,7 +65,9 @@ export const buildViewsAsOf = (at: Timestamp, subject: PastSubject): Sql => sql`
                  where subject = birth.subject and since <= ${at} order by since desc, ordinal desc limit 1) h
           join history_versions f on f.subject = h.subject and f.ordinal = h.frame
          where h.data is not null limit 1) was
-     where birth.ordinal = 1 and birth.organization = any (array(${selectOrganizations(subject)}))),
+     where birth.ordinal = 1 and birth.organization = any (array(${selectOrganizations(subject)})))`;
+
+const ORGANIZATIONS_AND_PROJECTS = sql`
   organizations as not materialized (
     select subject as id, data ->> 'name' as name, data ->> 'email' as email, data ->> 'featureSet' as feature_set,
            data - '{name,email,featureSet,dataRetentionPolicy}'::text[] as settings, created_at,
@@ -82,7 +80,9 @@ export const buildViewsAsOf = (at: Timestamp, subject: PastSubject): Sql => sql`
   projects as not materialized (
     select subject as id, organization, data ->> 'name' as name, data ->> 'description' as description, created_at,
            data as settings
-      from past where born = 'ProjectCreated'),
+      from past where born = 'ProjectCreated')`;
+
+const buildWorkspaces = (subject: PastSubject): Sql => sql`
   workspaces as not materialized (
     select subject as id, organization, data ->> 'project' as project, (data ->> 'name') collate "C" as name,
            data as settings, nullif(data -> 'lock', 'null') as lock, data ->> 'sshKey' as ssh_key,
@@ -91,7 +91,9 @@ export const buildViewsAsOf = (at: Timestamp, subject: PastSubject): Sql => sql`
            (data ->> 'latestChangeAt')::timestamptz as latest_change_at
       from past where born = 'WorkspaceCreated' and ${isNamed(subject)}),
   workspace_counts as not materialized (
-    select organization, project, count(*) as workspaces from workspaces group by organization, project),
+    select organization, project, count(*) as workspaces from workspaces group by organization, project)`;
+
+const buildTags = (at: Timestamp): Sql => sql`
   workspace_tags as not materialized (
     select w.id as workspace, w.organization, t.key, t.value, 1 as added_in, t.ordinal,
            ${tagColumns(at, 'w.id')}
@@ -106,7 +108,9 @@ export const buildViewsAsOf = (at: Timestamp, subject: PastSubject): Sql => sql`
                               with ordinality as t (key, value, ordinal)),
   reserved_tag_keys as not materialized (
     select subject as id, organization, data ->> 'key' as key, (data ->> 'disableOverrides')::boolean as disable_overrides
-      from past where born = 'ReservedTagKeyCreated'),
+      from past where born = 'ReservedTagKeyCreated')`;
+
+const VALUES_OF_WORKSPACES = sql`
   variables as not materialized (
     select v.subject as id, w.id as owner, v.data ->> 'key' as key, v.data ->> 'category' as category
       from workspaces w
@@ -119,14 +123,18 @@ export const buildViewsAsOf = (at: Timestamp, subject: PastSubject): Sql => sql`
   configuration_versions as not materialized (
     select settings ->> 'currentConfigurationVersion' as id, id as workspace,
            settings ->> 'currentConfigurationSince' as current_since
-      from workspaces),
+      from workspaces)`;
+
+const DATA_RETENTION_POLICIES = sql`
   data_retention_policies as not materialized (
     select settings -> 'dataRetentionPolicy' ->> 'id' as id, id as owner,
            (settings -> 'dataRetentionPolicy' ->> 'days')::integer as delete_older_than_days
       from workspaces where settings -> 'dataRetentionPolicy' <> 'null'
      union all
     select data -> 'dataRetentionPolicy' ->> 'id', subject, (data -> 'dataRetentionPolicy' ->> 'days')::integer
-      from past where born = 'OrganizationCreated' and data -> 'dataRetentionPolicy' <> 'null'),
+      from past where born = 'OrganizationCreated' and data -> 'dataRetentionPolicy' <> 'null')`;
+
+const buildRuns = (at: Timestamp): Sql => sql`
   workspace_runs as not materialized (
     select w.id as workspace, w.organization, r.run as current_run, r.created_at, stood.status
       from workspaces w
@@ -141,5 +149,14 @@ export const buildViewsAsOf = (at: Timestamp, subject: PastSubject): Sql => sql`
       cross join lateral (select ${WORKSPACE_METRIC_COLUMNS} from (select ${RUN_MEASURE_COLUMNS} from history_runs
                                                    where workspace = w.id and finished_at <= ${at}
                                                    order by finished_at desc, run desc limit ${METRICS_WINDOW_RUNS}) f) m
-     where m.runs > 0)
+     where m.runs > 0)`;
+
+/**
+ * Returns the common table expressions to put before a statement about workspaces, so that it reads the past: under the names
+ * of its tables come their rows at that time. Permissions are those of the present; their tables are named with their
+ * schema (libs/access/permissions/grants.queries.ts).
+ */
+export const buildViewsAsOf = (at: Timestamp, subject: PastSubject): Sql => sql`
+  with ${buildPast(at, subject)}, ${ORGANIZATIONS_AND_PROJECTS}, ${buildWorkspaces(subject)}, ${buildTags(at)},
+       ${VALUES_OF_WORKSPACES}, ${DATA_RETENTION_POLICIES}, ${buildRuns(at)}
   `;

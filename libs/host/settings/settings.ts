@@ -215,6 +215,30 @@ const findSlowReadContradictions = (env: Readonly<Record<string, string | undefi
  */
 const computeMaxJsonMib = (env: ParsedEnvironment): number => 3 * env.CADASTRE_INLINE_STATE_MAX_MIB + 1;
 
+const toHttpLimits = (env: ParsedEnvironment): Settings['http'] => ({
+  connections: env.CADASTRE_MAX_CONNECTIONS,
+  connectionsPerAddress: env.CADASTRE_MAX_CONNECTIONS_PER_ADDRESS,
+  bodyMs: env.CADASTRE_REQUEST_TIMEOUT_SECONDS * 1_000,
+  uploadBytesPerSecond: env.CADASTRE_UPLOAD_MIN_RATE,
+  bodyMemory: {
+    total: Math.max(env.CADASTRE_BODY_MEMORY_MIB, computeMaxJsonMib(env)) * 1_024 * 1_024,
+    perCaller: Math.max(env.CADASTRE_BODY_MEMORY_PER_CALLER_MIB, computeMaxJsonMib(env)) * 1_024 * 1_024,
+  },
+});
+
+const toRateLimits = (env: ParsedEnvironment): Settings['limits'] => ({
+  perToken: env.CADASTRE_RATE_LIMIT,
+  perAddress: env.CADASTRE_ADDRESS_RATE_LIMIT,
+  wrongTokens: env.CADASTRE_WRONG_TOKEN_LIMIT,
+  accessChanges: env.CADASTRE_ACCESS_CHANGE_LIMIT,
+});
+
+const toQuotas = (env: ParsedEnvironment): Quotas => ({
+  organizationsPerUser: env.CADASTRE_MAX_ORGANIZATIONS_PER_USER,
+  users: env.CADASTRE_MAX_USERS,
+  tokensPerOwner: env.CADASTRE_MAX_TOKENS_PER_OWNER,
+});
+
 const toSettings = (env: ParsedEnvironment): Settings => {
   const dataFolder = resolve(env.CADASTRE_DATA);
   const tls = toTlsSettings(env);
@@ -244,29 +268,11 @@ const toSettings = (env: ParsedEnvironment): Settings => {
     retentionCheckMs: env.CADASTRE_RETENTION_CHECK_MINUTES * 60 * 1_000,
     inlineStateLimit: env.CADASTRE_INLINE_STATE_MAX_MIB * 1_024 * 1_024,
     providerArchiveLimit: env.CADASTRE_PROVIDER_MAX_MIB * 1_024 * 1_024,
-    http: {
-      connections: env.CADASTRE_MAX_CONNECTIONS,
-      connectionsPerAddress: env.CADASTRE_MAX_CONNECTIONS_PER_ADDRESS,
-      bodyMs: env.CADASTRE_REQUEST_TIMEOUT_SECONDS * 1_000,
-      uploadBytesPerSecond: env.CADASTRE_UPLOAD_MIN_RATE,
-      bodyMemory: {
-        total: Math.max(env.CADASTRE_BODY_MEMORY_MIB, computeMaxJsonMib(env)) * 1_024 * 1_024,
-        perCaller: Math.max(env.CADASTRE_BODY_MEMORY_PER_CALLER_MIB, computeMaxJsonMib(env)) * 1_024 * 1_024,
-      },
-    },
+    http: toHttpLimits(env),
     factsLimit: env.CADASTRE_FACTS_LIMIT,
     auditClientDetails: env.CADASTRE_AUDIT_CLIENT_DETAILS,
-    limits: {
-      perToken: env.CADASTRE_RATE_LIMIT,
-      perAddress: env.CADASTRE_ADDRESS_RATE_LIMIT,
-      wrongTokens: env.CADASTRE_WRONG_TOKEN_LIMIT,
-      accessChanges: env.CADASTRE_ACCESS_CHANGE_LIMIT,
-    },
-    quotas: {
-      organizationsPerUser: env.CADASTRE_MAX_ORGANIZATIONS_PER_USER,
-      users: env.CADASTRE_MAX_USERS,
-      tokensPerOwner: env.CADASTRE_MAX_TOKENS_PER_OWNER,
-    },
+    limits: toRateLimits(env),
+    quotas: toQuotas(env),
     requestLog: env.CADASTRE_REQUEST_LOG,
     shutdownDelayMs:
       env.CADASTRE_SHUTDOWN_DELAY_SECONDS === undefined ? null : env.CADASTRE_SHUTDOWN_DELAY_SECONDS * 1_000,

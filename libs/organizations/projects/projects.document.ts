@@ -5,6 +5,20 @@ import type { ProjectRow } from './projects.queries.js';
 
 export type ProjectIncludes = ReadonlySet<string> | null | undefined;
 
+const renderPermissions = (row: ProjectRow, actor: Actor): Record<string, boolean> => ({
+  'can-read': true,
+  'can-update': can(actor, 'update-project', row),
+  'can-destroy': can(actor, 'delete-project', row) && !row.isDefault,
+  'can-create-workspace': can(actor, 'create-workspace', row),
+  'can-move-workspace': can(actor, 'move-workspace', row),
+  'can-move-stack': false,
+  'can-deploy-no-code-modules': false,
+  'can-read-teams': can(actor, 'read-project-access', row),
+  'can-manage-tags': can(actor, 'update-project', row),
+  'can-manage-teams': can(actor, 'manage-project-access', row),
+  'can-manage-in-hcp': false,
+});
+
 /** Renders only a link, unless the bindings are included: then clients find them by their identifiers. */
 const effectiveBindings = ({ id, tags }: ProjectRow, includes: ProjectIncludes): Relationship => {
   const link = linkTo(`/api/v2/projects/${id}/effective-tag-bindings`);
@@ -37,19 +51,7 @@ export const renderProject = (row: ProjectRow, actor: Actor, includes?: ProjectI
         'execution-mode': own,
         'agent-pool': own,
       },
-      permissions: {
-        'can-read': true,
-        'can-update': can(actor, 'update-project', row),
-        'can-destroy': can(actor, 'delete-project', row) && !row.isDefault,
-        'can-create-workspace': can(actor, 'create-workspace', row),
-        'can-move-workspace': can(actor, 'move-workspace', row),
-        'can-move-stack': false,
-        'can-deploy-no-code-modules': false,
-        'can-read-teams': can(actor, 'read-project-access', row),
-        'can-manage-tags': can(actor, 'update-project', row),
-        'can-manage-teams': can(actor, 'manage-project-access', row),
-        'can-manage-in-hcp': false,
-      },
+      permissions: renderPermissions(row, actor),
     },
     relationships: {
       organization: toOne('organizations', row.organizationName, `/api/v2/organizations/${row.organizationName}`),

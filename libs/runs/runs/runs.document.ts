@@ -1,6 +1,6 @@
 import type { Principal } from '#kernel';
 import { can, type Identity } from '#access';
-import { linkTo, toMany, toOne, type Resource } from '#json-api';
+import { linkTo, toMany, toOne, type Relationship, type Resource } from '#json-api';
 import { toApplyPhase, toPlanPhase, type RunPhase } from '../phases/phases.js';
 import { isActionAllowed, type RunStatus } from './run-status.js';
 import { isForceCancelable } from './run-state.js';
@@ -64,67 +64,75 @@ const toUserRelationship = (person: Principal | null) =>
 /** Decoders of clients skip null. */
 const toNullIfEmpty = (texts: readonly string[]): readonly string[] | null => (texts.length > 0 ? texts : null);
 
-/** Renders a run. Every endpoint uses this function. */
-export const renderRun = (row: RunRow, { actor, now, variables }: RunRenderOptions): Resource => {
-  const self = `/api/v2/runs/${row.id}`;
+const renderActions = (row: RunRow, now: Date): Record<string, boolean> => ({
+  'is-cancelable': isActionAllowed(row.status, 'cancel') && row.cancelRequestedAt === null,
+  'is-confirmable': isActionAllowed(row.status, 'apply'),
+  'is-discardable': isActionAllowed(row.status, 'discard'),
+  'is-force-cancelable': isForceCancelable(row, now.toISOString()),
+});
+
+const renderAttributes = (row: RunRow, { actor, now, variables }: RunRenderOptions): Record<string, unknown> => {
   const { options, status } = row;
+  return {
+    actions: renderActions(row, now),
+    'allow-config-generation': options.allowConfigGeneration,
+    'allow-empty-apply': options.allowEmptyApply,
+    'auto-apply': options.autoApply,
+    'canceled-at': row.cancelRequestedAt,
+    'created-at': row.createdAt,
+    'debugging-mode': options.debuggingMode,
+    ...(row.forceCancelAvailableAt ? { 'force-cancel-available-at': row.forceCancelAvailableAt } : {}),
+    'has-changes': row.hasChanges,
+    'invoke-action-addrs': toNullIfEmpty(options.invokeActionAddrs),
+    'is-destroy': options.isDestroy,
+    message: row.message,
+    permissions: renderPermissions(row, actor),
+    'plan-only': options.planOnly,
+    'policy-paths': toNullIfEmpty(options.policyPaths),
+    'position-in-queue': row.position,
+    refresh: options.refresh,
+    'refresh-only': options.refreshOnly,
+    'replace-addrs': toNullIfEmpty(options.replaceAddrs),
+    'save-plan': options.savePlan,
+    source: row.source,
+    status,
+    'status-timestamps': renderTimestamps(row),
+    'target-addrs': toNullIfEmpty(options.targetAddrs),
+    'terraform-version': options.terraformVersion,
+    'trigger-reason': 'manual',
+    variables,
+    'waiting-reason': findWaitingReason(row),
+  };
+};
+
+const renderRelationships = (row: RunRow, self: string): Record<string, Relationship> => ({
+  apply: toOne('applies', applyId(row.id), `${self}/apply`),
+  comments: { ...toMany('comments', row.comments), ...linkTo(`${self}/comments`) },
+  'configuration-version': toOne(
+    'configuration-versions',
+    row.configurationVersion,
+    `/api/v2/configuration-versions/${row.configurationVersion}`,
+  ),
+  'confirmed-by': toUserRelationship(row.confirmedBy),
+  'cost-estimate': { data: null },
+  'created-by': toUserRelationship(row.createdBy),
+  'input-state-version': { data: null },
+  plan: toOne('plans', toPlanId(row.id), `${self}/plan`),
+  'policy-checks': toMany('policy-checks', []),
+  'run-events': { ...toMany('run-events', row.runEvents), ...linkTo(`${self}/run-events`) },
+  'task-stages': toMany('task-stages', []),
+  workspace: toOne('workspaces', row.workspace, `/api/v2/workspaces/${row.workspace}`),
+  'workspace-run-alerts': toMany('workspace-run-alerts', []),
+});
+
+/** Renders a run. Every endpoint uses this function. */
+export const renderRun = (row: RunRow, options: RunRenderOptions): Resource => {
+  const self = `/api/v2/runs/${row.id}`;
   return {
     id: row.id,
     type: 'runs',
-    attributes: {
-      actions: {
-        'is-cancelable': isActionAllowed(status, 'cancel') && row.cancelRequestedAt === null,
-        'is-confirmable': isActionAllowed(status, 'apply'),
-        'is-discardable': isActionAllowed(status, 'discard'),
-        'is-force-cancelable': isForceCancelable(row, now.toISOString()),
-      },
-      'allow-config-generation': options.allowConfigGeneration,
-      'allow-empty-apply': options.allowEmptyApply,
-      'auto-apply': options.autoApply,
-      'canceled-at': row.cancelRequestedAt,
-      'created-at': row.createdAt,
-      'debugging-mode': options.debuggingMode,
-      ...(row.forceCancelAvailableAt ? { 'force-cancel-available-at': row.forceCancelAvailableAt } : {}),
-      'has-changes': row.hasChanges,
-      'invoke-action-addrs': toNullIfEmpty(options.invokeActionAddrs),
-      'is-destroy': options.isDestroy,
-      message: row.message,
-      permissions: renderPermissions(row, actor),
-      'plan-only': options.planOnly,
-      'policy-paths': toNullIfEmpty(options.policyPaths),
-      'position-in-queue': row.position,
-      refresh: options.refresh,
-      'refresh-only': options.refreshOnly,
-      'replace-addrs': toNullIfEmpty(options.replaceAddrs),
-      'save-plan': options.savePlan,
-      source: row.source,
-      status,
-      'status-timestamps': renderTimestamps(row),
-      'target-addrs': toNullIfEmpty(options.targetAddrs),
-      'terraform-version': options.terraformVersion,
-      'trigger-reason': 'manual',
-      variables,
-      'waiting-reason': findWaitingReason(row),
-    },
-    relationships: {
-      apply: toOne('applies', applyId(row.id), `${self}/apply`),
-      comments: { ...toMany('comments', row.comments), ...linkTo(`${self}/comments`) },
-      'configuration-version': toOne(
-        'configuration-versions',
-        row.configurationVersion,
-        `/api/v2/configuration-versions/${row.configurationVersion}`,
-      ),
-      'confirmed-by': toUserRelationship(row.confirmedBy),
-      'cost-estimate': { data: null },
-      'created-by': toUserRelationship(row.createdBy),
-      'input-state-version': { data: null },
-      plan: toOne('plans', toPlanId(row.id), `${self}/plan`),
-      'policy-checks': toMany('policy-checks', []),
-      'run-events': { ...toMany('run-events', row.runEvents), ...linkTo(`${self}/run-events`) },
-      'task-stages': toMany('task-stages', []),
-      workspace: toOne('workspaces', row.workspace, `/api/v2/workspaces/${row.workspace}`),
-      'workspace-run-alerts': toMany('workspace-run-alerts', []),
-    },
+    attributes: renderAttributes(row, options),
+    relationships: renderRelationships(row, self),
     links: { self },
   };
 };

