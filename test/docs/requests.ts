@@ -10,8 +10,8 @@ import * as tokenTtlPolicies from '../../libs/organizations/token-ttl-policies/t
 import * as subscriptions from '../../libs/organizations/entitlements/subscriptions.controller.js';
 import * as tokens from '../../libs/people/authentication-tokens/authentication-tokens.controller.js';
 import * as memberships from '../../libs/people/memberships/organization-memberships.controller.js';
-import * as teamProjects from '../../libs/people/team-access/team-projects.controller.js';
-import * as teamWorkspaces from '../../libs/people/team-access/team-workspaces.controller.js';
+import * as teamProjects from '../../libs/people/team-access/team-projects.body.js';
+import * as teamWorkspaces from '../../libs/people/team-access/team-workspaces.body.js';
 import * as teams from '../../libs/people/teams/teams.controller.js';
 import * as users from '../../libs/people/users/users.controller.js';
 import * as gpgKeys from '../../libs/registry/gpg-keys/gpg-keys.controller.js';
