@@ -42,7 +42,7 @@ const defineConsumerAudit = (done: 'added' | 'removed') => ({
   }),
 });
 
-/** Schemas, topics and audit rows of everything that happens to a workspace. */
+/** Event schemas, topics and audit mappings of workspaces. */
 export const workspaceEvents: EventKinds<WorkspaceEvent> = {
   WorkspaceCreated: {
     schemaVersion: WORKSPACE_SETTINGS.version,
@@ -91,14 +91,14 @@ export const workspaceEvents: EventKinds<WorkspaceEvent> = {
     topic: 'workspaces',
     schema: z.strictObject({ holder, reason: z.string() }),
     audit: { resource: 'workspace', action: 'lock', meta: ({ reason }) => ({ reason }) },
-    personal: ({ holder: who }) => describePersonalName('holder', who),
+    personal: ({ holder }) => describePersonalName('holder', holder),
   },
   WorkspaceUnlocked: {
     schemaVersion: 1,
     topic: 'workspaces',
     schema: z.strictObject({ holder, forced: z.boolean() }),
     audit: { resource: 'workspace', action: ({ forced }) => (forced ? 'force_unlock' : 'unlock') },
-    personal: ({ holder: who }) => describePersonalName('holder', who),
+    personal: ({ holder }) => describePersonalName('holder', holder),
   },
   WorkspaceTagAdded: {
     schemaVersion: 1,

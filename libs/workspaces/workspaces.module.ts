@@ -17,9 +17,9 @@ import {
 } from './workspaces/workspaces.handler.js';
 
 export type WorkspacesOptions = {
-  /** Releases of the tool that workspaces may choose besides those that come with the product. */
+  /** Tool releases that workspaces may choose besides the built-in ones. */
   readonly toolReleases: readonly string[];
-  /** Whether new workspaces share their state with the whole organization where the request does not say. */
+  /** Default of `global-remote-state` for new workspaces. */
   readonly globalRemoteState: boolean;
 };
 

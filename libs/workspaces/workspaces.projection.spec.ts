@@ -13,14 +13,17 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** In place; what the connection has not reported of earlier transactions counts as well. */
+/**
+ * Counts updates in place. The statistics of earlier transactions that the connection has not reported yet are
+ * included.
+ */
 const UPDATED = sql`select pg_stat_get_xact_tuples_hot_updated('views.workspaces'::regclass) as rows`;
 
 it.each([
   ['WorkspaceUpdated', { changes: { description: 'what for', autoApply: true } }],
   ['WorkspaceLocked', { holder: { id: 'user-1', type: 'users', name: 'ada' }, reason: '' }],
   ['WorkspaceUnlocked', { holder: null, forced: true }],
-])('%s, of every day, touches no index', async (type, data) => {
+])('%s, a frequent event, changes no index', async (type, data) => {
   const stream = await makeWorkspace(server, 'acme', type.toLowerCase());
   const event = { type, data, stream, time: '2026-01-02T03:04:05.000Z' } as unknown as RecordedEvent;
   const results = await server.database.transaction([

@@ -43,7 +43,7 @@ export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | Organizatio
     WorkspaceUntagged: (_, { stream, time }) => updateLatestChange(stream, time),
     RemoteStateConsumersAdded: (_, { stream, time }) => updateLatestChange(stream, time),
     RemoteStateConsumersRemoved: (_, { stream, time }) => updateLatestChange(stream, time),
-    // What is the latest does not wait for the unlock that makes it the current one (contract §2.3).
+    // The latest version is shown before the unlock that makes it current (contract §2.3).
     StateVersionCreated: (_, { stream, time }) =>
       sql`update workspaces set latest_change_at = ${time} where id = ${stream}`,
     StateVersionFinalized: null,
@@ -60,8 +60,8 @@ export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | Organizatio
 type CountSource = Extract<WorkspaceEvent, { type: 'WorkspaceCreated' | 'WorkspaceMoved' | 'WorkspaceDeleted' }>;
 
 /**
- * How many workspaces a project has, spread over a few rows, so that those who create at the same time do not queue for
- * one. The last letter of the id picks the row: a rebuild then gives the same rows.
+ * Adds to the count of a project's workspaces, which is spread over a few rows so that concurrent creations do not wait
+ * for one row. The last letter of the id picks the row, so a rebuild gives the same rows.
  */
 const addToWorkspaceCount = (stream: string, organization: string | null, project: string, change: 1 | -1): Sql => sql`
   insert into workspace_counts (organization, project, shard, workspaces)

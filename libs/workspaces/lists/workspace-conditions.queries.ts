@@ -1,14 +1,14 @@
 import { sql, type Sql } from '#kernel';
 import type { TagFilterTerm } from '#tag-bindings';
 
-/** What is left out of a list of workspaces. */
+/** The filters of a list of workspaces. */
 export type WorkspaceListFilter = {
   readonly name: string | undefined;
   readonly wildcard: string | undefined;
-  /** Keys of tags of its own, flat ones and bindings, that must all be there. */
+  /** Keys of the workspace's own tags, flat ones and bindings, that it must have. */
   readonly tags: readonly string[];
   readonly excludeTags: readonly string[];
-  /** What must all count for it: its own tags, and what it inherits. */
+  /** Effective tags that a workspace must have: its own, and inherited ones. */
   readonly tagged: readonly TagFilterTerm[];
   readonly project: string | undefined;
   readonly currentRunStatuses: readonly string[];
@@ -17,11 +17,14 @@ export type WorkspaceListFilter = {
 /** In SQL: `w`, a workspace, and `owner`, its organization. */
 export type WorkspaceCondition = {
   readonly where: Sql;
-  /** Where it alone says which workspaces: their ids, each once. */
+  /** Ids of the matching workspaces, each once, if this condition alone decides. */
   readonly ids?: Sql;
-  /** Where it says that they are all workspaces of certain projects, without those that have tags with these keys themselves. */
+  /** The projects whose workspaces match, except those with their own tags of these keys. */
   readonly projects?: ProjectMembership;
-  /** How many fit no estimate can tell: it knows a few hundred names, and nothing of what is in the middle of them. */
+  /**
+   * Whether Postgres cannot estimate the number of matches: its statistics have a few hundred names, and nothing about
+   * their fragments.
+   */
   readonly unforeseen?: true;
 };
 
@@ -31,7 +34,7 @@ const isAmong = (ids: Sql): WorkspaceCondition => ({ where: sql`w.id in (${ids})
 
 const escapeLikePattern = (text: string): string => text.replaceAll(/[\\%_]/g, (special) => `\\${special}`);
 
-/** The index of parts of names knows them in small letters (sql/004_lists.sql). */
+/** The index of name fragments has them in lower case (sql/004_lists.sql). */
 const isLike = (pattern: string): Sql => sql`lower(w.name) like ${pattern.toLowerCase()}`;
 
 const hasInName = (text: string): WorkspaceCondition => ({
@@ -60,15 +63,17 @@ const isInProject = (project: string): WorkspaceCondition => {
 };
 
 /**
- * Where no project binds them all nothing else is looked at. In how many workspaces that results no estimate can tell,
- * where one project may have them all: `is true` keeps the planner from starting there, so that a list goes along its order
- * until the page is full.
+ * If no project binds all of the tags, nothing else is read. Postgres cannot estimate the number of matching
+ * workspaces, because one project may have them all. `is true` keeps the planner from starting here, so it scans the
+ * list in its order until the page is full.
  */
 const inheritsAllTags = (tagged: readonly TagFilterTerm[]): WorkspaceCondition => {
-  const [first, ...others] = tagged.map(
+  const [first, ...otherTerms] = tagged.map(
     ({ key, value }) => sql`pt.organization = owner.id and pt.key = ${key} and ${isValue('pt.value', value)}`,
   );
-  const all = others.map((other) => sql`pt.project in (select pt.project from project_tags pt where ${other})`);
+  const all = otherTerms.map(
+    (otherTerm) => sql`pt.project in (select pt.project from project_tags pt where ${otherTerm})`,
+  );
   const projects = sql`select pt.project from project_tags pt where ${sql.and([...(first ? [first] : []), ...all])}`;
   const are = (column: Sql): Sql => sql`exists (${projects}) and (${column} in (${projects})) is true`;
   const keys = tagged.map(({ key }) => key);
@@ -78,16 +83,19 @@ const inheritsAllTags = (tagged: readonly TagFilterTerm[]): WorkspaceCondition =
   return { where, projects: { are, unless: keys } };
 };
 
-/** The planner starts from the rarest of these. Of many it would think longer than it takes to look at each workspace. */
+/**
+ * The planner starts from the rarest of these. For many conditions, planning would take longer than testing each
+ * workspace.
+ */
 const MAX_JOINED_CONDITIONS = 3;
 
 const hasAllOwnTags = (keys: readonly string[]): readonly WorkspaceCondition[] => {
-  const others = keys.slice(MAX_JOINED_CONDITIONS);
+  const remainingKeys = keys.slice(MAX_JOINED_CONDITIONS);
   const where = sql`not exists (
-    select 1 from unnest(${others}::text[]) as wanted (key)
+    select 1 from unnest(${remainingKeys}::text[]) as wanted (key)
      where not exists (select 1 from workspace_tags t where t.workspace = w.id and t.key = wanted.key))`;
   const first = keys.slice(0, MAX_JOINED_CONDITIONS).map((key) => hasOwnTag({ key, value: null }));
-  return [...first, ...(others.length > 0 ? [{ where }] : [])];
+  return [...first, ...(remainingKeys.length > 0 ? [{ where }] : [])];
 };
 
 const hasNoTag = (keys: readonly string[]): WorkspaceCondition => ({
@@ -95,10 +103,10 @@ const hasNoTag = (keys: readonly string[]): WorkspaceCondition => ({
     select 1 from workspace_tags t where t.organization = owner.id and t.key = any (${keys}::text[]) and t.workspace = w.id)`,
 });
 
-/** Of so many tags it is told apart where they come from: each doubles the ways. */
+/** For so many tags, own and inherited ones are separate alternatives: each tag doubles their number. */
 const MAX_PARTITIONED_TAGS = 2;
 
-/** In either way: its own, or its project's where it has none with that key. For each workspace that is left. */
+/** Tests each remaining workspace for the tag: its own, or its project's if it has no tag with that key. */
 const hasTag = ({ key, value }: TagFilterTerm): WorkspaceCondition => {
   const own = (condition: Sql): Sql => sql`exists (
     select 1 from workspace_tags t where t.workspace = w.id and t.key = ${key} and ${condition})`;
@@ -111,8 +119,8 @@ const hasTag = ({ key, value }: TagFilterTerm): WorkspaceCondition => {
 };
 
 /**
- * The ways in which workspaces have all of these tags: of each it is their own, or they inherit it. None has two, so that
- * what is found in each is all of it, and each way has indexes of its own to start from.
+ * Returns the alternatives in which workspaces have all of these tags: each tag is their own or inherited. A workspace
+ * matches one alternative only, so together they are the result, and each starts from its own indexes.
  */
 const buildTagAlternatives = (tagged: readonly TagFilterTerm[]): readonly (readonly WorkspaceCondition[])[] => {
   const always = tagged.slice(MAX_PARTITIONED_TAGS).map(hasTag);
@@ -123,11 +131,11 @@ const buildTagAlternatives = (tagged: readonly TagFilterTerm[]): readonly (reado
   ]);
 };
 
-/** All ways to put things into two heaps. */
-const listPartitions = <T>(things: readonly T[]): readonly (readonly [readonly T[], readonly T[]])[] =>
-  things.reduce<readonly (readonly [readonly T[], readonly T[]])[]>(
-    (ways, thing) =>
-      ways.flatMap(([one, other]) => [[[...one, thing], other] as const, [one, [...other, thing]] as const]),
+/** Returns all partitions of a list into two lists. */
+const listPartitions = <T>(items: readonly T[]): readonly (readonly [readonly T[], readonly T[]])[] =>
+  items.reduce<readonly (readonly [readonly T[], readonly T[]])[]>(
+    (partitions, item) =>
+      partitions.flatMap(([one, other]) => [[[...one, item], other] as const, [one, [...other, item]] as const]),
     [[[], []]],
   );
 
@@ -135,7 +143,10 @@ const hasCurrentRunIn = (statuses: readonly string[]): WorkspaceCondition =>
   isAmong(sql`
     select c.workspace from workspace_runs c where c.organization = owner.id and c.status = any (${statuses}::text[])`);
 
-/** The conditions of a list, besides the organization: one of the ways must hold; none has any where all of it is asked for. */
+/**
+ * Returns the conditions of a list besides the organization, as alternatives of which one must hold; an alternative
+ * without conditions matches everything.
+ */
 export const buildConditionAlternatives = (filter: WorkspaceListFilter): readonly (readonly WorkspaceCondition[])[] => {
   const always = [
     ...(filter.name ? [hasInName(filter.name)] : []),
@@ -145,13 +156,13 @@ export const buildConditionAlternatives = (filter: WorkspaceListFilter): readonl
     ...(filter.excludeTags.length > 0 ? [hasNoTag(filter.excludeTags)] : []),
     ...(filter.currentRunStatuses.length > 0 ? [hasCurrentRunIn(filter.currentRunStatuses)] : []),
   ];
-  return buildTagAlternatives(filter.tagged).map((way) => [...always, ...way]);
+  return buildTagAlternatives(filter.tagged).map((alternative) => [...always, ...alternative]);
 };
 
 export const joinConditions = (conditions: readonly WorkspaceCondition[]): Sql =>
   sql.and(conditions.map(({ where }) => where));
 
-/** There is a count of each project. What they have, without those that say themselves what they would inherit. */
+/** Sums the stored counts of the projects, minus the workspaces that override the inherited tags. */
 const buildProjectCount = (projects: readonly ProjectMembership[]): Sql => {
   const are = (column: Sql): Sql => sql.and(projects.map((each) => each.are(column)));
   const all = sql`(
@@ -164,7 +175,7 @@ const buildProjectCount = (projects: readonly ProjectMembership[]): Sql => {
      where t.organization = owner.id and t.key = any (${keys}::text[]) and ${are(PROJECT)})`;
 };
 
-/** To count a hundred thousand rows would cost more than the page: these are counted elsewhere, of a whole organization. */
+/** Counting a hundred thousand rows would cost more than the page, so the counts of whole organizations are stored. */
 export const buildOrganizationCount = (conditions: readonly WorkspaceCondition[]): Sql | null => {
   const projects = conditions.flatMap((condition) => condition.projects ?? []);
   if (projects.length === conditions.length) return buildProjectCount(projects);

@@ -15,21 +15,21 @@ import { listWorkspaces } from './workspace-lists.queries.js';
 import { parseWorkspaceFilter } from './workspaces.filter.js';
 
 /**
- * How lists are answered by what workspaces inherit: 100,000 of them in one project with ten bindings, beside a project of
- * 100 with one, and a thousand organizations whose projects bind the same keys. A few say something else themselves.
+ * Plans of lists filtered by inherited tags: 100,000 workspaces in one project with ten bindings, beside a project of
+ * 100 with one, and a thousand organizations whose projects bind the same keys. A few workspaces have their own values.
  */
 const ORGANIZATION = 'wide';
 const WIDE = 'prj-wide';
 const NARROW = 'prj-narrow';
 
-/** Straight into the views: the log would take a quarter of an hour. */
+/** Writes into the views directly: the log would take a quarter of an hour. */
 const fill = (organization: string): readonly Sql[] => {
-  const made = sql`
+  const rows = sql`
     create temporary table made as
     select 'ws-' || md5(n::text) as id, ${organization} as organization, n,
            case when n <= 100000 then ${WIDE} else ${NARROW} end as project, 'network-' || lpad(n::text, 6, '0') as name
       from generate_series(1, 100100) n`;
-  const others = [
+  const statements = [
     `insert into projects (id, organization, name, settings, created_at)
      select distinct made.project, made.organization, made.project, '{}'::jsonb, now() from made`,
     `insert into workspaces (id, organization, project, name, settings, created_at, updated_at, latest_change_at)
@@ -42,7 +42,7 @@ const fill = (organization: string): readonly Sql[] => {
       where p.project = '${WIDE}' or n = 0
      union all select 'prj-' || o || '-' || n, 'org-tenant-' || o, 'key-' || n, 'wide', 1, now(), now(), '{}'::jsonb
                  from generate_series(1, 1000) o, generate_series(0, 9) n`,
-    // What overrides: a few say another value themselves, and one in ten of the workspaces does so with key-2.
+    // Overrides: a few workspaces with another value, and one in ten of them for key-2.
     `insert into workspace_tags (workspace, organization, key, value, added_in, ordinal, created_at, set_at)
      select id, organization, 'common', case n % 2 when 0 then 'even' else 'odd' end, 1, 0, now(), now() from made
      union all select id, organization, 'rare', null, 1, 1, now(), now() from made where n % 5000 = 17
@@ -63,7 +63,7 @@ const fill = (organization: string): readonly Sql[] => {
   const vacuumed = [...tables, 'project_tags', 'team_workspaces', 'team_projects'].map((table) =>
     sql.raw(`vacuum analyze ${table}`),
   );
-  return [made, ...others.map((text) => sql.raw(text)), ...vacuumed];
+  return [rows, ...statements.map((text) => sql.raw(text)), ...vacuumed];
 };
 
 let server: TestServer;
@@ -81,14 +81,14 @@ type Case = {
   readonly query: string;
   readonly by: string;
   readonly total: number;
-  /** At most so many rows may be looked at. */
+  /** Largest number of rows that the statement may read. */
   readonly reads: number;
 };
 
-const expectIndexed = async ({ query, by, total, reads }: Case, who: keyof typeof actors): Promise<void> => {
+const expectIndexed = async ({ query, by, total, reads }: Case, caller: keyof typeof actors): Promise<void> => {
   const parameters: QueryParameters = Object.fromEntries(new URLSearchParams(query));
   const { found, statement } = await captureStatement(server.database, (database) =>
-    listWorkspaces(database, actors[who], ORGANIZATION, parsePage(parameters), parseWorkspaceFilter(parameters)),
+    listWorkspaces(database, actors[caller], ORGANIZATION, parsePage(parameters), parseWorkspaceFilter(parameters)),
   );
   const plan = await planFor(server.database, statement);
   expect({ total: found.total, readWhole: readWhole(plan, TABLES), by: indexesOf(plan).has(by) }).toEqual({
@@ -99,9 +99,9 @@ const expectIndexed = async ({ query, by, total, reads }: Case, who: keyof typeo
   expect(rowsRead(plan, TABLES)).toBeLessThanOrEqual(reads);
 };
 
-/** What shows one page of twenty has looked at little more, besides tags and the like of those that it shows. */
+/** A page of twenty reads little more than its own rows and their tags. */
 const A_PAGE = 1_500;
-/** To tell how many there are it must count them, in an index. */
+/** The total count must count them in an index. */
 const COUNTED = 110_000;
 
 const NAMES = 'workspaces_organization_name_key';
@@ -110,15 +110,15 @@ const TAGS = 'workspace_tags_by_key';
 const RUNS = 'workspace_runs_by_creation';
 const PROJECTS = 'workspaces_by_project';
 
-const tagged = (...wanted: readonly string[]): string =>
-  wanted
+const tagged = (...terms: readonly string[]): string =>
+  terms
     .map((each, index) => {
       const [key, value = ''] = each.split('=');
       return `filter[tagged][${index}][key]=${key}&filter[tagged][${index}][value]=${value}`;
     })
     .join('&');
 
-describe('of 100,000 workspaces that inherit', () => {
+describe('a list of 100,000 workspaces that inherit tags', () => {
   it.each<Case>([
     { query: tagged('key-3'), by: NAMES, total: 100_000, reads: A_PAGE },
     { query: tagged('key-3=wide'), by: NAMES, total: 100_000, reads: A_PAGE },
@@ -148,7 +148,7 @@ describe('of 100,000 workspaces that inherit', () => {
   it.each<Case>([
     { query: tagged('key-3=wide', 'key-4=wide'), by: PROJECTS, total: 40, reads: 5_000 },
     { query: tagged('rare', 'key-4=wide'), by: TAGS, total: 20, reads: 5_000 },
-  ])('$query, for who sees a few of them, does not look at the others', async (each) => {
+  ])('$query, for a caller that sees a few of them, does not read the others', async (each) => {
     await expectIndexed(each, 'member');
   });
 });

@@ -17,28 +17,26 @@ import type { TestServer } from '../../../test/support/server.js';
 import { listWorkspaces } from './workspace-lists.queries.js';
 import { parseWorkspaceFilter } from './workspaces.filter.js';
 
-/**
- * How Postgres answers lists where there is much: an organization of 100,000 workspaces, among a thousand small ones.
- */
+/** Plans of lists in large views: an organization of 100,000 workspaces, among a thousand small ones. */
 const LARGE = 'large';
 const SMALL = 'tenant-17';
 
-/** Straight into the views: the log would take a quarter of an hour. */
+/** Writes into the views directly: the log would take a quarter of an hour. */
 const fill = (large: string): readonly Sql[] => {
-  const made = sql`
+  const rows = sql`
     create temporary table made as
     select 'ws-' || md5(o || '.' || n) as id, case o when 0 then ${large} else 'org-tenant-' || o end as organization,
            'prj-' || o || '-' || n % 100 as project, o = 0 as large, n,
            case n % 4 when 0 then 'network' when 1 then 'billing' when 2 then 'ledger' else 'mail' end
              || case n % 5 when 0 then '-prod-' else '-test-' end || lpad(n::text, 6, '0') as name
       from generate_series(0, 1000) o cross join lateral generate_series(1, case o when 0 then 100000 else 25 end) n`;
-  const others = [
+  const statements = [
     `insert into organizations (id, name, email, feature_set, default_project, owners_team, settings, created_at)
      select 'org-tenant-' || o, 'tenant-' || o, 'ops@tenant.test', feature_set, '', '', settings, now()
        from organizations, generate_series(1, 1000) o where name = '${LARGE}'`,
     `insert into projects (id, organization, name, settings, created_at)
      select distinct made.project, made.organization, made.project, '{}'::jsonb, now() from made`,
-    // As wide as real ones: whoever reads rows instead of an index is to pay for it.
+    // As wide as real rows, so that a plan that reads rows instead of an index is visible in the cost.
     `insert into workspaces (id, organization, project, name, settings, created_at, updated_at, latest_change_at)
      select id, organization, project, name, jsonb_build_object('description', repeat('wide', 100)), now(), now(),
             now() - n * 7919::bigint % 1000003 * interval '1 s' from made`,
@@ -53,7 +51,7 @@ const fill = (large: string): readonly Sql[] => {
             now() - n * 104729::bigint % 1000003 * interval '1 s' from made where n % 10 <> 5`,
     `insert into workspace_counts (organization, project, shard, workspaces)
      select organization, project, 0, count(*) from made group by organization, project`,
-    // A member sees one project of a thousand workspaces and ten more; there are many who see others.
+    // A member sees one project of a thousand workspaces and ten more; many others see other ones.
     `insert into team_projects (id, organization, team, project, access, created_at)
      select 'tprj-' || o, 'org-tenant-' || o, 'team-' || o, 'prj-' || o || '-1', 'read', now() from generate_series(1, 1000) o
      union all select 'tprj-few', organization, 'team-few', project, 'read', now()
@@ -66,7 +64,7 @@ const fill = (large: string): readonly Sql[] => {
   const tables = ['organizations', 'projects', 'workspaces', 'workspace_tags', 'workspace_runs', 'workspace_counts'];
   const grants = ['team_projects', 'team_workspaces'];
   const vacuumed = [...tables, ...grants].map((table) => sql.raw(`vacuum analyze ${table}`));
-  return [made, ...others.map((text) => sql.raw(text)), ...vacuumed];
+  return [rows, ...statements.map((text) => sql.raw(text)), ...vacuumed];
 };
 
 let server: TestServer;
@@ -80,11 +78,11 @@ afterAll(() => server.close());
 
 type Who = keyof typeof actors;
 
-/** What a list found, and by what statement. */
-const listed = async (query: string, who: Who, organization: string) => {
+/** Returns the result of a list, and its statement. */
+const listed = async (query: string, caller: Who, organization: string) => {
   const parameters: QueryParameters = Object.fromEntries(new URLSearchParams(query));
   const { found, statement } = await captureStatement(server.database, (database) =>
-    listWorkspaces(database, actors[who], organization, parsePage(parameters), parseWorkspaceFilter(parameters)),
+    listWorkspaces(database, actors[caller], organization, parsePage(parameters), parseWorkspaceFilter(parameters)),
   );
   return { total: found.total, statement };
 };
@@ -95,14 +93,14 @@ type Case = {
   readonly query: string;
   readonly by: string;
   readonly total: number;
-  /** At most so many rows may be looked at. */
+  /** Largest number of rows that the statement may read. */
   readonly reads: number;
 };
 
-const expectIndexed = async ({ query, by, total, reads }: Case, who: Who, organization: string): Promise<void> => {
-  const found = await listed(query, who, organization);
-  const plan = await planFor(server.database, found.statement);
-  expect({ total: found.total, readWhole: readWhole(plan, LARGE_TABLES), by: indexesOf(plan).has(by) }).toEqual({
+const expectIndexed = async ({ query, by, total, reads }: Case, caller: Who, organization: string): Promise<void> => {
+  const result = await listed(query, caller, organization);
+  const plan = await planFor(server.database, result.statement);
+  expect({ total: result.total, readWhole: readWhole(plan, LARGE_TABLES), by: indexesOf(plan).has(by) }).toEqual({
     total,
     readWhole: [],
     by: true,
@@ -110,11 +108,11 @@ const expectIndexed = async ({ query, by, total, reads }: Case, who: Who, organi
   expect(rowsRead(plan, LARGE_TABLES)).toBeLessThanOrEqual(reads);
 };
 
-/** What shows one page of twenty has looked at little more, besides tags and the like of those that it shows. */
+/** A page of twenty reads little more than its own rows and their tags. */
 const A_PAGE = 500;
-/** To tell how many there are it must count them, in an index. */
+/** The total count must count them in an index. */
 const COUNTED = 110_000;
-/** What is given to the member is looked for a few times, for the page and for the count. */
+/** The grants of the member are looked up a few times, for the page and for the count. */
 const GRANTED = 20_000;
 
 const NAMES = 'workspaces_organization_name_key';
@@ -128,7 +126,7 @@ const PROJECTS = 'workspaces_by_project';
 const IN_PROJECT = 'filter[project][id]=prj-0-1';
 const centered = (value: string): string => `filter[tagged][0][key]=cost-center&filter[tagged][0][value]=${value}`;
 
-describe('of 100,000 workspaces', () => {
+describe('a list of 100,000 workspaces', () => {
   it.each<Case>([
     { query: '', by: NAMES, total: 100_000, reads: A_PAGE },
     { query: 'page[number]=5', by: NAMES, total: 100_000, reads: A_PAGE },
@@ -138,7 +136,7 @@ describe('of 100,000 workspaces', () => {
     { query: 'sort=current-run.created-at', by: RUNS, total: 100_000, reads: A_PAGE },
     { query: 'sort=-current-run.created-at', by: RUNS, total: 100_000, reads: A_PAGE },
     { query: 'search[name]=PROD-0123', by: PART_OF_NAME, total: 20, reads: 1_000 },
-    // The estimate is 831: not what the planner would start from, were it for him.
+    // The estimate is 831, so the planner would not start from it by itself.
     { query: 'search[name]=prod-000005', by: PART_OF_NAME, total: 1, reads: A_PAGE },
     { query: 'search[name]=prod', by: NAMES, total: 20_000, reads: COUNTED },
     { query: 'search[name]=l', by: NAMES, total: 75_000, reads: COUNTED },
@@ -175,7 +173,7 @@ describe('of 100,000 workspaces', () => {
       query: 'filter[project][id]=prj-0-17&search[tags]=rare&sort=latest-change-at',
       by: TAGS,
       total: 20,
-      // By the twenty that have the tag, or by the thousand of the project: it is one to the planner.
+      // By the twenty that have the tag, or by the thousand of the project: the planner's costs are the same.
       reads: 2_000,
     },
   ])('$query starts from $by', async (each) => {
@@ -183,7 +181,7 @@ describe('of 100,000 workspaces', () => {
   });
 
   it.each(['', 'sort=-name', 'sort=latest-change-at', 'sort=-current-run.created-at', 'page[number]=5'])(
-    'has one plan for all values of %s, and it is no worse',
+    'has one plan for all values of %s, which is no worse',
     async (query) => {
       const { statement } = await listed(query, 'administrator', LARGE);
       expect(statement.isPrepared).toBe(true);
@@ -202,12 +200,12 @@ describe('of 100,000 workspaces', () => {
     { query: centered('cc-430'), by: TAGS, total: 1, reads: GRANTED },
     { query: 'filter[current-run][status]=errored', by: PROJECTS, total: 1_000, reads: GRANTED },
     { query: IN_PROJECT, by: PROJECTS, total: 1_000, reads: GRANTED },
-  ])('$query, for who sees a few of them, does not look at the others', async (each) => {
+  ])('$query, for a caller that sees a few of them, does not read the others', async (each) => {
     await expectIndexed(each, 'member', LARGE);
   });
 });
 
-describe('of 25 workspaces beside them', () => {
+describe('a list of 25 workspaces in another organization', () => {
   it.each<Case>([
     { query: '', by: NAMES, total: 25, reads: A_PAGE },
     { query: 'sort=-latest-change-at', by: CHANGES, total: 25, reads: A_PAGE },
@@ -216,7 +214,7 @@ describe('of 25 workspaces beside them', () => {
     { query: 'search[tags]=rare', by: TAGS, total: 1, reads: A_PAGE },
     { query: 'search[tags]=common', by: TAGS, total: 25, reads: A_PAGE },
     { query: 'filter[current-run][status]=applied', by: STATUSES, total: 19, reads: A_PAGE },
-  ])('$query looks at none of another organization', async (each) => {
+  ])('$query reads no workspaces of the large organization', async (each) => {
     await expectIndexed(each, 'administrator', SMALL);
   });
 });
@@ -225,7 +223,7 @@ describe('a list that the caller may not read', () => {
   it.each([
     ['an organization of others', LARGE],
     ['an organization that does not exist', 'nowhere'],
-  ])('reads nothing of it: %s', async (_, organization) => {
+  ])('reads no rows: %s', async (_, organization) => {
     const standings = new Map([['org-tenant-3', new Set(['owner'] as const)]]);
     const stranger = anybody({ siteAdmin: false, teams: ['team-3'], standings });
     const tags = Array.from({ length: 10 }, (_tag, n) => `filter[tagged][${n}][key]=k${n}`).join('&');

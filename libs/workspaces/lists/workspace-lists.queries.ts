@@ -27,7 +27,7 @@ import {
 } from './workspace-conditions.queries.js';
 import { selectWorkspaceColumns, type WorkspaceRow } from '../workspaces/workspaces.queries.js';
 
-/** What a list is taken from and in which order. */
+/** The conditions and the order of a list. */
 export type WorkspaceFilter = SortOrder<Sort> & WorkspaceListFilter;
 
 export const SORTS = ['name', 'latest-change-at', 'current-run.created-at'] as const;
@@ -36,19 +36,22 @@ type Sort = (typeof SORTS)[number];
 type VisibilityExtent = { readonly coversOrganization: boolean; readonly where: Sql };
 
 /**
- * What a list is taken from: the whole organization by standing, or else what teams have been given. Which of them it is
- * in this organization the statement finds out; what it is in none of the caller's is left out of it.
+ * The extents of a list: the whole organization for its roles, or else the scopes of team grants. The statement finds
+ * out which of them apply; extents that can apply in none of the caller's organizations are left out.
  */
 const buildExtents = (actor: Actor): readonly VisibilityExtent[] => {
-  const whole: VisibilityExtent = { coversOrganization: true, where: sql`owner.whole and w.organization = owner.id` };
+  const wholeOrganization: VisibilityExtent = {
+    coversOrganization: true,
+    where: sql`owner.whole and w.organization = owner.id`,
+  };
   const granted: VisibilityExtent = {
     coversOrganization: false,
     where: sql`not owner.whole and w.organization = owner.id and w.id in (${selectGrantedWorkspaces(actor)})`,
   };
-  if (actor.siteAdmin) return [whole];
+  if (actor.siteAdmin) return [wholeOrganization];
   const there = [...actor.standings.keys()].map((organization) => can(actor, 'read-workspace', { organization }));
   if (!there.includes(true)) return [granted];
-  return there.includes(false) ? [whole, granted] : [whole];
+  return there.includes(false) ? [wholeOrganization, granted] : [wholeOrganization];
 };
 
 const countOf = (extent: VisibilityExtent, conditions: readonly WorkspaceCondition[]): Sql =>
@@ -57,13 +60,13 @@ const countOf = (extent: VisibilityExtent, conditions: readonly WorkspaceConditi
 
 const selectTotal = (actor: Actor, filter: WorkspaceFilter): Sql => {
   const totals = buildExtents(actor).map((extent) => {
-    const counts = buildConditionAlternatives(filter).map((way) => countOf(extent, way));
+    const counts = buildConditionAlternatives(filter).map((alternative) => countOf(extent, alternative));
     return sql`when ${extent.coversOrganization ? sql.raw('owner.whole') : sql.raw('not owner.whole')} then ${sql.join(counts, ' + ')}`;
   });
   return sql`case ${sql.join(totals, ' ')} end`;
 };
 
-/** A stretch of a list that one index has in order. The key is what the whole list is sorted by, as far as that says. */
+/** A range of the list that one index has in order. The key is the sort key of the whole list. */
 type IndexRange = { readonly from: Sql; readonly key: Sql; readonly by: readonly [Sql, Sql?] };
 
 const ALL = sql.raw('workspaces w where true');
@@ -84,7 +87,7 @@ const WITHOUT_RUN: IndexRange = {
   by: [NAME],
 };
 
-/** One after the other they are the list: those without a run come last, in either direction. */
+/** The ranges in sequence are the list: workspaces without a run come last in either direction. */
 const listIndexRanges = ({ sort, currentRunStatuses }: WorkspaceFilter): readonly IndexRange[] => {
   if (sort === 'name') return [BY_NAME];
   if (sort === 'latest-change-at') return [BY_CHANGE];
@@ -92,8 +95,8 @@ const listIndexRanges = ({ sort, currentRunStatuses }: WorkspaceFilter): readonl
 };
 
 /**
- * How much of a stretch a page can need, as a power of ten in the text: of a limit that is a parameter the planner only
- * guesses that it is a tenth of everything, and then finds it worth its while to plan each list anew.
+ * Limits a range to what a page can need, as a power of ten in the text: for a parameter the planner assumes a tenth of
+ * all rows, and plans each list again.
  */
 const buildRangeLimit = ({ number, size }: PageRequest): Sql =>
   sql.raw(`limit ${Math.max(100, 10 ** Math.ceil(Math.log10(number * size)))}`);
@@ -104,68 +107,68 @@ const buildOrder = (columns: readonly (Sql | undefined)[], direction: Sql): Sql 
     ', ',
   );
 
-/** So many are read and sorted as fast as the first of them are found by going through a hundred thousand in order. */
+/** So many rows are read and sorted as fast as the first of them are found by an ordered scan of a hundred thousand. */
 const FEW_WORKSPACES = 250;
 const MATCHES_FEW: WorkspaceCondition = { where: sql`owner.total <= ${FEW_WORKSPACES}` };
 const MATCHES_MANY: WorkspaceCondition = { where: sql`owner.total > ${FEW_WORKSPACES}` };
 
 /**
- * As much of a stretch as the page can need. Where workspaces come in several ways each has its own indexes to start from,
- * and of what they find the first are taken.
+ * Selects as many rows of a range as the page can need. If workspaces can match in several alternatives, each starts
+ * from its own index, and the first of their results are taken.
  *
- * A list is gone through in its order until the page is full. Where it cannot be foreseen how many fit, that can be a long
- * way: 27 ms through 100,000 names for one that fits. They have been counted by then, and a few are all read instead, by
- * whatever finds them: the planner, who does not know of any limit there, takes the index of parts of names.
+ * A list is scanned in its order until the page is full. If the number of matches is unpredictable, that can take long:
+ * 27 ms for 100,000 names and one match. So the matches are counted first, and if they are few, all of them are read:
+ * without a limit, the planner uses the index of name fragments.
  */
 const selectRangeRows = (
   extent: VisibilityExtent,
-  stretch: IndexRange,
+  range: IndexRange,
   filter: WorkspaceFilter,
   page: PageRequest,
 ): Sql => {
-  const { from, key, by } = stretch;
+  const { from, key, by } = range;
   const direction = sql.raw(filter.descending ? 'desc' : 'asc');
   const columns = by.map((_, index) => sql.raw(`by_${index}`));
-  const named = sql.join(
+  const sortColumns = sql.join(
     by.map((column, index) => sql`, ${column} as ${columns[index]}`),
     '',
   );
-  const fit = (way: readonly WorkspaceCondition[]): Sql =>
-    sql`select w.id, ${key} as key${named} from ${from} and ${extent.where} and ${joinConditions(way)}`;
-  const firstOf = (way: readonly WorkspaceCondition[]): Sql =>
-    sql`(${fit(way)} order by ${buildOrder(by, direction)} ${buildRangeLimit(page)})`;
-  const found = (way: readonly WorkspaceCondition[]): readonly Sql[] =>
-    way.some(({ unforeseen }) => unforeseen)
-      ? [firstOf([...way, MATCHES_MANY]), sql`(${fit([...way, MATCHES_FEW])} offset 0)`]
-      : [firstOf(way)];
-  const parts = buildConditionAlternatives(filter).flatMap(found);
+  const fit = (alternative: readonly WorkspaceCondition[]): Sql =>
+    sql`select w.id, ${key} as key${sortColumns} from ${from} and ${extent.where} and ${joinConditions(alternative)}`;
+  const firstOf = (alternative: readonly WorkspaceCondition[]): Sql =>
+    sql`(${fit(alternative)} order by ${buildOrder(by, direction)} ${buildRangeLimit(page)})`;
+  const selectAlternative = (alternative: readonly WorkspaceCondition[]): readonly Sql[] =>
+    alternative.some(({ unforeseen }) => unforeseen)
+      ? [firstOf([...alternative, MATCHES_MANY]), sql`(${fit([...alternative, MATCHES_FEW])} offset 0)`]
+      : [firstOf(alternative)];
+  const parts = buildConditionAlternatives(filter).flatMap(selectAlternative);
   const all = sql.join(parts, ' union all ');
   return parts.length === 1
-    ? sql`(select id, key from ${all} ways)`
-    : sql`(select id, key from (${all}) ways order by ${buildOrder(columns, direction)} ${buildRangeLimit(page)})`;
+    ? sql`(select id, key from ${all} alternatives)`
+    : sql`(select id, key from (${all}) alternatives order by ${buildOrder(columns, direction)} ${buildRangeLimit(page)})`;
 };
 
 /**
- * Which workspaces a page shows. Ids and what is sorted by are in the indexes: rows are read of those alone that are shown.
- * Postgres takes the stretches in turn, and none that the page does not come to.
+ * Selects the ids of the workspaces on a page. Ids and sort keys are in the indexes, so only the rows on the page are
+ * read. Postgres reads the ranges in sequence, and stops when the page is full.
  */
 const selectPageIds = (actor: Actor, filter: WorkspaceFilter, page: PageRequest): Sql => {
   const parts = buildExtents(actor).flatMap((extent) =>
-    listIndexRanges(filter).map((stretch) => selectRangeRows(extent, stretch, filter, page)),
+    listIndexRanges(filter).map((range) => selectRangeRows(extent, range, filter, page)),
   );
   return sql`select id, key from (${sql.join(parts, ' union all ')}) listed ${buildLimit(page)}`;
 };
 
 /**
- * Whether the cost does not depend on how many workspaces there are: without conditions and grants, which match a few of
- * them or nearly all, a page near the start is read from an index and the count is stored.
+ * Returns whether the cost is independent of the number of workspaces: without conditions and grants, which match few
+ * or nearly all of them, a page near the start is read from an index and the count is stored.
  */
 const isFast = (actor: Actor, filter: WorkspaceFilter, page: PageRequest): boolean =>
   isNearStart(page) &&
   buildConditionAlternatives(filter).flat().length === 0 &&
   buildExtents(actor).every(({ coversOrganization }) => coversOrganization);
 
-/** One page and the count of all, in one statement; with `past` as they were at that time. */
+/** Returns one page and the total count in one statement; with `past`, as they were at that time. */
 export const listWorkspaces = async (
   database: Database,
   actor: Actor,
@@ -189,12 +192,12 @@ export const listWorkspaces = async (
           join organizations o on o.id = w.organization join projects p on p.id = w.project) page on true
      order by page.key ${direction} nulls last, page.name ${direction}`;
   type Found = WorkspaceRow & { total: number; owner: string };
-  const found =
+  const rows =
     past === null && isFast(actor, filter, page)
       ? await database.rows<Found>(statement)
       : await database.slowRows<Found>(actor, sql.unkept(statement));
-  const [first] = found;
+  const [first] = rows;
   if (!first) throw notFound();
   requirePermission(actor, 'read-organization', { organization: first.owner });
-  return toListPage(found);
+  return toListPage(rows);
 };

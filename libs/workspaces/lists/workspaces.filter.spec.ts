@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseWorkspaceFilter } from './workspaces.filter.js';
 
-describe('tags that a list is asked for', () => {
-  it('are looked up once each, however often and in whichever parameters they are named', () => {
+describe('tags of a list filter', () => {
+  it('are looked up once each, however often and in whichever parameters they occur', () => {
     const tagged = (index: number, key: string, value: string) => ({
       [`filter[tagged][${index}][key]`]: key,
       [`filter[tagged][${index}][value]`]: value,

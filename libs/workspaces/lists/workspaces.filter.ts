@@ -2,26 +2,26 @@ import { getListParameter, parseSort, getParameter, type QueryParameters } from 
 import { parseTagFilter, type TagFilterTerm } from '#tag-bindings';
 import { SORTS, type WorkspaceFilter } from './workspace-lists.queries.js';
 
-/** Each once: what is asked for a thousand times is looked up as often. */
-const deduplicate = <T>(wanted: readonly T[]): readonly T[] => [
-  ...new Map(wanted.map((one) => [JSON.stringify(one), one])).values(),
+/** Removes duplicates: otherwise a term that a request repeats a thousand times would be looked up as often. */
+const deduplicate = <T>(terms: readonly T[]): readonly T[] => [
+  ...new Map(terms.map((one) => [JSON.stringify(one), one])).values(),
 ];
 
-/** Everything matches `*`: not worth a condition, nor a count. */
+/** `*` matches everything, so it needs neither a condition nor a count. */
 const parseWildcard = (query: QueryParameters): string | undefined => {
   const wildcard = getParameter(query, 'search[wildcard-name]');
   return wildcard && /^\*+$/.test(wildcard) ? undefined : wildcard;
 };
 
 /**
- * Returns the keys of `search[tags]` that `filter[tagged]` does not name too. For `tags = { key = "value" }` in a `cloud`
- * block, terraform sends the keys in both, for servers that do not know `filter[tagged]`. `search[tags]` finds only tags of
- * the workspace itself, so the list would not have workspaces that inherit one from their project.
+ * Returns the keys of `search[tags]` that `filter[tagged]` does not name too. For `tags = { key = "value" }` in a
+ * `cloud` block, terraform sends the keys in both, for servers that do not know `filter[tagged]`. `search[tags]` finds
+ * only tags of the workspace itself, so the list would not have workspaces that inherit one from their project.
  */
 const tagsIn = (query: QueryParameters, tagged: readonly TagFilterTerm[]): readonly string[] =>
   deduplicate(getListParameter(query, 'search[tags]')).filter((tag) => !tagged.some(({ key }) => key === tag));
 
-/** The query parameters of the list of workspaces (contract §4.3). */
+/** Parses the query parameters of the list of workspaces (contract §4.3). */
 export const parseWorkspaceFilter = (query: QueryParameters): WorkspaceFilter => {
   const tagged = deduplicate(parseTagFilter(query));
   return {

@@ -50,7 +50,7 @@ const runIn = async (workspace: string): Promise<string> => {
   return makeRun(server, workspace);
 };
 
-/** A new current state: what `latest-change-at` tells of. */
+/** Uploads a new current state, which changes `latest-change-at`. */
 const change = async (workspace: string): Promise<void> => {
   const at = `/api/v2/workspaces/${workspace}`;
   expectStatus(await server.post(`${at}/actions/lock`), 200);
@@ -75,11 +75,11 @@ beforeAll(async () => {
   await makeOrganization(server, 'next-door');
   await makeWorkspace(server, 'next-door', 'alpha-prod');
 
-  const [team, other] = [await makeTeam(server, 'listed', 'few'), await makeTeam(server, 'listed', 'others')];
+  const [team, otherTeam] = [await makeTeam(server, 'listed', 'few'), await makeTeam(server, 'listed', 'others')];
   await grantProjectAccess(server, team, elsewhere, 'read');
   await grantWorkspaceAccess(server, team, alpha, 'read');
   await grantWorkspaceAccess(server, team, beta, 'read');
-  await grantWorkspaceAccess(server, other, delta, 'admin');
+  await grantWorkspaceAccess(server, otherTeam, delta, 'admin');
   few = await makeMember(server, 'listed', 'fay', [team]);
 });
 
@@ -93,7 +93,7 @@ const namesIn = ({ body }: ApiResponse): string[] =>
 
 const IN_PROJECT = 'filter[project][id]=ELSEWHERE';
 
-/** By query: whom it finds, and in which order. Names are ordered by their bytes: capitals first. */
+/** Queries with the names that they find, in order. Names are ordered by their bytes: capitals first. */
 const ANSWERS: readonly (readonly [query: string, names: readonly string[]])[] = [
   ['', ['Beta_prod', 'alpha-prod', 'delta', 'gamma-test']],
   ['unheard-of=1&search=x&filter[name]=x', ['Beta_prod', 'alpha-prod', 'delta', 'gamma-test']],
@@ -101,7 +101,7 @@ const ANSWERS: readonly (readonly [query: string, names: readonly string[]])[] =
   ['sort=-name', ['gamma-test', 'delta', 'alpha-prod', 'Beta_prod']],
   ['sort=latest-change-at', ['alpha-prod', 'delta', 'gamma-test', 'Beta_prod']],
   ['sort=-latest-change-at', ['Beta_prod', 'gamma-test', 'delta', 'alpha-prod']],
-  // Those without a run come last either way.
+  // Workspaces without a run come last in either direction.
   ['sort=current-run.created-at', ['delta', 'alpha-prod', 'Beta_prod', 'gamma-test']],
   ['sort=-current-run.created-at', ['alpha-prod', 'delta', 'gamma-test', 'Beta_prod']],
 
@@ -139,7 +139,7 @@ const ANSWERS: readonly (readonly [query: string, names: readonly string[]])[] =
   ['filter[tagged][3][value]=prod&filter[tagged][3][key]=env&filter[tagged][17][key]=red', ['alpha-prod']],
   ['filter[tagged][0][key]=env&filter[tagged][1][key]=env&filter[tagged][1][value]=test', ['Beta_prod']],
   ['filter[tagged][0][key]=env&filter[tagged][0][value]=a&filter[tagged][1][key]=env&filter[tagged][1][value]=b', []],
-  // What workspaces inherit counts as well, unless they say something else themselves.
+  // Inherited tags count too, unless the workspace overrides them.
   ['filter[tagged][0][key]=region', ['Beta_prod', 'gamma-test']],
   ['filter[tagged][0][key]=region&filter[tagged][0][value]=us', []],
   ['filter[tagged][0][key]=tier', ['Beta_prod', 'alpha-prod', 'gamma-test']],
@@ -190,17 +190,20 @@ describe('the list of workspaces', () => {
     expect(answer.body.meta.pagination['total-count']).toBe(expected.length);
   });
 
-  it.each(ANSWERS)('answers %s with what a member sees of it, and counts no more', async (query, expected) => {
-    const seen = expected.filter((name) => name !== 'delta');
-    const answer = await list(query.replace('ELSEWHERE', elsewhere), few);
-    expect(namesIn(answer)).toEqual(seen);
-    expect(answer.body.meta.pagination['total-count']).toBe(seen.length);
-  });
+  it.each(ANSWERS)(
+    'answers %s with the workspaces that a member sees, and counts no others',
+    async (query, expected) => {
+      const visible = expected.filter((name) => name !== 'delta');
+      const answer = await list(query.replace('ELSEWHERE', elsewhere), few);
+      expect(namesIn(answer)).toEqual(visible);
+      expect(answer.body.meta.pagination['total-count']).toBe(visible.length);
+    },
+  );
 
-  it.each(ANSWERS)('pages through %s, and shows each once', async (query, expected) => {
-    const asked = query.replace('ELSEWHERE', elsewhere);
+  it.each(ANSWERS)('pages through %s, and shows each workspace once', async (query, expected) => {
+    const filter = query.replace('ELSEWHERE', elsewhere);
     const paged: string[] = [];
-    let next: string | null = `${PATH}?${asked}&page[size]=1`;
+    let next: string | null = `${PATH}?${filter}&page[size]=1`;
     while (next !== null) {
       const { body }: ApiResponse = expectStatus(await server.get(next), 200);
       paged.push(...namesIn({ body } as ApiResponse));
@@ -209,11 +212,11 @@ describe('the list of workspaces', () => {
     expect(paged).toEqual(expected);
   });
 
-  it('shows the documents that are shown one by one', async () => {
+  it('has the documents of the workspaces’ own endpoints', async () => {
     for (const api of [server, few]) {
       const { body } = await list('search[name]=alpha', api);
-      const { body: shown } = expectStatus(await api.get(`${PATH}/alpha-prod`), 200);
-      expect(body.data).toEqual([shown.data]);
+      const { body: workspace } = expectStatus(await api.get(`${PATH}/alpha-prod`), 200);
+      expect(body.data).toEqual([workspace.data]);
     }
   });
 
@@ -229,14 +232,14 @@ describe('the list of workspaces', () => {
     expect(body.errors[0].source).toEqual({ parameter: name });
   });
 
-  it('takes the last of a parameter that is sent twice', async () => {
+  it('uses the last value of a parameter that is sent twice', async () => {
     expect(namesIn(await list('search[name]=delta&search[name]=gamma'))).toEqual(['gamma-test']);
   });
 
-  it('links to its other pages with all that was asked', async () => {
-    const asked = 'search[name]=a&search%5Btags%5D=red%2Cblue&filter[tagged][0][key]=env&sort=-name';
-    const { body } = await list(`page[size]=1&${asked}&page[number]=1`);
-    const to = (number: number) => `${PATH}?${asked}&page%5Bnumber%5D=${number}&page%5Bsize%5D=1`;
+  it('links to its other pages with all parameters', async () => {
+    const parameters = 'search[name]=a&search%5Btags%5D=red%2Cblue&filter[tagged][0][key]=env&sort=-name';
+    const { body } = await list(`page[size]=1&${parameters}&page[number]=1`);
+    const to = (number: number) => `${PATH}?${parameters}&page%5Bnumber%5D=${number}&page%5Bsize%5D=1`;
     expect(body.links).toEqual({ self: to(1), first: to(1), prev: null, next: null, last: to(1) });
     const all = await list('page[size]=3&page[number]=2');
     expect(all.body.links.prev).toBe(`${PATH}?page%5Bnumber%5D=1&page%5Bsize%5D=3`);
@@ -260,11 +263,11 @@ describe('the list of workspaces', () => {
     },
   );
 
-  it('has a hundred on a page at most', async () => {
+  it('has a hundred items on a page at most', async () => {
     expect((await list('page[size]=5000')).body.meta.pagination['page-size']).toBe(100);
   });
 
-  it('shows nothing to a member without grants, and is not found for other callers', async () => {
+  it('is empty for a member without access, and not found for other callers', async () => {
     const nobody = await makeMember(server, 'listed', 'ned');
     const { body } = await list('', nobody);
     expect([body.data, body.meta.pagination['total-count']]).toEqual([[], 0]);
@@ -273,7 +276,7 @@ describe('the list of workspaces', () => {
     expectStatus(await stranger.get(`${PATH}?search[name]=alpha`), 404);
   });
 
-  it('shows all of one organization and a part of another to who stands so', async () => {
+  it('shows all workspaces of one organization and some of another, by the caller’s roles', async () => {
     const managers = await makeTeam(server, 'next-door', 'managers', {
       'organization-access': { 'read-workspaces': true },
     });

@@ -12,7 +12,7 @@ export type LockSnapshot = StreamSnapshot & {
 
 const HOLDER = sql.raw(`(w.lock -> 'holder')`);
 
-/** `actor` null: nobody reads the refusal. */
+/** With `actor` null, no caller reads the refusal. */
 export const buildLockSnapshotJson = (actor: Identity | null): Sql => {
   const isHidden = actor ? isHiddenTeam(actor, HOLDER, sql.raw('w.organization')) : sql`true`;
   return sql`(

@@ -8,7 +8,7 @@ const { given } = specify(workspace);
 
 const alice = { type: 'users', id: 'user-alice', name: 'alice' } as const;
 const owners = { type: 'teams', id: 'team-owners', name: 'owners' } as const;
-const born: WorkspaceEvent = {
+const createdEvent: WorkspaceEvent = {
   type: 'WorkspaceCreated',
   data: { project: 'prj-1', name: 'one', settings: DEFAULT_SETTINGS, tags: [] },
 };
@@ -36,42 +36,42 @@ const unlock = (holder: typeof alice | typeof owners) =>
 const forceUnlock = { type: 'ForceUnlockWorkspace', data: {} } as const;
 
 describe('the lock of a workspace', () => {
-  it('goes to whoever asks first', () =>
-    given(born)
+  it('goes to the first caller', () =>
+    given(createdEvent)
       .when(lock(alice))
       .yields({ type: 'WorkspaceLocked', data: { holder: alice, reason: 'because' } }));
 
-  it('is refused while somebody holds it, even to the holder', () =>
-    given(born, lockedBy(alice)).when(lock(alice)).refuses('conflict', 'already locked by User alice'));
+  it('is refused while it is held, even to its holder', () =>
+    given(createdEvent, lockedBy(alice)).when(lock(alice)).refuses('conflict', 'already locked by User alice'));
 
-  describe('tells who is refused', () => {
+  describe('a refused lock', () => {
     const since = 'by User alice since 2026-11-21T10:00:00.000Z';
     const network = 'applying the network';
 
-    it('who holds it, since when and why, after the words that clients look for', () =>
-      given(born, lockedBy(alice, network))
+    it('names the holder, the time and the reason, after the words that clients look for', () =>
+      given(createdEvent, lockedBy(alice, network))
         .when(lock(owners))
         .refuses('conflict', `Unable to lock workspace. The workspace is already locked ${since}: ${network}`));
 
-    it('the same where they would unlock it', () =>
-      given(born, lockedBy(alice, network))
+    it('has the same text for a refused unlock', () =>
+      given(createdEvent, lockedBy(alice, network))
         .when(unlock(owners))
         .refuses('conflict', `Unable to unlock workspace. The workspace is locked ${since}: ${network}`));
 
-    it('no reason where none was given', () =>
-      given(born, lockedBy(alice))
+    it('names no reason if there is none', () =>
+      given(createdEvent, lockedBy(alice))
         .when(lock(owners))
         .refuses('conflict', new RegExp(`${since}$`)));
 
-    it('no reason that would be taken for those words', () =>
-      given(born, lockedBy(alice, 'the database is locked by Run 7'))
+    it('leaves out a reason that clients would mistake for those words', () =>
+      given(createdEvent, lockedBy(alice, 'the database is locked by Run 7'))
         .when(unlock(owners))
         .refuses('conflict', new RegExp(`${since}$`)));
 
-    it('the same as data', () => {
+    it('has the same facts as data', () => {
       const command = unlock(owners);
       expect(() =>
-        workspace.decide.UnlockWorkspace(command.data, given(born, lockedBy(alice, 'for a while')).state),
+        workspace.decide.UnlockWorkspace(command.data, given(createdEvent, lockedBy(alice, 'for a while')).state),
       ).toThrow(
         expect.objectContaining({
           problems: [
@@ -84,41 +84,43 @@ describe('the lock of a workspace', () => {
 
   it('does not name a team that the caller may not see', () => {
     const { type, data } = unlock(alice);
-    given(born, lockedBy(owners))
+    given(createdEvent, lockedBy(owners))
       .when({ type, data: { ...data, isHolderHidden: true } })
       .refuses('conflict', /^Unable to unlock workspace. The workspace is locked by Team \(not visible to you\) since/);
   });
 
-  it('opens for its holder', () => given(born, lockedBy(alice)).when(unlock(alice)).yields(unlockedFrom(alice, false)));
+  it('is released by its holder', () =>
+    given(createdEvent, lockedBy(alice)).when(unlock(alice)).yields(unlockedFrom(alice, false)));
 
-  it('stays for another, who is told the holder’s kind and name', () =>
-    given(born, lockedBy(owners)).when(unlock(alice)).refuses('conflict', 'is locked by Team owners'));
+  it('is not released by another caller, who gets the holder’s kind and name', () =>
+    given(createdEvent, lockedBy(owners)).when(unlock(alice)).refuses('conflict', 'is locked by Team owners'));
 
-  it('cannot be opened twice, and the refusal does not look like somebody else’s lock', () =>
-    given(born)
+  it('cannot be released twice, and the refusal does not look like a lock of another holder', () =>
+    given(createdEvent)
       .when(unlock(alice))
       .refuses('conflict', /^(?!.*is locked by).*not locked/));
 
-  it('opens for force, and says so', () =>
-    given(born, lockedBy(alice)).when(forceUnlock).yields(unlockedFrom(alice, true)));
+  it('is released by force, and the event records the force', () =>
+    given(createdEvent, lockedBy(alice)).when(forceUnlock).yields(unlockedFrom(alice, true)));
 
-  it('cannot be forced open when it is open', () => given(born).when(forceUnlock).refuses('conflict', 'not locked'));
+  it('cannot be released by force while the workspace is unlocked', () =>
+    given(createdEvent).when(forceUnlock).refuses('conflict', 'not locked'));
 
-  it('waits while the latest state is being uploaded', () =>
-    given(born, lockedBy(alice), created)
+  it('is not released while the latest state is being uploaded', () =>
+    given(createdEvent, lockedBy(alice), created)
       .when(unlock(alice))
       .refuses('unavailable', 'latest state version is still pending'));
 
-  it('makes the uploaded state current when it opens', () =>
-    given(born, lockedBy(alice), created, finalized)
+  it('makes the uploaded state current when it is released', () =>
+    given(createdEvent, lockedBy(alice), created, finalized)
       .when(unlock(alice))
       .yields({ type: 'StateVersionPromoted', data: { id: 'sv-1', resources: 3 } }, unlockedFrom(alice, false)));
 
-  it('opens for force although an upload is pending, and discards what never came', () =>
-    given(born, lockedBy(alice), created).when(forceUnlock).yields(discarded, unlockedFrom(alice, true)));
+  it('is released by force during an upload, which is discarded', () =>
+    given(createdEvent, lockedBy(alice), created).when(forceUnlock).yields(discarded, unlockedFrom(alice, true)));
 
-  it('is free for good after that: the next holder can unlock it', () =>
-    given(born, lockedBy(alice), created, discarded, unlockedFrom(alice, true), lockedBy(alice))
+  it('is free after a forced release: the next holder can unlock the workspace', () =>
+    given(createdEvent, lockedBy(alice), created, discarded, unlockedFrom(alice, true), lockedBy(alice))
       .when(unlock(alice))
       .yields(unlockedFrom(alice, false)));
 });

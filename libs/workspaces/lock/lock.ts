@@ -16,7 +16,7 @@ export type LockEvent =
   | Message<'WorkspaceLocked', { holder: ActingPrincipal; reason: string }>
   | Message<'WorkspaceUnlocked', { holder: ActingPrincipal; forced: boolean }>;
 
-/** What may be refused because somebody holds the lock, as it is asked for. */
+/** Commands that are refused if another caller holds the lock. */
 export type LockCommandInput =
   | Message<'LockWorkspace', { holder: ActingPrincipal; reason: string }>
   | Message<'UnlockWorkspace', { holder: ActingPrincipal }>;
@@ -36,17 +36,20 @@ const decideUnlock = (
   { type: 'WorkspaceUnlocked', data: { holder: lock.holder, forced } },
 ];
 
-/** Who holds it, since when and why: for people after the words that clients look for, and as data. */
+/**
+ * Describes the holder of the lock, its time and its reason: for people after the words that clients look for, and as
+ * data.
+ */
 const describeLockConflict = (
   { holder, reason }: WorkspaceLockState,
   { lockedSince: since, isHolderHidden }: LockRefusalDetails,
   refusal: string,
 ): Refusal => {
-  // A reason is anybody's text, and must not be taken for those words.
+  // A reason is free text, so clients must not mistake it for those words.
   const why = reason === '' || reason.includes('is locked by') ? '' : `: ${reason}`;
   const detail = `${refusal} ${describeHolder(holder, isHolderHidden)}${since === null ? '' : ` since ${since}`}${why}`;
-  const shown = isHolderHidden ? { ...holder, name: null } : holder;
-  return conflict(detail, { lock: { holder: shown, since, reason } });
+  const visibleHolder = isHolderHidden ? { ...holder, name: null } : holder;
+  return conflict(detail, { lock: { holder: visibleHolder, since, reason } });
 };
 
 const isLocked = (state: ActiveWorkspace): state is ActiveWorkspace & { readonly lock: WorkspaceLockState } =>

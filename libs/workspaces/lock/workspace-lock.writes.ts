@@ -3,14 +3,15 @@ import { expectVersion, decideWrite, type EventStore, type StreamWrite } from '#
 import type { LockSnapshot } from './lock.queries.js';
 import { workspace, type WorkspaceCommand } from '../workspaces/workspace.js';
 
-/** The lock of one workspace, for runs: their events and the lock's are appended together. */
+/** The lock of one workspace, for runs: their events and the events of the lock are appended together. */
 export type WorkspaceLock = {
   readonly holder: ActingPrincipal | null;
-  /** Leaves the lock as it is; only holds the workspace at its version. */
+  /** Leaves the lock as it is, and requires the workspace's version at the append. */
   readonly precondition: StreamWrite;
   /**
-   * From one run to another, null for none. A run that has lost the lock to an administrator's force has none to give.
-   * Throws what the workspace refuses: it is locked, or a state is still being uploaded, which only force does not mind.
+   * Returns the write that passes the lock from one run to another; null stands for no run. A run that lost the lock to
+   * a forced unlock has none to pass. Throws if the workspace is locked, or if a state is being uploaded and the change
+   * is not forced.
    */
   readonly passed: (change: {
     readonly from: string | null;

@@ -12,12 +12,12 @@ import {
 import { selectFixedKeys } from '#tag-bindings';
 import type { FixedTagKey } from '../tags/tags.js';
 
-/** A project that workspaces are to come to, and those of them that its organization has. */
+/** The target project of a move, and the requested workspaces that its organization has. */
 export type WorkspaceMove = PermissionScope & {
   readonly organization: string;
   readonly organizationVersion: number;
   readonly projectVersion: number;
-  /** Keys that the project lets no workspace bind. */
+  /** Keys that workspaces of the project may not bind. */
   readonly fixed: readonly FixedTagKey[];
   readonly workspaces: readonly WorkspaceToMove[];
 };

@@ -30,7 +30,7 @@ afterAll(() => server.close());
 let count = 0;
 const unique = (name: string): string => `${name}-${(count += 1)}`;
 
-const projectNamed = (name: string): Promise<string> => makeProject(server, 'acme', unique(name));
+const makeNamedProject = (name: string): Promise<string> => makeProject(server, 'acme', unique(name));
 const workspaceIn = (project: string): Promise<string> =>
   makeWorkspace(server, 'acme', unique('workspace'), {}, { project: { data: { type: 'projects', id: project } } });
 
@@ -41,35 +41,35 @@ const projectOf = async (workspace: string): Promise<string> =>
   expectStatus(await server.get(`/api/v2/workspaces/${workspace}`), 200).body.data.relationships.project.data
     .id as string;
 
-const holds = async (project: string): Promise<number> =>
+const countWorkspaces = async (project: string): Promise<number> =>
   (await server.get(`/api/v2/projects/${project}`)).body.data.attributes['workspace-count'] as number;
 
 describe('moving workspaces into a project', () => {
   it('moves each of them once, with an event each, in one append', async () => {
-    const [from, to] = [await projectNamed('from'), await projectNamed('to')];
-    const moved = [await workspaceIn(from), await workspaceIn(from), await workspaceIn(to)] as const;
+    const [from, to] = [await makeNamedProject('from'), await makeNamedProject('to')];
+    const workspaces = [await workspaceIn(from), await workspaceIn(from), await workspaceIn(to)] as const;
     const length = await logLength(server.store);
-    const answer = expectStatus(await move(server, to, ...moved, moved[0]), 204);
+    const answer = expectStatus(await move(server, to, ...workspaces, workspaces[0]), 204);
     expect(answer.text).toBe('');
-    for (const id of moved) expect(await projectOf(id)).toBe(to);
-    expect([await holds(from), await holds(to)]).toEqual([0, 3]);
+    for (const id of workspaces) expect(await projectOf(id)).toBe(to);
+    expect([await countWorkspaces(from), await countWorkspaces(to)]).toEqual([0, 3]);
     expect(await logLength(server.store)).toBe(length + 2);
-    const events = await server.store.stream(moved[0]);
+    const events = await server.store.stream(workspaces[0]);
     expect(events.at(-1)).toMatchObject({ type: 'WorkspaceMoved', data: { from, to } });
-    expectStatus(await move(server, to, ...moved), 204);
+    expectStatus(await move(server, to, ...workspaces), 204);
     expectStatus(await move(server, to), 204);
     expect(await logLength(server.store)).toBe(length + 2);
   });
 
-  it('costs two round trips, however many they are', async () => {
-    const [from, to] = [await projectNamed('from'), await projectNamed('to')];
+  it('costs two round trips for any number of workspaces', async () => {
+    const [from, to] = [await makeNamedProject('from'), await makeNamedProject('to')];
     const workspaces = await Promise.all([1, 2, 3, 4].map(() => workspaceIn(from)));
-    const moved = await costOf(server, () => move(server, to, ...workspaces));
-    expect(moved).toMatchObject({ status: 204, roundTrips: 2 });
+    const cost = await costOf(server, () => move(server, to, ...workspaces));
+    expect(cost).toMatchObject({ status: 204, roundTrips: 2 });
   });
 
   it('moves all of them or none', async () => {
-    const [from, to] = [await projectNamed('from'), await projectNamed('to')];
+    const [from, to] = [await makeNamedProject('from'), await makeNamedProject('to')];
     const mine = await workspaceIn(from);
     await makeOrganization(server, unique('other'));
     const foreign = await makeWorkspace(server, `other-${count}`, 'theirs');
@@ -82,8 +82,8 @@ describe('moving workspaces into a project', () => {
     expect(await logLength(server.store)).toBe(length);
   });
 
-  it('wants a body that names workspaces, and a project that is there', async () => {
-    const to = await projectNamed('to');
+  it('requires a body with workspaces, and a project that exists', async () => {
+    const to = await makeNamedProject('to');
     const path = `/api/v2/projects/${to}/relationships/workspaces`;
     expectStatus(await server.post(path), 422);
     expectStatus(await server.post(path, { data: [{ type: 'workspaces' }] }), 422);
@@ -93,8 +93,12 @@ describe('moving workspaces into a project', () => {
     expectStatus(await move(server, 'prj-none', await workspaceIn(to)), 404);
   });
 
-  it('leaves every workspace in one place where two move them at once', async () => {
-    const [from, left, right] = [await projectNamed('from'), await projectNamed('left'), await projectNamed('right')];
+  it('leaves each workspace in one project if two callers move it at the same time', async () => {
+    const [from, left, right] = [
+      await makeNamedProject('from'),
+      await makeNamedProject('left'),
+      await makeNamedProject('right'),
+    ];
     const workspaces = await Promise.all([1, 2, 3, 4, 5].map(() => workspaceIn(from)));
     const answers = await Promise.all(
       [left, right, left, right].map((to, index) =>
@@ -102,24 +106,24 @@ describe('moving workspaces into a project', () => {
       ),
     );
     expect(answers.map(({ status }) => status)).toEqual([204, 204, 204, 204]);
-    const places = new Set(await Promise.all(workspaces.map(projectOf)));
-    expect(places.size).toBe(1);
-    expect([await holds(left), await holds(right)].toSorted((a, b) => a - b)).toEqual([0, 5]);
-    expect(await holds(from)).toBe(0);
+    const projects = new Set(await Promise.all(workspaces.map(projectOf)));
+    expect(projects.size).toBe(1);
+    expect([await countWorkspaces(left), await countWorkspaces(right)].toSorted((a, b) => a - b)).toEqual([0, 5]);
+    expect(await countWorkspaces(from)).toBe(0);
     await expectViewsMatchLog(server, [workspacesDefinition]);
   });
 
-  it('asks both projects', async () => {
+  it('requires permissions on both projects', async () => {
     const [from, to, elsewhere] = [
-      await projectNamed('from'),
-      await projectNamed('to'),
-      await projectNamed('elsewhere'),
+      await makeNamedProject('from'),
+      await makeNamedProject('to'),
+      await makeNamedProject('elsewhere'),
     ];
     const mover = async (
-      ...given: readonly [project: string, access: string, attributes?: object][]
+      ...accesses: readonly [project: string, access: string, attributes?: object][]
     ): Promise<SeededMember> => {
       const team = await makeTeam(server, 'acme', unique('team'));
-      for (const [project, access, attributes] of given)
+      for (const [project, access, attributes] of accesses)
         await grantProjectAccess(server, team, project, access, attributes);
       return makeMember(server, 'acme', unique('mover'), [team]);
     };
@@ -139,8 +143,8 @@ describe('moving workspaces into a project', () => {
     expect(await projectOf(workspace)).toBe(to);
   });
 
-  it('by the PATCH of one asks the same, and who may only move it changes nothing else on the way', async () => {
-    const [from, to] = [await projectNamed('from'), await projectNamed('to')];
+  it('by a PATCH requires the same, and a caller that may only move cannot change other attributes with it', async () => {
+    const [from, to] = [await makeNamedProject('from'), await makeNamedProject('to')];
     const team = await makeTeam(server, 'acme', unique('team'));
     for (const project of [from, to]) {
       await grantProjectAccess(server, team, project, 'custom', { 'workspace-access': { move: true } });
@@ -154,8 +158,8 @@ describe('moving workspaces into a project', () => {
     expect(body.data.relationships.project.data.id).toBe(to);
   });
 
-  it('is not for who has been given the workspace alone', async () => {
-    const [from, to] = [await projectNamed('from'), await projectNamed('to')];
+  it('is refused to callers with access to the workspace alone', async () => {
+    const [from, to] = [await makeNamedProject('from'), await makeNamedProject('to')];
     const team = await makeTeam(server, 'acme', unique('team'));
     const workspace = await workspaceIn(from);
     await grantWorkspaceAccess(server, team, workspace, 'admin');

@@ -2,10 +2,13 @@ import type { Actor } from '#access';
 import type { Sql } from '#kernel';
 import type { RelatedResources } from '#json-api';
 
-/** What the neighbour who keeps the states tells of them, as far as the caller may read it: here only ids are known. */
+/**
+ * A port to the module of states, for documents of workspaces: this module has only the ids. It returns what the caller
+ * may read.
+ */
 export abstract class CurrentStates {
   abstract related(stateVersions: Sql, actor: Actor): RelatedResources;
 
-  /** Their outputs, as workspaces show them: without values that are sensitive. */
+  /** Returns outputs as workspaces include them: without sensitive values. */
   abstract relatedOutputs(stateVersions: Sql, actor: Actor): RelatedResources;
 }

@@ -40,9 +40,9 @@ const inProject = (id: string) => ({ project: { data: { type: 'projects', id } }
 const aWorkspace = (attributes: object = {}, relationships: object = {}, name = unique('workspace')): Promise<string> =>
   makeWorkspace(server, 'acme', name, attributes, relationships);
 const someWorkspaces = async (...names: readonly string[]): Promise<string[]> => {
-  const made: string[] = [];
-  for (const name of names) made.push(await aWorkspace({}, {}, unique(name)));
-  return made;
+  const ids: string[] = [];
+  for (const name of names) ids.push(await aWorkspace({}, {}, unique(name)));
+  return ids;
 };
 
 const pathOf = (id: string): string => `/api/v2/workspaces/${id}/relationships/remote-state-consumers`;
@@ -67,7 +67,7 @@ const memberWith = async (give: (team: string) => Promise<unknown>): Promise<See
 };
 
 describe('the list of consumers', () => {
-  it('is empty of a new workspace, and has those that were added, by their names', async () => {
+  it('is empty for a new workspace, and then has the added workspaces, by name', async () => {
     const [one, second, first] = (await someWorkspaces('one', 'second', 'first')) as [string, string, string];
     expect(await consumersOf(one)).toEqual([]);
     const answer = expectStatus(await add(one, second, first), 204);
@@ -76,18 +76,18 @@ describe('the list of consumers', () => {
     expect(await eventsOf(one)).toEqual([['RemoteStateConsumersAdded', { workspaces: [second, first] }]]);
   });
 
-  it('shows whole documents, the same as by their own ids', async () => {
+  it('has the documents of the workspaces’ own endpoints', async () => {
     const [one, second] = (await someWorkspaces('one', 'second')) as [string, string];
     expectStatus(await add(one, second), 204);
-    const shown = expectStatus(await server.get(`/api/v2/workspaces/${second}`), 200).body.data;
-    expect(expectStatus(await server.get(pathOf(one)), 200).body.data).toEqual([shown]);
+    const workspace = expectStatus(await server.get(`/api/v2/workspaces/${second}`), 200).body.data;
+    expect(expectStatus(await server.get(pathOf(one)), 200).body.data).toEqual([workspace]);
   });
 
-  it('comes in pages, each in one statement', async () => {
-    const [one, ...others] = (await someWorkspaces('one', 'a', 'b', 'c', 'd', 'e')) as [string, ...string[]];
-    expectStatus(await add(one, ...others), 204);
+  it('is paged, with one statement for each page', async () => {
+    const [one, ...otherIds] = (await someWorkspaces('one', 'a', 'b', 'c', 'd', 'e')) as [string, ...string[]];
+    expectStatus(await add(one, ...otherIds), 204);
     const page = expectStatus(await server.get(`${pathOf(one)}?page[number]=2&page[size]=2`), 200);
-    expect(idsIn(page)).toEqual(others.slice(2, 4));
+    expect(idsIn(page)).toEqual(otherIds.slice(2, 4));
     expect(page.body.meta.pagination).toEqual({
       'current-page': 2,
       'page-size': 2,
@@ -104,10 +104,10 @@ describe('the list of consumers', () => {
     }
   });
 
-  it('has all others of the organization while the state is shared globally, and only those configured on demand', async () => {
+  it('has all other workspaces of the organization while the state is shared globally, and on request only the configured ones', async () => {
     await makeOrganization(server, 'globe');
-    const named = (name: string, attributes: object = {}) => makeWorkspace(server, 'globe', name, attributes);
-    const [a, b, c] = [await named('a'), await named('b'), await named('c')];
+    const create = (name: string, attributes: object = {}) => makeWorkspace(server, 'globe', name, attributes);
+    const [a, b, c] = [await create('a'), await create('b'), await create('c')];
     expectStatus(await add(b, c), 204);
     await update(b, { 'global-remote-state': true });
     expect(await consumersOf(b)).toEqual([a, c]);
@@ -118,11 +118,11 @@ describe('the list of consumers', () => {
   });
 
   it.each(['global-remote-state', 'project-remote-state'])(
-    'loses its names when %s is switched on, so that only names given later count when it is off again',
+    'is cleared when %s is switched on, so only names added later count after it is switched off',
     async (setting) => {
       const [one, a, b] = (await someWorkspaces('one', 'a', 'b')) as [string, string, string];
       expectStatus(await add(one, a, b), 204);
-      // What terraform-provider-tfe 0.79 sends: both settings each time, and only the names that its state lacks.
+      // As terraform-provider-tfe 0.79 sends it: both settings each time, and only the names that its state lacks.
       const off = { 'global-remote-state': false, 'project-remote-state': false };
       await update(one, { ...off, description: 'still named' });
       expect(await consumersOf(one)).toEqual([a, b]);
@@ -141,7 +141,7 @@ describe('the list of consumers', () => {
     },
   );
 
-  it('has the workspaces of the project alone while the state is shared there, and only those configured on demand', async () => {
+  it('has the workspaces of the project while the state is shared there, and on request only the configured ones', async () => {
     const [here, there] = [
       await makeProject(server, 'acme', unique('here')),
       await makeProject(server, 'acme', unique('there')),
@@ -162,14 +162,14 @@ describe('the list of consumers', () => {
     expect(await consumersOf(one)).toEqual([far]);
   });
 
-  it('shows and counts those that the caller sees', async () => {
+  it('shows and counts only workspaces that the caller may read', async () => {
     await makeOrganization(server, 'partly');
-    const named = (name: string) => makeWorkspace(server, 'partly', name);
+    const create = (name: string) => makeWorkspace(server, 'partly', name);
     const [one, seen, hidden, another] = [
-      await named('one'),
-      await named('seen'),
-      await named('hidden'),
-      await named('x'),
+      await create('one'),
+      await create('seen'),
+      await create('hidden'),
+      await create('x'),
     ];
     expectStatus(await add(one, seen, hidden), 204);
     const team = await makeTeam(server, 'partly', 'team');
@@ -192,7 +192,7 @@ describe('the list of consumers', () => {
 });
 
 describe('adding and removing consumers', () => {
-  it('passes over those that are there, or are not', async () => {
+  it('ignores workspaces that are already added or already removed', async () => {
     const [one, a, b] = (await someWorkspaces('one', 'a', 'b')) as [string, string, string];
     expectStatus(await add(one, a), 204);
     expectStatus(await add(one, a, b, b), 204);
@@ -211,29 +211,32 @@ describe('adding and removing consumers', () => {
     ]);
   });
 
-  it('reads ids alone where whole workspaces are sent, also without their type', async () => {
+  it('reads only the ids if whole workspaces are sent, also without their type', async () => {
     const [one, a, b] = (await someWorkspaces('one', 'a', 'b')) as [string, string, string];
-    const whole = expectStatus(await server.get(`/api/v2/workspaces/${a}`), 200).body.data;
-    expectStatus(await server.post(pathOf(one), { data: [whole, { type: '', id: b }] }), 204);
+    const workspace = expectStatus(await server.get(`/api/v2/workspaces/${a}`), 200).body.data;
+    expectStatus(await server.post(pathOf(one), { data: [workspace, { type: '', id: b }] }), 204);
     expect(await consumersOf(one)).toEqual([a, b]);
   });
 
-  it.each(['post', 'patch'] as const)('says what is wrong, place by place, and does nothing (%s)', async (method) => {
-    const [one, a] = (await someWorkspaces('one', 'a')) as [string, string];
-    const other = unique('other');
-    await makeOrganization(server, other);
-    const foreign = await makeWorkspace(server, other, 'theirs');
-    const length = await logLength(server.store);
-    expect(problemsOf(await server[method](pathOf(one), body(a, one, 'ws-none', foreign)))).toEqual([
-      ['/data/1/id', 'A workspace cannot be its own remote state consumer'],
-      ['/data/2/id', 'Workspace ws-none does not exist'],
-      ['/data/3/id', `Workspace ${foreign} does not exist`],
-    ]);
-    expect(await logLength(server.store)).toBe(length);
-    expect(await consumersOf(one)).toEqual([]);
-  });
+  it.each(['post', 'patch'] as const)(
+    'reports every invalid item by its position, and changes nothing (%s)',
+    async (method) => {
+      const [one, a] = (await someWorkspaces('one', 'a')) as [string, string];
+      const otherOrganization = unique('other');
+      await makeOrganization(server, otherOrganization);
+      const foreign = await makeWorkspace(server, otherOrganization, 'theirs');
+      const length = await logLength(server.store);
+      expect(problemsOf(await server[method](pathOf(one), body(a, one, 'ws-none', foreign)))).toEqual([
+        ['/data/1/id', 'A workspace cannot be its own remote state consumer'],
+        ['/data/2/id', 'Workspace ws-none does not exist'],
+        ['/data/3/id', `Workspace ${foreign} does not exist`],
+      ]);
+      expect(await logLength(server.store)).toBe(length);
+      expect(await consumersOf(one)).toEqual([]);
+    },
+  );
 
-  it('removes none where one of them is not there; that a workspace is none of its own needs no removal', async () => {
+  it('removes none if one of them does not exist; the workspace itself needs no removal', async () => {
     const [one, a] = (await someWorkspaces('one', 'a')) as [string, string];
     expectStatus(await add(one, a), 204);
     expect(problemsOf(await server.delete(pathOf(one), body(a, 'ws-none')))).toEqual([
@@ -243,22 +246,25 @@ describe('adding and removing consumers', () => {
     expect(await consumersOf(one)).toEqual([a]);
   });
 
-  it.each(['post', 'patch', 'delete'] as const)('wants a list of workspaces (%s)', async (method) => {
+  it.each(['post', 'patch', 'delete'] as const)('requires a list of workspaces (%s)', async (method) => {
     const [one] = (await someWorkspaces('one')) as [string];
-    const ask = (input?: unknown) => server[method](pathOf(one), input);
+    const send = (input?: unknown) => server[method](pathOf(one), input);
     for (const wrong of [undefined, {}, { data: 7 }, { data: { type: 'workspaces', id: one } }]) {
-      expect(problemsOf(await ask(wrong))[0]?.[0]).toBe('/data');
+      expect(problemsOf(await send(wrong))[0]?.[0]).toBe('/data');
     }
-    expect(problemsOf(await ask({ data: [{ type: 'workspaces' }] }))[0]?.[0]).toBe('/data/0/id');
-    expect(problemsOf(await ask({ data: [{ type: 'workspaces', id: 7 }] }))[0]?.[0]).toBe('/data/0/id');
-    expect(problemsOf(await ask(related('projects', 'prj-1')))[0]).toEqual(['/data/0/type', 'Type must be workspaces']);
+    expect(problemsOf(await send({ data: [{ type: 'workspaces' }] }))[0]?.[0]).toBe('/data/0/id');
+    expect(problemsOf(await send({ data: [{ type: 'workspaces', id: 7 }] }))[0]?.[0]).toBe('/data/0/id');
+    expect(problemsOf(await send(related('projects', 'prj-1')))[0]).toEqual([
+      '/data/0/type',
+      'Type must be workspaces',
+    ]);
     const many = Array.from({ length: 1_001 }, (_, index) => `ws-${index}`);
-    expect(problemsOf(await ask(body(...many)))[0]?.[1]).toContain('at most 1000');
+    expect(problemsOf(await send(body(...many)))[0]?.[1]).toContain('at most 1000');
     expectStatus(await server[method](pathOf('ws-none'), body(one)), 404);
   });
 
   it.each(['post', 'patch', 'delete'] as const)(
-    'is refused while the whole organization reads the state (%s)',
+    'is refused while the whole organization may read the state (%s)',
     async (method) => {
       const [one, a] = (await someWorkspaces('one', 'a')) as [string, string];
       await update(one, { 'global-remote-state': true });
@@ -269,7 +275,7 @@ describe('adding and removing consumers', () => {
     },
   );
 
-  it('is for admins of the workspace, of what they may read', async () => {
+  it('requires admin access, and read access to the consumers', async () => {
     const [one, a, hidden] = (await someWorkspaces('one', 'a', 'hidden')) as [string, string, string];
     const admin = await memberWith(async (team) => {
       await grantWorkspaceAccess(server, team, one, 'admin');
@@ -293,15 +299,15 @@ describe('adding and removing consumers', () => {
     }
   });
 
-  it('costs two round trips, however many they are', async () => {
-    const [one, ...others] = (await someWorkspaces('one', 'a', 'b', 'c')) as [string, ...string[]];
-    const added = await costOf(server, () => add(one, ...others));
+  it('costs two round trips for any number of consumers', async () => {
+    const [one, ...otherIds] = (await someWorkspaces('one', 'a', 'b', 'c')) as [string, ...string[]];
+    const added = await costOf(server, () => add(one, ...otherIds));
     expect(added).toMatchObject({ status: 204, roundTrips: 2 });
   });
 });
 
-describe('replacing the list', () => {
-  it('leaves those that are named, in one append', async () => {
+describe('replacing the list of consumers', () => {
+  it('leaves the consumers of the request, in one append', async () => {
     const [one, a, b, c] = (await someWorkspaces('one', 'a', 'b', 'c')) as [string, string, string, string];
     expectStatus(await add(one, a, b), 204);
     expectStatus(await server.patch(pathOf(one), body(c, b)), 204);
@@ -316,7 +322,7 @@ describe('replacing the list', () => {
     expect(await consumersOf(one)).toEqual([]);
   });
 
-  it('is for those who manage all workspaces', async () => {
+  it('requires the permission to manage all workspaces', async () => {
     const [one, a] = (await someWorkspaces('one', 'a')) as [string, string];
     const project = expectStatus(await server.get(`/api/v2/workspaces/${one}`), 200).body.data.relationships.project
       .data;
@@ -330,22 +336,22 @@ describe('replacing the list', () => {
     expect(await consumersOf(one)).toEqual([a]);
   });
 
-  it('of 20 at once leaves one of them, and that whole', async () => {
-    const [one, ...others] = (await someWorkspaces('one', 'a', 'b', 'c', 'd', 'e', 'f')) as [string, ...string[]];
+  it('by 20 callers at once leaves the complete list of one of them', async () => {
+    const [one, ...otherIds] = (await someWorkspaces('one', 'a', 'b', 'c', 'd', 'e', 'f')) as [string, ...string[]];
     const lists = Array.from(
       { length: 20 },
-      (_, n) => [others[n % 6], others[(n + 1 + (n % 3)) % 6]] as [string, string],
+      (_, n) => [otherIds[n % 6], otherIds[(n + 1 + (n % 3)) % 6]] as [string, string],
     );
     const answers = await Promise.all(lists.map((list) => server.patch(pathOf(one), body(...list))));
     expect(answers.map(({ status }) => status)).toEqual(lists.map(() => 204));
-    const left = await consumersOf(one);
-    expect(lists.map((list) => list.toSorted().join())).toContain(left.toSorted().join());
+    const consumers = await consumersOf(one);
+    expect(lists.map((list) => list.toSorted().join())).toContain(consumers.toSorted().join());
     await expectViewsMatchLog(server, [workspacesDefinition]);
   });
 });
 
 describe('consumers', () => {
-  it('of one another, added at the same time, do not wait for one another', async () => {
+  it('of each other, added at the same time, do not deadlock', async () => {
     const all = await someWorkspaces('a', 'b', 'c', 'd');
     const pairs = all.flatMap((one) => all.filter((other) => other !== one).map((other) => [one, other] as const));
     const answers = await Promise.all(pairs.map(([one, other]) => add(one, other)));
@@ -353,7 +359,7 @@ describe('consumers', () => {
     for (const one of all) expect((await consumersOf(one)).length).toBe(3);
   });
 
-  it('are the same in another project', async () => {
+  it('stay the same in another project', async () => {
     const [one, a] = (await someWorkspaces('one', 'a')) as [string, string];
     expectStatus(await add(one, a), 204);
     const project = await makeProject(server, 'acme', unique('project'));
@@ -363,15 +369,15 @@ describe('consumers', () => {
     expect(await consumersOf(one)).toEqual([a]);
   });
 
-  it('leave no rows when either workspace goes, nor when the organization does', async () => {
+  it('leave no rows if either workspace or the organization is deleted', async () => {
     const name = unique('going');
     await makeOrganization(server, name);
-    const made: string[] = [];
-    for (const one of ['a', 'b', 'c']) made.push(await makeWorkspace(server, name, one));
-    const [a, b, c] = made as [string, string, string];
+    const ids: string[] = [];
+    for (const one of ['a', 'b', 'c']) ids.push(await makeWorkspace(server, name, one));
+    const [a, b, c] = ids as [string, string, string];
     const rows = () =>
       server.database.rows(sql`
-        select workspace, consumer from remote_state_consumers where workspace = any (${made}::text[])
+        select workspace, consumer from remote_state_consumers where workspace = any (${ids}::text[])
          order by workspace = ${a} desc, consumer`);
     expectStatus(await add(a, b), 204);
     expectStatus(await add(a, c), 204);
@@ -384,7 +390,7 @@ describe('consumers', () => {
     await expectViewsMatchLog(server, [workspacesDefinition]);
   });
 
-  it('are not born of a workspace that is deleted at the same time', async () => {
+  it('are not added to a workspace that is deleted at the same time', async () => {
     const [one, a] = (await someWorkspaces('one', 'a')) as [string, string];
     runBetween(server.store, () => server.delete(`/api/v2/workspaces/${a}`));
     expect(problemsOf(await add(one, a))).toEqual([['/data/0/id', `Workspace ${a} does not exist`]]);

@@ -18,12 +18,12 @@ import type { ConsumerCommand } from './remote-state-consumers.js';
 import { listConsumers } from './remote-state-consumers.queries.js';
 import { renderWorkspace } from '../workspaces/workspaces.document.js';
 
-/** A list is replaced as a whole: it may be longer than others. */
+/** A list is replaced as a whole, so it may be longer than other bodies. */
 export const body = identifiersBody('workspaces', 1_000);
 
 const PATH = 'workspaces/:id/relationships/remote-state-consumers';
 
-/** Which workspaces may read the state of another one. */
+/** Lists and changes the workspaces that may read the state of another workspace. */
 @Controller('api/v2')
 export class RemoteStateConsumersController {
   constructor(

@@ -16,13 +16,13 @@ import {
 import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
 import { selectWorkspaceColumns, type WorkspaceRow } from '../workspaces/workspaces.queries.js';
 
-/** With `project-remote-state` the workspaces of the project, otherwise those that are named one by one. */
+/** With `project-remote-state` the workspaces of the project, otherwise the named ones. */
 const SELECT_CONFIGURED_CONSUMERS = sql.raw(`
   select c.consumer from remote_state_consumers c where c.workspace = target.id and not target."isProject"
    union all
   select near.id from workspaces near where target."isProject" and near.project = target.project`);
 
-/** What the list is taken from, as far as the caller sees it; all but one are empty. In SQL: `w`, and `target`. */
+/** The extents of the list that the caller may see; all but one are empty. In SQL: `w`, and `target`. */
 const buildExtents = (actor: Actor) => ({
   all: sql`target."isGlobal" and target.whole and w.organization = target.organization and w.id <> target.id`,
   granted: sql`target."isGlobal" and not target.whole and w.organization = target.organization and w.id <> target.id
@@ -31,7 +31,7 @@ const buildExtents = (actor: Actor) => ({
              and (target.whole or ${isGrantedWorkspace(actor, 'w')})`,
 });
 
-/** All but one of an organization are not counted anew for each page: there is a count of them. */
+/** The number of all workspaces of an organization is stored, so pages do not count them again. */
 const selectTotal = ({ granted, named }: ReturnType<typeof buildExtents>): Sql => sql`
   case when not target."isGlobal" then (select count(*) from workspaces w where ${named})
        when target.whole then (select coalesce(sum(c.workspaces), 0)::bigint - 1 from workspace_counts c
@@ -39,8 +39,8 @@ const selectTotal = ({ granted, named }: ReturnType<typeof buildExtents>): Sql =
        else (select count(*) from workspaces w where ${granted}) end`;
 
 /**
- * The workspaces that may read the state of this one, by their names; `configured` leaves out those that may because it is
- * shared with the whole organization or project. One page and the count of all, in one statement.
+ * Returns the workspaces that may read the state of this one, by name; `configured` leaves out those that may because
+ * it is shared with the whole organization or project. One page and the total count in one statement.
  */
 export const listConsumers = async (
   database: Database,
@@ -53,7 +53,7 @@ export const listConsumers = async (
   const parts = Object.values(extents).map(
     (extent) => sql`(select w.id from workspaces w where ${extent} order by w.name ${buildLimit(page)})`,
   );
-  const places = sql`
+  const scopes = sql`
     select w.id, w.organization, w.project, o.whole, ${selectWorkspaceGrants(actor, 'w')} as grants,
            not ${configured} and (w.settings ->> 'globalRemoteState')::boolean as "isGlobal",
            not ${configured} and (w.settings ->> 'projectRemoteState')::boolean as "isProject"
@@ -61,12 +61,12 @@ export const listConsumers = async (
       join (select id, ${isPermittedByRole(actor, 'read-workspace')} as whole from organizations) o
         on o.id = w.organization
      where w.id = ${workspace} and ${requireCurrentAccess(actor)}`;
-  const found = await database.slowRows<WorkspaceRow & { total: number; owner: string; ownerGrants: readonly Grant[] }>(
+  const rows = await database.slowRows<WorkspaceRow & { total: number; owner: string; ownerGrants: readonly Grant[] }>(
     actor,
     sql`
     select target.organization as owner, target.grants as "ownerGrants", target.total, page.*
       from (select target.*, ${selectTotal(extents)} as total
-              from ${selectPermittedScopes(actor, 'read-workspace', places)} target
+              from ${selectPermittedScopes(actor, 'read-workspace', scopes)} target
             -- Once, and not for each row of the page.
             offset 0) target
       left join lateral (
@@ -75,23 +75,23 @@ export const listConsumers = async (
           join organizations o on o.id = w.organization join projects p on p.id = w.project) page on true
      order by page.name`,
   );
-  const [first] = found;
+  const [first] = rows;
   if (!first) throw notFound();
   requirePermission(actor, 'read-workspace', { organization: first.owner, grants: first.ownerGrants });
-  return toListPage(found);
+  return toListPage(rows);
 };
 
-/** A workspace of the same organization that a request names. */
+/** A workspace of the same organization that a request references. */
 type Consumer = PermissionScope & { readonly id: string; readonly version: number };
 
-/** What a decision needs to know besides the stream's own state. */
+/** The facts for a decision besides the state of the stream. */
 export type ConsumersForCommand = PermissionScope & {
   readonly id: string;
   readonly organization: string;
   readonly organizationVersion: number;
   readonly snapshot: StreamSnapshot;
   readonly consumers: readonly Consumer[];
-  /** Of those named, which are consumers; or all that are. */
+  /** The present consumers among those of the request, or all of them. */
   readonly present: readonly string[];
 };
 

@@ -6,7 +6,7 @@ import { workspace, type WorkspaceEvent } from '../workspaces/workspace.js';
 
 const { given } = specify(workspace);
 
-const born: WorkspaceEvent = {
+const created: WorkspaceEvent = {
   type: 'WorkspaceCreated',
   data: { project: 'prj-1', name: 'one', settings: DEFAULT_SETTINGS, tags: [] },
 };
@@ -29,23 +29,23 @@ const remove = (data: Lists) => ({ type: 'RemoveRemoteStateConsumers', data }) a
 const replace = (data: Lists) => ({ type: 'ReplaceRemoteStateConsumers', data }) as const;
 
 describe('the consumers of a workspace’s state', () => {
-  it('are added but for those that are there', () =>
-    given(born)
+  it('are added unless they are present', () =>
+    given(created)
       .when(add({ workspaces: ['ws-2', 'ws-3', 'ws-4'], present: ['ws-3'] }))
       .yields(added('ws-2', 'ws-4')));
 
-  it('are removed where they are there', () =>
-    given(born)
+  it('are removed if they are present', () =>
+    given(created)
       .when(remove({ workspaces: ['ws-2', 'ws-3'], present: ['ws-3'] }))
       .yields(removed('ws-3')));
 
-  it('are replaced by what differs', () =>
-    given(born)
+  it('are replaced by the difference', () =>
+    given(created)
       .when(replace({ workspaces: ['ws-3', 'ws-4'], present: ['ws-2', 'ws-3'] }))
       .yields(removed('ws-2'), added('ws-4')));
 
-  it('are all gone where nothing replaces them', () =>
-    given(born)
+  it('are all removed if the new list is empty', () =>
+    given(created)
       .when(replace({ workspaces: [], present: ['ws-2', 'ws-3'] }))
       .yields(removed('ws-2', 'ws-3')));
 
@@ -53,35 +53,35 @@ describe('the consumers of a workspace’s state', () => {
     ['adding those that are there', add({ workspaces: ['ws-2'], present: ['ws-2'] })],
     ['removing those that are not', remove({ workspaces: ['ws-2'], present: [] })],
     ['replacing them by themselves', replace({ workspaces: ['ws-3', 'ws-2'], present: ['ws-2', 'ws-3'] })],
-  ])('do not change by %s', (_, command) => given(born).when(command).yields());
+  ])('do not change by %s', (_, command) => given(created).when(command).yields());
 
-  it.each([add, remove, replace])('cannot be changed while the whole organization is let in', (command) =>
-    given(born, shared)
+  it.each([add, remove, replace])('cannot be changed while the whole organization may read the state', (command) =>
+    given(created, shared)
       .when(command({ workspaces: ['ws-2'], present: [] }))
       .refuses('unprocessable', 'global remote state sharing is enabled'),
   );
 
-  it('can be changed while the whole project is let in', () =>
-    given(born, sharedInProject)
+  it('can be changed while the whole project may read the state', () =>
+    given(created, sharedInProject)
       .when(add({ workspaces: ['ws-2'], present: [] }))
       .yields(added('ws-2')));
 
-  it.each([{ globalRemoteState: true }, { projectRemoteState: true }])('are all gone when %j is set', (changes) =>
-    given(born)
+  it.each([{ globalRemoteState: true }, { projectRemoteState: true }])('are all removed when %j is set', (changes) =>
+    given(created)
       .when({ type: 'UpdateWorkspace', data: { changes, consumers: ['ws-2', 'ws-3'] } })
       .yields({ type: 'WorkspaceUpdated', data: { changes } }, removed('ws-2', 'ws-3')),
   );
 
-  it('stay when the sharing that is on already is set again', () =>
-    given(born, sharedInProject)
+  it('stay if the present sharing is set again', () =>
+    given(created, sharedInProject)
       .when({ type: 'UpdateWorkspace', data: { changes: { projectRemoteState: true }, consumers: ['ws-2'] } })
       .yields());
 
-  it('are of a workspace that is there', () =>
-    given(born, deleted)
+  it('require an existing workspace', () =>
+    given(created, deleted)
       .when(add({ workspaces: ['ws-2'], present: [] }))
       .refuses('not-found', ''));
 
-  it('are no part of its state, which the next lock would have to write again', () =>
-    expect(given(born, added('ws-2'), removed('ws-2'), added('ws-3')).state).toEqual(given(born).state));
+  it('are not in the decider’s state, which every lock would write again', () =>
+    expect(given(created, added('ws-2'), removed('ws-2'), added('ws-3')).state).toEqual(given(created).state));
 });

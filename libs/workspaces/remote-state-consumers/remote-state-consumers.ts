@@ -2,14 +2,19 @@ import { unprocessable, type Message, type HandlersByType } from '#kernel';
 import type { WorkspaceChanges } from '../settings/workspace-settings.js';
 import type { ActiveWorkspace, WorkspaceState } from '../workspaces/workspace-state.js';
 
-/** Workspaces that are let read the state of this one, one by one. Who they are is in the view, and in no state here. */
+/**
+ * The rules for workspaces that may read the state of this one. The names are in the view, not in the decider's state.
+ */
 export type ConsumerEvent =
   | Message<'RemoteStateConsumersAdded', { workspaces: readonly string[] }>
   | Message<'RemoteStateConsumersRemoved', { workspaces: readonly string[] }>;
 
 type Consumers = {
   readonly workspaces: readonly string[];
-  /** Those that there are, as the view has it at the version that is decided on: of `workspaces`, or all to replace them. */
+  /**
+   * The present consumers, from the view at the version that is decided on: of `workspaces`, or all of them for a
+   * replacement.
+   */
   readonly present: readonly string[];
 };
 
@@ -23,10 +28,10 @@ const checkSharing = ({ settings }: ActiveWorkspace): void => {
   throw unprocessable('Remote state consumers cannot be changed when global remote state sharing is enabled', '/data');
 };
 
-const exclude = (workspaces: readonly string[], others: readonly string[]): readonly string[] => {
-  const left = new Set(workspaces);
-  for (const other of others) left.delete(other);
-  return [...left];
+const exclude = (workspaces: readonly string[], excluded: readonly string[]): readonly string[] => {
+  const remaining = new Set(workspaces);
+  for (const id of excluded) remaining.delete(id);
+  return [...remaining];
 };
 
 const toAddedEvents = (workspaces: readonly string[]): readonly ConsumerEvent[] =>
@@ -36,14 +41,14 @@ const toRemovedEvents = (workspaces: readonly string[]): readonly ConsumerEvent[
   workspaces.length > 0 ? [{ type: 'RemoteStateConsumersRemoved', data: { workspaces } }] : [];
 
 /**
- * Returns the events that remove the named consumers because an update shares the state with the organization or project.
- * terraform-provider-tfe then takes the list for empty: when the sharing ends, it adds the names of its configuration and
- * removes none (resource_tfe_workspace_settings.go). Names that came back would fail its apply.
+ * Returns the events that remove the named consumers because an update shares the state with the organization or
+ * project. terraform-provider-tfe then takes the list for empty: when the sharing ends, it adds the names of its
+ * configuration and removes none (resource_tfe_workspace_settings.go). Names that came back would fail its apply.
  */
 export const decideConsumerChanges = (
   { globalRemoteState, projectRemoteState }: WorkspaceChanges,
-  named: readonly string[],
-): readonly ConsumerEvent[] => (globalRemoteState || projectRemoteState ? toRemovedEvents(named) : []);
+  consumers: readonly string[],
+): readonly ConsumerEvent[] => (globalRemoteState || projectRemoteState ? toRemovedEvents(consumers) : []);
 
 export const consumerDecisions: HandlersByType<ConsumerCommand, [state: ActiveWorkspace], readonly ConsumerEvent[]> = {
   AddRemoteStateConsumers: ({ workspaces, present }, state) => {
@@ -52,8 +57,8 @@ export const consumerDecisions: HandlersByType<ConsumerCommand, [state: ActiveWo
   },
   RemoveRemoteStateConsumers: ({ workspaces, present }, state) => {
     checkSharing(state);
-    const named = new Set(workspaces);
-    return toRemovedEvents(present.filter((consumer) => named.has(consumer)));
+    const removed = new Set(workspaces);
+    return toRemovedEvents(present.filter((consumer) => removed.has(consumer)));
   },
   ReplaceRemoteStateConsumers: ({ workspaces, present }, state) => {
     checkSharing(state);

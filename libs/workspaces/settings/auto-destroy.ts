@@ -1,6 +1,9 @@
 import type { WorkspaceSettings } from './workspace-settings.js';
 
-/** When what a workspace manages is destroyed: by a time and an idle duration of its own, or as its project says. */
+/**
+ * Automatic destruction of a workspace's resources: by a time and an idle duration of its own, or by its project's
+ * duration.
+ */
 type AutoDestroy = Pick<
   WorkspaceSettings,
   'autoDestroyActivityDuration' | 'autoDestroyAt' | 'inheritsProjectAutoDestroy'
@@ -9,29 +12,29 @@ type AutoDestroy = Pick<
 const hasOwnAutoDestroy = ({ autoDestroyActivityDuration: duration, autoDestroyAt: at }: AutoDestroy): boolean =>
   duration !== null || at !== null;
 
-/** Unless it has been told, it inherits as long as it has nothing of its own. */
+/** Returns whether the workspace inherits: as set, and by default if it has no time or duration of its own. */
 export const inheritsAutoDestroy = (settings: AutoDestroy): boolean =>
   settings.inheritsProjectAutoDestroy ?? !hasOwnAutoDestroy(settings);
 
 /**
- * What a request makes of it. Something of its own takes a workspace off its project, and giving that up brings it back;
- * it may also be told to inherit, and has then nothing of its own, or not to.
+ * Returns the changes of a request. A time or duration of its own ends the inheritance, and removing both restores it.
+ * A request can also set the inheritance, which removes the workspace's own values.
  */
 export const resolveAutoDestroy = (
   before: AutoDestroy,
   {
     autoDestroyActivityDuration: duration = before.autoDestroyActivityDuration,
     autoDestroyAt: at = before.autoDestroyAt,
-    inheritsProjectAutoDestroy: told,
+    inheritsProjectAutoDestroy: inheritance,
   }: { readonly [Key in keyof AutoDestroy]?: AutoDestroy[Key] | undefined },
 ): AutoDestroy => {
   const after = {
-    autoDestroyActivityDuration: told === true ? null : duration,
-    autoDestroyAt: told === true ? null : at,
+    autoDestroyActivityDuration: inheritance === true ? null : duration,
+    autoDestroyAt: inheritance === true ? null : at,
   };
   const back = hasOwnAutoDestroy(before) && !hasOwnAutoDestroy(after);
-  const inherits = told ?? (!hasOwnAutoDestroy(after) && (back || inheritsAutoDestroy(before)));
-  // What goes without saying is not said: events and snapshots of old do not have it.
-  const goesWithoutSaying = inherits === inheritsAutoDestroy({ ...before, ...after });
-  return goesWithoutSaying ? after : { ...after, inheritsProjectAutoDestroy: inherits };
+  const inherits = inheritance ?? (!hasOwnAutoDestroy(after) && (back || inheritsAutoDestroy(before)));
+  // The default is not recorded, because older events and snapshots do not have it.
+  const isDefault = inherits === inheritsAutoDestroy({ ...before, ...after });
+  return isDefault ? after : { ...after, inheritsProjectAutoDestroy: inherits };
 };

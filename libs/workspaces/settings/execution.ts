@@ -1,47 +1,53 @@
 import { unprocessable, type ExecutionMode } from '#kernel';
 import type { WorkspaceChanges, WorkspaceSettings } from './workspace-settings.js';
 
-/*
- * Where the runs of a workspace are executed: in a mode and a pool of its own, where `settingOverwrites` says so, else in
- * those of its project, else of its organization.
+/**
+ * The execution mode of a workspace: its own mode and pool if `settingOverwrites` says so, else those of its project,
+ * else those of its organization.
  */
 export type SettingOverwrites = WorkspaceSettings['settingOverwrites'];
 
-/** What a request says of it; what it does not name stays. */
+/** The execution settings of a request; omitted settings stay. */
 type ExecutionInput = {
   readonly agentPoolId: string | null | undefined;
   readonly executionMode: ExecutionMode | undefined;
   readonly settingOverwrites: Partial<SettingOverwrites> | undefined;
 };
 
-/** Giving a mode overwrites what the project says, unless the request says otherwise; undefined where it has no word on it. */
-const readOwnMode = ({ executionMode: mode, settingOverwrites: said }: ExecutionInput): boolean | undefined => {
-  if (said?.executionMode === true && mode === undefined) {
+/**
+ * Returns whether the workspace has its own mode after the request: a mode in the request implies it, unless the
+ * overwrites contradict; undefined if the request has neither.
+ */
+const readOwnMode = ({ executionMode: mode, settingOverwrites: overwrites }: ExecutionInput): boolean | undefined => {
+  if (overwrites?.executionMode === true && mode === undefined) {
     throw unprocessable('Execution mode must be given when setting overwrites names it', 'execution-mode');
   }
-  return said?.executionMode ?? (mode === undefined ? undefined : true);
+  return overwrites?.executionMode ?? (mode === undefined ? undefined : true);
 };
 
-const resolveOverwrites = (before: SettingOverwrites, given: ExecutionInput): SettingOverwrites => {
-  const named = readOwnMode(given);
-  const executionMode = named ?? before.executionMode;
-  // Who has no mode of its own, and gives its pool away, follows in both.
-  const kept = given.agentPoolId === null && !executionMode ? false : before.agentPool;
-  const byPool = given.agentPoolId ? true : (named ?? kept);
-  // From what there is, so that the keys keep their order: Postgres sorts them, and texts of both are compared.
-  return { ...before, executionMode, agentPool: given.settingOverwrites?.agentPool ?? byPool };
+const resolveOverwrites = (before: SettingOverwrites, input: ExecutionInput): SettingOverwrites => {
+  const ownMode = readOwnMode(input);
+  const executionMode = ownMode ?? before.executionMode;
+  // A workspace without its own mode that removes its pool follows in both.
+  const ownPool = input.agentPoolId === null && !executionMode ? false : before.agentPool;
+  const byPool = input.agentPoolId ? true : (ownMode ?? ownPool);
+  // Spread from the present value to keep the order of its keys: Postgres sorts them, and texts of both are compared.
+  return { ...before, executionMode, agentPool: input.settingOverwrites?.agentPool ?? byPool };
 };
 
 type Execution = Pick<WorkspaceChanges, 'agentPoolId' | 'executionMode' | 'settingOverwrites'>;
 
-/** What a request makes of it. Who leaves the agents, or follows again, holds on to nothing unseen. */
-export const resolveExecution = (before: SettingOverwrites, given: ExecutionInput): Execution => {
-  if (Object.values(given).every((one) => one === undefined)) return {};
-  const settingOverwrites = resolveOverwrites(before, given);
+/**
+ * Returns the changes of a request. A workspace that leaves the agent mode or follows its project again loses settings
+ * that are no longer visible.
+ */
+export const resolveExecution = (before: SettingOverwrites, input: ExecutionInput): Execution => {
+  if (Object.values(input).every((one) => one === undefined)) return {};
+  const settingOverwrites = resolveOverwrites(before, input);
   const { agentPool, executionMode: own } = settingOverwrites;
-  const mode = own ? given.executionMode : undefined;
+  const mode = own ? input.executionMode : undefined;
   const leaves = mode !== undefined && mode !== 'agent';
-  const pool = own || agentPool ? (given.agentPoolId ?? (leaves ? null : given.agentPoolId)) : null;
+  const pool = own || agentPool ? (input.agentPoolId ?? (leaves ? null : input.agentPoolId)) : null;
   return {
     settingOverwrites,
     ...(mode === undefined ? {} : { executionMode: mode }),
@@ -49,14 +55,14 @@ export const resolveExecution = (before: SettingOverwrites, given: ExecutionInpu
   };
 };
 
-/** `wanted` is what a request makes of it: a mode that it has no word on is left as it is. Texts: clients.md §2. */
-export const checkExecution = (all: WorkspaceSettings, wanted: Execution, followed: ExecutionMode): void => {
+/** `changes` are those of a request; a mode that it omits is not checked. Texts: clients.md §2. */
+export const checkExecution = (all: WorkspaceSettings, changes: Execution, followed: ExecutionMode): void => {
   const { agentPoolId: pool, settingOverwrites: own } = all;
   const isAgent = (own.executionMode ? all.executionMode : followed) === 'agent';
-  if (wanted.agentPoolId && !isAgent) {
+  if (changes.agentPoolId && !isAgent) {
     throw unprocessable("Agent pool must not be specified unless using 'agent' execution mode", 'agent-pool-id');
   }
-  if (wanted.settingOverwrites && isAgent && pool === null && (own.executionMode || own.agentPool)) {
+  if (changes.settingOverwrites && isAgent && pool === null && (own.executionMode || own.agentPool)) {
     throw unprocessable("Agent pool must be specified when using 'agent' execution mode", 'agent-pool-id');
   }
 };

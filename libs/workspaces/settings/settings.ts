@@ -13,7 +13,7 @@ import {
 
 export const DEFAULT_SETTINGS: WorkspaceSettings = WORKSPACE_SETTINGS.initial;
 
-/** One credential takes the place of the other. */
+/** A new credential replaces the other kind of credential. */
 const resolveCredential = ({ oauthTokenId, vcsAppInstallationId }: VcsRepoInput): VcsRepoInput => {
   if (oauthTokenId) return { vcsAppInstallationId: null };
   return vcsAppInstallationId ? { oauthTokenId: null } : {};
@@ -28,9 +28,9 @@ const resolveVcsRepo = (before: VcsRepo | null, input: VcsRepoInput): VcsRepo =>
   return repo;
 };
 
-/** What a request makes of how it stands (contract §4.3): what it does not name stays. */
-export const resolveSettingChanges = (before: WorkspaceSettings, given: SettingsInput): Partial<WorkspaceSettings> => {
-  const { agentPoolId, executionMode, settingOverwrites, ...withoutExecution } = given;
+/** Returns the changes that a request makes to the present settings (contract §4.3); settings that it omits stay. */
+export const resolveSettingChanges = (before: WorkspaceSettings, input: SettingsInput): Partial<WorkspaceSettings> => {
+  const { agentPoolId, executionMode, settingOverwrites, ...withoutExecution } = input;
   const { autoDestroyActivityDuration, autoDestroyAt, inheritsProjectAutoDestroy, ...more } = withoutExecution;
   const { vcsRepo: repo, ...plain } = more;
   const execution = { agentPoolId, executionMode, settingOverwrites };
@@ -57,9 +57,9 @@ const checkSharing = ({ globalRemoteState, projectRemoteState }: WorkspaceSettin
   }
 };
 
-/** Rules between settings; `followed` is the execution mode where the workspace has none of its own. */
-export const checkSettings = (all: WorkspaceSettings, wanted: WorkspaceChanges, followed: ExecutionMode): void =>
+/** Checks rules between settings. `followed` is the execution mode of a workspace without its own mode. */
+export const checkSettings = (all: WorkspaceSettings, changes: WorkspaceChanges, followed: ExecutionMode): void =>
   runAllChecks(
-    () => checkExecution(all, wanted, followed),
+    () => checkExecution(all, changes, followed),
     () => checkSharing(all),
   );

@@ -23,8 +23,8 @@ const settingOverwrites = {
 const SETTING_OVERWRITES = defineAttributes(settingOverwrites);
 
 /**
- * The settings of a workspace (contract §2.3, §4.3), with the names of the API in camelCase. Settings without `body` are
- * read from members of another form (workspaces.body.ts).
+ * The settings of a workspace (contract §2.3, §4.3), with the names of the API in camelCase. Settings without `body`
+ * are parsed from attributes of another form (workspaces.body.ts).
  */
 const settings = {
   agentPoolId: nullableText(255),
@@ -68,7 +68,7 @@ export type WorkspaceChanges = Partial<WorkspaceSettings & { readonly name: stri
 export type VcsRepoInput = Partial<VcsRepo>;
 export type OverwritesInput = Partial<WorkspaceSettings['settingOverwrites']>;
 
-/** What a request says of settings: absent keeps, also within the two that are objects. */
+/** The settings of a request: absent keys keep their values, also within the two objects. */
 export type SettingsInput = Partial<Omit<WorkspaceSettings, 'settingOverwrites' | 'vcsRepo'>> & {
   readonly settingOverwrites?: OverwritesInput;
   readonly vcsRepo?: VcsRepoInput | null;

@@ -27,15 +27,15 @@ const newName = (): string => `ws-${(count += 1)}`;
 
 const create = (attributes: object = {}, relationships?: object): Promise<ApiResponse> =>
   server.post(PATH, resource('workspaces', { name: newName(), ...attributes }, relationships));
-const made = async (attributes: object = {}, relationships?: object): Promise<string> =>
+const createWithAttributes = async (attributes: object = {}, relationships?: object): Promise<string> =>
   expectStatus(await create(attributes, relationships), 201).body.data.id as string;
 const update = (id: string, attributes: object, relationships?: object): Promise<ApiResponse> =>
   server.patch(`/api/v2/workspaces/${id}`, resource('workspaces', attributes, relationships));
-const shown = async (id: string): Promise<Readonly<Record<string, unknown>>> =>
+const getAttributes = async (id: string): Promise<Readonly<Record<string, unknown>>> =>
   expectStatus(await server.get(`/api/v2/workspaces/${id}`), 200).body.data.attributes;
 const at = (path: string): string => `/data/attributes/${path}`;
 
-describe('where runs are executed', () => {
+describe('the execution mode over HTTP', () => {
   const OWN = { 'setting-overwrites': { 'execution-mode': true, 'agent-pool': true } };
   const FOLLOWS = { 'setting-overwrites': { 'execution-mode': false, 'agent-pool': false } };
   const agents = () => ({ 'execution-mode': 'agent', 'agent-pool-id': pool });
@@ -51,46 +51,48 @@ describe('where runs are executed', () => {
     [{ operations: false }, 'local', false],
     [{ 'execution-mode': 'remote' }, 'remote', true],
     [{ 'execution-mode': 'local' }, 'local', false],
-  ])('%j is its own word', async (attributes, mode, operations) => {
-    const created = await made(attributes);
-    const updated = await made();
+  ])('%j is a mode of the workspace’s own', async (attributes, mode, operations) => {
+    const created = await createWithAttributes(attributes);
+    const updated = await createWithAttributes();
     expectStatus(await update(updated, attributes), 200);
     for (const id of [created, updated]) {
       expect(await runsIn(id)).toEqual([mode, operations, null]);
-      expect(await shown(id)).toMatchObject(OWN);
+      expect(await getAttributes(id)).toMatchObject(OWN);
     }
   });
 
-  it('is not said by both names', async () => {
+  it('refuses both names of the mode in one request', async () => {
     const twice = { operations: true, 'execution-mode': 'remote' };
     const problem = [at('operations'), 'Operations must not be given together with execution mode'];
     expect(refusalOf(await create(twice))).toEqual(problem);
-    expect(refusalOf(await update(await made(), twice))).toEqual(problem);
+    expect(refusalOf(await update(await createWithAttributes(), twice))).toEqual(problem);
   });
 
-  it('is said where the overwrites say that it is', async () => {
-    const named = { 'setting-overwrites': { 'execution-mode': true } };
+  it('must be in the request if the overwrites say that it is the workspace’s own', async () => {
+    const overwrites = { 'setting-overwrites': { 'execution-mode': true } };
     const problem = [at('execution-mode'), 'Execution mode must be given when setting overwrites names it'];
-    expect(refusalOf(await create(named))).toEqual(problem);
-    expect(refusalOf(await update(await made(), named))).toEqual(problem);
+    expect(refusalOf(await create(overwrites))).toEqual(problem);
+    expect(refusalOf(await update(await createWithAttributes(), overwrites))).toEqual(problem);
   });
 
-  it('are agents of one pool, which no other mode has', async () => {
-    const id = await made(agents());
+  it('has one agent pool in agent mode, and none in other modes', async () => {
+    const id = await createWithAttributes(agents());
     expect(await runsIn(id)).toEqual(['agent', true, pool]);
-    expect(await shown(id)).toMatchObject(OWN);
+    expect(await getAttributes(id)).toMatchObject(OWN);
     expect(refusalOf(await create({ 'execution-mode': 'agent' }))).toEqual(MUST);
-    expect(refusalOf(await update(await made(), { 'execution-mode': 'agent' }))).toEqual(MUST);
+    expect(refusalOf(await update(await createWithAttributes(), { 'execution-mode': 'agent' }))).toEqual(MUST);
     expect(refusalOf(await update(id, { 'agent-pool-id': null }))).toEqual(MUST);
-    for (const other of [
+    for (const otherPool of [
       { 'execution-mode': 'remote' },
       { 'execution-mode': 'local' },
       { operations: true },
       { operations: false },
       {},
     ]) {
-      expect(refusalOf(await create({ ...other, 'agent-pool-id': pool }))).toEqual(MUST_NOT);
-      expect(refusalOf(await update(await made(), { ...other, 'agent-pool-id': pool }))).toEqual(MUST_NOT);
+      expect(refusalOf(await create({ ...otherPool, 'agent-pool-id': pool }))).toEqual(MUST_NOT);
+      expect(refusalOf(await update(await createWithAttributes(), { ...otherPool, 'agent-pool-id': pool }))).toEqual(
+        MUST_NOT,
+      );
     }
     expect(refusalOf(await create({ 'execution-mode': 'agent', 'agent-pool-id': 'apool-none' }))[0]).toBe(
       at('agent-pool-id'),
@@ -99,12 +101,12 @@ describe('where runs are executed', () => {
     expect(await runsIn(id)).toEqual(['remote', true, null]);
   });
 
-  it('are those of the project, else of the organization', async () => {
+  it('is inherited from the project, and otherwise from the organization', async () => {
     const project = await makeProject(server, 'acme', 'Followed');
     const into = { project: { data: { type: 'projects', id: project } } };
-    const other = await makeAgentPool(server, 'acme', 'other');
-    const id = await made({}, into);
-    const own = await made({ 'execution-mode': 'local' }, into);
+    const otherPool = await makeAgentPool(server, 'acme', 'other');
+    const id = await createWithAttributes({}, into);
+    const own = await createWithAttributes({ 'execution-mode': 'local' }, into);
     const defaults = { 'default-execution-mode': 'agent', 'default-agent-pool-id': pool };
     expectStatus(await server.patch(`/api/v2/projects/${project}`, resource('projects', defaults)), 200);
     expect([await runsIn(id), await runsIn(own)]).toEqual([
@@ -112,14 +114,21 @@ describe('where runs are executed', () => {
       ['local', false, null],
     ]);
 
-    // A pool of its own, in the mode that it follows: also of who is born or comes there.
-    expectStatus(await update(id, { 'agent-pool-id': other }), 200);
-    expect(await runsIn(id)).toEqual(['agent', true, other]);
-    expect(await shown(id)).toMatchObject({ 'setting-overwrites': { 'execution-mode': false, 'agent-pool': true } });
-    expect(await runsIn(await made({ 'agent-pool-id': other }, into))).toEqual(['agent', true, other]);
-    const comes = await made();
-    expectStatus(await update(comes, { 'agent-pool-id': other }, into), 200);
-    expect(await runsIn(comes)).toEqual(['agent', true, other]);
+    // The workspace has its own pool in the inherited mode, like workspaces that are created in the project or moved to
+    // it.
+    expectStatus(await update(id, { 'agent-pool-id': otherPool }), 200);
+    expect(await runsIn(id)).toEqual(['agent', true, otherPool]);
+    expect(await getAttributes(id)).toMatchObject({
+      'setting-overwrites': { 'execution-mode': false, 'agent-pool': true },
+    });
+    expect(await runsIn(await createWithAttributes({ 'agent-pool-id': otherPool }, into))).toEqual([
+      'agent',
+      true,
+      otherPool,
+    ]);
+    const movedWorkspace = await createWithAttributes();
+    expectStatus(await update(movedWorkspace, { 'agent-pool-id': otherPool }, into), 200);
+    expect(await runsIn(movedWorkspace)).toEqual(['agent', true, otherPool]);
     expectStatus(await update(id, { 'agent-pool-id': null }), 200);
     expect(await runsIn(id)).toEqual(['agent', true, pool]);
     expect(refusalOf(await update(id, { 'setting-overwrites': { 'agent-pool': true } }))).toEqual(MUST);
@@ -130,7 +139,7 @@ describe('where runs are executed', () => {
       await server.patch(`/api/v2/projects/${project}`, resource('projects', { 'default-execution-mode': 'local' })),
       200,
     );
-    expect([await runsIn(id), await runsIn(own), await runsIn(comes)]).toEqual([
+    expect([await runsIn(id), await runsIn(own), await runsIn(movedWorkspace)]).toEqual([
       ['local', false, null],
       ['local', false, null],
       ['local', false, null],

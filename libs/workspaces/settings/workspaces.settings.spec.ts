@@ -25,16 +25,16 @@ type Attributes = Readonly<Record<string, unknown>>;
 
 const create = (attributes: object = {}, relationships?: object): Promise<ApiResponse> =>
   server.post(PATH, resource('workspaces', { name: newName(), ...attributes }, relationships));
-const made = async (attributes: object = {}, relationships?: object): Promise<string> =>
+const createWithAttributes = async (attributes: object = {}, relationships?: object): Promise<string> =>
   expectStatus(await create(attributes, relationships), 201).body.data.id as string;
 const update = (id: string, attributes: object, relationships?: object): Promise<ApiResponse> =>
   server.patch(`/api/v2/workspaces/${id}`, resource('workspaces', attributes, relationships));
-const shown = async (id: string): Promise<Attributes> =>
+const getAttributes = async (id: string): Promise<Attributes> =>
   expectStatus(await server.get(`/api/v2/workspaces/${id}`), 200).body.data.attributes as Attributes;
 
 const at = (path: string): string => `/data/attributes/${path}`;
 
-/** How many events a workspace has come to. */
+/** Returns the number of events of a workspace. */
 const version = async (id: string): Promise<number> =>
   Number(
     (await server.database.row<{ version: number }>(sql`select version from event_store.streams where stream = ${id}`))
@@ -45,16 +45,16 @@ const flag = 'must be true or false';
 const AUTO_DESTROY =
   "Auto destroy activity duration has an incorrect format, we expect up to 4 numeric digits and 1 unit ('d' or 'h')";
 const REPO = { identifier: 'acme/net', 'oauth-token-id': 'ot-1' };
-const SHOWN_REPO = { ...REPO, branch: '', 'ingress-submodules': false, 'tags-regex': null };
+const RENDERED_REPO = { ...REPO, branch: '', 'ingress-submodules': false, 'tags-regex': null };
 const NONE_OVERWRITTEN = { 'execution-mode': false, 'agent-pool': false };
 const NOTHING = {};
-/** What is shown as something else than what was written. */
-const SHOWN_AS = new Map<unknown, object>([
-  [REPO, expect.objectContaining(SHOWN_REPO)],
+/** Values that the document shows in another form than the request. */
+const RENDERED_VALUES = new Map<unknown, object>([
+  [REPO, expect.objectContaining(RENDERED_REPO)],
   [NOTHING, NONE_OVERWRITTEN],
 ]);
 
-describe('each key path of the request tables', () => {
+describe('each attribute of the request tables', () => {
   it.each([
     ['allow-destroy-plan', true, false, 'no', `Allow destroy plan ${flag}`],
     ['assessments-enabled', false, true, 1, `Assessments enabled ${flag}`],
@@ -79,19 +79,19 @@ describe('each key path of the request tables', () => {
     ['vcs-repo', null, REPO, 'acme/net', 'Vcs repo must be an object'],
     ['working-directory', null, 'net/prod', false, 'Working directory must be a string'],
     ['setting-overwrites', NONE_OVERWRITTEN, NOTHING, true, 'Setting overwrites must be an object'],
-  ])('%s', async (name, byDefault, value, wrong, detail) => {
-    const expected = SHOWN_AS.get(value) ?? value;
-    const untouched = await made();
-    expect((await shown(untouched))[name]).toEqual(byDefault);
-    expect((await shown(await made({ [name]: value })))[name]).toEqual(expected);
+  ])('keeps its value if another update omits it: %s', async (name, byDefault, value, wrong, detail) => {
+    const expected = RENDERED_VALUES.get(value) ?? value;
+    const untouched = await createWithAttributes();
+    expect((await getAttributes(untouched))[name]).toEqual(byDefault);
+    expect((await getAttributes(await createWithAttributes({ [name]: value })))[name]).toEqual(expected);
     expect(expectStatus(await update(untouched, { [name]: value }), 200).body.data.attributes[name]).toEqual(expected);
-    // What another update does not name stays.
+    // Attributes that another update omits stay.
     expect(expectStatus(await update(untouched, { name: newName() }), 200).body.data.attributes[name]).toEqual(
       expected,
     );
     expect(refusalOf(await create({ [name]: wrong }))).toEqual([at(name), detail]);
     expect(refusalOf(await update(untouched, { [name]: wrong }))).toEqual([at(name), detail]);
-    expect((await shown(untouched))[name]).toEqual(expected);
+    expect((await getAttributes(untouched))[name]).toEqual(expected);
   });
 
   it.each([
@@ -103,28 +103,28 @@ describe('each key path of the request tables', () => {
     ['trigger-patterns', ['a'], []],
     ['trigger-prefixes', ['a'], []],
   ])('%s is cleared by null', async (name, value, cleared) => {
-    const id = await made({ [name]: value });
+    const id = await createWithAttributes({ [name]: value });
     expect(expectStatus(await update(id, { [name]: null }), 200).body.data.attributes[name]).toEqual(cleared);
   });
 
   it.each(['auto-destroy-at', 'auto-destroy-activity-duration'])('%s is cleared by a blank text', async (name) => {
-    const id = await made({ [name]: name.endsWith('at') ? '2020-01-01T00:00:00Z' : '1d' });
+    const id = await createWithAttributes({ [name]: name.endsWith('at') ? '2020-01-01T00:00:00Z' : '1d' });
     expect(expectStatus(await update(id, { [name]: '' }), 200).body.data.attributes[name]).toBeNull();
   });
 
-  it('source-name and source-url are said once', async () => {
+  it('source-name and source-url are set by the creation only', async () => {
     const origin = { 'source-name': 'shop', 'source-url': 'https://shop.test' };
-    const id = await made(origin);
-    expect(await shown(id)).toMatchObject({ ...origin, source: 'tfe-api' });
-    const other = { 'source-name': 'other', 'source-url': null, source: 'other' };
-    expect(expectStatus(await update(id, other), 200).body.data.attributes).toMatchObject({
+    const id = await createWithAttributes(origin);
+    expect(await getAttributes(id)).toMatchObject({ ...origin, source: 'tfe-api' });
+    const otherOrigin = { 'source-name': 'other', 'source-url': null, source: 'other' };
+    expect(expectStatus(await update(id, otherOrigin), 200).body.data.attributes).toMatchObject({
       ...origin,
       source: 'tfe-api',
     });
     expect(await version(id)).toBe(1);
   });
 
-  it('the type may be left out, and is no other', async () => {
+  it('the type may be omitted, but must not be another one', async () => {
     expectStatus(await server.post(PATH, { data: { attributes: { name: newName() } } }), 201);
     for (const type of ['', null])
       expectStatus(await server.post(PATH, { data: { type, attributes: { name: newName() } } }), 201);
@@ -132,8 +132,8 @@ describe('each key path of the request tables', () => {
     expect(refusalOf(answer)).toEqual(['/data/type', 'Type must be workspaces']);
   });
 
-  it('an update of nothing is fine, and nothing happens', async () => {
-    const id = await made();
+  it('an update without attributes is accepted, and changes nothing', async () => {
+    const id = await createWithAttributes();
     const before = await server.get(`/api/v2/workspaces/${id}`);
     const answer = expectStatus(await server.patch(`/api/v2/workspaces/${id}`, { data: { type: 'workspaces' } }), 200);
     expect(answer.body).toEqual(before.body);
@@ -141,7 +141,7 @@ describe('each key path of the request tables', () => {
   });
 });
 
-describe('several problems', () => {
+describe('several problems in one request', () => {
   const wrong = {
     name: 'no name',
     'auto-destroy-activity-duration': '2w',
@@ -153,8 +153,8 @@ describe('several problems', () => {
   const pointersIn = ({ body }: ApiResponse): string[] =>
     body.errors.map(({ source }: { source: { pointer: string } }) => source.pointer);
 
-  it('are all told at once, and nothing is changed', async () => {
-    const id = await made();
+  it('are all reported at once, and nothing changes', async () => {
+    const id = await createWithAttributes();
     expect(pointersIn(expectStatus(await create(wrong), 422))).toEqual(all);
     expect(pointersIn(expectStatus(await update(id, wrong), 422))).toEqual(all);
     expect(await version(id)).toBe(1);
@@ -163,39 +163,39 @@ describe('several problems', () => {
 
 describe('an update with null', () => {
   it.each([{ attributes: null }, { relationships: null }, { relationships: { project: null, 'tag-bindings': null } }])(
-    'in place of what is optional says nothing: %j',
-    async (given) => {
-      const id = await made();
-      expectStatus(await server.patch(`/api/v2/workspaces/${id}`, { data: { type: 'workspaces', ...given } }), 200);
+    'for an optional part of the body changes nothing: %j',
+    async (body) => {
+      const id = await createWithAttributes();
+      expectStatus(await server.patch(`/api/v2/workspaces/${id}`, { data: { type: 'workspaces', ...body } }), 200);
       expect(await version(id)).toBe(1);
     },
   );
 });
 
-describe('the name', () => {
+describe('the name of a workspace', () => {
   it.each([
     ['with space', 'Name may only contain letters, numbers, dashes and underscores'],
     ['dotted.name', 'Name may only contain letters, numbers, dashes and underscores'],
     ['', "Name can't be blank"],
     [7, 'Name must be a string'],
     ['x'.repeat(91), 'Name is too long (at most 90 characters)'],
-  ])('is not %j', async (name, detail) => {
+  ])('is refused as %j', async (name, detail) => {
     expect(refusalOf(await server.post(PATH, resource('workspaces', { name })))).toEqual([at('name'), detail]);
-    expect(refusalOf(await update(await made(), { name }))).toEqual([at('name'), detail]);
+    expect(refusalOf(await update(await createWithAttributes(), { name }))).toEqual([at('name'), detail]);
   });
 
-  it('is not left out', async () => {
+  it('is required', async () => {
     const answer = await server.post(PATH, resource('workspaces', { description: 'nameless' }));
     expect(refusalOf(answer)).toEqual([at('name'), "Name can't be blank"]);
   });
 
-  it('is one workspace’s in the organization, and keeps its case', async () => {
+  it('is unique in the organization, and keeps its case', async () => {
     const [one, other] = ['Taken_1-a', newName()];
-    await made({ name: one });
-    const id = await made({ name: other });
-    const taken = [at('name'), 'Name has already been taken'];
-    expect(refusalOf(await create({ name: one }))).toEqual(taken);
-    expect(refusalOf(await update(id, { name: one }))).toEqual(taken);
+    await createWithAttributes({ name: one });
+    const id = await createWithAttributes({ name: other });
+    const takenError = [at('name'), 'Name has already been taken'];
+    expect(refusalOf(await create({ name: one }))).toEqual(takenError);
+    expect(refusalOf(await update(id, { name: one }))).toEqual(takenError);
     expect(expectStatus(await update(id, { name: 'taken_1-a' }), 200).body.data.attributes.name).toBe('taken_1-a');
     expectStatus(await server.get(`${PATH}/${other}`), 404);
     expect(expectStatus(await server.get(`${PATH}/taken_1-a`), 200).body.data.id).toBe(id);
@@ -203,7 +203,7 @@ describe('the name', () => {
 });
 
 describe('auto-destruction', () => {
-  it('is the project’s, until the workspace has its own', async () => {
+  it('is the project’s until the workspace has its own', async () => {
     const project = await makeProject(server, 'acme', 'Ephemeral');
     const byProject = async (duration: string | null) =>
       expectStatus(
@@ -214,44 +214,49 @@ describe('auto-destruction', () => {
         200,
       );
     await byProject('7d');
-    const id = await made({}, { project: { data: { type: 'projects', id: project } } });
+    const id = await createWithAttributes({}, { project: { data: { type: 'projects', id: project } } });
     const set = async (attributes: object) => expectStatus(await update(id, attributes), 200).body.data.attributes;
     const state = (duration: string | null, inherits: boolean, time: string | null = null) => ({
       'auto-destroy-activity-duration': duration,
       'auto-destroy-at': time,
       'inherits-project-auto-destroy': inherits,
     });
-    const named = (duration: string | null) => ({ 'auto-destroy-activity-duration': duration });
+    const withDuration = (duration: string | null) => ({ 'auto-destroy-activity-duration': duration });
 
-    expect(await shown(id)).toMatchObject({ ...state('7d', true), 'auto-destroy-status': null });
+    expect(await getAttributes(id)).toMatchObject({ ...state('7d', true), 'auto-destroy-status': null });
     expect((await server.get(`${PATH}?filter[project][id]=${project}`)).body.data[0].attributes).toMatchObject(
       state('7d', true),
     );
-    expect(await set(named('3h'))).toMatchObject(state('3h', false));
-    expect(await set(named(null))).toMatchObject(state('7d', true));
+    expect(await set(withDuration('3h'))).toMatchObject(state('3h', false));
+    expect(await set(withDuration(null))).toMatchObject(state('7d', true));
     expect(await set({ 'inherits-project-auto-destroy': false })).toMatchObject(state(null, false));
-    // As the provider writes it with everything else.
-    expect(await set({ ...named(null), 'auto-destroy-at': null })).toMatchObject(state(null, false));
+    // As the provider sends it with the other attributes.
+    expect(await set({ ...withDuration(null), 'auto-destroy-at': null })).toMatchObject(state(null, false));
     expect(await set({ 'inherits-project-auto-destroy': true })).toMatchObject(state('7d', true));
     const time = '2020-01-01T00:00:00.000Z';
     expect(await set({ 'auto-destroy-at': time })).toMatchObject(state(null, false, time));
-    expect(await set(named('2d'))).toMatchObject(state('2d', false, time));
-    expect(await set({ ...named('2d'), 'inherits-project-auto-destroy': true })).toMatchObject(state('7d', true));
+    expect(await set(withDuration('2d'))).toMatchObject(state('2d', false, time));
+    expect(await set({ ...withDuration('2d'), 'inherits-project-auto-destroy': true })).toMatchObject(
+      state('7d', true),
+    );
     await byProject(null);
-    expect(await shown(id)).toMatchObject(state(null, true));
+    expect(await getAttributes(id)).toMatchObject(state(null, true));
   });
 
   it.each(['2026-02-30T00:00:00Z', '2026-01-01', '2026-01-01T00:00:00', '2026-01-01T25:00:00Z', 'x'])(
-    'is not at %s',
+    'is refused at %s',
     async (time) => {
       const problem = [at('auto-destroy-at'), 'Auto destroy at must be an ISO 8601 time'];
       expect(refusalOf(await create({ 'auto-destroy-at': time }))).toEqual(problem);
     },
   );
 
-  it('tells whether destroying is allowed at all', async () => {
-    const id = await made();
-    expect(await shown(id)).toMatchObject({ actions: { 'is-destroyable': true }, 'can-queue-destroy-plan': true });
+  it('does not depend on whether destroy plans are allowed', async () => {
+    const id = await createWithAttributes();
+    expect(await getAttributes(id)).toMatchObject({
+      actions: { 'is-destroyable': true },
+      'can-queue-destroy-plan': true,
+    });
     expect(expectStatus(await update(id, { 'allow-destroy-plan': false }), 200).body.data.attributes).toMatchObject({
       actions: { 'is-destroyable': false },
       'can-queue-destroy-plan': false,
@@ -259,9 +264,9 @@ describe('auto-destruction', () => {
   });
 });
 
-describe('triggers', () => {
+describe('triggers of a workspace', () => {
   it('are patterns or prefixes: one clears the other', async () => {
-    const id = await made({ 'trigger-prefixes': ['net'] });
+    const id = await createWithAttributes({ 'trigger-prefixes': ['net'] });
     const set = async (attributes: object) => {
       const { 'trigger-patterns': patterns, 'trigger-prefixes': prefixes } = expectStatus(
         await update(id, attributes),
@@ -278,7 +283,7 @@ describe('triggers', () => {
   });
 });
 
-describe('the repository', () => {
+describe('the repository of a workspace', () => {
   const BLANK = [at('vcs-repo/identifier'), "Identifier can't be blank"];
   const NO_TOKEN = [at('vcs-repo/oauth-token-id'), "OAuth token can't be blank"];
 
@@ -292,33 +297,35 @@ describe('the repository', () => {
       [at('vcs-repo'), expect.stringContaining('must not both be given')],
     ],
     [{ ...REPO, 'ingress-submodules': 'no' }, [at('vcs-repo/ingress-submodules'), `Ingress submodules ${flag}`]],
-  ])('is not %j at first', async (repo, problem) => {
+  ])('is refused as %j if there is none yet', async (repo, problem) => {
     expect(refusalOf(await create({ 'vcs-repo': repo }))).toEqual(problem);
-    expect(refusalOf(await update(await made(), { 'vcs-repo': repo }))).toEqual(problem);
+    expect(refusalOf(await update(await createWithAttributes(), { 'vcs-repo': repo }))).toEqual(problem);
   });
 
-  it('is not replaced by an empty object that comes alone', async () => {
-    const id = await made({ 'vcs-repo': REPO });
+  it('is not replaced by an empty object alone', async () => {
+    const id = await createWithAttributes({ 'vcs-repo': REPO });
     expect(refusalOf(await update(id, { 'vcs-repo': {} }))).toEqual(BLANK);
-    expect(await shown(id)).toMatchObject({ 'vcs-repo': SHOWN_REPO });
+    expect(await getAttributes(id)).toMatchObject({ 'vcs-repo': RENDERED_REPO });
   });
 
-  it('stays as it is when an empty object comes with empty setting overwrites, as pytfe sends them', async () => {
-    const id = await made({ 'vcs-repo': REPO });
+  it('does not change if an empty object is sent with empty setting overwrites, as pytfe does', async () => {
+    const id = await createWithAttributes({ 'vcs-repo': REPO });
     expectStatus(await update(id, { 'vcs-repo': {}, 'setting-overwrites': {} }), 200);
-    expect(await shown(id)).toMatchObject({ 'vcs-repo': SHOWN_REPO });
-    expect(await shown(await made({ 'vcs-repo': {}, 'setting-overwrites': {} }))).toMatchObject({ 'vcs-repo': null });
+    expect(await getAttributes(id)).toMatchObject({ 'vcs-repo': RENDERED_REPO });
+    expect(await getAttributes(await createWithAttributes({ 'vcs-repo': {}, 'setting-overwrites': {} }))).toMatchObject(
+      { 'vcs-repo': null },
+    );
   });
 
-  it('has the default branch where none is named, or a blank one', async () => {
+  it('uses the default branch if the branch is omitted or blank', async () => {
     for (const branch of [undefined, '', null]) {
-      const id = await made({ 'vcs-repo': { ...REPO, branch } });
-      expect(await shown(id)).toMatchObject({ 'vcs-repo': SHOWN_REPO, 'vcs-repo-identifier': 'acme/net' });
+      const id = await createWithAttributes({ 'vcs-repo': { ...REPO, branch } });
+      expect(await getAttributes(id)).toMatchObject({ 'vcs-repo': RENDERED_REPO, 'vcs-repo-identifier': 'acme/net' });
     }
   });
 
-  it('takes an app installation for the token', async () => {
-    const id = await made({ 'vcs-repo': REPO });
+  it('replaces the token by an app installation', async () => {
+    const id = await createWithAttributes({ 'vcs-repo': REPO });
     const installed = { 'vcs-repo': { 'vcs-app-installation-id': 'ghain-1' } };
     expect(expectStatus(await update(id, installed), 200).body.data.attributes['vcs-repo']).toMatchObject({
       identifier: 'acme/net',
@@ -326,32 +333,34 @@ describe('the repository', () => {
       'github-app-installation-id': 'ghain-1',
     });
     const before = await version(id);
-    expectStatus(await update(id, { 'vcs-repo': (await shown(id))['vcs-repo'] }), 200);
+    expectStatus(await update(id, { 'vcs-repo': (await getAttributes(id))['vcs-repo'] }), 200);
     expect(await version(id)).toBe(before);
   });
 });
 
-describe('shared state', () => {
+describe('shared state of a workspace', () => {
   const problem = [
     at('project-remote-state'),
     'Project remote state cannot be enabled when global remote state sharing is enabled',
   ];
 
-  it('is the project’s or the organization’s', async () => {
+  it('is shared with the project or with the organization', async () => {
     expect(refusalOf(await create({ 'global-remote-state': true, 'project-remote-state': true }))).toEqual(problem);
     expect(
-      refusalOf(await update(await made({ 'global-remote-state': true }), { 'project-remote-state': true })),
+      refusalOf(
+        await update(await createWithAttributes({ 'global-remote-state': true }), { 'project-remote-state': true }),
+      ),
     ).toEqual(problem);
   });
 });
 
-describe('the project', () => {
+describe('the project of a workspace', () => {
   const into = (id: string | null) => ({ project: { data: { type: 'projects', id } } });
 
-  it('is the organization’s default where none is named, and stays where a blank one is', async () => {
+  it('is the organization’s default if the creation omits it, and stays if an update sends a blank one', async () => {
     const project = await makeProject(server, 'acme', 'Moved');
-    const plain = await made({}, into(''));
-    const id = await made({}, into(project));
+    const plain = await createWithAttributes({}, into(''));
+    const id = await createWithAttributes({}, into(project));
     const projectOf = async (workspace: string) =>
       (await server.get(`/api/v2/workspaces/${workspace}`)).body.data.relationships.project.data.id as string;
     const { body } = await server.get('/api/v2/organizations/acme');
@@ -367,6 +376,6 @@ describe('the project', () => {
   });
 });
 
-it('is the same in a view that is made anew', async () => {
+it('the view of workspaces equals the view rebuilt from the log', async () => {
   await expectViewsMatchLog(server, [workspacesDefinition]);
 });

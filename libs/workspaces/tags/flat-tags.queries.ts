@@ -18,17 +18,17 @@ import {
 } from '#tag-bindings';
 import type { FixedTagKey } from './tags.js';
 
-/** A workspace that is to have a tag. */
+/** A workspace that gets a tag. */
 export type TaggedWorkspace = PermissionScope & {
   readonly id: string;
   readonly snapshot: StreamSnapshot;
   readonly project: string;
   readonly projectVersion: number;
-  /** Keys that its project lets it not bind. */
+  /** Keys that its project forbids it to bind. */
   readonly fixed: readonly FixedTagKey[];
 };
 
-/** A tag, and those workspaces of its organization that are to have it. */
+/** A tag, and the workspaces of its organization that get it. */
 export type TagAddition = {
   readonly name: string;
   readonly organization: string;
@@ -64,21 +64,21 @@ export const loadTagAddition = async (
   return row;
 };
 
-/** A workspace that is to lose tags. */
+/** A workspace that loses tags. */
 export type TagCarrier = { readonly id: string; readonly snapshot: StreamSnapshot };
 
-/** A step in taking tags from an organization. */
+/** A step of the removal of tags from an organization. */
 export type TagRemovalStep = {
   readonly organization: string;
   readonly organizationVersion: number;
   readonly names: readonly string[];
-  /** Those that lose them now, at most so many; fewer where they are the rest. */
+  /** The workspaces of this step, up to the limit; fewer if they are the last. */
   readonly carriers: readonly TagCarrier[];
-  /** One for each tag that loses it with the rest: until then there is such a tag. */
+  /** One workspace for each tag, which loses it at the end: the tag exists until then. */
   readonly last: readonly TagCarrier[];
 };
 
-/** In SQL: `step`, with the organization, the names, and the ids of the last. */
+/** In SQL: `step`, with the organization, the names, and the ids of the last workspaces. */
 const selectRemovalStep = (step: Sql, after: string, most: number): Sql => sql`
   select step.*,
          coalesce((
@@ -97,7 +97,7 @@ const selectRemovalStep = (step: Sql, after: string, most: number): Sql => sql`
              from workspaces w where w.id = any (step."lastIds")), '[]') as last
     from (${step} offset 0) step`;
 
-/** The first step, where the caller may take tags from there and all of these exist. */
+/** Loads the first step; throws if the caller may not remove tags there, or if one of them does not exist. */
 export const loadFirstRemovalStep = async (
   database: Database,
   actor: Actor,
@@ -126,7 +126,7 @@ export const loadFirstRemovalStep = async (
   return row;
 };
 
-/** The step after this one. */
+/** Loads the step after this one. */
 export const loadNextRemovalStep = async (
   database: Database,
   { organization, names, carriers, last }: TagRemovalStep,

@@ -46,7 +46,7 @@ const CONTEXT: EventContext = {
 
 let rounds = 0;
 
-/** Workspaces with these tags, by an append: as many as no request could make. */
+/** Appends workspaces with these tags: more than a request could create. */
 const grow = async (count: number, tagsOf: (n: number) => readonly string[]): Promise<readonly string[]> => {
   rounds += 1;
   const round = rounds;
@@ -68,8 +68,10 @@ const counts = async (): Promise<Record<string, number>> => {
   return Object.fromEntries(body.data.map(({ attributes }: Entry) => [attributes.name, attributes['instance-count']]));
 };
 
-/** What has been told of these workspaces after their birth. */
-const told = (ids: readonly string[]): Promise<readonly { readonly type: string; readonly stream: string }[]> =>
+/** Returns the events of these workspaces after their creation. */
+const listLaterEvents = (
+  ids: readonly string[],
+): Promise<readonly { readonly type: string; readonly stream: string }[]> =>
   server.database.rows(sql`
     select stream, type, data, context from event_store.events e
      where stream = any (${ids}::text[]) and version > 1 order by e.transaction, e.position`);
@@ -77,25 +79,27 @@ const told = (ids: readonly string[]): Promise<readonly { readonly type: string;
 const remove = (api: ApiTestClient, body: unknown): Promise<ApiResponse> => api.delete(PATH, body);
 
 describe('deleting tags from an organization', () => {
-  it('takes them from all workspaces, each a fact of its own', async () => {
+  it('removes them from all workspaces, with an event each', async () => {
     const ids = await grow(3, (n) => (n === 0 ? ['kept', 'a'] : ['a', 'b']));
     const bystander = await makeWorkspace(server, 'acme', 'bystander', {}, { tags: flatTags('kept') });
     expectStatus(await remove(server, await doomed('a', 'b')), 204);
     expect(await counts()).toEqual({ kept: 2 });
-    expect((await told(ids)).map(({ type }) => type)).toEqual(Array.from({ length: 5 }, () => 'WorkspaceTagRemoved'));
-    expect(await told([bystander])).toEqual([]);
+    expect((await listLaterEvents(ids)).map(({ type }) => type)).toEqual(
+      Array.from({ length: 5 }, () => 'WorkspaceTagRemoved'),
+    );
+    expect(await listLaterEvents([bystander])).toEqual([]);
     expectStatus(await remove(server, await doomed('kept')), 204);
   });
 
-  it('leaves bindings with such a key where they are', async () => {
+  it('leaves bindings with such a key', async () => {
     await grow(1, () => ['env']);
     const data = [{ type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } }];
     const bound = await makeWorkspace(server, 'acme', 'bound', {}, { 'tag-bindings': { data } });
     expectStatus(await remove(server, await doomed('env')), 204);
-    expect(await told([bound])).toEqual([]);
+    expect(await listLaterEvents([bound])).toEqual([]);
   });
 
-  it('wants ids that there are in it, and removes none where one is missing', async () => {
+  it('requires ids of existing tags, and removes none if one is missing', async () => {
     await makeOrganization(server, 'other');
     await makeWorkspace(server, 'other', 'there', {}, { tags: flatTags('theirs') });
     await grow(1, () => ['mine']);
@@ -108,7 +112,7 @@ describe('deleting tags from an organization', () => {
     expectStatus(await remove(server, await doomed('mine')), 204);
   });
 
-  it('is for who manages all workspaces of it', async () => {
+  it('requires the permission to manage all workspaces', async () => {
     await grow(1, () => ['guarded']);
     const body = await doomed('guarded');
     const readers = await makeTeam(server, 'acme', 'readers', { 'organization-access': { 'read-workspaces': true } });
@@ -120,11 +124,11 @@ describe('deleting tags from an organization', () => {
     expect(await counts()).toEqual({});
   });
 
-  it('is one append for a few, and for many one for every few hundred', async () => {
+  it('is one append for a few workspaces, and one for every few hundred of many', async () => {
     const transactions = async (count: number, ...names: readonly string[]): Promise<number> => {
       const ids = await grow(count, (n) => names.filter((_, index) => n % (index + 1) === 0));
       expectStatus(await remove(server, await doomed(...names)), 204);
-      const events = await told(ids);
+      const events = await listLaterEvents(ids);
       expect(events).toHaveLength(names.reduce((sum, _, index) => sum + Math.ceil(count / (index + 1)), 0));
       const [row] = await server.database.rows<{ n: number }>(sql`
         select count(distinct transaction::text) as n from event_store.events
@@ -136,7 +140,7 @@ describe('deleting tags from an organization', () => {
     expect(await transactions(600, 'many', 'half')).toBe(3);
   });
 
-  it('that is cut goes on where the same is asked for again', async () => {
+  it('continues after an interruption if it is repeated', async () => {
     const ids = await grow(600, (n) => (n < 10 ? ['early', 'everywhere'] : ['everywhere']));
     const body = await doomed('early', 'everywhere');
     let appends = 0;
@@ -147,29 +151,29 @@ describe('deleting tags from an organization', () => {
     });
     expectStatus(await remove(server, body), 500);
     cut.mockRestore();
-    // There are such tags until all of it is done.
+    // The tags exist until all of it is done.
     expect(await counts()).toEqual({ early: 1, everywhere: 350 });
     expectStatus(await remove(server, body), 204);
-    expect(await told(ids)).toHaveLength(610);
+    expect(await listLaterEvents(ids)).toHaveLength(610);
     expectStatus(await remove(server, body), 404);
   });
 
-  it('that meets other changes leaves every workspace with what came last', async () => {
+  it('leaves every workspace with the latest change if other changes happen at the same time', async () => {
     const ids = await grow(300, () => ['contested']);
     const body = await doomed('contested');
-    const others = ids.filter((_, n) => n % 30 === 0);
+    const changedIds = ids.filter((_, n) => n % 30 === 0);
     const [removal, ...changes] = await Promise.all([
       remove(server, body),
-      ...others.map((id) => server.post(`/api/v2/workspaces/${id}/actions/lock`)),
-      ...others.map((id) => server.post(`/api/v2/workspaces/${id}/relationships/tags`, flatTags('added'))),
+      ...changedIds.map((id) => server.post(`/api/v2/workspaces/${id}/actions/lock`)),
+      ...changedIds.map((id) => server.post(`/api/v2/workspaces/${id}/relationships/tags`, flatTags('added'))),
     ]);
     expectStatus(removal, 204);
-    expect(changes.map(({ status }) => status)).toEqual([...others.map(() => 200), ...others.map(() => 204)]);
-    expect(await counts()).toEqual({ added: others.length });
+    expect(changes.map(({ status }) => status)).toEqual([...changedIds.map(() => 200), ...changedIds.map(() => 204)]);
+    expect(await counts()).toEqual({ added: changedIds.length });
     expectStatus(await remove(server, await doomed('added')), 204);
   });
 
-  it('leaves nothing that the log would not', async () => {
+  it('leaves views that equal the views rebuilt from the log', async () => {
     await expectViewsMatchLog(server, [workspacesDefinition]);
   });
 });

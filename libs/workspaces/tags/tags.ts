@@ -19,8 +19,8 @@ import {
 import type { ActiveWorkspace, WorkspaceState } from '../workspaces/workspace-state.js';
 
 /**
- * One event for each tag: a PATCH of three bindings yields three. Requests for flat tags and for bindings have their own
- * events; the removal of a flat tag is the same event from both.
+ * One event for each tag: a PATCH of three bindings yields three. Requests for flat tags and for bindings have their
+ * own events; the removal of a flat tag is the same event from both.
  */
 export type TagEvent =
   | Message<'WorkspaceTagAdded', { name: string }>
@@ -30,43 +30,47 @@ export type TagEvent =
   | Message<'WorkspaceTagUnbound', { key: string; from: string }>
   | LegacyTagEvent;
 
-/** How logs told it once, several at a time and without what was before. Nothing yields them any more. */
+/**
+ * Events of older builds, with several tags at a time and without the values before. No decision yields them any more.
+ */
 type LegacyTagEvent =
   Message<'WorkspaceTagged', { tags: readonly Tag[] }> | Message<'WorkspaceUntagged', { keys: readonly string[] }>;
 
-/** A key that the project binds, and that is reserved with overrides disabled: workspaces in it may not bind it. */
+/**
+ * A key that the project binds and that is reserved with overrides disabled: workspaces in the project may not bind it.
+ */
 export type FixedTagKey = {
   readonly key: string;
-  /** The project's name. */
+  /** Name of the project. */
   readonly project: string;
-  /** The reserved tag key, `rtk-…`. */
+  /** Id of the reserved tag key, `rtk-…`. */
   readonly reservedTagKey: string;
 };
 
 export type TagCommand =
-  /** Flat tags; one that is there already is ignored. `at`: where the request asks for them, unless they are its data. */
+  /** Adds flat tags; present ones are ignored. `at`: location in the request, unless they are its data. */
   | Message<'AddTags', { names: readonly string[]; at?: string; fixed?: readonly FixedTagKey[] }>
   | Message<'RemoveTags', { names: readonly string[] }>
   | Message<'BindTags', { bindings: readonly Tag[]; mode: BindingMode; fixed?: readonly FixedTagKey[] }>;
 
-/** A workspace is one event and one snapshot: neither may grow without end. */
+/** A workspace is one event and one snapshot, so neither may grow without limit. */
 const MAX_TAGS = 500;
 
 /**
- * What is newly set may not override what the project fixes; what stands already stays (clients.md §3). `placeOf` says
- * where the request names a key.
+ * Refuses new values of keys that the project fixes; present values stay (clients.md §3). `getPointer` locates a key in
+ * the request.
  */
 export const checkOverrides = (
   keys: readonly string[],
   fixed: readonly FixedTagKey[],
-  placeOf: (key: string) => string,
+  getPointer: (key: string) => string,
 ): void => {
-  const wanted = new Set(keys);
-  const overridden = fixed.filter(({ key }) => wanted.has(key));
+  const requestedKeys = new Set(keys);
+  const overridden = fixed.filter(({ key }) => requestedKeys.has(key));
   if (overridden.length === 0) return;
   throw new Refusal(
     'unprocessable',
-    overridden.map((one) => ({ detail: describeFixedKey(one), pointer: placeOf(one.key) })),
+    overridden.map((one) => ({ detail: describeFixedKey(one), pointer: getPointer(one.key) })),
   );
 };
 
@@ -104,7 +108,7 @@ export const decideBindings = (
   return changes.map((change) => toTagEvent(change, there.get(change.key)?.value === null));
 };
 
-/** Where the document of a workspace names its project. */
+/** Location of the project in the document of a workspace. */
 const PROJECT_POINTER = '/data/relationships/project/data/id';
 
 const applyBindings = (tags: readonly Tag[], bindings: readonly Tag[], mode: BindingMode): readonly Tag[] =>
@@ -112,7 +116,7 @@ const applyBindings = (tags: readonly Tag[], bindings: readonly Tag[], mode: Bin
 
 const listKeys = (tags: readonly Tag[]): readonly string[] => tags.map(({ key }) => key);
 
-/** Flat tags and bindings that a new workspace has, each in the order of the request. */
+/** Flat tags and bindings of a new workspace, each in the order of the request. */
 export type NewTags = { readonly names: readonly string[]; readonly bindings: readonly Tag[] };
 
 /** Returns the tags of a new workspace: the flat ones first. Throws if its project fixes one of their keys. */
@@ -127,7 +131,7 @@ export const createInitialTags = ({ names, bindings }: NewTags, fixed: readonly 
   return tags;
 };
 
-/** What a workspace takes along to another project is new there, however long it has stood. */
+/** Checks the tags of a workspace that moves to another project, where they count as new. */
 export const checkMovedTags = (
   tags: readonly Tag[],
   {
@@ -136,8 +140,8 @@ export const checkMovedTags = (
   }: { readonly bindings: readonly Tag[] | undefined; readonly movedAt: string | undefined },
   fixed: readonly FixedTagKey[],
 ): void => {
-  const taken = bindings ? applyBindings(tags, bindings, 'replacing') : tags;
-  checkOverrides(listKeys(taken), fixed, (key) =>
+  const tagsAfterMove = bindings ? applyBindings(tags, bindings, 'replacing') : tags;
+  checkOverrides(listKeys(tagsAfterMove), fixed, (key) =>
     bindings && listKeys(bindings).includes(key) ? buildKeyPointer(BINDING_POINTERS.bindings, bindings, key) : movedAt,
   );
 };

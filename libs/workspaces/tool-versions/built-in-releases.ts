@@ -1,6 +1,6 @@
 /**
- * Final releases of both tools up to October 2026, as their change logs tell of them: of each series the last patch, for
- * all from 0 on are there. Operators add later ones by CADASTRE_TOOL_RELEASES.
+ * Final releases of both tools up to October 2026, from their change logs: the last patch of each series, because all
+ * patches from 0 on exist. Operators add later ones by CADASTRE_TOOL_RELEASES.
  */
 type Series = Readonly<Record<string, number>>;
 
@@ -49,5 +49,5 @@ const listReleases = (series: Series): readonly string[] =>
 export const TERRAFORM_RELEASES = listReleases(TERRAFORM_SERIES);
 export const OPENTOFU_RELEASES = listReleases(OPENTOFU_SERIES);
 
-/** Of what is to come next; chosen by their exact names only. */
+/** Previews of future releases, selected by their exact names only. */
 export const PREVIEWS = ['1.17.0-alpha20260729', '1.17.0-alpha20260827', '1.17.0-beta1', '1.17.0-beta2'] as const;

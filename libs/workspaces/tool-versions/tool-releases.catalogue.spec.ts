@@ -6,8 +6,8 @@ import { ToolReleases } from './tool-releases.catalogue.js';
 const releases = new ToolReleases();
 const newest = TERRAFORM_RELEASES.toSorted(rcompare)[0] ?? '';
 
-describe('the releases that come with the product', () => {
-  it('are versions, each once, and final but for the previews', () => {
+describe('the built-in releases', () => {
+  it('are unique versions, and final except for the previews', () => {
     for (const list of [TERRAFORM_RELEASES, OPENTOFU_RELEASES]) {
       expect(new Set(list).size).toBe(list.length);
       expect(list.filter((version) => valid(version) !== version || version.includes('-'))).toEqual([]);
@@ -16,12 +16,12 @@ describe('the releases that come with the product', () => {
     expect(OPENTOFU_RELEASES).toEqual(expect.arrayContaining(['1.6.0', '1.9.4', '1.12.6']));
   });
 
-  it('have previews of what is to come only', () => {
+  it('have previews of future releases only', () => {
     expect(PREVIEWS.filter((preview) => compare(preview, newest) <= 0)).toEqual([]);
   });
 });
 
-describe('a version of the tool', () => {
+describe('a tool version', () => {
   it.each([
     ['latest', newest],
     ['1.5.7', '1.5.7'],
@@ -36,12 +36,12 @@ describe('a version of the tool', () => {
     ['< 1', '0.15.5'],
     ['<= 0.12', '0.12.0'],
     ['> 0.11.14, < 0.12', '0.11.15'],
-    // Both tools have a 1.8; Terraform goes first, and OpenTofu where it has none that is meant.
+    // Both tools have a 1.8: Terraform takes precedence, and OpenTofu matches if no Terraform release does.
     ['~> 1.8.0', '1.8.5'],
     ['~> 1.8.6', '1.8.11'],
     ['1.17.0-beta1', '1.17.0-beta1'],
     ['= 1.17.0-beta1', '1.17.0-beta1'],
-  ])('%j stands for %s', (version, release) => {
+  ])('%j resolves to %s', (version, release) => {
     expect(releases.problemOf(version)).toBeNull();
     expect(releases.resolve(version)).toBe(release);
   });
@@ -54,12 +54,12 @@ describe('a version of the tool', () => {
     ['> 1.6, < 1.5', expect.stringContaining('is met by no known release')],
     ['newest', 'must be a release such as 1.5.7, a constraint such as ~> 1.5.0, or latest'],
     ['', expect.stringContaining('must be a release')],
-  ])('%j is none to be had', (version, problem) => {
+  ])('%j resolves to no release', (version, problem) => {
     expect(releases.problemOf(version)).toEqual(problem);
     expect(releases.resolve(version)).toBe(version);
   });
 
-  it('may be what the caller itself runs, if that is a version', () => {
+  it('may be the version that the caller runs, if that is a version', () => {
     expect(releases.problemOf('9.9.9', '9.9.9')).toBeNull();
     expect(releases.problemOf('9.9.9-dev', '9.9.9-dev')).toBeNull();
     expect(releases.problemOf('9.9.9-rc1', '9.9.9')).toBeNull();
@@ -70,7 +70,7 @@ describe('a version of the tool', () => {
     expect(releases.problemOf('> 9', '> 9')).not.toBeNull();
   });
 
-  it('may be one that the operator added, and the newest of all', () => {
+  it('may be a release that the operator added, which can be the newest', () => {
     const more = new ToolReleases(['9.9.9', '9.9.10-rc1', '1.5.8', '1.5.7']);
     expect(more.latest).toBe('9.9.9');
     expect(more.resolve('~> 1.5.0')).toBe('1.5.8');

@@ -2,7 +2,7 @@ import { rcompare, Range, satisfies, SemVer, valid } from 'semver';
 import { OPENTOFU_RELEASES, PREVIEWS, TERRAFORM_RELEASES } from './built-in-releases.js';
 import { parseVersionConstraint, type VersionConstraint } from './version-constraint.js';
 
-/** What clients write for the newest of all. */
+/** The value that clients write for the newest release. */
 const LATEST = 'latest';
 const ANY: VersionConstraint = { range: '*', except: [] };
 
@@ -11,8 +11,8 @@ const REMEDY = 'An operator can add releases with the setting CADASTRE_TOOL_RELE
 const isExact = (version: string): boolean => valid(version) === version;
 
 /**
- * True if the caller runs the version. CLIs send their version without its prerelease in the header `Terraform-Version`:
- * 1.17.0 for 1.17.0-rc1, and for a development build, 1.17.0-dev.
+ * True if the caller runs the version. CLIs send their version without its prerelease in the header
+ * `Terraform-Version`: 1.17.0 for 1.17.0-rc1, and for a development build, 1.17.0-dev.
  */
 const isRunning = (version: string, running: string | undefined): boolean => {
   const { major, minor, patch } = new SemVer(version);
@@ -23,9 +23,9 @@ const sortNewestFirst = (versions: readonly string[]): readonly SemVer[] =>
   [...new Set(versions)].map((version) => new SemVer(version)).toSorted(rcompare);
 
 /**
- * The releases of the tool that workspaces may choose: those that come with the product, and those that the operator adds.
- * A workspace does not say which of the two tools it means; where a constraint leaves it open it is Terraform, which the
- * attribute is named after, and OpenTofu where no release of Terraform meets it.
+ * The tool releases that workspaces may choose: the built-in ones, and those that the operator adds. A workspace does
+ * not say which of the two tools it means. An ambiguous constraint means Terraform, because the attribute has its name,
+ * and OpenTofu if no Terraform release matches.
  */
 export class ToolReleases {
   private readonly versions: ReadonlySet<string>;
@@ -37,19 +37,22 @@ export class ToolReleases {
     this.final = [...own, ...sortNewestFirst(OPENTOFU_RELEASES)];
   }
 
-  /** The newest release, which a workspace gets that names none. */
+  /** Returns the newest release, which is the default of a workspace. */
   get latest(): string {
     return this.resolve(LATEST);
   }
 
-  /** The release that a version or a constraint stands for today; the text itself where none is known for it. */
+  /**
+   * Returns the release that a version or a constraint resolves to today, or the text itself if it resolves to none.
+   */
   resolve(version: string): string {
     return this.releaseFor(version) ?? version;
   }
 
   /**
-   * What is wrong with a version that is asked for, to go on after its name; null where it may be had. What the caller
-   * itself is `running` is a release, whether we have heard of it or not: every new CLI comes before the list that names it.
+   * Returns the problem with a requested version, as the rest of a sentence that begins with its name; null if there is
+   * none. The version that the caller is `running` is accepted even if it is unknown, because every new CLI is released
+   * before the list that names it.
    */
   problemOf(version: string, running?: string): string | null {
     if (this.releaseFor(version) !== null) return null;
@@ -66,15 +69,15 @@ export class ToolReleases {
   }
 
   private newestMeeting({ range, except }: VersionConstraint): string | null {
-    const wanted = new Range(range);
+    const allowed = new Range(range);
     return (
-      this.final.find((release) => satisfies(release, wanted) && !except.includes(release.version))?.version ?? null
+      this.final.find((release) => satisfies(release, allowed) && !except.includes(release.version))?.version ?? null
     );
   }
 
-  /** A preview is meant only where it is named, `= 1.17.0-beta1`. */
+  /** A preview matches only by its exact name, `= 1.17.0-beta1`. */
   private previewMeeting({ range }: VersionConstraint): string | null {
-    const named = range.replace('=', '');
-    return range.startsWith('=') && this.versions.has(named) ? named : null;
+    const version = range.replace('=', '');
+    return range.startsWith('=') && this.versions.has(version) ? version : null;
   }
 }

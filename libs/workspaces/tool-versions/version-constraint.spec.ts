@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseVersionConstraint } from './version-constraint.js';
 
-describe('a constraint of the tool', () => {
+describe('a version constraint', () => {
   it.each([
     ['1.5.7', '=1.5.7'],
     ['= 1.5.7', '=1.5.7'],
@@ -12,7 +12,7 @@ describe('a constraint of the tool', () => {
     ['<=1.6', '<=1.6.0'],
     ['>= 1.3, < 1.6', '>=1.3.0 <1.6.0'],
     ['  >=1.3,<1.6  ', '>=1.3.0 <1.6.0'],
-    // The last of the numbers that are written may grow.
+    // The last written number may grow.
     ['~> 1.5.0', '>=1.5.0 <1.6.0'],
     ['~> 1.5.7', '>=1.5.7 <1.6.0'],
     ['~> 1.5', '>=1.5.0 <2.0.0'],
@@ -21,11 +21,11 @@ describe('a constraint of the tool', () => {
     ['= 1.6.0-beta1', '=1.6.0-beta1'],
     ['1.1.2-custom.4', '=1.1.2-custom.4'],
     ['> 1.1.2-0.0a.10', '>1.1.2-0.0a.10'],
-  ])('%j is %j for npm', (text, range) => {
+  ])('%j becomes %j for npm', (text, range) => {
     expect(parseVersionConstraint(text)).toEqual({ range, except: [] });
   });
 
-  it('leaves versions out', () => {
+  it('excludes versions', () => {
     expect(parseVersionConstraint('~> 1.4.0, != 1.4.2, != 1.4')).toEqual({
       range: '>=1.4.0 <1.5.0',
       except: ['1.4.2', '1.4.0'],
@@ -48,14 +48,14 @@ describe('a constraint of the tool', () => {
     '1.2.3.4',
     '01.2.3',
     '1.5-beta1',
-    // npm takes no number with a zero before it there either.
+    // npm does not accept a number with a leading zero there either.
     '1.5.0-01',
     '~> 1.5.0-rc.00',
     '!= 1.5.0-007',
     '1.5.0-rc..1',
     '1.2.3+build',
     '1.99999999999999999999.0',
-  ])('%j is none', (text) => {
+  ])('%j is refused', (text) => {
     expect(parseVersionConstraint(text)).toBeNull();
   });
 });

@@ -1,16 +1,16 @@
-/** A constraint in the form of npm's semver, which has no `!=`: a range, and versions that are left out of it. */
+/** A constraint in the form of npm's semver, which has no `!=`: a range, and the versions that are excluded from it. */
 export type VersionConstraint = { readonly range: string; readonly except: readonly string[] };
 
 const NUMBER = '(0|[1-9]\\d{0,8})';
-/** A number, without zeros before it, or a word. */
+/** A number without leading zeros, or a word. */
 const IDENTIFIER = '(?:0|[1-9]\\d*|\\d*[A-Za-z-][0-9A-Za-z-]*)';
 const TERM = new RegExp(
   `^(=|!=|>=|>|<=|<|~>)?\\s*${NUMBER}(?:\\.${NUMBER}(?:\\.${NUMBER}(-${IDENTIFIER}(?:\\.${IDENTIFIER})*)?)?)?$`,
 );
 
 /**
- * `~>` lets the last of the numbers that are written grow: `~> 1.5.0` stays in 1.5, `~> 1.5` stays in 1, and `~> 1` goes
- * on for ever. npm's `~1.5` would stay in 1.5.
+ * `~>` lets the last written number grow: `~> 1.5.0` means 1.5.x, `~> 1.5` means 1.x, and `~> 1` has no upper bound.
+ * npm's `~1.5` would mean 1.5.x.
  */
 const expandPessimistic = (
   version: string,
@@ -24,8 +24,8 @@ const expandPessimistic = (
 };
 
 /**
- * A version constraint as Terraform and OpenTofu write it, `>= 1.3, < 1.6`: terms that must all be met, in which numbers
- * that are left away are 0. Null where the text is none.
+ * Parses a version constraint of Terraform or OpenTofu, such as `>= 1.3, < 1.6`: all terms must hold, and missing
+ * numbers are 0. Returns null if the text is not a constraint.
  */
 export const parseVersionConstraint = (text: string): VersionConstraint | null => {
   const range: string[] = [];

@@ -3,16 +3,19 @@ import { expectVersion, decideWrite, type EventStore, type StreamSnapshot, type 
 import { createEventContext, can, type Actor, type Permission, type PermissionScope } from '#access';
 import { workspace, type WorkspaceCommand } from './workspace.js';
 
-/** Throws not-found for the first of the wanted that the caller may not read, or may not do that with. */
+/**
+ * Throws not-found for the first requested workspace that the caller may not read, or forbidden if the caller lacks the
+ * permission on it.
+ */
 export const requirePermissionOnEach = (
   actor: Actor,
   permission: Permission,
-  found: readonly (PermissionScope & { readonly id: string })[],
-  wanted: readonly string[],
+  readable: readonly (PermissionScope & { readonly id: string })[],
+  requested: readonly string[],
 ): void => {
-  const allowed = found.filter((one) => can(actor, 'read-workspace', one) && can(actor, permission, one));
+  const allowed = readable.filter((one) => can(actor, 'read-workspace', one) && can(actor, permission, one));
   const ids = new Set(allowed.map(({ id }) => id));
-  const missing = wanted.find((id) => !ids.has(id));
+  const missing = requested.find((id) => !ids.has(id));
   if (missing !== undefined) throw notFound(`Workspace ${missing} not found`);
 };
 
@@ -21,13 +24,13 @@ type WorkspaceTask = { readonly id: string; readonly snapshot: StreamSnapshot; r
 type BulkAppendOptions = {
   readonly organization: string;
   readonly organizationVersion: number;
-  /** What is held besides the organization. */
+  /** Preconditions besides the version of the organization. */
   readonly preconditions?: readonly StreamWrite[];
-  /** Statements that refuse the append as stale. */
+  /** Statements that raise a conflict in the append. */
   readonly checks?: readonly Sql[];
 };
 
-/** What commands do to workspaces of one organization, in one append; nothing where nothing changes. */
+/** Runs a command on each of some workspaces of one organization, in one append; appends nothing if nothing changes. */
 export const appendToWorkspaces = async (
   store: EventStore,
   { organization, organizationVersion, preconditions = [], checks = [] }: BulkAppendOptions,
@@ -38,7 +41,7 @@ export const appendToWorkspaces = async (
     decideWrite(workspace, await store.restore(id, workspace, snapshot), organization, command);
   const writes = (await Promise.all(commands.map(writeFor))).filter(({ events }) => events.length > 0);
   if (writes.length === 0) return;
-  // In one order, or two such appends wait for one another.
+  // In one order: otherwise two such appends could deadlock.
   const ordered = writes.toSorted((a, b) => (a.stream < b.stream ? -1 : 1));
   await store.append(
     [expectVersion(organization, organizationVersion), ...preconditions, ...ordered],

@@ -13,7 +13,7 @@ const bob = { type: 'users', id: 'user-bob', name: 'bob' } as const;
 
 const LINEAGE = '3c8a1b0e-5d7c-0f5e-9a51-6f5f1f0e7c11';
 
-const born: WorkspaceEvent = {
+const createdEvent: WorkspaceEvent = {
   type: 'WorkspaceCreated',
   data: { project: 'prj-1', name: 'net', settings: DEFAULT_SETTINGS, tags: [] },
 };
@@ -73,7 +73,7 @@ const unlock = (holder = alice): WorkspaceCommand => ({
 });
 const FORCE_UNLOCK: WorkspaceCommand = { type: 'ForceUnlockWorkspace', data: {} };
 
-const locked = [born, lockedBy(alice)] as const;
+const locked = [createdEvent, lockedBy(alice)] as const;
 const withCurrent = [
   ...locked,
   created('sv-5', { serial: 5 }),
@@ -84,37 +84,37 @@ const withCurrent = [
 ] as const;
 
 describe('creating a state version', () => {
-  it('wants a workspace that is there', () => {
+  it('requires an existing workspace', () => {
     given()
       .when(create('sv-1', { serial: 0 }))
       .refuses('not-found', '');
   });
 
-  it('wants the workspace locked', () => {
-    given(born)
+  it('requires a locked workspace', () => {
+    given(createdEvent)
       .when(create('sv-1', { serial: 0 }))
       .refuses('conflict', /Lock the workspace first/);
   });
 
-  it('is for who holds the lock, and says who that is', () => {
-    given(born, lockedBy(bob))
+  it('is refused to callers other than the holder of the lock, and names the holder', () => {
+    given(createdEvent, lockedBy(bob))
       .when(create('sv-1', { serial: 0 }))
       .refuses('conflict', /is locked by User bob/);
   });
 
-  it('yields a pending version where the file is to be uploaded', () => {
+  it('yields a pending version if the file is uploaded later', () => {
     given(...locked)
       .when(create('sv-1', { serial: 0 }))
       .yields(created('sv-1', { serial: 0 }));
   });
 
-  it('yields a finalized version where the file came along', () => {
+  it('yields a finalized version if the request contains the file', () => {
     given(...locked)
       .when(create('sv-1', { serial: 0 }, { facts: facts() }))
       .yields(created('sv-1', { serial: 0 }), finalized('sv-1'));
   });
 
-  it('takes any serial above the latest', () => {
+  it('accepts any serial above the latest', () => {
     given(...withCurrent)
       .when(create('sv-9', { serial: 900 }))
       .yields(created('sv-9', { serial: 900 }));
@@ -126,7 +126,7 @@ describe('creating a state version', () => {
       .refuses('conflict', `serial ${serial} is not above the latest serial, 5`);
   });
 
-  it('discards a pending version, whatever its serial: nobody else could finish it', () => {
+  it('discards a pending version with any serial, because no other client could finish it', () => {
     for (const serial of [7, 8, 9]) {
       given(...withCurrent, created('sv-8', { serial: 8 }))
         .when(create('sv-x', { serial, md5: 'other' }))
@@ -134,7 +134,7 @@ describe('creating a state version', () => {
     }
   });
 
-  it('measures serials by the latest version that is here, not by a pending one', () => {
+  it('compares serials with the latest finalized version, not with a pending one', () => {
     given(...withCurrent, created('sv-8', { serial: 8 }))
       .when(create('sv-x', { serial: 5, md5: 'other' }))
       .refuses('conflict', /not above the latest serial, 5/);
@@ -143,35 +143,35 @@ describe('creating a state version', () => {
       .yields(created('sv-0', { serial: 0 }));
   });
 
-  it('may bring its file along where it takes the place of a pending one', () => {
+  it('may contain its file if it replaces a pending version', () => {
     given(...locked, created('sv-1', { serial: 1 }))
       .when(create('sv-2', { serial: 2 }, { facts: facts() }))
       .yields(discarded('sv-1'), created('sv-2', { serial: 2 }), finalized('sv-2'));
   });
 
-  it('refuses another lineage, whatever the serial', () => {
+  it('refuses another lineage with any serial', () => {
     given(...withCurrent)
       .when(create('sv-x', { serial: 6, lineage: 'other' }))
       .refuses('conflict', /lineage other is not that of this workspace/);
   });
 
-  it('takes a version that does not tell its lineage', () => {
+  it('accepts a version without a lineage', () => {
     given(...withCurrent)
       .when(create('sv-6', { serial: 6, lineage: null }))
       .yields(created('sv-6', { serial: 6, lineage: null }));
   });
 
-  it('takes a lower serial and another lineage by force', () => {
+  it('accepts a lower serial and another lineage by force', () => {
     given(...withCurrent)
       .when(create('sv-1', { serial: 1, lineage: 'other' }, { force: true }))
       .yields(created('sv-1', { serial: 1, lineage: 'other' }));
   });
 
-  it('lets force pass neither the lock nor its holder', () => {
-    given(born)
+  it('requires the lock and its holder even by force', () => {
+    given(createdEvent)
       .when(create('sv-1', { serial: 1 }, { force: true }))
       .refuses('conflict', /Lock the workspace/);
-    given(born, lockedBy(bob))
+    given(createdEvent, lockedBy(bob))
       .when(create('sv-1', { serial: 1 }, { force: true }))
       .refuses('conflict', /locked by User bob/);
   });
@@ -184,13 +184,13 @@ describe('rolling back', () => {
     data: { ...versionOf(id, version), rollbackOf: 'sv-5' },
   });
 
-  it('yields a version that says whose state it brings back', () => {
+  it('yields a version that names the restored one', () => {
     given(...withCurrent)
       .when(rollback('sv-6', { serial: 6 }))
       .yields(rolledBack('sv-6', { serial: 6 }), finalized('sv-6'));
   });
 
-  it('is for the holder of the lock', () => {
+  it('is refused to callers other than the holder of the lock', () => {
     given(...withCurrent, unlocked())
       .when(rollback('sv-6', { serial: 6 }))
       .refuses('conflict', /Lock the workspace/);
@@ -199,7 +199,7 @@ describe('rolling back', () => {
       .refuses('conflict', /locked by User bob/);
   });
 
-  it('wants a serial above the latest, as another version may have come in between, but takes any lineage', () => {
+  it('requires a serial above the latest, because another version may have been added, but accepts any lineage', () => {
     given(...withCurrent)
       .when(rollback('sv-6', { serial: 5, md5: 'other' }))
       .refuses('conflict', /not above the latest serial, 5/);
@@ -208,14 +208,14 @@ describe('rolling back', () => {
       .yields(rolledBack('sv-6', { serial: 6, lineage: 'other' }), finalized('sv-6'));
   });
 
-  it('becomes current with the unlock', () => {
+  it('makes the version current at the unlock', () => {
     given(...withCurrent, rolledBack('sv-6', { serial: 6 }), finalized('sv-6', 4))
       .when(unlock())
       .yields(promoted('sv-6', 4), unlocked());
   });
 });
 
-describe('the content of the latest version, sent again', () => {
+describe('the content of the latest version, sent again,', () => {
   const withFive = [...locked, created('sv-5', { serial: 5 }), finalized('sv-5')] as const;
 
   it('yields nothing within one lock', () => {
@@ -252,7 +252,7 @@ describe('the content of the latest version, sent again', () => {
   });
 
   it('is refused if another caller holds the lock', () => {
-    given(born, lockedBy(bob), created('sv-1', { serial: 0 }))
+    given(createdEvent, lockedBy(bob), created('sv-1', { serial: 0 }))
       .when(create('sv-again', { serial: 0 }))
       .refuses('conflict', /locked by User bob/);
   });
@@ -271,31 +271,31 @@ describe('uploading the file', () => {
       .yields(finalized('sv-1'));
   });
 
-  it('changes nothing the second time, for the content was proved to be the same', () => {
+  it('changes nothing the second time, because the content is proved to be the same', () => {
     given(...locked, created('sv-1', { serial: 0 }), finalized('sv-1'))
       .when(finalize('sv-1'))
       .yields();
   });
 
-  it('is too late once the version is discarded', () => {
+  it('is refused once the version is discarded', () => {
     given(...withCurrent, created('sv-6', { serial: 6 }), discarded('sv-6'), unlocked(true))
       .when(finalize('sv-6'))
       .refuses('not-found', '');
   });
 
-  it('is too late once there is a newer version', () => {
+  it('is refused once there is a newer version', () => {
     given(...locked, created('sv-1', { serial: 0 }), created('sv-2', { serial: 1 }))
       .when(finalize('sv-1'))
       .refuses('not-found', '');
   });
 
-  it('wants a version of this workspace', () => {
+  it('requires a version of this workspace', () => {
     given(...locked)
       .when(finalize('sv-elsewhere'))
       .refuses('not-found', '');
   });
 
-  it('needs no lock where an admin broke it before versions were discarded with it', () => {
+  it('needs no lock if an admin broke the lock in a build that did not discard versions with it', () => {
     given(...locked, created('sv-1', { serial: 0 }), unlocked(true))
       .when(finalize('sv-1'))
       .yields(finalized('sv-1'));
@@ -315,44 +315,44 @@ describe('unlocking', () => {
       .yields(promoted('sv-2', 9), unlocked());
   });
 
-  it('waits for a version that is being uploaded', () => {
+  it('is refused while a version is being uploaded', () => {
     given(...locked, created('sv-1', { serial: 0 }))
       .when(unlock())
       .refuses('unavailable', /latest state version is still pending/);
   });
 
-  it('promotes nothing twice', () => {
+  it('makes no version current twice', () => {
     given(...withCurrent)
       .when(unlock())
       .yields(unlocked());
   });
 
-  it('by force does not wait, and discards the pending version', () => {
+  it('by force is not refused, and discards the pending version', () => {
     given(...withCurrent, created('sv-6', { serial: 6 }))
       .when(FORCE_UNLOCK)
       .yields(discarded('sv-6'), unlocked(true));
   });
 
-  it('by force falls back to the last version that is here', () => {
+  it('by force makes the last finalized version current', () => {
     given(...withCurrent, created('sv-6', { serial: 6 }), discarded('sv-6'), unlocked(true), lockedBy(alice))
       .when(create('sv-x', { serial: 5, md5: 'other' }))
       .refuses('conflict', /not above the latest serial, 5/);
   });
 
-  it('by force makes what is finalized current', () => {
+  it('by force makes a finalized version current', () => {
     given(...locked, created('sv-1', { serial: 0 }), finalized('sv-1'), created('sv-2', { serial: 1 }))
       .when(FORCE_UNLOCK)
       .yields(discarded('sv-2'), promoted('sv-1'), unlocked(true));
   });
 
-  it('takes up what was uploaded after an earlier forced unlock', () => {
+  it('makes the version current that was uploaded after an earlier forced unlock', () => {
     given(...locked, created('sv-1', { serial: 0 }), unlocked(true), finalized('sv-1', 4), lockedBy(alice))
       .when(unlock())
       .yields(promoted('sv-1', 4), unlocked());
   });
 });
 
-describe('whatever is asked of the lock and the state, in whatever order', () => {
+describe('any sequence of commands for the lock and the state', () => {
   type Step = (n: number) => WorkspaceCommand;
   const holder = fc.constantFrom(alice, bob);
   const steps: fc.Arbitrary<Step> = fc.oneof(
@@ -382,9 +382,9 @@ describe('whatever is asked of the lock and the state, in whatever order', () =>
     fc.nat(20).map((id) => () => finalize(`sv-${id}`)),
   );
 
-  /** All that happens, and what is refused leaves no trace. */
+  /** Returns the events of the commands; refused commands yield none. */
   const history = (commands: readonly Step[]): readonly WorkspaceEvent[] => {
-    const events: WorkspaceEvent[] = [born];
+    const events: WorkspaceEvent[] = [createdEvent];
     let state = fold(workspace, workspace.initial, events);
     for (const [n, step] of commands.entries()) {
       try {
@@ -403,32 +403,35 @@ describe('whatever is asked of the lock and the state, in whatever order', () =>
 
   const run = fc.array(steps, { minLength: 10, maxLength: 60 }).map(history);
 
-  it('a version becomes current only with an unlock, once it is here, and at most once', () => {
+  it('makes a version current only by an unlock, after it is finalized, and at most once', () => {
     fc.assert(
       fc.property(run, (events) => {
         const promotions = events.flatMap((event, at) => (event.type === 'StateVersionPromoted' ? [at] : []));
-        const told = promotions.map((at) => [
+        const promoted = promotions.map((at) => [
           events[at + 1]?.type,
           idsOf(events.slice(0, at), 'StateVersionFinalized').includes(
             (events[at]?.data as { id: string } | undefined)?.id ?? '',
           ),
         ]);
-        expect(told).toEqual(promotions.map(() => ['WorkspaceUnlocked', true]));
+        expect(promoted).toEqual(promotions.map(() => ['WorkspaceUnlocked', true]));
         const current = idsOf(events, 'StateVersionPromoted');
         expect(new Set(current).size).toBe(current.length);
       }),
     );
   });
 
-  it('a version is finalized or discarded, never both and never twice; an unlock leaves none undecided', () => {
+  it('finalizes or discards a version, never both and never twice, and an unlock leaves none pending', () => {
     fc.assert(
       fc.property(run, (events) => {
         const decided = [...idsOf(events, 'StateVersionFinalized'), ...idsOf(events, 'StateVersionDiscarded')];
         expect(new Set(decided).size).toBe(decided.length);
         const unlockedAt = events.findLastIndex(({ type }) => type === 'WorkspaceUnlocked');
         const before = events.slice(0, unlockedAt + 1);
-        const known = new Set([...idsOf(before, 'StateVersionFinalized'), ...idsOf(before, 'StateVersionDiscarded')]);
-        expect(idsOf(before, 'StateVersionCreated').filter((id) => !known.has(id))).toEqual([]);
+        const finishedIds = new Set([
+          ...idsOf(before, 'StateVersionFinalized'),
+          ...idsOf(before, 'StateVersionDiscarded'),
+        ]);
+        expect(idsOf(before, 'StateVersionCreated').filter((id) => !finishedIds.has(id))).toEqual([]);
       }),
     );
   });

@@ -13,7 +13,7 @@ import type { ActiveWorkspace, StateHead, StateVersion, WorkspaceState } from '.
  * the upload leaves a pending version. It must be discarded, or the workspace could never be unlocked or get a new version.
  */
 
-/** An output as the log knows it: its value, which may be a secret, stays in the state file. */
+/** An output without its value, which may be a secret and stays in the state file. */
 export type OutputSummary = {
   readonly id: string;
   readonly name: string;
@@ -22,7 +22,7 @@ export type OutputSummary = {
   readonly detailedType: unknown;
 };
 
-/** What a state file says, without a single value. */
+/** The facts of a state file without any values. */
 export type StateSummary = {
   readonly size: number;
   readonly terraformVersion: string | null;
@@ -39,7 +39,7 @@ type StateVersionCreation = {
   md5: string;
   createdBy: ActingPrincipal;
   run: string | null;
-  /** The version whose state this one brings back. */
+  /** The version that this one restores. */
   rollbackOf: string | null;
 };
 
@@ -50,7 +50,7 @@ export type StateEvent =
   | Message<'StateVersionDiscarded', { id: string }>;
 
 export type StateCommand =
-  /** `facts` where the file came along with the request. */
+  /** `facts`: null unless the request contains the file. */
   | Message<'CreateStateVersion', StateVersionCreation & { force: boolean; facts: StateSummary | null }>
   | Message<'FinalizeStateVersion', { id: string; facts: StateSummary }>;
 
@@ -59,7 +59,7 @@ type Content = Pick<StateVersionCreation, 'serial' | 'lineage' | 'md5'>;
 const hasContent = (version: StateVersion, { serial, lineage, md5 }: Content): boolean =>
   version.serial === serial && version.lineage === lineage && version.md5 === md5;
 
-/** Within one lock the same content is the retry of a client, after a lost response for example. */
+/** Within one lock the same content is a client's retry, for example after a lost response. */
 const isRetry = (latest: StateVersion | null, content: Content): boolean =>
   latest !== null && latest.isOfThisLock && hasContent(latest, content);
 
@@ -69,13 +69,13 @@ const toFinalizedEvent = (id: string, facts: StateSummary): StateEvent => {
   return { type: 'StateVersionFinalized', data };
 };
 
-/** What unlocking yields for the state. */
+/** Returns the events that make the latest finalized version current at the unlock. */
 export const decidePromotion = ({ finalized, current }: StateHead): readonly StateEvent[] =>
   finalized && finalized.version.id !== current
     ? [{ type: 'StateVersionPromoted', data: { id: finalized.version.id, resources: finalized.resources } }]
     : [];
 
-/** What becomes of a version that nobody will upload any more. */
+/** Returns the events that discard a version that no client will upload any more. */
 export const decideDiscard = ({ latest }: StateHead): readonly StateEvent[] =>
   latest?.status === 'pending' ? [{ type: 'StateVersionDiscarded', data: { id: latest.id } }] : [];
 
@@ -85,7 +85,7 @@ const checkSequence = (
 ): void => {
   // Under a new lock the same content makes a new version: go-tfe expects one (clients.md §8).
   if (hasContent(before, { serial, lineage, md5 })) return;
-  // Another lineage may be the very thing that is rolled back.
+  // A rollback may restore another lineage.
   if (!rollbackOf && before.lineage !== null && lineage !== null && before.lineage !== lineage) {
     throw conflict(`The state's lineage ${lineage} is not that of this workspace, ${before.lineage}`);
   }
@@ -94,40 +94,40 @@ const checkSequence = (
   }
 };
 
-/** Not every caller may see every team. */
-const describeOther = (holder: ActingPrincipal): string =>
+/** Leaves out the name of a team, because not every caller may see it. */
+const describeHolderKind = (holder: ActingPrincipal): string =>
   holder.type === 'teams' ? 'locked by another team' : describeHolder(holder, false);
 
 export const stateDecisions: HandlersByType<StateCommand, [state: ActiveWorkspace], readonly StateEvent[]> = {
-  CreateStateVersion: ({ force, facts, ...birth }, { lock, stateHead }) => {
-    const { id, serial, lineage, md5, createdBy, run, rollbackOf } = birth;
+  CreateStateVersion: ({ force, facts, ...creation }, { lock, stateHead }) => {
+    const { id, serial, lineage, md5, createdBy, run, rollbackOf } = creation;
     if (!lock) throw conflict('Unable to create a state version. Lock the workspace first');
     if (lock.holder.id !== createdBy.id) {
-      throw conflict(`Unable to create a state version. The workspace is ${describeOther(lock.holder)}`);
+      throw conflict(`Unable to create a state version. The workspace is ${describeHolderKind(lock.holder)}`);
     }
-    // Whatever file came along lies under an id that no version will have: libs/state brings it to the first one's.
-    if (isRetry(stateHead.latest, birth)) return [];
-    // Measured by what is here for good: a pending version gives way, whatever its serial.
-    if (stateHead.finalized && !force) checkSequence(stateHead.finalized.version, birth);
+    // A file of the repeated request was stored under the id of no version: libs/state assigns it to the first one.
+    if (isRetry(stateHead.latest, creation)) return [];
+    // Compared with finalized content: a pending version is discarded, whatever its serial.
+    if (stateHead.finalized && !force) checkSequence(stateHead.finalized.version, creation);
     const data = { id, serial, lineage, md5, createdBy, run, rollbackOf };
-    const born = { type: 'StateVersionCreated', data } as const;
-    return [...decideDiscard(stateHead), born, ...(facts ? [toFinalizedEvent(id, facts)] : [])];
+    const createdEvent = { type: 'StateVersionCreated', data } as const;
+    return [...decideDiscard(stateHead), createdEvent, ...(facts ? [toFinalizedEvent(id, facts)] : [])];
   },
   FinalizeStateVersion: ({ id, facts }, { stateHead: { latest } }) => {
     if (latest?.id !== id) throw notFound();
-    // Whoever says so has shown that the content is the same: they repeat themselves, or two of them came at once.
+    // The caller has proved that the content is the same: it repeats an upload, or two clients sent it at once.
     if (latest.status === 'finalized') return [];
     return [toFinalizedEvent(id, facts)];
   },
 };
 
-const markEarlierLock = (version: StateVersion): StateVersion => ({ ...version, isOfThisLock: false });
+const clearLockOwnership = (version: StateVersion): StateVersion => ({ ...version, isOfThisLock: false });
 
-/** The state head once the lock is gone. */
+/** Returns the state head after the unlock. */
 export const releaseHead = (head: StateHead): StateHead => ({
   ...head,
-  latest: head.latest && markEarlierLock(head.latest),
-  finalized: head.finalized && { ...head.finalized, version: markEarlierLock(head.finalized.version) },
+  latest: head.latest && clearLockOwnership(head.latest),
+  finalized: head.finalized && { ...head.finalized, version: clearLockOwnership(head.finalized.version) },
 });
 
 const withHead = (state: WorkspaceState, change: (head: StateHead) => Partial<StateHead>): WorkspaceState =>

@@ -2,9 +2,9 @@ import type { ActingPrincipal } from '#access/rules';
 import type { Tag } from '#kernel';
 import type { WorkspaceSettings } from '../settings/workspace-settings.js';
 
-/*
- * The state that the deciders of a workspace share. Their rules are in workspace.ts, lock.ts, state-head.ts, tags.ts and
- * remote-state-consumers.ts.
+/**
+ * The state that the deciders of a workspace share. Their rules are in workspace.ts, lock.ts, state-head.ts, tags.ts
+ * and remote-state-consumers.ts.
  */
 export type WorkspaceLockState = { readonly holder: ActingPrincipal; readonly reason: string };
 
@@ -20,10 +20,10 @@ export type StateVersion = {
 
 export type StateHead = {
   readonly latest: StateVersion | null;
-  /** The newest version whose file is here: what unlocking makes current, and what is left when `latest` is discarded. */
+  /** The newest finalized version: unlocking makes it current, and it stays if `latest` is discarded. */
   readonly finalized: { readonly version: StateVersion; readonly resources: number } | null;
   readonly current: string | null;
-  /** Managed resources in the current version. */
+  /** Number of managed resources in the current version. */
   readonly resources: number;
 };
 
@@ -35,7 +35,7 @@ export type ActiveWorkspace = {
   readonly name: string;
   readonly settings: WorkspaceSettings;
   readonly tags: readonly Tag[];
-  /** The SSH key that was assigned last; it may have been deleted since, of which this stream is not told. */
+  /** The SSH key that was assigned last. It may have been deleted since: this stream gets no event of that. */
   readonly sshKey: string | null;
   readonly lock: WorkspaceLockState | null;
   readonly stateHead: StateHead;

@@ -6,7 +6,7 @@ import { workspace, type WorkspaceEvent } from './workspace.js';
 const { given } = specify(workspace);
 
 const alice = { type: 'users', id: 'user-alice', name: 'alice' } as const;
-const born: WorkspaceEvent = {
+const created: WorkspaceEvent = {
   type: 'WorkspaceCreated',
   data: {
     project: 'prj-1',
@@ -29,10 +29,10 @@ const uploading: WorkspaceEvent = {
   data: { id: 'sv-1', serial: 1, lineage: null, md5: 'a', createdBy: alice, run: null, rollbackOf: null },
 };
 const managing: WorkspaceEvent = { type: 'StateVersionPromoted', data: { id: 'sv-1', resources: 2 } };
-const gone: WorkspaceEvent = { type: 'WorkspaceDeleted', data: { name: 'one', project: 'prj-1', forced: false } };
+const deleted: WorkspaceEvent = { type: 'WorkspaceDeleted', data: { name: 'one', project: 'prj-1', forced: false } };
 
 describe('a workspace', () => {
-  it('is born with the defaults where the request says nothing', () =>
+  it('is created with the defaults for settings that the request omits', () =>
     given()
       .when(create('one', { autoApply: true }))
       .yields({
@@ -46,12 +46,12 @@ describe('a workspace', () => {
 
   it('refuses an empty name', () => given().when(create('')).refuses('unprocessable', "Name can't be blank"));
 
-  it('wants an agent pool for the agent mode', () =>
+  it('requires an agent pool in agent mode', () =>
     given()
       .when(create('one', { executionMode: 'agent' }))
       .refuses('unprocessable', "must be specified when using 'agent' execution mode"));
 
-  it('wants no agent pool for other modes', () =>
+  it('refuses an agent pool in other modes', () =>
     given()
       .when(create('one', { agentPoolId: 'apool-1' }))
       .refuses('unprocessable', "must not be specified unless using 'agent' execution mode"));
@@ -60,23 +60,23 @@ describe('a workspace', () => {
     given().when(create('one', { autoDestroyActivityDuration })).refuses('unprocessable', 'incorrect format'),
   );
 
-  it('shares its state with the organization or with the project, not both', () =>
-    given(born)
+  it('shares its state with the organization or with the project, not with both', () =>
+    given(created)
       .when(update({ globalRemoteState: true, projectRemoteState: true }))
       .refuses('unprocessable', 'Project remote state cannot be enabled'));
 
-  it('tells only what an update changes', () =>
-    given(born)
+  it('records only what an update changes', () =>
+    given(created)
       .when(update({ autoApply: true, description: null, name: 'one' }))
       .yields({ type: 'WorkspaceUpdated', data: { changes: { autoApply: true } } }));
 
-  it('says nothing when an update changes nothing', () =>
-    given(born)
+  it('appends no event if an update changes nothing', () =>
+    given(created)
       .when(update({ autoApply: false }, { project: 'prj-1' }))
       .yields());
 
   it('moves to another project', () =>
-    given(born)
+    given(created)
       .when(update({}, { project: 'prj-2' }))
       .yields({ type: 'WorkspaceMoved', data: { from: 'prj-1', to: 'prj-2' } }));
 
@@ -84,40 +84,40 @@ describe('a workspace', () => {
   const own = { settingOverwrites: { executionMode: true, agentPool: true } };
   const withAgent: WorkspaceEvent = { type: 'WorkspaceUpdated', data: { changes: { ...agent, ...own } } };
 
-  it('keeps overwriting the mode when only the pool is to follow the project', () =>
-    given(born, withAgent)
+  it('keeps its own mode if only the pool is to follow the project', () =>
+    given(created, withAgent)
       .when(update({ settingOverwrites: { agentPool: false } }))
       .yields({
         type: 'WorkspaceUpdated',
         data: { changes: { settingOverwrites: { executionMode: true, agentPool: false } } },
       }));
 
-  it('does not lose its pool while the mode is agent', () => {
-    given(born, withAgent)
+  it('does not lose its pool in agent mode', () => {
+    given(created, withAgent)
       .when(update({ agentPoolId: null }))
       .refuses('unprocessable', "must be specified when using 'agent' execution mode");
-    given(born, withAgent)
+    given(created, withAgent)
       .when(update({ agentPoolId: null, executionMode: 'remote' }))
       .yields({ type: 'WorkspaceUpdated', data: { changes: { agentPoolId: null, executionMode: 'remote' } } });
   });
 
-  it('leaves its pool with the agent mode, and when it follows the default again', () => {
-    given(born, withAgent)
+  it('loses its pool with the agent mode, and when it follows the default again', () => {
+    given(created, withAgent)
       .when(update({ executionMode: 'local' }))
       .yields({ type: 'WorkspaceUpdated', data: { changes: { agentPoolId: null, executionMode: 'local' } } });
     const follow = { settingOverwrites: { executionMode: false, agentPool: false } };
-    given(born, withAgent)
+    given(created, withAgent)
       .when(update(follow))
       .yields({ type: 'WorkspaceUpdated', data: { changes: { agentPoolId: null, ...follow } } });
     const modeOnly = { settingOverwrites: { executionMode: false } };
-    given(born, withAgent)
+    given(created, withAgent)
       .when(update(modeOnly))
       .yields({ type: 'WorkspaceUpdated', data: { changes: { agentPoolId: null, ...follow } } });
   });
 
-  it('may lose its pool together with a mode of its own', () => {
+  it('may lose its pool together with its own mode', () => {
     const changes = { agentPoolId: null, settingOverwrites: { executionMode: false, agentPool: false } };
-    given(born, withAgent).when(update(changes)).yields({ type: 'WorkspaceUpdated', data: { changes } });
+    given(created, withAgent).when(update(changes)).yields({ type: 'WorkspaceUpdated', data: { changes } });
   });
 
   const repo = {
@@ -130,30 +130,30 @@ describe('a workspace', () => {
   };
   const withRepo: WorkspaceEvent = { type: 'WorkspaceUpdated', data: { changes: { vcsRepo: repo } } };
 
-  it('changes of its repository only what is named', () =>
-    given(born, withRepo)
+  it('changes only the named attributes of its repository', () =>
+    given(created, withRepo)
       .when(update({ vcsRepo: { branch: 'main' } }))
       .yields({ type: 'WorkspaceUpdated', data: { changes: { vcsRepo: { ...repo, branch: 'main' } } } }));
 
-  it('takes an app installation instead of the OAuth token', () =>
-    given(born, withRepo)
+  it('replaces the OAuth token by an app installation', () =>
+    given(created, withRepo)
       .when(update({ vcsRepo: { vcsAppInstallationId: 'ghain-1' } }))
       .yields({
         type: 'WorkspaceUpdated',
         data: { changes: { vcsRepo: { ...repo, oauthTokenId: null, vcsAppInstallationId: 'ghain-1' } } },
       }));
 
-  it('loses its repository by null, and never half of what it needs', () => {
-    given(born, withRepo)
+  it('loses its repository by null, but no required part of it', () => {
+    given(created, withRepo)
       .when(update({ vcsRepo: null }))
       .yields({ type: 'WorkspaceUpdated', data: { changes: { vcsRepo: null } } });
-    given(born, withRepo)
+    given(created, withRepo)
       .when(update({ vcsRepo: { oauthTokenId: null } }))
       .refuses('unprocessable', "OAuth token can't be blank");
   });
 
-  it('wants identifier and credential of its first repository', () => {
-    given(born)
+  it('requires the identifier and a credential of its first repository', () => {
+    given(created)
       .when(update({ vcsRepo: { branch: 'main' } }))
       .refuses('unprocessable', "Identifier can't be blank");
     given()
@@ -162,35 +162,35 @@ describe('a workspace', () => {
   });
 
   it('is not safely deleted while it is locked', () =>
-    given(born, locked).when(remove(false)).refuses('conflict', 'locked'));
+    given(created, locked).when(remove(false)).refuses('conflict', 'locked'));
 
   it('is not safely deleted while its state is being processed', () =>
-    given(born, uploading).when(remove(false)).refuses('conflict', 'being processed'));
+    given(created, uploading).when(remove(false)).refuses('conflict', 'being processed'));
 
-  it('is not safely deleted while it manages resources, and says neither of the other words', () =>
-    given(born, managing)
+  it('is not safely deleted while it manages resources, and the refusal contains neither of the other words', () =>
+    given(created, managing)
       .when(remove(false))
       .refuses('conflict', /^(?!.*locked)(?!.*being processed).*2 resources/));
 
-  it('is given an SSH key, another one, and none again; the same changes nothing', () => {
+  it('gets an SSH key, another one, and none; the same key changes nothing', () => {
     const assign = (key: string | null) => ({ type: 'AssignSshKey', data: { key } }) as const;
     const assigned = (key: string): WorkspaceEvent => ({ type: 'WorkspaceSshKeyAssigned', data: { key } });
     const unassigned: WorkspaceEvent = { type: 'WorkspaceSshKeyUnassigned', data: { key: 'sshkey-2' } };
-    given(born).when(assign('sshkey-1')).yields(assigned('sshkey-1'));
-    given(born, assigned('sshkey-1')).when(assign('sshkey-1')).yields();
-    given(born, assigned('sshkey-1')).when(assign('sshkey-2')).yields(assigned('sshkey-2'));
-    given(born, assigned('sshkey-1'), assigned('sshkey-2')).when(assign(null)).yields(unassigned);
-    given(born, assigned('sshkey-2'), unassigned).when(assign(null)).yields();
-    given(born, gone).when(assign(null)).refuses('not-found', 'Not found');
+    given(created).when(assign('sshkey-1')).yields(assigned('sshkey-1'));
+    given(created, assigned('sshkey-1')).when(assign('sshkey-1')).yields();
+    given(created, assigned('sshkey-1')).when(assign('sshkey-2')).yields(assigned('sshkey-2'));
+    given(created, assigned('sshkey-1'), assigned('sshkey-2')).when(assign(null)).yields(unassigned);
+    given(created, assigned('sshkey-2'), unassigned).when(assign(null)).yields();
+    given(created, deleted).when(assign(null)).refuses('not-found', 'Not found');
   });
 
-  it('is deleted by force whatever it holds', () =>
-    given(born, locked, managing)
+  it('is force-deleted in every condition', () =>
+    given(created, locked, managing)
       .when(remove(true))
       .yields({ type: 'WorkspaceDeleted', data: { name: 'one', project: 'prj-1', forced: true } }));
 
-  it('is gone for good', () =>
-    given(born, gone)
+  it('stays deleted', () =>
+    given(created, deleted)
       .when(update({ autoApply: true }))
       .refuses('not-found', 'Not found'));
 });

@@ -48,12 +48,13 @@ import {
 } from '../tags/tags.js';
 
 /**
- * A workspace: settings, tags, lock and the head of its state, in one stream, because they must agree: who holds the
- * lock may upload state, and unlocking makes the latest state current.
+ * The decider of a workspace: settings, tags, lock and the head of its state in one stream, because they must agree:
+ * only the holder of the lock may upload state, and unlocking makes the latest state current.
  *
- *   absent ──create──► active ──delete──► deleted
+ * absent ──create──► active ──delete──► deleted
  *
- * Its parts, each with its own machine: lock.ts, state-head.ts, tags.ts, settings.ts, remote-state-consumers.ts.
+ * The rules are split over lock.ts, state-head.ts, tags.ts, settings.ts and remote-state-consumers.ts, each with its
+ * own state machine.
  */
 export type WorkspaceEvent =
   | Message<'WorkspaceCreated', { project: string; name: string; settings: WorkspaceSettings; tags: readonly Tag[] }>
@@ -67,15 +68,15 @@ export type WorkspaceEvent =
   | StateEvent
   | ConsumerEvent;
 
-/** What the rules ask beyond the stream; left out where the request names nothing that they are about. */
+/** Facts that the rules need besides the stream; left out if the request references nothing that they concern. */
 export type WorkspaceDecisionContext = {
-  /** Keys that the project, which it is in after the command, lets no workspace bind. */
+  /** Keys that workspaces of the project after the command may not bind. */
   readonly fixed?: readonly FixedTagKey[];
-  /** The execution mode that a workspace there has while it has none of its own. */
+  /** The execution mode of a workspace in that project that has no mode of its own. */
   readonly followedMode?: ExecutionMode;
   /** The named remote state consumers. */
   readonly consumers?: readonly string[];
-  /** What is wrong with the version of the tool that is named; it hurts nobody who has that version already. */
+  /** The problem with the requested tool version. It is ignored if the workspace already has that version. */
   readonly versionProblem?: Problem;
 };
 
@@ -89,14 +90,14 @@ export type WorkspaceCommand =
       WorkspaceDecisionContext & {
         changes: SettingsInput & { readonly name?: string };
         project?: string | undefined;
-        /** Where the request says that it moves; the project that its document names where this is missing. */
+        /** Location of the move in the request; default: the project of the workspace document. */
         movedAt?: string;
-        /** They replace the bindings that it has (computeBindingChanges). */
+        /** Replace the present bindings (computeBindingChanges). */
         bindings?: readonly Tag[] | undefined;
       }
     >
   | Message<'DeleteWorkspace', { forced: boolean }>
-  /** Null takes away the one that it has. */
+  /** Null removes the present key. */
   | Message<'AssignSshKey', { key: string | null }>
   | LockCommand
   | TagCommand
@@ -105,13 +106,13 @@ export type WorkspaceCommand =
 
 type ExistingWorkspaceDecision = Exclude<WorkspaceCommand, { type: 'CreateWorkspace' }>;
 
-/** Adapts a decision about an existing workspace to the states of the decider. */
+/** Refuses a command unless the workspace is active, and passes its state to the decision. */
 const whenActive =
   <D>(decide: (data: D, state: ActiveWorkspace) => readonly WorkspaceEvent[]) =>
   (data: D, state: WorkspaceState): readonly WorkspaceEvent[] =>
     decide(data, requireActive(state));
 
-/** What a request says, what it makes of the settings, what of that is new, and how all of them are then. */
+/** The settings of a request, the resulting changes, and all settings after them. */
 type SettingsRequest = {
   readonly input: SettingsInput;
   readonly changes: WorkspaceChanges;
@@ -134,7 +135,7 @@ const checkChanges = (
   );
 };
 
-/** The checks that need only the request. */
+/** Checks that need only the request. */
 const checkRequest = ({
   name,
   autoDestroyActivityDuration,
@@ -145,23 +146,26 @@ const checkRequest = ({
   );
 
 const decideUpdate = (
-  { changes, project, bindings, movedAt, ...around }: DataOf<ExistingWorkspaceDecision, 'UpdateWorkspace'>,
+  { changes, project, bindings, movedAt, ...context }: DataOf<ExistingWorkspaceDecision, 'UpdateWorkspace'>,
   state: ActiveWorkspace,
 ): readonly WorkspaceEvent[] => {
   const { name, ...settings } = changes;
-  const made = collectRefusals(
+  const changedSettings = collectRefusals(
     () => resolveSettingChanges(state.settings, settings),
     () => checkRequest({ ...settings, name: name === state.name ? undefined : name }),
   );
-  const wanted: WorkspaceChanges = { ...made, ...(name === undefined ? {} : { name }) };
-  const changed = pickChanged({ ...state.settings, name: state.name }, wanted);
-  checkChanges({ input: settings, changes: wanted, changed, all: { ...state.settings, ...changed } }, around);
+  const requestedChanges: WorkspaceChanges = { ...changedSettings, ...(name === undefined ? {} : { name }) };
+  const changed = pickChanged({ ...state.settings, name: state.name }, requestedChanges);
+  checkChanges(
+    { input: settings, changes: requestedChanges, changed, all: { ...state.settings, ...changed } },
+    context,
+  );
   const events: WorkspaceEvent[] = [];
   if (!hasNoChanges(changed)) events.push({ type: 'WorkspaceUpdated', data: { changes: changed } });
-  events.push(...decideConsumerChanges(changed, around.consumers ?? []));
+  events.push(...decideConsumerChanges(changed, context.consumers ?? []));
   const moves = Boolean(project) && project !== state.project;
   if (moves && project) events.push({ type: 'WorkspaceMoved', data: { from: state.project, to: project } });
-  const fixed = around.fixed ?? [];
+  const fixed = context.fixed ?? [];
   if (bindings)
     events.push(...decideBindings(state.tags, { bindings, mode: 'replacing', at: BINDING_POINTERS.bindings }, fixed));
   if (moves) checkMovedTags(state.tags, { bindings, movedAt }, fixed);
@@ -199,15 +203,15 @@ export const workspace: Decider<WorkspaceState, WorkspaceCommand, WorkspaceEvent
   version: 5 + WORKSPACE_SETTINGS.version,
   initial: { status: 'absent' },
   decide: {
-    CreateWorkspace: ({ project, name, settings, names, bindings, ...around }, state) => {
+    CreateWorkspace: ({ project, name, settings, names, bindings, ...context }, state) => {
       if (state.status !== 'absent') throw conflict('Workspace exists already');
-      const given = collectRefusals(
+      const initialSettings = collectRefusals(
         () => resolveSettingChanges(DEFAULT_SETTINGS, settings),
         () => checkRequest({ ...settings, name }),
       );
-      const all = { ...DEFAULT_SETTINGS, ...given };
-      checkChanges({ input: settings, changes: given, changed: { ...given, name }, all }, around);
-      const tags = createInitialTags({ names, bindings }, around.fixed ?? []);
+      const all = { ...DEFAULT_SETTINGS, ...initialSettings };
+      checkChanges({ input: settings, changes: initialSettings, changed: { ...initialSettings, name }, all }, context);
+      const tags = createInitialTags({ names, bindings }, context.fixed ?? []);
       return [{ type: 'WorkspaceCreated', data: { project, name, settings: all, tags } }];
     },
     UpdateWorkspace: whenActive(decideUpdate),

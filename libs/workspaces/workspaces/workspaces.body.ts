@@ -54,13 +54,13 @@ const vcsRepo = z.object({
 });
 
 const time = z.iso.datetime({ offset: true });
-/** In UTC it may be in a year of six digits, at either end of time: no client reads that, nor what stands beside it. */
+/** In UTC the year can have six digits at either end of the range, which clients cannot parse. */
 const isTime = (text: string): boolean => time.safeParse(text).success && /^\d{4}-/.test(new Date(text).toISOString());
 const timeOrBlank = z
   .string()
   .refine((text) => text === '' || isTime(text), 'Auto destroy at must be an ISO 8601 time');
 
-/** The attributes of both request tables (contract §4.3); all optional here, a name is asked for on create. */
+/** The attributes of both request tables (contract §4.3). All are optional here; only a creation requires the name. */
 const attributes = z.object({
   name: z.string().optional(),
   ...WORKSPACE_SETTINGS.body,
@@ -103,17 +103,17 @@ export const updateBody = resourceBody(
   attributes
     .extend({ 'source-name': ignoredMember(CREATE_ONLY), 'source-url': ignoredMember(CREATE_ONLY) })
     .nullish()
-    .transform((given): WorkspaceAttributes => given ?? {}),
+    .transform((attributes): WorkspaceAttributes => attributes ?? {}),
   z.object({ ...related, tags: ignoredMember(ownEndpoint('tags'), flatTagsInput.nullish()) }).nullish(),
 );
 
 export const movedBody = identifiersBody('workspaces');
 
-/** The ids of workspaces that are to move. */
+/** Parses the ids of workspaces to move. */
 export const parseMovedWorkspaces = (body: unknown): readonly string[] =>
   parseBody(movedBody, body).data.map(({ id }) => id);
 
-/** `reason` at the top, or in the attributes, or nothing at all (clients.md §1). */
+/** `reason` is at the top level, in the attributes, or absent (clients.md §1). */
 export const lockBody = z.object({
   reason: text(10_000).nullish(),
   data: z
@@ -121,17 +121,17 @@ export const lockBody = z.object({
     .nullish(),
 });
 
-/** Not a relationship's body: the key is an attribute of the workspace there (contract §4.3). */
+/** Not a relationship's body: the key is an attribute of the workspace (contract §4.3). */
 export const sshKeyBody = resourceBody('workspaces', z.object({ id: text(255).nullable() }));
 
 type WorkspaceAttributes = z.infer<typeof attributes>;
 
-/** Attributes that the schema accepts, of a body in which it may refuse others. */
+/** Attributes that the schema accepts, in a body whose other attributes may be refused. */
 type ValidAttributes = {
   readonly [A in Exclude<keyof WorkspaceAttributes, 'setting-overwrites'>]?: WorkspaceAttributes[A] | undefined;
 };
 
-/** `operations` is the old name for two of the execution modes. */
+/** `operations` is the legacy name of two execution modes. */
 const toExecutionMode = (input: ValidAttributes): WorkspaceSettings['executionMode'] | undefined => {
   if (input.operations === undefined) return input['execution-mode'];
   if (input['execution-mode'] !== undefined) {
@@ -140,10 +140,10 @@ const toExecutionMode = (input: ValidAttributes): WorkspaceSettings['executionMo
   return input.operations ? 'remote' : 'local';
 };
 
-const toOverwrites = ({ 'setting-overwrites': said }: WorkspaceAttributes): OverwritesInput | undefined =>
-  said && omitUndefined({ executionMode: said['execution-mode'], agentPool: said['agent-pool'] });
+const toOverwrites = ({ 'setting-overwrites': overwrites }: WorkspaceAttributes): OverwritesInput | undefined =>
+  overwrites && omitUndefined({ executionMode: overwrites['execution-mode'], agentPool: overwrites['agent-pool'] });
 
-/** The name by which a request calls the tool's version: both are the same attribute (clients.md §1). */
+/** Returns the attribute in which the request has the tool version: both are the same setting (clients.md §1). */
 const findVersionAttribute = (input: WorkspaceAttributes): 'iac-version' | 'terraform-version' =>
   input['terraform-version'] === undefined ? 'iac-version' : 'terraform-version';
 
@@ -155,7 +155,7 @@ const toVersion = (input: ValidAttributes): string | undefined => {
   return terraform ?? iac;
 };
 
-/** What is wrong with the version that is named, said of the attribute by which it is. */
+/** Returns the problem with the requested tool version, with a pointer to the attribute of the request. */
 export const findVersionProblem = (
   input: WorkspaceAttributes,
   releases: ToolReleases,
@@ -168,7 +168,7 @@ export const findVersionProblem = (
   return { versionProblem: { detail: `${toLabel(name)} ${problem}`, pointer: `/data/attributes/${name}` } };
 };
 
-/** Patterns and prefixes exclude one another: giving one that is not empty clears the other (clients.md §3). */
+/** Patterns and prefixes exclude each other: a non-empty list of one clears the other (clients.md §3). */
 const toTriggers = (input: ValidAttributes): Pick<SettingsInput, 'triggerPatterns' | 'triggerPrefixes'> => {
   const patterns = input['trigger-patterns'] === null ? [] : input['trigger-patterns'];
   const prefixes = input['trigger-prefixes'] === null ? [] : input['trigger-prefixes'];
@@ -188,7 +188,7 @@ type WithOverwrites = ValidAttributes & { readonly 'setting-overwrites'?: unknow
 /**
  * Returns only the keys that the request has; clients send null for the default. An empty object names no repository
  * and is refused, with one exception: pytfe 1.5 sends `vcs-repo` and `setting-overwrites` with every request, and both
- * empty if the caller gave neither.
+ * empty if the caller set neither.
  */
 const toVcsRepo = (input: WithOverwrites): VcsRepoInput | null | undefined => {
   const repo = input['vcs-repo'];
@@ -210,14 +210,14 @@ const toVcsRepo = (input: WithOverwrites): VcsRepoInput | null | undefined => {
   });
 };
 
-/** Blank clears, like null. */
+/** A blank text clears a setting, as null does. */
 const toNullIfBlank = (text: string | null | undefined): string | null | undefined =>
   text === undefined ? undefined : text || null;
 
 const destroyTime = (text: string | null | undefined): string | null | undefined =>
   text ? new Date(text).toISOString() : toNullIfBlank(text);
 
-/** The rules between the attributes of one request, and those for single attributes; absent ones are not checked. */
+/** Checks single attributes and the rules between them; absent attributes are not checked. */
 export const checkAttributes = (input: ValidAttributes): void =>
   runAllChecks(
     () => input.name !== undefined && checkName(input.name, NAME_RULE),
@@ -228,7 +228,7 @@ export const checkAttributes = (input: ValidAttributes): void =>
     () => toVersion(input),
   );
 
-/** What a request changes, in our names. The agent pool is named by its id, or as a relationship. */
+/** Converts the attributes of a request to settings. The agent pool is given by its id, or as a relationship. */
 export const toSettingsInput = (input: WorkspaceAttributes, related: z.infer<typeof relationships>): SettingsInput => ({
   ...WORKSPACE_SETTINGS.read(input),
   ...omitUndefined({
@@ -243,6 +243,6 @@ export const toSettingsInput = (input: WorkspaceAttributes, related: z.infer<typ
   ...toTriggers(input),
 });
 
-/** Where it came from is said once, on create. */
+/** The origin is set by the creation only. */
 export const toOriginSettings = (input: WorkspaceAttributes): Partial<WorkspaceSettings> =>
   omitUndefined({ sourceName: input['source-name'], sourceUrl: input['source-url'] });

@@ -34,7 +34,7 @@ const createWorkspace = async (name: string, attributes: object = {}): Promise<s
 };
 
 describe('a workspace over HTTP', () => {
-  it('is created, and shown by id and by names as the same document', async () => {
+  it('is created, and the endpoints by id and by names return the same document', async () => {
     const id = await createWorkspace('one', { 'auto-apply': true });
     const byId = await server.get(`/api/v2/workspaces/${id}`);
     const byName = await server.get('/api/v2/organizations/acme/workspaces/one');
@@ -45,7 +45,7 @@ describe('a workspace over HTTP', () => {
     expect(byId.body.data.attributes['auto-apply']).toBe(true);
   });
 
-  it('is locked by one of two, and the other is told who holds it', async () => {
+  it('is locked by one of two callers, and the other gets the holder’s name', async () => {
     const id = await createWorkspace('two');
     const first = await server.post(`/api/v2/workspaces/${id}/actions/lock`, { reason: 'mine' });
     const second = await server.post(`/api/v2/workspaces/${id}/actions/lock`);
@@ -55,7 +55,7 @@ describe('a workspace over HTTP', () => {
   });
 });
 
-describe('what is too long for a workspace', () => {
+describe('a text that is too long for a workspace', () => {
   const long = (length: number): string => 'x'.repeat(length);
 
   it.each([
@@ -80,7 +80,7 @@ describe('what is too long for a workspace', () => {
     ]);
   });
 
-  it('is refused as a reason for the lock', async () => {
+  it('is refused as the reason of a lock', async () => {
     const id = await createWorkspace('reasoned');
     const path = `/api/v2/workspaces/${id}/actions/lock`;
     const outer = await server.post(path, { reason: long(10_001) });
@@ -95,7 +95,7 @@ describe('an update of a workspace', () => {
   const patch = (id: string, attributes: object) =>
     server.patch(`/api/v2/workspaces/${id}`, { data: { type: 'workspaces', attributes } });
 
-  it('merges the overwrites of settings with those there are', async () => {
+  it('merges the setting overwrites with the present ones', async () => {
     const pool = await makeAgentPool(server, 'acme', 'overwriting');
     const id = await createWorkspace('overwriting', { 'execution-mode': 'agent', 'agent-pool-id': pool });
     const { body } = await patch(id, { 'setting-overwrites': { 'agent-pool': false } });
@@ -107,7 +107,7 @@ describe('an update of a workspace', () => {
     expect([refused.status, refused.body.errors[0].source.pointer]).toEqual([422, '/data/attributes/agent-pool-id']);
   });
 
-  it('takes the agent pool as a relationship as well, and for none where it is blank', async () => {
+  it('accepts the agent pool as a relationship too, and removes it if it is blank', async () => {
     const pool = await makeAgentPool(server, 'acme', 'related');
     const related = { 'agent-pool': { data: { type: 'agent-pools', id: pool } } };
     const attributes = { name: 'related', 'execution-mode': 'agent' };
@@ -116,17 +116,19 @@ describe('an update of a workspace', () => {
     });
     expect(created.body.data.relationships['agent-pool'].data).toEqual({ type: 'agent-pools', id: pool });
     const { id } = created.body.data;
-    const left = await patch(id, { 'execution-mode': 'remote', 'agent-pool-id': '' });
-    expect(left.body.data.relationships['agent-pool'].data).toBeNull();
+    const withoutPool = await patch(id, { 'execution-mode': 'remote', 'agent-pool-id': '' });
+    expect(withoutPool.body.data.relationships['agent-pool'].data).toBeNull();
     expect((await patch(id, { 'execution-mode': 'agent', 'agent-pool-id': '' })).status).toBe(422);
-    const again = { data: { type: 'workspaces', attributes: { 'execution-mode': 'agent' }, relationships: related } };
-    expect((await server.patch(`/api/v2/workspaces/${id}`, again)).body.data).toMatchObject({
+    const withRelationship = {
+      data: { type: 'workspaces', attributes: { 'execution-mode': 'agent' }, relationships: related },
+    };
+    expect((await server.patch(`/api/v2/workspaces/${id}`, withRelationship)).body.data).toMatchObject({
       attributes: { 'execution-mode': 'agent' },
       relationships: related,
     });
   });
 
-  it('refuses attributes of features that are not built, by name, and accepts values that do not use the feature', async () => {
+  it('refuses attributes of unsupported features by name, and accepts values that do not use the feature', async () => {
     const id = await createWorkspace('sealed', { 'source-name': 'made here' });
     const refused = expectStatus(await patch(id, { description: 'x', 'hyok-enabled': true }), 422);
     expect(refused.body.errors).toEqual([
@@ -145,7 +147,7 @@ describe('an update of a workspace', () => {
     });
   });
 
-  it('modifies the keys of the repository that it names, and removes it by null', async () => {
+  it('changes the named attributes of the repository, and removes the repository by null', async () => {
     const repo = { identifier: 'acme/net', 'oauth-token-id': 'ot-1', 'ingress-submodules': true };
     const id = await createWorkspace('versioned', { 'vcs-repo': repo });
     const changed = await patch(id, { 'vcs-repo': { branch: 'main' } });
@@ -155,8 +157,8 @@ describe('an update of a workspace', () => {
   });
 });
 
-describe('what is included with a workspace', () => {
-  it('are the outputs of its current state, without those that are sensitive', async () => {
+describe('the resources included with a workspace', () => {
+  it('are the outputs of its current state, without sensitive values', async () => {
     const id = await createWorkspace('outputs');
     await server.post(`/api/v2/workspaces/${id}/actions/lock`);
     const outputs = {
@@ -175,8 +177,8 @@ describe('what is included with a workspace', () => {
     const early = await server.get(`/api/v2/workspaces/${id}?include=outputs`);
     expect(early.body.included).toEqual([]);
     await server.post(`/api/v2/workspaces/${id}/actions/unlock`);
-    const shown = await server.get(`/api/v2/workspaces/${id}?include=outputs`);
-    expect(shown.body.included).toMatchObject([
+    const withOutputs = await server.get(`/api/v2/workspaces/${id}?include=outputs`);
+    expect(withOutputs.body.included).toMatchObject([
       {
         type: 'workspace-outputs',
         attributes: { name: 'open', sensitive: false, 'output-type': 'object', value: { a: [1] } },
@@ -186,21 +188,23 @@ describe('what is included with a workspace', () => {
         attributes: { name: 'secret', sensitive: true, 'output-type': 'string', value: null },
       },
     ]);
-    const named = shown.body.data.relationships.outputs.data;
-    expect(named).toEqual(shown.body.included.map(({ id, type }: { id: string; type: string }) => ({ id, type })));
-    expect(shown.text).not.toContain('hunter2');
+    const outputIdentifiers = withOutputs.body.data.relationships.outputs.data;
+    expect(outputIdentifiers).toEqual(
+      withOutputs.body.included.map(({ id, type }: { id: string; type: string }) => ({ id, type })),
+    );
+    expect(withOutputs.text).not.toContain('hunter2');
     const team = await makeTeam(server, 'acme', 'onlookers');
-    await grantProjectAccess(server, team, shown.body.data.relationships.project.data.id, 'custom');
+    await grantProjectAccess(server, team, withOutputs.body.data.relationships.project.data.id, 'custom');
     const onlooker = await makeMember(server, 'acme', 'onlooker', [team]);
-    const { body: seen } = await onlooker.get(`/api/v2/workspaces/${id}?include=outputs,current-state-version`);
-    expect([seen.data.relationships.outputs.data, seen.included]).toEqual([[], []]);
-    const { body: whole } = await server.get(`/api/v2/workspaces/${id}?include=current-state-version`);
+    const { body: limited } = await onlooker.get(`/api/v2/workspaces/${id}?include=outputs,current-state-version`);
+    expect([limited.data.relationships.outputs.data, limited.included]).toEqual([[], []]);
+    const { body: complete } = await server.get(`/api/v2/workspaces/${id}?include=current-state-version`);
     const current = await server.get(`/api/v2/workspaces/${id}/current-state-version`);
-    expect(whole.included).toEqual([current.body.data]);
+    expect(complete.included).toEqual([current.body.data]);
   });
 
   it.each(['tag-bindings', 'effective-tag-bindings'])(
-    'are its %s, named by identifiers beside the link',
+    'are its %s, whose identifiers stand beside the link',
     async (type) => {
       const id = await createWorkspace(`with-${type}`);
       const bindings = [{ type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } }];
@@ -214,7 +218,7 @@ describe('what is included with a workspace', () => {
     },
   );
 
-  it('is there once, however many workspaces of a list have it', async () => {
+  it('appear once if many workspaces of a list share them', async () => {
     for (const name of ['twin-1', 'twin-2']) {
       const id = await createWorkspace(name);
       await server.post(`/api/v2/workspaces/${id}/actions/lock`);
@@ -231,7 +235,7 @@ describe('what is included with a workspace', () => {
 });
 
 describe('workspaces of another organization', () => {
-  it('are not there for an organization’s token', async () => {
+  it('are not found with an organization token', async () => {
     await makeOrganization(server, 'neighbour');
     const id = await makeWorkspace(server, 'neighbour', 'alpha');
     const acme = server.as(await makeOrganizationToken(server, 'acme'));
@@ -243,12 +247,12 @@ describe('workspaces of another organization', () => {
 });
 
 describe('tags of a workspace', () => {
-  it('are added and removed by name and by id, and adding twice is fine', async () => {
+  it('are added and removed by name and by id, and may be added twice', async () => {
     const id = await createWorkspace('tagged');
     const tags = `/api/v2/workspaces/${id}/relationships/tags`;
-    const named = (...all: string[]) => ({ data: all.map((name) => ({ type: 'tags', attributes: { name } })) });
-    expect((await server.post(tags, named('one', 'two'))).status).toBe(204);
-    expect((await server.post(tags, named('one'))).status).toBe(204);
+    const namedTags = (...all: string[]) => ({ data: all.map((name) => ({ type: 'tags', attributes: { name } })) });
+    expect((await server.post(tags, namedTags('one', 'two'))).status).toBe(204);
+    expect((await server.post(tags, namedTags('one'))).status).toBe(204);
     const listed = await server.get(tags);
     expect(listed.body.data.map((tag: { attributes: { name: string } }) => tag.attributes.name)).toEqual([
       'one',
@@ -256,25 +260,25 @@ describe('tags of a workspace', () => {
     ]);
     expect((await server.delete(tags, { data: [{ type: 'tags', id: listed.body.data[0].id }] })).status).toBe(204);
     expect((await server.delete(tags, { data: [{ type: 'tags', id: 'tag-unknown' }] })).status).toBe(404);
-    expect((await server.delete(tags, named('never-there'))).status).toBe(204);
+    expect((await server.delete(tags, namedTags('never-there'))).status).toBe(204);
     const { body } = await server.get(`/api/v2/workspaces/${id}`);
     expect(body.data.attributes['tag-names']).toEqual(['two']);
   });
 
-  it('come in the order of the request, those by id too', async () => {
+  it('keep the order of the request, also if it has ids', async () => {
     const tags = (id: string) => `/api/v2/workspaces/${id}/relationships/tags`;
     const of = await createWorkspace('knows-tags');
-    const named = (name: string) => ({ type: 'tags', attributes: { name } });
-    expect((await server.post(tags(of), { data: [named('known')] })).status).toBe(204);
-    const [{ id: known }] = (await server.get(tags(of))).body.data;
+    const namedTag = (name: string) => ({ type: 'tags', attributes: { name } });
+    expect((await server.post(tags(of), { data: [namedTag('known')] })).status).toBe(204);
+    const [{ id: existing }] = (await server.get(tags(of))).body.data;
     const id = await createWorkspace('orders-tags');
-    const data = [named('first'), { type: 'tags', id: known }, named('last')];
+    const data = [namedTag('first'), { type: 'tags', id: existing }, namedTag('last')];
     expect((await server.post(tags(id), { data })).status).toBe(204);
     const { body } = await server.get(`/api/v2/workspaces/${id}`);
     expect(body.data.attributes['tag-names']).toEqual(['first', 'known', 'last']);
   });
 
-  it('show flat tags as bindings with an empty value, and answer a PATCH with what was sent, in that order', async () => {
+  it('include flat tags as bindings with an empty value, and a PATCH returns what was sent, in that order', async () => {
     const id = await createWorkspace('bound');
     await server.post(`/api/v2/workspaces/${id}/relationships/tags`, {
       data: [{ type: 'tags', attributes: { name: 'flat' } }],
@@ -290,7 +294,7 @@ describe('tags of a workspace', () => {
     expect(listed.body.data).toMatchObject([{ attributes: { key: 'flat', value: '' } }, ...sent]);
   });
 
-  it('are at most five hundred a request, and a workspace', async () => {
+  it('are limited to five hundred in a request and in a workspace', async () => {
     const id = await createWorkspace('many-tags');
     const path = `/api/v2/workspaces/${id}/relationships/tags`;
     const names = (from: number, count: number) => ({
@@ -311,7 +315,7 @@ describe('tags of a workspace', () => {
     await expectViewsMatchLog(server, [workspacesDefinition]);
   });
 
-  it('refuse a name that no tag may have, and change nothing', async () => {
+  it('refuse an invalid tag name, and change nothing', async () => {
     const id = await createWorkspace('untagged');
     const answer = await server.post(`/api/v2/workspaces/${id}/relationships/tags`, {
       data: [

@@ -40,7 +40,7 @@ import { parseWorkspaceFilter } from '../lists/workspaces.filter.js';
 import { listWorkspaces } from '../lists/workspace-lists.queries.js';
 import { findWorkspace, type WorkspaceTarget, type WorkspaceRow } from './workspaces.queries.js';
 
-/** By which the CLI of either tool says its own version. */
+/** The header in which both CLIs send their version. */
 const TOOL_VERSION = 'terraform-version';
 
 @Controller('api/v2')
@@ -165,7 +165,7 @@ export class WorkspacesController {
     return this.remove({ organization, name }, true, actor);
   }
 
-  /** All of them or none. */
+  /** Moves all of them or none. */
   @Post('projects/:project/relationships/workspaces')
   @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   @HttpCode(204)

@@ -19,7 +19,7 @@ import {
 
 let server: TestServer;
 let owner: SeededMember;
-/** Of the workspaces that `made` makes. */
+/** Administrator of the workspaces that `createWorkspaceAsAdmin` creates. */
 let admin: SeededMember;
 let writer: SeededMember;
 let reader: SeededMember;
@@ -48,8 +48,8 @@ afterAll(() => server.close());
 
 let count = 0;
 
-/** A new workspace, and both ways to say which. */
-const made = async (): Promise<{ id: string; paths: readonly string[] }> => {
+/** Creates a workspace, and returns its paths by id and by name. */
+const createWorkspaceAsAdmin = async (): Promise<{ id: string; paths: readonly string[] }> => {
   const name = `ws-${(count += 1)}`;
   const id = await makeWorkspace(server, 'acme', name);
   for (const [team, level] of levels) await grantWorkspaceAccess(server, team, id, level);
@@ -81,18 +81,18 @@ const statuses = async (...answers: readonly Promise<ApiResponse>[]): Promise<re
 const detailOf = ({ body }: ApiResponse): string => body.errors[0].detail as string;
 
 describe('a safe deletion', () => {
-  it('is for what manages nothing', async () => {
-    for (const way of [0, 1]) {
-      const { id, paths } = await made();
-      const path = paths[way] ?? '';
+  it('deletes a workspace that manages no resources', async () => {
+    for (const index of [0, 1]) {
+      const { id, paths } = await createWorkspaceAsAdmin();
+      const path = paths[index] ?? '';
       expect(await statuses(safeDelete(path))).toEqual([204]);
       expect(await statuses(server.get(`/api/v2/workspaces/${id}`), safeDelete(path))).toEqual([404, 404]);
     }
   });
 
-  // Clients look for the words `locked` and `being processed`, and take anything else for managed resources.
-  it('says that the workspace is locked', async () => {
-    const { id, paths } = await made();
+  // Clients look for the words `locked` and `being processed`, and take any other text for managed resources.
+  it('reports that the workspace is locked', async () => {
+    const { id, paths } = await createWorkspaceAsAdmin();
     await lock(id);
     for (const path of paths) {
       const detail = detailOf(expectStatus(await safeDelete(path), 409));
@@ -101,8 +101,8 @@ describe('a safe deletion', () => {
     }
   });
 
-  it('tells of the lock while a state is being uploaded: only by force it opens before that, and forgets the upload', async () => {
-    const { id, paths } = await made();
+  it('reports the lock while a state is being uploaded: the workspace is unlocked only by force, which discards the upload', async () => {
+    const { id, paths } = await createWorkspaceAsAdmin();
     await addState(id, false);
     expect(detailOf(expectStatus(await safeDelete(paths[0] ?? ''), 409))).toContain('locked');
     expectStatus(await server.post(`/api/v2/workspaces/${id}/actions/unlock`), 503);
@@ -110,8 +110,8 @@ describe('a safe deletion', () => {
     expectStatus(await safeDelete(paths[0] ?? ''), 204);
   });
 
-  it('says how much is managed, in neither of these words', async () => {
-    const { id, paths } = await made();
+  it('reports the number of managed resources without those two words', async () => {
+    const { id, paths } = await createWorkspaceAsAdmin();
     await addState(id, true);
     await unlock(id);
     for (const path of paths) {
@@ -121,8 +121,8 @@ describe('a safe deletion', () => {
     expectStatus(await server.get(`/api/v2/workspaces/${id}`), 200);
   });
 
-  it('is for who administers the workspace; others do not even learn of the lock', async () => {
-    const { id, paths } = await made();
+  it('requires admin access; other callers do not learn whether the workspace is locked', async () => {
+    const { id, paths } = await createWorkspaceAsAdmin();
     await lock(id);
     for (const path of paths) {
       const refused = [writer, reader, stranger].map((api) => safeDelete(path, api));
@@ -137,10 +137,10 @@ describe('a forced deletion', () => {
   const canForce = async (api: ApiTestClient, id: string): Promise<unknown> =>
     expectStatus(await api.get(`/api/v2/workspaces/${id}`), 200).body.data.attributes.permissions['can-force-delete'];
 
-  it('is for owners alone, and the document says so', async () => {
-    for (const way of [0, 1]) {
-      const { id, paths } = await made();
-      const path = paths[way] ?? '';
+  it('requires an owner, and the document shows that', async () => {
+    for (const index of [0, 1]) {
+      const { id, paths } = await createWorkspaceAsAdmin();
+      const path = paths[index] ?? '';
       for (const api of [admin, writer, reader]) {
         expect(await canForce(api, id)).toBe(false);
         expectStatus(await api.delete(path), 403);
@@ -152,11 +152,11 @@ describe('a forced deletion', () => {
     }
   });
 
-  it('is for who administers the workspace where the organization lets them', async () => {
+  it('requires admin access if the organization allows that', async () => {
     await allowForce(true);
-    for (const way of [0, 1]) {
-      const { id, paths } = await made();
-      const path = paths[way] ?? '';
+    for (const index of [0, 1]) {
+      const { id, paths } = await createWorkspaceAsAdmin();
+      const path = paths[index] ?? '';
       for (const api of [writer, reader]) {
         expect(await canForce(api, id)).toBe(false);
         expectStatus(await api.delete(path), 403);
@@ -167,17 +167,17 @@ describe('a forced deletion', () => {
       expectStatus(await server.get(path), 404);
     }
     await allowForce(false);
-    const { id, paths } = await made();
+    const { id, paths } = await createWorkspaceAsAdmin();
     expect(await canForce(admin, id)).toBe(false);
     expectStatus(await admin.delete(paths[0] ?? ''), 403);
   });
 
-  it('minds neither a lock, nor an upload, nor what is managed', async () => {
-    const locked = await made();
+  it('ignores the lock, a pending upload and managed resources', async () => {
+    const locked = await createWorkspaceAsAdmin();
     await lock(locked.id);
-    const uploading = await made();
+    const uploading = await createWorkspaceAsAdmin();
     await addState(uploading.id, false);
-    const managing = await made();
+    const managing = await createWorkspaceAsAdmin();
     await addState(managing.id, true);
     await unlock(managing.id);
     const paths = [locked, uploading, managing].map((workspace) => workspace.paths[0] ?? '');

@@ -6,7 +6,7 @@ import { deriveTagBindingId } from '#tag-bindings';
 import type { VcsRepo } from '../settings/workspace-settings.js';
 import type { WorkspaceRow } from './workspaces.queries.js';
 
-/** What the caller may really do with this workspace (contract §2.3), each asked of the permission table. */
+/** Returns the caller's effective permissions on the workspace (contract §2.3), each from the permission table. */
 const renderPermissions = (row: WorkspaceRow, actor: Identity): Record<string, boolean> => {
   const update = can(actor, 'update-workspace', row);
   const lock = can(actor, 'lock-workspace', row);
@@ -54,7 +54,7 @@ const renderVcsRepo = (vcsRepo: VcsRepo): Record<string, unknown> => ({
 
 type WorkspaceIncludes = ReadonlySet<string> | null | undefined;
 
-/** Only links, unless the bindings come along: then clients find them by their identifiers. */
+/** Returns only links, unless the bindings are included: then clients find them by their identifiers. */
 const renderBindings = (
   { id, project, tags, projectTags }: WorkspaceRow,
   type: 'tag-bindings' | 'effective-tag-bindings',
@@ -65,13 +65,13 @@ const renderBindings = (
   const idsOf = (owner: string, bindings: readonly Tag[]) => bindings.map(({ key }) => deriveTagBindingId(owner, key));
   if (type === 'tag-bindings') return { ...toMany(type, idsOf(id, tags)), ...link };
   const [own, inProject] = [indexTagsByKey(tags), indexTagsByKey(projectTags)];
-  // Shown as on their own endpoint (libs/tags/tag-bindings.queries.ts).
+  // As on their own endpoint (libs/tags/tag-bindings.queries.ts).
   const effective = tags.filter(({ key, value }) => value !== null || inProject.has(key));
   const inherited = projectTags.filter(({ key }) => !own.has(key));
   return { ...toMany(type, [...idsOf(id, effective), ...idsOf(project, inherited)]), ...link };
 };
 
-/** An organization's token stands for a user whom no address shows. */
+/** An organization token appears as a user without a link, because no endpoint shows that user. */
 const toHolder = ({ type, id }: ActingPrincipal): Relationship =>
   toOne(type, id, id.startsWith('org-') ? undefined : `/api/v2/${type}/${id}`);
 
@@ -175,7 +175,7 @@ const renderAttributes = (row: WorkspaceRow, actor: Identity): Record<string, un
   };
 };
 
-/** A workspace as every endpoint renders it: clients compare the documents whole (DESIGN decision 7). */
+/** Renders a workspace. Every endpoint uses this function, because clients compare whole documents (DESIGN decision 7). */
 export const renderWorkspace = (row: WorkspaceRow, actor: Identity, includes?: WorkspaceIncludes): Resource => ({
   id: row.id,
   type: 'workspaces',

@@ -21,13 +21,13 @@ type Shown = { readonly type: string; readonly id: string };
 
 let server: TestServer;
 let acme: SeededOrganization;
-/** Has a state with outputs, tags, and a run that holds the lock. */
-let whole: string;
+/** A workspace with a state and its outputs, tags, and a run that holds the lock. */
+let completeWorkspace: string;
 let run: string;
 let configuration: string;
 let stateVersion: string;
 
-/** The contract's (§4.3), and what clients add (clients.md §7). */
+/** The values of contract §4.3, and those that clients add (clients.md §7). */
 const ALL = [
   'current_configuration_version',
   'current_configuration_version.ingress_attributes',
@@ -49,15 +49,15 @@ beforeAll(async () => {
   server = await startTestServer();
   acme = await makeOrganization(server, 'acme');
   const tags = { 'tag-bindings': { data: [{ type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } }] } };
-  whole = await makeWorkspace(server, 'acme', 'whole', {}, tags);
-  stateVersion = await makeState(whole);
-  configuration = await makeConfigurationVersion(server, whole);
-  run = await makeRun(server, whole, { variables: [{ key: 'region', value: '"eu"' }] });
+  completeWorkspace = await makeWorkspace(server, 'acme', 'whole', {}, tags);
+  stateVersion = await makeState(completeWorkspace);
+  configuration = await makeConfigurationVersion(server, completeWorkspace);
+  run = await makeRun(server, completeWorkspace, { variables: [{ key: 'region', value: '"eu"' }] });
 });
 
 afterAll(() => server.close());
 
-/** The id of a current state version with two outputs. */
+/** Uploads a current state version with two outputs, and returns its id. */
 const makeState = async (workspace: string): Promise<string> => {
   const outputs = {
     open: { value: 'for-all-to-see', type: 'string' },
@@ -75,7 +75,7 @@ const namesOf = (included: readonly Shown[]): string[] => included.map(({ type, 
 const show = async (id: string, include: string, api: ApiTestClient = server): Promise<any> =>
   expectStatus(await api.get(`/api/v2/workspaces/${id}?include=${include}`), 200).body;
 
-/** What its own endpoint answers with. */
+/** Returns the document of a resource's own endpoint. */
 const own = async (path: string, api: ApiTestClient = server): Promise<unknown> =>
   expectStatus(await api.get(`/api/v2/${path}`), 200).body.data;
 
@@ -95,28 +95,31 @@ describe('each value of include', () => {
     organization: () => [own('organizations/acme')],
     project: () => [own(`projects/${acme.defaultProject}`)],
     readme: () => [],
-    effective_tag_bindings: () => [own(`workspaces/${whole}/effective-tag-bindings`)],
-    tag_bindings: () => [own(`workspaces/${whole}/tag-bindings`)],
+    effective_tag_bindings: () => [own(`workspaces/${completeWorkspace}/effective-tag-bindings`)],
+    tag_bindings: () => [own(`workspaces/${completeWorkspace}/tag-bindings`)],
   };
 
-  it.each(Object.entries(RESOURCES))('brings what its own endpoint answers with: %s', async (value, resources) => {
-    const expected = (await Promise.all(resources())).flat();
-    const byId = await show(whole, value);
-    expect(byId.included).toEqual(expected);
-    const byName = expectStatus(
-      await server.get(`/api/v2/organizations/acme/workspaces/whole?include=${value}`),
-      200,
-    ).body;
-    expect(byName).toEqual(byId);
-    const list = expectStatus(
-      await server.get(`/api/v2/organizations/acme/workspaces?search[name]=whole&include=${value}`),
-      200,
-    ).body;
-    expect([list.data, list.included]).toEqual([[byId.data], byId.included]);
-  });
+  it.each(Object.entries(RESOURCES))(
+    'adds the documents of the resources’ own endpoints: %s',
+    async (value, resources) => {
+      const expected = (await Promise.all(resources())).flat();
+      const byId = await show(completeWorkspace, value);
+      expect(byId.included).toEqual(expected);
+      const byName = expectStatus(
+        await server.get(`/api/v2/organizations/acme/workspaces/whole?include=${value}`),
+        200,
+      ).body;
+      expect(byName).toEqual(byId);
+      const list = expectStatus(
+        await server.get(`/api/v2/organizations/acme/workspaces?search[name]=whole&include=${value}`),
+        200,
+      ).body;
+      expect([list.data, list.included]).toEqual([[byId.data], byId.included]);
+    },
+  );
 
-  it('is written with hyphens and blanks as well, and all of them come together', async () => {
-    const body = await show(whole, ALL);
+  it('is accepted with hyphens and blanks, and all values can be combined', async () => {
+    const body = await show(completeWorkspace, ALL);
     const types = body.included.map(({ type }: Shown) => type).toSorted();
     expect(types).toEqual([
       'configuration-versions',
@@ -131,28 +134,28 @@ describe('each value of include', () => {
       'workspace-outputs',
     ]);
     const written = encodeURIComponent(ALL.replaceAll('_', '-').replaceAll(',', ' , '));
-    expect(await show(whole, written)).toEqual(body);
-    expect((await show(whole, '')).included).toEqual([]);
+    expect(await show(completeWorkspace, written)).toEqual(body);
+    expect((await show(completeWorkspace, '')).included).toEqual([]);
   });
 
-  it('goes round in no circles: go-tfe looks up every identifier in what came along, until its stack ends', async () => {
-    const { included } = await show(whole, ALL);
+  it('forms no cycle of linkage, because go-tfe resolves every identifier in a document until its stack overflows', async () => {
+    const { included } = await show(completeWorkspace, ALL);
     const leadsTo = ({ relationships = {} }: any): unknown[] =>
       Object.values<any>(relationships).flatMap(({ data }) =>
         [data ?? []]
           .flat()
           .flatMap(({ type, id }) => included.filter((one: Shown) => one.type === type && one.id === id)),
       );
-    const goesRound = (resource: unknown, way: readonly unknown[] = []): boolean =>
-      way.includes(resource) || leadsTo(resource).some((next) => goesRound(next, [...way, resource]));
-    expect(included.filter((resource: unknown) => goesRound(resource))).toEqual([]);
-    expect(await show(whole, 'organization')).toMatchObject({
+    const hasCycle = (resource: unknown, path: readonly unknown[] = []): boolean =>
+      path.includes(resource) || leadsTo(resource).some((next) => hasCycle(next, [...path, resource]));
+    expect(included.filter((resource: unknown) => hasCycle(resource))).toEqual([]);
+    expect(await show(completeWorkspace, 'organization')).toMatchObject({
       included: [{ relationships: { 'default-project': { data: { id: acme.defaultProject } } } }],
     });
   });
 
-  it('brings outputs without values that are sensitive', async () => {
-    const { data, included } = await show(whole, 'outputs');
+  it('adds outputs without sensitive values', async () => {
+    const { data, included } = await show(completeWorkspace, 'outputs');
     expect(included.map(({ type, attributes }: any) => [type, attributes])).toEqual([
       ['workspace-outputs', { name: 'open', sensitive: false, 'output-type': 'string', value: 'for-all-to-see' }],
       ['workspace-outputs', { name: 'secret', sensitive: true, 'output-type': 'string', value: null }],
@@ -160,7 +163,7 @@ describe('each value of include', () => {
     expect(namesOf(data.relationships.outputs.data)).toEqual(namesOf(included));
   });
 
-  it('brings outputs without values if the files of the state are gone', async () => {
+  it('adds outputs without values if the files of the state are deleted', async () => {
     const lost = await makeWorkspace(server, 'acme', 'lost');
     const files = `state-versions/${await makeState(lost)}`;
     for (const kind of ['state', 'outputs']) await server.runtime.blobs.delete(`${files}/${kind}`);
@@ -172,9 +175,9 @@ describe('each value of include', () => {
     ]);
   });
 
-  it('is known, or the request is refused', async () => {
+  it('is refused if it is unknown', async () => {
     for (const path of [
-      `workspaces/${whole}`,
+      `workspaces/${completeWorkspace}`,
       'organizations/acme/workspaces/whole',
       'organizations/acme/workspaces',
     ]) {
@@ -184,15 +187,15 @@ describe('each value of include', () => {
   });
 });
 
-describe('who holds the lock', () => {
-  let made = 0;
+describe('the included holder of the lock', () => {
+  let count = 0;
   const lockedBy = async (holder: ApiTestClient, organization = 'acme'): Promise<string> => {
-    const id = await makeWorkspace(server, organization, `locked-${(made += 1)}`);
+    const id = await makeWorkspace(server, organization, `locked-${(count += 1)}`);
     expectStatus(await holder.post(`/api/v2/workspaces/${id}/actions/lock`), 200);
     return id;
   };
 
-  it('comes along as the user or the team that it is, in the eyes of the caller', async () => {
+  it('is a user or a team, as the caller may see it', async () => {
     const managers = await makeTeam(server, 'acme', 'managers', {
       'organization-access': { 'manage-workspaces': true },
     });
@@ -212,12 +215,12 @@ describe('who holds the lock', () => {
     expect((await show(secret, 'locked_by', member)).included).toEqual([]);
   });
 
-  it('may be an organization’s token, which is shown as it shows itself', async () => {
+  it('may be an organization token, whose document equals that of its endpoint', async () => {
     const readers = await makeTeam(server, 'acme', 'readers', { 'organization-access': { 'read-workspaces': true } });
     const reader = await makeMember(server, 'acme', 'reader', [readers]);
     const token = server.as(await makeOrganizationToken(server, 'acme'));
     const id = await lockedBy(token);
-    // Nowhere else is it shown, so no link leads there.
+    // It is shown nowhere else, so the relationship has no link.
     expect((await show(id, '')).data.relationships['locked-by']).toEqual({ data: { type: 'users', id: acme.id } });
     expect((await show(id, 'locked_by', token)).included).toEqual([await own('account/details', token)]);
     expect((await show(id, 'locked_by', reader)).included).toMatchObject([
@@ -225,8 +228,8 @@ describe('who holds the lock', () => {
     ]);
   });
 
-  it('is left out where the caller may not know them', async () => {
-    // The site's administrator belongs to the organizations that they founded, and not to this one.
+  it('is left out if the caller may not see the user or the team', async () => {
+    // The site administrator belongs to the organizations that it created, but not to this one.
     await makeOrganization(await makeMember(server, 'acme', 'founder'), 'founded');
     const readers = await makeTeam(server, 'founded', 'readers', {
       'organization-access': { 'read-workspaces': true },
@@ -240,11 +243,11 @@ describe('who holds the lock', () => {
   });
 });
 
-describe('many workspaces', () => {
-  it('bring what they share along once', async () => {
-    const held: string[] = [];
-    for (let n = 0; n < 20; n += 1) held.push(await makeWorkspace(server, 'acme', `shared-${n}`));
-    for (const id of held) expectStatus(await server.post(`/api/v2/workspaces/${id}/actions/lock`), 200);
+describe('a list of workspaces with include', () => {
+  it('has each shared resource once', async () => {
+    const holders: string[] = [];
+    for (let n = 0; n < 20; n += 1) holders.push(await makeWorkspace(server, 'acme', `shared-${n}`));
+    for (const id of holders) expectStatus(await server.post(`/api/v2/workspaces/${id}/actions/lock`), 200);
     const path = `/api/v2/organizations/acme/workspaces?search[name]=shared-&include=${ALL}`;
     const { data, included } = expectStatus(await server.get(path), 200).body;
     expect(data).toHaveLength(20);
@@ -255,7 +258,7 @@ describe('many workspaces', () => {
   });
 });
 
-describe('who may read less', () => {
+describe('include for a caller with fewer permissions', () => {
   let onlooker: SeededMember;
 
   beforeAll(async () => {
@@ -264,8 +267,8 @@ describe('who may read less', () => {
     onlooker = await makeMember(server, 'acme', 'onlooker', [team]);
   });
 
-  it('is told what there is, and nothing that is in it', async () => {
-    const { data, included } = await show(whole, ALL, onlooker);
+  it('shows identifiers, but no resources that the caller may not read', async () => {
+    const { data, included } = await show(completeWorkspace, ALL, onlooker);
     expect(data.relationships['current-state-version'].data.id).toBe(stateVersion);
     expect(data.relationships.outputs.data).toEqual([]);
     const types = [...new Set(included.map(({ type }: Shown) => type))].toSorted();
@@ -281,37 +284,37 @@ describe('who may read less', () => {
     expect(JSON.stringify(included)).not.toMatch(/for-all-to-see|"value":"\\"eu/);
   });
 
-  it('sees everything in their own permissions', async () => {
-    const { included } = await show(whole, ALL, onlooker);
-    const the = (type: string) => included.find((found: Shown) => found.type === type);
+  it('shows resources with the caller’s own permissions', async () => {
+    const { included } = await show(completeWorkspace, ALL, onlooker);
+    const the = (type: string) => included.find((resource: Shown) => resource.type === type);
     expect(the('runs')).toEqual(await own(`runs/${run}`, onlooker));
     expect(the('projects')).toEqual(await own(`projects/${acme.defaultProject}`, onlooker));
-    const { included: organizations } = await show(whole, 'organization', onlooker);
+    const { included: organizations } = await show(completeWorkspace, 'organization', onlooker);
     expect(organizations).toEqual([await own('organizations/acme', onlooker)]);
     expect(the('projects').attributes.permissions['can-update']).toBe(false);
     expect(the('runs').attributes.variables).toEqual([]);
   });
 });
 
-describe('what else brings workspaces along', () => {
-  it('shows them as they show themselves', async () => {
+describe('an include of workspaces from other resources', () => {
+  it('shows the documents of their own endpoints', async () => {
     const set = resource(
       'varsets',
       { name: 'shared' },
       {
-        workspaces: { data: [{ type: 'workspaces', id: whole }] },
+        workspaces: { data: [{ type: 'workspaces', id: completeWorkspace }] },
         projects: { data: [{ type: 'projects', id: acme.defaultProject }] },
       },
     );
     const created = expectStatus(await server.post('/api/v2/organizations/acme/varsets', set), 201).body.data;
-    const shown = [await own(`workspaces/${whole}`), await own(`projects/${acme.defaultProject}`)];
+    const documents = [await own(`workspaces/${completeWorkspace}`), await own(`projects/${acme.defaultProject}`)];
     const ofSet = await server.get(`/api/v2/varsets/${created.id}?include=workspaces,projects`);
-    expect(expectStatus(ofSet, 200).body.included).toEqual(shown);
+    expect(expectStatus(ofSet, 200).body.included).toEqual(documents);
     const ofRun = await server.get(`/api/v2/runs/${run}?include=workspace,created_by`);
     expect(namesOf(expectStatus(ofRun, 200).body.included)).toEqual(
-      namesOf([shown[0] as Shown, (await own('account/details')) as Shown]),
+      namesOf([documents[0] as Shown, (await own('account/details')) as Shown]),
     );
-    expect(ofRun.body.included).toContainEqual(shown[0]);
+    expect(ofRun.body.included).toContainEqual(documents[0]);
     expect(ofRun.body.included).toContainEqual(await own('account/details'));
   });
 });

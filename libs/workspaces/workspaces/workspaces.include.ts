@@ -40,7 +40,7 @@ const INCLUDES = [
 
 export type WorkspaceInclude = (typeof INCLUDES)[number];
 
-/** Resources that the history has: with as-of they are included as they were then. */
+/** Resources that have a history: with `as-of` they are included as they were at that time. */
 const IN_HISTORY: ReadonlySet<WorkspaceInclude> = new Set([
   'organization',
   'project',
@@ -48,7 +48,9 @@ const IN_HISTORY: ReadonlySet<WorkspaceInclude> = new Set([
   'tag_bindings',
 ]);
 
-/** What never changes once a workspace has it is included as it is, and there never is a readme. */
+/**
+ * Resources that never change once the workspace has them, so they are included as they are; `readme` is always null.
+ */
 const UNCHANGING: ReadonlySet<WorkspaceInclude> = new Set(['current_state_version', 'outputs', 'readme']);
 
 export const parseWorkspaceIncludes = (query: QueryParameters): ReadonlySet<WorkspaceInclude> | null => {
@@ -66,10 +68,7 @@ export const parseWorkspaceIncludes = (query: QueryParameters): ReadonlySet<Work
 
 type WorkspaceIncludeSources = { readonly actor: Actor; readonly runs: CurrentRuns; readonly states: CurrentStates };
 
-/**
- * The resources that the includes ask for, in one more statement at the most, whoever keeps them. `past`: the point in time that
- * the rows were read at.
- */
+/** Loads the included resources, in one more statement at most. `past`: the point in time of the rows. */
 export const loadWorkspaceIncluded = async (
   database: Database,
   rows: readonly WorkspaceRow[],
@@ -78,33 +77,33 @@ export const loadWorkspaceIncluded = async (
   past: PointInTime | null = null,
 ): Promise<Resource[]> => {
   const organizationId = rows[0]?.organization ?? '';
-  const wanted = INCLUDE_PATHS.flatMap(([value, named, lent]) => {
-    // Who asks for what belongs to a run is told of the run, too (JSON:API, full linkage).
-    const asked = [...includes].filter((include) => include === value || include.startsWith(`${value}.`));
-    const ids = asked.length > 0 ? [...new Set(rows.flatMap((row) => named(row) ?? []))] : [];
-    const more = new Set(asked.map((include) => include.slice(value.length + 1)));
+  const queries = INCLUDE_PATHS.flatMap(([value, named, lent]) => {
+    // A client that includes a resource of a run needs the run too (JSON:API, full linkage).
+    const requested = [...includes].filter((include) => include === value || include.startsWith(`${value}.`));
+    const ids = requested.length > 0 ? [...new Set(rows.flatMap((row) => named(row) ?? []))] : [];
+    const more = new Set(requested.map((include) => include.slice(value.length + 1)));
     const resources = ids.length > 0 ? lent(sql`${ids}::text[]`, neighbours, more) : [];
     if (past === null || !IN_HISTORY.has(value)) return resources;
     return resources.map((one) => selectRelatedAt(one, past, { organizationId }));
   });
   const slowFor = past === null ? getSlowReadCaller(neighbours.actor, rows) : neighbours.actor;
-  const resources = await readRelated(database, wanted, slowFor);
+  const resources = await readRelated(database, queries, slowFor);
   return includes.has('project') ? resources.map(removeCircularLinkage) : resources;
 };
 
 /**
- * Beside projects an organization names its default one by a link alone. go-tfe looks up every identifier in what came
- * along: from that project it is back at the organization, and goes round until its stack overflows
+ * If an organization is included with projects, its default project is only a link. go-tfe resolves every identifier in
+ * a document: from that project it would get back to the organization, until its stack overflows
  * (hashicorp/go-tfe#1020).
  */
 const removeCircularLinkage = (resource: Resource): Resource => {
-  const { 'default-project': named } = resource.relationships ?? {};
-  if (!named) return resource;
-  const { data: _, ...link } = named;
+  const { 'default-project': defaultProject } = resource.relationships ?? {};
+  if (!defaultProject) return resource;
+  const { data: _, ...link } = defaultProject;
   return { ...resource, relationships: { ...resource.relationships, 'default-project': link } };
 };
 
-/** A value of `include`, what it names in a row, and who knows what that stands for. */
+/** A value of `include`, the ids that it references in a row, and the query of their resources. */
 type IncludePath = readonly [
   value: WorkspaceInclude,
   named: (row: WorkspaceRow) => string | null,

@@ -13,7 +13,7 @@ import { startTestServer, type TestServer } from '../../../test/support/server.j
 
 let server: TestServer;
 let project: string;
-/** One that the workspace may have, and one that its project may. */
+/** Two pools: one for the workspace, one for its project. */
 let pools: readonly [own: string, followed: string];
 
 beforeAll(async () => {
@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** What the workspace and its project say, in the words of the API; null where it is left to the next. */
+/** Attributes that the workspace and its project set themselves; null if they inherit the value. */
 type Model = {
   plain: Record<string, unknown>;
   ownMode: string | null;
@@ -55,8 +55,16 @@ const newModel = (): Model => ({
   projectDuration: null,
 });
 
-/** What the document says of it. */
-const shownOf = ({ plain, ownMode, projectMode, duration, time, inherits, projectDuration }: Model): object => {
+/** Returns the attributes that the document must have. */
+const expectedAttributes = ({
+  plain,
+  ownMode,
+  projectMode,
+  duration,
+  time,
+  inherits,
+  projectDuration,
+}: Model): object => {
   const mode = ownMode ?? projectMode ?? 'remote';
   const pool = pools[ownMode === null ? 1 : 0];
   return {
@@ -80,7 +88,7 @@ const words = fc.constantFrom(null, 'net', 'lib');
 const duration = fc.constantFrom(null, '14d', '2h');
 const globs = fc.constantFrom(null, [], ['a'], ['a', 'b']);
 
-/** Settings that an update names, by the names of the API. Absent stays, null clears. */
+/** Attributes of an update, by the names of the API. Absent attributes stay, null clears. */
 const plainPatch = fc
   .record(
     {
@@ -116,7 +124,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 const FOLLOW = { 'execution-mode': false, 'agent-pool': false };
 
-/** What a mode is asked for by; `operations` is the old name of two of them. */
+/** Requests a mode; `operations` is the legacy name of two modes. */
 const modePatch = (mode: (typeof MODES)[number] | null, old: boolean): object => {
   if (mode === null) return { 'setting-overwrites': FOLLOW };
   if (mode === 'agent') return { 'execution-mode': mode, 'agent-pool-id': pools[0] };
@@ -135,12 +143,12 @@ const withPlain = (plain: Model['plain'], patch: Record<string, unknown>): Model
   return after;
 };
 
-const withDestroy = (model: Model, asked: Extract<Step, { type: 'destroy' }>): void => {
+const withDestroy = (model: Model, request: Extract<Step, { type: 'destroy' }>): void => {
   const hadOwn = model.duration !== null || model.time !== null;
-  if (asked.duration !== undefined) model.duration = asked.duration;
-  if (asked.time !== undefined) model.time = asked.time;
+  if (request.duration !== undefined) model.duration = request.duration;
+  if (request.time !== undefined) model.time = request.time;
   const hasOwn = model.duration !== null || model.time !== null;
-  model.inherits = asked.inherits ?? (!hasOwn && (hadOwn || model.inherits));
+  model.inherits = request.inherits ?? (!hasOwn && (hadOwn || model.inherits));
   if (model.inherits) [model.duration, model.time] = [null, null];
 };
 
@@ -148,15 +156,15 @@ const update = async (id: string, attributes: object) =>
   expectStatus(await server.patch(`/api/v2/workspaces/${id}`, resource('workspaces', attributes)), 200).body.data;
 
 const updateProject = async (mode: (typeof MODES)[number] | null, idle: string | null): Promise<void> => {
-  const asked =
+  const modeAttributes =
     mode === null
       ? { 'setting-overwrites': { 'default-execution-mode': false } }
       : { 'default-execution-mode': mode, ...(mode === 'agent' ? { 'default-agent-pool-id': pools[1] } : {}) };
-  const attributes = { ...asked, 'auto-destroy-activity-duration': idle };
+  const attributes = { ...modeAttributes, 'auto-destroy-activity-duration': idle };
   expectStatus(await server.patch(`/api/v2/projects/${project}`, resource('projects', attributes)), 200);
 };
 
-/** Does it, on the server and in the model. */
+/** Applies the step to the server and to the model. */
 const take = async (id: string, model: Model, next: Step): Promise<void> => {
   switch (next.type) {
     case 'plain':
@@ -183,7 +191,7 @@ const take = async (id: string, model: Model, next: Step): Promise<void> => {
 
 let count = 0;
 
-const born = async (): Promise<string> => {
+const createInProject = async (): Promise<string> => {
   await updateProject(null, null);
   const into = { project: { data: { type: 'projects', id: project } } };
   return makeWorkspace(server, 'acme', `ws-${(count += 1)}`, { 'terraform-version': '1.5.7' }, into);
@@ -192,17 +200,17 @@ const born = async (): Promise<string> => {
 const versionOf = async (id: string): Promise<unknown> =>
   (await server.database.row(sql`select version from event_store.streams where stream = ${id}`))?.['version'];
 
-it('any updates come to what they say, and what is read may be written without a change', () =>
+it('any sequence of updates gives the attributes of the model, and a document can be written back unchanged', () =>
   fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 10 }), async (steps) => {
-      const id = await born();
+      const id = await createInProject();
       const model = newModel();
       for (const next of steps) {
         await take(id, model, next);
         const read = expectStatus(await server.get(`/api/v2/workspaces/${id}`), 200).body.data;
-        expect(read).toMatchObject(shownOf(model));
+        expect(read).toMatchObject(expectedAttributes(model));
         const version = await versionOf(id);
-        // The old name of the mode is the one thing that must not be given with it.
+        // A request may not have both names of the mode.
         const { operations: _, ...attributes } = read.attributes;
         expect(await update(id, attributes)).toEqual(read);
         expect(await versionOf(id)).toBe(version);

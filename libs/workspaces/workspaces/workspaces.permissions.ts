@@ -15,20 +15,23 @@ const PERMISSION = {
   FinalizeStateVersion: 'create-state',
 } as const satisfies Partial<Record<WorkspaceCommand['type'], Permission>>;
 
-/** Owners may always force a deletion; workspace admins where the organization lets them (contract §4.3). */
+/** Owners may always force a deletion; workspace admins only if the organization allows it (contract §4.3). */
 const deletePermission = (forced: boolean, { allowForceDelete }: WorkspaceForCommand): Permission => {
   if (!forced) return 'delete-workspace';
   return allowForceDelete ? 'force-delete-own-workspace' : 'force-delete-workspace';
 };
 
-/** Throws the refusal for who may not do that with the workspace. */
-export const authorize = (actor: Actor, command: ExistingWorkspaceCommand, found: WorkspaceForCommand): void => {
-  // Who may not even read it learns nothing, not that it is forbidden.
-  requirePermission(actor, 'read-workspace', found);
-  for (const permission of listRequiredPermissions(command, found)) requirePermission(actor, permission, found);
-  // Moving is asked of both projects (contract §5): of the one that it leaves, and of the one that it comes to.
-  if (isMove(command, found)) {
-    requirePermission(actor, 'move-workspace', { organization: found.organization, grants: found.projectGrants ?? [] });
+/** Throws not-found or forbidden if the caller may not run the command on the workspace. */
+export const authorize = (actor: Actor, command: ExistingWorkspaceCommand, workspace: WorkspaceForCommand): void => {
+  // A caller without read access gets not-found instead of forbidden.
+  requirePermission(actor, 'read-workspace', workspace);
+  for (const permission of listRequiredPermissions(command, workspace)) requirePermission(actor, permission, workspace);
+  // A move requires permissions on both projects (contract §5).
+  if (isMove(command, workspace)) {
+    requirePermission(actor, 'move-workspace', {
+      organization: workspace.organization,
+      grants: workspace.projectGrants ?? [],
+    });
   }
 };
 
@@ -37,19 +40,19 @@ const isMove = (command: ExistingWorkspaceCommand, { project }: WorkspaceForComm
 
 const updatePermission = (
   command: Extract<ExistingWorkspaceCommand, { type: 'UpdateWorkspace' }>,
-  found: WorkspaceForCommand,
+  workspace: WorkspaceForCommand,
 ): readonly Permission[] => {
   const { changes, bindings } = command.data;
-  if (!isMove(command, found)) return ['update-workspace'];
-  // Who may only move it changes nothing else on the way.
+  if (!isMove(command, workspace)) return ['update-workspace'];
+  // A caller that may only move the workspace cannot change other attributes with it.
   const onlyMoves = bindings === undefined && Object.keys(changes).length === 0;
   return onlyMoves ? ['move-workspace'] : ['move-workspace', 'update-workspace'];
 };
 
 const listRequiredPermissions = (
   command: ExistingWorkspaceCommand,
-  found: WorkspaceForCommand,
+  workspace: WorkspaceForCommand,
 ): readonly Permission[] => {
-  if (command.type === 'DeleteWorkspace') return [deletePermission(command.data.forced, found)];
-  return command.type === 'UpdateWorkspace' ? updatePermission(command, found) : [PERMISSION[command.type]];
+  if (command.type === 'DeleteWorkspace') return [deletePermission(command.data.forced, workspace)];
+  return command.type === 'UpdateWorkspace' ? updatePermission(command, workspace) : [PERMISSION[command.type]];
 };

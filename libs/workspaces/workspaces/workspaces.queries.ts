@@ -26,7 +26,7 @@ import type { FixedTagKey } from '../tags/tags.js';
 /** A workspace by its id, or by the names of its organization and itself. */
 export type WorkspaceTarget = { readonly id: string } | { readonly organization: string; readonly name: string };
 
-/** Durations are averages in milliseconds, null where no run came so far. */
+/** Durations are averages in milliseconds; null if no run reached that phase. */
 export type WorkspaceMetrics = {
   readonly runs: number;
   readonly failures: number;
@@ -42,39 +42,39 @@ export type WorkspaceRow = {
   readonly project: string;
   readonly name: string;
   readonly settings: WorkspaceSettings;
-  /** What counts: its own, or what it follows. */
+  /** The effective mode: its own, or the inherited one. */
   readonly executionMode: ExecutionMode;
   readonly agentPool: string | null;
-  /** What counts where it inherits: its project's. */
+  /** The duration of the project, which is effective if the workspace inherits it. */
   readonly projectAutoDestroyActivityDuration: string | null;
   readonly allowForceDelete: boolean;
   readonly lock: (WorkspaceLockState & { readonly at: Timestamp }) | null;
   readonly tags: readonly Tag[];
-  /** The bindings of its project, overridden or not. */
+  /** Bindings of its project, including overridden ones. */
   readonly projectTags: readonly Tag[];
   readonly currentConfigurationVersion: string | null;
   readonly currentStateVersion: string | null;
   readonly resourceCount: number;
   readonly outputs: readonly string[];
-  /** The run that it is at, or was at last. */
+  /** The current run, or the last one. */
   readonly currentRun: string | null;
   readonly sshKey: string | null;
-  /** Its own; null where its organization's counts. */
+  /** The workspace's own policy; null if it inherits the organization's. */
   readonly dataRetentionPolicy: PolicyIdentifier | null;
   /** Ids of its variables. */
   readonly variables: readonly string[];
-  /** Of its last runs; null where none has ended that counts. */
+  /** Metrics over its last runs; null if no counted run has ended. */
   readonly metrics: WorkspaceMetrics | null;
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
   readonly latestChangeAt: Timestamp;
-  /** What the caller's teams have been given there. */
+  /** Access of the caller's teams to the workspace. */
   readonly grants: readonly Grant[];
 };
 
 const hasAddedSettings = Object.keys(WORKSPACE_SETTINGS.added).length > 0;
 
-/** Rows that older builds wrote lack the settings that came later. */
+/** Rows of older builds lack the settings that were added later. */
 const SETTINGS = hasAddedSettings
   ? sql`${sql.json(WORKSPACE_SETTINGS.added)}::jsonb || w.settings as settings`
   : sql.raw('w.settings');
@@ -106,15 +106,15 @@ const isTarget = (target: WorkspaceTarget): Sql =>
   'id' in target ? sql`w.id = ${target.id}` : sql`o.name = ${target.organization} and w.name = ${target.name}`;
 
 /**
- * What teams have been given on the workspace counts for the caller, as it stands now, also where the row is of the past;
- * nobody's where a signed link stands for them.
+ * Selects the present access of the caller's teams to the workspace, also for a row of the past; empty for a signed
+ * link, which replaces the permission check.
  */
 const selectGrants = (actor: Identity | null, past: PointInTime | null = null): Sql => {
   if (!actor) return sql.raw(`'[]'::jsonb`);
   return past === null ? selectWorkspaceGrants(actor, 'w') : selectCurrentWorkspaceGrants(actor, sql.raw('w.id'));
 };
 
-/** `past`: the point in time whose views stand before the statement. */
+/** `past`: the point in time of the views that precede the statement. */
 export const selectWorkspaceColumns = (actor: Identity | null, past: PointInTime | null = null): Sql =>
   sql`${COLUMNS}, ${selectGrants(actor, past)} as grants`;
 
@@ -125,7 +125,7 @@ export const selectWorkspacesByIds = (ids: Sql, actor: Identity): Sql =>
   sql`select ${selectWorkspaceColumns(actor)} ${FROM} where w.id = any (${ids}) order by w.name, w.id`;
 
 /**
- * The workspace, where the caller may do that with it; else the refusal of the permission table. One statement. With `past`
+ * Returns the workspace in one statement; throws not-found or forbidden if the caller lacks the permission. With `past`
  * it is found by its name at that time and read as it was then.
  */
 export const findWorkspace = async (
@@ -146,48 +146,48 @@ export const findWorkspace = async (
   return row;
 };
 
-/** What a command names besides the workspace: null where it names none. */
+/** References of a command to other resources; null if it has none. */
 export type CommandReferences = {
   readonly project: string | null;
   readonly pool: string | null;
   readonly sshKey: string | null;
-  /** Whether it sets tags, or takes them along to another project. */
+  /** Whether the command sets tags, or moves the workspace with its tags. */
   readonly tags: boolean;
   /** Ids of flat tags. */
   readonly tagIds: readonly string[];
-  /** Whether its named remote state consumers are needed. */
+  /** Whether the decision needs the named remote state consumers. */
   readonly consumers: boolean;
 };
 
-/** What a decision needs to know besides the stream's own state. */
+/** The facts for a decision besides the state of the stream. */
 export type WorkspaceForCommand = PermissionScope & {
   readonly organization: string;
   readonly project: string;
   readonly id: string;
   readonly allowForceDelete: boolean;
   readonly organizationVersion: number;
-  /** Version of the project that the command names; null where it is none of the same organization, or none is named. */
+  /** Version of the referenced project; null if there is none in the organization, or none is referenced. */
   readonly projectVersion: number | null;
-  /** Version of the project that it is in before the command. */
+  /** Version of the workspace's project before the command. */
   readonly homeVersion: number;
-  /** What the caller's teams have been given on that project. */
+  /** Access of the caller's teams to the referenced project. */
   readonly projectGrants: readonly Grant[] | null;
-  /** Version of the agent pool that the command names; null where it is none that the workspace may use. */
+  /** Version of the referenced agent pool; null if the workspace may not use it. */
   readonly poolVersion: number | null;
-  /** The execution mode that it has while it says none of its own, in the project that it is in after the command. */
+  /** The execution mode that a workspace without its own mode has in its project after the command. */
   readonly followedMode: ExecutionMode;
-  /** Version of the SSH key that the command names; null where it is none of the same organization. */
+  /** Version of the referenced SSH key; null if there is none in the organization. */
   readonly sshKeyVersion: number | null;
-  /** Keys that the project, which it is in after the command, lets no workspace bind; none where the command sets no tags. */
+  /** Keys that workspaces of the project after the command may not bind; empty if the command sets no tags. */
   readonly fixed: readonly FixedTagKey[];
-  /** Of the tags that the command names by their ids. */
+  /** Names of the tags that the command references by id. */
   readonly tagNames: TagNames;
-  /** Its named remote state consumers; none if the command does not need them. */
+  /** Named remote state consumers; empty if the command does not need them. */
   readonly consumers: readonly string[];
   readonly snapshot: LockSnapshot;
 };
 
-const NAMED_CONSUMERS = sql.raw(
+const CONFIGURED_CONSUMERS = sql.raw(
   'array(select c.consumer from remote_state_consumers c where c.workspace = w.id order by c.consumer)',
 );
 
@@ -213,7 +213,7 @@ export const loadWorkspaceForCommand = async (
            ${selectSshKeyVersion(sshKey, sql.raw('w.organization'))} as "sshKeyVersion",
            ${tags ? selectFixedKeys(workspace.project) : sql.raw(`'[]'::jsonb`)} as fixed,
            ${actor ? selectTagNames(actor, tagIds, sql.raw('w.organization')) : sql.raw(`'{}'::jsonb`)} as "tagNames",
-           ${consumers ? NAMED_CONSUMERS : sql.raw(`'{}'::text[]`)} as consumers,
+           ${consumers ? CONFIGURED_CONSUMERS : sql.raw(`'{}'::text[]`)} as consumers,
            ${buildLockSnapshotJson(actor)} as snapshot
       from workspaces w join organizations o on o.id = w.organization
       join event_store.streams so on so.stream = w.organization
@@ -222,7 +222,7 @@ export const loadWorkspaceForCommand = async (
   return row;
 };
 
-/** Where a new workspace would go; `project` null where it is none of the organization's. */
+/** The organization of a new workspace; `project` is null if the organization lacks the referenced project. */
 export type OrganizationForNewWorkspace = PermissionScope & {
   readonly organization: string;
   readonly organizationVersion: number;
@@ -240,7 +240,7 @@ export const loadOrganizationForNewWorkspace = async (
   organization: string,
   { project, pool, tags, tagIds }: Omit<CommandReferences, 'sshKey' | 'consumers'>,
 ): Promise<OrganizationForNewWorkspace> => {
-  // No list of workspaces can name it yet.
+  // A new workspace is in no scope list of an agent pool yet.
   const choice = { pool, organization: sql.raw('o.id'), project: sql.raw('p.id') };
   const row = await database.row<OrganizationForNewWorkspace>(sql`
     select o.id as organization, so.version as "organizationVersion", p.id as project, sp.version as "projectVersion",

@@ -46,7 +46,7 @@ const keyOf = async (workspace: string): Promise<unknown> =>
   expectStatus(await server.get(path(workspace)), 200).body.data.relationships['ssh-key'];
 
 describe('the SSH key of a workspace', () => {
-  it('is assigned, exchanged and taken away; the answer is the whole workspace', async () => {
+  it('is assigned, replaced and removed, and the response is the workspace', async () => {
     const workspace = await makeWorkspace(server, 'acme', 'one');
     expect(await keyOf(workspace)).toEqual({ data: null });
     for (const key of [await makeKey('first'), await makeKey('second')]) {
@@ -64,7 +64,7 @@ describe('the SSH key of a workspace', () => {
     expect((await server.get(path(workspace))).body).toEqual(body);
   });
 
-  it('stays when something else is changed', async () => {
+  it('stays if another attribute changes', async () => {
     const workspace = await makeWorkspace(server, 'acme', 'kept');
     const key = await makeKey('kept');
     expectStatus(await assign(workspace, key), 200);
@@ -72,7 +72,7 @@ describe('the SSH key of a workspace', () => {
     expect(await keyOf(workspace)).toMatchObject({ data: { id: key } });
   });
 
-  it('leaves nothing in the log where it is so already', async () => {
+  it('leaves no event if it does not change', async () => {
     const workspace = await makeWorkspace(server, 'acme', 'same');
     const key = await makeKey('same');
     expectStatus(await assign(workspace, key), 200);
@@ -84,7 +84,7 @@ describe('the SSH key of a workspace', () => {
     expect(await logLength(server.store)).toBe(before + 1);
   });
 
-  it('is one of the same organization', async () => {
+  it('must be of the same organization', async () => {
     const workspace = await makeWorkspace(server, 'acme', 'strict');
     const answers = await Promise.all(
       [await makeKey('foreign', 'neighbour'), 'sshkey-none', workspace].map((id) => assign(workspace, id)),
@@ -101,13 +101,13 @@ describe('the SSH key of a workspace', () => {
     [resource('workspaces', { id: 7 }), '/data/attributes/id'],
     [resource('ssh-keys', { id: null }), '/data/type'],
     [{}, '/data'],
-  ])('is not read out of %j', async (body, pointer) => {
+  ])('is not parsed from %j', async (body, pointer) => {
     const workspace = await makeWorkspace(server, 'acme', `bad-${pointer.length}-${JSON.stringify(body).length}`);
     const answer = expectStatus(await server.patch(`${path(workspace)}/relationships/ssh-key`, body), 422);
     expect(answer.body.errors[0].source.pointer).toBe(pointer);
   });
 
-  it('goes when the key is deleted, and cannot be assigned any more', async () => {
+  it('is removed when the key is deleted, and that key cannot be assigned any more', async () => {
     const workspaces = [await makeWorkspace(server, 'acme', 'left'), await makeWorkspace(server, 'acme', 'right')];
     const key = await makeKey('doomed');
     for (const workspace of workspaces) expectStatus(await assign(workspace, key), 200);
@@ -128,8 +128,8 @@ describe('the SSH key of a workspace', () => {
   });
 });
 
-describe('who may assign an SSH key', () => {
-  it('is who administers the workspace; others do not learn whether there is one', async () => {
+describe('assigning an SSH key', () => {
+  it('requires admin access; other callers do not learn whether there is a key', async () => {
     const workspace = await makeWorkspace(server, 'acme', 'guarded');
     const key = await makeKey('guarded');
     const [admins, writers] = [await makeTeam(server, 'acme', 'admins'), await makeTeam(server, 'acme', 'writers')];
@@ -149,8 +149,8 @@ describe('who may assign an SSH key', () => {
   });
 });
 
-describe('the log', () => {
-  it('tells the trail of it, and gives the views again', async () => {
+describe('the log of SSH keys', () => {
+  it('fills the audit trail, and the views rebuilt from it are the same', async () => {
     await makeOrganization(server, 'audited');
     const workspace = await makeWorkspace(server, 'audited', 'told');
     const key = await makeKey('told', 'audited');
@@ -158,10 +158,10 @@ describe('the log', () => {
     expectStatus(await assign(workspace, null), 200);
     const reader = server.as(await makeOrganizationToken(server, 'audited'));
     const { body } = expectStatus(await reader.get('/api/v2/organization/audit-trail'), 200);
-    const told = body.data
+    const entries = body.data
       .map((entry: { resource: { type: string; action: string; meta: object } }) => entry.resource)
       .filter(({ type, action }: { type: string; action: string }) => type === 'workspace' && action === 'update');
-    expect(told).toMatchObject([
+    expect(entries).toMatchObject([
       { id: workspace, meta: { change: 'ssh_key', ssh_key_id: null } },
       { id: workspace, meta: { change: 'ssh_key', ssh_key_id: key } },
     ]);
