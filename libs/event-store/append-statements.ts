@@ -2,15 +2,16 @@ import { sql, unprocessable, type EventContext, type RecordedEvent, type Sql } f
 import type { StreamVersion } from './streams.js';
 import type { StreamWrite } from './writes.js';
 
-/** Kafka's brokers take messages of 1 MB unless told otherwise: one event above that would stop all publishing. */
+/** Kafka brokers accept messages of 1 MB by default. One larger event would stop all publishing. */
 const EVENT_MAX_BYTES = 768 * 1_024;
 
 /**
- * A stream that is written at any version must be ours before the transaction has its number, or whoever writes it in
- * between comes later in the log with an earlier version. event_store.append sees to that for the first stream only.
+ * Returns statements that lock streams which are written at any version. Without the lock, another writer could get a
+ * later transaction id but an earlier version of the stream, and the log would be out of order. event_store.append
+ * locks only the first stream.
  */
 export const buildStreamLocks = (streams: readonly string[]): Sql[] =>
-  // In one order, or two such appends wait for one another.
+  // Always in the same order, so that two appends cannot wait for each other.
   streams.toSorted().map((stream) => sql`select pg_advisory_xact_lock(event_store.lock_of(${stream}))`);
 
 export const listUnversionedStreams = (writes: readonly StreamWrite[]): string[] =>
@@ -21,7 +22,7 @@ export const buildVersionChecks = (streams: readonly StreamVersion[]): Sql[] =>
     .toSorted((a, b) => (a.stream < b.stream ? -1 : 1))
     .map(({ stream, version }) => sql`select event_store.expect(${stream}, ${version})`);
 
-/** Of events that are written together, as JSON. */
+/** Throws 422 if the events of one write, as JSON, are too large. */
 export const checkEventSize = (json: string): void => {
   if (json.length > EVENT_MAX_BYTES) throw unprocessable('The change is too large to be recorded as one event');
 };

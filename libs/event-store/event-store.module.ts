@@ -9,7 +9,7 @@ export type EventStoreOptions = {
   readonly ids: Ids;
 };
 
-/** Binds what every slice asks for: the log, its database, time and randomness. */
+/** Provides the log, its database, the clock and the source of ids to every module. */
 @Global()
 @Module({})
 export class EventStoreModule {

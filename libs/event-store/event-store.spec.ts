@@ -10,16 +10,16 @@ import { verifySnapshots } from './rebuild/verify-snapshots.js';
 import { appendOn, context, lampHung, lamp, TestEventStore, createLampLit, waitForCondition } from './spec.js';
 
 let testDatabase: TestDatabase;
-let house: TestEventStore;
+let testStore: TestEventStore;
 let store: EventStore;
 
 beforeEach(async () => {
   testDatabase = await freshDatabase();
-  house = await TestEventStore.over(testDatabase.url);
-  store = house.store;
+  testStore = await TestEventStore.over(testDatabase.url);
+  store = testStore.store;
 });
 afterEach(async () => {
-  await house.close();
+  await testStore.close();
   await testDatabase.drop();
 });
 
@@ -37,25 +37,25 @@ const failureOf = (attempt: Promise<unknown>): Promise<unknown> =>
   );
 
 const versionsOf = async (stream: string): Promise<number[]> => (await store.stream(stream)).map((one) => one.version);
-const rowsOf = (table: string) => house.database.rows(sql.raw(`select * from ${table} order by 1`));
+const rowsOf = (table: string) => testStore.database.rows(sql.raw(`select * from ${table} order by 1`));
 
 /**
- * The log as a follower reads it that takes so many events at a time, until it has as many as it should. What is
- * committed may not be settled yet: transactions in other databases of the same server hold it back as well.
+ * Reads the log in batches like a follower, until it has the given number of events and no more arrive. A committed
+ * event may not be readable yet, because transactions in other databases of the same server delay it too.
  */
 const readLog = async (batch: number, length: number): Promise<RecordedEvent[]> => {
   const read: RecordedEvent[] = [];
   for (;;) {
-    const next = await store.read(read.at(-1) ?? LOG_START, batch, (statement) => house.database.rows(statement));
+    const next = await store.read(read.at(-1) ?? LOG_START, batch, (statement) => testStore.database.rows(statement));
     read.push(...next);
     if (next.length === 0 && read.length >= length) return read;
   }
 };
 
 describe('an append', () => {
-  it('numbers the events of a stream 1, 2, 3, and keeps all that is said of them', async () => {
-    await house.append('lamp-1', 0, lampHung('cellar', 60));
-    await house.append('lamp-1', 1, createLampLit('ada'), createLampLit('bob'));
+  it('numbers the events of a stream 1, 2, 3, and stores their data and context', async () => {
+    await testStore.append('lamp-1', 0, lampHung('cellar', 60));
+    await testStore.append('lamp-1', 1, createLampLit('ada'), createLampLit('bob'));
     const events = await store.stream('lamp-1');
     expect(events.map(({ version, type, data }) => [version, type, data])).toEqual([
       [1, 'LampHung', { room: 'cellar', watts: 60 }],
@@ -76,26 +76,30 @@ describe('an append', () => {
     ['higher than the stream’s', 3],
     ['of a stream that does not exist yet', 0],
   ])('is refused at a version %s', async (_, expected) => {
-    await house.append('lamp-1', 0, lampHung('cellar'), createLampLit('ada'));
-    expect(isVersionConflictError(await failureOf(house.append('lamp-1', expected, createLampLit('bob'))))).toBe(true);
+    await testStore.append('lamp-1', 0, lampHung('cellar'), createLampLit('ada'));
+    expect(isVersionConflictError(await failureOf(testStore.append('lamp-1', expected, createLampLit('bob'))))).toBe(
+      true,
+    );
     expect(await versionsOf('lamp-1')).toEqual([1, 2]);
     expect(await rowsOf('lamps')).toMatchObject([{ lit_by: 'ada' }]);
   });
 
-  it('is refused at any version of a stream that is not there', async () => {
-    expect(isVersionConflictError(await failureOf(house.append('lamp-1', 1, createLampLit('bob'))))).toBe(true);
+  it('is refused at any version of a stream that does not exist', async () => {
+    expect(isVersionConflictError(await failureOf(testStore.append('lamp-1', 1, createLampLit('bob'))))).toBe(true);
     expect(await rowsOf('event_store.streams')).toEqual([]);
   });
 
-  it('goes on from wherever the stream is, where no version is expected', async () => {
-    await house.append('lamp-1', 'any', lampHung('cellar'));
-    await Promise.all(Array.from({ length: 20 }, (_, n) => house.append('lamp-1', 'any', createLampLit(`user-${n}`))));
+  it('continues at the end of the stream if no version is expected', async () => {
+    await testStore.append('lamp-1', 'any', lampHung('cellar'));
+    await Promise.all(
+      Array.from({ length: 20 }, (_, n) => testStore.append('lamp-1', 'any', createLampLit(`user-${n}`))),
+    );
     expect(await versionsOf('lamp-1')).toEqual(Array.from({ length: 21 }, (_, n) => n + 1));
     expect((await readLog(4, 21)).map(({ version }) => version)).toEqual(Array.from({ length: 21 }, (_, n) => n + 1));
   });
 
-  it('writes several streams, their views and what is asked for beside it, or nothing of all that', async () => {
-    await house.append('lamp-2', 0, lampHung('attic'));
+  it('writes several streams, their views and further statements, or none of them', async () => {
+    await testStore.append('lamp-2', 0, lampHung('attic'));
     const both = (expected: number) =>
       store.append([write('lamp-1', 0, lampHung('cellar')), write('lamp-2', expected, createLampLit('ada'))], context, [
         sql`insert into sightings values (1, '0190f3a0-0000-7000-8000-000000000001', 'beside')`,
@@ -112,9 +116,9 @@ describe('an append', () => {
     expect(await rowsOf('sightings')).toHaveLength(1);
   });
 
-  it('leaves nothing in the log where a view refuses it', async () => {
-    await house.append('lamp-1', 0, lampHung('cellar'));
-    expect(getViolatedConstraint(await failureOf(house.append('lamp-2', 0, lampHung('cellar'))))).toBe(
+  it('writes nothing to the log if a view refuses the event', async () => {
+    await testStore.append('lamp-1', 0, lampHung('cellar'));
+    expect(getViolatedConstraint(await failureOf(testStore.append('lamp-2', 0, lampHung('cellar'))))).toBe(
       'lamps_room_key',
     );
     expect(await versionsOf('lamp-2')).toEqual([]);
@@ -130,28 +134,28 @@ describe('an append', () => {
     expect(rows).toEqual([[{ room: 'cellar' }], [{ version: 1 }]]);
   });
 
-  it('lets nothing in that the event’s schema does not name', async () => {
+  it('refuses fields that the event’s schema does not name, and unknown event types', async () => {
     const leaking = { type: 'LampLit', data: { by: 'ada', password: 'hunter2' } } as const;
-    await expect(house.append('lamp-1', 'any', leaking)).rejects.toThrow('unknown: password');
+    await expect(testStore.append('lamp-1', 'any', leaking)).rejects.toThrow('unknown: password');
     await expect(store.append([write('lamp-1', 'any', { type: 'Unheard', data: {} })], context)).rejects.toThrow(
-      'no slice knows an event named Unheard',
+      'unknown event type Unheard',
     );
     expect(await rowsOf('event_store.events')).toEqual([]);
   });
 
-  it('is won by exactly one of a hundred that race at one version', async () => {
-    await house.append('lamp-1', 0, lampHung('cellar'));
+  it('succeeds for exactly one of a hundred concurrent writers of one version', async () => {
+    await testStore.append('lamp-1', 0, lampHung('cellar'));
     const failures = await Promise.all(
-      Array.from({ length: 100 }, (_, n) => failureOf(house.append('lamp-1', 1, createLampLit(`user-${n}`)))),
+      Array.from({ length: 100 }, (_, n) => failureOf(testStore.append('lamp-1', 1, createLampLit(`user-${n}`)))),
     );
     expect(failures.filter((failure) => failure === null)).toHaveLength(1);
     expect(failures.filter(isVersionConflictError)).toHaveLength(99);
     expect(await versionsOf('lamp-1')).toEqual([1, 2]);
   });
 
-  it('is won by exactly one of a hundred that race to begin a stream, over connections of their own', async () => {
-    const clients = await Promise.all(Array.from({ length: 10 }, () => house.connect()));
-    const begin = (n: number) => {
+  it('succeeds for exactly one of a hundred concurrent creators of a stream on different connections', async () => {
+    const clients = await Promise.all(Array.from({ length: 10 }, () => testStore.connect()));
+    const createStream = (n: number) => {
       const id = `0190f3a0-0000-7000-9000-${n.toString().padStart(12, '0')}`;
       const events = JSON.stringify([{ id, type: 'LampLit', schemaVersion: 1, data: { by: 'ada' } }]);
       return clients[n % 10]?.query(`select event_store.append('lamp-1', 0, null, now(), $2, $1, null, null)`, [
@@ -160,7 +164,7 @@ describe('an append', () => {
       ]);
     };
     const failures = await Promise.all(
-      Array.from({ length: 100 }, (_, n) => failureOf(begin(n) ?? Promise.reject(new Error('no connection')))),
+      Array.from({ length: 100 }, (_, n) => failureOf(createStream(n) ?? Promise.reject(new Error('no connection')))),
     );
     expect(failures.filter((failure) => failure === null)).toHaveLength(1);
     expect(failures.filter(isVersionConflictError)).toHaveLength(99);
@@ -175,28 +179,34 @@ describe('the log', () => {
     'delete from event_store.events',
     'truncate event_store.events',
     'truncate event_store.events, event_store.streams cascade',
-  ])('takes inserts only: %s', async (statement) => {
-    await house.append('lamp-1', 0, lampHung('cellar'));
-    const client = await house.connect();
+  ])('allows only inserts: %s', async (statement) => {
+    await testStore.append('lamp-1', 0, lampHung('cellar'));
+    const client = await testStore.connect();
     await expect(client.query(statement)).rejects.toThrow('takes inserts only');
     expect(await versionsOf('lamp-1')).toEqual([1]);
   });
 
-  it('has an event of others once, by its id, however often it comes', async () => {
+  it('contains an event from outside once by its id, however often it is appended', async () => {
     const uuid = (n: number) => `0190f3a0-0000-5000-9000-${String(n).padStart(12, '0')}`;
-    const once = (stream: string, ...numbers: number[]) => ({
+    const createWrite = (stream: string, ...numbers: number[]) => ({
       stream,
       organization: null,
       writer: null,
       events: numbers.map((n) => ({ type: 'LampSeen', data: { by: `visitor ${n}` }, id: uuid(n), context })),
     });
-    expect([...(await store.appendOnce([once('b', 1, 2), once('a', 3)]))]).toEqual([uuid(3), uuid(1), uuid(2)]);
-    expect([...(await store.appendOnce([once('b', 2, 4, 1)]))]).toEqual([uuid(4)]);
-    expect([...(await store.appendOnce([once('a', 3)]))]).toEqual([]);
-    // In both orders: none waits for another one for ever.
+    expect([...(await store.appendOnce([createWrite('b', 1, 2), createWrite('a', 3)]))]).toEqual([
+      uuid(3),
+      uuid(1),
+      uuid(2),
+    ]);
+    expect([...(await store.appendOnce([createWrite('b', 2, 4, 1)]))]).toEqual([uuid(4)]);
+    expect([...(await store.appendOnce([createWrite('a', 3)]))]).toEqual([]);
+    // In both orders, to show that no append waits for another one for ever.
     const racing = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
-        store.appendOnce(n % 2 ? [once('a', 5, 6), once('b', 7)] : [once('b', 7), once('a', 5, 6)]),
+        store.appendOnce(
+          n % 2 ? [createWrite('a', 5, 6), createWrite('b', 7)] : [createWrite('b', 7), createWrite('a', 5, 6)],
+        ),
       ),
     );
     expect(racing.flatMap((ids) => [...ids]).toSorted()).toEqual([uuid(5), uuid(6), uuid(7)]);
@@ -207,19 +217,21 @@ describe('the log', () => {
     expect(await verifySnapshots(store, [])).toEqual([]);
   });
 
-  it('takes nothing of others that a view would have to show, nor where what is held has changed', async () => {
-    const seen = { type: 'LampSeen', data: { by: 'ada' }, id: '0190f3a0-0000-5000-9000-000000000001', context };
-    const write = (event: typeof seen) => [{ stream: 'a', organization: null, writer: null, events: [event] }];
-    await expect(store.appendOnce(write({ ...seen, type: 'LampLit' }))).rejects.toThrow('would miss an LampLit');
-    const stale = store.appendOnce(write(seen), [{ stream: 'lamp-1', version: 1 }]);
+  it('refuses an event from outside that an inline view would have to show, and one whose version precondition fails', async () => {
+    const lampSeen = { type: 'LampSeen', data: { by: 'ada' }, id: '0190f3a0-0000-5000-9000-000000000001', context };
+    const write = (event: typeof lampSeen) => [{ stream: 'a', organization: null, writer: null, events: [event] }];
+    await expect(store.appendOnce(write({ ...lampSeen, type: 'LampLit' }))).rejects.toThrow(
+      'an inline view shows LampLit',
+    );
+    const stale = store.appendOnce(write(lampSeen), [{ stream: 'lamp-1', version: 1 }]);
     expect(isVersionConflictError(await failureOf(stale))).toBe(true);
     expect(await versionsOf('a')).toEqual([]);
-    await house.append('lamp-1', 0, lampHung('cellar'));
-    expect((await store.appendOnce(write(seen), [{ stream: 'lamp-1', version: 1 }])).size).toBe(1);
+    await testStore.append('lamp-1', 0, lampHung('cellar'));
+    expect((await store.appendOnce(write(lampSeen), [{ stream: 'lamp-1', version: 1 }])).size).toBe(1);
   });
 
-  it('lifts old events at the door, so that nobody else knows of them', async () => {
-    const client = await house.connect();
+  it('upcasts old events for all readers', async () => {
+    const client = await testStore.connect();
     const old = JSON.stringify([
       {
         id: '0190f3a0-0000-7000-9000-000000000001',
@@ -229,14 +241,14 @@ describe('the log', () => {
       },
     ]);
     await client.query(`select event_store.append('lamp-1', 0, null, now(), $2, $1, null, null)`, [old, context]);
-    const lifted = { type: 'LampHung', schemaVersion: 2, data: { room: 'attic', watts: 25 } };
-    expect(await store.stream('lamp-1')).toMatchObject([lifted]);
-    expect(await readLog(10, 1)).toMatchObject([lifted]);
+    const currentEvent = { type: 'LampHung', schemaVersion: 2, data: { room: 'attic', watts: 25 } };
+    expect(await store.stream('lamp-1')).toMatchObject([currentEvent]);
+    expect(await readLog(10, 1)).toMatchObject([currentEvent]);
     expect((await store.load('lamp-1', lamp)).state).toEqual({ hung: true, watts: 25, litBy: null });
   });
 
-  it('is read in the order of transactions, by number and not by letter', async () => {
-    const client = await house.connect();
+  it('is read in the order of transaction ids, as numbers and not as text', async () => {
+    const client = await testStore.connect();
     const insert = (transaction: number) =>
       client.query(
         `insert into event_store.events
@@ -254,14 +266,14 @@ describe('the log', () => {
 describe('transactions that commit late', () => {
   const idOf = (n: number): string => `0190f3a0-0000-7000-9000-${n.toString().padStart(12, '0')}`;
 
-  it('hold back what was committed after they began, and then come before it', async () => {
-    const early = await house.connect();
+  it('delay events that were committed after they began, and precede them in the log', async () => {
+    const early = await testStore.connect();
     await early.query('begin');
     await appendOn(early, 'lamp-1', idOf(1));
-    await house.append('lamp-2', 0, lampHung('attic'));
+    await testStore.append('lamp-2', 0, lampHung('attic'));
     expect(await readLog(10, 0)).toEqual([]);
-    // For who asks for all that is committed it is there.
-    const committed = await store.read(LOG_START, 10, (statement) => house.database.rows(statement), {
+    // A reader of all committed events gets it.
+    const committed = await store.read(LOG_START, 10, (statement) => testStore.database.rows(statement), {
       extent: 'committed',
     });
     expect(committed.map(({ stream }) => stream)).toEqual(['lamp-2']);
@@ -269,21 +281,23 @@ describe('transactions that commit late', () => {
     expect((await readLog(10, 2)).map(({ stream }) => stream)).toEqual(['lamp-1', 'lamp-2']);
   });
 
-  it('hold nothing back once they have failed', async () => {
-    const early = await house.connect();
+  it('delay nothing after they have failed', async () => {
+    const early = await testStore.connect();
     await early.query('begin');
     await appendOn(early, 'lamp-1', idOf(1));
-    await house.append('lamp-2', 0, lampHung('attic'));
+    await testStore.append('lamp-2', 0, lampHung('attic'));
     await early.query('rollback');
     expect((await readLog(10, 1)).map(({ stream }) => stream)).toEqual(['lamp-2']);
   });
 
-  it('make no follower miss an event or see one twice, in whatever order they end', async () => {
-    const clients = await Promise.all(Array.from({ length: 12 }, () => house.connect()));
-    const seen: RecordedEvent[] = [];
+  it('cause no follower to miss an event or to read one twice, in whatever order they end', async () => {
+    const clients = await Promise.all(Array.from({ length: 12 }, () => testStore.connect()));
+    const readEvents: RecordedEvent[] = [];
     const follow = async (): Promise<void> => {
-      const next = await store.read(seen.at(-1) ?? LOG_START, 3, (statement) => house.database.rows(statement));
-      seen.push(...next);
+      const next = await store.read(readEvents.at(-1) ?? LOG_START, 3, (statement) =>
+        testStore.database.rows(statement),
+      );
+      readEvents.push(...next);
       if (next.length > 0) await follow();
     };
     const committed = new Set<string>();
@@ -293,28 +307,28 @@ describe('transactions that commit late', () => {
         await appendOn(client, `lamp-${n}`, idOf(round * 100 + n));
         await appendOn(client, `lantern-${n}`, idOf(round * 100 + 50 + n));
       }
-      // Every fifth fails; the others commit in an order that changes from round to round.
+      // Every fifth transaction fails. The others commit in an order that changes in each round.
       for (const step of clients.keys()) {
         const n = (step * 5 + round) % clients.length;
-        const kept = (n + round) % 5 !== 0;
-        await clients[n]?.query(kept ? 'commit' : 'rollback');
-        for (const id of kept ? [idOf(round * 100 + n), idOf(round * 100 + 50 + n)] : []) committed.add(id);
+        const isCommitted = (n + round) % 5 !== 0;
+        await clients[n]?.query(isCommitted ? 'commit' : 'rollback');
+        for (const id of isCommitted ? [idOf(round * 100 + n), idOf(round * 100 + 50 + n)] : []) committed.add(id);
         await follow();
       }
     }
-    while (seen.length < committed.size) await follow();
+    while (readEvents.length < committed.size) await follow();
     await follow();
-    const ids = seen.map(({ id }) => id);
+    const ids = readEvents.map(({ id }) => id);
     expect(ids).toHaveLength(committed.size);
     expect(new Set(ids)).toEqual(committed);
     const versions = new Map<string, number[]>();
-    for (const { stream, version } of seen) versions.set(stream, [...(versions.get(stream) ?? []), version]);
+    for (const { stream, version } of readEvents) versions.set(stream, [...(versions.get(stream) ?? []), version]);
     for (const list of versions.values()) expect(list).toEqual(list.map((_, index) => index + 1));
   });
 });
 
-describe('streams of one transaction', () => {
-  // Asked over a connection of its own: on a shared one it might stand behind who waits.
+describe('an append to several streams', () => {
+  // Uses a connection of its own, because a query on a shared one could wait behind a blocked statement.
   const waitingOf = (client: pg.Client) => async (): Promise<number> =>
     (
       await client.query(
@@ -322,22 +336,22 @@ describe('streams of one transaction', () => {
       )
     ).rows.length;
 
-  it('come in the order of their versions, though another writer comes between', async () => {
-    await house.append('lamp-1', 0, lampHung('cellar'));
-    const holder = await house.connect();
-    const waiting = waitingOf(await house.connect());
+  it('keeps the order of versions in the log although another writer interferes', async () => {
+    await testStore.append('lamp-1', 0, lampHung('cellar'));
+    const holder = await testStore.connect();
+    const waiting = waitingOf(await testStore.connect());
     await holder.query(`begin; update event_store.streams set decider = null where stream = 'lamp-1'`);
-    // It has its number in the log now, and waits; meanwhile somebody writes its other stream.
+    // The append has its transaction id now, and waits. Meanwhile another writer appends to its second stream.
     const both = store.append(
       [write('lamp-1', 1, createLampLit('ada')), write('lamp-2', 'any', createLampLit('ada'))],
       context,
     );
     await waitForCondition(async () => (await waiting()) === 1);
     let done = false;
-    const other = house.append('lamp-2', 'any', createLampLit('bob')).then(() => (done = true));
+    const otherAppend = testStore.append('lamp-2', 'any', createLampLit('bob')).then(() => (done = true));
     await waitForCondition(async () => done || (await waiting()) === 2);
     await holder.query('rollback');
-    await Promise.all([both, other]);
+    await Promise.all([both, otherAppend]);
     const versions = (await readLog(10, 4)).filter(({ stream }) => stream === 'lamp-2').map(({ version }) => version);
     expect(versions).toEqual([1, 2]);
   });
@@ -354,8 +368,8 @@ describe('handle', () => {
       read: () => [sql`select lit_by from lamps where id = ${stream}`],
     });
 
-  it('lets one of a hundred racing commands win, and decides the others on what it did', async () => {
-    await house.append('lamp-1', 0, lampHung('cellar'));
+  it('lets one of a hundred concurrent commands win, and decides the others with its result', async () => {
+    await testStore.append('lamp-1', 0, lampHung('cellar'));
     const failures = await Promise.all(Array.from({ length: 100 }, (_, n) => failureOf(light(`user-${n}`))));
     expect(failures.filter((failure) => failure === null)).toHaveLength(1);
     const [winner] = await rowsOf('lamps');
@@ -366,17 +380,17 @@ describe('handle', () => {
     expect(await versionsOf('lamp-1')).toEqual([1, 2]);
   });
 
-  it('appends nothing where nothing is decided, and reads all the same', async () => {
-    await house.append('lamp-1', 0, lampHung('cellar'));
+  it('appends nothing if no event is decided, and runs the reads', async () => {
+    await testStore.append('lamp-1', 0, lampHung('cellar'));
     await light('ada');
     expect((await light('ada')).rows).toEqual([[{ lit_by: 'ada' }]]);
     expect(await versionsOf('lamp-1')).toEqual([1, 2]);
   });
 });
 
-describe('a stream’s state', () => {
+describe('the state of a stream', () => {
   const state = { hung: true, watts: 40, litBy: null };
-  const begin = () =>
+  const createLamp = () =>
     store.append(
       [
         decideWrite(lamp, newStream('lamp-1', lamp), 'org-1', {
@@ -387,25 +401,25 @@ describe('a stream’s state', () => {
       context,
     );
 
-  it('is kept with its version, and taken from there', async () => {
-    await begin();
-    // What wakes followers goes out later, and would be counted.
+  it('is stored as a snapshot with its version, and loaded from there', async () => {
+    await createLamp();
+    // Stops the later notification of followers, which would be counted.
     store.signal.stop();
-    const { count } = house.database;
+    const { count } = testStore.database;
     const before = count.statements;
     expect(await store.load('lamp-1', lamp)).toEqual({ stream: 'lamp-1', version: 1, state });
     expect(count.statements - before).toBe(1);
   });
 
-  it('is folded anew where it was kept by an older decider', async () => {
-    await begin();
+  it('is folded from the events if an older version of the decider stored it', async () => {
+    await createLamp();
     const newer = { ...lamp, version: lamp.version + 1, initial: { ...lamp.initial, litBy: 'nobody' } };
     expect((await store.load('lamp-1', newer)).state).toEqual({ ...state, litBy: 'nobody' });
   });
 
-  it('is folded anew after an append that did not know it', async () => {
-    await begin();
-    await house.append('lamp-1', 'any', createLampLit('ada'));
+  it('is folded from the events after an append without a snapshot', async () => {
+    await createLamp();
+    await testStore.append('lamp-1', 'any', createLampLit('ada'));
     expect(await store.load('lamp-1', lamp)).toEqual({
       stream: 'lamp-1',
       version: 2,

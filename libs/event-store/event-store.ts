@@ -37,12 +37,12 @@ import {
   type StreamWrite,
 } from './writes.js';
 
-/** The log: events that are appended with an expected version, and the inline views written with them. */
+/** The log: appends events with an expected version, together with the inline views. */
 export class EventStore {
   readonly signal: LogSignal;
   readonly personalDataCipher: PersonalDataCipher;
 
-  /** `encryptionKey`: 32 bytes; keys of people are kept under it. */
+  /** `encryptionKey`: 32 bytes. It encrypts the keys of people. */
   constructor(
     readonly database: Database,
     readonly kinds: EventRegistry,
@@ -56,10 +56,11 @@ export class EventStore {
   }
 
   /**
-   * Appends to one or several streams, with the inline views, in one transaction and one round trip; in one more before
-   * where somebody is named whose key this process has not had in hand yet. Then runs `read` inside it, so that an answer
-   * shows exactly what was written. `conditions` are statements that come before all that is written, and fail where it
-   * must not happen. `at` is the time of the events, for callers that derive data from it. Either all of it is committed when this resolves, or nothing. Throws the Postgres error: see isVersionConflictError,
+   * Appends to one or several streams, with the inline views, in one transaction and one round trip. Another round trip
+   * comes first if this process has to read the key of a person. Then runs `read` in the same transaction, so that the
+   * response shows exactly what was written. `conditions` are statements that run before all writes and fail if the
+   * append must not happen. `at` is the time of the events, for callers that derive data from it. When this resolves,
+   * everything is committed. If it rejects, nothing is. Throws the Postgres error: see isVersionConflictError and
    * getViolatedConstraint.
    */
   async append(
@@ -71,53 +72,55 @@ export class EventStore {
   ): Promise<AppendResult> {
     const time = at.toISOString();
     const recorded = writes.flatMap((write) => this.recorded(write, time, context));
-    const sealed = await this.personalDataCipher.encrypt(recorded, {
+    const encrypted = await this.personalDataCipher.encrypt(recorded, {
       createdPeople: new Set(writes.filter(({ expected }) => expected === 0).map(({ stream }) => stream)),
       referencedPeople: writes.flatMap(({ snapshot }) => snapshot?.people ?? []),
       writers: [context.accessor.id],
     });
-    const keptContext = sealed.eventsToStore[0]?.context ?? context;
+    const encryptedContext = encrypted.eventsToStore[0]?.context ?? context;
     const statements = [
       ...conditions,
       ...buildStreamLocks(listUnversionedStreams(writes)),
-      ...writes.map((write) => buildAppendStatement(write, time, keptContext, sealed.eventsToStore)),
-      ...sealed.readableEvents.flatMap((event) =>
+      ...writes.map((write) => buildAppendStatement(write, time, encryptedContext, encrypted.eventsToStore)),
+      ...encrypted.readableEvents.flatMap((event) =>
         this.projections.flatMap((projection) => projectEvent(projection, event)),
       ),
     ];
-    const results = await this.written(sealed, [...statements, ...read]).catch((error: unknown) =>
+    const results = await this.written(encrypted, [...statements, ...read]).catch((error: unknown) =>
       this.withoutStates(writes, error),
     );
-    return { events: sealed.readableEvents, rows: results.slice(statements.length) };
+    return { events: encrypted.readableEvents, rows: results.slice(statements.length) };
   }
 
   /**
-   * Appends those of the events whose ids the log does not have yet; resolves to the ids of these. For what comes from
-   * outside, more than once, and names itself: no decision is made, no inline view shows it. `holding` are streams that
-   * it must not outlive; `also` are statements that run afterwards in the same transaction.
+   * Appends the events whose ids the log does not contain yet. Resolves to the ids of these events. For events from
+   * outside that have their own ids and may arrive more than once: there is no decision, and no inline view may show
+   * them. `preconditions` are streams whose version must not have changed. `also` are statements that run afterwards in
+   * the same transaction.
    */
   async appendOnce(
     writes: readonly IdempotentWrite[],
-    holding: readonly StreamVersion[] = [],
+    preconditions: readonly StreamVersion[] = [],
     also: readonly Sql[] = [],
   ): Promise<ReadonlySet<string>> {
     const time = this.clock.now().toISOString();
-    // In one order, or two such appends wait for one another; and all locks before the transaction has its number.
+    // Always in the same order, so that two such appends cannot wait for each other. All locks are acquired before the
+    // transaction gets its id.
     const ordered = writes.toSorted((a, b) => (a.stream < b.stream ? -1 : 1));
-    const told = ordered.flatMap(({ stream, events }) =>
+    const eventsToAppend = ordered.flatMap(({ stream, events }) =>
       events.map((event) => ({ ...this.toIdempotentEvent(event), stream })),
     );
     const writers = writes.flatMap(({ writer }) => writer ?? []);
-    const sealed = await this.personalDataCipher.encrypt(told, {
+    const encrypted = await this.personalDataCipher.encrypt(eventsToAppend, {
       createdPeople: new Set(),
       referencedPeople: [],
       writers,
     });
-    const locks = [...buildVersionChecks(holding), ...buildStreamLocks(ordered.map(({ stream }) => stream))];
-    const results = await this.written(sealed, [
+    const locks = [...buildVersionChecks(preconditions), ...buildStreamLocks(ordered.map(({ stream }) => stream))];
+    const results = await this.written(encrypted, [
       ...locks,
       ...ordered.map(({ stream, organization }) => {
-        const json = sql.json(sealed.eventsToStore.filter((event) => event.stream === stream));
+        const json = sql.json(encrypted.eventsToStore.filter((event) => event.stream === stream));
         return sql`select event_store.append_once(${stream}, ${organization}, ${time}, ${json}) as id`;
       }),
       ...also,
@@ -127,7 +130,10 @@ export class EventStore {
     );
   }
 
-  /** A stream's version and state, from the snapshot or, where that is missing or of an older decider, by folding. */
+  /**
+   * Returns a stream's version and state. The state comes from the snapshot or, if that is missing or from another
+   * version of the decider, from folding the events.
+   */
   async load<S, C extends Message, E extends Message>(
     stream: string,
     decider: Decider<S, C, E>,
@@ -138,7 +144,7 @@ export class EventStore {
     return this.restore(stream, decider, snapshot);
   }
 
-  /** As `load`, for who has read the snapshot with a statement of their own, beside other things. */
+  /** Like `load`, for callers that have read the snapshot with their own statement. */
   async restore<S, C extends Message, E extends Message>(
     stream: string,
     decider: Decider<S, C, E>,
@@ -153,16 +159,16 @@ export class EventStore {
     return { stream, version: events.length, state };
   }
 
-  /** Everything that happened to one stream, oldest first. */
+  /** Returns all events of a stream, oldest first. */
   async stream(stream: string): Promise<readonly RecordedEvent[]> {
     const rows = await this.database.rows<EventRow>(selectStreamEvents(stream));
     return this.personalDataCipher.open(rows.map((row) => this.upcast(row)));
   }
 
   /**
-   * The next events after a position in log order, at most `limit`: see selectEventsAfter. `sealed` leaves the texts of people as
-   * they are in the log; `outside` is for readers that publish them: such readers decrypt nothing with a cached key, because
-   * what they publish cannot be forgotten.
+   * Returns the next events after a position in the order of the log, at most `limit`: see selectEventsAfter.
+   * `keepEncrypted` leaves the texts of people encrypted. `outside` is for readers that publish: they decrypt without
+   * cached keys, because published texts cannot be forgotten.
    */
   async read(
     after: LogPosition,
@@ -178,8 +184,9 @@ export class EventStore {
   }
 
   /**
-   * Loads, decides, appends; again from the start where somebody else was faster, so that of a hundred racing commands
-   * exactly one wins and the others are decided on what it did. A command that yields no event changes nothing.
+   * Loads, decides and appends. Repeats this from the start after a conflict with another writer, so that exactly one
+   * of a hundred concurrent commands wins and the others are decided with its result. A command without events changes
+   * nothing.
    */
   async handle<S, C extends Message, E extends Message, L extends LoadedStream<S>>(task: {
     readonly decider: Decider<S, C, E>;
@@ -187,10 +194,10 @@ export class EventStore {
     readonly command: (loaded: L) => C;
     readonly organization: (loaded: L) => string | null;
     readonly context: EventContext;
-    /** Streams that the decision counts on besides its own, and those that it ends along with it. */
+    /** Other streams that the decision depends on, and streams that it ends. */
     readonly preconditions?: (loaded: L) => readonly StreamWrite[];
     readonly read?: (loaded: L) => readonly Sql[];
-    /** Statements that come before all that is written, as for append. */
+    /** Statements that run before all writes, as for `append`. */
     readonly conditions?: (loaded: L) => readonly Sql[];
   }): Promise<{ readonly loaded: L; readonly rows: readonly DatabaseRow[][] }> {
     return this.untilFirst(async () => {
@@ -207,8 +214,8 @@ export class EventStore {
   }
 
   /**
-   * Does the work again, reading included, as often as somebody else was faster; `races` names unique constraints that
-   * say so as well.
+   * Repeats the work, including its reads, after a conflict with another writer. `races` names unique constraints whose
+   * violation counts as such a conflict.
    */
   async untilFirst<T>(
     work: () => Promise<T>,
@@ -217,7 +224,7 @@ export class EventStore {
     return retryOnConflict(work, [races].flat());
   }
 
-  /** In one transaction; then followers are told. Resolves to the rows of each statement. */
+  /** Runs the statements in one transaction and then notifies followers. Resolves to the rows of each statement. */
   private async written(
     { guards, keys, ended }: Pick<EncryptedEvents<EventContent>, 'guards' | 'keys' | 'ended'>,
     statements: readonly Sql[],
@@ -233,7 +240,10 @@ export class EventStore {
     }
   }
 
-  /** What was decided on a state that names somebody who has been forgotten is decided anew, on one that is folded anew. */
+  /**
+   * Drops the snapshots after a decision with the name of a forgotten person. The decision is repeated with a state
+   * that is folded again.
+   */
   private async withoutStates(writes: readonly StreamWrite[], error: unknown): Promise<never> {
     if (isForgottenPersonError(error)) {
       const streams = writes.map(({ stream }) => stream);
@@ -247,7 +257,7 @@ export class EventStore {
   private recorded(write: StreamWrite, time: string, context: EventContext): RecordedEvent[] {
     return write.events.map((event, index) => {
       const kind = this.kind(event.type);
-      // Strict: a field that the schema does not name must never enter an immutable log.
+      // Strict: a field that the schema does not name must never enter the log, which is immutable.
       const data: unknown = kind.schema.parse(event.data);
       return {
         type: event.type,
@@ -265,21 +275,22 @@ export class EventStore {
     });
   }
 
-  private toIdempotentEvent({ id, type, data: given, context }: IdempotentWrite['events'][number]) {
-    if (this.projections.some(({ on }) => type in on)) throw new Error(`an inline view would miss an ${type}`);
+  private toIdempotentEvent({ id, type, data: eventData, context }: IdempotentWrite['events'][number]) {
+    if (this.projections.some(({ on }) => type in on))
+      throw new Error(`an inline view shows ${type}, so it cannot be appended as an event from outside`);
     const { schema, schemaVersion } = this.kind(type);
-    const data: unknown = schema.parse(given);
+    const data: unknown = schema.parse(eventData);
     checkEventSize(sql.json(data));
     return { id, type, schemaVersion, data, context };
   }
 
   private kind(type: string): EventKind<never> {
     const kind = this.kinds[type];
-    if (!kind) throw new Error(`no slice knows an event named ${type}`);
+    if (!kind) throw new Error(`unknown event type ${type}`);
     return kind;
   }
 
-  /** An event as today's code knows it, whatever schema version it was written in. */
+  /** Returns an event with the current version of its schema. */
   upcast(row: RecordedEvent): RecordedEvent {
     const kind = this.kind(row.type);
     if (row.schemaVersion === kind.schemaVersion) return row;

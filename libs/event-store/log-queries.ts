@@ -6,23 +6,26 @@ export type EventRow = RecordedEvent & DatabaseRow;
 const EVENT_COLUMNS = sql.raw(`transaction::text as transaction, position, id, stream, version, type,
   schema_version as "schemaVersion", organization, time, data, context`);
 
-/** Everything that happened to one stream, oldest first. */
+/** Selects all events of a stream, oldest first. */
 export const selectStreamEvents = (stream: string): Sql =>
   sql`select ${EVENT_COLUMNS} from event_store.events where stream = ${stream} order by version`;
 
 export type LogExtent = {
   /**
-   * Only events that no transaction still running can precede: none is missed, none comes twice. `committed` gives what
-   * lies beyond a running transaction too: for a reader with one snapshot, or one that keeps writers out.
+   * `settled`: only events that no running transaction can precede, so that a reader neither misses an event nor gets
+   * one twice. `committed`: also later events, for a reader with one snapshot or with a lock against writers.
    */
   readonly extent: 'settled' | 'committed';
-  /** Events of these types, and the last that was looked at, whatever its type: it says how far that was. */
+  /**
+   * Types of the events to select. The last event of the range is included whatever its type, because it shows the
+   * position that was reached.
+   */
   readonly only: readonly string[] | null;
 };
 
 /**
- * The next events after a position in log order, at most `limit`. Ordered by `e.transaction`: without the `e.` it would be
- * the text that is selected under that name, and transaction 1000 would come before 999.
+ * Selects the next events after a position in the order of the log, at most `limit`. Orders by `e.transaction`, because
+ * `transaction` alone would be the selected text, and transaction 1000 would precede 999.
  */
 export const selectEventsAfter = (after: LogPosition, limit: number, { extent, only }: LogExtent): Sql => {
   const settled = sql`transaction < pg_snapshot_xmin(pg_current_snapshot())`;

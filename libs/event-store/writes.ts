@@ -10,30 +10,33 @@ import {
 } from '#kernel';
 import type { DatabaseRow } from '#postgres';
 
-/** The version a stream must have: a number (0 = it must not exist), or `any`. */
+/** The version that a stream must have: a number (0 for a new stream), or `any`. */
 export type ExpectedVersion = number | 'any';
 
-/** What one append does to one stream; without events it only holds the stream at the expected version meanwhile. */
+/** The events to append to one stream. Without events, the write is only a version precondition. */
 export type StreamWrite = {
   readonly stream: string;
-  /** External id of the organization, null for what belongs to the site. */
+  /** External id of the organization; null for events of the site. */
   readonly organization: string | null;
   readonly expected: ExpectedVersion;
   readonly events: readonly Message[];
-  /** What the events fold to, kept as the stream's snapshot. */
+  /** The state after the events, stored as the stream's snapshot. */
   readonly snapshot?: {
     readonly decider: number;
     readonly state: unknown;
-    /** Whose names are in it. */
+    /** Ids of the people whose names the state contains. */
     readonly people?: readonly string[];
   };
 };
 
-/** Events that come from outside, each under an id that says whether it has come before; all of one id in one stream. */
+/**
+ * Events from outside with ids that show whether they were appended before. All events with one id must go to the same
+ * stream.
+ */
 export type IdempotentWrite = {
   readonly stream: string;
   readonly organization: string | null;
-  /** Who does it; null where others tell of who did. */
+  /** Id of the caller; null if another service reports the action of someone else. */
   readonly writer: string | null;
   readonly events: readonly (Message & { readonly id: string; readonly context: EventContext })[];
 };
@@ -44,12 +47,12 @@ export type AppendResult = {
   readonly rows: readonly DatabaseRow[][];
 };
 
-/** A stream as `streams` holds it; `state` null where its snapshot is of no use and the stream must be folded. */
+/** A row of `streams`. `state` is null if the snapshot cannot be used and the events must be folded. */
 export type StreamSnapshot = { readonly version: number; readonly decider: number | null; readonly state: unknown };
 
 export type LoadedStream<S> = { readonly stream: string; readonly version: number; readonly state: S };
 
-/** What commands mean for a stream: their events, and the state they fold to. Throws what the decider refuses. */
+/** Decides commands on a stream. Returns their events and the state after them. Throws the decider's refusal. */
 export const decideWrite = <S, C extends Message, E extends Message>(
   decider: Decider<S, C, E>,
   loaded: LoadedStream<S>,
@@ -66,7 +69,7 @@ export const decideWrite = <S, C extends Message, E extends Message>(
   return { stream: loaded.stream, organization, expected: loaded.version, events, snapshot };
 };
 
-/** Holds a stream at the version it was read at, while something is appended that must not outlive it. */
+/** Returns a precondition: the stream must still have this version at the append. */
 export const expectVersion = (stream: string, version: number): StreamWrite => ({
   stream,
   organization: null,
@@ -74,29 +77,36 @@ export const expectVersion = (stream: string, version: number): StreamWrite => (
   events: [],
 });
 
-/** Read in an append, with its streams locked and its views written: where the condition holds after all it is decided anew. */
+/**
+ * Returns a statement for an append that runs after the streams are locked and the views written. If the condition is
+ * true, it raises a version conflict, and the decision is repeated.
+ */
 export const raiseConflictWhen = (condition: Sql): Sql => sql`select event_store.stale_when(${condition})`;
 
 /**
- * Waits for all appends that hold the stream by `unchanged`, and keeps others out until the end of the transaction. For
- * what they check with `raiseConflictWhen` and no version shows; a condition of an append, which comes before all that is written.
+ * Returns a statement that waits for all appends with a version precondition on the stream, and blocks others until the
+ * end of the transaction. It protects conditions of `raiseConflictWhen` that no version covers. Use it as a condition
+ * of an append, which runs before all writes.
  */
 export const lockStream = (stream: string): Sql => sql`select pg_advisory_xact_lock(event_store.lock_of(${stream}))`;
 
-/** A stream that does not exist yet. */
+/** Returns the state of a stream that does not exist yet. */
 export const newStream = <S>(stream: string, decider: { readonly initial: S }): LoadedStream<S> => ({
   stream,
   version: 0,
   state: decider.initial,
 });
 
-/** The row of the first statement that was read with an append, or found where nothing had to be appended. */
+/**
+ * Returns the first row of the first statement that was read with an append, or that ran without one if there were no
+ * events; null if there is no row.
+ */
 export const getFirstRowOrNull = <T>(rows: readonly DatabaseRow[][]): T | null =>
   (rows[0]?.[0] as T | undefined) ?? null;
 
-/** The same, for who has just written what the statement reads. */
+/** Returns the first row. Throws if it is missing although the caller has just written it. */
 export const getFirstRow = <T>(rows: readonly DatabaseRow[][]): T => {
   const row = getFirstRowOrNull<T>(rows);
-  if (row === null) throw new Error('what was just written is not there to be read');
+  if (row === null) throw new Error('the statement did not return the row that was just written');
   return row;
 };

@@ -66,7 +66,7 @@ type BodyValues<T extends AttributeTable> = {
 
 type Upcasts = Readonly<Record<number, (values: object) => object>>;
 
-/** What derives from a table of attributes; prepared once, when the module loads. */
+/** The definitions that derive from a table of attributes. They are built once, when the module loads. */
 export type Attributes<T extends AttributeTable> = {
   /** The shape of the values in events. */
   readonly shape: SchemaShape<T>;
@@ -94,10 +94,10 @@ export const defineAttributes = <const T extends AttributeTable>(table: T & With
     initial: listInitials(definitions) as AttributeValues<T>,
     body: Object.fromEntries(members.map(({ member, body }) => [member, body])) as BodyShape<T>,
     read: (attributes) => {
-      const given = attributes as Readonly<Record<string, unknown>>;
+      const attributeValues = attributes as Readonly<Record<string, unknown>>;
       const values: Record<string, unknown> = {};
       for (const { member, property } of members) {
-        if (given[member] !== undefined) values[property] = given[member];
+        if (attributeValues[member] !== undefined) values[property] = attributeValues[member];
       }
       return values as BodyValues<T>;
     },

@@ -117,7 +117,7 @@ describe('texts of people', () => {
     }
   });
 
-  it('stay plain if nobody could be forgotten: the system, and tokens of teams', async () => {
+  it('stay plain for the system and for tokens of teams, which cannot be forgotten', async () => {
     for (const type of ['system', 'teams']) {
       const accessor = { id: 'somebody', type, name: 'ada l.' };
       await sign(struck('nobody'), { ...context, accessor });

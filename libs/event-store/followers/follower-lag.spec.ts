@@ -9,61 +9,61 @@ import { readLags } from './follower-lag.js';
 import { TestEventStore, createLampLit, waitForCondition } from '../spec.js';
 
 let testDatabase: TestDatabase;
-let house: TestEventStore;
+let testStore: TestEventStore;
 let runners: FollowerRunner[] = [];
 
 beforeEach(async () => {
   testDatabase = await freshDatabase();
-  house = await TestEventStore.over(testDatabase.url);
+  testStore = await TestEventStore.over(testDatabase.url);
 });
 afterEach(async () => {
   await Promise.all(runners.map((runner) => runner.stop()));
   runners = [];
-  await house.close();
+  await testStore.close();
   await testDatabase.drop();
 });
 
 const follower = (follow: Follower['follow']): Follower => ({ name: 'lag_watch', batch: 10, tables: [], follow });
 
 const run = (follow: Follower['follow']): FollowerRunner => {
-  const runner = new FollowerRunner(house.store, follower(follow), quiet);
+  const runner = new FollowerRunner(testStore.store, follower(follow), quiet);
   runners.push(runner);
   runner.start();
   return runner;
 };
 
-/** As Prometheus reads it; null if the metric has no such follower. */
+/** Reads the metric as Prometheus does. Returns null if it has no value for the follower. */
 const scrapedLag = async (): Promise<number | null> => {
   const value = /^cadastre_follower_lag_seconds\{follower="lag_watch"\} (\S+)$/m.exec(await register.metrics())?.[1];
   return value === undefined ? null : Number(value);
 };
 
 const makeOld = (minutes: number) =>
-  house.append('lamp-1', 'any', createLampLit('ada')).then(async () => {
-    // Makes the event look old. The log itself rejects updates.
-    await house.database.rows(sql.raw('alter table event_store.events disable trigger user'));
-    await house.database.rows(sql`update event_store.events set time = now() - ${`${minutes} minutes`}::interval`);
+  testStore.append('lamp-1', 'any', createLampLit('ada')).then(async () => {
+    // Makes the event look old. The log itself refuses updates.
+    await testStore.database.rows(sql.raw('alter table event_store.events disable trigger user'));
+    await testStore.database.rows(sql`update event_store.events set time = now() - ${`${minutes} minutes`}::interval`);
   });
 
 describe('the lag of a follower', () => {
   it('is the age of the oldest event that it has not handled, also if it never ran', async () => {
     await makeOld(10);
-    await house.append('lamp-1', 'any', createLampLit('eve'));
-    const [lag] = await readLags(house.database, ['nobody']);
+    await testStore.append('lamp-1', 'any', createLampLit('eve'));
+    const [lag] = await readLags(testStore.database, ['nobody']);
     expect(lag?.follower).toBe('nobody');
     expect(lag?.seconds).toBeGreaterThanOrEqual(600);
     expect(lag?.seconds).toBeLessThan(900);
   });
 
-  it('is zero at the head of the log', async () => {
-    expect(await readLags(house.database, ['nobody'])).toEqual([{ follower: 'nobody', seconds: 0 }]);
+  it('is zero at the end of the log', async () => {
+    expect(await readLags(testStore.database, ['nobody'])).toEqual([{ follower: 'nobody', seconds: 0 }]);
     await makeOld(10);
     run(() => Promise.resolve([]));
-    await waitForFollower(house.database, 'lag_watch');
+    await waitForFollower(testStore.database, 'lag_watch');
     expect(await scrapedLag()).toBe(0);
   });
 
-  it('rises while the follower stalls, also in a process that stands by', async () => {
+  it('rises while the follower is stalled, also in a standby process', async () => {
     await makeOld(10);
     const leading = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
@@ -80,11 +80,11 @@ describe('the lag of a follower', () => {
     release.resolve();
   });
 
-  it('is left out when the follower stops, and when the database is away', async () => {
+  it('is left out when the follower stops, and when the database is down', async () => {
     await makeOld(10);
     const runner = run(() => Promise.reject(new Error('stuck')));
     await waitForCondition(async () => (await scrapedLag()) !== null);
-    await house.database.close();
+    await testStore.database.close();
     expect(await scrapedLag()).toBeNull();
     await runner.stop();
     expect(await scrapedLag()).toBeNull();

@@ -1,20 +1,20 @@
 import { sql } from '#kernel';
 import { pause, type Database } from '#postgres';
 
-/** How long a scrape waits for the database. */
+/** Milliseconds that a scrape waits for the database. */
 const SCRAPE_TIMEOUT_MS = 2_000;
 
-/** The followers that this process runs, whether they lead or stand by, with the database of each. */
+/** The followers in this process, leading or standby, with the database of each. */
 const runningFollowers = new Map<Database, Map<string, number>>();
 
-/** Includes the follower in the lag metric. Returns a function that removes it again. */
+/** Adds the follower to the lag metric. Returns a function that removes it. */
 export const reportLag = (database: Database, follower: string): (() => void) => {
   const followers = runningFollowers.get(database) ?? new Map<string, number>();
   runningFollowers.set(database, followers);
   followers.set(follower, (followers.get(follower) ?? 0) + 1);
   return () => {
-    const others = (followers.get(follower) ?? 1) - 1;
-    if (others > 0) followers.set(follower, others);
+    const remaining = (followers.get(follower) ?? 1) - 1;
+    if (remaining > 0) followers.set(follower, remaining);
     else followers.delete(follower);
     if (followers.size === 0) runningFollowers.delete(database);
   };
@@ -22,7 +22,7 @@ export const reportLag = (database: Database, follower: string): (() => void) =>
 
 export type FollowerLag = { readonly follower: string; readonly seconds: number };
 
-/** Returns the lag of each follower in this process; none of those whose database does not answer within 2 s. */
+/** Returns the lag of each follower in this process, except those whose database does not respond within 2 s. */
 export const readCurrentLags = async (): Promise<readonly FollowerLag[]> => {
   const lags = await Promise.all(
     [...runningFollowers].map(([database, followers]) => readLagsInTime(database, [...followers.keys()])),
@@ -40,7 +40,10 @@ const readLagsInTime = async (database: Database, followers: readonly string[]):
   }
 };
 
-/** The age of the oldest event that the follower has not passed; zero at the head. Reads one row of the primary key each. */
+/**
+ * Returns the age of the oldest event that each follower has not passed; zero at the end of the log. Reads one row of
+ * the primary key for each follower.
+ */
 export const readLags = (database: Database, followers: readonly string[]): Promise<FollowerLag[]> =>
   database.rows<FollowerLag>(sql`
     select f.follower,

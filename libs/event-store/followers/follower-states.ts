@@ -4,24 +4,24 @@ import type { Follower } from './follower.js';
 
 export type FollowerState = {
   readonly name: string;
-  /** Whether a process runs it now. */
+  /** Whether a process runs the follower now. */
   readonly isLed: boolean;
-  /** Events that it has yet to read, counted up to MAX_COUNTED_EVENTS. */
+  /** Number of unread events, counted up to MAX_COUNTED_EVENTS. */
   readonly behind: number;
-  /** Seconds since its checkpoint moved; null if it never did. */
+  /** Seconds since its checkpoint moved; null if it never moved. */
   readonly idleSeconds: number | null;
 };
 
 export const MAX_COUNTED_EVENTS = 100_000;
 
-/** How far each follower is, read from the database: also for followers of other processes. */
+/** Returns the progress of each follower from the database, including followers of other processes. */
 export const readFollowerStates = (
   database: Database,
   followers: readonly Pick<Follower, 'name' | 'only'>[],
 ): Promise<readonly FollowerState[]> =>
   Promise.all(
     followers.map(async ({ name, only }) => {
-      // Postgres shows the two halves of an advisory lock's number apart.
+      // Postgres shows the two halves of an advisory lock's number separately.
       const row = await database.row<Omit<FollowerState, 'name'>>(sql`
         select exists (select from pg_locks
                         where locktype = 'advisory' and granted and objsubid = 1

@@ -1,7 +1,7 @@
 import { Counter, Gauge } from 'prom-client';
 import { readCurrentLags } from './follower-lag.js';
 
-/** Served at /metrics (docs/reference/metrics.md lists them). */
+/** Served at /metrics (docs/reference/metrics.md lists the metrics). */
 export const followerMetrics = {
   events: new Counter({
     name: 'cadastre_follower_events_total',
@@ -19,7 +19,7 @@ export const followerMetrics = {
     labelNames: ['follower'],
     async collect() {
       const lags = await readCurrentLags();
-      // A lag that cannot be read is left out: an old value would look like a follower that keeps up.
+      // A lag that cannot be read is left out, because an old value would look like a follower without lag.
       this.reset();
       for (const { follower, seconds } of lags) this.set({ follower }, seconds);
     },

@@ -6,11 +6,11 @@ const DELAY_MS = 5;
 const MIN_INTERVAL_MS = 20;
 
 /**
- * Tells followers that the log has grown.
+ * Notifies followers that the log has grown.
  *
- * The notification goes out after the commit, in a statement of its own, at most once in 20 ms: a NOTIFY inside the
- * append would make all commits of the cluster queue for one lock, and so undo group commit, and each of them wakes the
- * backends of all followers. It is a hint only; followers also look by themselves.
+ * The notification is sent after the commit, in a separate statement, at most once in 20 ms. A NOTIFY inside the append
+ * would make all commits of the cluster wait for one lock, which prevents group commit, and would wake the backends of
+ * all followers each time. The notification is only a hint: followers also poll.
  */
 export class LogSignal {
   private timer: NodeJS.Timeout | null = null;
@@ -23,7 +23,7 @@ export class LogSignal {
       () => {
         this.timer = null;
         this.lastNotifiedAt = performance.now();
-        // Losing it costs a follower one polling interval, and the outage that loses it is reported by everyone else.
+        // A lost notification costs a follower one polling interval. Other statements report the outage.
         this.database.rows(sql`select pg_notify(${CHANNEL}, '')`).catch(() => undefined);
       },
       Math.max(DELAY_MS, this.lastNotifiedAt + MIN_INTERVAL_MS - performance.now()),

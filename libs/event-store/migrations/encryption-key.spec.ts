@@ -32,7 +32,7 @@ const recorded = async (): Promise<Buffer[]> =>
     ({ fingerprint }) => fingerprint,
   );
 
-/** Encrypts as a process with that key does when it records what people did. */
+/** Encrypts as a process with this key does when it records actions of people. */
 const makePersonKeys = (key: Buffer, ...people: readonly string[]) =>
   new PersonKeys(database, key).loadKeys(new Set(people));
 
@@ -44,7 +44,7 @@ describe('the encryption key of a database', () => {
     expect(await recorded()).toHaveLength(1);
   });
 
-  it('is refused when another one is recorded', async () => {
+  it('is refused if another key is recorded', async () => {
     await start(RIGHT);
     await expect(start(WRONG)).rejects.toBeInstanceOf(WrongEncryptionKeyError);
     expect(await recorded()).toEqual([computeKeyFingerprint(RIGHT)]);
@@ -60,7 +60,7 @@ describe('the encryption key of a database', () => {
     );
   });
 
-  it('must decrypt what a database without a fingerprint holds', async () => {
+  it('must decrypt the values of a database without a fingerprint', async () => {
     await makePersonKeys(RIGHT, 'user-1', 'user-2');
     await expect(start(WRONG)).rejects.toBeInstanceOf(WrongEncryptionKeyError);
     expect(await recorded()).toEqual([]);
@@ -68,7 +68,7 @@ describe('the encryption key of a database', () => {
     expect(await recorded()).toEqual([computeKeyFingerprint(RIGHT)]);
   });
 
-  it('is the key of most values when an earlier version wrote some with another key, which are counted', async () => {
+  it('is the key of most values if an earlier version encrypted some with another key, and those are counted', async () => {
     await makePersonKeys(RIGHT, 'user-1', 'user-2', 'user-3');
     await makePersonKeys(WRONG, 'user-4');
     await expect(start(WRONG)).rejects.toBeInstanceOf(WrongEncryptionKeyError);
@@ -87,7 +87,7 @@ describe('the encryption key of a database', () => {
     await client.end();
   });
 
-  it('does not appear in the fingerprint', () => {
+  it('cannot be read from the fingerprint', () => {
     expect(computeKeyFingerprint(RIGHT)).toHaveLength(32);
     expect(computeKeyFingerprint(RIGHT).equals(RIGHT)).toBe(false);
   });

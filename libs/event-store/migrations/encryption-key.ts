@@ -4,7 +4,7 @@ import type { EncryptedColumn } from './encrypted-column.js';
 import { Envelope } from '#encryption';
 import type { ModuleDefinition } from '../module-definition.js';
 
-/** The database is encrypted with another key. Nothing was changed. */
+/** Thrown if the database is encrypted with another key. Nothing was changed. */
 export class WrongEncryptionKeyError extends Error {
   constructor() {
     super('this is not the key that the database is encrypted with');
@@ -13,9 +13,9 @@ export class WrongEncryptionKeyError extends Error {
 }
 
 export type KeyCheck = {
-  /** Whether the database holds a fingerprint; only a database of an earlier version, or a new one, has none. */
+  /** Whether the database contains a fingerprint. A new database, or one of an earlier version, has none. */
   readonly isRecorded: boolean;
-  /** How many values another key encrypted: 0 unless an earlier version ran with several keys. */
+  /** Number of values that are encrypted with another key. It is 0 unless an earlier version ran with several keys. */
   readonly undecryptable: number;
 };
 
@@ -26,21 +26,24 @@ const PERSON_KEYS: EncryptedColumn = {
   column: 'key',
   purpose: 'person keys',
 };
-/** Values read from each column to recognise the key of a database without a fingerprint. */
+/** Values that are read from each column to recognize the key of a database without a fingerprint. */
 const SAMPLE = 10_000;
 
-/** Identifies the key and reveals nothing about it: HKDF (HMAC-SHA-256) with an info string of its own. */
+/**
+ * Returns a fingerprint that identifies the key and reveals nothing about it: HKDF (HMAC-SHA-256) with its own info
+ * string.
+ */
 export const computeKeyFingerprint = (encryptionKey: Buffer): Buffer =>
   Buffer.from(hkdfSync('sha256', encryptionKey, '', 'cadastre encryption key fingerprint 1', FINGERPRINT_LENGTH));
 
 /**
- * Compares the key with the recorded fingerprint or, if there is none yet, with what the database already holds. Throws
- * WrongEncryptionKeyError if the key is another one. Works before any migration has run, and writes nothing.
+ * Compares the key with the recorded fingerprint or, if there is none yet, with the encrypted values in the database.
+ * Throws WrongEncryptionKeyError for another key. Works before any migration has run, and writes nothing.
  */
 export const checkEncryptionKey = async (
   client: pg.Client,
   encryptionKey: Buffer,
-  slices: readonly ModuleDefinition[],
+  definitions: readonly ModuleDefinition[],
 ): Promise<KeyCheck> => {
   const recorded = await readRecordedFingerprint(client);
   if (recorded !== null) {
@@ -51,19 +54,22 @@ export const checkEncryptionKey = async (
   }
   let decrypted = 0;
   let undecryptable = 0;
-  for (const encrypted of [PERSON_KEYS, ...slices.flatMap(({ encryptedColumns = [] }) => encryptedColumns)]) {
+  for (const encrypted of [PERSON_KEYS, ...definitions.flatMap(({ encryptedColumns = [] }) => encryptedColumns)]) {
     const envelope = new Envelope(encryptionKey, encrypted.purpose);
     for (const { id, value } of await readSample(client, encrypted)) {
       if (canDecrypt(envelope, id, value)) decrypted += 1;
       else undecryptable += 1;
     }
   }
-  // Earlier versions accepted any key, so a command with a wrong one may have left a few values behind.
+  // Earlier versions accepted any key, so a command with a wrong key may have written a few values.
   if (undecryptable > decrypted) throw new WrongEncryptionKeyError();
   return { isRecorded: false, undecryptable };
 };
 
-/** Records the key's fingerprint. The caller holds the lock of migrations, so no other process records another one. */
+/**
+ * Records the key's fingerprint. The caller must hold the lock of migrations, so that no other process records another
+ * key.
+ */
 export const recordEncryptionKey = async (client: pg.Client, encryptionKey: Buffer): Promise<void> => {
   await client.query('insert into event_store.encryption_key (fingerprint) values ($1)', [
     computeKeyFingerprint(encryptionKey),
@@ -88,7 +94,7 @@ const readSample = async (
   { table, id, column }: EncryptedColumn,
 ): Promise<readonly EncryptedValue[]> => {
   if (!(await hasTable(client, table))) return [];
-  // Names from the code, never from a caller.
+  // The names come from the code, never from a caller.
   const { rows } = await client.query<EncryptedValue>(
     `select ${id} as id, ${column} as value from ${table} where ${column} is not null limit ${SAMPLE}`,
   );

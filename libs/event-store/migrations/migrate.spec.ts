@@ -3,16 +3,16 @@ import { requirePostgresVersion, UnsupportedPostgresError } from './migrate.js';
 import { findForeignMigrations } from './migration-order.js';
 
 describe('the version of Postgres', () => {
-  it('is refused before 14, with both versions in one line', () => {
+  it('is refused below 14, with both versions in one line', () => {
     expect(() => requirePostgresVersion(130_022)).toThrow(UnsupportedPostgresError);
     expect(() => requirePostgresVersion(130_022)).toThrow(
-      'the server runs Postgres 13, and Cadastre needs 14 or later; upgrade the server, or name another one',
+      'the server runs Postgres 13, and Cadastre needs 14 or later; upgrade the server or use another one',
     );
     expect(() => requirePostgresVersion(140_000)).not.toThrow();
   });
 });
 
-describe('migrations that ran', () => {
+describe('the migrations of a database', () => {
   const files = ['001_first', '002_second', '003_third'];
   const foreign = (...ran: readonly string[]): string | undefined =>
     findForeignMigrations([
@@ -21,7 +21,7 @@ describe('migrations that ran', () => {
     ])?.message;
 
   it.each([[[]], [['001_first']], [files], [[...files, '004_of_a_later_version']]])(
-    'are accepted if they begin as the files do: %j',
+    'are accepted if they begin like the files: %j',
     (ran) => {
       expect(foreign(...ran)).toBeUndefined();
     },
@@ -31,7 +31,7 @@ describe('migrations that ran', () => {
     [['001_first', '002_renamed'], '002_renamed', '002_second'],
     [['001_first', '003_third'], '003_third', '002_second'],
     [['001_first', '002_second', '004_added_before'], '004_added_before', '003_third'],
-  ])('are refused with both names if they differ: %j', (ran, found, file) => {
-    expect(foreign(...ran)).toContain(`in history the migration ${found} ran where this version has ${file};`);
+  ])('are refused with both names if they differ from the files: %j', (ran, migration, file) => {
+    expect(foreign(...ran)).toContain(`in history the migration ${migration} ran where this version has ${file};`);
   });
 });

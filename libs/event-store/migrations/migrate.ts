@@ -6,26 +6,26 @@ import { checkEncryptionKey, recordEncryptionKey, WrongEncryptionKeyError, type 
 import { findForeignMigrations, type ForeignMigrations, type ModuleMigrations } from './migration-order.js';
 import type { ModuleDefinition } from '../module-definition.js';
 
-/** The server runs an older Postgres than Cadastre can use. */
+/** Thrown if the server runs an older Postgres than Cadastre supports. */
 export class UnsupportedPostgresError extends Error {
   constructor(version: number) {
     super(
       `the server runs Postgres ${Math.floor(version / 10_000)}, and Cadastre needs ${OLDEST_POSTGRES} or later; ` +
-        'upgrade the server, or name another one',
+        'upgrade the server or use another one',
     );
     this.name = 'PostgresTooOld';
   }
 }
 
-/** Cadastre is tested with 18; 14 is the first version that supports all statements. */
+/** Cadastre is tested with 18. 14 is the first version that supports all statements. */
 export const OLDEST_POSTGRES = 14;
 
-/** `version` as in `server_version_num`, for example 180001. */
+/** Throws if the version is too old. `version` is as in `server_version_num`, for example 180001. */
 export const requirePostgresVersion = (version: number): void => {
   if (version < OLDEST_POSTGRES * 10_000) throw new UnsupportedPostgresError(version);
 };
 
-/** The database holds no tables of Cadastre, and the caller may not create them. */
+/** Thrown if the database contains no tables of Cadastre, and the caller may not create them. */
 export class MissingSiteError extends Error {
   constructor() {
     super('the database holds no site');
@@ -34,30 +34,30 @@ export class MissingSiteError extends Error {
 }
 
 export type MigrateOptions = {
-  /** Without a key, which is for tests that make many databases, no key is checked or recorded. */
+  /** Without a key, none is checked or recorded. For tests that create many databases. */
   readonly encryptionKey?: Buffer;
-  /** False: throw MissingSiteError instead of creating the tables in an empty database. */
+  /** If false, throws MissingSiteError instead of creating the tables in an empty database. */
   readonly mayInitialise?: boolean;
 };
 
 export type MigrationResult = {
   /** Names of the migrations that ran. */
   readonly migrations: readonly string[];
-  /** How many values in the database the encryption key does not open. */
+  /** Number of values in the database that the encryption key cannot decrypt. */
   readonly undecryptable: number;
 };
 
 /**
- * Brings the database up to date: this library's tables first, then each slice's, in the order they are listed.
- * Migrations are forward-only SQL files; each slice keeps its own numbering. Two processes that start at once wait for
- * one another.
+ * Migrates the database: the tables of this module first, then those of each module in the listed order. Migrations are
+ * forward-only SQL files, and each module numbers its own. If two processes start at the same time, one waits for the
+ * other.
  *
- * Throws WrongEncryptionKeyError before it changes anything if the database is encrypted with another key, and ForeignMigrations
+ * Throws WrongEncryptionKeyError before any change if the database is encrypted with another key, and ForeignMigrations
  * if it ran other migrations.
  */
 export const migrate = async (
   url: string,
-  slices: readonly ModuleDefinition[],
+  definitions: readonly ModuleDefinition[],
   { encryptionKey, mayInitialise = true }: MigrateOptions = {},
 ): Promise<MigrationResult> => {
   const client = new pg.Client({ connectionString: url, application_name: 'cadastre migrate' });
@@ -66,10 +66,10 @@ export const migrate = async (
     await client.query('select pg_advisory_lock($1)', [LOCK]);
     requirePostgresVersion(await readServerVersion(client));
     if (!mayInitialise && !(await hasTables(client))) throw new MissingSiteError();
-    const keyCheck = encryptionKey ? await checkEncryptionKey(client, encryptionKey, slices) : null;
-    const foreign = findForeignMigrations(await readMigrations(client, slices));
+    const keyCheck = encryptionKey ? await checkEncryptionKey(client, encryptionKey, definitions) : null;
+    const foreign = findForeignMigrations(await readMigrations(client, definitions));
     if (foreign) throw foreign;
-    const migrations = await runMigrations(client, slices);
+    const migrations = await runMigrations(client, definitions);
     if (encryptionKey && keyCheck?.isRecorded === false) await recordEncryptionKey(client, encryptionKey);
     return { migrations, undecryptable: keyCheck?.undecryptable ?? 0 };
   } finally {
@@ -77,10 +77,10 @@ export const migrate = async (
   }
 };
 
-/** Resolves to the names of those that ran. */
-const runMigrations = async (client: pg.Client, slices: readonly ModuleDefinition[]): Promise<string[]> => {
+/** Resolves to the names of the migrations that ran. */
+const runMigrations = async (client: pg.Client, definitions: readonly ModuleDefinition[]): Promise<string[]> => {
   const migrations: string[] = [];
-  for (const [name, folder] of [OWN_FOLDER, ...listMigrationFolders(slices)]) {
+  for (const [name, folder] of [OWN_FOLDER, ...listMigrationFolders(definitions)]) {
     const done = await runner({
       dbClient: client,
       dir: fileURLToPath(folder),
@@ -112,12 +112,12 @@ const LOCK = 7_311_640_105;
 
 const OWN_FOLDER: [string, URL] = ['event_store', new URL('../sql/', import.meta.url)];
 
-const listMigrationFolders = (slices: readonly ModuleDefinition[]): [string, URL][] =>
-  slices.flatMap(({ name, migrations }) =>
+const listMigrationFolders = (definitions: readonly ModuleDefinition[]): [string, URL][] =>
+  definitions.flatMap(({ name, migrations }) =>
     migrations ? [[name.replaceAll('-', '_'), migrations] as [string, URL]] : [],
   );
 
-/** The facts that `doctor` reports about a database. Reading them changes nothing. */
+/** Facts about a database that `doctor` reports. Reading them changes nothing. */
 export type DatabaseState = {
   /** As in `server_version_num`, for example 180001. */
   readonly version: number;
@@ -127,7 +127,7 @@ export type DatabaseState = {
   readonly foreign: ForeignMigrations | null;
   readonly hasSite: boolean;
   readonly clock: Date;
-  /** Null if the key is another one. */
+  /** Null if the database is encrypted with another key. */
   readonly key: KeyCheck | null;
 };
 
@@ -135,7 +135,7 @@ const EXTENSIONS = ['pg_trgm', 'btree_gin'];
 
 export const inspectDatabase = async (
   url: string,
-  slices: readonly ModuleDefinition[],
+  definitions: readonly ModuleDefinition[],
   encryptionKey: Buffer,
 ): Promise<DatabaseState> => {
   const client = new pg.Client({
@@ -149,7 +149,7 @@ export const inspectDatabase = async (
       'select clock_timestamp() as clock, array(select extname::text from pg_extension) as extensions',
     );
     const [{ extensions, clock } = { extensions: [], clock: new Date(0) }] = rows;
-    const modules = await readMigrations(client, slices);
+    const modules = await readMigrations(client, definitions);
     return {
       version: await readServerVersion(client),
       clock,
@@ -157,7 +157,7 @@ export const inspectDatabase = async (
       hasSite: await hasTables(client),
       pending: pendingIn(modules),
       foreign: findForeignMigrations(modules),
-      key: await checkEncryptionKey(client, encryptionKey, slices).catch((error: unknown) => {
+      key: await checkEncryptionKey(client, encryptionKey, definitions).catch((error: unknown) => {
         if (error instanceof WrongEncryptionKeyError) return null;
         throw error;
       }),
@@ -169,13 +169,13 @@ export const inspectDatabase = async (
 
 const readMigrations = async (
   client: pg.Client,
-  slices: readonly ModuleDefinition[],
+  definitions: readonly ModuleDefinition[],
 ): Promise<readonly ModuleMigrations[]> => {
   const modules: ModuleMigrations[] = [];
-  for (const [name, folder] of [OWN_FOLDER, ...listMigrationFolders(slices)]) {
-    const known = await client.query(`select where to_regclass($1) is not null`, [`migrations.${name}`]);
+  for (const [name, folder] of [OWN_FOLDER, ...listMigrationFolders(definitions)]) {
+    const table = await client.query(`select where to_regclass($1) is not null`, [`migrations.${name}`]);
     const { rows } =
-      known.rowCount === 1
+      table.rowCount === 1
         ? await client.query<{ name: string }>(`select name from migrations.${name} order by run_on, id`)
         : { rows: [] };
     const files = (await readdir(folder)).filter((file) => file.endsWith('.sql')).toSorted();

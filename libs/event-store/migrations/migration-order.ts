@@ -1,11 +1,14 @@
-/** The migrations of one module: names without `.sql`, in the order of their numbers, and those that ran, in that order. */
+/**
+ * The migrations of one module: names without `.sql` in the order of their numbers, and the names of those that ran, in
+ * that order.
+ */
 export type ModuleMigrations = {
   readonly module: string;
   readonly files: readonly string[];
   readonly ran: readonly string[];
 };
 
-/** The database ran other migrations than this version has, so this version does not know what its tables hold. */
+/** Thrown if the database ran other migrations than this version has, so that the content of its tables is unknown. */
 export class ForeignMigrations extends Error {
   constructor(module: string, ran: string, file: string) {
     super(
@@ -17,14 +20,14 @@ export class ForeignMigrations extends Error {
 }
 
 /**
- * Returns what is wrong if migrations ran in another order than that of the files, else null. A database of a later
- * version, which ran more migrations than there are files, is fine: during an upgrade, processes of both versions run.
+ * Returns an error if the order of the migrations that ran differs from that of the files, else null. A database of a
+ * later version, with more migrations than files, is accepted, because both versions run during an upgrade.
  */
 export const findForeignMigrations = (modules: readonly ModuleMigrations[]): ForeignMigrations | null => {
   for (const { module, files, ran } of modules) {
     for (const [n, file] of files.slice(0, ran.length).entries()) {
-      const found = ran[n];
-      if (found !== undefined && found !== file) return new ForeignMigrations(module, found, file);
+      const migration = ran[n];
+      if (migration !== undefined && migration !== file) return new ForeignMigrations(module, migration, file);
     }
   }
   return null;

@@ -87,7 +87,7 @@ const buildInitdbArguments = (cluster: PostgresCluster): readonly string[] => [
 ];
 
 /**
- * Returns the cluster's folder as Postgres must be told it.
+ * Returns the path of the cluster's folder for the arguments of Postgres.
  *
  * If this process is root, Postgres runs as another user, which may not enter the parent folders, such as /root or the
  * data folder (0700). Opening these folders would expose their other files, and data in another place would be missing
