@@ -11,14 +11,16 @@ const target = z.strictObject({
 
 type RetentionMeta = { readonly organizationName: string; readonly deleteOlderThanDays: number | null };
 
-/** Under the names of the contract's catalogue (§6.2), where days are greater than 0: what is kept for ever has none. */
+/**
+ * Returns the fields of the contract's catalogue (§6.2). Days are greater than 0 there, so an unlimited policy has
+ * none.
+ */
 const describePolicy = ({ organizationName, deleteOlderThanDays }: RetentionMeta, { organization }: RecordedEvent) => ({
   ...(deleteOlderThanDays === null ? {} : { delete_older_than_n_days: deleteOlderThanDays }),
   organization: organizationName,
   organization_id: organization,
 });
 
-/** Schemas, topics and audit rows of data retention policies. */
 export const retentionEvents: EventKinds<DataRetentionPolicyEvent> = {
   DataRetentionPolicySet: {
     schemaVersion: 1,

@@ -1,24 +1,25 @@
 import { notFound, requireActive, unprocessable, type Decider, type Message } from '#kernel';
 
 /**
- * For how long the data of old state versions is kept: in one workspace, or in all workspaces of an organization that
- * have no policy of their own. `null` days: for ever, so that a workspace can be spared what its organization wants.
+ * A policy for how long data of old state versions is kept: in one workspace, or in all workspaces of an organization
+ * that have no policy of their own. `null` days keep the data for ever, so that a workspace can be exempt from the
+ * policy of its organization.
  *
  *   absent ──set──► active (set again: changed) ──remove──► removed
  *
- * It deletes nothing itself: see retention.job.ts.
+ * The jobs in retention.job.ts delete the data.
  */
 export type DataRetentionPolicyEvent =
   | Message<'DataRetentionPolicySet', RetentionData & { target: RetentionTarget }>
   | Message<'DataRetentionPolicyChanged', RetentionData>
-  /** The days are those that it had. */
+  /** `deleteOlderThanDays` is the last value. */
   | Message<'DataRetentionPolicyRemoved', RetentionData>;
 
 export type DataRetentionPolicyCommand =
   | Message<'SetDataRetentionPolicy', RetentionData & { target: RetentionTarget }>
   | Message<'RemoveDataRetentionPolicy', Omit<RetentionData, 'deleteOlderThanDays'>>;
 
-/** The trail tells the organization's name with it (contract §6.2). */
+/** The audit trail contains the organization's name (contract §6.2). */
 type RetentionData = { organizationName: string; deleteOlderThanDays: number | null };
 
 export type RetentionTarget = { readonly type: 'workspaces' | 'organizations'; readonly id: string };
@@ -27,7 +28,7 @@ export type DataRetentionPolicyState =
   | { readonly status: 'absent' | 'removed' }
   | { readonly status: 'active'; readonly deleteOlderThanDays: number | null };
 
-/** A hundred years: for longer there is the policy that deletes nothing. */
+/** A hundred years. To keep data longer, use the policy that deletes nothing. */
 const MAX_POLICY_DAYS = 36_500;
 
 const DAYS = 'delete-older-than-n-days';

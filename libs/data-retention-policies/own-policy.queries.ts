@@ -4,12 +4,11 @@ import { sql, type Sql } from '#kernel';
 export const DELETE_OLDERS = 'data-retention-policy-delete-olders';
 export const DONT_DELETES = 'data-retention-policy-dont-deletes';
 
-/** The type and id of a policy. */
 export type PolicyIdentifier = { readonly type: typeof DELETE_OLDERS | typeof DONT_DELETES; readonly id: string };
 
 /**
- * The policy that a workspace or an organization has itself, as a `PolicyIdentifier` in jsonb, or null. `owner` is the
- * column with its id.
+ * Selects the policy of a workspace or an organization itself, as a `PolicyIdentifier` in jsonb, or null. `owner` is
+ * the column with its id.
  */
 export const selectOwnPolicy = (owner: Sql): Sql => sql`(
   select jsonb_build_object('id', drp.id, 'type', case when drp.delete_older_than_days is null

@@ -1,7 +1,7 @@
 import type { ModuleDefinition } from '#event-store';
 import { historyFollower } from './writing/history.follower.js';
 
-/** It has no events of its own; it keeps what those of others have made of things. */
+/** The module defines no events of its own. It records versions of resources from the events of other modules. */
 export const historyDefinition: ModuleDefinition = {
   name: 'history',
   kinds: {},

@@ -1,7 +1,10 @@
 import type { Timestamp } from '#kernel';
 import type { OrganizationRecordedEvent } from './writing/history-handlers.js';
 
-/** As documents are to who asks for them; of `any` as the body of an answer is (test/support/server.ts). */
+/**
+ * A resource of a response. Attributes and relationships are `any` like the body of a response
+ * (test/support/server.ts).
+ */
 export type TestHistoryResource = {
   readonly id: string;
   readonly type: string;
@@ -9,7 +12,7 @@ export type TestHistoryResource = {
   readonly relationships: any;
 };
 
-/** Of a workspace; what it was does not matter. */
+/** Creates an event of a workspace at this time; its type does not matter. */
 export const createEventAt = (time: Timestamp): OrganizationRecordedEvent => ({
   type: 'WorkspaceLocked',
   data: {},

@@ -3,7 +3,7 @@ import { unprocessable } from '#kernel';
 import { parseBody, resourceBody } from '#json-api';
 import { DELETE_OLDERS, DONT_DELETES } from '#data-retention-policies';
 
-/** What go-tfe called the only kind that there was at first. Its methods of that time can read no other type. */
+/** Name of the only type that go-tfe had at first. Its methods from that time can read no other type. */
 export const FIRST_TYPE = 'data-retention-policies';
 
 const DAYS = 'delete-older-than-n-days';
@@ -16,13 +16,13 @@ export const policyBody = resourceBody(
   z.object({ [DAYS]: days, [SHORT_DAYS]: days }).nullish(),
 );
 
-/** Days beside the type that deletes nothing contradict it: dropping them would keep data that the caller wants deleted. */
+/** Rejects days for the type that deletes nothing. Ignoring them would keep data that the caller wants to delete. */
 const refuseDays = (attributes: Readonly<Record<string, number | null | undefined>>): void => {
   const sent = [DAYS, SHORT_DAYS].find((name) => (attributes[name] ?? null) !== null);
   if (sent) throw unprocessable(`Delete older than n days must not be specified for ${DONT_DELETES}`, sent);
 };
 
-/** The type and the days of a request; null days where its type says that nothing is to be deleted. */
+/** Returns the type and the days of a request. The days are null for the type that deletes nothing. */
 export const parsePolicy = (
   request: unknown,
 ): { readonly type: string | null | undefined; readonly days: number | null } => {

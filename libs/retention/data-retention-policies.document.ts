@@ -2,7 +2,10 @@ import type { Resource } from '#json-api';
 import type { PolicyRow } from './data-retention-policies.queries.js';
 import { DELETE_OLDERS, DONT_DELETES } from '#data-retention-policies';
 
-/** One of two types, by what the policy says. `target` is whose it is: what counts for a workspace may be its organization's. */
+/**
+ * Renders a policy with its type. `target` is the owner; the effective policy of a workspace may belong to its
+ * organization.
+ */
 export const renderPolicy = ({ id, deleteOlderThanDays: days, workspace, organizationName }: PolicyRow): Resource => ({
   id,
   type: days === null ? DONT_DELETES : DELETE_OLDERS,

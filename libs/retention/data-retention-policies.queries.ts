@@ -11,13 +11,13 @@ import {
 } from '#access';
 import type { RetentionTarget } from '#data-retention-policies';
 
-/** Whose policy is meant: a workspace's, by its id, or an organization's, by its name. */
+/** Owner of a policy: a workspace by id, or an organization by name. */
 export type PolicyOwner = { readonly workspace: string } | { readonly organization: string };
 
 export type PolicyRow = {
   readonly id: string;
   readonly organizationName: string;
-  /** Null where it is the organization's. */
+  /** Null if the policy belongs to the organization. */
   readonly workspace: string | null;
   readonly deleteOlderThanDays: number | null;
 };
@@ -29,14 +29,17 @@ const COLUMNS = sql.raw(`d.id, o.name as "organizationName",
 export const selectPolicyById = (id: string): Sql => sql`
   select ${COLUMNS} from data_retention_policies d join organizations o on o.id = d.organization where d.id = ${id}`;
 
-/** For a join: its own policy, or else its organization's. `owner` and `organization` are columns with their ids. */
+/**
+ * Returns a join with the effective policy: the owner's policy, otherwise that of its organization. `owner` and
+ * `organization` are columns with their ids.
+ */
 export const joinEffectivePolicy = (owner: string, organization: string): Sql =>
   sql.raw(`lateral (select own.* from data_retention_policies own where own.owner in (${owner}, ${organization})
                      order by own.owner = ${owner} desc limit 1)`);
 
 type PolicyScope = { readonly organization: string; readonly grants: readonly Grant[] };
 
-/** Where it stands: rows `o` and, of a workspace, `w`; and the column of its id. */
+/** Returns the rows of the owner (`o`, and `w` for a workspace) and the column of its id. */
 const selectPolicyScope = (of: PolicyOwner): { readonly from: Sql; readonly owner: 'w.id' | 'o.id' } =>
   'workspace' in of
     ? {
@@ -48,7 +51,7 @@ const selectPolicyScope = (of: PolicyOwner): { readonly from: Sql; readonly owne
 const selectGrants = (of: PolicyOwner, actor: Actor): Sql =>
   'workspace' in of ? selectWorkspaceGrants(actor, 'w') : sql.raw(`'[]'::jsonb`);
 
-/** The policy that counts there, where the caller may know. */
+/** Returns the effective policy of the owner. Throws a refusal if there is none or the caller cannot read the owner. */
 export const findEffectivePolicy = async (database: Database, actor: Actor, of: PolicyOwner): Promise<PolicyRow> => {
   const { from, owner } = selectPolicyScope(of);
   const row = await database.row<PolicyScope & (PolicyRow | { readonly id: null })>(sql`
@@ -62,14 +65,17 @@ export const findEffectivePolicy = async (database: Database, actor: Actor, of: 
   return row;
 };
 
-/** What a decision needs to know besides the policy's own stream. */
+/** The state that a decision needs besides the stream of the policy. */
 export type PolicyForCommand = PolicyScope & {
   readonly target: RetentionTarget;
   readonly organizationName: string;
-  /** Null where it has none of its own. */
+  /** Null if the owner has no policy of its own. */
   readonly policy: string | null;
   readonly snapshot: StreamSnapshot | null;
-  /** The organization, and the workspace: their ends take the policy's row along and are not told by its stream. */
+  /**
+   * Versions of the organization and the workspace. Deleting them also deletes the row of the policy, which the stream
+   * of the policy does not record.
+   */
   readonly preconditions: readonly StreamVersion[];
 };
 

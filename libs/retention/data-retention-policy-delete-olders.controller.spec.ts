@@ -40,7 +40,7 @@ const owner = (of: string): string =>
   of.startsWith('ws-') ? `/api/v2/workspaces/${of}` : `/api/v2/organizations/${of}`;
 const policy = (of: string): string => `${owner(of)}/relationships/data-retention-policy`;
 
-/** What the owner's own document says of it. */
+/** Returns the relationship in the document of the owner. */
 const relationOf = async (of: string): Promise<unknown> =>
   expectStatus(await server.get(owner(of)), 200).body.data.relationships['data-retention-policy'];
 
@@ -51,37 +51,37 @@ describe.each([
   ['a workspace', 'workspaces', () => newWorkspace()],
   ['an organization', 'organizations', () => newOrganization()],
 ] as const)('the policy of %s', (_, type, make) => {
-  it('is none at first', async () => {
+  it('does not exist at first', async () => {
     const of = await make();
     expectStatus(await server.get(policy(of)), 404);
     expect(await relationOf(of)).toEqual({ data: null });
   });
 
   it.each(['post', 'patch'] as const)(
-    'is made, changed and turned into the other kind by %s, and keeps its id',
+    'is created, changed and switched to the other type by %s, and keeps its id',
     async (write) => {
       const of = await make();
-      const { body: made } = expectStatus(await server[write](policy(of), deleteOlders(30)), 200);
-      const { id } = made.data;
-      expect(made.data).toEqual({
+      const { body: created } = expectStatus(await server[write](policy(of), deleteOlders(30)), 200);
+      const { id } = created.data;
+      expect(created.data).toEqual({
         id: expect.stringMatching(/^drp-\w{16}$/),
         type: 'data-retention-policy-delete-olders',
         attributes: { 'delete-older-than-n-days': 30 },
         relationships: { target: { data: { type, id: of } } },
       });
-      expect((await server.get(policy(of))).body).toEqual(made);
-      expect(await relationOf(of)).toEqual({ data: { type: made.data.type, id } });
+      expect((await server.get(policy(of))).body).toEqual(created);
+      expect(await relationOf(of)).toEqual({ data: { type: created.data.type, id } });
       const changed = expectStatus(await server[write](policy(of), deleteOlders(60)), 200).body.data;
-      expect(changed).toEqual({ ...made.data, attributes: { 'delete-older-than-n-days': 60 } });
-      const kept = expectStatus(await server[write](policy(of), dontDeletes), 200).body;
-      expect(kept.data).toEqual({ ...made.data, type: 'data-retention-policy-dont-deletes', attributes: {} });
-      expect((await server.get(policy(of))).body).toEqual(kept);
-      expect(await relationOf(of)).toEqual({ data: { type: kept.data.type, id } });
-      expect(expectStatus(await server[write](policy(of), deleteOlders(30)), 200).body).toEqual(made);
+      expect(changed).toEqual({ ...created.data, attributes: { 'delete-older-than-n-days': 60 } });
+      const unlimited = expectStatus(await server[write](policy(of), dontDeletes), 200).body;
+      expect(unlimited.data).toEqual({ ...created.data, type: 'data-retention-policy-dont-deletes', attributes: {} });
+      expect((await server.get(policy(of))).body).toEqual(unlimited);
+      expect(await relationOf(of)).toEqual({ data: { type: unlimited.data.type, id } });
+      expect(expectStatus(await server[write](policy(of), deleteOlders(30)), 200).body).toEqual(created);
     },
   );
 
-  it('is answered in the type that it was first called by, to who calls it so', async () => {
+  it('has the original type of go-tfe in the response to a request with that type', async () => {
     const of = await make();
     for (const write of ['post', 'patch'] as const) {
       const body = resource('data-retention-policies', { 'delete-older-than-n-days': 7 });
@@ -101,7 +101,7 @@ describe.each([
     resource('data-retention-policy-delete-olders', { deleteOlderThanNDays: 7 }),
     resource('', { 'delete-older-than-n-days': 7 }),
     { data: { attributes: { 'delete-older-than-n-days': 7 } } },
-  ])('is read out of %j, too', async (body) => {
+  ])('is also accepted in the form %j', async (body) => {
     const { data } = expectStatus(await server.post(policy(await make()), body), 200).body;
     expect(data).toMatchObject({
       type: 'data-retention-policy-delete-olders',
@@ -133,7 +133,7 @@ describe.each([
       '/data/type',
       'Type must be data-retention-policy-delete-olders or data-retention-policy-dont-deletes or data-retention-policies',
     ],
-  ])('is not made of %j', async (body, pointer, detail) => {
+  ])('is refused for the request %j', async (body, pointer, detail) => {
     const of = await make();
     for (const write of ['post', 'patch'] as const) {
       expect(problemsOf(expectStatus(await server[write](policy(of), body), 422))).toEqual([[pointer, detail]]);
@@ -141,20 +141,20 @@ describe.each([
     expect(await relationOf(of)).toEqual({ data: null });
   });
 
-  it('is removed, and another one made after it', async () => {
+  it('is removed, and another one can be created', async () => {
     const of = await make();
     const body = resource('data-retention-policy-dont-deletes', { 'delete-older-than-n-days': null });
     const first = expectStatus(await server.post(policy(of), body), 200).body.data.id as string;
     expectStatus(await server.delete(policy(of)), 204);
     expectStatus(await server.get(policy(of)), 404);
     expect(await relationOf(of)).toEqual({ data: null });
-    // What is wanted is so already.
+    // Removing a policy that does not exist also succeeds.
     expectStatus(await server.delete(policy(of)), 204);
     const second = expectStatus(await server.post(policy(of), dontDeletes), 200).body.data.id as string;
     expect(second).not.toBe(first);
   });
 
-  it('leaves nothing in the log where it is so already', async () => {
+  it('appends no event if nothing changes', async () => {
     const of = await make();
     expectStatus(await server.post(policy(of), deleteOlders(30)), 200);
     const before = await logLength(server.store);
@@ -162,7 +162,7 @@ describe.each([
     expect(await logLength(server.store)).toBe(before);
   });
 
-  it('is one, however many write it at once', async () => {
+  it('is created only once, however many requests set it at the same time', async () => {
     const of = await make();
     const days = Array.from({ length: 20 }, (_, n) => n + 1);
     const answers = await Promise.all(days.map((n) => server.post(policy(of), deleteOlders(n))));
@@ -175,24 +175,24 @@ describe.each([
     expect(rows).toHaveLength(1);
   });
 
-  it('goes with its owner, and is not made for one that is going', async () => {
+  it('is deleted with its owner, and not created for an owner that is deleted during the request', async () => {
     const of = await make();
-    const made = expectStatus(await server.post(policy(of), deleteOlders(30)), 200).body.data.id as string;
+    const id = expectStatus(await server.post(policy(of), deleteOlders(30)), 200).body.data.id as string;
     const late = await make();
     for (const body of [deleteOlders(60), dontDeletes]) expectStatus(await server.post(policy(of), body), 200);
     runBetween(server.store, () => server.delete(owner(late)));
     expectStatus(await server.post(policy(late), deleteOlders(30)), 404);
     runBetween(server.store, () => server.delete(owner(of)));
     expectStatus(await server.post(policy(of), deleteOlders(90)), 404);
-    const left = await server.database.rows(
-      sql`select 1 from data_retention_policies where id = ${made} or owner in (${of}, ${late})`,
+    const remaining = await server.database.rows(
+      sql`select 1 from data_retention_policies where id = ${id} or owner in (${of}, ${late})`,
     );
-    expect(left).toEqual([]);
+    expect(remaining).toEqual([]);
   });
 });
 
 describe('a workspace without a policy of its own', () => {
-  it('shows its organization’s, and has none in its document', async () => {
+  it('has the policy of its organization, and none in its document', async () => {
     const organization = await newOrganization();
     const [plain, other] = [await newWorkspace(organization), await newWorkspace(organization)];
     const shared = expectStatus(await server.post(policy(organization), deleteOlders(90)), 200).body;
@@ -203,17 +203,19 @@ describe('a workspace without a policy of its own', () => {
     expect((await server.get(policy(organization))).body).toEqual(shared);
     expectStatus(await server.delete(policy(other)), 204);
     expect((await server.get(policy(other))).body).toEqual(shared);
-    // Nor is it removed through a workspace that only follows it.
+    // A workspace that uses the organization's policy cannot remove it.
     expectStatus(await server.delete(policy(plain)), 204);
     expect((await server.get(policy(organization))).body).toEqual(shared);
     expectStatus(await server.delete(owner(organization)), 204);
-    const left = await server.database.rows(sql`select 1 from data_retention_policies where id = ${shared.data.id}`);
-    expect(left).toEqual([]);
+    const remaining = await server.database.rows(
+      sql`select 1 from data_retention_policies where id = ${shared.data.id}`,
+    );
+    expect(remaining).toEqual([]);
   });
 });
 
-describe('who may', () => {
-  it('write the policy of a workspace: who administers it; read it: who sees it', async () => {
+describe('permissions on policies', () => {
+  it('let administrators of a workspace change its policy, and its readers read it', async () => {
     const workspace = await newWorkspace();
     const [admins, writers] = [await makeTeam(server, 'acme', 'admins'), await makeTeam(server, 'acme', 'writers')];
     await grantWorkspaceAccess(server, admins, workspace, 'admin');
@@ -226,7 +228,7 @@ describe('who may', () => {
     for (const [api, read] of [[writer, 200] as const, [token, 200] as const, [stranger, 404] as const]) {
       const answers = [
         await api.get(policy(workspace)),
-        // Nor does it learn what is wrong with the policy.
+        // The response does not reveal what is wrong with the policy.
         await api.post(policy(workspace), deleteOlders(0)),
         await api.patch(policy(workspace), dontDeletes),
         await api.delete(policy(workspace)),
@@ -237,7 +239,7 @@ describe('who may', () => {
     expectStatus(await server.as(null).get(policy(workspace)), 401);
   });
 
-  it('write the policy of an organization: its owners; read it: everybody in it', async () => {
+  it('let owners of an organization change its policy, and its members read it', async () => {
     const owner = await makeMember(server, 'acme', 'olga', [acme.ownersTeam]);
     const member = await makeMember(server, 'acme', 'mia', [await makeTeam(server, 'acme', 'plain')]);
     const stranger = await makeMember(server, 'neighbour', 'nora');
@@ -254,32 +256,32 @@ describe('who may', () => {
   });
 });
 
-describe('the trail of policies', () => {
-  it('tells of creation, change and deletion, in the catalogue’s words', async () => {
+describe('the audit trail of policies', () => {
+  it('records creation, change and deletion with the fields of the catalogue', async () => {
     const { id: organizationId } = await makeOrganization(server, 'audited');
     const workspace = await newWorkspace('audited');
-    const made = expectStatus(await server.post(policy(workspace), deleteOlders(30)), 200).body.data.id as string;
+    const id = expectStatus(await server.post(policy(workspace), deleteOlders(30)), 200).body.data.id as string;
     expectStatus(await server.post(policy(workspace), dontDeletes), 200);
     expectStatus(await server.post(policy(workspace), deleteOlders(14)), 200);
     expectStatus(await server.delete(policy(workspace)), 204);
     await waitForFollowers(server.store, 'audit_trail');
     const entries = await server.database.rows<{ entry: { resource: object } }>(
-      sql`select entry from audit_trail_entries where entry -> 'resource' ->> 'id' = ${made} order by ordinal`,
+      sql`select entry from audit_trail_entries where entry -> 'resource' ->> 'id' = ${id} order by ordinal`,
     );
-    const told = { organization: 'audited', organization_id: organizationId };
+    const organizationMeta = { organization: 'audited', organization_id: organizationId };
     expect(entries.map(({ entry }) => entry.resource)).toEqual(
       [
-        ['create', { ...told, delete_older_than_n_days: 30, workspace_id: workspace }],
-        ['update', told],
-        ['update', { ...told, delete_older_than_n_days: 14 }],
-        ['destroy', { ...told, delete_older_than_n_days: 14 }],
-      ].map(([action, meta]) => ({ id: made, type: 'data_retention_policy', action, meta })),
+        ['create', { ...organizationMeta, delete_older_than_n_days: 30, workspace_id: workspace }],
+        ['update', organizationMeta],
+        ['update', { ...organizationMeta, delete_older_than_n_days: 14 }],
+        ['destroy', { ...organizationMeta, delete_older_than_n_days: 14 }],
+      ].map(([action, meta]) => ({ id, type: 'data_retention_policy', action, meta })),
     );
   });
 });
 
 describe('the view of policies', () => {
-  it('is the one that the log makes', async () => {
+  it('equals the view that is rebuilt from the log', async () => {
     await expectViewsMatchLog(server, [retentionDefinition]);
   });
 });

@@ -11,7 +11,7 @@ import { findEffectivePolicy, type PolicyOwner } from './data-retention-policies
 const OF_WORKSPACE = 'workspaces/:id/relationships/data-retention-policy';
 const OF_ORGANIZATION = 'organizations/:organization/relationships/data-retention-policy';
 
-/** Of both types of policy. Whoever writes one need not know whether there is one: POST and PATCH do the same. */
+/** Serves both types of policy. POST and PATCH do the same, so clients need not know whether a policy exists. */
 @Controller('api/v2')
 export class DataRetentionPolicyDeleteOldersController {
   constructor(

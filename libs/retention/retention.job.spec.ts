@@ -23,12 +23,12 @@ import { createExpiryJob, createRetentionJob } from './index.js';
 import { deleteOlders, dontDeletes } from './spec.js';
 
 let server: TestServer;
-let chore: ScheduledJob;
+let job: ScheduledJob;
 const clock = new FixedClock();
 
 beforeAll(async () => {
   server = await startTestServer({ clock, followers: true });
-  chore = createRetentionJob(server.store, clock, server.runtime.ids, 60_000);
+  job = createRetentionJob(server.store, clock, server.runtime.ids, 60_000);
 });
 
 afterAll(() => server.close());
@@ -46,15 +46,18 @@ const newWorkspace = (): Promise<string> => makeWorkspace(server, organization, 
 
 const lineages = new Map<string, { readonly lineage: string; serial: number }>();
 
-/** Stores states one after the other, and unlocks again unless it says otherwise; the ids of their versions. */
+/**
+ * Stores states one after the other and returns the ids of their versions. Unlocks the workspace unless `unlocks` is
+ * false.
+ */
 const store = async (workspace: string, versions: number, { unlocks = true } = {}): Promise<string[]> => {
   expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
-  const known = lineages.get(workspace) ?? { lineage: `lineage-of-${workspace}`, serial: 0 };
-  lineages.set(workspace, known);
+  const state = lineages.get(workspace) ?? { lineage: `lineage-of-${workspace}`, serial: 0 };
+  lineages.set(workspace, state);
   const ids: string[] = [];
-  for (let made = 0; made < versions; made += 1) {
-    known.serial += 1;
-    const body = newStateVersion(stateFile(known), { inline: true });
+  for (let n = 0; n < versions; n += 1) {
+    state.serial += 1;
+    const body = newStateVersion(stateFile(state), { inline: true });
     const created = await server.post(`/api/v2/workspaces/${workspace}/state-versions`, body);
     ids.push(expectStatus(created, 201).body.data.id as string);
   }
@@ -67,73 +70,73 @@ const set = async (of: string, policy: object): Promise<void> => {
   expectStatus(await server.post(`/api/v2/${owner}/relationships/data-retention-policy`, policy), 200);
 };
 
-/** Once through all that is due; how much that was. */
-const keepHouse = () => runJobOnce(chore);
+/** Runs the job once. Returns how many versions it deleted. */
+const runJob = () => runJobOnce(job);
 
-/** Those whose data is still there, of these. */
-const keptOf = async (versions: readonly string[]): Promise<readonly string[]> => {
+/** Returns those of the versions whose data still exists. */
+const listExisting = async (versions: readonly string[]): Promise<readonly string[]> => {
   const rows = await server.database.rows<{ id: string }>(sql`
     select id from state_versions where id = any (${versions}::text[]) and status = 'finalized'`);
-  const kept = new Set(rows.map(({ id }) => id));
-  return versions.filter((id) => kept.has(id));
+  const existing = new Set(rows.map(({ id }) => id));
+  return versions.filter((id) => existing.has(id));
 };
 
 const restore = async (version: string): Promise<void> =>
   void expectStatus(await server.post(`/api/v2/state-versions/${version}/actions/restore_backing_data`), 200);
 
 describe('a policy of 30 days', () => {
-  it('deletes after 31 and not after 29, softly, and never what is current', async () => {
+  it('soft-deletes data after 31 days, not after 29, and never the current version', async () => {
     const workspace = await newWorkspace();
     await set(workspace, deleteOlders(30));
     const versions = await store(workspace, 3);
     clock.pass({ days: 29 });
-    expect(await keepHouse()).toBe(0);
+    expect(await runJob()).toBe(0);
     clock.pass({ days: 2 });
-    expect(await keepHouse()).toBe(2);
-    expect(await keptOf(versions)).toEqual(versions.slice(2));
-    const shown = expectStatus(await server.get(`/api/v2/state-versions/${versions[0]}`), 200).body.data;
-    expect(shown.attributes.status).toBe('backing_data_soft_deleted');
+    expect(await runJob()).toBe(2);
+    expect(await listExisting(versions)).toEqual(versions.slice(2));
+    const version = expectStatus(await server.get(`/api/v2/state-versions/${versions[0]}`), 200).body.data;
+    expect(version.attributes.status).toBe('backing_data_soft_deleted');
     const current = await server.get(`/api/v2/workspaces/${workspace}/current-state-version`);
     expect(expectStatus(current, 200).body.data.id).toBe(versions[2]);
     expectStatus(await server.get(`/api/v2/state-versions/${versions[2]}/download`), 200);
     clock.pass({ days: 1_000 });
-    expect(await keepHouse()).toBe(0);
+    expect(await runJob()).toBe(0);
   });
 
-  it('deletes what was current when something newer has taken its place, by its age', async () => {
+  it('deletes a former current version by its age, not by the time of its replacement', async () => {
     const workspace = await newWorkspace();
     await set(workspace, deleteOlders(30));
     const [first = ''] = await store(workspace, 1);
     clock.pass({ days: 40 });
-    expect(await keepHouse()).toBe(0);
+    expect(await runJob()).toBe(0);
     const [second = ''] = await store(workspace, 1);
-    expect(await keepHouse()).toBe(1);
-    expect(await keptOf([first, second])).toEqual([second]);
+    expect(await runJob()).toBe(1);
+    expect(await listExisting([first, second])).toEqual([second]);
   });
 
-  it('leaves what will be current when the workspace is unlocked', async () => {
+  it('keeps the version that becomes current when the workspace is unlocked', async () => {
     const workspace = await newWorkspace();
     await set(workspace, deleteOlders(30));
     const [current = ''] = await store(workspace, 1);
     const [between = '', next = ''] = await store(workspace, 2, { unlocks: false });
     clock.pass({ days: 31 });
-    expect(await keepHouse()).toBe(1);
-    expect(await keptOf([current, between, next])).toEqual([current, next]);
+    expect(await runJob()).toBe(1);
+    expect(await listExisting([current, between, next])).toEqual([current, next]);
   });
 
-  it('deletes what was brought back only after as many days again: a restored version is wanted', async () => {
+  it('deletes a restored version only after another 30 days', async () => {
     const workspace = await newWorkspace();
     await set(workspace, deleteOlders(30));
     const [old = ''] = await store(workspace, 2);
     clock.pass({ days: 31 });
-    expect(await keepHouse()).toBe(1);
+    expect(await runJob()).toBe(1);
     await restore(old);
-    expect(await keepHouse()).toBe(0);
+    expect(await runJob()).toBe(0);
     clock.pass({ days: 29 });
-    expect(await keepHouse()).toBe(0);
+    expect(await runJob()).toBe(0);
     clock.pass({ days: 2 });
-    expect(await keepHouse()).toBe(1);
-    expect(await keptOf([old])).toEqual([]);
+    expect(await runJob()).toBe(1);
+    expect(await listExisting([old])).toEqual([]);
   });
 });
 
@@ -143,7 +146,7 @@ const statusOf = async (type: string, id: string): Promise<string> =>
 const CONFIGURATIONS = 'configuration-versions';
 
 describe('the configuration versions of a workspace with a policy of 30 days', () => {
-  /** Uploaded ones, oldest first. */
+  /** Creates uploaded configuration versions. Returns their ids, oldest first. */
   const configurations = async (workspace: string, ...attributes: readonly object[]): Promise<string[]> => {
     const ids: string[] = [];
     for (const each of attributes) {
@@ -153,49 +156,49 @@ describe('the configuration versions of a workspace with a policy of 30 days', (
     return ids;
   };
   const statusesOf = (ids: readonly string[]) => Promise.all(ids.map((id) => statusOf(CONFIGURATIONS, id)));
-  const [KEPT, DELETED] = ['uploaded', 'backing_data_soft_deleted'];
+  const [UPLOADED, DELETED] = ['uploaded', 'backing_data_soft_deleted'];
 
-  it('are soft-deleted after 30 days, except the newest that is uploaded', async () => {
+  it('are soft-deleted after 30 days, except the newest uploaded one', async () => {
     const workspace = await newWorkspace();
     await set(workspace, deleteOlders(30));
     const ids = await configurations(workspace, {}, { speculative: true }, {}, {});
-    // The current one, which has no archive yet.
+    // The current version, which has no archive yet.
     clock.pass({ ms: 1 });
     expectStatus(await server.post(`/api/v2/workspaces/${workspace}/${CONFIGURATIONS}`), 201);
     clock.pass({ days: 29 });
-    expect(await keepHouse()).toBe(0);
+    expect(await runJob()).toBe(0);
     clock.pass({ days: 2 });
-    expect(await keepHouse()).toBe(3);
-    expect(await statusesOf(ids)).toEqual([DELETED, DELETED, DELETED, KEPT]);
-    expect(await keepHouse()).toBe(0);
+    expect(await runJob()).toBe(3);
+    expect(await statusesOf(ids)).toEqual([DELETED, DELETED, DELETED, UPLOADED]);
+    expect(await runJob()).toBe(0);
   });
 
-  it('stay while a run uses them, also a run of another workspace', async () => {
-    const [workspace, other] = [await newWorkspace(), await newWorkspace()];
+  it('are kept while a run uses them, also a run of another workspace', async () => {
+    const [workspace, otherWorkspace] = [await newWorkspace(), await newWorkspace()];
     await set(workspace, deleteOlders(30));
     const ids = await configurations(workspace, {}, {});
     const [old = ''] = ids;
     const configuration = { 'configuration-version': { data: { type: CONFIGURATIONS, id: old } } };
-    const run = expectStatus(await server.post('/api/v2/runs', runBody(other, {}, configuration)), 201).body.data
-      .id as string;
+    const run = expectStatus(await server.post('/api/v2/runs', runBody(otherWorkspace, {}, configuration)), 201).body
+      .data.id as string;
     clock.pass({ days: 31 });
-    expect(await keepHouse()).toBe(0);
+    expect(await runJob()).toBe(0);
     expectStatus(await server.post(`/api/v2/runs/${run}/actions/cancel`), 202);
-    expect(await keepHouse()).toBe(1);
-    expect(await statusesOf(ids)).toEqual([DELETED, KEPT]);
+    expect(await runJob()).toBe(1);
+    expect(await statusesOf(ids)).toEqual([DELETED, UPLOADED]);
   });
 
-  it('stay for 30 more days after they are restored', async () => {
+  it('are kept for 30 more days after they are restored', async () => {
     const workspace = await newWorkspace();
     await set(workspace, deleteOlders(30));
     const [old = ''] = await configurations(workspace, {}, {});
     clock.pass({ days: 31 });
-    expect(await keepHouse()).toBe(1);
+    expect(await runJob()).toBe(1);
     expectStatus(await server.post(`/api/v2/${CONFIGURATIONS}/${old}/actions/restore_backing_data`), 200);
     clock.pass({ days: 29 });
-    expect(await keepHouse()).toBe(0);
+    expect(await runJob()).toBe(0);
     clock.pass({ days: 2 });
-    expect(await keepHouse()).toBe(1);
+    expect(await runJob()).toBe(1);
   });
 });
 
@@ -205,13 +208,13 @@ describe('soft-deleted data', () => {
   const softDelete = async (type: string, id: string): Promise<void> =>
     void expectStatus(await server.post(`/api/v2/${type}/${id}/actions/soft_delete_backing_data`), 200);
 
-  // First deletes for good what other tests have soft-deleted.
+  // Deletes the data that other tests have soft-deleted.
   beforeEach(async () => {
     clock.pass({ days: 31 });
     await expire();
   });
 
-  it('is deleted for good after 30 days, with an entry in the trail, unless it is restored before', async () => {
+  it('is permanently deleted after 30 days with an entry in the audit trail, unless it was restored', async () => {
     const workspace = await newWorkspace();
     const [old = '', restored = ''] = await store(workspace, 3);
     const configuration = await makeConfigurationVersion(server, workspace);
@@ -224,12 +227,12 @@ describe('soft-deleted data', () => {
     expect(await expire()).toBe(0);
     clock.pass({ days: 2 });
     expect(await expire()).toBe(2);
-    const gone = 'backing_data_permanently_deleted';
+    const deleted = 'backing_data_permanently_deleted';
     expect([
       await statusOf('state-versions', old),
       await statusOf('state-versions', restored),
       await statusOf(CONFIGURATIONS, configuration),
-    ]).toEqual([gone, 'finalized', gone]);
+    ]).toEqual([deleted, 'finalized', deleted]);
     await waitForFollowers(server.store, 'audit_trail');
     const entries = await server.database.rows<{ resource: object }>(sql`
       select entry -> 'resource' as resource from audit_trail_entries
@@ -239,7 +242,7 @@ describe('soft-deleted data', () => {
     expect(await expire()).toBe(0);
   });
 
-  it('stays if it is restored while the job is at work', async () => {
+  it('is kept if it is restored while the job runs', async () => {
     const [old = ''] = await store(await newWorkspace(), 2);
     await softDelete('state-versions', old);
     clock.pass({ days: 31 });
@@ -249,19 +252,19 @@ describe('soft-deleted data', () => {
   });
 });
 
-describe('which policy counts', () => {
-  it('is the organization’s, where the workspace has none', async () => {
+describe('the effective policy', () => {
+  it('is that of the organization if the workspace has none', async () => {
     const others = await store(await newWorkspace(), 2);
     organization = await newOrganization();
     const versions = [...(await store(await newWorkspace(), 2)), ...(await store(await newWorkspace(), 2))];
     await set(organization, deleteOlders(30));
     clock.pass({ days: 31 });
-    expect(await keepHouse()).toBe(2);
-    expect(await keptOf(versions)).toEqual([versions[1], versions[3]]);
-    expect(await keptOf(others)).toEqual(others);
+    expect(await runJob()).toBe(2);
+    expect(await listExisting(versions)).toEqual([versions[1], versions[3]]);
+    expect(await listExisting(others)).toEqual(others);
   });
 
-  it('is the workspace’s own before that: longer, shorter, or for ever', async () => {
+  it('is that of the workspace if it has one: longer, shorter or unlimited', async () => {
     await set(organization, deleteOlders(30));
     const [longer, shorter, spared] = [await newWorkspace(), await newWorkspace(), await newWorkspace()];
     await set(longer, deleteOlders(60));
@@ -269,31 +272,31 @@ describe('which policy counts', () => {
     await set(spared, dontDeletes);
     const [long = ''] = await store(longer, 2);
     const [short = ''] = await store(shorter, 2);
-    const [kept = ''] = await store(spared, 2);
+    const [unlimited = ''] = await store(spared, 2);
     clock.pass({ days: 11 });
-    expect(await keepHouse()).toBe(1);
-    expect(await keptOf([long, short, kept])).toEqual([long, kept]);
+    expect(await runJob()).toBe(1);
+    expect(await listExisting([long, short, unlimited])).toEqual([long, unlimited]);
     clock.pass({ days: 20 });
-    expect(await keepHouse()).toBe(0);
+    expect(await runJob()).toBe(0);
     clock.pass({ days: 30 });
-    expect(await keepHouse()).toBe(1);
-    expect(await keptOf([long, kept])).toEqual([kept]);
+    expect(await runJob()).toBe(1);
+    expect(await listExisting([long, unlimited])).toEqual([unlimited]);
     expectStatus(await server.delete(`/api/v2/workspaces/${spared}/relationships/data-retention-policy`), 204);
-    expect(await keepHouse()).toBe(1);
-    expect(await keptOf([kept])).toEqual([]);
+    expect(await runJob()).toBe(1);
+    expect(await listExisting([unlimited])).toEqual([]);
   });
 
-  it('is none, where an organization spares all or says nothing', async () => {
+  it('deletes nothing if the organization has none, or has one that deletes nothing', async () => {
     const versions = await store(await newWorkspace(), 2);
     clock.pass({ days: 400 });
-    expect(await keepHouse()).toBe(0);
+    expect(await runJob()).toBe(0);
     await set(organization, dontDeletes);
-    expect(await keepHouse()).toBe(0);
-    expect(await keptOf(versions)).toEqual(versions);
+    expect(await runJob()).toBe(0);
+    expect(await listExisting(versions)).toEqual(versions);
   });
 });
 
-describe('what changes while it is at work', () => {
+describe('a change while the retention job runs', () => {
   const due = async (): Promise<{ workspace: string; old: string }> => {
     const workspace = await newWorkspace();
     await set(organization, deleteOlders(30));
@@ -302,74 +305,74 @@ describe('what changes while it is at work', () => {
     return { workspace, old };
   };
 
-  it('counts: the organization spares all from now on', async () => {
+  it('prevents the deletion if the organization now deletes nothing', async () => {
     const { old } = await due();
     runBetween(server.store, () => set(organization, dontDeletes));
-    expect(await keepHouse()).toBe(0);
-    expect(await keptOf([old])).toEqual([old]);
+    expect(await runJob()).toBe(0);
+    expect(await listExisting([old])).toEqual([old]);
   });
 
-  it('counts: the workspace is spared from now on', async () => {
+  it('prevents the deletion if the workspace now deletes nothing', async () => {
     const { workspace, old } = await due();
     runBetween(server.store, () => set(workspace, dontDeletes));
-    expect(await keepHouse()).toBe(0);
-    expect(await keptOf([old])).toEqual([old]);
+    expect(await runJob()).toBe(0);
+    expect(await listExisting([old])).toEqual([old]);
   });
 
-  it('counts: the workspace is gone', async () => {
+  it('prevents the deletion if the workspace is deleted', async () => {
     const { workspace } = await due();
     runBetween(server.store, () => server.delete(`/api/v2/workspaces/${workspace}`));
-    expect(await keepHouse()).toBe(0);
+    expect(await runJob()).toBe(0);
   });
 
-  it('keeps it from nothing, where it means nothing here', async () => {
+  it('does not prevent the deletion if it concerns something else', async () => {
     const { workspace, old } = await due();
     const body = resource('workspaces', { description: 'busy' });
     runBetween(server.store, () => server.patch(`/api/v2/workspaces/${workspace}`, body));
-    expect(await keepHouse()).toBe(1);
-    expect(await keptOf([old])).toEqual([]);
+    expect(await runJob()).toBe(1);
+    expect(await listExisting([old])).toEqual([]);
   });
 
-  it('may be another round: nothing is deleted twice', async () => {
+  it('by a second run of the job deletes nothing twice', async () => {
     await due();
     const before = await logLength(server.store);
-    const done = await Promise.all([keepHouse(), keepHouse()]);
+    const done = await Promise.all([runJob(), runJob()]);
     expect(done.reduce((sum, some) => sum + some)).toBe(1);
     expect(await logLength(server.store)).toBe(before + 1);
-    expect(await keepHouse()).toBe(0);
+    expect(await runJob()).toBe(0);
     expect(await logLength(server.store)).toBe(before + 1);
   });
 
-  it('may be a fault: the others get their turn, and what failed comes again', async () => {
+  it('that makes one deletion fail does not affect the others, and the next run repeats the failed one', async () => {
     const workspace = await newWorkspace();
     await set(workspace, deleteOlders(30));
     const versions = await store(workspace, 4);
     clock.pass({ days: 31 });
     runBetween(server.store, () => Promise.reject(new Error('the disk is full')));
-    await expect(keepHouse()).rejects.toMatchObject({
+    await expect(runJob()).rejects.toMatchObject({
       message: 'the data of 1 versions could not be deleted',
       cause: { message: 'the disk is full' },
     });
-    // Of the three that are due; which one comes first among those of the same age is left to their ids.
-    expect(await keptOf(versions)).toEqual([expect.any(String), versions[3]]);
-    expect(await keepHouse()).toBe(1);
-    expect(await keptOf(versions)).toEqual([versions[3]]);
+    // Three versions are due. Versions of the same age are deleted in the order of their ids.
+    expect(await listExisting(versions)).toEqual([expect.any(String), versions[3]]);
+    expect(await runJob()).toBe(1);
+    expect(await listExisting(versions)).toEqual([versions[3]]);
   });
 
-  it('may be the end of the process: the rest is left for the next round', async () => {
+  it('that stops the process leaves the remaining deletions to the next run', async () => {
     const { old } = await due();
     const stopping = new AbortController();
     stopping.abort();
-    await chore.run({ signal: stopping.signal, done: () => undefined });
-    expect(await keptOf([old])).toEqual([old]);
-    expect(await keepHouse()).toBe(1);
+    await job.run({ signal: stopping.signal, done: () => undefined });
+    expect(await listExisting([old])).toEqual([old]);
+    expect(await runJob()).toBe(1);
   });
 });
 
 describe('a long history', () => {
-  /** Straight into the log: they have no files, which nobody asks for here. */
+  /** Appends many state versions directly to the log. They have no files, which these tests do not need. */
   const storeMany = async (workspace: string, versions: number): Promise<string[]> => {
-    const [found] = await server.database.rows<{ organization: string }>(
+    const [row] = await server.database.rows<{ organization: string }>(
       sql`select organization from workspaces where id = ${workspace}`,
     );
     const ids = Array.from({ length: versions }, () => server.runtime.ids.next('sv'));
@@ -383,31 +386,31 @@ describe('a long history', () => {
       { type: 'StateVersionFinalized', data: { id, ...facts } },
       { type: 'StateVersionPromoted', data: { id, resources: 0 } },
     ]);
-    // It has been created, and nothing has happened since.
+    // Version 1: the workspace was created and has not changed since.
     await server.store.append(
-      [{ stream: workspace, organization: found?.organization ?? null, expected: 1, events }],
+      [{ stream: workspace, organization: row?.organization ?? null, expected: 1, events }],
       createSystemContext('a test', ''),
     );
     return ids;
   };
 
-  it('is gone through page by page, to its end', async () => {
+  it('is processed page by page to its end', async () => {
     const workspace = await newWorkspace();
     const versions = await storeMany(workspace, 220);
     await set(workspace, deleteOlders(1));
     clock.pass({ days: 2 });
-    expect(await keepHouse()).toBe(219);
-    expect(await keptOf(versions)).toEqual(versions.slice(-1));
+    expect(await runJob()).toBe(219);
+    expect(await listExisting(versions)).toEqual(versions.slice(-1));
   });
 });
 
 describe('the log', () => {
-  it('says that nobody did it but Cadastre itself, and gives the views again', async () => {
+  it('names the system as actor of the deletions, and rebuilds to the same views', async () => {
     const workspace = await newWorkspace();
     await set(workspace, deleteOlders(30));
     const [old = ''] = await store(workspace, 2);
     clock.pass({ days: 31 });
-    await keepHouse();
+    await runJob();
     await restore(old);
     await waitForFollowers(server.store, 'audit_trail');
     const entries = await server.database.rows<{ entry: { resource: object; auth: object } }>(sql`

@@ -18,12 +18,12 @@ import {
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** How the files of one kind of record are deleted. */
+/** Deletion of the files of one kind of record. */
 type RecordDeletion = {
   readonly kind: RetainedKind;
   readonly soft: (store: EventStore, version: StoredVersion) => Promise<StreamWrite>;
   readonly permanent: (store: EventStore, version: StoredVersion) => Promise<StreamWrite>;
-  /** What makes the soft deletion stale, besides changes of the streams that it depends on. */
+  /** Conditions that make a soft deletion outdated, besides changes of the streams that it depends on. */
   readonly staleIf: (id: string) => readonly Sql[];
 };
 
@@ -39,11 +39,14 @@ const DELETIONS: readonly RecordDeletion[] = [
 
 type RetentionRun = {
   readonly ids: AsyncIterable<string>;
-  /** Resolves to false if the version is not due any more. */
+  /** Resolves to false if the version is no longer due. */
   readonly remove: (id: string) => Promise<boolean>;
 };
 
-/** Goes through all versions; one that fails does not keep the others from their turn. */
+/**
+ * Deletes all versions. A failed deletion does not prevent the others; the first error becomes the cause of the thrown
+ * one.
+ */
 const deleteEach = async (
   rounds: readonly RetentionRun[],
   { signal, done }: Parameters<ScheduledJob['run']>[0],
@@ -64,11 +67,11 @@ const deleteEach = async (
 };
 
 /**
- * Soft-deletes the data of state versions and configuration versions that is older than the policy of their workspace
- * allows, or else of their organization.
+ * Creates the job that soft-deletes data of state versions and configuration versions that is older than the policy of
+ * their workspace allows, or else that of their organization.
  *
- * It finds versions in pages by their age and checks each again together with its append. So it does no harm to run it
- * twice, and a policy or a lock that changes meanwhile counts.
+ * It finds versions in pages by age and checks each again together with its append. So it can run twice without harm,
+ * and respects a policy or a lock that changes in the meantime.
  */
 export const createRetentionJob = (store: EventStore, clock: Clock, ids: Ids, everyMs: number): ScheduledJob => ({
   name: 'data_retention',
@@ -92,13 +95,16 @@ const softDelete = (
   store.untilFirst(async () => {
     const due = await findDueVersion(store.database, kind, id, now);
     if (!due) return false;
-    const holding = [expectVersion(due.workspace, due.workspaceVersion), expectVersion(due.policy, due.policyVersion)];
+    const preconditions = [
+      expectVersion(due.workspace, due.workspaceVersion),
+      expectVersion(due.policy, due.policyVersion),
+    ];
     const stale = [hasOtherPolicy(due), ...staleIf(id)].map(raiseConflictWhen);
-    await store.append([...holding, await soft(store, due)], context, stale);
+    await store.append([...preconditions, await soft(store, due)], context, stale);
     return true;
   });
 
-/** Deletes for good what was soft-deleted so many days ago. */
+/** Creates the job that permanently deletes data that was soft-deleted so many days ago. */
 export const createExpiryJob = (
   store: EventStore,
   clock: Clock,

@@ -5,7 +5,9 @@ import { IS_CONFIGURATION_NEEDED } from '#runs';
 import { IS_STATE_NEEDED } from '#state';
 import { joinEffectivePolicy } from './data-retention-policies.queries.js';
 
-/** Records whose files policies delete; `isNeeded` is about their row `v` and the row `w` of their workspace. */
+/**
+ * Records whose files policies delete. `isNeeded` is a condition on their row `v` and the row `w` of their workspace.
+ */
 export type RetainedKind = { readonly table: Sql; readonly condition: string; readonly isNeeded: Sql };
 
 export const STATE_VERSIONS: RetainedKind = {
@@ -23,7 +25,7 @@ export const CONFIGURATION_VERSIONS: RetainedKind = {
 type DeletingPolicy = {
   readonly id: string;
   readonly organization: string;
-  /** Null where it is the organization's. */
+  /** Null if the policy belongs to the organization. */
   readonly workspace: string | null;
   readonly days: number;
 };
@@ -31,7 +33,6 @@ type DeletingPolicy = {
 const POLICIES_PER_PAGE = 100;
 const VERSIONS_PER_PAGE = 200;
 
-/** A version with its snapshot. */
 export type StoredVersion = {
   readonly id: string;
   readonly workspace: string;
@@ -39,7 +40,7 @@ export type StoredVersion = {
   readonly snapshot: StreamSnapshot;
 };
 
-/** Every policy that does not keep all. */
+/** Yields every policy that deletes data. */
 async function* listDeletingPolicies(database: Database): AsyncGenerator<DeletingPolicy> {
   for (let after = ''; ;) {
     const page = await database.rows<DeletingPolicy>(sql`
@@ -58,8 +59,8 @@ const isOlder = (now: Date, days: Sql): Sql =>
   sql`v.kept_since < ${now.toISOString()}::timestamptz - make_interval(days => ${days})`;
 
 /**
- * The ids of the versions that are due by this policy, oldest first. Those that are old and stay are passed over here and
- * not by a condition: there may be many, and each statement is to look at few.
+ * Yields ids of the versions that are due under a policy, oldest first. Old versions that are kept are skipped here
+ * instead of by a condition, so that each statement reads few rows.
  */
 async function* listDueUnderPolicy(
   database: Database,
@@ -86,19 +87,19 @@ async function* listDueUnderPolicy(
   }
 }
 
-/** The ids of all versions whose data is older than the policy wants that counts for them. */
+/** Yields ids of all versions whose data is older than their effective policy allows. */
 export async function* listDueVersions(database: Database, kind: RetainedKind, now: Date): AsyncGenerator<string> {
   for await (const policy of listDeletingPolicies(database)) yield* listDueUnderPolicy(database, kind, policy, now);
 }
 
-/** A version whose data is to be deleted, and what that depends on. */
+/** A version whose data is due for deletion, and the versions of the streams that this depends on. */
 type DueVersion = StoredVersion & {
   readonly workspaceVersion: number;
   readonly policy: string;
   readonly policyVersion: number;
 };
 
-/** Nothing where it is not due, or not any more. */
+/** Returns undefined if the version is not due or no longer due. */
 export const findDueVersion = (
   database: Database,
   { table, condition, isNeeded }: RetainedKind,
@@ -115,13 +116,16 @@ export const findDueVersion = (
      where v.id = ${id} and v.status = ${condition} and ${isOlder(now, sql.raw('d.delete_older_than_days'))}
        and not ${isNeeded}`);
 
-/** The organization's policy was held, of which it is no change when the workspace gets one of its own. */
+/**
+ * Condition: the workspace has another policy. The precondition covers only the organization's policy, which does not
+ * change when the workspace gets one of its own.
+ */
 export const hasOtherPolicy = ({ workspace, policy }: DueVersion): Sql =>
   sql`exists (select 1 from data_retention_policies own where own.owner = ${workspace} and own.id <> ${policy})`;
 
 const SOFT_DELETED = sql.raw(`'backing_data_soft_deleted'`);
 
-/** The ids of the versions whose data was soft-deleted before that time, oldest first. */
+/** Yields ids of the versions whose data was soft-deleted before that time, oldest first. */
 export async function* listExpiredVersions(
   database: Database,
   { table }: RetainedKind,
@@ -141,7 +145,7 @@ export async function* listExpiredVersions(
   }
 }
 
-/** Nothing if it was restored or deleted meanwhile. */
+/** Returns undefined if the version was restored or deleted in the meantime. */
 export const findExpiredVersion = (
   database: Database,
   { table }: RetainedKind,

@@ -1,4 +1,3 @@
-/** What this slice's specs share. */
 export const deleteOlders = (days: unknown): object => ({
   data: { type: 'data-retention-policy-delete-olders', attributes: { 'delete-older-than-n-days': days } },
 });

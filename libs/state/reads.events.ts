@@ -1,16 +1,19 @@
 import { z } from 'zod';
 import type { EventKinds, Message } from '#kernel';
 
-/** The document alone, values of outputs, what the state manages, or the whole of it in one of its two forms. */
+/**
+ * Parts of a state that a read can show: the document, values of outputs, resources, or the complete state in one of
+ * its two forms.
+ */
 const SHOWN_STATE_CONTENTS = ['document', 'outputs', 'resources', 'state', 'json-state'] as const;
 export type ShownStateContent = (typeof SHOWN_STATE_CONTENTS)[number];
 
-/** What is only looked at, and told all the same (contract §6.1). */
+/** Reads that the audit trail records (contract §6.1). */
 export type StateRead =
   | Message<'StateVersionsListed', { workspace: string; count: number }>
   | Message<'StateVersionShown', { stateVersion: string; workspace: string; shown: ShownStateContent }>;
 
-/** Whoever reads any part of a state has been shown it. */
+/** Creates the event of a read of any part of a state. */
 export const createStateReadEvent = (
   { id, workspace }: { readonly id: string; readonly workspace: string },
   shown: ShownStateContent,

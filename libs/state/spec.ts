@@ -1,4 +1,3 @@
-/** What this slice's specs share. */
 export const LINEAGE = '3c8a1b0e-5d7c-0f5e-9a51-6f5f1f0e7c11';
 
 type StateFileOptions = {
@@ -9,7 +8,7 @@ type StateFileOptions = {
   readonly outputs?: object;
 };
 
-/** A state file with one resource of two instances. */
+/** Creates a state file with one resource that has two instances. */
 export const createStateFile = ({
   serial = 1,
   lineage = LINEAGE,
@@ -46,7 +45,10 @@ export const createStateFile = ({
     ),
   );
 
-/** What test/support has of a client; not imported, for a file with one dot knows nothing but its slice. */
+/**
+ * The properties of the test client's response that these helpers use. Its type is not imported, because a file with
+ * one dot imports only its own module.
+ */
 type TestStateResponse = { readonly status: number; readonly body: unknown; readonly text: string };
 type TestStateClient<A extends TestStateResponse = TestStateResponse> = {
   post(path: string, body?: unknown): Promise<A>;
@@ -76,7 +78,7 @@ export const unlock = async (api: TestStateClient, id: string): Promise<void> =>
   expectStatus(await api.post(`/api/v2/workspaces/${id}/actions/unlock`), 200);
 };
 
-/** Requests for state versions: the MD5 is that of these bytes unless the attributes say otherwise. */
+/** Creates requests for state versions. The MD5 is that of the bytes unless the attributes contain another. */
 export const createStateRequests = (md5Of: (bytes: Buffer) => string) => {
   const createBody = (attributes: object, bytes: Buffer): object => ({
     data: { type: 'state-versions', attributes: { serial: 1, lineage: LINEAGE, md5: md5Of(bytes), ...attributes } },

@@ -4,13 +4,13 @@ import { stateReads } from './reads.events.js';
 import { backingDataEvents } from './state.events.js';
 import { stateVersionOutputs, stateVersions } from './state.projection.js';
 
-/** Views and files of state; the rules of its versions, and so most events, are the workspace's. */
+/** Views and files of state. The rules of state versions, and so most events, belong to the workspace. */
 export const stateDefinition: ModuleDefinition = {
   name: 'state',
   kinds: { ...toEventRegistry(backingDataEvents), ...toEventRegistry(stateReads) },
   aggregates: [defineAggregate('sv', backingData)],
   projections: [toProjection(stateVersions), toProjection(stateVersionOutputs)],
-  // The sweeper is none of these: it wants the files, which only the processes know (apps/modules.ts).
+  // The sweeper is not listed, because it needs the blob store, which only the processes have (apps/modules.ts).
   followers: [],
   migrations: new URL('./sql/', import.meta.url),
 };

@@ -9,7 +9,10 @@ const defineAuditedEvent = (action: string): EventKind<{ workspace: string }> =>
   audit: { resource: 'state_version', action, meta: ({ workspace }) => ({ workspace_id: workspace }) },
 });
 
-/** Of state versions' own streams; the rest of what happens to them is told by libs/workspaces/workspaces.events.ts. */
+/**
+ * Events of the streams of state versions. Other events of state versions are defined in
+ * libs/workspaces/workspaces.events.ts.
+ */
 export const backingDataEvents: EventKinds<BackingDataEvent> = {
   StateVersionDataSoftDeleted: defineAuditedEvent('soft_delete_backing_data'),
   StateVersionDataRestored: defineAuditedEvent('restore_backing_data'),

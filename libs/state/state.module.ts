@@ -23,13 +23,13 @@ import { StateReaders } from './reading/state-reader.threads.js';
 import { StateUploads } from './uploads/state.uploads.js';
 
 export type StateOptions = {
-  /** Where files lie; they are encrypted here, on their way in. */
+  /** Store of the files. This module encrypts them before they are stored. */
   readonly blobs: BlobStore;
   /** 32 bytes. */
   readonly encryptionKey: Buffer;
-  /** Origin under which clients reach us, without a slash at its end. */
+  /** Origin under which clients reach this server, without a trailing slash. */
   readonly publicUrl: string;
-  /** Bytes of a state that may come within a request. */
+  /** Maximum size in bytes of a state within a request. */
   readonly inlineLimit: number;
 };
 
@@ -38,7 +38,7 @@ export class StateModule {
   static with({ blobs, encryptionKey, publicUrl, inlineLimit }: StateOptions): DynamicModule {
     return {
       module: StateModule,
-      // Workspaces show their current states and outputs, and know no more of this slice than the port that they declare.
+      // Global, because workspaces show current states and outputs through a port that they declare themselves.
       global: true,
       imports: [CqrsModule],
       controllers: [ResourcesController, StateFilesController, StateVersionOutputsController, StateVersionsController],
@@ -54,7 +54,7 @@ export class StateModule {
         StateVersionRenderer,
         { provide: InlineStateLimit, useValue: new InlineStateLimit(inlineLimit) },
         { provide: CurrentStates, useExisting: StateVersionRenderer },
-        // State holds secrets: there is no way to have it stored in the clear.
+        // State contains secrets, so it is always stored encrypted.
         { provide: StateFiles, useValue: new StateFiles(new EncryptedBlobs(blobs, encryptionKey)) },
         {
           provide: StateLinks,

@@ -14,20 +14,20 @@ const withStatus = (id: string, status: StateVersionStatus): Sql =>
 type OutputEvent = Extract<WorkspaceEvent, { type: 'StateVersionFinalized' }>;
 
 /**
- * Most events are the workspace's (libs/workspaces/workspaces/state-head.ts): its stream holds the head of its state. What becomes
- * of the files behind a version is in a stream of its own (backing-data.ts).
+ * Most events belong to the stream of the workspace (libs/workspaces/workspaces/state-head.ts), which contains the
+ * newest state. The files of a version have a stream of their own (backing-data.ts).
  */
 export const stateVersions: Projection<VersionEvent | BackingDataEvent | StateOwnerDeleted> = {
   name: 'state_versions',
   tables: ['state_versions'],
   names: [{ table: 'state_versions', column: 'created_by' }],
   on: {
-    StateVersionCreated: (born, { stream, organization, version, time }) => sql`
+    StateVersionCreated: (created, { stream, organization, version, time }) => sql`
       insert into state_versions
         (id, workspace, organization, created_in, serial, lineage, md5, status, intermediate, created_by, run,
          rollback_of, created_at)
-      values (${born.id}, ${stream}, ${organization}, ${version}, ${born.serial}, ${born.lineage}, ${born.md5},
-              'pending', true, ${sql.json(born.createdBy)}, ${born.run}, ${born.rollbackOf}, ${time})`,
+      values (${created.id}, ${stream}, ${organization}, ${version}, ${created.serial}, ${created.lineage}, ${created.md5},
+              'pending', true, ${sql.json(created.createdBy)}, ${created.run}, ${created.rollbackOf}, ${time})`,
     StateVersionFinalized: ({ id, ...facts }, { time }) => sql`
       update state_versions
          set status = 'finalized', size = ${facts.size}, terraform_version = ${facts.terraformVersion},

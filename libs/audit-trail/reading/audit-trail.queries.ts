@@ -54,11 +54,11 @@ export const readTrail = async (
   { organization, since, until, after, filter, now }: TrailQuery,
   { pagination, unaudited }: { readonly pagination: PinnedPagination | null; readonly unaudited: readonly string[] },
 ): Promise<TrailWindow | undefined> => {
-  const shown = sql`e.timestamp >= ${selectKeptFrom(now)}`;
-  const later = since === null ? shown : sql`${shown} and e.timestamp > ${formatTimestamp(since)}`;
+  const isShown = sql`e.timestamp >= ${selectKeptFrom(now)}`;
+  const later = since === null ? isShown : sql`${isShown} and e.timestamp > ${formatTimestamp(since)}`;
   const cursor = after || null;
   const row = await database.row<TrailWindow & { open: boolean | null }>(sql`
-    select t.open, coalesce(t.last, 'epoch') as last, t.length, ${selectFirstOrdinal(shown)} as retained, ${selectFirstOrdinal(later)} as first,
+    select t.open, coalesce(t.last, 'epoch') as last, t.length, ${selectFirstOrdinal(isShown)} as retained, ${selectFirstOrdinal(later)} as first,
            ${until === null ? sql`t.length` : selectOrdinalBefore(formatTimestamp(until))} as until,
            ${pagination === null ? sql`t.length` : selectOrdinalBefore(pagination.upper)} as pinned,
            (select e.ordinal from audit_trail_entries e

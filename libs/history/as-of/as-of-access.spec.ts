@@ -61,7 +61,7 @@ const teamOn = async (workspace: string, access: string): Promise<string> => {
 
 const CUSTOM = { runs: 'read', 'sentinel-mocks': 'none', 'state-versions': 'none', 'workspace-locking': false };
 
-describe('what is told of the past', () => {
+describe('reading the past', () => {
   let id: string;
   let reader: SeededMember;
   let early: string;
@@ -89,7 +89,7 @@ describe('what is told of the past', () => {
     );
   });
 
-  it('leaves out what the caller may not know of the present: variables, and workspaces that they do not see', async () => {
+  it('hides what the caller may not read in the present: variables, and other workspaces', async () => {
     const events = (entries: readonly TestHistoryResource[]) => entries.map(({ attributes }) => attributes.event);
     expect(events(await historyOf(id))).toEqual([
       'RemoteStateConsumersAdded',
@@ -97,17 +97,17 @@ describe('what is told of the past', () => {
       'VariableCreated',
       'WorkspaceCreated',
     ]);
-    const seen = await historyOf(id, '', reader);
-    expect(events(seen)).toEqual(['WorkspaceUpdated', 'WorkspaceCreated']);
+    const visible = await historyOf(id, '', reader);
+    expect(events(visible)).toEqual(['WorkspaceUpdated', 'WorkspaceCreated']);
     expect(await totalOf(id, '', reader)).toBe(2);
     expect(await totalOf(id, 'filter[field]=vars', reader)).toBe(0);
-    expect(JSON.stringify(seen)).not.toMatch(/"vars"|remote-state-consumers|var-/);
-    const now = expectStatus(await reader.get(`/api/v2/workspaces/${id}?as-of=2100-01-01`), 200).body.data;
-    expect(now.relationships.vars.data).toEqual([]);
-    expect(now).toEqual(expectStatus(await reader.get(`/api/v2/workspaces/${id}`), 200).body.data);
+    expect(JSON.stringify(visible)).not.toMatch(/"vars"|remote-state-consumers|var-/);
+    const present = expectStatus(await reader.get(`/api/v2/workspaces/${id}?as-of=2100-01-01`), 200).body.data;
+    expect(present.relationships.vars.data).toEqual([]);
+    expect(present).toEqual(expectStatus(await reader.get(`/api/v2/workspaces/${id}`), 200).body.data);
   });
 
-  it('goes by what the caller has been given now, also of the time before', async () => {
+  it("uses the caller's present permissions, also for the time before they were granted", async () => {
     const then = expectStatus(await reader.get(`/api/v2/workspaces/${id}?as-of=${early}`), 200).body.data;
     expect(then.attributes['auto-apply']).toBe(false);
     expect(then.attributes.permissions['can-update']).toBe(false);
@@ -116,19 +116,19 @@ describe('what is told of the past', () => {
     expect(list.body.meta.pagination['total-count']).toBe(1);
   });
 
-  it('goes by the project that the workspace is in now: its readers read its past, those of the former project do not', async () => {
+  it('uses the present project of a workspace: its readers can read the past, readers of the former project cannot', async () => {
     const [from, to] = [await makeProject(server, 'acme', 'from'), await makeProject(server, 'acme', 'to')];
-    const moved = await makeWorkspace(
+    const workspace = await makeWorkspace(
       server,
       'acme',
       'moved',
       {},
       { project: { data: { type: 'projects', id: from } } },
     );
-    const before = expectStatus(await server.get(`/api/v2/workspaces/${moved}`), 200).body.data.attributes[
+    const before = expectStatus(await server.get(`/api/v2/workspaces/${workspace}`), 200).body.data.attributes[
       'updated-at'
     ];
-    await patch(moved, {}, { project: { data: { type: 'projects', id: to } } });
+    await patch(workspace, {}, { project: { data: { type: 'projects', id: to } } });
     const [was, is] = [await makeTeam(server, 'acme', 'was'), await makeTeam(server, 'acme', 'is')];
     await grantProjectAccess(server, was, from, 'read');
     await grantProjectAccess(server, is, to, 'read');
@@ -137,9 +137,9 @@ describe('what is told of the past', () => {
       await makeMember(server, 'acme', 'present', [is]),
     ];
     const paths = [
-      `/api/v2/workspaces/${moved}?as-of=${before}`,
-      `/api/v2/workspaces/${moved}/history`,
-      `/api/v2/workspaces/${moved}/lock-history`,
+      `/api/v2/workspaces/${workspace}?as-of=${before}`,
+      `/api/v2/workspaces/${workspace}/history`,
+      `/api/v2/workspaces/${workspace}/lock-history`,
     ];
     for (const path of paths) {
       expect([path, (await present.get(path)).status, (await former.get(path)).status]).toEqual([path, 200, 404]);
@@ -148,13 +148,13 @@ describe('what is told of the past', () => {
       expectStatus(await api.get(`/api/v2/organizations/acme/workspaces?as-of=${before}`), 200).body.data.map(
         ({ id: one }: TestHistoryResource) => one,
       );
-    expect(await listed(present)).toEqual([moved]);
+    expect(await listed(present)).toEqual([workspace]);
     expect(await listed(former)).toEqual([]);
     const then = expectStatus(await present.get(paths[0] ?? ''), 200).body.data;
     expect(then.relationships.project.data.id).toBe(from);
   });
 
-  it('is nothing to the token of a run, neither of its workspace nor of those that share their state with it', async () => {
+  it('is denied to tokens of runs, for their own workspace and for workspaces that share state with it', async () => {
     const own = await makeWorkspace(server, 'acme', 'run-in');
     const lender = await makeWorkspace(server, 'acme', 'lender', { 'global-remote-state': true });
     await makeConfigurationVersion(server, own);
@@ -170,7 +170,7 @@ describe('what is told of the past', () => {
     expect((await api.get('/api/v2/organizations/acme/workspaces/lender?as-of=2100-01-01')).status).toBe(404);
   });
 
-  it('of a workspace that is gone is for those who read all of the organization’s', async () => {
+  it('of a deleted workspace is permitted to readers of all workspaces of the organization', async () => {
     const doomed = await makeWorkspace(server, 'acme', 'doomed');
     const before = expectStatus(await server.get(`/api/v2/workspaces/${doomed}`), 200).body.data.attributes[
       'updated-at'
@@ -186,7 +186,7 @@ describe('what is told of the past', () => {
   });
 
   it.each(['/history', '/lock-history', '?as-of=2026-01-01'])(
-    'is a 404 where there never was one: %s',
+    'returns 404 if the workspace never existed: %s',
     async (rest) => {
       expect((await server.get(`/api/v2/workspaces/ws-xxxxxxxxxxxxxxxx${rest}`)).status).toBe(404);
       const project = await makeProject(server, 'acme', `project-${(teams += 1)}`);
@@ -195,13 +195,16 @@ describe('what is told of the past', () => {
   );
 });
 
-describe('as-of', () => {
-  it.each(['yesterday', '2026-02-30', '2026-11-21T25:00:00Z', '1763719200'])('%s is no time', async (text) => {
-    for (const path of ['organizations/acme/workspaces', 'organizations/acme/workspaces/one']) {
-      const { status, body } = await server.get(`/api/v2/${path}?as-of=${text}`);
-      expect([status, body.errors[0].source]).toEqual([400, { parameter: 'as-of' }]);
-    }
-  });
+describe('the as-of parameter', () => {
+  it.each(['yesterday', '2026-02-30', '2026-11-21T25:00:00Z', '1763719200'])(
+    'refuses %s, which is no time',
+    async (text) => {
+      for (const path of ['organizations/acme/workspaces', 'organizations/acme/workspaces/one']) {
+        const { status, body } = await server.get(`/api/v2/${path}?as-of=${text}`);
+        expect([status, body.errors[0].source]).toEqual([400, { parameter: 'as-of' }]);
+      }
+    },
+  );
 
   it.each(['locked_by', 'current_run', 'current_run.plan', 'current_configuration_version'])(
     'cannot be combined with include=%s, and the error names what can',
@@ -218,15 +221,15 @@ describe('as-of', () => {
     },
   );
 
-  it('in the future is now, and before everything there is nothing', async () => {
+  it('returns the present for a future time, and 404 for a time before the first event', async () => {
     const id = await makeWorkspace(server, 'acme', 'timeless');
-    const now = await server.get(`/api/v2/workspaces/${id}`);
+    const present = await server.get(`/api/v2/workspaces/${id}`);
     for (const future of ['2100-01-01', '9999-12-31T23:59:59-12:00']) {
-      expect((await server.get(`/api/v2/workspaces/${id}?as-of=${future}`)).body).toEqual(now.body);
+      expect((await server.get(`/api/v2/workspaces/${id}?as-of=${future}`)).body).toEqual(present.body);
     }
     for (const past of ['0000-01-01', '1970-01-01', '2000-01-01T00:00:00Z']) {
       expect((await server.get(`/api/v2/workspaces/${id}?as-of=${past}`)).status).toBe(404);
     }
-    expect((await server.get(`/api/v2/workspaces/${id}?as-of=`)).body).toEqual(now.body);
+    expect((await server.get(`/api/v2/workspaces/${id}?as-of=`)).body).toEqual(present.body);
   });
 });

@@ -21,7 +21,7 @@ let land: string;
 
 const PATH = '/api/v2/organizations/acme/workspaces';
 
-/** What lists can be asked for; each is asked at every step, and again afterwards as of that step. */
+/** Queries of lists. Each runs after every step, and once more at the end as of the time of that step. */
 const queries = (): string[] => [
   '',
   'page[size]=2&page[number]=2',
@@ -38,7 +38,7 @@ const queries = (): string[] => [
   'search[exclude-tags]=flat',
   'filter[tagged][0][key]=env&filter[tagged][0][value]=prod',
   'filter[tagged][0][key]=env',
-  // What workspaces inherit of `land`.
+  // Tags that workspaces inherit from the project `land`.
   'filter[tagged][0][key]=region',
   'filter[tagged][0][key]=region&filter[tagged][0][value]=eu',
   'filter[tagged][0][key]=region&filter[tagged][0][value]=eu&filter[tagged][1][key]=env',
@@ -49,22 +49,23 @@ const queries = (): string[] => [
   'filter[current-run][status]=plan_queued&sort=current-run.created-at',
 ];
 
-type Told = { readonly names: readonly string[]; readonly total: number };
+type ListSummary = { readonly names: readonly string[]; readonly total: number };
 
-const told = ({ body }: ApiResponse): Told => ({
+const summarize = ({ body }: ApiResponse): ListSummary => ({
   names: body.data.map(({ attributes }: any) => attributes.name as string),
   total: body.meta.pagination['total-count'] as number,
 });
 
-const ask = async (query: string): Promise<Told> => told(expectStatus(await server.get(`${PATH}?${query}`), 200));
+const list = async (query: string): Promise<ListSummary> =>
+  summarize(expectStatus(await server.get(`${PATH}?${query}`), 200));
 
-const steps: { readonly at: string; readonly answers: ReadonlyMap<string, Told> }[] = [];
+const steps: { readonly at: string; readonly answers: ReadonlyMap<string, ListSummary> }[] = [];
 
 const step = async (happens: () => Promise<unknown>): Promise<void> => {
   const at = clock.pass({ seconds: 60 });
   await happens();
-  const answers = new Map<string, Told>();
-  for (const query of queries()) answers.set(query, await ask(query));
+  const answers = new Map<string, ListSummary>();
+  for (const query of queries()) answers.set(query, await list(query));
   steps.push({ at, answers });
 };
 
@@ -120,26 +121,26 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-describe('a list as of some time', () => {
-  it('is what it was then, however it is searched, filtered, sorted and paged', async () => {
+describe('a list as of a past time', () => {
+  it('equals the list at that time for every search, filter, sorting and page', async () => {
     const different: unknown[] = [];
     for (const { at, answers } of steps) {
       for (const [query, was] of answers) {
-        const is = await ask(`${query}&as-of=${at}`);
+        const is = await list(`${query}&as-of=${at}`);
         if (JSON.stringify(is) !== JSON.stringify(was)) different.push({ at, query, was, is });
       }
     }
     expect(different).toEqual([]);
   });
 
-  it('has found something at some step, and nothing at another, for each of the questions', () => {
+  it('has results at some step and other results at another step, for each query', () => {
     for (const query of queries()) {
       const counts = steps.map(({ answers }) => answers.get(query)?.names.length ?? 0);
       expect([query, Math.max(...counts) > 0, new Set(counts).size > 1]).toEqual([query, true, true]);
     }
   });
 
-  it('is read by two statements: how far the history is, and the page', async () => {
+  it('takes two statements: one for the progress of the follower, one for the page', async () => {
     const page = () => server.get(`${PATH}?search[tags]=flat&as-of=${steps[3]?.at}`);
     expect(await costOf(server, page)).toMatchObject({ status: 200, statements: 2 });
   });

@@ -2,26 +2,28 @@ import { sql, type Sql, type Timestamp } from '#kernel';
 import type { PastSubject } from '#json-api';
 import { RUN_MEASURE_COLUMNS, WORKSPACE_METRIC_COLUMNS, RUN_STATUSES, METRICS_WINDOW_RUNS } from '#runs';
 
-/** Whatever was ever called so. */
-const selectEverNamed = (name: string): Sql =>
+/** Selects the subjects that ever had this name. */
+const selectSubjectsEverNamed = (name: string): Sql =>
   sql`select subject from history_versions where data ->> 'name' = ${name} and 'name' = any (changed)`;
 
-/** The organizations that it can be in: all else of the past is left alone. */
+/** Selects the organizations that can contain the subject, so that the query reads only their history. */
 const selectOrganizations = (about: PastSubject): Sql => {
   if ('organizationId' in about) return sql`select ${about.organizationId}::text`;
   return 'id' in about
     ? sql`select organization from history_versions where subject = ${about.id} and ordinal = 1`
-    : selectEverNamed(about.organization);
+    : selectSubjectsEverNamed(about.organization);
 };
 
-const isNamed = (about: PastSubject): Sql =>
-  !('organization' in about) || about.name === undefined ? sql`true` : sql`subject in (${selectEverNamed(about.name)})`;
+const hadName = (about: PastSubject): Sql =>
+  !('organization' in about) || about.name === undefined
+    ? sql`true`
+    : sql`subject in (${selectSubjectsEverNamed(about.name)})`;
 
 type TagVersionScope = 'key' | 'value';
 
 /**
- * Looks up the version that gave the subject the key, or the value, of the tag `t` that it had at the time: the first one
- * after the last version without it. The search goes back in time and stops there.
+ * Looks up the version that gave the subject the key, or the value, of the tag `t` that it had at the time: the first
+ * one after the last version without it. The search goes back in time from there.
  */
 const tagVersion = (at: Timestamp, subject: string, sameAs: TagVersionScope): Sql => {
   const id = sql.raw(subject);
@@ -31,56 +33,56 @@ const tagVersion = (at: Timestamp, subject: string, sameAs: TagVersionScope): Sq
   const changesTags = (h: string): Sql =>
     sql`${sql.raw(h)}.subject = ${id} and ${sql.raw(h)}.since <= ${at} and 'tag-bindings' = any (${sql.raw(h)}.changed)`;
   return sql`
-    history_versions given
-     where ${changesTags('given')} and given.ordinal > coalesce((
+    history_versions tagged
+     where ${changesTags('tagged')} and tagged.ordinal > coalesce((
        select h.ordinal from history_versions h join history_versions f on f.subject = h.subject and f.ordinal = h.frame
         where ${changesTags('h')}
           and not exists (select 1 from jsonb_to_recordset(coalesce((f.data || h.data) -> 'tags', '[]'))
                                           as own (key text, value text) where ${isSame})
         order by h.ordinal desc limit 1), 0)
-     order by given.ordinal limit 1`;
+     order by tagged.ordinal limit 1`;
 };
 
 /**
- * When the tag `t` was added, and when and by whom it was set last. A statement that reads none of these columns does not
- * look them up.
+ * Returns the time when the tag `t` was added, and the time and actor of its last change. Postgres evaluates these
+ * columns only if a statement reads them.
  */
 const tagColumns = (at: Timestamp, subject: string): Sql => sql`
-  (select given.since from ${tagVersion(at, subject, 'key')}) as created_at,
-  (select given.since from ${tagVersion(at, subject, 'value')}) as set_at,
-  (select jsonb_build_object('type', given.actor_type, 'id', given.actor_id, 'name', given.actor_name)
+  (select tagged.since from ${tagVersion(at, subject, 'key')}) as created_at,
+  (select tagged.since from ${tagVersion(at, subject, 'value')}) as set_at,
+  (select jsonb_build_object('type', tagged.actor_type, 'id', tagged.actor_id, 'name', tagged.actor_name)
      from ${tagVersion(at, subject, 'value')}) as set_by`;
 
 /**
- * Reads each subject with its last version before that time. The limit of the subquery tells the planner that there is only
- * one. A list reads every workspace that its organization had, whatever it shows of them.
+ * Returns the expression `past`: each subject with its last version before that time. The limit of the subquery tells
+ * the planner that there is only one. A list reads every workspace that the organization had, whatever it returns of them.
  */
 const buildPast = (at: Timestamp, subject: PastSubject): Sql => sql`
   past as not materialized (
-    select birth.subject, birth.type as born, birth.organization, birth.since as created_at, was.data
-      from history_versions birth
+    select creation.subject, creation.type as created_by_event, creation.organization, creation.since as created_at, then_data.data
+      from history_versions creation
       cross join lateral (
         select f.data || h.data as data
           from (select subject, frame, data from history_versions
-                 where subject = birth.subject and since <= ${at} order by since desc, ordinal desc limit 1) h
+                 where subject = creation.subject and since <= ${at} order by since desc, ordinal desc limit 1) h
           join history_versions f on f.subject = h.subject and f.ordinal = h.frame
-         where h.data is not null limit 1) was
-     where birth.ordinal = 1 and birth.organization = any (array(${selectOrganizations(subject)})))`;
+         where h.data is not null limit 1) then_data
+     where creation.ordinal = 1 and creation.organization = any (array(${selectOrganizations(subject)})))`;
 
 const ORGANIZATIONS_AND_PROJECTS = sql`
   organizations as not materialized (
     select subject as id, data ->> 'name' as name, data ->> 'email' as email, data ->> 'featureSet' as feature_set,
            data - '{name,email,featureSet,dataRetentionPolicy}'::text[] as settings, created_at,
-           -- Those two never change, and the organization exists as long as its history.
+           -- These columns never change, and the organization exists as long as its history.
            (select present.default_project from views.organizations present where present.id = subject) as default_project,
            (select present.owners_team from views.organizations present where present.id = subject) as owners_team,
-           -- The history does not have them, and no document of an organization shows them.
+           -- The history does not contain them, and no document of an organization shows them.
            null::jsonb as token_ttl_policies
-      from past where born = 'OrganizationCreated'),
+      from past where created_by_event = 'OrganizationCreated'),
   projects as not materialized (
     select subject as id, organization, data ->> 'name' as name, data ->> 'description' as description, created_at,
            data as settings
-      from past where born = 'ProjectCreated')`;
+      from past where created_by_event = 'ProjectCreated')`;
 
 const buildWorkspaces = (subject: PastSubject): Sql => sql`
   workspaces as not materialized (
@@ -89,7 +91,7 @@ const buildWorkspaces = (subject: PastSubject): Sql => sql`
            data ->> 'currentStateVersion' as current_state_version, (data ->> 'resourceCount')::integer as resource_count,
            (data ->> 'createdAt')::timestamptz as created_at, (data ->> 'updatedAt')::timestamptz as updated_at,
            (data ->> 'latestChangeAt')::timestamptz as latest_change_at
-      from past where born = 'WorkspaceCreated' and ${isNamed(subject)}),
+      from past where created_by_event = 'WorkspaceCreated' and ${hadName(subject)}),
   workspace_counts as not materialized (
     select organization, project, count(*) as workspaces from workspaces group by organization, project)`;
 
@@ -108,18 +110,18 @@ const buildTags = (at: Timestamp): Sql => sql`
                               with ordinality as t (key, value, ordinal)),
   reserved_tag_keys as not materialized (
     select subject as id, organization, data ->> 'key' as key, (data ->> 'disableOverrides')::boolean as disable_overrides
-      from past where born = 'ReservedTagKeyCreated')`;
+      from past where created_by_event = 'ReservedTagKeyCreated')`;
 
 const VALUES_OF_WORKSPACES = sql`
   variables as not materialized (
     select v.subject as id, w.id as owner, v.data ->> 'key' as key, v.data ->> 'category' as category
       from workspaces w
       cross join lateral jsonb_array_elements_text(w.settings -> 'variables') as named (id)
-      join past v on v.subject = named.id and v.born = 'VariableCreated'),
+      join past v on v.subject = named.id and v.created_by_event = 'VariableCreated'),
   state_version_outputs as not materialized (
     select o.id, p.subject as state_version, o.name
       from past p cross join lateral jsonb_to_recordset(p.data -> 'outputs') as o (id text, name text)
-     where p.born = 'StateVersionFinalized'),
+     where p.created_by_event = 'StateVersionFinalized'),
   configuration_versions as not materialized (
     select settings ->> 'currentConfigurationVersion' as id, id as workspace,
            settings ->> 'currentConfigurationSince' as current_since
@@ -132,17 +134,17 @@ const DATA_RETENTION_POLICIES = sql`
       from workspaces where settings -> 'dataRetentionPolicy' <> 'null'
      union all
     select data -> 'dataRetentionPolicy' ->> 'id', subject, (data -> 'dataRetentionPolicy' ->> 'days')::integer
-      from past where born = 'OrganizationCreated' and data -> 'dataRetentionPolicy' <> 'null')`;
+      from past where created_by_event = 'OrganizationCreated' and data -> 'dataRetentionPolicy' <> 'null')`;
 
 const buildRuns = (at: Timestamp): Sql => sql`
   workspace_runs as not materialized (
-    select w.id as workspace, w.organization, r.run as current_run, r.created_at, stood.status
+    select w.id as workspace, w.organization, r.run as current_run, r.created_at, last_reached.status
       from workspaces w
       join history_runs r on r.run = w.settings ->> 'currentRun'
-      -- Of two that it came to at the same moment the one that comes later on its way.
-      cross join lateral (select came.status from jsonb_each_text(r.reached) as came (status, at) where came.at <= ${at}
-                           order by came.at desc, array_position(${RUN_STATUSES}::text[], came.status) desc
-                           limit 1) stood),
+      -- Of two statuses with the same time, the later one in the order of RUN_STATUSES.
+      cross join lateral (select reached.status from jsonb_each_text(r.reached) as reached (status, at) where reached.at <= ${at}
+                           order by reached.at desc, array_position(${RUN_STATUSES}::text[], reached.status) desc
+                           limit 1) last_reached),
   workspace_metrics as not materialized (
     select w.id as workspace, m.*
       from workspaces w
@@ -152,8 +154,8 @@ const buildRuns = (at: Timestamp): Sql => sql`
      where m.runs > 0)`;
 
 /**
- * Returns the common table expressions to put before a statement about workspaces, so that it reads the past: under the names
- * of its tables come their rows at that time. Permissions are those of the present; their tables are named with their
+ * Returns common table expressions for a statement about workspaces, so that it reads the past: they have the names of
+ * its tables and contain the rows at that time. Permissions are those of the present; their tables are named with their
  * schema (libs/access/permissions/grants.queries.ts).
  */
 export const buildViewsAsOf = (at: Timestamp, subject: PastSubject): Sql => sql`

@@ -34,8 +34,8 @@ let agents: ApiTestClient;
 let acme: SeededOrganization;
 let id: string;
 
-/** Documents as they were shown right after a step; permissions are those of whoever asks, when they ask. */
-type Shown = {
+/** Documents as returned directly after a step. Permissions are those of the present caller, so they are removed. */
+type Snapshot = {
   readonly step: string;
   readonly at: string;
   readonly organization: string;
@@ -44,12 +44,12 @@ type Shown = {
   readonly included: readonly object[];
   readonly list: readonly object[];
   readonly total: number;
-  /** What the endpoints of tags and bindings answer, by their paths. */
+  /** Responses of the endpoints of tags and bindings by path. */
   readonly bound: Readonly<Record<string, object>>;
 };
 
-const shown: Shown[] = [];
-/** What they are called by now. */
+const snapshots: Snapshot[] = [];
+/** Present names of the organization and the workspace. */
 const names = { organization: 'acme', workspace: 'one' };
 
 const plain = (data: any): object => ({ ...data, attributes: { ...data.attributes, permissions: null } });
@@ -63,7 +63,7 @@ const listPath = (organization: string): string => `/api/v2/organizations/${orga
 
 const INCLUDING = '?include=organization,project,tag_bindings,effective_tag_bindings,current_state_version,outputs';
 
-/** Leaves out links to files, because each answer signs new links. */
+/** Removes links to files, because each response contains newly signed links. */
 const includedIn = ({ body }: ApiResponse): readonly object[] =>
   body.included.map((one: any) => (one.type === 'state-versions' ? { type: one.type, id: one.id } : plain(one)));
 
@@ -84,11 +84,11 @@ const readBound = async (query = ''): Promise<Readonly<Record<string, object>>> 
   return answers;
 };
 
-/** One thing happens, and what is shown then is remembered. */
+/** Performs one step and stores the documents after it. */
 const step = async (what: string, happens: () => Promise<unknown>): Promise<void> => {
   const at = clock.pass({ seconds: 60 });
   await happens();
-  shown.push({
+  snapshots.push({
     step: what,
     at,
     organization: names.organization,
@@ -202,7 +202,7 @@ const live = async (): Promise<void> => {
   await step('without a key', () => assign(null));
   await step('with a key again', () => assign(key));
   await step('its key deleted', () => did(server.delete(`/api/v2/ssh-keys/${key}`), 204));
-  const keep = (days: number) =>
+  const setPolicy = (days: number) =>
     did(
       server.post(
         path('/relationships/data-retention-policy'),
@@ -210,8 +210,8 @@ const live = async (): Promise<void> => {
       ),
       200,
     );
-  await step('with a policy', () => keep(30));
-  await step('with another policy', () => keep(60));
+  await step('with a policy', () => setPolicy(30));
+  await step('with another policy', () => setPolicy(60));
   await step('without a policy', () => did(server.delete(path('/relationships/data-retention-policy')), 204));
   await step('configured', () => makeConfigurationVersion(server, id));
   await step('configured for plans', () => makeConfigurationVersion(server, id, { speculative: true }));
@@ -276,7 +276,7 @@ afterAll(() => server.close());
 
 const historyView = (): RebuildableView => {
   const [view] = listViews([historyDefinition]);
-  if (!view) throw new Error('the history is no view');
+  if (!view) throw new Error('the history has no view');
   return view;
 };
 
@@ -293,9 +293,9 @@ const stored = () =>
     server.database.rows(sql`select * from history_locks order by id`),
   ]);
 
-describe('a workspace as of the time of each step of its life', () => {
-  it('is what it was shown as then, by id and by the names of then', async () => {
-    for (const { step: what, at, organization, name, document } of shown) {
+describe('a workspace as of each step of its life', () => {
+  it('equals the document at that time, by id and by the names at that time', async () => {
+    for (const { step: what, at, organization, name, document } of snapshots) {
       const byId = expectStatus(await server.get(path(`?as-of=${at}`)), 200);
       const byName = expectStatus(await server.get(`${listPath(organization)}/${name}?as-of=${at}`), 200);
       expect([what, plain(byId.body.data)]).toEqual([what, document]);
@@ -304,42 +304,42 @@ describe('a workspace as of the time of each step of its life', () => {
   });
 
   it('includes the resources that it had at that time', async () => {
-    const textOf = (one: Shown | undefined): string => JSON.stringify(one?.included);
-    const changed = shown.filter((one, n) => textOf(one) !== textOf(shown[n - 1]));
+    const textOf = (one: Snapshot | undefined): string => JSON.stringify(one?.included);
+    const changed = snapshots.filter((one, n) => textOf(one) !== textOf(snapshots[n - 1]));
     for (const { step: what, at, included } of changed) {
       const then = expectStatus(await server.get(path(`${INCLUDING}&as-of=${at}`)), 200);
       expect([what, includedIn(then)]).toEqual([what, included]);
     }
-    const [{ at, organization, name, included } = { at: '', organization: '', name: '', included: [] }] = shown;
-    for (const other of [`${listPath(organization)}/${name}`, listPath(organization)]) {
-      const then = expectStatus(await server.get(`${other}${INCLUDING}&search[name]=one&as-of=${at}`), 200);
+    const [{ at, organization, name, included } = { at: '', organization: '', name: '', included: [] }] = snapshots;
+    for (const listPathWithName of [`${listPath(organization)}/${name}`, listPath(organization)]) {
+      const then = expectStatus(await server.get(`${listPathWithName}${INCLUDING}&search[name]=one&as-of=${at}`), 200);
       expect(includedIn(then)).toEqual(included);
     }
   });
 
-  it('is in the list as that was then', async () => {
-    for (const { step: what, at, organization, list, total } of shown) {
+  it('is in the list that was returned at that time', async () => {
+    for (const { step: what, at, organization, list, total } of snapshots) {
       const then = listOf(expectStatus(await server.get(`${listPath(organization)}?as-of=${at}`), 200));
       expect([what, then]).toEqual([what, { list, total }]);
     }
   });
 
   it('has the tags and bindings that it had at that time, and so has its project', async () => {
-    for (const { step: what, at, bound } of shown)
+    for (const { step: what, at, bound } of snapshots)
       expect([what, await readBound(`?as-of=${at}`)]).toEqual([what, bound]);
   });
 
-  it('stays as it was until the next step', async () => {
-    for (const [n, { at, document }] of shown.entries()) {
-      const next = shown[n + 1];
+  it('stays unchanged until the next step', async () => {
+    for (const [n, { at, document }] of snapshots.entries()) {
+      const next = snapshots[n + 1];
       const last = new Date(Date.parse(next?.at ?? '2100-01-01') - 1).toISOString();
       expect(at < last).toBe(true);
       expect(plain(expectStatus(await server.get(path(`?as-of=${last}`)), 200).body.data)).toEqual(document);
     }
   });
 
-  it('is not there before it was born', async () => {
-    const [first] = shown;
+  it('returns 404 before its creation', async () => {
+    const [first] = snapshots;
     const before = new Date(Date.parse(first?.at ?? '') - 1).toISOString();
     expect((await server.get(path(`?as-of=${before}`))).status).toBe(404);
     expect((await server.get(`${listPath('acme')}/one?as-of=${before}`)).status).toBe(404);
@@ -347,8 +347,8 @@ describe('a workspace as of the time of each step of its life', () => {
     expect(list.list).toHaveLength(1);
   });
 
-  it('is not found by a name that it had not yet, or had no longer', async () => {
-    const atRename = shown.find(({ step: what }) => what === 'renamed')?.at ?? '';
+  it('is not found by an earlier or a later name', async () => {
+    const atRename = snapshots.find(({ step: what }) => what === 'renamed')?.at ?? '';
     const before = new Date(Date.parse(atRename) - 1).toISOString();
     expect((await server.get(`${listPath('acme')}/uno?as-of=${before}`)).status).toBe(404);
     expect((await server.get(`${listPath('acme')}/one?as-of=${atRename}`)).status).toBe(404);
@@ -357,11 +357,11 @@ describe('a workspace as of the time of each step of its life', () => {
   });
 });
 
-/** No organization is called so: events of all organizations are waited for. */
+/** No organization has this name, so the wait covers the events of all organizations. */
 const EVERYTHING = { organization: '' };
 
-describe('the view', () => {
-  it('is the same when it is made anew of the log', async () => {
+describe('the view of the history', () => {
+  it('equals the view that is rebuilt from the log', async () => {
     await waitForHistory(server.database, EVERYTHING);
     const before = await stored();
     expect(await verifyView(server.store, historyView(), clock.now())).toEqual([]);
@@ -383,7 +383,7 @@ describe('the view', () => {
   });
 });
 
-describe('a workspace that is deleted', () => {
+describe('a deleted workspace', () => {
   let death: string;
 
   beforeAll(async () => {
@@ -391,27 +391,27 @@ describe('a workspace that is deleted', () => {
     await did(server.delete(path()), 204);
   });
 
-  it('is gone from then on, and all that was before is still told', async () => {
+  it('returns 404 from its deletion on, and its former documents for earlier times', async () => {
     expect((await server.get(path())).status).toBe(404);
     expect((await server.get(path(`?as-of=${death}`))).status).toBe(404);
     expect((await server.get(path('?as-of=2100-01-01'))).status).toBe(404);
-    for (const { step: what, at, organization, document, list, total } of shown) {
+    for (const { step: what, at, organization, document, list, total } of snapshots) {
       const then = expectStatus(await server.get(path(`?as-of=${at}`)), 200);
       expect([what, plain(then.body.data)]).toEqual([what, document]);
       const all = listOf(expectStatus(await server.get(`${listPath(organization)}?as-of=${at}`), 200));
       expect(all).toEqual({ list, total });
     }
-    const [bound] = shown.filter(({ step: what }) => what === 'bound');
+    const [bound] = snapshots.filter(({ step: what }) => what === 'bound');
     const then = expectStatus(await server.get(path(`/tag-bindings?as-of=${bound?.at}`)), 200);
     expect(then.body).toEqual(bound?.bound[path('/tag-bindings')]);
   });
 
-  it('leaves a view that is still what the log says', async () => {
+  it('leaves a view that equals the rebuilt one', async () => {
     await waitForHistory(server.database, EVERYTHING);
     expect(await verifyView(server.store, historyView(), clock.now())).toEqual([]);
   });
 
-  it('leaves nothing once its organization is deleted, and others keep theirs', async () => {
+  it('leaves nothing after its organization is deleted, and other organizations keep their history', async () => {
     const other = await makeOrganization(server, 'other');
     await did(server.delete('/api/v2/organizations/apex'), 204);
     await waitForHistory(server.database, EVERYTHING);
@@ -419,7 +419,7 @@ describe('a workspace that is deleted', () => {
     const organizations = new Set(tables.flat().map((row) => row['organization']));
     expect(organizations.has(acme.id)).toBe(false);
     expect(organizations.has(other.id)).toBe(true);
-    const [{ at } = { at: '' }] = shown;
+    const [{ at } = { at: '' }] = snapshots;
     expect((await server.get(path(`?as-of=${at}`))).status).toBe(404);
     expect((await server.get(`${listPath('acme')}?as-of=${at}`)).status).toBe(404);
     expect(await verifyView(server.store, historyView(), clock.now())).toEqual([]);

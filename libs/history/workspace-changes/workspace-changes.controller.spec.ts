@@ -48,8 +48,8 @@ const totalOf = async (id: string, query = '', api: ApiTestClient = server): Pro
     'total-count'
   ] as number;
 
-/** `auto-apply: false → true`, by event. */
-const told = (entries: readonly TestHistoryResource[]): string[] =>
+/** Formats changes as lines such as `WorkspaceUpdated; auto-apply: false → true`. */
+const formatChanges = (entries: readonly TestHistoryResource[]): string[] =>
   entries.map(({ attributes: { event, changes } }) => {
     const words = (changes as { field: string; from: unknown; to: unknown }[]).map(
       ({ field, from, to }) => `${field}: ${JSON.stringify(from)} → ${JSON.stringify(to)}`,
@@ -69,7 +69,7 @@ const addVariable = async (id: string, key: string): Promise<string> => {
 };
 
 describe('the history of a workspace', () => {
-  it('tells, newest first, what each event changed, from what and to what', async () => {
+  it('shows for each event, newest first, the changed fields with old and new values', async () => {
     const id = await makeWorkspace(server, 'acme', 'one');
     const project = expectStatus(await server.get(`/api/v2/workspaces/${id}`), 200).body.data.relationships.project.data
       .id;
@@ -89,20 +89,20 @@ describe('the history of a workspace', () => {
     await did(server.post(`/api/v2/workspaces/${id}/relationships/tags`, flat), 204);
     const variable = await addVariable(id, 'region');
     await did(server.delete(`/api/v2/workspaces/${id}/vars/${variable}`), 204);
-    const other = await makeWorkspace(server, 'acme', 'other');
-    const consumers = { data: [{ type: 'workspaces', id: other }] };
+    const otherWorkspace = await makeWorkspace(server, 'acme', 'other');
+    const consumers = { data: [{ type: 'workspaces', id: otherWorkspace }] };
     await did(server.post(`/api/v2/workspaces/${id}/relationships/remote-state-consumers`, consumers), 204);
     await patch(id, { 'execution-mode': 'local', description: null });
     await did(server.delete(`/api/v2/workspaces/${id}`), 204);
 
     const entries = await historyOf(id);
-    const lines = told(entries).slice(0, -1);
+    const lines = formatChanges(entries).slice(0, -1);
     const holder = JSON.stringify({ id: admin, name: 'admin', type: 'users' });
     expect(lines).toEqual([
       'WorkspaceDeleted',
       'WorkspaceUpdated; description: "net" → null; execution-mode: "remote" → "local"; setting-overwrites: ' +
         '{"agent-pool":false,"execution-mode":false} → {"agent-pool":true,"execution-mode":true}',
-      `RemoteStateConsumersAdded; remote-state-consumers: [] → ["${other}"]`,
+      `RemoteStateConsumersAdded; remote-state-consumers: [] → ["${otherWorkspace}"]`,
       `VariableDeleted; vars: ["${variable}"] → []`,
       `VariableCreated; vars: [] → ["${variable}"]`,
       'WorkspaceTagAdded; tag-bindings: [{"key":"env","value":"prod"}] → [{"key":"env","value":"prod"},{"key":"flat","value":""}]',
@@ -118,7 +118,7 @@ describe('the history of a workspace', () => {
     ]);
   });
 
-  it('tells of each binding that a list replaced', async () => {
+  it('has a change for each binding that a list replaced', async () => {
     const list = (...pairs: readonly (readonly [key: string, value: string])[]) => ({
       'tag-bindings': {
         data: pairs.map(([key, value]) => ({ type: 'tag-bindings', attributes: { key, value } })),
@@ -128,16 +128,16 @@ describe('the history of a workspace', () => {
     await patch(id, {}, list(['c', '1'], ['b', '2']));
     const words = (...pairs: readonly (readonly [key: string, value: string])[]): string =>
       JSON.stringify(pairs.map(([key, value]) => ({ key, value })));
-    expect(told(await historyOf(id)).slice(0, -1)).toEqual([
+    expect(formatChanges(await historyOf(id)).slice(0, -1)).toEqual([
       `WorkspaceTagBound; tag-bindings: ${words(['b', '1'], ['c', '1'])} → ${words(['b', '2'], ['c', '1'])}`,
       `WorkspaceTagBound; tag-bindings: ${words(['b', '1'])} → ${words(['b', '1'], ['c', '1'])}`,
       `WorkspaceTagUnbound; tag-bindings: ${words(['a', '1'], ['b', '1'])} → ${words(['b', '1'])}`,
     ]);
   });
 
-  it('shows smaller pages, all cut at the same places, if values are large', async () => {
+  it('has smaller pages of equal size if values are large', async () => {
     const id = await makeWorkspace(server, 'acme', 'large');
-    // 60 KB before and after each change: 34 of them fit in 4 MiB.
+    // Values have 60 KB before and after each change, so 34 changes fit in 4 MiB.
     const prefixes = Array.from({ length: 40 }, (_, n) => `${n}${'€'.repeat(495)}`);
     for (let n = 0; n < 40; n += 1) await patch(id, { 'trigger-prefixes': prefixes.with(0, `${n}`) });
     const page = async (number: number, query = '&page[size]=100'): Promise<ApiResponse['body']> =>
@@ -150,20 +150,20 @@ describe('the history of a workspace', () => {
     expect((await page(2, '&page[size]=100&filter[field]=trigger-prefixes')).data).toHaveLength(7);
   });
 
-  it('begins with what the workspace was born with', async () => {
+  it('starts with the attributes of the creation', async () => {
     const id = await makeWorkspace(server, 'acme', 'born', { 'auto-apply': true });
-    const [birth] = await historyOf(id);
-    const values = new Map(birth?.attributes.changes.map(({ field, from, to }: any) => [field, [from, to]]));
-    expect(birth?.attributes.event).toBe('WorkspaceCreated');
+    const [creation] = await historyOf(id);
+    const values = new Map(creation?.attributes.changes.map(({ field, from, to }: any) => [field, [from, to]]));
+    expect(creation?.attributes.event).toBe('WorkspaceCreated');
     expect(values.get('name')).toEqual([null, 'born']);
     expect(values.get('auto-apply')).toEqual([null, true]);
     expect(values.get('locked')).toEqual([null, false]);
     expect(values.get('tag-bindings')).toEqual([null, []]);
-    // What is null was null before.
+    // A field that is null from the start has not changed.
     expect(values.has('description')).toBe(false);
   });
 
-  it('tells who did it, by which request and when: what as-of then shows is what it made', async () => {
+  it('shows actor, request and time of a change, and as-of that time returns its result', async () => {
     const id = await makeWorkspace(server, 'acme', 'acted');
     const ada = await makeMember(server, 'acme', 'ada', [await teamOn(id, 'admin')]);
     const answer = expectStatus(
@@ -183,7 +183,7 @@ describe('the history of a workspace', () => {
     expect(entry?.id).toBe(logged.at(-1)?.id);
   });
 
-  it('names an organization’s token as clients know it', async () => {
+  it('shows an organization token as the user that clients know', async () => {
     const id = await makeWorkspace(server, 'acme', 'machines');
     const machine = server.as(await makeOrganizationToken(server, 'acme'));
     expectStatus(await machine.patch(`/api/v2/workspaces/${id}`, resource('workspaces', { 'auto-apply': true })), 200);
@@ -192,12 +192,12 @@ describe('the history of a workspace', () => {
     expect(entry?.attributes['actor-name']).toBe('acme');
   });
 
-  it('has room for whoever did it, however long they are called', async () => {
+  it('stores actors with very long names', async () => {
     const id = await makeWorkspace(server, 'acme', 'executed');
     await makeConfigurationVersion(server, id);
     const run = await makeRun(server, id);
     const pool = await makeRemotePool(server, 'acme', 'edge');
-    // As random as can be: an index has little room, and makes some by packing what repeats itself.
+    // As random as possible, because an index has little space and compresses repetitions.
     const name = Array.from(randomBytes(1_000), (byte, n) => String.fromCodePoint(0x4e00 + byte * 80 + (n % 80))).join(
       '',
     );
@@ -218,7 +218,7 @@ describe('the history of a workspace', () => {
     );
   });
 
-  it('is paged and counted, and filtered by fields and by who did it', async () => {
+  it('has pages and a count, and can be filtered by field and actor', async () => {
     const id = await makeWorkspace(server, 'acme', 'paged');
     const ben = await makeMember(server, 'acme', 'ben', [await teamOn(id, 'admin')]);
     for (let n = 0; n < 3; n += 1) {
@@ -248,9 +248,9 @@ describe('the history of a workspace', () => {
     expect(await count(`filter[actor]=${admin}&filter[field]=locked`)).toEqual([1, 1]);
     expect(await count(`filter[actor]=${admin},${ben.username}`)).toEqual([10, 10]);
     expect(await count('filter[actor]=nobody')).toEqual([0, 0]);
-    // What was before an entry is that which was before it, and not the entry next to it on the page.
+    // The old value comes from the previous version, not from the next entry on the page.
     const [last, former] = await historyOf(id, 'filter[field]=auto-apply');
-    expect(told([last as TestHistoryResource, former as TestHistoryResource])).toEqual([
+    expect(formatChanges([last as TestHistoryResource, former as TestHistoryResource])).toEqual([
       'WorkspaceUpdated; auto-apply: false → true',
       'WorkspaceUpdated; auto-apply: true → false',
     ]);
@@ -265,13 +265,13 @@ const teamOn = async (workspace: string, access: string): Promise<string> => {
 };
 
 describe('the self-hosted edition', () => {
-  it('knows no health assessments in the past either', async () => {
+  it('has no health assessments in the history either', async () => {
     const selfHosted = await startTestServer({ followers: true, env: { CADASTRE_EDITION: 'self-hosted' } });
     try {
       await makeOrganization(selfHosted, 'acme');
       const id = await makeWorkspace(selfHosted, 'acme', 'one');
-      const [birth] = await historyOf(id, '', selfHosted);
-      const fields = birth?.attributes.changes.map(({ field }: any) => field);
+      const [creation] = await historyOf(id, '', selfHosted);
+      const fields = creation?.attributes.changes.map(({ field }: any) => field);
       expect(fields).toContain('auto-apply');
       expect(fields).not.toContain('assessments-enabled');
     } finally {

@@ -9,10 +9,10 @@ import type { WorkspaceScope } from './workspace-scope.queries.js';
 import { renderWorkspaceChange } from './workspace-changes.document.js';
 import { listChanges, findWorkspaceScope } from './workspace-changes.queries.js';
 
-/** An agent token's description, which names its pool's agents in the history, has at most so many. */
+/** Maximum length of an agent token's description, which is the name of agents in the history. */
 const MAX_ACTOR_LENGTH = 1_000;
 
-/** Who changed what of a workspace. */
+/** Serves the changes of a workspace. */
 @Controller('api/v2')
 export class WorkspaceChangesController {
   constructor(private readonly database: Database) {}
@@ -37,10 +37,10 @@ export class WorkspaceChangesController {
   }
 }
 
-/** What the caller is not shown of the workspace as it is now either. */
-const listHiddenFields = (actor: Actor, place: WorkspaceScope): readonly string[] => [
+/** Returns the fields that the caller may not read in the present either. */
+const listHiddenFields = (actor: Actor, scope: WorkspaceScope): readonly string[] => [
   ...HIDDEN_FIELDS,
-  ...(can(actor, 'read-variables', place) ? [] : ['vars']),
-  // Others are workspaces, which who reads this one need not see.
-  ...(can(actor, 'read-workspace', { organization: place.organization }) ? [] : ['remote-state-consumers']),
+  ...(can(actor, 'read-variables', scope) ? [] : ['vars']),
+  // The values are other workspaces, which readers of this one may not be allowed to see.
+  ...(can(actor, 'read-workspace', { organization: scope.organization }) ? [] : ['remote-state-consumers']),
 ];

@@ -16,11 +16,11 @@ const listVisibleChanges = (
         changed.filter((field) => !hidden.includes(field)),
       );
 
-/** Whoever it was, as clients know them; of Cadastre itself there is no document. */
+/** Returns the actor as clients know it; null for Cadastre itself, which has no document. */
 export const toActor = ({ type, id }: Omit<Principal, 'name'>): Relationship => {
   if (type === 'system') return { data: null };
-  const known = toPrincipalType(type);
-  return toOne(known, id, `/api/v2/${known}/${id}`);
+  const principalType = toPrincipalType(type);
+  return toOne(principalType, id, `/api/v2/${principalType}/${id}`);
 };
 
 export const renderWorkspaceChange = (

@@ -8,53 +8,53 @@ import { selectWorkspaceScope, type WorkspaceScope } from './workspace-scope.que
 import type { SubjectData } from '../writing/history-fields.js';
 
 export type WorkspaceChangeRow = {
-  /** The event's. */
+  /** Id of the event. */
   readonly id: string;
   readonly event: string;
-  /** Of the event in its stream. */
+  /** Version of the event in its stream. */
   readonly version: number;
   readonly createdAt: Timestamp;
   readonly request: string | null;
   readonly actor: VisiblePrincipal;
   readonly changed: readonly string[];
   readonly before: SubjectData | null;
-  /** Null where the workspace was deleted. */
+  /** Null if the event deleted the workspace. */
   readonly after: SubjectData | null;
 };
 
 export type ChangeFilter = {
-  /** Any of these, in the API's names; all where there is none. */
+  /** Names of fields in the API, of which any must have changed. Empty: no filter. */
   readonly fields: readonly string[];
-  /** The same of who did it, by ids or names. */
+  /** Ids or names of actors, of which any must match. Empty: no filter. */
   readonly actors: readonly string[];
 };
 
-/** The workspace's place, where the caller may read its history. */
+/** Returns the scope of the workspace. Throws a refusal if the caller cannot read its history. */
 export const findWorkspaceScope = async (
   database: Database,
   actor: Actor,
   workspace: string,
 ): Promise<WorkspaceScope> => {
-  const place = await database.row<WorkspaceScope>(selectWorkspaceScope(actor, workspace));
-  if (!place) throw notFound();
-  requirePermission(actor, 'read-workspace-history', place);
-  return place;
+  const scope = await database.row<WorkspaceScope>(selectWorkspaceScope(actor, workspace));
+  if (!scope) throw notFound();
+  requirePermission(actor, 'read-workspace-history', scope);
+  return scope;
 };
 
-/** The actor of the row `h` of versions, as jsonb. */
+/** Returns the actor of the row `h` of versions as jsonb. */
 const selectActor = (h: string): Sql =>
   sql.raw(`jsonb_build_object('type', ${h}.actor_type, 'id', ${h}.actor_id, 'name', ${h}.actor_name)`);
 
 /**
- * Names are there as far as the index has room for them. The name of a team that the caller may not see matches nothing:
- * otherwise callers could guess it.
+ * Condition: one of the actors made the change. Names are compared up to the length in the index. The name of a team
+ * that the caller cannot see matches nothing, so that callers cannot guess it.
  */
 const isBy = (actor: Actor, actors: readonly string[]): Sql => sql`
   array[actor_id, actor_name] && array(select left(named, ${MAX_ACTOR_NAME_LENGTH}) from unnest(${actors}::text[]) as named)
   and (actor_id = any (${actors}::text[])
        or not ${isHiddenTeam(actor, selectActor('history_versions'), sql.raw('history_versions.organization'))})`;
 
-/** Both are in the index of the versions: rows are read of those alone that are shown. */
+/** Both filters use the index of the versions, so Postgres reads only rows that are returned. */
 const buildConditions = (
   actor: Actor,
   workspace: string,
@@ -65,19 +65,20 @@ const buildConditions = (
     sql`subject = ${workspace}`,
     ...(fields.length > 0 ? [sql`changed && ${fields.filter((field) => !hidden.includes(field))}::text[]`] : []),
     ...(actors.length > 0 ? [isBy(actor, actors)] : []),
-    // What changed nothing that the caller may know of is not there. A deletion changes no field.
+    // Omits changes of which the caller may see no field. A deletion changes no field and is kept.
     ...(hidden.length > 0 ? [sql`(not changed <@ ${hidden}::text[] or changed = '{}')`] : []),
   ]);
 
-/** A page of changes. It has fewer items than asked for if their values are large. */
+/** A page of changes. It has fewer items than requested if their values are large. */
 export type ListedChanges = ListPage<WorkspaceChangeRow> & { readonly pageSize: number };
 
-/** Bytes of a row beside its frames: what differs from them (subject-versions.ts), ids, names, links. */
+/** Bytes of a row besides its base versions: difference from them (subject-versions.ts), ids, names, links. */
 const ROW_OVERHEAD_BYTES = 4_096;
 
 /**
- * The page size: an SQL expression. A change can show whole values from before and after, so each counts as twice the
- * largest data that the workspace ever had. One size for all filters: clients count pages.
+ * Returns the page size as an SQL expression. A change can contain complete values from before and after, so each
+ * counts as twice the largest data that the workspace ever had. The size does not depend on filters, because clients
+ * count pages.
  */
 const selectSize = (workspace: string, page: PageRequest): Sql =>
   buildFittingPageSize(
@@ -88,7 +89,9 @@ const selectSize = (workspace: string, page: PageRequest): Sql =>
                  order by octet_length(data::text) desc limit 1) largest, generate_series(1, ${page.size}::bigint)`,
   );
 
-/** Newest first, without what changed `hidden` fields alone. What was before comes along, so that nothing has to be folded. */
+/**
+ * Returns changes, newest first, without those of only `hidden` fields. Each row contains the data before and after.
+ */
 export const listChanges = async (
   database: Database,
   actor: Actor,
@@ -98,16 +101,16 @@ export const listChanges = async (
   hidden: readonly string[],
 ): Promise<ListedChanges> => {
   const where = buildConditions(actor, workspace, filter, hidden);
-  const whole = (h: string): Sql =>
+  const completeData = (h: string): Sql =>
     sql.raw(
       `(select f.data || ${h}.data from history_versions f where f.subject = ${h}.subject and f.ordinal = ${h}.frame)`,
     );
-  const found = await database.slowRows<WorkspaceChangeRow & { total: number; pageSize: number }>(
+  const rows = await database.slowRows<WorkspaceChangeRow & { total: number; pageSize: number }>(
     actor,
     sql`
     select counted.*, h.event as id, h.type as event, h.version, h.since as "createdAt", h.request,
            ${selectVisiblePrincipal(actor, selectActor('h'), sql.raw('h.organization'))} as actor, h.changed,
-           ${whole('h')} as after, ${whole('former')} as before
+           ${completeData('h')} as after, ${completeData('former')} as before
       from (select count(*) as total, ${selectSize(workspace, page)} as "pageSize" from history_versions where ${where}) counted
       left join lateral (select ordinal from history_versions where ${where}
                           order by ordinal desc ${buildLimitWithSize(page, sql`counted."pageSize"`)}) shown on true
@@ -115,9 +118,9 @@ export const listChanges = async (
       left join history_versions former on former.subject = h.subject and former.ordinal = h.ordinal - 1
      order by h.ordinal desc`,
   );
-  const [first] = found;
+  const [first] = rows;
   return {
-    rows: found.filter(({ id }) => id !== null),
+    rows: rows.filter(({ id }) => id !== null),
     total: first?.total ?? 0,
     pageSize: first?.pageSize ?? page.size,
   };

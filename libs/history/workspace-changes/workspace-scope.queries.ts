@@ -4,8 +4,8 @@ import { requireCurrentAccess, selectWorkspaceGrants, type Actor, type Grant } f
 export type WorkspaceScope = { readonly organization: string; readonly grants: readonly Grant[] };
 
 /**
- * Where a workspace is, or was until it was deleted, in one row; none where there never was one. Whatever it was then, what
- * teams have been given on it and on its project now is what counts: of one that is gone, nothing.
+ * Selects the scope of a workspace in one row, also after its deletion; no row if it never existed. Grants are the
+ * present ones on the workspace and its project; a deleted workspace has none.
  */
 export const selectWorkspaceScope = (actor: Actor, workspace: string): Sql => sql`
   select h.organization, ${selectWorkspaceGrants(actor, 'w')} as grants

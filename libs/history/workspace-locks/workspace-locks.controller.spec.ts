@@ -43,7 +43,7 @@ afterAll(() => server.close());
 const act = async (id: string, action: string, api: ApiTestClient = server, body?: object): Promise<ApiResponse> =>
   expectStatus(await api.post(`/api/v2/workspaces/${id}/actions/${action}`, body), 200);
 
-const held = async (query = '', api: ApiTestClient = server): Promise<ApiResponse> =>
+const readCurrentLocks = async (query = '', api: ApiTestClient = server): Promise<ApiResponse> =>
   expectStatus(await api.get(`/api/v2/organizations/acme/locks?${query}`), 200);
 
 const historyOf = async (id: string, query = ''): Promise<ApiResponse> =>
@@ -52,7 +52,7 @@ const historyOf = async (id: string, query = ''): Promise<ApiResponse> =>
 const namesIn = ({ body }: ApiResponse): string[] =>
   body.data.map(({ attributes }: TestHistoryResource) => attributes['workspace-name']);
 
-/** A workspace that ada administers. */
+/** Creates a workspace that ada administers. */
 const shared = async (name: string): Promise<string> => {
   const id = await makeWorkspace(server, 'acme', name);
   await grantWorkspaceAccess(server, team, id, 'admin');
@@ -60,32 +60,34 @@ const shared = async (name: string): Promise<string> => {
 };
 
 describe('a secret team that holds a lock', () => {
-  it('is named to callers that may see the team, and to no others', async () => {
+  it('is named to callers that can see the team, and to no others', async () => {
     const id = await shared('discreet');
     const secret = await makeTeam(server, 'acme', 'moonlight');
     await grantWorkspaceAccess(server, secret, id, 'admin');
     await act(id, 'lock', server.as(await makeToken(server, `/api/v2/teams/${secret}/authentication-token`)));
     const path = `/api/v2/workspaces/${id}`;
-    const asks = (api: ApiTestClient): Promise<ApiResponse>[] => [
+    const requestAll = (api: ApiTestClient): Promise<ApiResponse>[] => [
       api.post(`${path}/actions/lock`),
       api.post(`${path}/actions/unlock`),
       api.post(`${path}/state-versions`, newStateVersion(stateFile(), { inline: true })),
       api.get(`${path}?include=locked_by`),
-      held('', api),
+      readCurrentLocks('', api),
       api.get(`${path}/lock-history`),
     ];
-    for (const asked of asks(ada)) expect((await asked).text).not.toContain('moonlight');
+    for (const response of requestAll(ada)) expect((await response).text).not.toContain('moonlight');
     const refused = expectStatus(await ada.post(`${path}/actions/unlock`), 409).body.errors[0];
     expect(refused.detail).toContain('is locked by Team (not visible to you)');
     expect(refused.meta.lock.holder).toEqual({ type: 'teams', id: secret, name: null });
-    const named = await Promise.all(asks(server).map(async (asked) => (await asked).text.includes('moonlight')));
-    expect(named).toEqual([true, true, false, true, true, true]);
+    const containsName = await Promise.all(
+      requestAll(server).map(async (request) => (await request).text.includes('moonlight')),
+    );
+    expect(containsName).toEqual([true, true, false, true, true, true]);
     await act(id, 'force-unlock');
   });
 });
 
-describe('who is refused a lock', () => {
-  it('is told who holds it, since when and why, in words and as data', async () => {
+describe('a refused lock', () => {
+  it('names holder, time and reason in the text and in the metadata', async () => {
     const id = await shared('told');
     const since = clock.pass({ seconds: 60 });
     await act(id, 'lock', ada, { reason: 'applying the network' });
@@ -114,7 +116,7 @@ describe('who is refused a lock', () => {
     expect(open.body.errors[0].meta).toBeUndefined();
   });
 
-  it('is told the same where a run wants it that somebody has', async () => {
+  it('names them also if a run is refused because somebody holds the lock', async () => {
     const id = await makeWorkspace(server, 'acme', 'saved');
     await makeConfigurationVersion(server, id);
     const agents = server.as(await makeAgentToken(server, await makeRemotePool(server, 'acme', 'edge')));
@@ -135,22 +137,22 @@ describe('who is refused a lock', () => {
   });
 });
 
-describe('the locks of an organization', () => {
-  it('are those that are held now, the oldest first, paged and counted', async () => {
+describe('the current locks of an organization', () => {
+  it('are listed oldest first, with pages and a count', async () => {
     const ids: string[] = [];
     for (const name of ['b', 'c', 'a']) ids.push(await makeWorkspace(server, 'acme', name));
     for (const id of ids) {
       clock.pass({ seconds: 10 });
       await act(id, 'lock', server, { reason: `for ${id}` });
     }
-    const all = await held();
+    const all = await readCurrentLocks();
     expect(namesIn(all)).toEqual(['b', 'c', 'a']);
     expect(all.body.meta.pagination['total-count']).toBe(3);
-    expect(namesIn(await held('page[size]=2&page[number]=2'))).toEqual(['a']);
-    const beyond = await held('page[number]=5');
+    expect(namesIn(await readCurrentLocks('page[size]=2&page[number]=2'))).toEqual(['a']);
+    const beyond = await readCurrentLocks('page[number]=5');
     expect([namesIn(beyond), beyond.body.meta.pagination['total-count']]).toEqual([[], 3]);
     clock.pass({ seconds: 5 });
-    const [oldest] = (await held()).body.data as TestHistoryResource[];
+    const [oldest] = (await readCurrentLocks()).body.data as TestHistoryResource[];
     expect(oldest).toMatchObject({
       type: 'workspace-locks',
       attributes: {
@@ -169,19 +171,19 @@ describe('the locks of an organization', () => {
     });
     await act(ids[0] ?? '', 'unlock');
     expectStatus(await server.delete(`/api/v2/workspaces/${ids[1]}`), 204);
-    expect(namesIn(await held())).toEqual(['a']);
+    expect(namesIn(await readCurrentLocks())).toEqual(['a']);
     await act(ids[2] ?? '', 'unlock');
-    const none = await held();
+    const none = await readCurrentLocks();
     expect([none.body.data, none.body.meta.pagination['total-count']]).toEqual([[], 0]);
   });
 
-  it('are for who may read the workspace', async () => {
+  it('contain only those of workspaces that the caller can read', async () => {
     const [open, closed] = [await shared('open'), await makeWorkspace(server, 'acme', 'closed')];
     await act(open, 'lock');
     await act(closed, 'lock');
-    expect(namesIn(await held('', server))).toEqual(['open', 'closed']);
-    const seen = await held('', ada);
-    expect([namesIn(seen), seen.body.meta.pagination['total-count']]).toEqual([['open'], 1]);
+    expect(namesIn(await readCurrentLocks('', server))).toEqual(['open', 'closed']);
+    const visible = await readCurrentLocks('', ada);
+    expect([namesIn(visible), visible.body.meta.pagination['total-count']]).toEqual([['open'], 1]);
     const stranger = await makeMember(server, (await makeOrganization(server, 'rival')).name, 'eve');
     expect((await stranger.get('/api/v2/organizations/acme/locks')).status).toBe(404);
     await act(open, 'unlock');
@@ -189,8 +191,8 @@ describe('the locks of an organization', () => {
   });
 });
 
-describe('the history of a lock', () => {
-  it('tells who held it, from when to when, why, and who ended it', async () => {
+describe('the lock history of a workspace', () => {
+  it('shows holder, start, end and reason of each lock, and who ended it', async () => {
     const id = await shared('held');
     const times: string[] = [];
     const then = (seconds: number): void => void times.push(clock.pass({ seconds }));
@@ -206,7 +208,7 @@ describe('the history of a lock', () => {
     await act(id, 'lock', server, { reason: 'third' });
     clock.pass({ seconds: 7 });
     const entries = (await historyOf(id)).body.data as TestHistoryResource[];
-    const told = entries.map(({ attributes, relationships }) => [
+    const locks = entries.map(({ attributes, relationships }) => [
       attributes.reason,
       attributes['locked-at'],
       attributes['unlocked-at'],
@@ -215,7 +217,7 @@ describe('the history of a lock', () => {
       relationships['locked-by'].data.id,
       relationships['unlocked-by'].data?.id ?? null,
     ]);
-    expect(told).toEqual([
+    expect(locks).toEqual([
       ['third', times[4], null, null, 7, admin, null],
       ['', times[2], times[3], true, 3_600, ada.id, admin],
       ['first', times[0], times[1], false, 90, ada.id, ada.id],
@@ -223,11 +225,11 @@ describe('the history of a lock', () => {
     const pages = await Promise.all([1, 2].map((n) => historyOf(id, `page[size]=2&page[number]=${n}`)));
     expect(pages.flatMap(({ body }) => body.data)).toEqual(entries);
     expect(pages[1]?.body.meta.pagination['total-count']).toBe(3);
-    const [current] = (await held()).body.data as TestHistoryResource[];
+    const [current] = (await readCurrentLocks()).body.data as TestHistoryResource[];
     expect(current).toEqual(entries[0]);
   });
 
-  it('ends with the workspace, and is told after that', async () => {
+  it('ends with the workspace and can be read afterwards', async () => {
     const id = await makeWorkspace(server, 'acme', 'gone');
     await act(id, 'lock', server, { reason: 'for good' });
     const end = clock.pass({ seconds: 30 });
@@ -242,7 +244,7 @@ describe('the history of a lock', () => {
     });
   });
 
-  it('names runs, which take the lock and give it back themselves', async () => {
+  it('names runs, which lock and unlock workspaces themselves', async () => {
     const id = await makeWorkspace(server, 'acme', 'run');
     await makeConfigurationVersion(server, id);
     const run = await makeRun(server, id);

@@ -2,7 +2,7 @@ import { toOne, type Resource } from '#json-api';
 import { toActor } from '../workspace-changes/workspace-changes.document.js';
 import type { WorkspaceLockRow } from './workspace-locks.queries.js';
 
-/** In whole seconds; of one that is held still, so far. */
+/** Returns the duration in full seconds; until now if the workspace is still locked. */
 const renderDuration = ({ lockedAt, unlockedAt }: WorkspaceLockRow, now: Date): number =>
   Math.max(
     0,

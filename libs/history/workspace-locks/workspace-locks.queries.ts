@@ -12,16 +12,16 @@ import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-a
 import { selectVisiblePrincipal } from '#people';
 import { selectWorkspaceScope, type WorkspaceScope } from '../workspace-changes/workspace-scope.queries.js';
 
-/** Of one holder, from when to when. */
+/** A lock of a workspace by one holder. */
 export type WorkspaceLockRow = {
   readonly id: string;
   readonly workspace: string;
-  /** Null where the workspace has been deleted. */
+  /** Null if the workspace was deleted. */
   readonly workspaceName: string | null;
   readonly holder: VisiblePrincipal;
   readonly reason: string;
   readonly lockedAt: Timestamp;
-  /** All three null while it is held. */
+  /** These three are null while the workspace is locked. */
   readonly unlockedAt: Timestamp | null;
   readonly unlockedBy: VisiblePrincipal | null;
   readonly forced: boolean | null;
@@ -35,40 +35,42 @@ const selectColumns = (actor: Actor): Sql => sql`
   l.locked_at as "lockedAt", l.unlocked_at as "unlockedAt", ${selectVisibleHolder(actor, 'l.unlocked_by')} as "unlockedBy",
   l.forced`;
 
-/** Locks that are held now, the oldest first: one page of those that the caller sees and the count of all, in one statement. */
+/**
+ * Returns one page of the current locks that the caller can see, oldest first, and the total count, in one statement.
+ */
 export const listCurrentLocks = async (
   database: Database,
   actor: Actor,
   organizationName: string,
   page: PageRequest,
 ): Promise<ListPage<WorkspaceLockRow>> => {
-  const seen = sql`l.organization = owner.id and l.unlocked_at is null
+  const visible = sql`l.organization = owner.id and l.unlocked_at is null
     and (owner.whole or l.workspace in (${selectGrantedWorkspaces(actor)}))`;
-  const found = await database.slowRows<WorkspaceLockRow & { total: number; owner: string }>(
+  const rows = await database.slowRows<WorkspaceLockRow & { total: number; owner: string }>(
     actor,
     sql`
-    select owner.id as owner, (select count(*) from history_locks l where ${seen}) as total, page.*
+    select owner.id as owner, (select count(*) from history_locks l where ${visible}) as total, page.*
       from (select id, ${isPermittedByRole(actor, 'read-workspace')} as whole
               from ${selectPermittedOrganization(actor, 'read-organization', organizationName)} offset 0) owner
       left join lateral (
         select ${selectColumns(actor)} from history_locks l left join workspaces w on w.id = l.workspace
-         where ${seen} order by l.locked_at, l.id ${buildLimit(page)}) page on true
+         where ${visible} order by l.locked_at, l.id ${buildLimit(page)}) page on true
      order by page."lockedAt", page.id`,
   );
-  const [first] = found;
+  const [first] = rows;
   if (!first) throw notFound();
   requirePermission(actor, 'read-organization', { organization: first.owner });
-  return toListPage(found);
+  return toListPage(rows);
 };
 
-/** All that there ever were of a workspace, the newest first; also of one that has been deleted. */
+/** Returns all locks of a workspace, newest first, also of a deleted one. */
 export const listLocksOf = async (
   database: Database,
   actor: Actor,
   workspace: string,
   page: PageRequest,
 ): Promise<ListPage<WorkspaceLockRow>> => {
-  const found = await database.slowRows<WorkspaceLockRow & WorkspaceScope & { total: number }>(
+  const rows = await database.slowRows<WorkspaceLockRow & WorkspaceScope & { total: number }>(
     actor,
     sql`
     select place.*, (select count(*) from history_locks where workspace = ${workspace}) as total, page.*
@@ -78,8 +80,8 @@ export const listLocksOf = async (
          where l.workspace = ${workspace} order by l.locked_at desc, l.id desc ${buildLimit(page)}) page on true
      order by page."lockedAt" desc, page.id desc`,
   );
-  const [first] = found;
+  const [first] = rows;
   if (!first) throw notFound();
   requirePermission(actor, 'read-workspace-history', first);
-  return toListPage(found);
+  return toListPage(rows);
 };

@@ -1,9 +1,9 @@
 import { toAttributeName, toPropertyName } from '#kernel';
 
-/** The properties of a subject, such as a workspace, at some time. */
+/** Properties of a subject, such as a workspace, at some time. */
 export type SubjectData = Readonly<Record<string, unknown>>;
 
-/** What of the data documents show under other names, or not at all. All the rest is called as the API calls it. */
+/** Properties that documents show under other names or not at all. All others have the names of the API. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   lock: ['locked', 'locked-by', 'locked-reason'],
   tags: ['tag-bindings'],
@@ -13,29 +13,31 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   updatedAt: [],
 };
 
-/** What follows from the coming of a state, which is told when it becomes the current one. */
+/**
+ * Fields that change when a state is uploaded. The history shows the change when that state becomes the current one.
+ */
 export const HIDDEN_FIELDS: readonly string[] = ['latest-change-at'];
 
-/** What documents show under two names, or in another form, is kept once. */
+/** Attributes that documents show under two names or in another form, by the one field that the history has. */
 const SYNONYMS: ReadonlyMap<string, string> = new Map([
   ['iac-version', 'terraform-version'],
   ['operations', 'execution-mode'],
   ['tag-names', 'tag-bindings'],
 ]);
 
-/** The field of history that an attribute of the document is kept as. */
+/** Returns the field of the history for an attribute of the document. */
 export const toHistoryField = (attribute: string): string => SYNONYMS.get(attribute) ?? attribute;
 
 type LockData = { readonly holder: object; readonly reason: string } | null;
 type TagData = readonly { readonly key: string; readonly value: string | null }[];
 type PolicyData = { readonly type: string; readonly id: string; readonly days: number | null } | null;
 
-/** Values that are not in the data as documents show them. */
+/** Values of fields that differ from the property in the data. */
 const VALUES: Readonly<Record<string, (data: SubjectData) => unknown>> = {
   locked: ({ lock }) => lock !== null,
   'locked-by': ({ lock }) => (lock as LockData)?.holder ?? null,
   'locked-reason': ({ lock }) => (lock as LockData)?.reason ?? null,
-  // A flat tag shows as a binding with an empty value (clients.md §7). Projects are born without a word of any.
+  // A flat tag is a binding with an empty value (clients.md §7). Projects are created without the property.
   'tag-bindings': ({ tags = [] }) => (tags as TagData).map(({ key, value }) => ({ key, value: value ?? '' })),
   vars: ({ variables }) => variables,
   'data-retention-policy': ({ dataRetentionPolicy }) => {
@@ -44,20 +46,20 @@ const VALUES: Readonly<Record<string, (data: SubjectData) => unknown>> = {
   },
 };
 
-/** Settings that are objects have members, which the API calls its own way, too. */
+/** Converts the names of members of an object to those of the API. */
 const toApiValue = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).map(([key, member]) => [toAttributeName(key), member]))
     : value;
 
-/** What a field shows; null where there is nothing to show. */
+/** Returns the value of a field; null if it has none. */
 const getFieldValue = (data: SubjectData | null, field: string): unknown => {
   if (data === null) return null;
   const value = VALUES[field];
   return value ? value(data) : (toApiValue(data[toPropertyName(field)]) ?? null);
 };
 
-/** The fields that really differ, of those that these keys are about. */
+/** Returns the fields of these properties whose values differ. */
 export const listChangedFields = (
   before: SubjectData | null,
   after: SubjectData,

@@ -4,29 +4,29 @@ import { createEventAt } from '../spec.js';
 
 const event = createEventAt('2026-11-21T12:00:00.000Z');
 
-const told = (...changes: readonly HistoryChange[]): HistoryWriter => {
-  const chronicle = new HistoryWriter([], []);
-  for (const change of changes) chronicle.add(change, event);
-  return chronicle;
+const writeChanges = (...changes: readonly HistoryChange[]): HistoryWriter => {
+  const writer = new HistoryWriter([], []);
+  for (const change of changes) writer.add(change, event);
+  return writer;
 };
 
-const born: HistoryChange = { subject: 'ws-1', initialData: { name: 'one' } };
+const created: HistoryChange = { subject: 'ws-1', initialData: { name: 'one' } };
 const renamed: HistoryChange = { subject: 'ws-1', patch: { name: 'two' } };
 const ended: HistoryChange = { subject: 'ws-1', patch: null };
 
-describe('a chronicle', () => {
-  it('knows at once what an event has made', () => {
-    expect(told(born, renamed).of('ws-1')).toEqual({ name: 'two' });
-    expect(told(born, renamed).versions).toHaveLength(2);
+describe('the history writer', () => {
+  it('returns the data after each added change', () => {
+    expect(writeChanges(created, renamed).of('ws-1')).toEqual({ name: 'two' });
+    expect(writeChanges(created, renamed).versions).toHaveLength(2);
   });
 
-  it('tells nothing of what was never born, and nothing after an end', () => {
-    expect(told(renamed, ended).versions).toEqual([]);
-    expect(told(born, ended, renamed).versions).toHaveLength(2);
+  it('ignores changes of subjects that were never created or are already deleted', () => {
+    expect(writeChanges(renamed, ended).versions).toEqual([]);
+    expect(writeChanges(created, ended, renamed).versions).toHaveLength(2);
   });
 
-  it('tells nothing more of an organization that is gone: a lock may come after it', () => {
-    const chronicle = told(born, { forgotten: 'org-1' }, renamed);
-    expect([chronicle.versions.length, chronicle.forgotten]).toEqual([1, ['org-1']]);
+  it('ignores changes after the deletion of the organization, because a lock can be recorded after it', () => {
+    const writer = writeChanges(created, { forgotten: 'org-1' }, renamed);
+    expect([writer.versions.length, writer.forgotten]).toEqual([1, ['org-1']]);
   });
 });

@@ -2,7 +2,7 @@ import type { RecordedEvent, Principal, Timestamp } from '#kernel';
 import { createNextVersion, type NewSubjectVersion, type LatestSubjectVersion } from './subject-versions.js';
 import type { SubjectData } from './history-fields.js';
 
-/** A run, as far as the history of its workspace depends on it. */
+/** Properties of a run that the history of its workspace depends on. */
 export type RunHistory = {
   readonly run: string;
   readonly workspace: string;
@@ -14,9 +14,9 @@ export type RunHistory = {
   readonly finishedAt: Timestamp | null;
 };
 
-/** Somebody took the lock of a workspace. */
+/** The start of a lock. */
 type LockPeriodStart = {
-  /** The event's. */
+  /** Id of the event. */
   readonly id: string;
   readonly workspace: string;
   readonly organization: string;
@@ -26,14 +26,14 @@ type LockPeriodStart = {
 };
 
 export type LockPeriodEnd = {
-  /** Of the event that locked it. */
+  /** Id of the event that locked the workspace. */
   readonly id: string;
   readonly unlockedAt: Timestamp;
   readonly unlockedBy: Principal;
   readonly forced: boolean;
 };
 
-/** What one event means. */
+/** A change of the history by one event. */
 export type HistoryChange =
   | { readonly subject: string; readonly initialData: SubjectData }
   /** Null ends the subject. */
@@ -43,20 +43,20 @@ export type HistoryChange =
   | { readonly unlocking: LockPeriodEnd }
   | { readonly forgotten: string };
 
-/** What is known before an event. */
+/** State of the history before an event. */
 export type HistoryLookup = {
   of(subject: string): SubjectData | null;
   run(id: string): RunHistory | null;
-  /** Workspaces that use an SSH key. */
+  /** Returns the workspaces that use an SSH key. */
   usersOf(sshKey: string): readonly string[];
 };
 
-/** The history as far as a batch of events needs it, and what they add to it. */
+/** Collects what a batch of events adds to the history, starting from the state that the batch needs. */
 export class HistoryWriter implements HistoryLookup {
   readonly versions: NewSubjectVersion[] = [];
   readonly lockings: LockPeriodStart[] = [];
   readonly unlockings: LockPeriodEnd[] = [];
-  /** Organizations that are gone, with all that was in them. */
+  /** Deleted organizations, whose complete history is removed. */
   readonly forgotten: string[] = [];
   private readonly latestVersions: Map<string, LatestSubjectVersion>;
   private readonly runs: Map<string, RunHistory>;
@@ -86,7 +86,8 @@ export class HistoryWriter implements HistoryLookup {
   }
 
   add(change: HistoryChange, event: RecordedEvent & { readonly organization: string }): void {
-    // A lock does not wait for the organization's deletion: it may come after it, and leaves no row.
+    // Locking does not check the organization's version, so a lock can be recorded after the deletion. It leaves no
+    // row.
     if (this.forgotten.includes(event.organization)) return;
     if ('initialData' in change) this.become({ subject: change.subject, patch: change.initialData }, event);
     else if ('patch' in change) {

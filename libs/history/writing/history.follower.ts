@@ -9,10 +9,13 @@ import type { NewSubjectVersion, LatestSubjectVersion } from './subject-versions
 
 const FOLLOWER_NAME = 'workspace_history';
 
-/** In characters. An index has the name, and no room for one like that of an agent's token: what its maker says of it. */
+/**
+ * Maximum length in characters. An index contains the name and has no room for long ones, such as the description of an
+ * agent token.
+ */
 export const MAX_ACTOR_NAME_LENGTH = 100;
 
-/** Writes down how everything was. It costs a batch the same few statements, however many events that has. */
+/** Writes the history. A batch takes the same few statements, however many events it has. */
 export const historyFollower: Follower = {
   name: FOLLOWER_NAME,
   batch: 500,
@@ -25,14 +28,14 @@ export const historyFollower: Follower = {
     { table: 'history_locks', column: 'unlocked_by' },
   ],
   follow: async (events, session) => {
-    const told = events.filter(
+    const relevant = events.filter(
       (event): event is OrganizationRecordedEvent =>
         HISTORY_EVENT_TYPES.includes(event.type) && event.organization !== null,
     );
-    if (told.length === 0) return [];
-    const chronicle = await loadHistoryWriter(told, (statement) => session.run(statement));
-    for (const event of told) for (const change of toHistoryChanges(event, chronicle)) chronicle.add(change, event);
-    return buildStatements(chronicle);
+    if (relevant.length === 0) return [];
+    const writer = await loadHistoryWriter(relevant, (statement) => session.run(statement));
+    for (const event of relevant) for (const change of toHistoryChanges(event, writer)) writer.add(change, event);
+    return buildStatements(writer);
   },
 };
 
@@ -43,8 +46,8 @@ const selectOrganization = (subject: PresentSubject): Sql => {
 };
 
 /**
- * Resolves when the history has all that was written before the call: of the subject's organization, or of all
- * organizations if the subject does not exist any more.
+ * Resolves when the history contains everything that was written before the call for the organization of the subject,
+ * or for all organizations if the subject no longer exists.
  */
 export const waitForHistory = (database: Database, subject: PresentSubject): Promise<void> =>
   waitForFollower(database, FOLLOWER_NAME, { only: HISTORY_EVENT_TYPES, organization: selectOrganization(subject) });
@@ -52,8 +55,8 @@ export const waitForHistory = (database: Database, subject: PresentSubject): Pro
 const KEY_DELETED = 'SshKeyDeleted';
 
 /**
- * Reads what is known of everything that the events name, and of what that names in turn: the workspace of a run, the
- * owner of a policy, the current run of a workspace.
+ * Reads the state of all subjects of the events, and of subjects that those refer to: the workspace of a run, the owner
+ * of a policy, the current run of a workspace.
  */
 const loadHistoryWriter = async (
   events: readonly OrganizationRecordedEvent[],
@@ -61,28 +64,28 @@ const loadHistoryWriter = async (
 ): Promise<HistoryWriter> => {
   const keys = events.filter(({ type }) => type === KEY_DELETED).map(({ stream }) => stream);
   const users = keys.length > 0 ? await run<{ subject: string }>(selectWorkspacesEverUsing(keys)) : [];
-  const found = { standing: new Map<string, LatestSubjectVersion>(), runs: new Map<string, RunHistory>() };
-  const asked = new Set<string>();
-  let wanted = [...events.flatMap(listSubjects), ...users.map(({ subject }) => subject)];
-  while (wanted.length > 0) {
-    for (const id of wanted) asked.add(id);
+  const loaded = { standing: new Map<string, LatestSubjectVersion>(), runs: new Map<string, RunHistory>() };
+  const requested = new Set<string>();
+  let pending = [...events.flatMap(listSubjects), ...users.map(({ subject }) => subject)];
+  while (pending.length > 0) {
+    for (const id of pending) requested.add(id);
     const isRun = (id: string): boolean => id.startsWith('run-');
     const [standing, runs] = await Promise.all([
-      run<LatestSubjectVersion>(selectLatestVersions(wanted.filter((id) => !isRun(id)))),
-      run<RunHistory>(selectRuns(wanted.filter(isRun))),
+      run<LatestSubjectVersion>(selectLatestVersions(pending.filter((id) => !isRun(id)))),
+      run<RunHistory>(selectRuns(pending.filter(isRun))),
     ]);
-    for (const one of standing) found.standing.set(one.subject, one);
-    for (const one of runs) found.runs.set(one.run, one);
-    const named = [
+    for (const one of standing) loaded.standing.set(one.subject, one);
+    for (const one of runs) loaded.runs.set(one.run, one);
+    const references = [
       ...standing.flatMap(({ fullData }) => [fullData?.['workspace'], fullData?.['owner'], fullData?.['currentRun']]),
       ...runs.map(({ workspace }) => workspace),
     ];
-    wanted = [...new Set(named)].filter((id): id is string => typeof id === 'string' && !asked.has(id));
+    pending = [...new Set(references)].filter((id): id is string => typeof id === 'string' && !requested.has(id));
   }
-  return new HistoryWriter([...found.standing.values()], [...found.runs.values()]);
+  return new HistoryWriter([...loaded.standing.values()], [...loaded.runs.values()]);
 };
 
-/** Whoever used one of these keys once may do so still. */
+/** Selects workspaces that have ever used one of these keys, because they may still use it. */
 const selectWorkspacesEverUsing = (keys: readonly string[]): Sql => sql`
   select distinct subject from history_versions
    where data ->> 'sshKey' = any (${keys}::text[]) and 'ssh-key' = any (changed)`;
@@ -97,7 +100,10 @@ const selectRuns = (runs: readonly string[]): Sql => sql`
   select run, workspace, organization, queues, created_at as "createdAt", status, reached, finished_at as "finishedAt"
     from history_runs where run = any (${runs}::text[])`;
 
-/** The first is there whether or not there is anything to write: what has been read is noted with it, and may be waited for. */
+/**
+ * Always returns the first statement, because the transaction that stores the checkpoint needs one, and readers wait
+ * for the checkpoint.
+ */
 const buildStatements = ({ versions, changedRuns, lockings, unlockings, forgotten }: HistoryWriter): readonly Sql[] => [
   insertVersions(versions),
   ...(changedRuns.length > 0 ? [upsertRuns(changedRuns)] : []),
@@ -153,7 +159,7 @@ const updateEndedLocks = (unlockings: HistoryWriter['unlockings']): Sql => sql`
       id uuid, "unlockedAt" timestamptz, "unlockedBy" jsonb, forced boolean)
    where l.id = list.id`;
 
-/** Last: what a batch tells of an organization before its end goes as well. */
+/** Must run last, so that it also deletes what the batch wrote for the organization before its deletion. */
 const deleteHistory = (organizations: readonly string[]): readonly Sql[] => {
   const workspaces = sql`
     select subject from history_versions

@@ -16,54 +16,54 @@ import {
 } from './history-handlers.js';
 import type { SubjectData } from './history-fields.js';
 
-/** As the inline view decides which run is the current one (libs/runs/runs.projection.ts). */
-const toCurrentRunChange = (known: HistoryLookup, workspace: string, run: string): readonly HistoryChange[] =>
-  known.of(workspace)?.['currentRun'] === run ? [] : updateSubject(workspace, { currentRun: run });
+/** Uses the rule by which the inline view chooses the current run (libs/runs/runs.projection.ts). */
+const toCurrentRunChange = (lookup: HistoryLookup, workspace: string, run: string): readonly HistoryChange[] =>
+  lookup.of(workspace)?.['currentRun'] === run ? [] : updateSubject(workspace, { currentRun: run });
 
-const isBusy = (known: HistoryLookup, workspace: string): boolean => {
-  const run = (known.of(workspace)?.['currentRun'] ?? null) as string | null;
-  return run !== null && !FINAL_STATUSES.includes(known.run(run)?.status as RunStatus);
+const isBusy = (lookup: HistoryLookup, workspace: string): boolean => {
+  const run = (lookup.of(workspace)?.['currentRun'] ?? null) as string | null;
+  return run !== null && !FINAL_STATUSES.includes(lookup.run(run)?.status as RunStatus);
 };
 
 const toStatusChanges = (
   status: RunStatus,
   { stream, time }: OrganizationRecordedEvent,
-  known: HistoryLookup,
+  lookup: HistoryLookup,
 ): readonly HistoryChange[] => {
-  const run = known.run(stream);
+  const run = lookup.run(stream);
   if (!run) return [];
   const finishedAt = COUNTED_STATUSES.includes(status) ? time : run.finishedAt;
   return [{ run: { ...run, status, reached: { ...run.reached, [status]: time }, finishedAt } }];
 };
 
 const onStatus =
-  (type: keyof typeof STATUS_AFTER) => (_: unknown, event: OrganizationRecordedEvent, known: HistoryLookup) =>
-    toStatusChanges(STATUS_AFTER[type], event, known);
+  (type: keyof typeof STATUS_AFTER) => (_: unknown, event: OrganizationRecordedEvent, lookup: HistoryLookup) =>
+    toStatusChanges(STATUS_AFTER[type], event, lookup);
 
 export const runs: HistoryHandlers<RunEvent> = {
-  RunCreated: ({ workspace, options }, { stream, organization, time }, known) => {
+  RunCreated: ({ workspace, options }, { stream, organization, time }, lookup) => {
     const queues = waitsForWorkspace(options);
     const status = STATUS_AFTER.RunCreated;
     const run = { run: stream, workspace, organization, queues, createdAt: time, finishedAt: null };
     return [
       { run: { ...run, status, reached: { [status]: time } } },
-      ...(queues && !isBusy(known, workspace) ? toCurrentRunChange(known, workspace, stream) : []),
+      ...(queues && !isBusy(lookup, workspace) ? toCurrentRunChange(lookup, workspace, stream) : []),
     ];
   },
-  RunQueued: (_, event, known) => {
-    const run = known.run(event.stream);
-    const takes = run?.queues ? toCurrentRunChange(known, run.workspace, event.stream) : [];
-    return [...toStatusChanges(STATUS_AFTER.RunQueued, event, known), ...takes];
+  RunQueued: (_, event, lookup) => {
+    const run = lookup.run(event.stream);
+    const currentRunChanges = run?.queues ? toCurrentRunChange(lookup, run.workspace, event.stream) : [];
+    return [...toStatusChanges(STATUS_AFTER.RunQueued, event, lookup), ...currentRunChanges];
   },
-  RunStageReached: ({ stage }, event, known) => toStatusChanges(stage, event, known),
+  RunStageReached: ({ stage }, event, lookup) => toStatusChanges(stage, event, lookup),
   RunPlanStarted: onStatus('RunPlanStarted'),
   RunPlanned: onStatus('RunPlanned'),
   RunPlannedAndFinished: onStatus('RunPlannedAndFinished'),
   RunPlanSaved: onStatus('RunPlanSaved'),
-  RunConfirmed: (_, event, known) => {
-    const run = known.run(event.stream);
-    const takes = run ? toCurrentRunChange(known, run.workspace, event.stream) : [];
-    return [...toStatusChanges(STATUS_AFTER.RunConfirmed, event, known), ...takes];
+  RunConfirmed: (_, event, lookup) => {
+    const run = lookup.run(event.stream);
+    const currentRunChanges = run ? toCurrentRunChange(lookup, run.workspace, event.stream) : [];
+    return [...toStatusChanges(STATUS_AFTER.RunConfirmed, event, lookup), ...currentRunChanges];
   },
   RunApplyQueued: onStatus('RunApplyQueued'),
   RunApplyStarted: onStatus('RunApplyStarted'),
@@ -77,15 +77,18 @@ export const runs: HistoryHandlers<RunEvent> = {
   RunCommented: null,
 };
 
-/** Whether a configuration becomes the current one: the one that came last, and of two of one moment that with the greater id. */
+/**
+ * Returns whether a configuration version becomes the current one: it is newer, or has the same time and the greater
+ * id.
+ */
 const isNewer = (before: SubjectData | null, since: string, id: string): boolean => {
   const [was, by] = [before?.['currentConfigurationSince'], before?.['currentConfigurationVersion']];
   return was === null || since > (was as string) || (since === was && id > (by as string));
 };
 
 export const configurations: HistoryHandlers<ConfigurationVersionEvent> = {
-  ConfigurationVersionCreated: ({ workspace, speculative, provisional }, { stream, time }, known) => {
-    const becomesCurrent = !speculative && !provisional && isNewer(known.of(workspace), time, stream);
+  ConfigurationVersionCreated: ({ workspace, speculative, provisional }, { stream, time }, lookup) => {
+    const becomesCurrent = !speculative && !provisional && isNewer(lookup.of(workspace), time, stream);
     return [
       ...createSubject(stream, { workspace }),
       ...(becomesCurrent

@@ -9,48 +9,48 @@ const SETTINGS: SubjectData = Object.fromEntries(
 
 const NOON = '2026-11-21T12:00:00.000Z';
 
-type Made = NewSubjectVersion & LatestSubjectVersion;
+type TestVersion = NewSubjectVersion & LatestSubjectVersion;
 
-const life = (...patches: readonly (SubjectData | null)[]): Made[] => {
-  const made: Made[] = [];
+const life = (...patches: readonly (SubjectData | null)[]): TestVersion[] => {
+  const versions: TestVersion[] = [];
   for (const patch of patches)
-    made.push(createNextVersion(made.at(-1), { subject: 'ws-1', patch }, createEventAt(NOON)));
-  return made;
+    versions.push(createNextVersion(versions.at(-1), { subject: 'ws-1', patch }, createEventAt(NOON)));
+  return versions;
 };
 
-/** As a reader puts it together of what is stored. */
-const readBack = (versions: readonly Made[], { baseVersion, data }: Made): SubjectData | null =>
+/** Returns the data of a version, composed from what is stored. */
+const readBack = (versions: readonly TestVersion[], { baseVersion, data }: TestVersion): SubjectData | null =>
   data && { ...versions[baseVersion - 1]?.data, ...data };
 
 const LOCK = { lock: { holder: { type: 'users', id: 'user-1', name: 'ada' }, reason: 'applying' }, updatedAt: NOON };
 const UNLOCK = { lock: null, updatedAt: NOON };
 
 describe('the versions of a subject', () => {
-  it('are numbered, and each comes to what all patches so far make of it', () => {
+  it('are numbered, and each contains the result of all patches so far', () => {
     const versions = life({ ...SETTINGS, name: 'one', lock: null }, { name: 'two' }, LOCK, { name: 'three' }, UNLOCK);
     expect(versions.map(({ ordinal }) => ordinal)).toEqual([1, 2, 3, 4, 5]);
     expect(versions.map(({ fullData }) => fullData?.['name'])).toEqual(['one', 'two', 'two', 'three', 'three']);
     for (const version of versions) expect(readBack(versions, version)).toEqual(version.fullData);
   });
 
-  it('tell which fields have really changed, in the API’s names', () => {
-    const [born, same, locked] = life({ autoApply: true, tags: [], lock: null }, { autoApply: true }, LOCK);
-    expect(born?.changed).toEqual(['auto-apply', 'locked', 'tag-bindings']);
+  it('list the fields that have really changed, under their names in the API', () => {
+    const [created, same, locked] = life({ autoApply: true, tags: [], lock: null }, { autoApply: true }, LOCK);
+    expect(created?.changed).toEqual(['auto-apply', 'locked', 'tag-bindings']);
     expect(same?.changed).toEqual([]);
     expect(locked?.changed).toEqual(['locked', 'locked-by', 'locked-reason']);
   });
 
-  it('keep what differs from an earlier one, however often the same few things change', () => {
+  it('store only differences from a base version, however often the same fields change', () => {
     const turns = Array.from({ length: 100 }, () => [LOCK, UNLOCK]).flat();
     const versions = life({ ...SETTINGS, lock: null }, ...turns);
     for (const version of versions) expect(readBack(versions, version)).toEqual(version.fullData);
     expect(new Set(versions.map(({ baseVersion }) => baseVersion))).toEqual(new Set([1]));
     const size = (data: unknown): number => JSON.stringify(data).length;
-    const [kept, all] = [versions.map(({ data }) => data), versions.map(({ fullData }) => fullData)];
-    expect(size(kept)).toBeLessThan(size(all) / 8);
+    const [stored, all] = [versions.map(({ data }) => data), versions.map(({ fullData }) => fullData)];
+    expect(size(stored)).toBeLessThan(size(all) / 8);
   });
 
-  it('are complete again when much has changed, so that what differs does not grow without end', () => {
+  it('store all data again after large changes, so that differences do not grow without limit', () => {
     const tags = (count: number) => ({
       tags: Array.from({ length: count }, (_, n) => ({ key: `key-${n}`, value: 'v' })),
     });
@@ -60,11 +60,11 @@ describe('the versions of a subject', () => {
     for (const version of versions) expect(readBack(versions, version)).toEqual(version.fullData);
   });
 
-  it('end with one that has no data', () => {
+  it('end with a version without data', () => {
     expect(life({ name: 'one' }, null).at(-1)).toMatchObject({ ordinal: 2, data: null, fullData: null, changed: [] });
   });
 
-  it('never go back in time, whatever the clocks of gateways say', () => {
+  it('have increasing times, even if clocks of gateways differ', () => {
     const first = createNextVersion(undefined, { subject: 'ws-1', patch: { name: 'one' } }, createEventAt(NOON));
     const early = createEventAt('2026-11-21T11:59:59.990Z');
     expect(createNextVersion(first, { subject: 'ws-1', patch: { name: 'two' } }, early).since).toBe(NOON);

@@ -1,36 +1,42 @@
 import type { RecordedEvent, Timestamp } from '#kernel';
 import { listChangedFields, type SubjectData } from './history-fields.js';
 
-/** How a subject was from `since` until its next version. Every event that changes it makes one. */
+/** State of a subject from `since` until its next version. Every event that changes the subject adds a version. */
 export type SubjectVersion = {
   readonly subject: string;
   readonly ordinal: number;
   readonly since: Timestamp;
-  /** The version whose data this one's completes; its own number where nothing is missing. */
+  /** Ordinal of the base version; that of this version if its own data is complete. */
   readonly baseVersion: number;
-  /** What differs from the frame; null: it was deleted. */
+  /** Difference from the base version; null if the subject was deleted. */
   readonly data: SubjectData | null;
 };
 
-/** The last version of a subject, and what it comes to with its frame. */
+/** The latest version of a subject and its complete data. */
 export type LatestSubjectVersion = SubjectVersion & { readonly fullData: SubjectData | null };
 
-/** A version as it is written, with what made it. */
+/** A version to write, and the event that made it. */
 export type NewSubjectVersion = SubjectVersion & {
   readonly organization: string;
-  /** Fields that changed, in the API's names. */
+  /** Names in the API of the changed fields. */
   readonly changed: readonly string[];
   readonly event: RecordedEvent;
 };
 
-/** In characters of JSON. Settings are far more than that, a lock with all that goes with it is less. */
+/**
+ * Maximum size of a difference in characters of JSON. Settings are far larger, a lock with everything that belongs to
+ * it is smaller.
+ */
 const MAX_DELTA_CHARACTERS = 600;
 
-/** Whoever holds the lock is left out: where they have been forgotten since, a replay must come to the same. */
+/**
+ * Returns the length as JSON without holders of locks, so that a replay gives the same result after a person was
+ * forgotten.
+ */
 const measureJson = (data: SubjectData): number =>
   JSON.stringify(data, (key, value: unknown) => (key === 'holder' ? null : value)).length;
 
-/** What is kept of the next version: what differs from the frame, or all of it where that would be too much. */
+/** Returns the data to store: the difference from the base version, or all data if the difference is too large. */
 const chooseStoredData = (
   ordinal: number,
   before: LatestSubjectVersion | undefined,
@@ -43,20 +49,20 @@ const chooseStoredData = (
   return { baseVersion: before.baseVersion, data };
 };
 
-/** Clocks of two gateways may differ: the history of a subject never goes back. */
+/** Returns a time that is not before the previous version, because clocks of two gateways may differ. */
 const notBefore = (time: Timestamp, before: LatestSubjectVersion | undefined): Timestamp =>
   before && before.since > time ? before.since : time;
 
-/** The version that an event makes of a subject: `patch` is what it changes, null where it ends it. */
+/** Creates the version after an event. `patch` contains the changed properties; null ends the subject. */
 export const createNextVersion = (
   before: LatestSubjectVersion | undefined,
   { subject, patch }: { readonly subject: string; readonly patch: SubjectData | null },
   event: RecordedEvent & { readonly organization: string },
 ): NewSubjectVersion & LatestSubjectVersion => {
   const ordinal = (before?.ordinal ?? 0) + 1;
-  const made = { subject, ordinal, since: notBefore(event.time, before), organization: event.organization, event };
-  if (patch === null) return { ...made, baseVersion: ordinal, data: null, fullData: null, changed: [] };
+  const common = { subject, ordinal, since: notBefore(event.time, before), organization: event.organization, event };
+  if (patch === null) return { ...common, baseVersion: ordinal, data: null, fullData: null, changed: [] };
   const fullData = { ...before?.fullData, ...patch };
   const changed = listChangedFields(before?.fullData ?? null, fullData, Object.keys(patch));
-  return { ...made, ...chooseStoredData(ordinal, before, patch, fullData), fullData, changed };
+  return { ...common, ...chooseStoredData(ordinal, before, patch, fullData), fullData, changed };
 };

@@ -29,14 +29,14 @@ const projects: HistoryHandlers<ProjectEvent> = {
   ProjectCreated: ({ name, description, settings }, { stream }) =>
     createSubject(stream, { ...settings, name, description }),
   ProjectUpdated: ({ changes }, { stream }) => updateSubject(stream, changes),
-  ProjectTagBound: ({ key, to }, { stream }, known) =>
-    updateSubject(stream, { tags: mergeTags(getTags(known, stream), [{ key, value: to }]) }),
-  ProjectTagUnbound: ({ key }, { stream }, known) =>
-    updateSubject(stream, { tags: removeTags(getTags(known, stream), [key]) }),
+  ProjectTagBound: ({ key, to }, { stream }, lookup) =>
+    updateSubject(stream, { tags: mergeTags(getTags(lookup, stream), [{ key, value: to }]) }),
+  ProjectTagUnbound: ({ key }, { stream }, lookup) =>
+    updateSubject(stream, { tags: removeTags(getTags(lookup, stream), [key]) }),
   ProjectDeleted: (_, { stream }) => endSubject(stream),
 };
 
-/** Of each workspace; the keys are those of its settings and of its row. */
+/** Initial data of every workspace, with the keys of its settings and of its row. */
 const NEW_WORKSPACE_DATA = {
   lock: null,
   sshKey: null,
@@ -50,25 +50,25 @@ const NEW_WORKSPACE_DATA = {
   variables: [],
 } as const;
 
-const getTags = (known: HistoryLookup, workspace: string): readonly Tag[] =>
-  (known.of(workspace)?.['tags'] ?? []) as readonly Tag[];
+const getTags = (lookup: HistoryLookup, workspace: string): readonly Tag[] =>
+  (lookup.of(workspace)?.['tags'] ?? []) as readonly Tag[];
 const getIds = (
-  known: HistoryLookup,
+  lookup: HistoryLookup,
   workspace: string,
   key: 'variables' | 'remoteStateConsumers',
-): readonly string[] => (known.of(workspace)?.[key] ?? []) as readonly string[];
+): readonly string[] => (lookup.of(workspace)?.[key] ?? []) as readonly string[];
 
-/** The lock that is held, as data knows it: with the id that its row has. */
-const getLock = (known: HistoryLookup, workspace: string): { readonly id: string } | null =>
-  (known.of(workspace)?.['lock'] ?? null) as { readonly id: string } | null;
+/** Returns the current lock in the data, with the id of its row. */
+const getLock = (lookup: HistoryLookup, workspace: string): { readonly id: string } | null =>
+  (lookup.of(workspace)?.['lock'] ?? null) as { readonly id: string } | null;
 
-/** By force it is somebody else who ends it. */
+/** If a lock is ended by force, the accessor ended it, otherwise its holder. */
 const toUnlockChanges = (
-  known: HistoryLookup,
+  lookup: HistoryLookup,
   { stream, time, context, data }: OrganizationRecordedEvent,
   forced: boolean,
 ): readonly HistoryChange[] => {
-  const lock = getLock(known, stream);
+  const lock = getLock(lookup, stream);
   if (!lock) return [];
   const unlockedBy = forced ? context.accessor : (data as DataOf<WorkspaceEvent, 'WorkspaceUnlocked'>).holder;
   return [{ unlocking: { id: lock.id, unlockedAt: time, unlockedBy, forced } }];
@@ -91,36 +91,37 @@ const workspaces: HistoryHandlers<WorkspaceEvent> = {
     }),
   WorkspaceUpdated: ({ changes }, { stream, time }) => updateSubject(stream, { ...changes, updatedAt: time }),
   WorkspaceMoved: ({ to }, { stream, time }) => updateSubject(stream, { project: to, updatedAt: time }),
-  WorkspaceDeleted: (_, event, known) => [...toUnlockChanges(known, event, true), ...endSubject(event.stream)],
+  WorkspaceDeleted: (_, event, lookup) => [...toUnlockChanges(lookup, event, true), ...endSubject(event.stream)],
   WorkspaceSshKeyAssigned: ({ key }, { stream, time }) => updateSubject(stream, { sshKey: key, updatedAt: time }),
   WorkspaceSshKeyUnassigned: (_, { stream, time }) => updateSubject(stream, { sshKey: null, updatedAt: time }),
-  WorkspaceLocked: ({ holder, reason }, { id, stream, organization, time }, known) => {
-    if (!known.of(stream)) return [];
+  WorkspaceLocked: ({ holder, reason }, { id, stream, organization, time }, lookup) => {
+    if (!lookup.of(stream)) return [];
     return [
       ...updateSubject(stream, { lock: { id, holder, reason, at: time }, updatedAt: time }),
       { locking: { id, workspace: stream, organization, holder, reason, lockedAt: time } },
     ];
   },
-  WorkspaceUnlocked: ({ forced }, event, known) => [
-    ...toUnlockChanges(known, event, forced),
+  WorkspaceUnlocked: ({ forced }, event, lookup) => [
+    ...toUnlockChanges(lookup, event, forced),
     ...updateSubject(event.stream, { lock: null, updatedAt: event.time }),
   ],
-  WorkspaceTagAdded: ({ name }, event, known) =>
-    toTagChanges(event, mergeTags(getTags(known, event.stream), [{ key: name, value: null }])),
-  WorkspaceTagRemoved: ({ name }, event, known) =>
-    toTagChanges(event, removeTags(getTags(known, event.stream), [name])),
-  WorkspaceTagBound: ({ key, to }, event, known) =>
-    toTagChanges(event, mergeTags(getTags(known, event.stream), [{ key, value: to }])),
-  WorkspaceTagUnbound: ({ key }, event, known) => toTagChanges(event, removeTags(getTags(known, event.stream), [key])),
-  WorkspaceTagged: ({ tags }, event, known) => toTagChanges(event, mergeTags(getTags(known, event.stream), tags)),
-  WorkspaceUntagged: ({ keys }, event, known) => toTagChanges(event, removeTags(getTags(known, event.stream), keys)),
-  RemoteStateConsumersAdded: ({ workspaces: added }, { stream, time }, known) => {
-    const all = new Set([...getIds(known, stream, 'remoteStateConsumers'), ...added]);
+  WorkspaceTagAdded: ({ name }, event, lookup) =>
+    toTagChanges(event, mergeTags(getTags(lookup, event.stream), [{ key: name, value: null }])),
+  WorkspaceTagRemoved: ({ name }, event, lookup) =>
+    toTagChanges(event, removeTags(getTags(lookup, event.stream), [name])),
+  WorkspaceTagBound: ({ key, to }, event, lookup) =>
+    toTagChanges(event, mergeTags(getTags(lookup, event.stream), [{ key, value: to }])),
+  WorkspaceTagUnbound: ({ key }, event, lookup) =>
+    toTagChanges(event, removeTags(getTags(lookup, event.stream), [key])),
+  WorkspaceTagged: ({ tags }, event, lookup) => toTagChanges(event, mergeTags(getTags(lookup, event.stream), tags)),
+  WorkspaceUntagged: ({ keys }, event, lookup) => toTagChanges(event, removeTags(getTags(lookup, event.stream), keys)),
+  RemoteStateConsumersAdded: ({ workspaces: added }, { stream, time }, lookup) => {
+    const all = new Set([...getIds(lookup, stream, 'remoteStateConsumers'), ...added]);
     return updateSubject(stream, { remoteStateConsumers: [...all], updatedAt: time });
   },
-  RemoteStateConsumersRemoved: ({ workspaces: removed }, { stream, time }, known) => {
-    const left = getIds(known, stream, 'remoteStateConsumers').filter((id) => !removed.includes(id));
-    return updateSubject(stream, { remoteStateConsumers: left, updatedAt: time });
+  RemoteStateConsumersRemoved: ({ workspaces: removed }, { stream, time }, lookup) => {
+    const remaining = getIds(lookup, stream, 'remoteStateConsumers').filter((id) => !removed.includes(id));
+    return updateSubject(stream, { remoteStateConsumers: remaining, updatedAt: time });
   },
   StateVersionCreated: (_, { stream, time }) => updateSubject(stream, { latestChangeAt: time }),
   StateVersionFinalized: ({ id, outputs }) =>
@@ -131,26 +132,26 @@ const workspaces: HistoryHandlers<WorkspaceEvent> = {
 };
 
 const variables: HistoryHandlers<VariableEvent> = {
-  VariableCreated: ({ owner, key, category }, { stream }, known) => {
+  VariableCreated: ({ owner, key, category }, { stream }, lookup) => {
     if (owner.type !== 'workspaces') return [];
     return [
       ...createSubject(stream, { workspace: owner.id, key, category }),
-      ...updateSubject(owner.id, { variables: [...getIds(known, owner.id, 'variables'), stream] }),
+      ...updateSubject(owner.id, { variables: [...getIds(lookup, owner.id, 'variables'), stream] }),
     ];
   },
-  // What it is called and what it is for says where it stands in the list; its value is nobody's business here.
-  VariableUpdated: ({ changes: { key, category } }, { stream }, known) => {
-    if (!known.of(stream) || (key === undefined && category === undefined)) return [];
+  // Key and category determine the position in the list. The history never contains values of variables.
+  VariableUpdated: ({ changes: { key, category } }, { stream }, lookup) => {
+    if (!lookup.of(stream) || (key === undefined && category === undefined)) return [];
     return updateSubject(stream, {
       ...(key === undefined ? {} : { key }),
       ...(category === undefined ? {} : { category }),
     });
   },
-  VariableDeleted: (_, { stream }, known) => {
-    const workspace = known.of(stream)?.['workspace'] as string | undefined;
+  VariableDeleted: (_, { stream }, lookup) => {
+    const workspace = lookup.of(stream)?.['workspace'] as string | undefined;
     if (workspace === undefined) return [];
-    const left = getIds(known, workspace, 'variables').filter((id) => id !== stream);
-    return [...endSubject(stream), ...updateSubject(workspace, { variables: left })];
+    const remaining = getIds(lookup, workspace, 'variables').filter((id) => id !== stream);
+    return [...endSubject(stream), ...updateSubject(workspace, { variables: remaining })];
   },
 };
 
@@ -163,12 +164,12 @@ const policies: HistoryHandlers<DataRetentionPolicyEvent> = {
     ...createSubject(stream, { owner: id }),
     ...updateSubject(id, toPolicyData(stream, deleteOlderThanDays)),
   ],
-  DataRetentionPolicyChanged: ({ deleteOlderThanDays }, { stream }, known) => {
-    const owner = known.of(stream)?.['owner'] as string | undefined;
+  DataRetentionPolicyChanged: ({ deleteOlderThanDays }, { stream }, lookup) => {
+    const owner = lookup.of(stream)?.['owner'] as string | undefined;
     return owner === undefined ? [] : updateSubject(owner, toPolicyData(stream, deleteOlderThanDays));
   },
-  DataRetentionPolicyRemoved: (_, { stream }, known) => {
-    const owner = known.of(stream)?.['owner'] as string | undefined;
+  DataRetentionPolicyRemoved: (_, { stream }, lookup) => {
+    const owner = lookup.of(stream)?.['owner'] as string | undefined;
     return owner === undefined ? [] : [...endSubject(stream), ...updateSubject(owner, { dataRetentionPolicy: null })];
   },
 };
@@ -177,21 +178,21 @@ const sshKeys: HistoryHandlers<SshKeyEvent> = {
   SshKeyCreated: null,
   SshKeyRenamed: null,
   SshKeyReplaced: null,
-  SshKeyDeleted: (_, { stream }, known) => known.usersOf(stream).flatMap((id) => updateSubject(id, { sshKey: null })),
+  SshKeyDeleted: (_, { stream }, lookup) => lookup.usersOf(stream).flatMap((id) => updateSubject(id, { sshKey: null })),
 };
 
-/** Reserved tag keys decide which bindings of workspaces are shown as forbidden. */
+/** Reserved tag keys determine which bindings of workspaces are shown as forbidden. */
 const reservedTagKeys: HistoryHandlers<ReservedTagKeyEvent> = {
   ReservedTagKeyCreated: (facts, { stream }) => createSubject(stream, facts),
   ReservedTagKeyUpdated: ({ to }, { stream }) => updateSubject(stream, to),
   ReservedTagKeyDeleted: (_, { stream }) => endSubject(stream),
 };
 
-/** What every event means for the history. */
+/** Handlers of all events that change the history. */
 const HISTORY_HANDLERS: Readonly<
   Record<
     string,
-    ((data: never, event: OrganizationRecordedEvent, known: HistoryLookup) => readonly HistoryChange[]) | null
+    ((data: never, event: OrganizationRecordedEvent, lookup: HistoryLookup) => readonly HistoryChange[]) | null
   >
 > = {
   ...organizations,
@@ -205,15 +206,15 @@ const HISTORY_HANDLERS: Readonly<
   ...reservedTagKeys,
 };
 
-/** Types of the events that mean something. */
+/** Types of the events that change the history. */
 export const HISTORY_EVENT_TYPES: readonly string[] = Object.keys(HISTORY_HANDLERS).filter(
   (type) => HISTORY_HANDLERS[type] !== null,
 );
 
-export const toHistoryChanges = (event: OrganizationRecordedEvent, known: HistoryLookup): readonly HistoryChange[] =>
-  HISTORY_HANDLERS[event.type]?.(event.data as never, event, known) ?? [];
+export const toHistoryChanges = (event: OrganizationRecordedEvent, lookup: HistoryLookup): readonly HistoryChange[] =>
+  HISTORY_HANDLERS[event.type]?.(event.data as never, event, lookup) ?? [];
 
-/** The subjects that an event is about, by name. */
+/** Returns the ids of the subjects of an event. */
 export const listSubjects = ({ stream, data }: RecordedEvent): readonly string[] => {
   const { workspace, owner, target } = data as { workspace?: string; owner?: { id: string }; target?: { id: string } };
   return [stream, workspace, owner?.id, target?.id].filter((id) => id !== undefined);

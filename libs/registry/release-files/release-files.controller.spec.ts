@@ -122,7 +122,7 @@ describe('an upload', () => {
   it.each([
     ['any content type', { 'content-type': 'application/vnd.api+json' }],
     ['no content type and no length', { 'transfer-encoding': 'chunked' }],
-    ['a question beforehand', { expect: '100-continue', 'content-type': 'multipart/form-data; boundary=x' }],
+    ['an Expect header', { expect: '100-continue', 'content-type': 'multipart/form-data; boundary=x' }],
   ])('may have %s', async (_, headers) => {
     await release.addPlatform(linux);
     const sent = await rawPut(await binaryLink(), headers, (request) => {

@@ -19,7 +19,7 @@ const formatSubject = (file: ReleaseFile): string =>
 const parseSubject = (subject: string): ReleaseFile => {
   const [name = '', version = '', platform = ''] = subject.split(' ');
   const kind = KINDS.find((candidate) => candidate === name);
-  if (!kind) throw new Error(`we signed a link for a file called ${name}`);
+  if (!kind) throw new Error(`a signed link names the unknown file kind ${name}`);
   return kind === 'binary' ? { kind, version, platform } : { kind, version };
 };
 

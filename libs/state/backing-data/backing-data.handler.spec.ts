@@ -35,22 +35,22 @@ const attempt = (id: string, action: string, api: ApiTestClient = server): Promi
 const statusOf = async (id: string): Promise<string> =>
   (await server.get(`/api/v2/state-versions/${id}`)).body.data.attributes.status as string;
 
-/** A locked workspace with so many versions, each with an output; oldest first. */
+/** Uploads so many versions with an output each to a locked workspace. Returns their ids, oldest first. */
 const versionsIn = async (workspace: string, count: number): Promise<string[]> => {
-  const made: string[] = [];
+  const ids: string[] = [];
   for (let serial = 1; serial <= count; serial += 1) {
     const bytes = createStateFile({ serial, outputs: { a: { value: serial, type: 'number' } } });
     const inline = { serial, state: bytes.toString('base64'), 'json-state': Buffer.from('{}').toString('base64') };
-    made.push((await postState(server, workspace, inline, bytes)).body.data.id as string);
+    ids.push((await postState(server, workspace, inline, bytes)).body.data.id as string);
   }
-  return made;
+  return ids;
 };
 
 const filesOf = async (id: string): Promise<readonly boolean[]> =>
   Promise.all([files.has(id, 'state'), files.has(id, 'json-state')]);
 
-describe('soft deletion', () => {
-  it('closes the data and keeps it; restoring opens it again', async () => {
+describe('soft deletion of the data of a state version', () => {
+  it('hides the data without deleting the files, and restoring shows it again', async () => {
     const [old = ''] = await versionsIn(await createLockedWorkspace(server), 2);
     const before = (await server.get(`/api/v2/state-versions/${old}`)).body.data;
     const output = before.relationships.outputs.data[0].id as string;
@@ -79,7 +79,7 @@ describe('soft deletion', () => {
     for (const path of reads) expect([path, (await server.get(path)).status]).toEqual([path, 200]);
   });
 
-  it('is seen in lists, by its status', async () => {
+  it('is visible in lists as a status', async () => {
     const workspace = await createLockedWorkspace(server, 'listed');
     const [old = ''] = await versionsIn(workspace, 2);
     await attempt(old, 'soft_delete');
@@ -89,7 +89,7 @@ describe('soft deletion', () => {
     expect(data).toMatchObject([{ id: old }]);
   });
 
-  it('leaves alone what is current, and what will be when the workspace is unlocked', async () => {
+  it('is refused for the current version, and for the one that becomes current at unlock', async () => {
     const workspace = await createLockedWorkspace(server);
     const [first = ''] = await versionsIn(workspace, 1);
     await unlock(server, workspace);
@@ -101,7 +101,7 @@ describe('soft deletion', () => {
     expect((await attempt(first, 'soft_delete')).status).toBe(200);
   });
 
-  it('wants a version that is here', async () => {
+  it('is refused for a version without a state, and returns 404 for a version that does not exist', async () => {
     const workspace = await createLockedWorkspace(server);
     await versionsIn(workspace, 1);
     const pending = await postState(server, workspace, { serial: 2 }, createStateFile({ serial: 2 }));
@@ -109,7 +109,7 @@ describe('soft deletion', () => {
     expect((await attempt('sv-none', 'soft_delete')).status).toBe(404);
   });
 
-  it('and an unlocking that makes the version current never both happen', async () => {
+  it('never succeeds together with a simultaneous unlock that makes the version current', async () => {
     for (let round = 0; round < 8; round += 1) {
       const workspace = await createLockedWorkspace(server);
       const [first = ''] = await versionsIn(workspace, 1);
@@ -125,7 +125,7 @@ describe('soft deletion', () => {
     }
   });
 
-  it('refuses to roll back to what it deleted', async () => {
+  it('prevents a rollback to the version', async () => {
     const workspace = await createLockedWorkspace(server);
     const [old = ''] = await versionsIn(workspace, 2);
     await attempt(old, 'soft_delete');
@@ -134,8 +134,8 @@ describe('soft deletion', () => {
   });
 });
 
-describe('permanent deletion', () => {
-  it('comes after the soft one, removes the files, and cannot be undone', async () => {
+describe('permanent deletion of the data of a state version', () => {
+  it('requires a soft deletion first, removes the files, and cannot be undone', async () => {
     const [old = '', current = ''] = await versionsIn(await createLockedWorkspace(server), 2);
     expect((await attempt(old, 'permanently_delete')).status).toBe(400);
     expect((await attempt(old, 'soft_delete')).status).toBe(200);
@@ -150,7 +150,7 @@ describe('permanent deletion', () => {
     expect(await filesOf(current)).toEqual([true, true]);
   });
 
-  it('lets no file come by a link that was given out before', async () => {
+  it('invalidates upload links that were issued before', async () => {
     const workspace = await createLockedWorkspace(server);
     const bytes = createStateFile();
     const { id, attributes } = (await postState(server, workspace, {}, bytes)).body.data;
@@ -170,8 +170,8 @@ describe('permanent deletion', () => {
   });
 });
 
-describe('who may', () => {
-  it('is said by the permission table: nobody else learns that there is a version', async () => {
+describe('permissions on the data of state versions', () => {
+  it('follow the permission table, and other callers get 404', async () => {
     const [old = ''] = await versionsIn(await createLockedWorkspace(server), 2);
     await makeOrganization(server, 'strangers');
     for (const name of ['acme', 'strangers']) {
@@ -185,8 +185,8 @@ describe('who may', () => {
   });
 });
 
-describe('the log', () => {
-  it('tells of each, in the trail’s words, and gives the views again', async () => {
+describe('the log of deletions', () => {
+  it('becomes entries of the audit trail, and rebuilds to the same views', async () => {
     const workspace = await createLockedWorkspace(server);
     const [old = ''] = await versionsIn(workspace, 2);
     for (const action of ['soft_delete', 'restore', 'soft_delete', 'permanently_delete']) await attempt(old, action);

@@ -9,7 +9,10 @@ import {
   type StateVersionRow,
 } from '../state-versions/state-versions.queries.js';
 
-/** A command for the files behind one state version; resolves to how it stands then, null when it is gone. */
+/**
+ * Executes a command on the files of one state version. Returns the row after the command; null if the version no
+ * longer exists.
+ */
 export class ChangeBackingData extends Command<StateVersionRow | null> {
   constructor(
     readonly stateVersion: string,
@@ -33,7 +36,8 @@ export class BackingDataHandler implements ICommandHandler<ChangeBackingData> {
       },
       command: ({ found }): BackingDataCommand => toBackingDataCommand(type, found),
       organization: ({ found }) => found.organization,
-      // What is not needed at this version of the workspace may be, once it has been unlocked.
+      // An unneeded version can become needed when the workspace is unlocked, so the decision depends on the
+      // workspace's version.
       preconditions: ({ found }) =>
         type === 'SoftDeleteData' ? [expectVersion(found.workspace, found.workspaceVersion)] : [],
       context: createEventContext(actor),

@@ -16,20 +16,20 @@ const softDelete = (facts: { isFinalized?: boolean; isNeeded?: boolean } = {}): 
 const restore: BackingDataCommand = { type: 'RestoreData', data };
 const deletePermanently: BackingDataCommand = { type: 'DeleteDataPermanently', data };
 
-describe('the data of a state version', () => {
-  it('is soft deleted where nobody needs it', () => given().when(softDelete()).yields(softDeleted));
+describe('decisions about the data of a state version', () => {
+  it('soft-delete it if it is not needed', () => given().when(softDelete()).yields(softDeleted));
 
-  it('stays where the version is current or about to be', () =>
+  it('refuse to soft-delete it if the version is current or becomes current', () =>
     given()
       .when(softDelete({ isNeeded: true }))
       .refuses('bad-request', /current state version/));
 
-  it('must be here to be deleted', () =>
+  it('refuse to soft-delete it if it was never uploaded', () =>
     given()
       .when(softDelete({ isFinalized: false }))
       .refuses('bad-request', /finalized/));
 
-  it('is deleted once', () => {
+  it('soft-delete it only once', () => {
     given(softDeleted)
       .when(softDelete())
       .refuses('bad-request', /deleted already/);
@@ -38,7 +38,7 @@ describe('the data of a state version', () => {
       .refuses('bad-request', /deleted already/);
   });
 
-  it('comes back as long as it is not deleted for good', () => {
+  it('restore it unless it is permanently deleted', () => {
     given(softDeleted).when(restore).yields(restored);
     given(softDeleted, restored).when(softDelete()).yields(softDeleted);
     given(softDeleted, deleted)
@@ -46,12 +46,12 @@ describe('the data of a state version', () => {
       .refuses('bad-request', /permanently/);
   });
 
-  it('is back already where it never went', () => {
+  it('yield no event for a restore if it is not deleted', () => {
     given().when(restore).yields();
     given(softDeleted, restored).when(restore).yields();
   });
 
-  it('is deleted for good after it was soft deleted, and once', () => {
+  it('permanently delete it only once, after a soft deletion', () => {
     given(softDeleted).when(deletePermanently).yields(deleted);
     given()
       .when(deletePermanently)

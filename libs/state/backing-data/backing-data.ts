@@ -1,13 +1,13 @@
 import { badRequest, type Decider, type Message } from '#kernel';
 
 /**
- * The files behind a state version, where somebody deletes them.
+ * The files of a state version, from the first deletion on.
  *
  *   kept ──soft-delete──► soft-deleted ──delete-permanently──► deleted
  *     ◄──────restore──────────┘
  *
- * Its stream is the version's own, not the workspace's: there the state would grow with every version that is cleaned
- * up. Which version the workspace needs is asked before, and its stream held meanwhile.
+ * The stream is that of the version, not of the workspace, whose state would otherwise grow with every deleted version.
+ * A soft deletion first checks which version the workspace needs, with the workspace's version as a precondition.
  */
 export type BackingDataEvent =
   | Message<'StateVersionDataSoftDeleted', { workspace: string }>
@@ -21,7 +21,7 @@ export type BackingDataCommand =
 
 export type BackingDataState = { readonly status: 'kept' | 'soft-deleted' | 'deleted' };
 
-/** The vendor answers these with a 400. */
+/** Refusals are bad requests, because the vendor responds with 400. */
 export const backingData: Decider<BackingDataState, BackingDataCommand, BackingDataEvent> = {
   version: 1,
   initial: { status: 'kept' },

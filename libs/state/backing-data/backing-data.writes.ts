@@ -3,15 +3,15 @@ import { decideWrite, type EventStore, type StreamSnapshot, type StreamWrite } f
 import { backingData } from './backing-data.js';
 
 /**
- * Over the rows `v` of state_versions and `w` of its workspace: whether it is the current one, or the newest that is
- * finalized, which will be as soon as the workspace is unlocked.
+ * Condition on the rows `v` of state_versions and `w` of its workspace: `v` is the current version, or the newest
+ * finalized one, which becomes current when the workspace is unlocked.
  */
 export const IS_STATE_NEEDED = sql.raw(`(v.id is not distinct from w.current_state_version
   or not exists (select 1 from state_versions newer
                   where newer.workspace = v.workspace and newer.created_in > v.created_in
                     and newer.finalized_at is not null))`);
 
-/** A finalized version that is not needed, with its snapshot, read with a statement of the caller's own. */
+/** A finalized version that is not needed, with its snapshot. The caller reads it with a statement of its own. */
 export type DispensableStateVersion = {
   readonly id: string;
   readonly workspace: string;
@@ -19,7 +19,7 @@ export type DispensableStateVersion = {
   readonly snapshot: StreamSnapshot | null;
 };
 
-/** The permanent deletion of data that is soft-deleted. */
+/** Returns the write that permanently deletes soft-deleted data. */
 export const preparePermanentDeletion = async (
   store: EventStore,
   { id, workspace, organization, snapshot }: DispensableStateVersion,
@@ -28,7 +28,10 @@ export const preparePermanentDeletion = async (
   return decideWrite(backingData, loaded, organization, { type: 'DeleteDataPermanently', data: { workspace } });
 };
 
-/** The soft deletion of its data. Whoever appends it holds the workspace, which may come to need the version. */
+/**
+ * Returns the write that soft-deletes the data. The caller must append it with the workspace's version as a
+ * precondition, because the workspace may need the version later.
+ */
 export const prepareSoftDeletion = async (
   store: EventStore,
   { id, workspace, organization, snapshot }: DispensableStateVersion,

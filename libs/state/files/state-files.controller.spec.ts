@@ -19,7 +19,7 @@ const { postState } = createStateRequests(md5Of);
 
 const clock = new AdjustableClock();
 let server: TestServer;
-/** What the server stores, seen past the server. */
+/** The stored files, read directly from the blob store. */
 let files: StateFiles;
 
 beforeAll(async () => {
@@ -31,7 +31,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** Links name the public address, which is not where a test's server listens. */
+/** Returns the path of a link. Its origin is the public URL, where the test server does not listen. */
 const pathOf = (link: unknown): string => new URL(link as string).pathname;
 
 const put = (path: string, body: Buffer, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
@@ -43,8 +43,8 @@ const pendingVersion = async (bytes: Buffer, attributes: object = {}): Promise<P
   const workspace = await createLockedWorkspace(server);
   const created = await postState(server, workspace, attributes, bytes);
   expect(created.status).toBe(201);
-  const { id, attributes: shown } = created.body.data;
-  expect(shown).toMatchObject({
+  const { id, attributes: initial } = created.body.data;
+  expect(initial).toMatchObject({
     status: 'pending',
     size: null,
     'resources-processed': false,
@@ -54,8 +54,8 @@ const pendingVersion = async (bytes: Buffer, attributes: object = {}): Promise<P
   return {
     id: id as string,
     workspace,
-    state: pathOf(shown['hosted-state-upload-url']),
-    json: pathOf(shown['hosted-json-state-upload-url']),
+    state: pathOf(initial['hosted-state-upload-url']),
+    json: pathOf(initial['hosted-json-state-upload-url']),
   };
 };
 
@@ -64,8 +64,8 @@ const show = async (id: string): Promise<ApiResponse['body']> =>
 
 const JSON_STATE = Buffer.from('{"format_version":"1.0","values":{}}');
 
-describe('uploading to the signed links', () => {
-  it('takes both files at once, without a token and of any content type, and finalizes the version', async () => {
+describe('uploading to signed links', () => {
+  it('accepts both files at the same time, without a token and with any content type, and finalizes the version', async () => {
     const bytes = createStateFile({ outputs: { a: { value: 1, type: 'number' } } });
     const version = await pendingVersion(bytes);
     const answers = await Promise.all([
@@ -87,7 +87,7 @@ describe('uploading to the signed links', () => {
     expect(workspace.body.data.relationships['current-state-version'].data.id).toBe(version.id);
   });
 
-  it('takes the JSON state before the state, and after it', async () => {
+  it('accepts the JSON state before or after the state', async () => {
     const [before, after] = [await pendingVersion(createStateFile()), await pendingVersion(createStateFile())];
     expect((await put(before.json, JSON_STATE)).status).toBe(200);
     expect(await show(before.id)).toMatchObject({ status: 'pending', 'hosted-json-state-upload-url': null });
@@ -100,7 +100,7 @@ describe('uploading to the signed links', () => {
     }
   });
 
-  it('keeps the workspace locked until the state is there, with the words that clients wait on', async () => {
+  it('keeps the workspace locked until the state is uploaded, with the error text that clients wait for', async () => {
     const version = await pendingVersion(createStateFile());
     const early = await server.post(`/api/v2/workspaces/${version.workspace}/actions/unlock`);
     expect([early.status, early.text]).toEqual([503, expect.stringContaining('latest state version is still pending')]);
@@ -108,7 +108,7 @@ describe('uploading to the signed links', () => {
     await unlock(server, version.workspace);
   });
 
-  it('takes one state a version: the same again is welcome, another is a conflict', async () => {
+  it('accepts the same file again, and refuses a different file with a conflict', async () => {
     const bytes = createStateFile();
     const version = await pendingVersion(bytes);
     expect((await put(version.state, bytes)).status).toBe(200);
@@ -123,7 +123,7 @@ describe('uploading to the signed links', () => {
     expect((await server.get(`/api/v2/state-versions/${version.id}/json-download`)).text).toBe(JSON_STATE.toString());
   });
 
-  it('takes many uploads of the same at once, and tells the log of one', async () => {
+  it('accepts many simultaneous uploads of the same file, and appends one event', async () => {
     const bytes = createStateFile({ outputs: { a: { value: 'x'.repeat(100_000), type: 'string' } } });
     const version = await pendingVersion(bytes);
     const answers = await Promise.all(Array.from({ length: 10 }, () => put(version.state, bytes)));
@@ -138,7 +138,7 @@ describe('uploading to the signed links', () => {
   it.each([
     ['another MD5 than declared', createStateFile({ name: 'other' }), /MD5/],
     ['nothing', Buffer.alloc(0), /MD5/],
-  ])('refuses %s, changes nothing, and takes the right state afterwards', async (_name, wrong, detail) => {
+  ])('refuses %s without any change, and then accepts the right state', async (_name, wrong, detail) => {
     const bytes = createStateFile();
     const version = await pendingVersion(bytes);
     const refused = await put(version.state, wrong);
@@ -149,7 +149,7 @@ describe('uploading to the signed links', () => {
     expect((await put(version.state, bytes)).status).toBe(200);
   });
 
-  it('refuses what is not a state, though its MD5 is right, and keeps nothing of it', async () => {
+  it('refuses a file that is not a state although its MD5 matches, and stores nothing', async () => {
     const bytes = Buffer.from('{"not":"a state"}');
     const version = await pendingVersion(bytes);
     expect((await put(version.state, bytes)).status).toBe(422);
@@ -157,7 +157,7 @@ describe('uploading to the signed links', () => {
     expect(await files.has(version.id, 'state')).toBe(false);
   });
 
-  it('refuses what is not a state however often it comes at once', async () => {
+  it('refuses simultaneous uploads of a file that is not a state', async () => {
     const bytes = Buffer.from(`{"not":"a state","but":"${'long'.repeat(10_000)}"}`);
     const version = await pendingVersion(bytes);
     const answers = await Promise.all(Array.from({ length: 20 }, () => put(version.state, bytes)));
@@ -166,7 +166,7 @@ describe('uploading to the signed links', () => {
     expect(await files.has(version.id, 'state')).toBe(false);
   });
 
-  it('leaves nothing of an upload that breaks off, and takes the whole afterwards', async () => {
+  it('stores nothing of an interrupted upload, and then accepts the complete file', async () => {
     const bytes = createStateFile({ outputs: { a: { value: 'x'.repeat(2_000_000), type: 'string' } } });
     const version = await pendingVersion(bytes);
     await new Promise<void>((resolve) => {
@@ -183,7 +183,7 @@ describe('uploading to the signed links', () => {
     expect((await server.get(`/api/v2/state-versions/${version.id}/download`)).text).toBe(bytes.toString());
   });
 
-  it('finalizes what a killed process had stored and not told, when it is uploaded again', async () => {
+  it('finalizes a file that a killed process stored without an event, when it is uploaded again', async () => {
     const bytes = createStateFile();
     const version = await pendingVersion(bytes);
     await files.put(version.id, 'state', bytes);
@@ -193,8 +193,8 @@ describe('uploading to the signed links', () => {
     expect((await show(version.id)).status).toBe('finalized');
   });
 
-  it('never gives one content out for another that was acknowledged', async () => {
-    // As if another content of the same MD5 lay there.
+  it('refuses an upload if a different content with the same MD5 is stored', async () => {
+    // Simulates different stored content with the same MD5.
     const bytes = createStateFile();
     const version = await pendingVersion(bytes);
     await files.put(version.id, 'state', createStateFile({ name: 'collides' }));
@@ -202,7 +202,7 @@ describe('uploading to the signed links', () => {
     expect((await show(version.id)).status).toBe('pending');
   });
 
-  it('takes a state in chunks of unknown length', async () => {
+  it('accepts a state in chunks of unknown length', async () => {
     const bytes = createStateFile();
     const version = await pendingVersion(bytes);
     const body = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream();
@@ -210,24 +210,24 @@ describe('uploading to the signed links', () => {
     expect((await fetch(`${server.url}${version.state}`, init as RequestInit)).status).toBe(200);
   });
 
-  it('does not care for tokens, good or bad', async () => {
+  it('ignores tokens, valid or not', async () => {
     const bytes = createStateFile();
     const version = await pendingVersion(bytes);
     expect((await put(version.state, bytes, { authorization: 'Bearer nonsense' })).status).toBe(200);
   });
 });
 
-describe('states with a great many outputs', () => {
-  const named = (count: number, length: number, type: unknown): Buffer => {
+describe('a state with very many outputs', () => {
+  const withOutputs = (count: number, length: number, type: unknown): Buffer => {
     const name = (n: number): string => `${n}`.padStart(length, 'n');
     return createStateFile({
       outputs: Object.fromEntries(Array.from({ length: count }, (_, n) => [name(n), { value: null, type }])),
     });
   };
 
-  it('lose the detailed types, for they would not fit into one event', async () => {
+  it('loses detailed types that do not fit into one event', async () => {
     const attributes = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`attribute_${n}`, 'string']));
-    const bytes = named(300, 10, ['object', attributes]);
+    const bytes = withOutputs(300, 10, ['object', attributes]);
     const version = await pendingVersion(bytes);
     expect((await put(version.state, bytes)).status).toBe(200);
     const { body } = await server.get(`/api/v2/state-versions/${version.id}/outputs`);
@@ -235,19 +235,19 @@ describe('states with a great many outputs', () => {
     expect(body.data[0].attributes).toMatchObject({ type: 'object', 'detailed-type': null });
   });
 
-  it('are refused where the names alone would not fit, and nothing is kept of them', async () => {
-    const bytes = named(5_000, 200, 'string');
+  it('is refused without storing anything if the names alone do not fit', async () => {
+    const bytes = withOutputs(5_000, 200, 'string');
     const version = await pendingVersion(bytes);
     expect((await put(version.state, bytes)).status).toBe(422);
     expect(await files.has(version.id, 'state')).toBe(false);
   });
 });
 
-describe('a version whose upload was lost', () => {
+describe('a version that was never uploaded', () => {
   const listed = async (query: string): Promise<unknown[]> =>
     (await server.get(`/api/v2/state-versions?filter[organization][name]=acme&${query}`)).body.data;
 
-  it('is discarded when the lock is broken, and the workspace goes on from the state that is here', async () => {
+  it('is discarded by a forced unlock, and the previous state stays current', async () => {
     const workspace = await createLockedWorkspace(server, 'lost');
     const first = createStateFile({ serial: 5 });
     await postState(server, workspace, { serial: 5, state: first.toString('base64') }, first);
@@ -273,23 +273,23 @@ describe('a version whose upload was lost', () => {
     expect(await listed('filter[workspace][name]=lost')).toHaveLength(1);
     expect(await listed('filter[workspace][name]=lost&filter[status]=discarded')).toMatchObject([{ id }]);
     await server.post(`${actions}/lock`);
-    const again = await postState(server, workspace, { serial: 6, state: never.toString('base64') }, never);
-    expect([again.status, again.body.data.attributes.status]).toEqual([201, 'finalized']);
-    expect(again.body.data.id).not.toBe(id);
+    const repeated = await postState(server, workspace, { serial: 6, state: never.toString('base64') }, never);
+    expect([repeated.status, repeated.body.data.attributes.status]).toEqual([201, 'finalized']);
+    expect(repeated.body.data.id).not.toBe(id);
     await unlock(server, workspace);
   });
 
-  it('gives way to the next one of the same holder, even of the same serial', async () => {
+  it('is replaced by the next version of the same lock holder, even with the same serial', async () => {
     const version = await pendingVersion(createStateFile());
-    const other = createStateFile({ name: 'other' });
-    const next = await postState(server, version.workspace, { state: other.toString('base64') }, other);
+    const otherState = createStateFile({ name: 'other' });
+    const next = await postState(server, version.workspace, { state: otherState.toString('base64') }, otherState);
     expect(next.status).toBe(201);
     expect((await put(version.state, createStateFile())).status).toBe(404);
     expect((await show(version.id)).status).toBe('discarded');
     await unlock(server, version.workspace);
   });
 
-  it('is either here or discarded where it comes while the lock is broken, never something between', async () => {
+  it('is either finalized or discarded if the upload and a forced unlock happen at the same time', async () => {
     const bytes = createStateFile();
     for (let round = 0; round < 8; round += 1) {
       const { id, workspace, state } = await pendingVersion(bytes);
@@ -300,20 +300,20 @@ describe('a version whose upload was lost', () => {
       expect(broken.status).toBe(200);
       expect([200, 404]).toContain(sent.status);
       const current = await server.get(`/api/v2/workspaces/${workspace}/current-state-version`);
-      const came = sent.status === 200;
+      const isUploaded = sent.status === 200;
       expect([current.status, (await show(id)).status, await files.has(id, 'state')]).toEqual(
-        came ? [200, 'finalized', true] : [404, 'discarded', false],
+        isUploaded ? [200, 'finalized', true] : [404, 'discarded', false],
       );
     }
   });
 
-  it('leaves views that the log gives again', async () => {
+  it('leaves views that equal the rebuilt ones', async () => {
     await expectViewsMatchLog(server, [stateDefinition]);
   });
 });
 
-describe('links', () => {
-  it('that are forged are forbidden', async () => {
+describe('a signed upload link', () => {
+  it('is refused if it is forged', async () => {
     const bytes = createStateFile();
     const [mine, other] = [await pendingVersion(bytes), await pendingVersion(bytes)];
     const [payload = ''] = mine.state.split('.');
@@ -328,14 +328,14 @@ describe('links', () => {
     expect((await show(mine.id)).status).toBe('pending');
   });
 
-  it('for the JSON state do not take the state', async () => {
+  it('for the JSON state does not accept a file as the state', async () => {
     const bytes = createStateFile();
     const version = await pendingVersion(bytes);
     expect((await put(version.json, bytes)).status).toBe(200);
     expect((await show(version.id)).status).toBe('pending');
   });
 
-  it('expire after a day, and the document then has new ones', async () => {
+  it('expires after a day, and the document then has a new one', async () => {
     const bytes = createStateFile();
     const version = await pendingVersion(bytes);
     clock.pass({ days: 1 });
@@ -349,7 +349,7 @@ describe('links', () => {
     }
   });
 
-  it('of versions that are gone are not found', async () => {
+  it('returns 404 if the version is deleted', async () => {
     const bytes = createStateFile();
     const version = await pendingVersion(bytes);
     await server.delete(`/api/v2/workspaces/${version.workspace}`);
@@ -358,7 +358,7 @@ describe('links', () => {
     expect(await files.has(version.id, 'state')).toBe(false);
   });
 
-  it('of versions that a newer one has overtaken are not found, and what came is not kept', async () => {
+  it('returns 404 if a newer version has replaced the version, and nothing is stored', async () => {
     const version = await pendingVersion(createStateFile());
     const newer = createStateFile({ serial: 2 });
     expect((await postState(server, version.workspace, { serial: 2 }, newer)).status).toBe(201);
@@ -367,8 +367,8 @@ describe('links', () => {
   });
 });
 
-describe('the files', () => {
-  it('lie encrypted', async () => {
+describe('stored state files', () => {
+  it('are encrypted', async () => {
     const bytes = createStateFile({ outputs: { secret: { value: 'hunter2', type: 'string', sensitive: true } } });
     const version = await pendingVersion(bytes);
     expect((await put(version.state, bytes)).status).toBe(200);
@@ -377,7 +377,7 @@ describe('the files', () => {
     expect(stored.includes('terraform_version')).toBe(false);
   });
 
-  it('that are refused with their version are not kept', async () => {
+  it('are removed if the version is refused', async () => {
     const workspace = await createLockedWorkspace(server);
     await unlock(server, workspace);
     const folder = join(server.runtime.settings.blobsFolder, 'state-versions');
@@ -389,7 +389,7 @@ describe('the files', () => {
     expect(await filesIn()).toBe(before);
   });
 
-  it('are many megabytes where they must, and their download is the same again', async () => {
+  it('can have many megabytes and are downloaded unchanged', async () => {
     const bytes = createStateFile({ outputs: { big: { value: 'y'.repeat(20_000_000), type: 'string' } } });
     const version = await pendingVersion(bytes);
     expect((await put(version.state, bytes)).status).toBe(200);

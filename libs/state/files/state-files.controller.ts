@@ -11,7 +11,7 @@ import { findStateVersion } from '../state-versions/state-versions.queries.js';
 import { StateFiles, type FileKind } from './state.files.js';
 import { StateLinks } from './state.links.js';
 
-/** State files themselves: plain bytes, no JSON:API. Their addresses are told by the documents of state versions. */
+/** Uploads and downloads of state files: plain bytes, no JSON:API. Documents of state versions contain their URLs. */
 @Controller('api/v2')
 export class StateFilesController {
   constructor(
@@ -22,7 +22,7 @@ export class StateFilesController {
     private readonly reads: ReadRecorder,
   ) {}
 
-  /** The signed link stands for the token (clients.md §4). */
+  /** The signed link replaces the token (clients.md §4). */
   @Put('state-versions/upload/:token')
   @Public()
   @ConfigureRoute({ rawBody: 'file' })
@@ -47,13 +47,13 @@ export class StateFilesController {
   private async send(id: string, kind: FileKind, actor: Actor): Promise<StreamableFile> {
     const row = await findStateVersion(this.database, actor, 'read-state', id);
     const { status } = row;
-    // A file may be here that nobody was told is accepted, or that is deleted and could be restored.
+    // The file of a version can exist without being accepted, or after a deletion that can be undone.
     const isOpen = status === 'finalized' || (kind === 'json-state' && status === 'pending');
-    if (!isOpen) throw notFound('The state is not here');
-    const found = await this.files.get(id, kind);
-    if (!found) throw notFound('The state has not been uploaded in this form');
+    if (!isOpen) throw notFound('The data of this state version is not available');
+    const blob = await this.files.get(id, kind);
+    if (!blob) throw notFound('The state has not been uploaded in this form');
     const recorded = this.reads.record<StateRead>(actor, row.organization, createStateReadEvent(row, kind));
-    const content = await releaseOnceRecorded(found.content, recorded);
-    return new StreamableFile(content, { type: 'application/json', length: found.size });
+    const content = await releaseOnceRecorded(blob.content, recorded);
+    return new StreamableFile(content, { type: 'application/json', length: blob.size });
   }
 }

@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** Lets the sweeper read what is in the log now, as a projector would that has just been started. */
+/** Runs the sweeper up to the head of the log, as a newly started projector would. */
 const sweep = async (): Promise<void> => {
   const runner = new FollowerRunner(server.store, createStateSweeper(server.runtime.blobs), server.runtime.logger);
   runner.start();
@@ -39,10 +39,11 @@ const finalized = async (workspace: string): Promise<string> => {
   return (await postState(server, workspace, { state: bytes.toString('base64') }, bytes)).body.data.id as string;
 };
 
-const kept = (): Promise<{ id: string }[]> => server.database.rows(sql`select id from state.kept_files order by id`);
+const listOwnedFiles = (): Promise<{ id: string }[]> =>
+  server.database.rows(sql`select id from state.kept_files order by id`);
 
-describe('files', () => {
-  it('of workspaces and organizations that are deleted are removed, whether the sweeper was there or came later', async () => {
+describe('state files', () => {
+  it('are removed with their workspace or organization, even if the sweeper starts later', async () => {
     await makeOrganization(server, 'brief');
     const stays = await finalized(await createLockedWorkspace(server));
     const [workspace, inBrief] = [
@@ -64,10 +65,10 @@ describe('files', () => {
       false,
       false,
     ]);
-    expect(await kept()).toEqual([{ id: stays }]);
+    expect(await listOwnedFiles()).toEqual([{ id: stays }]);
   });
 
-  it('of discarded versions are removed, also where a killed process had stored them', async () => {
+  it('of discarded versions are removed, even if a killed process stored them', async () => {
     const workspace = await createLockedWorkspace(server);
     const id = (await postState(server, workspace, {}, createStateFile())).body.data.id as string;
     await files.put(id, 'state', createStateFile());
@@ -76,20 +77,20 @@ describe('files', () => {
     expect(await files.has(id, 'state')).toBe(false);
   });
 
-  it('are removed by the next one where the first was killed before it could say that it did', async () => {
+  it('are removed by the next sweeper if the first was killed before it stored its checkpoint', async () => {
     const workspace = await createLockedWorkspace(server);
     const id = await finalized(workspace);
     await unlock(server, workspace);
     expect((await server.delete(`/api/v2/workspaces/${workspace}`)).status).toBe(204);
     const before = await server.database.row(sql`select * from event_store.checkpoints where follower = ${SWEEPER}`);
     await sweep();
-    // As if the files had been removed, and the checkpoint not been moved.
+    // Simulates a sweeper that removed the files but did not store its checkpoint.
     await server.database.rows(sql`
       update event_store.checkpoints
          set transaction = ${before?.['transaction']}::xid8, position = ${before?.['position']}
        where follower = ${SWEEPER}`);
     await sweep();
     expect(await files.has(id, 'state')).toBe(false);
-    expect((await kept()).map((row) => row.id)).not.toContain(id);
+    expect((await listOwnedFiles()).map((row) => row.id)).not.toContain(id);
   });
 });

@@ -9,9 +9,9 @@ type StateFileEvent =
   | Extract<WorkspaceEvent, { type: 'StateVersionCreated' | 'StateVersionDiscarded' }>
   | Extract<BackingDataEvent, { type: 'StateVersionDataPermanentlyDeleted' }>;
 
-/** Removes the files of state versions that are gone, and of those whose data is deleted for good. */
+/** Removes the files of deleted state versions, and of versions whose data was permanently deleted. */
 export const createStateSweeper = (blobs: BlobStore): Follower => {
-  // Only removed, so no key is needed here.
+  // Without encryption, because removing files needs no key.
   const files = new StateFiles(blobs);
   return createFileSweeper<StateFileEvent>({
     name: 'state_sweeper',

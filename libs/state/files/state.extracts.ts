@@ -20,28 +20,28 @@ import type { ParsedState } from '../reading/state.parser.js';
 
 export type ExtractedVersion = { readonly id: string; readonly organization: string };
 
-/** A frame of encryption, and more than all outputs of most states: mostly one read is enough. */
+/** Size of an encryption frame. It exceeds all outputs of most states, so one read is usually enough. */
 const FIRST_READ_BYTES = 64 * 1024;
 
-/** Bytes between two values that are rather read than left out by a new request to the store. */
+/** Largest gap between two values that is read and skipped instead of starting a new request to the store. */
 const MAX_SKIPPED_BYTES = 64 * 1024;
 
 /**
- * Bytes of the list of blocks of one version on a page of versions: about 300 blocks. So a page of 100 versions has at most
- * 4 MiB of them, and one read of each file is enough.
+ * Maximum size in bytes of the block list of one version on a page of versions: about 300 blocks. So a page of 100
+ * versions has at most 4 MiB of them, and one read of each file is enough.
  */
 export const BLOCKS_ON_PAGE = 40 * 1024;
 
 type OpenedExtract<Index> = {
   readonly index: Index;
-  /** Where the body begins. */
+  /** Offset of the body. */
   readonly start: number;
   readonly beginning: Uint8Array;
 };
 
 type OutputValueSpan = { readonly from: number; readonly length: number };
 
-/** The values of outputs as bytes of JSON, and how many bytes each is. */
+/** The values of outputs as bytes of JSON, with their lengths. */
 export class OutputValues {
   private readonly byName: ReadonlyMap<string, OutputValueSpan>;
 
@@ -56,7 +56,10 @@ export class OutputValues {
     return this.getSpan(name).length;
   }
 
-  /** The bytes of these outputs' values, in the order of the names; `byName` sorts them so that each byte is read once. */
+  /**
+   * Yields the bytes of the values of these outputs, in the order of `names`. If `names` is sorted with
+   * `compareByName`, each byte is read once.
+   */
   async *of(names: readonly string[]): AsyncGenerator<AsyncGenerator<Uint8Array>> {
     const end = Math.max(0, ...names.map((name) => this.getSpan(name).from + this.getSpan(name).length));
     const source = new ForwardReader(this.opened, end, this.read);
@@ -70,7 +73,7 @@ export class OutputValues {
     }
   }
 
-  /** Values in memory, as long as they fit into so many bytes; others are left out. */
+  /** Returns parsed values as long as they fit into the budget; others are left out. */
   async parsed(names: readonly string[], budget: ValueBudget): Promise<Map<string, unknown>> {
     const fitting = names.filter((name) => budget.reserve(this.lengthOf(name)));
     const values = new Map<string, unknown>();
@@ -83,14 +86,14 @@ export class OutputValues {
   }
 
   private getSpan(name: string): OutputValueSpan {
-    const place = this.byName.get(name);
-    // The log and the files disagree: somebody restored one without the other.
-    if (!place) throw notFound('The value of this output is not here');
-    return place;
+    const span = this.byName.get(name);
+    // Log and files disagree, for example after one was restored without the other.
+    if (!span) throw notFound('The value of this output is not in the blob store');
+    return span;
   }
 }
 
-/** How many bytes of values one document may still bring along. */
+/** Limits the bytes of values in one document. */
 export class ValueBudget {
   constructor(private remaining: number) {}
 
@@ -101,7 +104,7 @@ export class ValueBudget {
   }
 }
 
-/** Reads forward through the body: on where it is, or with a new request behind a large gap. */
+/** Reads forward through the body. Continues at its position, or starts a new request after a large gap. */
 class ForwardReader {
   private pieces: AsyncIterator<Uint8Array> | null = null;
   private rest: Uint8Array = new Uint8Array(0);
@@ -138,28 +141,28 @@ class ForwardReader {
   }
 
   private async *next(length: number): AsyncGenerator<Uint8Array> {
-    for (let left = length; left > 0;) {
+    for (let remaining = length; remaining > 0;) {
       if (this.rest.length === 0) {
         const next = await this.pieces?.next();
         if (!next || next.done) throw new Error('an extracted file ends too early');
         this.rest = next.value;
       }
-      const piece = this.rest.subarray(0, left);
+      const piece = this.rest.subarray(0, remaining);
       this.rest = this.rest.subarray(piece.length);
       this.at += piece.length;
-      left -= piece.length;
+      remaining -= piece.length;
       if (piece.length > 0) yield piece;
     }
   }
 }
 
 /**
- * The outputs and resources of states, in encrypted files beside them. They are stored when a version is finalized,
- * before its event. A version that was finalized before there were such files gets them when they are first read.
+ * Outputs and resources of states, in encrypted files beside them. They are stored when a version is finalized, before
+ * its event. Versions that were finalized before these files existed get them on the first read.
  */
 @Injectable()
 export class StateExtracts {
-  /** By version. If many requests read an old version at once, only one extracts. */
+  /** Running extractions by version, so that simultaneous reads of an old version extract it once. */
   private readonly extracting = new Map<string, Promise<void>>();
 
   constructor(
@@ -168,18 +171,18 @@ export class StateExtracts {
     private readonly readers: StateReaders,
   ) {}
 
-  /** Files that are there stay: of one state the same is extracted each time. */
+  /** Keeps files that already exist, because extracting the same state always gives the same files. */
   async store(id: string, reading: Pick<ParsedState, ExtractKind>): Promise<void> {
     for (const kind of EXTRACT_KINDS) await this.files.put(id, kind, reading[kind]);
   }
 
-  /** Throws `not-found` where the version's files are gone. */
+  /** Throws `not-found` if the files of the version no longer exist. */
   async outputs(version: ExtractedVersion): Promise<OutputValues> {
     const opened = await this.open<OutputsIndex>(version, 'outputs');
     return new OutputValues(opened, (from, to) => this.range(version.id, 'outputs', from, to));
   }
 
-  /** One page of the managed resources, and the count of all. */
+  /** Returns one page of the managed resources, and the total count. */
   async resources(
     version: ExtractedVersion,
     first: number,
@@ -195,12 +198,18 @@ export class StateExtracts {
     return { resources: parseResourceLines((await readBytes(content)).toString(), skipped, size), total };
   }
 
-  /** Returns null if the list is too long for a document. Throws `not-found` if the version's files are gone. */
+  /**
+   * Returns null if the list is too long for a document. Throws `not-found` if the files of the version no longer
+   * exist.
+   */
   async blocks(version: ExtractedVersion): Promise<BlocksIndex> {
     return (await this.open<BlocksIndex>(version, 'blocks')).index;
   }
 
-  /** The same for a page of versions. Also null if nothing is extracted yet: a page does not read a hundred states. */
+  /**
+   * Returns the list for a page of versions; null also if nothing is extracted yet, so that a page does not read a
+   * hundred states.
+   */
   async blocksOnPage({ id }: ExtractedVersion): Promise<BlocksIndex> {
     const beginning = await this.beginningOf(id, 'blocks');
     if (!beginning) return null;
@@ -219,14 +228,14 @@ export class StateExtracts {
   }
 
   private async beginningOf(id: string, kind: ExtractKind): Promise<Uint8Array | null> {
-    const found = await this.files.get(id, kind, { start: 0, end: FIRST_READ_BYTES - 1 });
-    return found && readBytes(found.content);
+    const blob = await this.files.get(id, kind, { start: 0, end: FIRST_READ_BYTES - 1 });
+    return blob && readBytes(blob.content);
   }
 
   private async range(id: string, kind: ExtractKind, from: number, to?: number): Promise<AsyncIterable<Uint8Array>> {
-    const found = await this.files.get(id, kind, to === undefined ? { start: from } : { start: from, end: to - 1 });
-    if (!found) throw notFound('The data of this state version has just been deleted');
-    return found.content as AsyncIterable<Uint8Array>;
+    const blob = await this.files.get(id, kind, to === undefined ? { start: from } : { start: from, end: to - 1 });
+    if (!blob) throw notFound('The data of this state version has just been deleted');
+    return blob.content as AsyncIterable<Uint8Array>;
   }
 
   private async extracted(version: ExtractedVersion, kind: ExtractKind): Promise<Uint8Array> {
@@ -245,7 +254,7 @@ export class StateExtracts {
     const reading = size === null ? null : await this.readers.readState(organization, size, () => this.files.bytes(id));
     if (!reading) throw notFound(`The file of state version ${id} is not in the blob store`);
     await this.store(id, reading);
-    // Another request may have deleted the version, and its files, before this request stored these two files.
+    // Another request may have deleted the version and its files before this request stored the extracted files.
     const status = await findStateVersionStatus(this.database, id);
     if (status === 'finalized' || status === 'backing_data_soft_deleted') return;
     await this.files.remove(id, EXTRACT_KINDS);

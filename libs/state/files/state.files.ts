@@ -9,11 +9,11 @@ import {
   type StoredBlob,
 } from '#blob-store';
 
-/** The state as Terraform wrote it, and the same in the documented JSON format (`terraform show -json`). */
+/** The state file of Terraform, and the same state in the documented JSON format (`terraform show -json`). */
 export const FILE_KINDS = ['state', 'json-state'] as const;
 export type FileKind = (typeof FILE_KINDS)[number];
 
-/** The files that are extracted from the state once (state-extract.ts). Clients cannot upload or download them. */
+/** Files that are extracted from the state once (state-extract.ts). Clients cannot upload or download them. */
 export const EXTRACT_KINDS = ['outputs', 'resources', 'blocks'] as const;
 export type ExtractKind = (typeof EXTRACT_KINDS)[number];
 
@@ -24,7 +24,7 @@ const toBlobKey = (stateVersion: string, kind: StoredKind): string => `state-ver
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** Bytes are encrypted as they are read. Encrypting all of them at once would block the event loop. */
+/** Yields bytes in chunks, because encrypting all of them at once would block the event loop. */
 const splitIntoChunks = async function* (bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
     if (at > 0) await yieldToOthers();
@@ -33,13 +33,13 @@ const splitIntoChunks = async function* (bytes: Uint8Array): AsyncGenerator<Uint
 };
 
 /**
- * The files of state versions, by the version's id: the log holds no reference to them but that. A file is written once
- * and never replaced, and lies here before any event says so.
+ * The files of state versions, by the id of the version. The log contains no other reference to them. A file is written
+ * once before its event, and never replaced.
  */
 export class StateFiles {
   constructor(private readonly blobs: BlobStore) {}
 
-  /** False where there is one already; that one stays. */
+  /** Returns false if the file already exists; it is not replaced. */
   async put(stateVersion: string, kind: StoredKind, content: BlobContent): Promise<boolean> {
     try {
       await this.blobs.put(
@@ -57,7 +57,7 @@ export class StateFiles {
     return this.blobs.get(toBlobKey(stateVersion, kind), range);
   }
 
-  /** Bytes of a file; null where there is none. */
+  /** Returns the size of a file in bytes; null if it does not exist. */
   async size(stateVersion: string, kind: StoredKind): Promise<number | null> {
     return (await this.blobs.head(toBlobKey(stateVersion, kind)))?.size ?? null;
   }
@@ -71,35 +71,35 @@ export class StateFiles {
   }
 
   /**
-   * The state in memory of its own, which can be handed to a thread. It is filled as the bytes arrive, because one large copy
-   * takes long.
+   * Returns the state in a buffer of its own, which can be transferred to a thread. The buffer is filled as the bytes
+   * arrive, because copying a large one takes long.
    */
   async bytes(stateVersion: string): Promise<Uint8Array<ArrayBuffer> | null> {
-    const found = await this.get(stateVersion, 'state');
-    if (!found) return null;
-    const bytes = new Uint8Array(found.size);
+    const blob = await this.get(stateVersion, 'state');
+    if (!blob) return null;
+    const bytes = new Uint8Array(blob.size);
     let at = 0;
-    for await (const piece of found.content) {
+    for await (const piece of blob.content) {
       bytes.set(piece as Uint8Array, at);
       at += (piece as Uint8Array).length;
     }
     return bytes;
   }
 
-  /** SHA-256 of a file; null where there is none. */
+  /** Returns the SHA-256 of a file; null if it does not exist. */
   async digest(stateVersion: string, kind: FileKind): Promise<Buffer | null> {
-    const found = await this.get(stateVersion, kind);
-    return found && computeDigest(found.content);
+    const blob = await this.get(stateVersion, kind);
+    return blob && computeDigest(blob.content);
   }
 
-  /** Opened when it is read, not before; null where there is no such file. */
+  /** Returns content that opens the file when it is read; null if the file does not exist. */
   async content(stateVersion: string, kind: FileKind): Promise<BlobContent | null> {
     return (await this.has(stateVersion, kind)) ? this.opened(stateVersion, kind) : null;
   }
 
   private async *opened(stateVersion: string, kind: FileKind): AsyncGenerator<Uint8Array> {
-    const found = await this.get(stateVersion, kind);
-    if (!found) throw conflict('The file has just been deleted');
-    yield* found.content as AsyncIterable<Uint8Array>;
+    const blob = await this.get(stateVersion, kind);
+    if (!blob) throw conflict('The file has just been deleted');
+    yield* blob.content as AsyncIterable<Uint8Array>;
   }
 }

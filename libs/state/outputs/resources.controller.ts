@@ -10,26 +10,29 @@ import { renderClientNames, type StateResource } from '../state-file/state-resou
 import { findCurrentStateVersion, type StateVersionRow } from '../state-versions/state-versions.queries.js';
 import { StateExtracts } from '../files/state.extracts.js';
 
-/** The same for an address as long as the workspace lives: resources have no stream of their own to get an id from. */
+/** Returns an id that is stable for an address in a workspace. Resources have no stream that could provide an id. */
 const deriveResourceId = (workspace: string, address: string): string =>
   `wsr-${createHash('sha256').update(`${workspace} ${address}`).digest('hex').slice(0, 16)}`;
 
-const renderStateResource = (found: StateResource, { id, workspace, createdAt }: StateVersionRow): Resource => ({
-  id: deriveResourceId(workspace, found.address),
+const renderStateResource = (resource: StateResource, { id, workspace, createdAt }: StateVersionRow): Resource => ({
+  id: deriveResourceId(workspace, resource.address),
   type: 'resources',
   attributes: {
-    ...renderClientNames(found),
-    name: found.name,
+    ...renderClientNames(resource),
+    name: resource.name,
     'created-at': createdAt,
     'updated-at': createdAt,
-    provider: found.provider,
-    'provider-type': found.type,
+    provider: resource.provider,
+    'provider-type': resource.type,
     'modified-by-state-version-id': id,
-    'name-index': found.index,
+    'name-index': resource.index,
   },
 });
 
-/** What the current state manages. A state file does not tell since when, so all times are its own. */
+/**
+ * Serves the resources of the current state. All times are those of the state version, because a state file does not
+ * contain any.
+ */
 @Controller('api/v2')
 export class ResourcesController {
   constructor(
@@ -50,7 +53,7 @@ export class ResourcesController {
     if (!current) return renderPage([], page, 0, request.url);
     const { resources, total } = await this.extracts.resources(current, (page.number - 1) * page.size, page.size);
     await this.reads.record<StateRead>(actor, current.organization, createStateReadEvent(current, 'resources'));
-    const data = resources.map((found) => renderStateResource(found, current));
+    const data = resources.map((resource) => renderStateResource(resource, current));
     return renderPage(data, page, total, request.url);
   }
 }

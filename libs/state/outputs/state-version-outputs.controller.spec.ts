@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describe('the outputs of a state version', () => {
-  it('have their real values, and are paged', async () => {
+  it('have their real values and pages', async () => {
     const { body } = await server.get(`/api/v2/state-versions/${version}/outputs?page[number]=2`);
     expect(body.data).toHaveLength(12);
     expect(body.meta.pagination).toMatchObject({ 'current-page': 2, 'total-count': 32, 'total-pages': 2 });
@@ -51,7 +51,7 @@ describe('the outputs of a state version', () => {
     expect([past.status, past.body.data, past.body.meta.pagination['total-count']]).toEqual([200, [], 32]);
   });
 
-  it('are all there on one page for the current version, sensitive ones without their value', async () => {
+  it('are all on one page for the current version, without values of sensitive outputs', async () => {
     const { body } = await server.get(`/api/v2/workspaces/${workspace}/current-state-version-outputs`);
     expect(body.data).toHaveLength(32);
     expect(body.links.next).toBeNull();
@@ -71,12 +71,12 @@ describe('the outputs of a state version', () => {
     expect((await server.as(null).get(`/api/v2/state-version-outputs/${id as string}`)).status).toBe(401);
   });
 
-  it('belong to the workspace’s document', async () => {
+  it('are listed in the document of the workspace', async () => {
     const { body } = await server.get(`/api/v2/workspaces/${workspace}`);
     expect(body.data.relationships.outputs.data).toHaveLength(32);
   });
 
-  it('are none where there is no state, or it is not uploaded yet', async () => {
+  it('are empty if there is no state or it is not uploaded yet', async () => {
     const empty = await createLockedWorkspace(server, 'no-outputs');
     const none = await server.get(`/api/v2/workspaces/${empty}/current-state-version-outputs`);
     expect([none.status, none.body.data]).toEqual([200, []]);
@@ -88,7 +88,7 @@ describe('the outputs of a state version', () => {
 });
 
 describe('the resources of a workspace', () => {
-  it('are those of its current state, paged, with ids that stay', async () => {
+  it('are those of the current state, with pages and stable ids', async () => {
     const path = `/api/v2/workspaces/${workspace}/resources`;
     const { body } = await server.get(path);
     expect(body.meta.pagination['total-count']).toBe(2);
@@ -125,7 +125,7 @@ describe('the resources of a workspace', () => {
     ]);
   });
 
-  it('are none without state', async () => {
+  it('are empty without a state', async () => {
     const empty = await createLockedWorkspace(server, 'no-resources');
     const none = await server.get(`/api/v2/workspaces/${empty}/resources`);
     expect([none.status, none.body.data, none.body.meta.pagination['total-pages']]).toEqual([200, [], 0]);

@@ -29,7 +29,7 @@ import { StateExtracts, type ExtractedVersion, type OutputValues } from '../file
 
 type OutputsPage = { readonly outputs: readonly OutputRow[]; readonly values: OutputValues | null };
 
-/** Outputs of state versions. Their values go from the store to the client, piece by piece. */
+/** Serves outputs of state versions. Values are streamed from the store to the client. */
 @Controller('api/v2')
 export class StateVersionOutputsController {
   constructor(
@@ -45,20 +45,23 @@ export class StateVersionOutputsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<StreamableFile> {
-    const asked = parsePage(query);
+    const requested = parsePage(query);
     const row = await findStateVersion(this.database, actor, 'read-state-outputs', id);
-    if (row.status.startsWith('backing_data_')) throw notFound('The state is not here');
+    if (row.status.startsWith('backing_data_')) throw notFound('The data of this state version is not available');
     const outputs = row.outputs.toSorted(compareByName);
     const values = await this.valuesOf(row, outputs);
     const lengths = outputs.map(({ name }) => values?.lengthOf(name) ?? 0);
-    const page: PageRequest = { ...asked, size: fitPageSize(lengths, asked.size) };
+    const page: PageRequest = { ...requested, size: fitPageSize(lengths, requested.size) };
     await this.reads.record<StateRead>(actor, row.organization, createStateReadEvent(row, 'outputs'));
     return this.send({ outputs: slicePage(outputs, page), values }, (data) =>
       renderPage(data, page, outputs.length, request.url),
     );
   }
 
-  /** All on one page: the CLI follows none, and asks for sensitive values one by one (clients.md §7). */
+  /**
+   * Returns all outputs on one page, because the CLI reads only one page, and requests sensitive values one by one
+   * (clients.md §7).
+   */
   @Get('workspaces/:id/current-state-version-outputs')
   async listCurrent(
     @Param('id') id: string,
@@ -88,7 +91,7 @@ export class StateVersionOutputsController {
     return this.send({ outputs: [output], values }, ([data]) => renderDocument(data ?? null));
   }
 
-  /** Null if no value is needed: then no file is opened. */
+  /** Returns null without opening a file if no value is needed. */
   private async valuesOf(version: ExtractedVersion, outputs: readonly OutputRow[]): Promise<OutputValues | null> {
     return outputs.length > 0 ? this.extracts.outputs(version) : null;
   }

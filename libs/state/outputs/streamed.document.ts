@@ -3,14 +3,14 @@ import { Readable } from 'node:stream';
 import type { Document } from '#json-api';
 
 /**
- * A document in which values stand that are JSON already. They go from the store to the client as bytes: no value, however
- * large, is parsed, rendered or kept in memory as a whole.
+ * A document that contains values as existing JSON. They are streamed as bytes from the store to the client, so no
+ * value, however large, is parsed, rendered or kept in memory completely.
  */
 export class StreamedDocument {
-  /** The placeholder of each value in the document. It cannot be guessed, so a caller's text cannot be mistaken for one. */
+  /** Placeholder of each value in the document. It is random, so that text of a caller cannot match it. */
   readonly placeholder = randomUUID();
 
-  /** `values`: one for each placeholder, in the order in which they stand in the document. */
+  /** `values`: one for each placeholder, in the order of the document. */
   stream(document: Document, values: AsyncGenerator<AsyncIterable<Uint8Array>>): Readable {
     const texts = JSON.stringify(document).split(`"${this.placeholder}"`);
     return Readable.from(interleave(texts, values), { objectMode: false });

@@ -1,12 +1,12 @@
 import { Refusal, unavailable } from '#kernel';
 
 export type QueueLimits = {
-  /** How much runs at the same time. */
+  /** Maximum number of simultaneous work items. */
   readonly concurrency: number;
-  /** How much may wait, of all owners and of one. */
+  /** Maximum number of waiting work items, of all owners and of one. */
   readonly waiting: number;
   readonly waitingOfOwner: number;
-  /** Bytes that may wait in memory. */
+  /** Maximum number of bytes that wait in memory. */
   readonly waitingBytes: number;
 };
 
@@ -15,11 +15,11 @@ type WaitingWork = { readonly bytes: number; readonly start: () => void };
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * Runs work in turns: each owner's oldest work, one owner after the other. However much one owner sends, another waits
- * for one piece of it at most.
+ * Runs the oldest work of each owner in turn. However much work one owner sends, another owner waits for at most one
+ * item of it.
  */
 export class FairQueue {
-  /** By owner, the one whose turn is next first. */
+  /** Waiting work by owner, in the order of their turns. */
   private readonly owners = new Map<string, WaitingWork[]>();
   private running = 0;
   private waiting = 0;
@@ -27,7 +27,7 @@ export class FairQueue {
 
   constructor(private readonly limits: QueueLimits) {}
 
-  /** `bytes`: what the work keeps in memory while it waits. Throws `too-many` and `unavailable` where the queue is full. */
+  /** `bytes`: memory that the work uses while it waits. Throws `too-many` or `unavailable` if the queue is full. */
   async run<T>(owner: string, bytes: number, work: () => Promise<T>): Promise<T> {
     await this.turn(owner, bytes);
     try {
@@ -72,7 +72,7 @@ export class FairQueue {
     const [owner, line] = next;
     const first = line.shift();
     this.owners.delete(owner);
-    // Behind all others: theirs is the next turn.
+    // Re-inserted at the end, so that the other owners come first.
     if (line.length > 0) this.owners.set(owner, line);
     this.waiting -= 1;
     this.waitingBytes -= first?.bytes ?? 0;

@@ -14,14 +14,14 @@ const { postState } = createStateRequests(md5Of);
 const readers = new StateReaders();
 afterAll(() => readers.onApplicationShutdown());
 
-/** Bytes in memory of their own, as a file's are. */
+/** Copies bytes into a buffer of their own, like those of a file. */
 const own = (bytes: Buffer): Promise<Uint8Array> => Promise.resolve(Uint8Array.from(bytes));
 const read = (bytes: Buffer, owner = 'org-1') => readers.readState(owner, bytes.length, () => own(bytes));
 
 const LARGE = 'x'.repeat(200_000);
 
 describe('a thread that reads states', () => {
-  it('gives the same result as the event loop', async () => {
+  it('returns the same result as the event loop', async () => {
     const outputs = { big: { value: LARGE, type: 'string' }, small: { value: 1, type: 'number' } };
     const state = await read(createStateFile({ outputs }));
     expect(state?.facts).toMatchObject({ resources: 2, outputs: [{ name: 'big' }, { name: 'small', type: 'number' }] });
@@ -29,12 +29,12 @@ describe('a thread that reads states', () => {
   });
 
   it('leaves the event loop free', async () => {
-    const held = Promise.withResolvers<Uint8Array>();
+    const loaded = Promise.withResolvers<Uint8Array>();
     const order: string[] = [];
-    const large = readers.readState('org-1', LARGE.length, () => held.promise).finally(() => order.push('large'));
-    // A small state of anybody is read while the thread is busy.
+    const large = readers.readState('org-1', LARGE.length, () => loaded.promise).finally(() => order.push('large'));
+    // A small state is read although the thread is busy.
     await read(createStateFile()).then(() => order.push('small'));
-    held.resolve(await own(createStateFile({ outputs: { big: { value: LARGE } } })));
+    loaded.resolve(await own(createStateFile({ outputs: { big: { value: LARGE } } })));
     await large;
     expect(order).toEqual(['small', 'large']);
   });
@@ -48,8 +48,8 @@ describe('a thread that reads states', () => {
     expect((await read(createStateFile({ outputs: { big: { value: LARGE } } })))?.facts.outputs).toHaveLength(1);
   });
 
-  it('refuses a state that needs more memory than it has, and the next one is read', async () => {
-    // Member names are built to be compared: this one is larger than the heap.
+  it('refuses a state that needs too much memory, and still reads the next state', async () => {
+    // Names of members are built in memory for comparison. This one exceeds the heap.
     const huge = Buffer.from(`{"version":4,"serial":1,"outputs":{"${'n'.repeat(150_000_000)}\\u0041":{"value":1}}}`);
     const error: unknown = await read(huge).catch((refused: unknown) => refused);
     expect(error).toBeInstanceOf(Refusal);
@@ -57,7 +57,7 @@ describe('a thread that reads states', () => {
     expect((await read(createStateFile({ outputs: { big: { value: LARGE } } })))?.facts.outputs).toHaveLength(1);
   });
 
-  it('passes over many repeated names without keeping them', async () => {
+  it('skips many repeated names without storing them', async () => {
     const names = '"a":{"value":1},'.repeat(200_000);
     const state = await read(Buffer.from(`{"version":4,"serial":1,"outputs":{${names}"a":{"value":2}}}`));
     expect(state?.facts.outputs).toHaveLength(1);
@@ -110,8 +110,8 @@ describe('outputs and resources', () => {
     expect((await server.get(`/api/v2/state-version-outputs/${id}`)).body.data.attributes.value).toBe(
       `${LARGE}hunter2`,
     );
-    const shown = await server.get(`/api/v2/state-versions/${version}`);
-    expect(shown.body.data.attributes.resources).toMatchObject([{ name: 'it', count: 2 }]);
+    const document = await server.get(`/api/v2/state-versions/${version}`);
+    expect(document.body.data.attributes.resources).toMatchObject([{ name: 'it', count: 2 }]);
     const resources = await server.get(`/api/v2/workspaces/${workspace}/resources`);
     expect(resources.body.data.map(({ attributes }: any) => attributes.address)).toEqual([
       'null_resource.it[0]',
@@ -120,9 +120,9 @@ describe('outputs and resources', () => {
   };
 
   it('are read from files beside the state, even if the state itself is missing', async () => {
-    const made = await current(OUTPUTS);
-    await rm(join(made.folder, 'state'));
-    await expectAll(made);
+    const version = await current(OUTPUTS);
+    await rm(join(version.folder, 'state'));
+    await expectAll(version);
   });
 
   it('are listed by blocks in the document of a version, and on a page of versions only if the list is short', async () => {
@@ -138,20 +138,20 @@ describe('outputs and resources', () => {
     }));
     const bytes = Buffer.from(JSON.stringify({ ...JSON.parse(createStateFile().toString()), resources }));
     const created = await postState(server, workspace, { state: bytes.toString('base64') }, bytes);
-    const shown = created.body.data.attributes.resources;
-    expect([created.status, shown.length, shown[7]]).toEqual([
+    const blocks = created.body.data.attributes.resources;
+    expect([created.status, blocks.length, blocks[7]]).toEqual([
       201,
       400,
       { name: 'block-7', type: 'data.terraform_remote_state', count: 1, module: 'module.net', provider },
     ]);
     await unlock(server, workspace);
     const resourcesOf = async (path: string) => (await server.get(path)).body.data.attributes.resources;
-    expect(await resourcesOf(`/api/v2/workspaces/${workspace}/current-state-version`)).toEqual(shown);
+    expect(await resourcesOf(`/api/v2/workspaces/${workspace}/current-state-version`)).toEqual(blocks);
     const page = await server.get(`/api/v2/workspaces/${workspace}/state-versions`);
     expect(page.body.data.map(({ attributes }: any) => attributes.resources)).toEqual([null]);
   });
 
-  it('lie encrypted', async () => {
+  it('are stored encrypted', async () => {
     const { folder } = await current(OUTPUTS);
     for (const name of ['outputs', 'resources', 'blocks']) {
       const stored = await readFile(join(folder, name));
@@ -163,29 +163,29 @@ describe('outputs and resources', () => {
     }
   });
 
-  it('are extracted at the first read if the version has none yet, also if many requests read at once', async () => {
-    const made = await current(OUTPUTS);
-    await rm(join(made.folder, 'outputs'));
-    await rm(join(made.folder, 'resources'));
-    await rm(join(made.folder, 'blocks'));
-    await Promise.all(Array.from({ length: 5 }, () => expectAll(made)));
-    await rm(join(made.folder, 'state'));
-    await expectAll(made);
+  it('are extracted on the first read of an old version, once for simultaneous reads', async () => {
+    const version = await current(OUTPUTS);
+    await rm(join(version.folder, 'outputs'));
+    await rm(join(version.folder, 'resources'));
+    await rm(join(version.folder, 'blocks'));
+    await Promise.all(Array.from({ length: 5 }, () => expectAll(version)));
+    await rm(join(version.folder, 'state'));
+    await expectAll(version);
   });
 
   it('are not extracted again for a version whose data is being deleted', async () => {
-    const made = await current(OUTPUTS);
-    await rm(join(made.folder, 'outputs'));
-    // The state after the event of a permanent deletion, for a request that had already passed its checks.
+    const version = await current(OUTPUTS);
+    await rm(join(version.folder, 'outputs'));
+    // Simulates a permanent deletion after the request has passed its checks.
     await server.database.rows(
-      sql`update views.state_versions set status = 'backing_data_permanently_deleted' where id = ${made.version}`,
+      sql`update views.state_versions set status = 'backing_data_permanently_deleted' where id = ${version.version}`,
     );
-    const list = await server.get(`/api/v2/workspaces/${made.workspace}/current-state-version-outputs`);
+    const list = await server.get(`/api/v2/workspaces/${version.workspace}/current-state-version-outputs`);
     expect([200, 404]).toContain(list.status);
-    await expect(readFile(join(made.folder, 'outputs'))).rejects.toThrow(/ENOENT/);
+    await expect(readFile(join(version.folder, 'outputs'))).rejects.toThrow(/ENOENT/);
   });
 
-  it('are on smaller pages if their values are large, with the same page boundaries for page numbers and `next` links', async () => {
+  it('have smaller pages if their values are large, with the same page boundaries for page numbers and `next` links', async () => {
     const workspace = await createLockedWorkspace(server);
     const value = 'y'.repeat(1_500_000);
     const outputs = Object.fromEntries(Array.from({ length: 5 }, (_, n) => [`o${n}`, { value, type: 'string' }]));
@@ -202,7 +202,7 @@ describe('outputs and resources', () => {
       next = body.links.next as string | null;
     }
     expect(names).toEqual(['o0', 'o1', 'o2', 'o3', 'o4']);
-    // The client that counts pages asks for the same size each time.
+    // A client that counts pages always requests the same size.
     const second = await server.get(`${path}&page[number]=2`);
     expect(second.body.data.map((one: any) => one.attributes.name)).toEqual(['o2', 'o3']);
     const included = await server.get(`/api/v2/state-versions/${id as string}?include=outputs`);
@@ -220,7 +220,7 @@ describe('outputs and resources', () => {
     expect(text).toContain('{"a":9007199254740993}');
   });
 
-  it('of a state above the limit of a request are refused with it, with the way that takes it', async () => {
+  it('of a state above the limit of a request are refused with an error that names the upload URL', async () => {
     const workspace = await createLockedWorkspace(server);
     const bytes = createStateFile({ outputs: { big: { value: 'z'.repeat(1_100_000), type: 'string' } } });
     const large = await postState(server, workspace, { state: bytes.toString('base64') }, bytes);

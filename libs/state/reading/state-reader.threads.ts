@@ -15,38 +15,42 @@ import {
   type ParsedState,
 } from './state.parser.js';
 
-/** Up to this size reading takes a millisecond or two: less than handing it to a thread. */
+/** Size up to which reading takes a millisecond or two, less than the transfer to a thread. */
 const SMALL_BYTES = 64 * 1024;
 
-/** Larger states have a thread of their own, so that a small state never waits for a huge one. */
+/** Size above which states use a separate thread, so that small states never wait for huge ones. */
 const LARGE_BYTES = 16 * MIB;
 
 /**
- * Heap of one thread. Reading builds little besides what it returns, which is limited as well; bytes of files are not on
- * the heap. So only a file that was made to do harm reaches this limit.
+ * Heap of one thread. Reading builds little besides its result, which is limited too, and bytes of files are outside
+ * the heap. So only malicious files reach this limit.
  */
 const HEAP_MIB = 256;
 
 const MAX_TASK_MS = 120_000;
 
-/** An idle thread keeps some megabytes. */
+/** Lifetime of an idle thread, which uses some megabytes. */
 const IDLE_MS = 10_000;
 
-/** The event loop has priority over the threads. */
+/** Gives the event loop priority over the threads. */
 const NICE = 5;
 
 const QUEUE: QueueLimits = { concurrency: 1, waiting: 256, waitingOfOwner: 32, waitingBytes: 256 * MIB };
 
 const WORKER = new URL('./state-reader.worker.js', import.meta.url).href;
 
-/** One thread, started when it is needed, and the queue in front of it. */
+/** A thread that is started on first use, and its queue. */
 class ReaderThread {
   private readonly queue = new FairQueue(QUEUE);
   private pool: Piscina<ReaderTask, ReaderOutcome<unknown>> | null = null;
 
-  /** `held`: bytes that the task keeps in memory while it waits. */
-  run<T>(owner: string, held: number, work: (perform: (task: ReaderTask) => Promise<T>) => Promise<T>): Promise<T> {
-    return this.queue.run(owner, held, () => work((task) => this.perform<T>(task)));
+  /** `waitingBytes`: memory that the task uses while it waits. */
+  run<T>(
+    owner: string,
+    waitingBytes: number,
+    work: (perform: (task: ReaderTask) => Promise<T>) => Promise<T>,
+  ): Promise<T> {
+    return this.queue.run(owner, waitingBytes, () => work((task) => this.perform<T>(task)));
   }
 
   async stop(): Promise<void> {
@@ -72,8 +76,8 @@ class ReaderThread {
 const createTooComplexRefusal = (): Refusal => unprocessable('The state file cannot be read: it is too complex');
 
 /**
- * Reads states beside the event loop: in threads with limited memory and time, in turns of the organizations that they
- * belong to. Small states are read at once.
+ * Reads states outside the event loop: in threads with limited memory and time, and organizations take turns. Small
+ * states are read immediately.
  */
 @Injectable()
 export class StateReaders implements OnApplicationShutdown {
@@ -81,21 +85,24 @@ export class StateReaders implements OnApplicationShutdown {
   private readonly small = new ReaderThread();
   private readonly large = new ReaderThread();
 
-  /** Takes the bytes of the body: they are gone afterwards. `limit`: bytes of one file in it. */
+  /**
+   * Transfers the body to the thread, so the caller's buffer is empty afterwards. `limit`: maximum bytes of one file in
+   * the body.
+   */
   readCreation(owner: string, body: Uint8Array, limit: number): Promise<ParsedCreateRequest> {
     if (body.length <= SMALL_BYTES) return Promise.resolve().then(() => parseCreateRequest(body, limit));
     return this.read(owner, body.length, body.length, (perform) => perform({ type: 'ReadCreation', body, limit }));
   }
 
   /**
-   * `size` says how many bytes `load` will return; null where they are gone. They are loaded when it is their turn, so
-   * that no queue keeps them in memory.
+   * `size`: number of bytes that `load` returns; it returns null if the file no longer exists. Files are loaded when
+   * their turn comes, so that waiting work uses no memory.
    */
   readState(owner: string, size: number, load: () => Promise<Uint8Array | null>): Promise<ParsedState | null> {
     return this.readFile(owner, size, load, parseState, (bytes) => ({ type: 'ReadState', bytes }));
   }
 
-  /** The same with another serial in the bytes. */
+  /** Reads a state and replaces its serial. */
   renumber(
     owner: string,
     size: number,
@@ -130,14 +137,14 @@ export class StateReaders implements OnApplicationShutdown {
   private async read<T>(
     owner: string,
     size: number,
-    held: number,
+    waitingBytes: number,
     work: (perform: (task: ReaderTask) => Promise<T>) => Promise<T>,
   ): Promise<T> {
-    const lane = size > LARGE_BYTES ? this.large : this.small;
+    const thread = size > LARGE_BYTES ? this.large : this.small;
     try {
-      return await lane.run(owner, held, work);
+      return await thread.run(owner, waitingBytes, work);
     } catch (error) {
-      // Both end the thread; the next task gets a new one.
+      // Both errors end the thread. The next task starts a new one.
       const isStopped = error instanceof Error && error.name === 'AbortError';
       if (getErrorCode(error) !== 'ERR_WORKER_OUT_OF_MEMORY' && !isStopped) throw error;
       const reason = isStopped ? `not read after ${MAX_TASK_MS} ms` : `needs more than ${HEAP_MIB} MiB`;

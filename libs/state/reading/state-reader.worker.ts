@@ -1,7 +1,7 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { captureOutcome, parseCreateRequest, parseState, renumberState, type ReaderOutcome } from './state.parser.js';
 
-/** Entry point of the threads of StateReaders. */
+/** A task for a thread of StateReaders, whose entry point this file is. */
 export type ReaderTask =
   | { readonly type: 'ReadCreation'; readonly body: Uint8Array; readonly limit: number }
   | { readonly type: 'ReadState'; readonly bytes: Uint8Array }
@@ -18,10 +18,10 @@ const perform = (task: ReaderTask): unknown => {
   }
 };
 
-/** Bytes are handed over, not copied: the event loop would wait for the copy. */
+/** Lists buffers to transfer instead of copying them, because copying blocks the event loop. */
 const collectBuffers = (value: unknown): ArrayBuffer[] => {
   if (ArrayBuffer.isView(value)) {
-    // A small Buffer shares its memory with others, which must stay here.
+    // A small Buffer shares its memory with others, which cannot be transferred.
     return value.byteLength === value.buffer.byteLength ? [value.buffer as ArrayBuffer] : [];
   }
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(collectBuffers) : [];

@@ -5,10 +5,10 @@ import { splitCreateRequest } from '../uploads/inline-state.js';
 import { buildBlocksFile, buildOutputsFile, buildResourcesFile } from '../state-file/state-extract.js';
 import { parseStateFile, replaceSerial } from '../state-file/state-file.js';
 
-/** The facts of a state file, without values and without ids of its outputs. */
+/** Summary of a state file without values, and without ids of its outputs. */
 type NewStateSummary = Omit<StateSummary, 'outputs'> & { readonly outputs: readonly Omit<OutputSummary, 'id'>[] };
 
-/** The result of reading a state file: the facts for the log, and the three files that are stored beside the state. */
+/** Result of reading a state file: a summary for the log, and three files to store beside the state. */
 export type ParsedState = {
   readonly facts: NewStateSummary;
   readonly outputs: Uint8Array<ArrayBuffer>;
@@ -16,7 +16,7 @@ export type ParsedState = {
   readonly blocks: Uint8Array<ArrayBuffer>;
 };
 
-/** A refusal as it passes between threads: an error that is cloned loses its class. */
+/** A refusal in transit between threads, because cloning an error loses its class. */
 export type SerializedRefusal = {
   readonly kind: RefusalKind;
   readonly problems: readonly Problem[];
@@ -24,7 +24,7 @@ export type SerializedRefusal = {
 
 export type ReaderOutcome<T> = { readonly value: T } | { readonly refusal: SerializedRefusal };
 
-/** A state that a client sent in the JSON body of a request. */
+/** A state in the JSON body of a request. */
 export type InlineState = {
   readonly bytes: Uint8Array;
   readonly md5: string;
@@ -38,7 +38,7 @@ export type ParsedCreateRequest = {
   readonly jsonState: Uint8Array | null;
 };
 
-/** The same state under another serial. */
+/** The same state with another serial. */
 export type RenumberedState = Omit<InlineState, 'reading'> & { readonly reading: ParsedState };
 
 export const captureOutcome = <T>(work: () => T): ReaderOutcome<T> => {
@@ -56,16 +56,22 @@ export const unwrapOutcome = <T>(outcome: ReaderOutcome<T>): T => {
   throw new Refusal(kind, problems);
 };
 
-/** The facts of a file become one event. The limit is far below that of an event, because the event is wrapped in envelopes. */
+/**
+ * Maximum size of the summary of a file, which becomes one event. It is far below that of an event, because the event
+ * has envelopes.
+ */
 const FACTS_MAX_BYTES = 512 * 1024;
 
-/** Each output gets an id. */
+/** Bytes for the id of each output. */
 const ID_BYTES = 32;
 
 const isTooLarge = (facts: NewStateSummary): boolean =>
   Buffer.byteLength(JSON.stringify(facts)) + facts.outputs.length * ID_BYTES > FACTS_MAX_BYTES;
 
-/** Types of outputs are the one thing that may be left out: the CLI then reads the whole state. */
+/**
+ * Drops the types of outputs if the summary is too large. Nothing else can be dropped; the CLI then reads the complete
+ * state.
+ */
 const dropLargeTypes = (facts: NewStateSummary): NewStateSummary => {
   if (!isTooLarge(facts)) return facts;
   const brief = { ...facts, outputs: facts.outputs.map((output) => ({ ...output, detailedType: null })) };
@@ -89,14 +95,16 @@ export const parseState = (bytes: Uint8Array): ParsedState => {
 
 const computeMd5 = (bytes: Uint8Array): string => createHash('md5').update(bytes).digest('hex');
 
-/** Reads the body of a creation. Throws `bad-request` and `too-large`; what is wrong with the state comes with it. */
+/**
+ * Parses the body of a creation. Throws `bad-request` and `too-large`. Problems of the state are part of the result.
+ */
 export const parseCreateRequest = (body: Uint8Array, limit: number): ParsedCreateRequest => {
   const { document, state: bytes, jsonState } = splitCreateRequest(body, limit);
   const state = bytes && { bytes, md5: computeMd5(bytes), reading: captureOutcome(() => parseState(bytes)) };
   return { document, state, jsonState };
 };
 
-/** Throws `conflict` where the serial cannot be changed. */
+/** Throws `conflict` if the serial cannot be changed. */
 export const renumberState = (bytes: Uint8Array, serial: number): RenumberedState => {
   const changed = replaceSerial(bytes, serial);
   return { bytes: changed, md5: computeMd5(changed), reading: parseState(changed) };

@@ -1,7 +1,8 @@
 import type { JsonKind } from './json-scan.js';
 
 /**
- * Terraform's types as its state files write them: a word, or a list that begins with one.
+ * A type in Terraform's state files: a word, or a list that starts with a word.
+ *
  * @see https://github.com/zclconf/go-cty/blob/main/docs/json.md
  */
 export type CtyType = string | readonly [string, ...unknown[]];
@@ -9,13 +10,15 @@ export type CtyType = string | readonly [string, ...unknown[]];
 const PRIMITIVES: ReadonlySet<unknown> = new Set(['string', 'number', 'bool', 'dynamic']);
 const CONTAINERS: ReadonlySet<unknown> = new Set(['list', 'set', 'map', 'tuple', 'object']);
 
-// Far more than any configuration nests, far less than the stack holds.
+// Far deeper than any configuration, and far below the limit of the stack.
 const MAX_DEPTH = 100;
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Postgres stores neither NUL nor half a surrogate pair, so neither may reach an event. */
+/**
+ * Returns whether Postgres can store the text. It rejects NUL and unpaired surrogates, so events must not contain them.
+ */
 export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
 
 export const isCtyType = (value: unknown, depth = 0): value is CtyType => {
@@ -37,7 +40,7 @@ export const isCtyType = (value: unknown, depth = 0): value is CtyType => {
   }
 };
 
-/** Whether the first word of a type, or its only one, is one of Terraform's. */
+/** Returns whether the type, or its first word, is one of Terraform's words. */
 export const isTypeWord = (type: unknown): boolean => {
   if (PRIMITIVES.has(type)) return true;
   return Array.isArray(type) && CONTAINERS.has(type[0]);
@@ -52,7 +55,7 @@ const WORD_OF_KIND: Readonly<Record<JsonKind, string>> = {
   null: 'dynamic',
 };
 
-/** One word for it, as `type` of an output shows it: string, number, bool, array, object. */
+/** Returns a type as the one word that outputs show: string, number, bool, array, object. */
 export const toTypeWord = (type: CtyType | null, kind: JsonKind): string => {
   if (type === null || type === 'dynamic') return WORD_OF_KIND[kind];
   if (typeof type === 'string') return type;

@@ -10,7 +10,7 @@ describe('parseExactly', () => {
     expect(JSON.stringify(parseExactly(text))).toBe(text);
   });
 
-  it('returns plain numbers if a double holds them', () => {
+  it('returns plain numbers if a double can represent them', () => {
     expect(parseExactly('{"a":[1,-2.5]}')).toEqual({ a: [1, -2.5] });
   });
 });

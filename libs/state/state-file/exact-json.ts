@@ -1,6 +1,6 @@
 declare global {
   interface JSON {
-    /** In Node since 21; TypeScript's library does not have it yet. */
+    /** Available since Node 21, but missing in TypeScript's library. */
     rawJSON(text: string): object;
     parse(
       text: string,
@@ -10,8 +10,8 @@ declare global {
 }
 
 /**
- * Parses JSON that JSON.stringify writes again with the same numbers. A number that a double cannot hold exactly, such as
- * 9007199254740993, becomes the object of JSON.rawJSON with its text.
+ * Parses JSON so that JSON.stringify writes the same numbers again. A number that a double cannot represent exactly,
+ * such as 9007199254740993, becomes the object of JSON.rawJSON with its text.
  */
 export const parseExactly = (text: string): unknown =>
   JSON.parse(text, (_key, value, { source }) =>

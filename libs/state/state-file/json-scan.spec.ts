@@ -33,8 +33,8 @@ const isParsed = (bytes: Uint8Array): boolean => {
   }
 };
 
-describe('a document', () => {
-  it('has its root where JSON.parse finds it, with the same value', () => {
+describe('scanning a JSON document', () => {
+  it('finds the root where JSON.parse does, with the same value', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.nat(4), fc.stringMatching(/^[ \t\r\n]*$/), (value, indent, space) => {
         const bytes = Buffer.from(`${space}${JSON.stringify(value, null, indent)}${space}`);
@@ -43,7 +43,7 @@ describe('a document', () => {
     );
   });
 
-  it('is accepted exactly when JSON.parse accepts it, after any change of a byte', () => {
+  it('accepts the same documents as JSON.parse after any change of a byte', () => {
     fc.assert(
       fc.property(
         fc.jsonValue(),
@@ -59,7 +59,7 @@ describe('a document', () => {
     );
   });
 
-  it('is accepted exactly when JSON.parse accepts it, made of any tokens', () => {
+  it('accepts the same sequences of tokens as JSON.parse', () => {
     const token = fc.constantFrom(
       '{',
       '}',
@@ -102,11 +102,11 @@ describe('a document', () => {
     '[}',
     '1 2',
     'nul',
-  ])('is refused: %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(() => findRoot(Buffer.from(text))).toThrow(InvalidJsonError);
   });
 
-  it('is refused if it is not UTF-8, also at the end of a piece that is decoded', () => {
+  it('rejects invalid UTF-8, also at the end of a chunk', () => {
     expect(isAccepted(Buffer.from([0x22, 0xc3, 0x22]))).toBe(false);
     const long = Buffer.from(`"${'x'.repeat(1024 * 1024 - 2)}éé"`);
     expect(isAccepted(long)).toBe(true);
@@ -114,7 +114,7 @@ describe('a document', () => {
     expect(isAccepted(long)).toBe(false);
   });
 
-  it('may nest as deep as the limit, and no deeper', () => {
+  it('accepts nesting up to the limit, and rejects deeper nesting', () => {
     const nested = (depth: number): Buffer => Buffer.from('['.repeat(depth) + ']'.repeat(depth));
     expect(findRoot(nested(20), 20)).toEqual({ from: 0, to: 40 });
     expect(() => findRoot(nested(21), 20)).toThrow(JsonTooDeepError);
@@ -143,7 +143,7 @@ it('visits each element of a list', () => {
   );
 });
 
-it('a compacted value is the same without white space', () => {
+it('compacting a value removes only white space', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const bytes = Buffer.from(JSON.stringify(value, null, 2));

@@ -1,14 +1,14 @@
 /**
- * Reads JSON in place (RFC 8259): finds where values begin and end, and builds none of them. Memory stays the same for
- * any input, so a large or hostile file costs time in proportion to its bytes and nothing else.
+ * A range of bytes in JSON. `to` is exclusive.
  *
- * Offsets are positions of bytes; ends are exclusive.
+ * The functions of this file scan JSON in place (RFC 8259): they find where values start and end, without building
+ * them. They use constant memory for any input, so the cost of a large or malicious file is proportional to its bytes.
  */
 export type JsonSpan = { readonly from: number; readonly to: number };
 
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
 
-/** The bytes are not one JSON value in UTF-8. */
+/** Thrown if the bytes are not one JSON value in UTF-8. */
 export class InvalidJsonError extends Error {
   constructor() {
     super('not JSON');
@@ -16,7 +16,7 @@ export class InvalidJsonError extends Error {
   }
 }
 
-/** A value nests deeper than the reader accepts. */
+/** Thrown if a value nests deeper than the limit. */
 export class JsonTooDeepError extends Error {
   constructor(readonly deepest: number) {
     super(`nested deeper than ${deepest} levels`);
@@ -24,7 +24,7 @@ export class JsonTooDeepError extends Error {
   }
 }
 
-/** Go's decoder, and so Terraform, rejects deeper nesting. */
+/** Go's decoder, and therefore Terraform, rejects deeper nesting. */
 export const MAX_DEPTH = 10_000;
 
 const QUOTE = 0x22;
@@ -47,7 +47,7 @@ const buildByteTable = (characters: string): Uint8Array => {
   return table;
 };
 
-/** Bytes that need no escape within a string: all but control characters, quotes and backslashes. */
+/** Bytes that need no escape in a string: all but control characters, quotes and backslashes. */
 const PLAIN_BYTES = new Uint8Array(256).map((_, byte) => Number(byte >= 0x20 && byte !== QUOTE && byte !== BACKSLASH));
 const SPACES = buildByteTable(' \t\r\n');
 const DIGITS = buildByteTable('0123456789');
@@ -57,12 +57,12 @@ const EXPONENTS = buildByteTable('eE');
 const SIGNS = buildByteTable('+-');
 const WORDS: readonly Uint8Array[] = ['true', 'false', 'null'].map((word) => Buffer.from(word));
 
-/** 0 beyond the end, which no table and no rule takes. */
+/** Returns 0 beyond the end, which matches no table and no rule. */
 const getByte = (bytes: Uint8Array, at: number): number => (at < bytes.length ? (bytes[at] as number) : 0);
 
 const isIn = (table: Uint8Array, bytes: Uint8Array, at: number): boolean => table[getByte(bytes, at)] === 1;
 
-// Most of the time is spent in these two loops, so they call nothing.
+// These two loops take most of the time, so they call no functions.
 const skipSpace = (bytes: Uint8Array, start: number): number => {
   const end = bytes.length;
   let at = start;
@@ -90,7 +90,7 @@ const endOfString = (bytes: Uint8Array, start: number): number => {
   for (let at = skipPlain(bytes, start + 1); ; at = skipPlain(bytes, at)) {
     const byte = getByte(bytes, at);
     if (byte === QUOTE) return at + 1;
-    // A control character, or the end of the input.
+    // A control character or the end of the input.
     if (byte !== BACKSLASH) throw new InvalidJsonError();
     at = endOfEscape(bytes, at);
   }
@@ -112,7 +112,7 @@ const endOfNumber = (bytes: Uint8Array, start: number): number => {
 };
 
 const endOfWord = (bytes: Uint8Array, start: number): number => {
-  const word = WORDS.find((known) => known.every((byte, n) => getByte(bytes, start + n) === byte));
+  const word = WORDS.find((candidate) => candidate.every((byte, n) => getByte(bytes, start + n) === byte));
   if (!word) throw new InvalidJsonError();
   return start + word.length;
 };
@@ -123,7 +123,7 @@ const endOfScalar = (bytes: Uint8Array, at: number): number => {
   return byte === MINUS || DIGITS[byte] === 1 ? endOfNumber(bytes, at) : endOfWord(bytes, at);
 };
 
-/** From the start of a member's name to the start of its value. */
+/** Returns the start of a member's value, given the start of its name. */
 const endOfName = (bytes: Uint8Array, start: number): number => {
   const colon = skipSpace(bytes, endOfString(bytes, start));
   if (getByte(bytes, colon) !== COLON) throw new InvalidJsonError();
@@ -132,21 +132,24 @@ const endOfName = (bytes: Uint8Array, start: number): number => {
 
 const isOpening = (byte: number): boolean => byte === OPEN_OBJECT || byte === OPEN_LIST;
 
-/** In ASCII a bracket and its counterpart are two apart. */
+/** In ASCII, the codes of a bracket and its counterpart differ by two. */
 const getClosingByte = (opening: number): number => opening + 2;
 
-/** The start of the next value in a container that closes with this bracket: after the member's name in an object. */
+/**
+ * Returns the start of the next value in a container with this closing bracket: in an object, the start after the
+ * member's name.
+ */
 const startOfValue = (bytes: Uint8Array, at: number, closing: number): number =>
   closing === CLOSE_OBJECT ? endOfName(bytes, at) : at;
 
 /**
- * The end of the value that begins here, which is checked on the way. Throws InvalidJsonError and JsonTooDeepError.
+ * Returns the end of the value that starts here, and checks it. Throws InvalidJsonError and JsonTooDeepError.
  *
- * No recursion: the input decides how deep it nests.
+ * It does not recurse, because the input determines the depth.
  */
 export const findValueEnd = (bytes: Uint8Array, start: number, deepest = MAX_DEPTH): number => {
   if (!isOpening(getByte(bytes, start))) return endOfScalar(bytes, start);
-  /** Closing brackets that are still to come. */
+  /** Expected closing brackets. */
   const open: number[] = [];
   let at = start;
   for (;;) {
@@ -178,12 +181,12 @@ export const findValueEnd = (bytes: Uint8Array, start: number, deepest = MAX_DEP
 
 const CHUNK_BYTES = 1024 * 1024;
 
-/** Decodes piece by piece: one string of the whole file would need one or two times the file's memory in addition. */
+/** Decodes in chunks. A string of the complete file would need one or two times the memory of the file in addition. */
 const checkUtf8 = (bytes: Uint8Array): void => {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   for (let from = 0; from < bytes.length;) {
     let to = Math.min(from + CHUNK_BYTES, bytes.length);
-    // Not within a character: its later bytes are 10xxxxxx.
+    // Moves the boundary before a character, whose later bytes are 10xxxxxx.
     while (to < bytes.length && to > from + 1 && (getByte(bytes, to) & 0xc0) === 0x80) to -= 1;
     try {
       decoder.decode(bytes.subarray(from, to));
@@ -196,19 +199,22 @@ const checkUtf8 = (bytes: Uint8Array): void => {
 
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
-/** Returns where the document's value begins. Throws InvalidJsonError if the bytes are not UTF-8. */
+/** Returns where the value of the document starts. Throws InvalidJsonError if the bytes are not UTF-8. */
 export const findStart = (bytes: Uint8Array): number => {
   checkUtf8(bytes);
   const isMarked = BYTE_ORDER_MARK.every((byte, n) => bytes[n] === byte);
   return skipSpace(bytes, isMarked ? BYTE_ORDER_MARK.length : 0);
 };
 
-/** Throws InvalidJsonError where anything comes after the document's value, which ends here. */
+/** Throws InvalidJsonError if anything follows the value of the document, which ends here. */
 export const checkEnd = (bytes: Uint8Array, to: number): void => {
   if (skipSpace(bytes, to) !== bytes.length) throw new InvalidJsonError();
 };
 
-/** Returns the position of the document's one value. Throws InvalidJsonError if there is anything else, and JsonTooDeepError. */
+/**
+ * Returns the position of the only value of the document. Throws InvalidJsonError if there is anything else, and
+ * JsonTooDeepError.
+ */
 export const findRoot = (bytes: Uint8Array, deepest = MAX_DEPTH): JsonSpan => {
   const from = findStart(bytes);
   const to = findValueEnd(bytes, from, deepest);
@@ -216,7 +222,7 @@ export const findRoot = (bytes: Uint8Array, deepest = MAX_DEPTH): JsonSpan => {
   return { from, to };
 };
 
-/** The kind that the value which begins here has, if it is one. */
+/** Returns the kind of the value that starts here, assuming that it is valid. */
 export const getJsonKind = (bytes: Uint8Array, { from }: Pick<JsonSpan, 'from'>): JsonKind => {
   switch (getByte(bytes, from)) {
     case OPEN_OBJECT:
@@ -235,13 +241,13 @@ export const getJsonKind = (bytes: Uint8Array, { from }: Pick<JsonSpan, 'from'>)
   }
 };
 
-/** The value itself. For small ones: see the span first. */
+/** Parses a value. Check its span first, because a large value uses much memory. */
 export const parseValue = (bytes: Uint8Array, { from, to }: JsonSpan): unknown =>
   JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString());
 
 /**
- * Visits the items between the brackets of an object or array, and returns its end. Each visit begins where an element
- * or a member's name does, and returns the end of the element or value.
+ * Visits the items between the brackets of an object or array, and returns its end. Each visit starts at an element or
+ * a member's name, and returns the end of the element or value.
  */
 const forEachWithin = (bytes: Uint8Array, from: number, closing: number, visit: (at: number) => number): number => {
   let at = skipSpace(bytes, from + 1);
@@ -256,8 +262,8 @@ const forEachWithin = (bytes: Uint8Array, from: number, closing: number, visit: 
 };
 
 /**
- * Visits the members of the object that begins here, in their order; a name may come twice. A visit returns the end of the
- * value, for which it has read it anyway or calls findValueEnd. Returns the end of the object.
+ * Visits the members of the object that starts here, in order; names can repeat. A visit returns the end of the value,
+ * for example from findValueEnd. Returns the end of the object.
  */
 export const forEachMember = (
   bytes: Uint8Array,
@@ -269,34 +275,34 @@ export const forEachMember = (
     return visit(parseValue(bytes, name) as string, endOfName(bytes, at));
   });
 
-/** Visits the elements of the array that begins here, as forEachMember does those of an object. */
+/** Visits the elements of the array that starts here, as forEachMember visits members. */
 export const forEachElement = (bytes: Uint8Array, from: number, visit: (from: number) => number): number =>
   forEachWithin(bytes, from, CLOSE_LIST, visit);
 
 type Members<Name extends string> = {
-  /** If two members have the same name, the last one counts, as for every reader of JSON. */
+  /** Of two members with the same name, the last one counts, as for every JSON parser. */
   readonly spans: { readonly [N in Name]?: JsonSpan };
-  /** The end of the object. */
+  /** End of the object. */
   readonly to: number;
 };
 
-/** The members of an object that have these names. */
+/** Returns the members of an object that have these names. */
 export const findMembers = <Name extends string>(
   bytes: Uint8Array,
   from: number,
   names: readonly Name[],
 ): Members<Name> => {
   const spans: { [N in Name]?: JsonSpan } = {};
-  const wanted: readonly string[] = names;
+  const requested: readonly string[] = names;
   const to = forEachMember(bytes, from, (name, valueFrom) => {
     const end = findValueEnd(bytes, valueFrom);
-    if (wanted.includes(name)) spans[name as Name] = { from: valueFrom, to: end };
+    if (requested.includes(name)) spans[name as Name] = { from: valueFrom, to: end };
     return end;
   });
   return { spans, to };
 };
 
-/** The same value without the white space between its tokens. */
+/** Returns the same value without white space between tokens. */
 export const compactJson = (bytes: Uint8Array, { from, to }: JsonSpan): Uint8Array => {
   const target = Buffer.allocUnsafe(to - from);
   let size = 0;

@@ -3,17 +3,17 @@ import type { ResourceBlock, ParsedStateFile } from './state-file.js';
 import { listManagedResources, type StateResource } from './state-resources.js';
 
 /*
- * The data that is extracted from a state file once, so that no read parses the file again. Three files for each version:
+ * Files that are extracted from a state once, so that no read parses it again. Each version has three files:
  *
  *   4 bytes  format, 1 (unsigned, little endian)
  *   4 bytes  length of the index
  *   index    JSON in UTF-8
- *   body     outputs: their values one after the other, each as JSON; the index has [name, from, length] of each
- *            resources: one line of JSON for each managed instance; the index has their count, and where each
- *            LINES_APART-th line begins
+ *   body     outputs: the values in sequence, each as JSON; the index has [name, from, length] of each
+ *            resources: one line of JSON for each managed instance; the index has their count, and the offset of
+ *            each LINES_PER_INDEX_ENTRY-th line
  *            blocks: empty; the index is the list of the blocks, or null if the list is too long
  *
- * Offsets count from the start of the body. A reader fetches the beginning, and then only the bytes that it shows.
+ * Offsets count from the start of the body. A reader fetches the beginning, then only the bytes that it needs.
  */
 const FORMAT = 1;
 export const HEADER_BYTES = 8;
@@ -25,7 +25,7 @@ export type ResourcesIndex = { readonly count: number; readonly offsets: readonl
 const prependIndex = (index: unknown, body: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
   const encoded = Buffer.from(JSON.stringify(index));
   const size = body.reduce((sum, { length }) => sum + length, HEADER_BYTES + encoded.length);
-  // Not from the pool of small buffers: this one is transferred between threads.
+  // A new buffer instead of one from the pool of small buffers, because it is transferred between threads.
   const file = new Uint8Array(size);
   const header = new DataView(file.buffer);
   header.setUint32(0, FORMAT, true);
@@ -38,7 +38,7 @@ const prependIndex = (index: unknown, body: readonly Uint8Array[]): Uint8Array<A
   return file;
 };
 
-/** The length of the index of the file that begins with these bytes. */
+/** Returns the length of the index of the file that starts with these bytes. */
 export const readIndexLength = (beginning: Uint8Array): number => {
   const header = new DataView(beginning.buffer, beginning.byteOffset, beginning.byteLength);
   if (beginning.length < HEADER_BYTES || header.getUint32(0, true) !== FORMAT) {
@@ -90,23 +90,23 @@ export const buildResourcesFile = (state: ParsedStateFile): Uint8Array<ArrayBuff
   return prependIndex({ count, offsets } satisfies ResourcesIndex, pieces);
 };
 
-/** A resource block as documents of state versions show it (go-tfe's StateVersionResources). */
+/** A resource block in documents of state versions (go-tfe's StateVersionResources). */
 export type RenderedBlock = {
   readonly name: string;
-  /** With the prefix `data.` for a data source, as in `providers` and `modules` of the same document. */
+  /** Has the prefix `data.` for a data source, as in `providers` and `modules` of the same document. */
   readonly type: string;
-  /** The number of instances. */
+  /** Number of instances. */
   readonly count: number;
-  /** `root`, or the module's address. */
+  /** `root`, or the address of the module. */
   readonly module: string;
-  /** As the state names it: `provider["registry.terraform.io/hashicorp/null"]`. */
+  /** Name in the state: `provider["registry.terraform.io/hashicorp/null"]`. */
   readonly provider: string;
 };
 
 /** Null if the list exceeds MAX_BLOCKS_BYTES. */
 export type BlocksIndex = readonly RenderedBlock[] | null;
 
-/** Bytes of the list of blocks in one document: about 8,000 blocks. */
+/** Maximum size in bytes of the block list in one document: about 8,000 blocks. */
 export const MAX_BLOCKS_BYTES = 1024 * 1024;
 
 const renderBlock = ({ managed, name, type, indexes, module, provider }: ResourceBlock): RenderedBlock => ({
@@ -117,23 +117,26 @@ const renderBlock = ({ managed, name, type, indexes, module, provider }: Resourc
   provider,
 });
 
-/** Returns null as soon as the list is too long: a state can have a million blocks. */
+/** Returns null as soon as the list is too long, because a state can have a million blocks. */
 const renderBlocks = (blocks: readonly ResourceBlock[]): BlocksIndex => {
-  const shown: RenderedBlock[] = [];
+  const rendered: RenderedBlock[] = [];
   let size = 0;
   for (const block of blocks) {
     const one = renderBlock(block);
     size += Buffer.byteLength(JSON.stringify(one));
     if (size > MAX_BLOCKS_BYTES) return null;
-    shown.push(one);
+    rendered.push(one);
   }
-  return shown;
+  return rendered;
 };
 
 export const buildBlocksFile = ({ blocks }: Pick<ParsedStateFile, 'blocks'>): Uint8Array<ArrayBuffer> =>
   prependIndex(renderBlocks(blocks) satisfies BlocksIndex, []);
 
-/** Where the lines of these resources lie, with a few before them: `skipped`. Null where there are none. */
+/**
+ * Returns the range of the lines of these resources, and the number of lines before them in the range (`skipped`). Null
+ * if there are none.
+ */
 export const locateLines = (
   { count, offsets }: ResourcesIndex,
   first: number,

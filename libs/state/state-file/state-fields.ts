@@ -5,7 +5,7 @@ import { getJsonKind, parseValue, type JsonSpan } from './json-scan.js';
 export const createStateFileRefusal = (detail: string): Refusal =>
   unprocessable(`The state file cannot be read: ${detail}`);
 
-/** Returns where an object begins. Refuses any other value, and names what was expected. */
+/** Returns where the object starts. Refuses any other value with the name of what was expected. */
 export const requireObject = (bytes: Uint8Array, from: number, what: string): number => {
   if (getJsonKind(bytes, { from }) !== 'object') throw createStateFileRefusal(`${what} is not an object`);
   return from;
@@ -17,19 +17,22 @@ export const isAbsent = (bytes: Uint8Array, span: JsonSpan | undefined): span is
 export const isString = (bytes: Uint8Array, span: JsonSpan | undefined): boolean =>
   span !== undefined && getJsonKind(bytes, span) === 'string';
 
-/** Null if there is none. */
+/** Returns null if there is none. */
 export const findList = (bytes: Uint8Array, span: JsonSpan | undefined, what: string): JsonSpan | null => {
   if (isAbsent(bytes, span)) return null;
   if (getJsonKind(bytes, span) !== 'array') throw createStateFileRefusal(`${what} is not a list`);
   return span;
 };
 
-/** Resources are listed with all of these, so that no state makes a list much longer than itself. */
+/**
+ * Lists of resources repeat these texts for each instance, so the limit keeps a list from becoming much longer than its
+ * state.
+ */
 const MAX_TEXT_LENGTH = 4_096;
 
 export const parseText = (bytes: Uint8Array, span: JsonSpan | undefined, what: string): string => {
   if (!span || getJsonKind(bytes, span) !== 'string') throw createStateFileRefusal(`${what} is not a string`);
-  // An escape has six bytes at most, for one character.
+  // An escape has at most six bytes for one character.
   const isLong = span.to - span.from > MAX_TEXT_LENGTH * 6 + 2;
   const text = isLong ? null : (parseValue(bytes, span) as string);
   if (text === null || text.length > MAX_TEXT_LENGTH)

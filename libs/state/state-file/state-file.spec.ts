@@ -43,7 +43,7 @@ const refusal = (bytes: Buffer): Refusal => {
 };
 
 describe('a state file', () => {
-  it('is read where it is empty', () => {
+  it('is accepted if it is empty', () => {
     expect(parse(state())).toEqual({
       serial: 7,
       lineage: '3c8a1b0e-5d7c-0f5e-9a51-6f5f1f0e7c11',
@@ -56,17 +56,17 @@ describe('a state file', () => {
     });
   });
 
-  it('is read with nothing but its version and serial, as old clients write it', () => {
+  it('is accepted with only version and serial, as old clients write it', () => {
     expect(parse({ version: 4, serial: 0 })).toMatchObject({ lineage: null, terraformVersion: null, resources: 0 });
   });
 
-  it('is read when it begins with a byte order mark', () => {
+  it('is accepted with a byte order mark', () => {
     expect(parseStateFile(Buffer.from(`\uFEFF${JSON.stringify(state())}`)).serial).toBe(7);
   });
 });
 
 describe('resources', () => {
-  it('have the address that terraform prints, in modules and under count and for_each too', () => {
+  it('have the addresses that terraform prints, also in modules and with count and for_each', () => {
     const file = parse(
       state({
         resources: [
@@ -113,7 +113,7 @@ describe('resources', () => {
     expect(renderClientNames({ address, module })).toEqual({ address: shortAddress, module: shortModule }),
   );
 
-  it('are the managed ones: data sources are only summed up', () => {
+  it('contain managed resources only, and data sources are only counted', () => {
     const file = parse(
       state({
         resources: [
@@ -133,7 +133,7 @@ describe('resources', () => {
     });
   });
 
-  it('are no list of blocks in a document if that is longer than 1 MiB', () => {
+  it('have no list of blocks in a document if it would exceed 1 MiB', () => {
     const blocks = (count: number) =>
       buildBlocksFile(parse(state({ resources: Array.from({ length: count }, () => resource()) })));
     const indexOf = (file: Uint8Array) =>
@@ -142,7 +142,7 @@ describe('resources', () => {
     expect(indexOf(blocks(20_000))).toBeNull();
   });
 
-  it('count once while one object of an instance waits to be destroyed', () => {
+  it('are counted once while one object of an instance waits to be destroyed', () => {
     const file = parse(state({ resources: [resource({ instances: [{ deposed: '00000001' }, {}] })] }));
     expect(file.resources).toBe(1);
   });
@@ -169,7 +169,7 @@ describe('outputs', () => {
     [['object', { name: 'string', list: ['tuple', ['string']], nested: ['object', {}, []] }], { name: 'n' }, 'object'],
     ['dynamic', null, 'dynamic'],
     ['dynamic', [1], 'array'],
-  ])('of type %j are told in a word', (type, value, word) => {
+  ])('of type %j are described with one word', (type, value, word) => {
     const file = parse(state({ outputs: { it: { value, type } } }));
     const described = file.outputs.map((output) => ({
       ...output,
@@ -178,7 +178,7 @@ describe('outputs', () => {
     expect(described).toEqual([{ name: 'it', sensitive: false, type: word, detailedType: type, value }]);
   });
 
-  it('say which of them are sensitive', () => {
+  it('show which of them are sensitive', () => {
     const outputs = { open: { value: 1, type: 'number' }, secret: { value: 's', type: 'string', sensitive: true } };
     expect(parse(state({ outputs })).outputs.map(({ name, sensitive }) => [name, sensitive])).toEqual([
       ['open', false],
@@ -186,20 +186,20 @@ describe('outputs', () => {
     ]);
   });
 
-  it('have no detailed type where the file has none', () => {
+  it('have no detailed type if the file has none', () => {
     expect(parse(state({ outputs: { it: { value: true } } })).outputs[0]).toMatchObject({
       type: 'bool',
       detailedType: null,
     });
   });
 
-  it('may have any name', () => {
+  it('can have any name', () => {
     const outputs = '{"version":4,"serial":1,"outputs":{"__proto__":{"value":1,"type":"number"}}}';
     expect(parseStateFile(Buffer.from(outputs)).outputs[0]?.name).toBe('__proto__');
   });
 });
 
-describe('what is not a state file', () => {
+describe('a file that is not a state file', () => {
   const deep = (depth: number): unknown => (depth === 0 ? 'string' : ['list', deep(depth - 1)]);
   const cases: readonly [string, unknown, RegExp][] = [
     ['a list', [], /not an object/],
@@ -208,24 +208,28 @@ describe('what is not a state file', () => {
     ['a version that is a text', { version: '4', serial: 1 }, /not a state/],
     ['an older format', { version: 3, serial: 1, modules: [] }, /format is 3/],
     ['no serial', { version: 4 }, /serial/],
-    ['half a serial', { version: 4, serial: 1.5 }, /serial/],
-    ['resources by name', state({ resources: {} }), /resources is not a list/],
+    ['a fractional serial', { version: 4, serial: 1.5 }, /serial/],
+    ['resources as an object', state({ resources: {} }), /resources is not a list/],
     ['a resource without a type', state({ resources: [resource({ type: undefined })] }), /type of a resource/],
     ['an instance that is a number', state({ resources: [resource({ instances: [1] })] }), /instance/],
     ['an index that is a list', state({ resources: [resource({ instances: [{ index_key: [] }] })] }), /instance/],
     ['outputs in a list', state({ outputs: [] }), /outputs is not an object/],
     ['an output that is a text', state({ outputs: { a: 'x' } }), /output "a" is not an object/],
-    ['a type that is none', state({ outputs: { a: { value: 1, type: ['pair', 'string'] } } }), /type of output "a"/],
-    ['an endless type', state({ outputs: { a: { value: 1, type: deep(200) } } }), /type of output "a"/],
-    ['an endless value', state({ outputs: { a: { value: deep(600), type: 'dynamic' } } }), /value of output "a"/],
+    ['an unknown type', state({ outputs: { a: { value: 1, type: ['pair', 'string'] } } }), /type of output "a"/],
+    ['a type that nests too deep', state({ outputs: { a: { value: 1, type: deep(200) } } }), /type of output "a"/],
+    [
+      'a value that nests too deep',
+      state({ outputs: { a: { value: deep(600), type: 'dynamic' } } }),
+      /value of output "a"/,
+    ],
     ['a name that is too long', state({ outputs: { ['n'.repeat(256)]: { value: 1 } } }), /longer than 255/],
     [
-      'more outputs than an event may name',
+      'more outputs than fit into an event',
       state({ outputs: Object.fromEntries(Array.from({ length: 5_001 }, (_, n) => [`o${n}`, { value: n }])) }),
       /more than 5000 outputs/,
     ],
     ['a name with NUL', state({ outputs: { 'a\0b': { value: 1, type: 'number' } } }), /not allowed/],
-    ['a name cut in half', state({ resources: [resource({ name: '\ud800' })] }), /not allowed/],
+    ['a name with an unpaired surrogate', state({ resources: [resource({ name: '\ud800' })] }), /not allowed/],
   ];
 
   it.each(cases)('is refused: %s', (_name, file, detail) => {
@@ -235,7 +239,7 @@ describe('what is not a state file', () => {
   });
 
   it.each([Buffer.alloc(0), Buffer.from('{"version":4'), Buffer.from([0xff, 0xfe, 0x7b]), Buffer.from('hunter2')])(
-    'is refused without being quoted: %j',
+    'is refused without quoting it: %j',
     (bytes) => {
       const refused = refusal(bytes);
       expect(refused.kind).toBe('unprocessable');
@@ -244,21 +248,21 @@ describe('what is not a state file', () => {
   );
 });
 
-it('a state that OpenTofu has encrypted is taken as it is, and tells only its serial and lineage', () => {
-  const sealed = {
+it('a state that OpenTofu has encrypted is accepted with only its serial and lineage', () => {
+  const encrypted = {
     serial: 3,
     lineage: 'a-b',
     meta: { 'key_provider.pbkdf2.main': 'eyJzYWx0Ijo…' },
     encrypted_data: 'c2VhbGVk',
     encryption_version: 'v0',
   };
-  expect(parse(sealed)).toMatchObject({ serial: 3, lineage: 'a-b', outputs: [], resources: 0, providers: {} });
+  expect(parse(encrypted)).toMatchObject({ serial: 3, lineage: 'a-b', outputs: [], resources: 0, providers: {} });
 });
 
-describe('another serial', () => {
+describe('replacing the serial of a state', () => {
   const changed = (text: string, serial = 12): string => replaceSerial(Buffer.from(text), serial).toString();
 
-  it('changes nothing else, not a byte: numbers that JavaScript cannot hold stay what they are', () => {
+  it('changes no other byte, so that numbers that JavaScript cannot represent stay the same', () => {
     const text = (serial: number): string =>
       `{\n  "version": 4,\n  "serial" :\t${serial}\n,"resources":[{"mode":"managed","type":"t","name":"n","provider":"p",` +
       `"instances":[{"attributes":{"id":9007199254740993,"serial":7,"f":1.50,"s":"é \\"serial\\": 7 \\\\"}}]}]}\n\n`;
@@ -267,22 +271,22 @@ describe('another serial', () => {
   });
 
   it.each([
-    ['stands last', '{"version":4,"serial":7}', '{"version":4,"serial":12}'],
-    ['stands first', '{"serial":7,"version":4}', '{"serial":12,"version":4}'],
+    ['is the last member', '{"version":4,"serial":7}', '{"version":4,"serial":12}'],
+    ['is the first member', '{"serial":7,"version":4}', '{"serial":12,"version":4}'],
     ['is written with escapes', '{"version":4,"s\\u0065rial":7}', '{"version":4,"s\\u0065rial":12}'],
-    ['stands twice', '{"serial":1,"version":4,"serial":7}', '{"serial":12,"version":4,"serial":12}'],
+    ['occurs twice', '{"serial":1,"version":4,"serial":7}', '{"serial":12,"version":4,"serial":12}'],
     ['is also a value', '{"lineage":"serial","version":4,"serial":7}', '{"lineage":"serial","version":4,"serial":12}'],
     [
       'is also the name of an output',
       '{"version":4,"outputs":{"serial":{"value":7}},"serial":7}',
       '{"version":4,"outputs":{"serial":{"value":7}},"serial":12}',
     ],
-  ])('is found where it %s', (_name, before, after) => {
+  ])('finds it if it %s', (_name, before, after) => {
     expect(changed(before)).toBe(after);
     expect(parseStateFile(Buffer.from(after)).serial).toBe(12);
   });
 
-  it('of any state is the serial that is read of it then, and the rest is the same', () => {
+  it('changes only the serial of any state', () => {
     const value = fc.jsonValue();
     fc.assert(
       fc.property(fc.dictionary(fc.string(), value), fc.nat(), fc.nat(), (attributes, before, after) => {

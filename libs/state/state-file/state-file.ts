@@ -28,8 +28,10 @@ import {
 } from './state-fields.js';
 
 /**
- * What is read out of a state file, format 4 (Terraform 0.12 and later, OpenTofu). The format is not specified; these
- * are the parts that have not changed since it came. @see terraform internal/states/statefile/version4.go
+ * The data that is read from a state file in format 4 (Terraform 0.12 and later, OpenTofu). The format has no
+ * specification; these parts have not changed since its introduction.
+ *
+ * @see terraform internal/states/statefile/version4.go
  */
 export type ParsedStateFile = {
   readonly serial: number;
@@ -37,9 +39,9 @@ export type ParsedStateFile = {
   readonly terraformVersion: string | null;
   readonly outputs: readonly StateOutput[];
   readonly blocks: readonly ResourceBlock[];
-  /** How many managed resource instances there are. */
+  /** Number of managed resource instances. */
   readonly resources: number;
-  /** By provider and by module: how many instances of each type, as the vendor's documents name them. */
+  /** Number of instances of each type, by provider and by module, named as in the vendor's documents. */
   readonly providers: ResourceCounts;
   readonly modules: ResourceCounts;
 };
@@ -50,13 +52,13 @@ export type StateOutput = {
   readonly name: string;
   readonly sensitive: boolean;
   readonly type: string;
-  /** Null in files that do not tell; the CLI then reads the whole state. */
+  /** Null if the file does not contain it; the CLI then reads the complete state. */
   readonly detailedType: CtyType | null;
-  /** JSON in UTF-8, as the file has it but for white space: numbers may be larger than JavaScript's. */
+  /** JSON in UTF-8 as in the file except for white space, because numbers may exceed those of JavaScript. */
   readonly value: Uint8Array;
 };
 
-/** A resource as the file has it: one block for all instances that `count` or `for_each` made of it. */
+/** A resource in the file: one block for all instances from `count` or `for_each`. */
 export type ResourceBlock = {
   readonly managed: boolean;
   readonly type: string;
@@ -66,7 +68,7 @@ export type ResourceBlock = {
   readonly indexes: readonly (string | number | null)[];
 };
 
-// No type of Terraform's nests like this, but a file made by hand may, and clients then fail to read the answer.
+// No type of Terraform nests this deep, but a manually created file may, and clients then fail to read the response.
 const MAX_VALUE_DEPTH = 500;
 
 const isShallow = (bytes: Uint8Array, { from }: JsonSpan): boolean => {
@@ -79,11 +81,11 @@ const isShallow = (bytes: Uint8Array, { from }: JsonSpan): boolean => {
   }
 };
 
-// Names are indexed, and all of them stand in one event.
+// Names are indexed, and one event contains all of them.
 const MAX_NAME_LENGTH = 255;
 const MAX_OUTPUTS = 5_000;
 
-/** Types of outputs are kept up to this size, all together: more fits no event. */
+/** Maximum size of the types of all outputs together, because larger ones do not fit into an event. */
 const MAX_TYPES_BYTES = 512 * 1024;
 
 const NULL = Buffer.from('null');
@@ -105,10 +107,10 @@ const parseOutputSpans = (bytes: Uint8Array, name: string, span: JsonSpan): Outp
 
 const getLength = (span: JsonSpan | undefined): number => (span ? span.to - span.from : 0);
 
-/** The type, and its first word alone where all of it is too much. */
-const parseCtyType = (bytes: Uint8Array, span: JsonSpan | undefined, isKept: boolean): unknown => {
+/** Parses the type; only its first word unless `isComplete` is true. */
+const parseCtyType = (bytes: Uint8Array, span: JsonSpan | undefined, isComplete: boolean): unknown => {
   if (isAbsent(bytes, span)) return null;
-  if (isKept || getJsonKind(bytes, span) !== 'array')
+  if (isComplete || getJsonKind(bytes, span) !== 'array')
     return getLength(span) <= MAX_TYPES_BYTES ? parseValue(bytes, span) : '';
   let first: JsonSpan | undefined;
   forEachElement(bytes, span.from, (from) => {
@@ -124,27 +126,27 @@ const isTrue = (bytes: Uint8Array, span: JsonSpan | undefined): boolean =>
 
 const parseOutputs = (bytes: Uint8Array, span: JsonSpan | undefined): readonly StateOutput[] => {
   if (isAbsent(bytes, span)) return [];
-  const found = new Map<string, JsonSpan>();
+  const spans = new Map<string, JsonSpan>();
   forEachMember(bytes, requireObject(bytes, span.from, 'outputs'), (name, from) => {
     const to = findValueEnd(bytes, from);
-    found.set(name, { from, to });
+    spans.set(name, { from, to });
     return to;
   });
-  if (found.size > MAX_OUTPUTS) throw createStateFileRefusal(`it has more than ${MAX_OUTPUTS} outputs`);
-  const outputs = [...found].map(([name, value]) => parseOutputSpans(bytes, name, value));
-  const areTypesKept = outputs.reduce((sum, { type }) => sum + getLength(type), 0) <= MAX_TYPES_BYTES;
+  if (spans.size > MAX_OUTPUTS) throw createStateFileRefusal(`it has more than ${MAX_OUTPUTS} outputs`);
+  const outputs = [...spans].map(([name, value]) => parseOutputSpans(bytes, name, value));
+  const areTypesComplete = outputs.reduce((sum, { type }) => sum + getLength(type), 0) <= MAX_TYPES_BYTES;
   return outputs.map(({ name, sensitive, type: typeSpan, value }) => {
     const what = `output ${JSON.stringify(name)}`;
-    const type = parseCtyType(bytes, typeSpan, areTypesKept);
-    if (type !== null && !(areTypesKept ? isCtyType(type) : isTypeWord(type))) {
-      throw createStateFileRefusal(`the type of ${what} is not one`);
+    const type = parseCtyType(bytes, typeSpan, areTypesComplete);
+    if (type !== null && !(areTypesComplete ? isCtyType(type) : isTypeWord(type))) {
+      throw createStateFileRefusal(`the type of ${what} is not a valid type`);
     }
-    if (value && !isShallow(bytes, value)) throw createStateFileRefusal(`the value of ${what} is too deep`);
+    if (value && !isShallow(bytes, value)) throw createStateFileRefusal(`the value of ${what} is nested too deep`);
     return {
       name,
       sensitive: isTrue(bytes, sensitive),
       type: toTypeWord(type as CtyType | null, value ? getJsonKind(bytes, value) : 'null'),
-      detailedType: areTypesKept ? (type as CtyType | null) : null,
+      detailedType: areTypesComplete ? (type as CtyType | null) : null,
       value: value ? compactJson(bytes, value) : NULL,
     };
   });
@@ -168,7 +170,7 @@ type ParsedBlock = { readonly block: ResourceBlock; readonly to: number };
 const parseBlock = (bytes: Uint8Array, from: number, mostInstances: number): ParsedBlock => {
   const { spans, to } = findMembers(bytes, requireObject(bytes, from, 'a resource'), BLOCK);
   const { mode, type, name, module, provider, instances } = spans;
-  // An object that is being replaced stands beside its successor under the same index ("deposed"): one instance.
+  // An object that is being replaced ("deposed") has the same index as its successor. They count as one instance.
   const indexes = new Set<string | number | null>();
   const list = findList(bytes, instances, 'the instances of a resource');
   if (list) {
@@ -199,7 +201,7 @@ const parseBlocks = (bytes: Uint8Array, span: JsonSpan | undefined): readonly Re
     forEachElement(bytes, list.from, (element) => {
       const { block, to } = parseBlock(bytes, element, MAX_INSTANCES - instances);
       instances += block.indexes.length;
-      // A block without instances counts nowhere.
+      // Blocks without instances are not counted.
       if (block.indexes.length > 0) blocks.push(block);
       return to;
     });
@@ -214,7 +216,7 @@ const countBy = (blocks: readonly ResourceBlock[], key: (block: ResourceBlock) =
     const type = `${block.managed ? '' : 'data.'}${block.type.replaceAll('_', '-')}`;
     counts.set(key(block), types.set(type, (types.get(type) ?? 0) + block.indexes.length));
   }
-  // Not by assignment: a type may be called `__proto__`.
+  // Object.fromEntries instead of assignment, because a type may be called `__proto__`.
   return Object.fromEntries([...counts].map(([name, types]) => [name, Object.fromEntries(types)]));
 };
 
@@ -234,20 +236,20 @@ type TopLevelSpans = { readonly [Name in (typeof TOP_LEVEL_MEMBERS)[number]]?: J
 const findTopLevelSpans = (bytes: Uint8Array): TopLevelSpans => {
   try {
     const from = findStart(bytes);
-    // Text that is not an object may not even be JSON. The error then says so first.
+    // Reports invalid JSON before the wrong kind of value.
     if (getJsonKind(bytes, { from }) !== 'object') checkEnd(bytes, findValueEnd(bytes, from));
     const { spans, to } = findMembers(bytes, requireObject(bytes, from, 'it'), TOP_LEVEL_MEMBERS);
     checkEnd(bytes, to);
     return spans;
   } catch (error) {
-    // Does not repeat a parser's message: it would quote the file, which may contain secrets.
+    // The message does not contain that of the parser, which quotes the file and thus may reveal secrets.
     if (error instanceof InvalidJsonError) throw createStateFileRefusal('it is not JSON');
     if (error instanceof JsonTooDeepError) throw createStateFileRefusal(`it is ${error.message}`);
     throw error;
   }
 };
 
-/** OpenTofu can encrypt the file before it leaves: then only the way to its serial and lineage is open to us. */
+/** Returns whether OpenTofu has encrypted the state before the upload. Then only serial and lineage can be read. */
 const isEncryptedState = (bytes: Uint8Array, top: TopLevelSpans): boolean =>
   isString(bytes, top.encrypted_data) && isString(bytes, top.encryption_version);
 
@@ -260,19 +262,19 @@ const checkVersion = (bytes: Uint8Array, span: JsonSpan | undefined): void => {
 };
 
 /**
- * Throws `unprocessable`, with a text that quotes no content, for whatever is not a state file. Of the file only what is
- * returned is built in memory.
+ * Parses a state file. Throws `unprocessable` with a message that quotes no content if it is not a state file. Only the
+ * returned data is built in memory.
  */
 export const parseStateFile = (bytes: Uint8Array): ParsedStateFile => {
   const top = findTopLevelSpans(bytes);
-  const sealed = isEncryptedState(bytes, top);
-  if (!sealed) checkVersion(bytes, top.version);
-  const blocks = sealed ? [] : parseBlocks(bytes, top.resources);
+  const isEncrypted = isEncryptedState(bytes, top);
+  if (!isEncrypted) checkVersion(bytes, top.version);
+  const blocks = isEncrypted ? [] : parseBlocks(bytes, top.resources);
   return {
     serial: parseSerial(bytes, top.serial),
     lineage: parseOptionalText(bytes, top.lineage, 'lineage'),
     terraformVersion: parseOptionalText(bytes, top.terraform_version, 'terraform_version'),
-    outputs: sealed ? [] : parseOutputs(bytes, top.outputs),
+    outputs: isEncrypted ? [] : parseOutputs(bytes, top.outputs),
     blocks,
     resources: blocks.reduce((sum, { managed, indexes }) => sum + (managed ? indexes.length : 0), 0),
     providers: countBy(blocks, ({ provider }) => provider),
@@ -281,18 +283,20 @@ export const parseStateFile = (bytes: Uint8Array): ParsedStateFile => {
 };
 
 /**
- * The same state under another serial. Not parsed and written again: numbers of attributes may be larger than
- * JavaScript's and would change. The bytes are those of a state that parseStateFile accepts.
+ * Returns the same state with another serial. It replaces bytes instead of parsing and writing the file, because
+ * numbers of attributes may exceed those of JavaScript. The bytes must be a state that parseStateFile accepts.
  */
 export const replaceSerial = (bytes: Uint8Array, serial: number): Buffer => {
   if (isEncryptedState(bytes, findTopLevelSpans(bytes))) {
-    throw conflict('The state is encrypted by its owner, and its serial with it: only they can bring it back');
+    throw conflict(
+      'The state and its serial are encrypted. Only a client with the encryption key can upload it with a new serial',
+    );
   }
   const pieces: Uint8Array[] = [];
   let done = 0;
   forEachMember(bytes, findStart(bytes), (name, from) => {
     const to = findValueEnd(bytes, from);
-    // More than once only in files made by hand.
+    // Repeats only in manually created files.
     if (name === 'serial') {
       pieces.push(bytes.subarray(done, from), Buffer.from(String(serial)));
       done = to;

@@ -1,21 +1,21 @@
 import type { ParsedStateFile } from './state-file.js';
 
 export type StateResource = {
-  /** As Terraform prints it. */
+  /** The address that Terraform prints. */
   readonly address: string;
   readonly type: string;
   readonly name: string;
-  /** `root`, or the module's address. */
+  /** `root`, or the address of the module. */
   readonly module: string;
   /** Namespace and name, such as `hashicorp/aws`. */
   readonly provider: string;
-  /** The key given by `count` or `for_each`. */
+  /** Key from `count` or `for_each`. */
   readonly index: string | null;
 };
 
 const PROVIDER = /provider\["([^"]+)"\]/;
 
-/** `module.a.provider["registry.terraform.io/hashicorp/aws"].west` → `hashicorp/aws` */
+/** Returns `hashicorp/aws` for `module.a.provider["registry.terraform.io/hashicorp/aws"].west`. */
 const formatProviderName = (provider: string): string =>
   (PROVIDER.exec(provider)?.[1] ?? provider).split('/').slice(-2).join('/');
 
@@ -35,7 +35,7 @@ export const renderClientNames = ({
   return { address: `${short}${address.slice(module.length)}`, module: short };
 };
 
-/** Each managed resource instance of the state. */
+/** Yields each managed resource instance of the state. */
 export const listManagedResources = function* ({ blocks }: ParsedStateFile): Generator<StateResource> {
   for (const { managed, type, name, module, provider, indexes } of blocks) {
     if (!managed) continue;

@@ -10,7 +10,7 @@ const base64 = (name: string) =>
     .refine(isBase64, { error: `${name} must be Base64` })
     .nullish();
 
-/** clients.md §4. */
+/** Body of a creation (clients.md §4). */
 export const createBody = resourceBody(
   'state-versions',
   z.object({
@@ -20,7 +20,7 @@ export const createBody = resourceBody(
     force: z.boolean().nullish(),
     state: base64('State'),
     'json-state': base64('Json state'),
-    'json-state-outputs': ignoredMember('outputs are read from the state itself'),
+    'json-state-outputs': ignoredMember('outputs are read from the state'),
     'terraform-version': ignoredMember('the state names it'),
   }),
   z.object({ run: toOneInput }).optional(),
@@ -32,7 +32,7 @@ export const rollbackBody = resourceBody(
   z.object({ 'rollback-state-version': requiredToOne }),
 );
 
-/** The id of the version that is to be brought back. */
+/** Returns the id of the version to roll back to. */
 export const parseRollback = (body: unknown): string =>
   parseBody(rollbackBody, body).data.relationships['rollback-state-version'].data.id;
 
@@ -50,19 +50,19 @@ const isForbidden = (key: string, value: unknown): boolean =>
   key === '__proto__' ||
   (key === 'constructor' && typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype'));
 
-/** Parses a body as the HTTP server parses all others, which refuses members that could change the prototype of objects. */
+/** Parses a body with the rules of the HTTP server: it refuses members that could change the prototype of objects. */
 const parseDocument = (document: string): unknown =>
   JSON.parse(document, (key, value: unknown) => {
     if (isForbidden(key, value)) throw badRequest('The body is not valid JSON');
     return value;
   }) as unknown;
 
-/** The input of a creation. Throws `unprocessable` for what is wrong with the attributes, then with the state. */
+/** Returns the input of a creation. Throws `unprocessable` for invalid attributes, then for an invalid state. */
 export const parseNewStateVersion = ({ document, state, jsonState }: ParsedCreateRequest): NewStateVersion => {
   const { attributes, relationships } = parseBody(createBody, parseDocument(document)).data;
   const { serial, lineage } = attributes;
   const md5 = attributes.md5.toLowerCase();
-  if (state && state.md5 !== md5) throw unprocessable('Md5 is not that of the state', 'md5');
+  if (state && state.md5 !== md5) throw unprocessable('Md5 does not match the state', 'md5');
   return {
     serial,
     md5,

@@ -38,8 +38,8 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-describe('a state version that brings its state along', () => {
-  it('is created finalized, becomes current by unlocking, and is one document everywhere', async () => {
+describe('a state version with its state in the request', () => {
+  it('is created finalized, becomes current by unlocking, and has the same document everywhere', async () => {
     const id = await createLockedWorkspace(server, 'inline');
     const bytes = createStateFile({ serial: 3, outputs: { vpc: { value: 'vpc-1', type: 'string' } } });
     const created = await postState(server, id, { serial: 3, state: bytes.toString('base64') }, bytes);
@@ -89,19 +89,19 @@ describe('a state version that brings its state along', () => {
     await unlock(server, id);
     expect(await latestChange()).toBe(version.attributes['created-at']);
     const current = await server.get(`/api/v2/workspaces/${id}/current-state-version`);
-    const shown = await server.get(`/api/v2/state-versions/${version.id}`);
+    const document = await server.get(`/api/v2/state-versions/${version.id}`);
     const list = await server.get(
       '/api/v2/state-versions?filter[workspace][name]=inline&filter[organization][name]=acme',
     );
     expect(current.body.data.attributes.intermediate).toBe(false);
-    expect(shown.body.data).toEqual(current.body.data);
+    expect(document.body.data).toEqual(current.body.data);
     expect(list.body.data).toEqual([current.body.data]);
     const workspace = await server.get(`/api/v2/workspaces/${id}`);
     expect(workspace.body.data.attributes['resource-count']).toBe(2);
     expect(workspace.body.data.relationships['current-state-version'].data.id).toBe(version.id);
   });
 
-  it('gives it back byte for byte, with a token only', async () => {
+  it('returns its files byte for byte, only with a token', async () => {
     const id = await createLockedWorkspace(server, 'bytes');
     const bytes = Buffer.concat([createStateFile({ serial: 1 }), Buffer.from('\n\n  ')]);
     const json = Buffer.from('{"format_version":"1.0"}');
@@ -122,7 +122,7 @@ describe('a state version that brings its state along', () => {
   });
 
   it.each([
-    ['md5', { md5: '00000000000000000000000000000000' }, 422, /Md5 is not that of the state/],
+    ['md5', { md5: '00000000000000000000000000000000' }, 422, /Md5 does not match the state/],
     ['md5', { md5: 'nonsense' }, 422, /Md5 must be/],
     ['md5', { md5: undefined }, 422, /Md5 can't be blank/],
     ['serial', { serial: undefined }, 422, /Serial can't be blank/],
@@ -133,7 +133,7 @@ describe('a state version that brings its state along', () => {
     ['state', { state: 'abc' }, 422, /State must be Base64/],
     ['json-state', { 'json-state': '%%%%' }, 422, /Json state must be Base64/],
     ['lineage', { lineage: 'a\0b' }, 422, /Lineage/],
-  ])('is refused where %s is wrong: %j', async (attribute, wrong, status, detail) => {
+  ])('is refused if %s is invalid: %j', async (attribute, wrong, status, detail) => {
     const id = await createLockedWorkspace(server);
     const bytes = createStateFile();
     const answer = await postState(server, id, { state: bytes.toString('base64'), ...wrong }, bytes);
@@ -146,7 +146,7 @@ describe('a state version that brings its state along', () => {
     ['not JSON', 'hello'],
     ['not a state', '{}'],
     ['of an old format', '{"version":3,"serial":1}'],
-  ])('is refused where the state is %s', async (_name, text) => {
+  ])('is refused if the state is %s', async (_name, text) => {
     const id = await createLockedWorkspace(server);
     const bytes = Buffer.from(text);
     const answer = await postState(server, id, { state: bytes.toString('base64') }, bytes);
@@ -154,7 +154,7 @@ describe('a state version that brings its state along', () => {
     expect(answer.body.errors[0].detail).toMatch(/The state file cannot be read/);
   });
 
-  it('may come in a body larger than others', async () => {
+  it('may have a larger body than other requests', async () => {
     const id = await createLockedWorkspace(server, 'large');
     const bytes = createStateFile({ outputs: { big: { value: 'x'.repeat(6_000_000), type: 'string' } } });
     const created = await postState(server, id, { state: bytes.toString('base64') }, bytes);
@@ -163,7 +163,7 @@ describe('a state version that brings its state along', () => {
     expect(md5Of(Buffer.from((await server.get(path)).text))).toBe(md5Of(bytes));
   });
 
-  it('takes MD5 in capitals and Base64 in lines', async () => {
+  it('accepts MD5 in upper case and Base64 with line breaks', async () => {
     const id = await createLockedWorkspace(server);
     const bytes = createStateFile();
     const lines = bytes.toString('base64').replaceAll(/.{76}/g, '$&\n');
@@ -171,18 +171,21 @@ describe('a state version that brings its state along', () => {
   });
 });
 
-describe('the rules of the state’s head, over HTTP', () => {
-  it('want the workspace locked, by the caller', async () => {
+describe('creating state versions over HTTP', () => {
+  it('requires that the caller has locked the workspace', async () => {
     const id = await createLockedWorkspace(server);
     const team = server.as(await makeToken(server, `/api/v2/teams/${organization.ownersTeam}/authentication-token`));
-    const other = await postState(team, id, {}, createStateFile());
-    expect([other.status, other.body.errors[0].detail]).toEqual([409, expect.stringContaining('is locked by User')]);
+    const otherHolder = await postState(team, id, {}, createStateFile());
+    expect([otherHolder.status, otherHolder.body.errors[0].detail]).toEqual([
+      409,
+      expect.stringContaining('is locked by User'),
+    ]);
     await unlock(server, id);
     const open = await postState(server, id, { state: createStateFile().toString('base64') }, createStateFile());
     expect([open.status, open.body.errors[0].detail]).toEqual([409, expect.stringContaining('Lock the workspace')]);
   });
 
-  it('refuse stale serials and foreign lineages unless forced', async () => {
+  it('refuses an old serial or another lineage unless forced', async () => {
     const id = await createLockedWorkspace(server);
     const version = (serial: number, lineage: string, more: object = {}) => {
       const bytes = createStateFile({ serial, lineage, name: `n${serial}` });
@@ -197,19 +200,19 @@ describe('the rules of the state’s head, over HTTP', () => {
     expect(current.body.data.attributes.serial).toBe(1);
   });
 
-  it('answer a repetition with the version that is there, and refuse the same serial with other content', async () => {
+  it('returns the existing version for a repeated request, and refuses other content with the same serial', async () => {
     const id = await createLockedWorkspace(server);
     const bytes = createStateFile({ serial: 2 });
     const first = await postState(server, id, { serial: 2, state: bytes.toString('base64') }, bytes);
-    const again = await postState(server, id, { serial: 2, state: bytes.toString('base64') }, bytes);
+    const repeated = await postState(server, id, { serial: 2, state: bytes.toString('base64') }, bytes);
     const pending = await postState(server, id, { serial: 2 }, bytes);
-    expect([again.status, pending.status]).toEqual([201, 201]);
-    expect(again.body).toEqual(first.body);
+    expect([repeated.status, pending.status]).toEqual([201, 201]);
+    expect(repeated.body).toEqual(first.body);
     expect(pending.body).toEqual(first.body);
     expect((await postState(server, id, { serial: 2 }, createStateFile({ name: 'other' }))).status).toBe(409);
   });
 
-  it('make a new version of the same content under a new lock', async () => {
+  it('creates a new version of the same content under a new lock', async () => {
     const id = await createLockedWorkspace(server);
     const bytes = createStateFile({ serial: 2 });
     const body = { serial: 2, state: bytes.toString('base64') };
@@ -237,21 +240,21 @@ describe('the rules of the state’s head, over HTTP', () => {
     ]);
   });
 
-  it('let an inline repetition complete a version that was never uploaded', async () => {
+  it('completes a pending version if the request is repeated with the state', async () => {
     const id = await createLockedWorkspace(server);
     const bytes = createStateFile({ serial: 2 });
     const first = await postState(server, id, { serial: 2 }, bytes);
     const json = Buffer.from('{}').toString('base64');
     const inline = { serial: 2, state: bytes.toString('base64'), 'json-state': json };
-    const again = await postState(server, id, inline, bytes);
-    expect(again.body.data).toMatchObject({ id: first.body.data.id, attributes: { status: 'finalized' } });
-    const { attributes } = again.body.data;
+    const repeated = await postState(server, id, inline, bytes);
+    expect(repeated.body.data).toMatchObject({ id: first.body.data.id, attributes: { status: 'finalized' } });
+    const { attributes } = repeated.body.data;
     const path = new URL(attributes['hosted-state-download-url'] as string).pathname;
     expect((await server.get(path)).text).toBe(bytes.toString());
     expect(attributes['hosted-json-state-download-url']).not.toBeNull();
   });
 
-  it('make one version of many equal requests at once', async () => {
+  it('creates one version from many equal simultaneous requests', async () => {
     const id = await createLockedWorkspace(server);
     const bytes = createStateFile({ serial: 2 });
     const body = { serial: 2, state: bytes.toString('base64') };
@@ -264,8 +267,8 @@ describe('the rules of the state’s head, over HTTP', () => {
   });
 });
 
-describe('who may', () => {
-  it('is said by the permission table: strangers see nothing, an organization’s token uploads nothing', async () => {
+describe('permissions on state versions', () => {
+  it('follow the permission table: other organizations see nothing, an organization token cannot upload', async () => {
     const id = await createLockedWorkspace(server, 'guarded');
     const created = await postState(server, id, { state: createStateFile().toString('base64') }, createStateFile());
     const version = created.body.data.id as string;
@@ -293,13 +296,13 @@ describe('who may', () => {
     expect((await postState(server.as(null), id, {}, createStateFile())).status).toBe(401);
   });
 
-  it('is what a team has been given on the workspace, and nothing above it', async () => {
+  it('follow the access of a team to the workspace, and exceed it nowhere', async () => {
     const id = await createLockedWorkspace(server, 'given');
     const versions: string[] = [];
     for (const serial of [1, 2]) {
       const bytes = createStateFile({ serial, outputs: { a: { value: serial, type: 'number' } } });
-      const made = await postState(server, id, { serial, state: bytes.toString('base64') }, bytes);
-      versions.push(made.body.data.id as string);
+      const response = await postState(server, id, { serial, state: bytes.toString('base64') }, bytes);
+      versions.push(response.body.data.id as string);
     }
     await unlock(server, id);
     const [old, current] = versions;
@@ -332,14 +335,14 @@ describe('who may', () => {
         (await server.post('/api/v2/team-workspaces', resource('team-workspaces', fields, relationships))).status,
       ).toBe(201);
       const api = await makeMember(server, 'acme', `somebody-with-${level}`, [team]);
-      const found = async (paths: readonly string[]): Promise<number[]> =>
+      const readStatuses = async (paths: readonly string[]): Promise<number[]> =>
         Promise.all(paths.map(async (path) => (await api.get(`/api/v2/${path}`)).status));
       const allowed = (least: (typeof STEPS)[number], status = 200): number =>
         step >= STEPS.indexOf(least) ? status : 404;
       for (const least of ['read-outputs', 'read'] as const) {
-        expect([level, await found(READS[least])]).toEqual([level, READS[least].map(() => allowed(least))]);
+        expect([level, await readStatuses(READS[least])]).toEqual([level, READS[least].map(() => allowed(least))]);
       }
-      // Allowed, but the workspace is not locked.
+      // Permitted, but the workspace is not locked.
       expect([level, (await postState(api, id, { serial: 9 }, createStateFile())).status]).toEqual([
         level,
         allowed('write', 409),
@@ -353,7 +356,7 @@ describe('who may', () => {
     }
   });
 
-  it('shows upload links to who may create state alone', async () => {
+  it('show upload links only to callers that can create state', async () => {
     const id = await createLockedWorkspace(server);
     const created = await postState(server, id, {}, createStateFile());
     const path = `/api/v2/state-versions/${created.body.data.id as string}`;
@@ -364,7 +367,7 @@ describe('who may', () => {
 });
 
 describe('lists and includes', () => {
-  it('page newest first, with the true total past the end', async () => {
+  it('have pages, newest first, and the total count also past the end', async () => {
     const id = await createLockedWorkspace(server, 'paged');
     for (let serial = 1; serial <= 5; serial += 1) {
       const bytes = createStateFile({ serial });
@@ -385,7 +388,7 @@ describe('lists and includes', () => {
     expect(past.meta.pagination).toMatchObject({ 'current-page': 9, 'total-count': 5, 'total-pages': 3 });
   });
 
-  it('of a workspace without state are empty; of none are not found; without filters are a bad request', async () => {
+  it('return an empty list for a workspace without state, 404 for an unknown workspace, and 400 without filters', async () => {
     await createLockedWorkspace(server, 'stateless');
     const list = (query: string) => server.get(`/api/v2/state-versions?${query}`);
     const empty = await list('filter[workspace][name]=stateless&filter[organization][name]=acme');
@@ -395,7 +398,7 @@ describe('lists and includes', () => {
     expect((await list('')).status).toBe(400);
   });
 
-  it('includes outputs with all digits of their numbers', async () => {
+  it('return outputs with all digits of their numbers', async () => {
     const id = await createLockedWorkspace(server);
     const written = createStateFile({ outputs: { a: { value: 'the number', type: 'number' } } }).toString();
     const bytes = Buffer.from(written.replace('"the number"', '9007199254740993'));
@@ -409,7 +412,7 @@ describe('lists and includes', () => {
     }
   });
 
-  it('include outputs with their values, and who made it; refuse what they do not know', async () => {
+  it('include outputs with their values and the creator, and refuse unknown includes', async () => {
     const id = await createLockedWorkspace(server);
     const outputs = { a: { value: 1, type: 'number' }, s: { value: 'x', type: 'string', sensitive: true } };
     const bytes = createStateFile({ outputs });
@@ -438,7 +441,7 @@ describe('lists and includes', () => {
   });
 });
 
-describe('the run that made a state', () => {
+describe('the run of a state version', () => {
   const withRun = async (workspace: string, run: string, include = ''): Promise<ApiResponse> => {
     const bytes = createStateFile();
     const inline = { serial: 1, lineage: LINEAGE, md5: md5Of(bytes), state: bytes.toString('base64') };
@@ -446,13 +449,13 @@ describe('the run that made a state', () => {
     return server.post(`/api/v2/workspaces/${workspace}/state-versions${include}`, body);
   };
 
-  /** A run that leaves the lock to whoever has it. */
+  /** Creates a run that does not lock the workspace. */
   const aPlan = async (workspace: string): Promise<string> => {
     await makeConfigurationVersion(server, workspace, { speculative: true });
     return makeRun(server, workspace);
   };
 
-  it('is told, and comes along with what belongs to it', async () => {
+  it('is shown, and can be included with its related resources', async () => {
     const workspace = await createLockedWorkspace(server, 'run-here');
     const run = await aPlan(workspace);
     const created = await withRun(workspace, run);
@@ -467,7 +470,7 @@ describe('the run that made a state', () => {
     expect(body.included.find(({ type }: { type: string }) => type === 'runs').id).toBe(run);
   });
 
-  it('must be one of the same workspace: of others nothing is told', async () => {
+  it('must belong to the same workspace, and the error reveals nothing about other runs', async () => {
     const elsewhere = await aPlan(await createLockedWorkspace(server, 'run-there'));
     const workspace = await createLockedWorkspace(server, 'no-run');
     for (const run of [elsewhere, 'run-none', 'x'.repeat(10_000)]) {
@@ -488,10 +491,10 @@ describe('rolling back', () => {
   const textOf = async (version: { attributes: Record<string, string> }, form = ''): Promise<string> =>
     (await server.get(new URL(version.attributes[`hosted-${form}state-download-url`] ?? '').pathname)).text;
 
-  /** A workspace with two versions, locked by the caller; resolves to its id and those of its versions. */
+  /** Creates a locked workspace with two versions. Returns its id and those of the versions. */
   const withTwo = async (name: string): Promise<readonly [workspace: string, first: string, second: string]> => {
     const workspace = await createLockedWorkspace(server, name);
-    const made: string[] = [];
+    const ids: string[] = [];
     for (const serial of [1, 7]) {
       const bytes = createStateFile({
         serial,
@@ -500,13 +503,13 @@ describe('rolling back', () => {
       });
       const json = Buffer.from(`{"format_version":"1.0","which":${serial}}`).toString('base64');
       const inline = { serial, state: bytes.toString('base64'), 'json-state': json };
-      made.push((await postState(server, workspace, inline, bytes)).body.data.id as string);
+      ids.push((await postState(server, workspace, inline, bytes)).body.data.id as string);
     }
-    const [first = '', second = ''] = made;
+    const [first = '', second = ''] = ids;
     return [workspace, first, second];
   };
 
-  it('makes a version of the old state under the next serial, which the unlock makes current', async () => {
+  it('creates a version of the old state with the next serial, which becomes current at unlock', async () => {
     const [workspace, first, second] = await withTwo('rolled-back');
     await unlock(server, workspace);
     await server.post(`/api/v2/workspaces/${workspace}/actions/lock`);
@@ -528,23 +531,23 @@ describe('rolling back', () => {
     expect((await current()).id).toBe(second);
     await unlock(server, workspace);
     expect(await current()).toMatchObject({ id: version.id, attributes: { intermediate: false } });
-    // The client goes on from there, as from any other.
+    // The client continues from this version as from any other.
     await server.post(`/api/v2/workspaces/${workspace}/actions/lock`);
     const next = createStateFile({ serial: 9 });
     expect((await postState(server, workspace, { serial: 9, state: next.toString('base64') }, next)).status).toBe(201);
   });
 
-  it('also undoes a change of lineage', async () => {
+  it('can undo a change of the lineage', async () => {
     const [workspace, first] = await withTwo('other-lineage');
-    const other = createStateFile({ serial: 9, lineage: 'other' });
-    const forced = { serial: 9, lineage: 'other', force: true, state: other.toString('base64') };
-    expect((await postState(server, workspace, forced, other)).status).toBe(201);
+    const otherState = createStateFile({ serial: 9, lineage: 'other' });
+    const forced = { serial: 9, lineage: 'other', force: true, state: otherState.toString('base64') };
+    expect((await postState(server, workspace, forced, otherState)).status).toBe(201);
     const answer = await rollBack(server, workspace, first);
     expect([answer.status, answer.body.data.attributes.serial]).toEqual([201, 10]);
     expect(JSON.parse(await textOf(answer.body.data))).toMatchObject({ serial: 10, lineage: LINEAGE });
   });
 
-  it('takes the place of a version that was never uploaded', async () => {
+  it('replaces a version that was never uploaded', async () => {
     const [workspace, first] = await withTwo('given-up');
     const never = (await postState(server, workspace, { serial: 8 }, createStateFile({ serial: 8 }))).body.data
       .id as string;
@@ -556,12 +559,15 @@ describe('rolling back', () => {
     await unlock(server, workspace);
   });
 
-  it('wants the lock, held by the caller, and leaves no file where it is refused', async () => {
+  it('requires the lock of the caller, and leaves no file if it is refused', async () => {
     const [workspace, first] = await withTwo('unlocked');
     const team = server.as(await makeToken(server, `/api/v2/teams/${organization.ownersTeam}/authentication-token`));
     const before = await readdir(join(server.runtime.settings.blobsFolder, 'state-versions'), { recursive: true });
-    const other = await rollBack(team, workspace, first);
-    expect([other.status, other.body.errors[0].detail]).toEqual([409, expect.stringContaining('is locked by User')]);
+    const otherHolder = await rollBack(team, workspace, first);
+    expect([otherHolder.status, otherHolder.body.errors[0].detail]).toEqual([
+      409,
+      expect.stringContaining('is locked by User'),
+    ]);
     await unlock(server, workspace);
     const open = await rollBack(server, workspace, first);
     expect([open.status, open.body.errors[0].detail]).toEqual([409, expect.stringContaining('Lock the workspace')]);
@@ -570,7 +576,7 @@ describe('rolling back', () => {
     expect(filesIn(after)).toEqual(filesIn(before));
   });
 
-  it('wants a version of this workspace that has a state, and says which is wrong', async () => {
+  it('requires a version of the same workspace that has a state, and points to the wrong id', async () => {
     const [workspace] = await withTwo('here');
     const [, foreign] = await withTwo('there');
     const pending = (await postState(server, workspace, { serial: 9 }, createStateFile({ serial: 9 }))).body.data
@@ -588,17 +594,17 @@ describe('rolling back', () => {
     }
   });
 
-  it('refuses a state that its owner has encrypted: its serial cannot be changed', async () => {
+  it('is refused for an encrypted state, because its serial cannot be changed', async () => {
     const workspace = await createLockedWorkspace(server, 'sealed');
-    const sealed = Buffer.from(
+    const encrypted = Buffer.from(
       JSON.stringify({ serial: 1, lineage: LINEAGE, meta: {}, encrypted_data: 'AAAA', encryption_version: 'v0' }),
     );
-    const made = await postState(server, workspace, { state: sealed.toString('base64') }, sealed);
-    expect(made.status).toBe(201);
-    expect((await rollBack(server, workspace, made.body.data.id as string)).status).toBe(409);
+    const response = await postState(server, workspace, { state: encrypted.toString('base64') }, encrypted);
+    expect(response.status).toBe(201);
+    expect((await rollBack(server, workspace, response.body.data.id as string)).status).toBe(409);
   });
 
-  it('is for who may create state', async () => {
+  it('requires the permission to create state', async () => {
     const [workspace, first] = await withTwo('guarded-too');
     await makeOrganization(server, 'strangers');
     for (const name of ['acme', 'strangers']) {
@@ -609,8 +615,8 @@ describe('rolling back', () => {
   });
 });
 
-describe('the log and the views', () => {
-  it('hold no value of any output, and no state', async () => {
+describe('the log and the views of state versions', () => {
+  it('contain no value of an output, and no state', async () => {
     const id = await createLockedWorkspace(server);
     const bytes = createStateFile({
       outputs: { password: { value: 'hunter2-in-clear', type: 'string', sensitive: true } },
@@ -628,7 +634,7 @@ describe('the log and the views', () => {
     expect(text).not.toContain('hunter2');
   });
 
-  it('forget the versions of workspaces and organizations that are deleted', async () => {
+  it('contain no versions of deleted workspaces and organizations', async () => {
     await makeOrganization(server, 'brief');
     const ids = [await createLockedWorkspace(server, 'gone'), await createLockedWorkspace(server, 'gone-too', 'brief')];
     const outputs = { a: { value: 1, type: 'number' } };
@@ -641,17 +647,17 @@ describe('the log and the views', () => {
     expect((await server.delete(`/api/v2/workspaces/${ids[0]}`)).status).toBe(204);
     expect((await server.delete('/api/v2/organizations/brief')).status).toBe(204);
     for (const version of versions) expect((await server.get(`/api/v2/state-versions/${version}`)).status).toBe(404);
-    const left = await server.database.row<{ n: number }>(sql`
+    const remaining = await server.database.row<{ n: number }>(sql`
       select (select count(*) from state_versions where workspace = any (${ids}::text[]))
            + (select count(*) from state_version_outputs where workspace = any (${ids}::text[])) as n`);
-    expect(left?.n).toBe(0);
+    expect(remaining?.n).toBe(0);
   });
 
-  it('agree: what the log says is what the views hold', async () => {
+  it('are consistent: rebuilt views equal the live ones', async () => {
     await expectViewsMatchLog(server, [stateDefinition]);
   });
 
-  it('read a document with one statement, and create one with a check, a decision and a look at it', async () => {
+  it('take one round trip to read a document, and four to create one', async () => {
     const id = await createLockedWorkspace(server);
     const bytes = createStateFile();
     const { body } = await postState(server, id, { serial: 1, state: bytes.toString('base64') }, bytes);
@@ -664,7 +670,7 @@ describe('the log and the views', () => {
   });
 });
 
-it('a workspace that is not there has no states, and a body of another type makes none', async () => {
+it('an unknown workspace returns 404, and a body of another type 422', async () => {
   const post = (body: object) => server.post('/api/v2/workspaces/ws-none/state-versions', body);
   expect((await post(createBody({}, createStateFile()))).status).toBe(404);
   expect((await post(resource('workspaces'))).status).toBe(404);

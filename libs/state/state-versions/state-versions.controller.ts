@@ -71,7 +71,7 @@ export class StateVersionsController {
     return renderDocument(await this.renderer.resource(row, actor));
   }
 
-  /** Rolls back: the current state becomes what it was in the version that is named. */
+  /** Rolls back: creates a new version with the state of the named version. */
   @Patch('workspaces/:id/state-versions')
   @HttpCode(201)
   async rollBack(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {

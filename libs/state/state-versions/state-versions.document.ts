@@ -5,11 +5,11 @@ import type { StateLinks } from '../files/state.links.js';
 
 export type StateVersionView = {
   readonly links: StateLinks;
-  /** Whether the JSON form of the state is here. */
+  /** Whether the JSON form of the state is stored. */
   readonly hasJson: boolean;
-  /** The resource blocks; null if the state is not here, or the list is too long. */
+  /** Resource blocks; null if the state is not stored or the list is too long. */
   readonly blocks: BlocksIndex;
-  /** Whether the caller may upload. */
+  /** Whether the caller can upload. */
   readonly mayUpload: boolean;
 };
 
@@ -24,7 +24,7 @@ const buildUrls = ({ id, status }: StateVersionRow, { links, hasJson, mayUpload 
   };
 };
 
-/** A state version as every endpoint renders it. */
+/** Renders a state version for every endpoint. */
 export const renderStateVersion = (row: StateVersionRow, view: StateVersionView): Resource => {
   const self = `/api/v2/state-versions/${row.id}`;
   const { createdBy } = row;
@@ -41,7 +41,7 @@ export const renderStateVersion = (row: StateVersionRow, view: StateVersionView)
       resources: view.blocks,
       'resources-processed': row.size !== null,
       serial: row.serial,
-      // The file format's version: no other is taken.
+      // Version of the file format; only 4 is accepted.
       'state-version': row.size === null ? null : 4,
       status: row.status,
       'terraform-version': row.terraformVersion,
@@ -73,7 +73,7 @@ export const renderOutput = ({ id, name, sensitive, type, detailedType }: Output
   links: { self: `/api/v2/state-version-outputs/${id}` },
 });
 
-/** An output as workspaces show it. */
+/** Renders an output for a workspace. */
 export const renderWorkspaceOutput = ({ id, name, sensitive, type }: OutputRow, value: unknown): Resource => ({
   id,
   type: 'workspace-outputs',

@@ -18,16 +18,16 @@ import { StateFiles, type FileKind } from '../files/state.files.js';
 import { StateReaders } from '../reading/state-reader.threads.js';
 import { StateUploads } from '../uploads/state.uploads.js';
 
-/** Most that one upload may be. A state is read in memory; its JSON form is only stored, and longer. */
+/** Maximum size of one upload in bytes. A state is read into memory; its JSON form is only stored, and longer. */
 const UPLOAD_LIMIT: Readonly<Record<FileKind, number>> = { state: 256 * MIB, 'json-state': 1024 * MIB };
 
-/** Resolves to the version made, or to the one that this repeats. */
+/** Returns the created version, or the existing one if the request repeats it. */
 export class AddStateVersion extends Command<StateVersionRow> {
   constructor(
     readonly workspace: string,
-    /** The request's body as it arrives: no byte of it is read before the caller is known to be allowed to. */
+    /** Body of the request as a stream. It is not read before the caller's permission is known. */
     readonly body: Readable,
-    /** Size of the body in bytes, or null if the headers do not give it. */
+    /** Declared size of the body in bytes; null if the headers do not contain it. */
     readonly announced: number | null,
     readonly actor: Actor,
   ) {
@@ -35,7 +35,7 @@ export class AddStateVersion extends Command<StateVersionRow> {
   }
 }
 
-/** Makes a version that has the state of an earlier one, under the next serial. */
+/** Creates a version with the state of an earlier one and the next serial. */
 export class RollBackState extends Command<StateVersionRow> {
   constructor(
     readonly workspace: string,
@@ -46,7 +46,7 @@ export class RollBackState extends Command<StateVersionRow> {
   }
 }
 
-/** What comes by a signed link. */
+/** Receives a file for which a signed link was issued. */
 export class ReceiveStateFile extends Command<void> {
   constructor(
     readonly stateVersion: string,
@@ -59,7 +59,7 @@ export class ReceiveStateFile extends Command<void> {
 
 @CommandHandler(AddStateVersion)
 export class AddStateVersionHandler implements ICommandHandler<AddStateVersion> {
-  /** A request runs again when its caller's access has changed, and its body arrives once. */
+  /** Parsed inputs by body. A request runs again if the caller's access has changed, but its body arrives only once. */
   private readonly inputs = new WeakMap<Readable, NewStateVersion>();
 
   constructor(
@@ -70,7 +70,7 @@ export class AddStateVersionHandler implements ICommandHandler<AddStateVersion> 
   ) {}
 
   async execute({ workspace, body, announced, actor }: AddStateVersion): Promise<StateVersionRow> {
-    // No file is read or stored before it is known that the caller may create state.
+    // Checks the permission before any file is read or stored.
     const organization = await requireStateCreation(this.database, actor, workspace);
     const input = this.inputs.get(body) ?? (await this.read(organization, body, announced));
     if (input.run !== null) await requireRunOfWorkspace(this.database, workspace, input.run);
@@ -101,7 +101,7 @@ export class RollBackStateHandler implements ICommandHandler<RollBackState> {
     const state = size === null ? null : await this.readers.renumber(organization, size, load, serial);
     if (!state) throw conflict('The data of that state version has just been deleted');
     const { md5 } = state;
-    // The documented JSON format tells no serial: it is the same file.
+    // The documented JSON format contains no serial, so the file stays the same.
     const jsonState = await this.files.content(stateVersion, 'json-state');
     const input = { serial, md5, lineage, force: false, run: null, rollbackOf: stateVersion, state, jsonState };
     return this.stateVersions.create(workspace, input, actor);
@@ -122,9 +122,9 @@ export class ReceiveStateFileHandler implements ICommandHandler<ReceiveStateFile
       if (!target) throw notFound();
       if (kind === 'json-state') await this.uploads.storeJson(stateVersion, upload);
       else if (target.status === 'pending') await this.uploads.finalize(target, upload, null);
-      else await this.uploads.demandStored(stateVersion, upload);
+      else await this.uploads.requireStored(stateVersion, upload);
     } finally {
-      // Whatever was not read: the next request on this connection comes after it.
+      // Discards the unread rest, because the next request on this connection follows it.
       content.resume();
     }
   }

@@ -25,7 +25,7 @@ export const parseStateVersionIncludes = (query: QueryParameters): StateVersionI
 
 type StateIncludeSources = { readonly actor: Actor; readonly extracts: StateExtracts; readonly runs: CurrentRuns };
 
-/** What the includes ask for, in one more statement at the most. */
+/** Loads the included resources with at most one more statement. */
 export const loadStateVersionIncluded = async (
   database: Database,
   rows: readonly StateVersionRow[],
@@ -68,19 +68,22 @@ const selectRuns = (
   actor: Actor,
   runs: CurrentRuns,
 ): readonly RelatedResources[] => {
-  const asked = [...includes].filter((name) => name === 'run' || name.startsWith('run.'));
+  const runIncludes = [...includes].filter((name) => name === 'run' || name.startsWith('run.'));
   const ids = rows.filter((row) => can(actor, 'read-runs', row)).flatMap(({ run }) => run ?? []);
-  if (asked.length === 0 || ids.length === 0) return [];
-  return runs.related(sql`${ids}::text[]`, new Set(asked.map((name) => name.slice('run.'.length))), actor);
+  if (runIncludes.length === 0 || ids.length === 0) return [];
+  return runs.related(sql`${ids}::text[]`, new Set(runIncludes.map((name) => name.slice('run.'.length))), actor);
 };
 
 /**
- * Bytes of output values in one document that includes them. Outputs whose values do not fit are left out of `included`;
- * their own address has them.
+ * Maximum bytes of output values in one document that includes them. Outputs that do not fit are omitted from
+ * `included`; their own endpoint returns them.
  */
 export const INCLUDED_VALUES = 1024 * 1024;
 
-/** Values and all: who sees a state version may download the whole state. */
+/**
+ * Includes values even of sensitive outputs, because a caller that can read a state version can download the complete
+ * state.
+ */
 const loadOutputs = async (rows: readonly StateVersionRow[], extracts: StateExtracts): Promise<Resource[]> => {
   const included: Resource[] = [];
   const budget = new ValueBudget(INCLUDED_VALUES);

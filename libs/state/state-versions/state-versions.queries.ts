@@ -45,7 +45,7 @@ export type StateVersionRow = {
   readonly modules: ResourceCounts | null;
   readonly createdAt: Timestamp;
   readonly outputs: readonly OutputRow[];
-  /** What the caller's teams have been given on its workspace. */
+  /** Access of the caller's teams to the workspace. */
   readonly grants: readonly Grant[];
 };
 
@@ -56,10 +56,9 @@ const COLUMNS = sql.raw(`v.id, v.workspace, v.organization, v.created_in as "cre
                                                 'detailedType', s.detailed_type) order by s.name)
               from state_version_outputs s where s.state_version = v.id and v.status = 'finalized'), '[]') as outputs`);
 
-/** What the caller's teams have been given on its workspace. */
 const selectGrants = (actor: Actor): Sql => selectWorkspaceGrants(actor, 'w');
 
-/** How a version is answered with, to whom a command about it was allowed. */
+/** Selects a version for the response to a command that was permitted. */
 export const selectStateVersionById = (id: string, actor: Actor): Sql => sql`
   select ${COLUMNS}, ${selectGrants(actor)} as grants
     from state_versions v join workspaces w on w.id = v.workspace where v.id = ${id}`;
@@ -68,7 +67,7 @@ export const selectStateVersionsByIds = (ids: Sql, actor: Actor): Sql => sql`
   select ${COLUMNS}, ${selectGrants(actor)} as grants
     from state_versions v join workspaces w on w.id = v.workspace where v.id = any (${ids}) order by v.id`;
 
-/** The state version, where the caller may do that with its workspace. */
+/** Returns the state version. Throws a refusal if the caller lacks the permission on its workspace. */
 export const findStateVersion = async (
   database: Database,
   actor: Actor,
@@ -84,7 +83,7 @@ export const findStateVersion = async (
 };
 
 type WorkspaceGrants = { readonly owner: string; readonly grants: readonly Grant[] };
-/** The workspace's current state version; null where it has none. */
+/** Returns the current state version of the workspace; null if it has none. */
 export const findCurrentStateVersion = async (
   database: Database,
   actor: Actor,
@@ -101,7 +100,7 @@ export const findCurrentStateVersion = async (
   return row.id === null ? null : row;
 };
 
-/** Returns the workspace's organization. Refuses callers that may not create state in this workspace. */
+/** Returns the organization of the workspace. Throws a refusal if the caller cannot create state in it. */
 export const requireStateCreation = async (database: Database, actor: Actor, workspace: string): Promise<string> => {
   const row = await database.row<{ organization: string; grants: readonly Grant[] }>(sql`
     select w.organization, ${selectGrants(actor)} as grants
@@ -111,49 +110,52 @@ export const requireStateCreation = async (database: Database, actor: Actor, wor
   return row.organization;
 };
 
-/** Refuses a run that is not one of the workspace. */
+/** Rejects a run that does not belong to the workspace. */
 export const requireRunOfWorkspace = async (database: Database, workspace: string, run: string): Promise<void> => {
-  const found = await database.row(sql`select 1 as one from runs r where r.id = ${run} and r.workspace = ${workspace}`);
-  if (!found) throw unprocessable('Run does not exist', '/data/relationships/run/data/id');
+  const row = await database.row(sql`select 1 as one from runs r where r.id = ${run} and r.workspace = ${workspace}`);
+  if (!row) throw unprocessable('Run does not exist', '/data/relationships/run/data/id');
 };
 
-/** A workspace by its id, or by the names of its organization and itself. */
+/** A workspace by id, or by the names of its organization and itself. */
 export type StateVersionFilter = {
   readonly of: { readonly id: string } | { readonly organization: string; readonly name: string };
   readonly status: string | undefined;
 };
 
-/** Newest first, discarded ones only where they are asked for; one page and the count of all, in one statement. */
+/**
+ * Returns one page, newest first, and the total count, in one statement. Omits discarded versions unless the filter
+ * names that status.
+ */
 export const listStateVersions = async (
   database: Database,
   actor: Actor,
   { of, status }: StateVersionFilter,
   page: PageRequest,
 ): Promise<ListPage<StateVersionRow> & { readonly workspace: string; readonly organization: string }> => {
-  const wanted: Sql = status === undefined ? sql`v.status <> 'discarded'` : sql`v.status = ${status}`;
+  const hasStatus: Sql = status === undefined ? sql`v.status <> 'discarded'` : sql`v.status = ${status}`;
   const workspaces = sql`
     select w.id, w.organization, ${selectGrants(actor)} as grants from workspaces w join organizations o on o.id = w.organization
      where ${'id' in of ? sql`w.id = ${of.id}` : sql`o.name = ${of.organization} and w.name = ${of.name}`}
        and ${requireCurrentAccess(actor)}`;
-  const found = await database.slowRows<WorkspaceGrants & StateVersionRow & { home: string; total: number }>(
+  const rows = await database.slowRows<WorkspaceGrants & StateVersionRow & { home: string; total: number }>(
     actor,
     sql`
     select t.id as home, t.organization as owner, t.grants, page.*,
-           (select count(*) from state_versions v where v.workspace = t.id and ${wanted}) as total
+           (select count(*) from state_versions v where v.workspace = t.id and ${hasStatus}) as total
       from ${selectPermittedScopes(actor, 'read-state', workspaces)} t
-      left join lateral (select ${COLUMNS} from state_versions v where v.workspace = t.id and ${wanted}
+      left join lateral (select ${COLUMNS} from state_versions v where v.workspace = t.id and ${hasStatus}
                           order by v.created_in desc ${buildLimit(page)}) page on true
      order by page."createdIn" desc`,
   );
-  const [first] = found;
+  const [first] = rows;
   if (!first) throw notFound();
   requirePermission(actor, 'read-state', { organization: first.owner, grants: first.grants });
-  return { ...toListPage(found), workspace: first.home, organization: first.owner };
+  return { ...toListPage(rows), workspace: first.home, organization: first.owner };
 };
 
 export type StateContentKey = Pick<StateVersionRow, 'serial' | 'lineage' | 'md5'>;
 
-/** What a decision on the files of a version needs to know besides their own stream. */
+/** The state that a decision about the files of a version needs besides the stream of the version. */
 export type BackingDataForCommand = {
   readonly id: string;
   readonly organization: string;
@@ -182,7 +184,7 @@ export const loadBackingDataForCommand = async (
   return row;
 };
 
-/** What is to be brought back: the version, and the serial that comes after all others. */
+/** The version to roll back to, and the serial after all others. */
 export type RollbackSource = {
   readonly organization: string;
   readonly lineage: string | null;
@@ -210,7 +212,7 @@ export const loadRollbackSource = async (
   return row;
 };
 
-/** The version just made under this id, or else the one that its maker repeated. */
+/** Returns the version with this id, or an existing one with the same content if the request was a repetition. */
 export const findCreatedOrRepeated = (
   database: Database,
   actor: Actor,
@@ -226,20 +228,25 @@ export const findCreatedOrRepeated = (
 
 export type StateUploadTarget = Pick<StateVersionRow, 'id' | 'workspace' | 'organization' | 'md5' | 'status'>;
 
-/** For who holds a signed link: nobody is asked about. None where no file may come any more. */
+/**
+ * Returns the version for an upload with a signed link, without checking permissions; undefined if no upload is
+ * possible any more.
+ */
 export const findStateUploadTarget = (database: Database, id: string): Promise<StateUploadTarget | undefined> =>
   database.row<StateUploadTarget>(sql`
     select v.id, v.workspace, v.organization, v.md5, v.status from state_versions v
      where v.id = ${id} and v.status in ('pending', 'finalized')`);
 
-/** Null if it is gone. */
+/** Returns null if the version does not exist. */
 export const findStateVersionStatus = async (database: Database, id: string): Promise<StateVersionStatus | null> => {
   const row = await database.row<{ status: StateVersionStatus }>(sql`
     select v.status from state_versions v where v.id = ${id}`);
   return row?.status ?? null;
 };
 
-/** Whether the version is not finalized and never will be: it is gone, discarded, or a newer one has taken its place. */
+/**
+ * Returns whether the version is not finalized and never will be: it is deleted, discarded, or replaced by a newer one.
+ */
 export const isNeverFinalizable = async (database: Database, id: string): Promise<boolean> => {
   const hopeful = await database.row(sql`
     select 1 as one from state_versions v
@@ -257,7 +264,7 @@ type OutputForShow = OutputRow & {
   readonly stateVersion: string;
 };
 
-/** One output, where the caller may read outputs of its workspace. */
+/** Returns one output. Throws a refusal if the caller cannot read outputs of its workspace. */
 export const findOutput = async (database: Database, actor: Actor, id: string): Promise<OutputForShow> => {
   const row = await database.row<OutputForShow & { grants: readonly Grant[] }>(sql`
     select s.id, s.organization, s.workspace, s.state_version as "stateVersion", s.name, s.sensitive, s.type,

@@ -15,7 +15,7 @@ import { StateLinks } from '../files/state.links.js';
 
 const hasLinks = ({ status }: StateVersionRow): boolean => status === 'pending' || status === 'finalized';
 
-/** Returns null if the read is refused with one of these kinds: the rest of the document can still be shown. */
+/** Returns null if the read is refused with one of these kinds, because the rest of the document can still be shown. */
 const unlessRefused = async <T>(read: () => Promise<T>, ...kinds: readonly RefusalKind[]): Promise<T | null> => {
   try {
     return await read();
@@ -25,7 +25,7 @@ const unlessRefused = async <T>(read: () => Promise<T>, ...kinds: readonly Refus
   }
 };
 
-/** State versions as documents, with what lies beside their rows; workspaces show them as well. */
+/** Renders state versions with the data from their files. Workspaces include them through this class. */
 @Injectable()
 export class StateVersionRenderer extends CurrentStates {
   constructor(
@@ -39,47 +39,50 @@ export class StateVersionRenderer extends CurrentStates {
 
   resource(row: StateVersionRow, actor: Actor): Promise<Resource> {
     return this.render(row, actor, () =>
-      // An old version is extracted now. If too many others wait for that, the document is shown without the list.
+      // An old version is extracted now. If too many other extractions wait, the document is returned without the list.
       unlessRefused(() => this.extracts.blocks(row), 'not-found', 'too-many', 'unavailable'),
     );
   }
 
-  /** The same for a page of versions, which shows a list of blocks only if that is short. */
+  /** Renders a version for a page of versions, which contains only short lists of blocks. */
   resourceOnPage(row: StateVersionRow, actor: Actor): Promise<Resource> {
     return this.render(row, actor, () => this.extracts.blocksOnPage(row));
   }
 
   override related(ids: Sql, actor: Actor): RelatedResources {
     return defineRelated<StateVersionRow>(selectStateVersionsByIds(ids, actor), async (rows) => {
-      const seen = rows.filter((row) => can(actor, 'read-state', row));
-      await this.record(seen, 'document', actor);
-      return Promise.all(seen.map((row) => this.resourceOnPage(row, actor)));
+      const visible = rows.filter((row) => can(actor, 'read-state', row));
+      await this.record(visible, 'document', actor);
+      return Promise.all(visible.map((row) => this.resourceOnPage(row, actor)));
     });
   }
 
   override relatedOutputs(ids: Sql, actor: Actor): RelatedResources {
     return defineRelated<StateVersionRow>(selectStateVersionsByIds(ids, actor), async (rows) => {
       const included: Resource[] = [];
-      const seen = rows.filter((row) => can(actor, 'read-state-outputs', row));
+      const visible = rows.filter((row) => can(actor, 'read-state-outputs', row));
       const budget = new ValueBudget(INCLUDED_VALUES);
-      for (const row of seen) {
+      for (const row of visible) {
         const outputs = row.outputs.toSorted(compareByName);
         const values = await this.openValues(row, outputs, budget);
-        const shown = outputs.filter(({ name, sensitive }) => sensitive || values?.has(name) !== false);
-        included.push(...shown.map((output) => renderWorkspaceOutput(output, values?.get(output.name) ?? null)));
+        const fitting = outputs.filter(({ name, sensitive }) => sensitive || values?.has(name) !== false);
+        included.push(...fitting.map((output) => renderWorkspaceOutput(output, values?.get(output.name) ?? null)));
       }
-      await this.record(seen, 'outputs', actor);
+      await this.record(visible, 'outputs', actor);
       return included;
     });
   }
 
-  /** Reading a workspace is told nowhere; a state that it brings along is. All are of one organization. */
+  /**
+   * Records that state versions were shown. Reading a workspace is not recorded, but reading its included states is.
+   * All rows belong to one organization.
+   */
   record(rows: readonly StateVersionRow[], shown: ShownStateContent, actor: Actor): Promise<void> {
     const organization = rows[0]?.organization ?? null;
     return this.reads.record<StateRead>(actor, organization, ...rows.map((row) => createStateReadEvent(row, shown)));
   }
 
-  /** At most two requests to the store for each row of a page, and none for rows without data. */
+  /** Takes at most two requests to the store for each row of a page, and none for rows without data. */
   private async render(row: StateVersionRow, actor: Actor, readBlocks: () => Promise<BlocksIndex>): Promise<Resource> {
     const [hasJson, blocks] = await Promise.all([
       hasLinks(row) && this.files.has(row.id, 'json-state'),
@@ -93,7 +96,7 @@ export class StateVersionRenderer extends CurrentStates {
     });
   }
 
-  /** Values of outputs that are not sensitive; null if the file is gone. */
+  /** Returns values of outputs that are not sensitive; null if the file no longer exists. */
   private async openValues(
     row: StateVersionRow,
     outputs: readonly OutputRow[],

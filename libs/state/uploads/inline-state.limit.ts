@@ -2,23 +2,26 @@ import type { Readable } from 'node:stream';
 import { Refusal } from '#kernel';
 import { checkContentLength, MIB, limitUpload } from '#blob-store';
 
-/** Base64 makes four bytes of three, and at the command line it has a line break, `\\n` in JSON, after 76 of them. */
+/**
+ * Returns the size in Base64: four bytes for three, and a line break (`\\n` in JSON) after 76 characters from the
+ * command line tool.
+ */
 const computeEncodedBytes = (bytes: number): number => Math.ceil((bytes * 4 * 78) / (3 * 76));
 
-/** A request may bring the state in both of its forms, and attributes. */
+/** A request can contain the state in both of its forms, and attributes. */
 const MAX_CONCURRENT_FILES = 2;
 const ATTRIBUTE_BYTES = 256 * 1024;
 
-/** How large a state may be that comes within a request, and so the request. */
+/** Limits the size of a state within a request, and of the request itself. */
 export class InlineStateLimit {
   private readonly bodyBytes: number;
 
-  /** `fileBytes`: of one file, decoded. */
+  /** `fileBytes`: maximum size of one decoded file. */
   constructor(readonly fileBytes: number) {
     this.bodyBytes = MAX_CONCURRENT_FILES * computeEncodedBytes(fileBytes) + ATTRIBUTE_BYTES;
   }
 
-  /** The body in memory of its own, which can be handed to a thread. Throws `too-large`. */
+  /** Returns the body in a buffer of its own, which can be transferred to a thread. Throws `too-large`. */
   async bytesOf(body: Readable, announced: number | null): Promise<Uint8Array<ArrayBuffer>> {
     try {
       checkContentLength(announced, this.bodyBytes);

@@ -17,8 +17,8 @@ const refusal = (body: Buffer): Refusal => {
   throw new Error('it was not refused');
 };
 
-describe('the body of a creation', () => {
-  it('gives its files and a small rest', () => {
+describe('splitting the body of a creation', () => {
+  it('returns its files and a small rest', () => {
     const attributes = { serial: 1, 'json-state': encoded('{"j":1}'), state: encoded('{"s":1}'), md5: 'm' };
     const { document, state, jsonState } = split(withAttributes(attributes));
     expect([state?.toString(), jsonState?.toString()]).toEqual(['{"s":1}', '{"j":1}']);
@@ -27,7 +27,7 @@ describe('the body of a creation', () => {
     });
   });
 
-  it('takes the last of two members with the same name, as a parser does', () => {
+  it('uses the last of two members with the same name, as a parser does', () => {
     const { state } = split(`{"data":{"attributes":{"state":"${encoded('a')}","state":"${encoded('b')}"}}}`);
     expect(state?.toString()).toBe('b');
   });
@@ -36,27 +36,24 @@ describe('the body of a creation', () => {
     ['no Base64', '§'],
     ['a length that Base64 has not', 'abc'],
     ['padding within', 'YQ==YQ=='],
-  ])('leaves a stub that validation refuses where a file is or has %s', (_, state) => {
-    const { document, state: found } = split(withAttributes({ state }));
-    expect([found, JSON.parse(document).data.attributes.state]).toEqual([null, '!']);
+  ])('leaves a stub that validation refuses if a file is or has %s', (_, state) => {
+    const { document, state: file } = split(withAttributes({ state }));
+    expect([file, JSON.parse(document).data.attributes.state]).toEqual([null, '!']);
   });
 
-  it.each([[null], [7], [['a']], [{ a: 1 }], [true], ['']])(
-    'leaves %j for validation where a file should be',
-    (state) => {
-      const { document, state: found } = split(withAttributes({ state }));
-      expect([found, JSON.parse(document).data.attributes.state]).toEqual([null, state]);
-    },
-  );
+  it.each([[null], [7], [['a']], [{ a: 1 }], [true], ['']])('leaves %j for validation if it is not a file', (state) => {
+    const { document, state: file } = split(withAttributes({ state }));
+    expect([file, JSON.parse(document).data.attributes.state]).toEqual([null, state]);
+  });
 
   it.each(['[]', '7', '{}', '{"data":[]}', '{"data":{"attributes":7}}'])(
-    'is left to validation as it is: %s',
+    'leaves other bodies unchanged for validation: %s',
     (body) => {
       expect(split(body)).toEqual({ document: body, state: null, jsonState: null });
     },
   );
 
-  it('is an object where nothing was sent', () => {
+  it('returns an object for an empty body', () => {
     expect(split('').document).toBe('{}');
   });
 
@@ -71,7 +68,7 @@ describe('the body of a creation', () => {
       'too-large',
       /1 MiB.*hosted-state-upload-url/,
     ],
-  ])('is refused where it is %s', (_, body, kind, detail) => {
+  ])('refuses a body that is %s', (_, body, kind, detail) => {
     const refused = refusal(body);
     expect([refused.kind, refused.message]).toEqual([kind, expect.stringMatching(detail)]);
   });

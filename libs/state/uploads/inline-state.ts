@@ -9,32 +9,32 @@ import {
   type JsonSpan,
 } from '../state-file/json-scan.js';
 
-/** Attributes of a new state version that carry a file in Base64. */
+/** Attributes of a new state version that contain a file in Base64. */
 const FILES = ['state', 'json-state', 'json-state-outputs'] as const;
 type FileName = (typeof FILES)[number];
 
-/** The body of a creation, and the files that it carries. */
+/** The body of a creation without its files, and the files. */
 export type SplitCreateRequest = {
-  /** The body as JSON, small: in place of each file is a stub that validation treats like the file. */
+  /** The body as small JSON. Each file is replaced by a stub that validation treats like the file. */
   readonly document: string;
   readonly state: Buffer | null;
   readonly jsonState: Buffer | null;
 };
 
-/** Clients send no nested values in it. Unknown members are ignored. */
+/** Clients send no nested values in the body. Unknown members are ignored. */
 const MAX_BODY_DEPTH = 100;
 
-/** Bytes of a body without its files. */
+/** Maximum size in bytes of a body without its files. */
 const MAX_DOCUMENT_BYTES = 64 * 1024;
 
 const MIB = 1024 * 1024;
 
-/** What validation accepts as Base64, and what it refuses. */
+/** A stub that validation accepts as Base64, and one that it refuses. */
 const STUBS = { valid: '""', invalid: '"!"' } as const;
 
 /**
- * Line breaks are fine: `base64` at the command line makes them. Node's own decoder skips unknown characters, so the stored bytes
- * would differ from the bytes that were sent.
+ * Returns whether the text is Base64. Line breaks are accepted, because the command `base64` writes them. Other
+ * characters are refused, because Node's decoder skips them and the stored bytes would differ from the sent ones.
  */
 export const isBase64 = (text: string): boolean => {
   const letters = text.replaceAll(/\s/g, '');
@@ -44,7 +44,7 @@ export const isBase64 = (text: string): boolean => {
 
 const decode = (text: string): Buffer => {
   const letters = text.replaceAll(/\s/g, '');
-  // Not from the pool of small buffers: this one is transferred between threads.
+  // A new buffer instead of one from the pool of small buffers, because it is transferred between threads.
   const decoded = Buffer.allocUnsafeSlow(Buffer.byteLength(letters, 'base64'));
   return decoded.subarray(0, decoded.write(letters, 'base64'));
 };
@@ -59,7 +59,7 @@ const createTooLargeRefusal = (name: FileName, limit: number): Refusal =>
     },
   ]);
 
-/** The attributes' spans of the three files; none where the body has another form, which validation refuses. */
+/** Returns the spans of the files in the attributes; none if the body has another form, which validation refuses. */
 const findFiles = (bytes: Uint8Array, root: JsonSpan): { readonly [Name in FileName]?: JsonSpan } => {
   let within: JsonSpan = root;
   for (const name of ['data', 'attributes'] as const) {
@@ -90,7 +90,7 @@ type Attachment = {
   readonly stub: string;
 };
 
-/** Null if it is not a string. Validation then reports it. */
+/** Returns null if it is not a string. Validation then reports it. */
 const readAttachment = (body: Uint8Array, name: FileName, span: JsonSpan, limit: number): Attachment | null => {
   if (getJsonKind(body, span) !== 'string') return null;
   const text = parseValue(body, span) as string;
@@ -100,7 +100,7 @@ const readAttachment = (body: Uint8Array, name: FileName, span: JsonSpan, limit:
   return { name, span, bytes, stub: STUBS.valid };
 };
 
-/** The body with stubs in place of its files. */
+/** Returns the body with stubs instead of its files. */
 const buildDocument = (body: Uint8Array, attachments: readonly Attachment[]): string => {
   const pieces: Uint8Array[] = [];
   let done = 0;
@@ -115,8 +115,8 @@ const buildDocument = (body: Uint8Array, attachments: readonly Attachment[]): st
 };
 
 /**
- * Takes the files out of the body of a creation. What is left is small enough to be parsed anywhere.
- * `limit`: bytes of one decoded file.
+ * Splits the body of a creation into its files and the rest, which is small enough to parse anywhere. `limit`: maximum
+ * bytes of one decoded file.
  */
 export const splitCreateRequest = (sent: Uint8Array, limit: number): SplitCreateRequest => {
   const body = sent.length === 0 ? NOTHING : sent;
@@ -125,6 +125,7 @@ export const splitCreateRequest = (sent: Uint8Array, limit: number): SplitCreate
     const span = spans[name];
     return (span && readAttachment(body, name, span, limit)) ?? [];
   });
-  const bytesOf = (name: FileName): Buffer | null => attachments.find((found) => found.name === name)?.bytes ?? null;
+  const bytesOf = (name: FileName): Buffer | null =>
+    attachments.find((attachment) => attachment.name === name)?.bytes ?? null;
   return { document: buildDocument(body, attachments), state: bytesOf('state'), jsonState: bytesOf('json-state') };
 };

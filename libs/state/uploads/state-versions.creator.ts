@@ -19,7 +19,7 @@ type StateVersionInput = Omit<NewStateVersion, 'jsonState' | 'state'> & {
   readonly jsonState: BlobContent | null;
 };
 
-/** How a version comes into the world with the files that came along: those first, then its event. */
+/** Creates a version with the files in the request: it stores the files first and then appends the event. */
 @Injectable()
 export class StateVersionCreator {
   constructor(
@@ -31,22 +31,22 @@ export class StateVersionCreator {
     private readonly ids: Ids,
   ) {}
 
-  /** Resolves to the version made, or to the one that this repeats. */
-  async create(workspace: string, birth: StateVersionInput, actor: Actor): Promise<StateVersionRow> {
+  /** Returns the created version, or the existing one if the request repeats it. */
+  async create(workspace: string, input: StateVersionInput, actor: Actor): Promise<StateVersionRow> {
     const id = this.ids.next('sv');
-    await this.appendCreation(id, workspace, birth, actor);
-    const made = await findCreatedOrRepeated(this.database, actor, workspace, id, birth);
-    if (!made) throw notFound();
-    return made.id === id ? made : this.repeat(made, id, birth, actor);
+    await this.appendCreation(id, workspace, input, actor);
+    const version = await findCreatedOrRepeated(this.database, actor, workspace, id, input);
+    if (!version) throw notFound();
+    return version.id === id ? version : this.repeat(version, id, input, actor);
   }
 
-  private async appendCreation(id: string, workspace: string, birth: StateVersionInput, actor: Actor): Promise<void> {
-    const { serial, lineage, md5, run, rollbackOf, force, state } = birth;
+  private async appendCreation(id: string, workspace: string, input: StateVersionInput, actor: Actor): Promise<void> {
+    const { serial, lineage, md5, run, rollbackOf, force, state } = input;
     const facts = state && this.uploads.factsOf(state.reading);
     const createdBy = toActingPrincipal(actor);
-    const made = run ?? (createdBy.type === 'runs' ? createdBy.id : null);
-    const data = { id, serial, lineage, md5, createdBy, run: made, rollbackOf, force, facts };
-    await this.store(id, birth);
+    const creatingRun = run ?? (createdBy.type === 'runs' ? createdBy.id : null);
+    const data = { id, serial, lineage, md5, createdBy, run: creatingRun, rollbackOf, force, facts };
+    await this.store(id, input);
     try {
       await this.bus.execute(new ChangeWorkspace({ id: workspace }, { type: 'CreateStateVersion', data }, actor));
     } catch (error) {
@@ -63,17 +63,20 @@ export class StateVersionCreator {
       }
       if (jsonState) await this.files.put(id, 'json-state', jsonState);
     } catch (error) {
-      // No event speaks of them yet, and none will.
+      // No event has recorded these files, and none will.
       await this.files.remove(id);
       throw error;
     }
   }
 
-  /** The files came under an id that no version has: what the first version lacks of them is stored under its own. */
+  /**
+   * The files were stored under an id that no version has. Those that the existing version lacks are stored under its
+   * id.
+   */
   private async repeat(
     first: StateVersionRow,
     id: string,
-    { state, ...birth }: StateVersionInput,
+    { state, ...input }: StateVersionInput,
     actor: Actor,
   ): Promise<StateVersionRow> {
     const jsonState = await this.files.content(id, 'json-state');
@@ -81,6 +84,6 @@ export class StateVersionCreator {
     await this.files.remove(id);
     if (!state || first.status === 'finalized') return first;
     await this.uploads.finalize(first, Readable.from([state.bytes]), actor);
-    return (await findCreatedOrRepeated(this.database, actor, first.workspace, first.id, birth)) ?? first;
+    return (await findCreatedOrRepeated(this.database, actor, first.workspace, first.id, input)) ?? first;
   }
 }

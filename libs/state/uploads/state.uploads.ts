@@ -16,7 +16,7 @@ import { EXTRACT_KINDS, StateFiles, type FileKind } from '../files/state.files.j
 import { StateReaders } from '../reading/state-reader.threads.js';
 import type { ParsedState } from '../reading/state.parser.js';
 
-/** Whether nothing was written for certain: an outage may have come after the commit. */
+/** Returns whether the command has certainly written nothing. After an outage, it may have been committed. */
 export const isDefiniteFailure = (error: unknown): boolean => error instanceof Refusal && error.kind !== 'unavailable';
 
 const createConcurrentUploadRefusal = (): Refusal =>
@@ -24,7 +24,7 @@ const createConcurrentUploadRefusal = (): Refusal =>
 
 const createAlreadyUploadedRefusal = (): Refusal => conflict('This state version has been uploaded already');
 
-/** Passes content on and, at its end, fails it where its MD5 is not the declared one: then it is not stored. */
+/** Yields the content. Throws at the end if its MD5 is not the declared one, so that the file is not stored. */
 const verifyMd5 = async function* (
   content: AsyncIterable<Uint8Array>,
   declared: string,
@@ -41,15 +41,14 @@ const verifyMd5 = async function* (
 };
 
 /**
- * How a state file and the log come to agree, whenever a process is killed.
+ * Keeps state files and log consistent even if a process is killed at any time.
  *
- * The file first, under the version's id, then what is extracted from it, then the event: so whatever the log calls
- * finalized is there. A process killed
- * in between leaves a file that no event speaks of. It is not replaced by the next upload of the same version, but
- * proved to be the same content, and finalized: files are written once, so that nobody who is late can change what
- * another was told is stored. Of two uploads at once one stores the file, both then tell the workspace, and whoever
- * comes second changes nothing: not always the one that stored it. So a refusal is no reason to remove the file, unless
- * the version can never be finalized any more.
+ * The file is stored first under the id of the version, then the extracted files, then the event is appended. So the
+ * files of every finalized version exist. A process that is killed in between leaves a file without an event. The next
+ * upload of the same version does not replace it, but compares the content and finalizes it. Files are written once, so
+ * that a late upload cannot change an acknowledged file. Of two simultaneous uploads, one stores the file and both send
+ * the command; the second command changes nothing, and it may be that of the upload that stored the file. Therefore a
+ * refusal removes the file only if the version can never be finalized.
  */
 @Injectable()
 export class StateUploads {
@@ -62,7 +61,7 @@ export class StateUploads {
     private readonly ids: Ids,
   ) {}
 
-  /** Stores the file of a pending version and tells its workspace; `actor` null where a signed link stands for one. */
+  /** Stores the file of a pending version and finalizes it. `actor` is null for an upload with a signed link. */
   async finalize(
     { id, workspace, organization, md5 }: Omit<StateUploadTarget, 'status'>,
     content: AsyncIterable<Uint8Array>,
@@ -70,9 +69,9 @@ export class StateUploads {
   ): Promise<void> {
     const sent = createHash('sha256');
     const stored = await this.files.put(id, 'state', verifyMd5(content, md5, sent));
-    // Not by MD5: collisions can be made to order.
-    if (!stored) await this.demandDigest(id, 'state', sent.digest());
-    const reading = await this.readingOrNothing(id, organization, stored);
+    // Compares SHA-256 instead of MD5, because MD5 collisions can be constructed.
+    if (!stored) await this.requireDigest(id, 'state', sent.digest());
+    const reading = await this.readStoredState(id, organization, stored);
     await this.extracts.store(id, reading);
     const facts = this.factsOf(reading);
     try {
@@ -89,46 +88,52 @@ export class StateUploads {
     }
   }
 
-  /** Refuses what is not, byte for byte, the state that is stored: who was cut off sends it again, and must hear yes. */
-  async demandStored(id: string, content: AsyncIterable<Uint8Array>): Promise<void> {
-    await this.demandDigest(id, 'state', await computeDigest(content));
+  /**
+   * Refuses content that differs from the stored state. A client that lost the response sends the same state again and
+   * must succeed.
+   */
+  async requireStored(id: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+    await this.requireDigest(id, 'state', await computeDigest(content));
   }
 
-  /** The JSON form belongs to no event: it is there or not. */
+  /** Stores the JSON form. No event records it. */
   async storeJson(id: string, content: AsyncIterable<Uint8Array>): Promise<void> {
     const sent = createHash('sha256');
     if (!(await this.files.put(id, 'json-state', hashWhileReading(content, sent)))) {
-      return this.demandDigest(id, 'json-state', sent.digest());
+      return this.requireDigest(id, 'json-state', sent.digest());
     }
-    // It may have gone while this was coming in, and whoever removes its files may have been there before.
+    // The version may have been deleted during the upload, after its files were removed.
     if (await findStateUploadTarget(this.database, id)) return;
     await this.files.remove(id, ['json-state']);
     throw notFound();
   }
 
-  private async demandDigest(id: string, kind: FileKind, sent: Buffer): Promise<void> {
+  private async requireDigest(id: string, kind: FileKind, sent: Buffer): Promise<void> {
     const digest = await this.files.digest(id, kind);
     if (!digest && kind === 'state') throw createConcurrentUploadRefusal();
     if (!digest?.equals(sent)) throw createAlreadyUploadedRefusal();
   }
 
-  /** Removes its own file where that is no state: nobody else can have made anything of it. */
-  private async readingOrNothing(id: string, organization: string, stored: boolean): Promise<ParsedState> {
+  /**
+   * Reads the stored state. If it is not a state, removes the file of this request, which no other request can have
+   * used.
+   */
+  private async readStoredState(id: string, organization: string, stored: boolean): Promise<ParsedState> {
     try {
       const size = await this.files.size(id, 'state');
       const reading =
         size === null ? null : await this.readers.readState(organization, size, () => this.files.bytes(id));
-      // Another request has just found that the file is not a state, and has removed it.
+      // Another request has found that the file is not a state, and has removed it.
       if (!reading) throw createConcurrentUploadRefusal();
       return reading;
     } catch (error) {
-      // Where it only could not be read now, the next upload of the same file is finalized.
+      // After any other error, the next upload of the same file is finalized.
       if (stored && error instanceof Refusal && error.kind === 'unprocessable') await this.files.remove(id, ['state']);
       throw error;
     }
   }
 
-  /** The facts that go into the log. They contain no value. */
+  /** Returns the summary for the log. It contains no values. */
   factsOf({ facts }: Pick<ParsedState, 'facts'>): StateSummary {
     return { ...facts, outputs: facts.outputs.map((output) => ({ id: this.ids.next('wsout'), ...output })) };
   }
