@@ -4,7 +4,7 @@ import type { Settings } from '#host';
 
 const EXTENSIONS = 'the extensions pg_trgm and btree_gin';
 
-/** SQLSTATEs that an operator can do something about, and what. */
+/** Advice for the operator, by SQLSTATE. */
 const REMEDIES: Readonly<Record<string, string>> = {
   '28P01': 'correct the user and password in the URL',
   '28000': 'correct the user in the URL, or allow it in pg_hba.conf of the server',
@@ -14,10 +14,10 @@ const REMEDIES: Readonly<Record<string, string>> = {
   '0A000': `install ${EXTENSIONS} on the server (package postgresql-contrib)`,
   '53100': 'free space on the disk of the database',
   '53300': 'close connections, or raise max_connections of the server',
-  '25006': 'name the primary server: this one is read-only',
+  '25006': 'set the URL of the primary server: this server is read-only',
 };
 
-/** One line for the operator: why the database cannot be used at the start, and what to do. */
+/** Returns one line for the operator: why the database cannot be used at the start, and what to do. */
 export const describeDatabaseError = (error: unknown, { database }: Pick<Settings, 'database'>): string => {
   const remedy = REMEDIES[getErrorCode(error) ?? ''] ?? (isOutage(error) ? describeOutageRemedy(database.mode) : null);
   const subject = database.mode === 'url' ? 'DATABASE_URL: ' : '';
@@ -27,7 +27,7 @@ export const describeDatabaseError = (error: unknown, { database }: Pick<Setting
 const describeOutageRemedy = (mode: Settings['database']['mode']): string =>
   mode === 'url' ? 'start the database server, or correct the address in the URL' : 'try again';
 
-/** The message on one line; node reports a connection refused on several addresses by its code alone. */
+/** Returns the message on one line. If all addresses refuse the connection, Node reports only a code. */
 const describeReason = (error: unknown): string => {
   const text = error instanceof Error && error.message !== '' ? error.message : (getErrorCode(error) ?? String(error));
   return text.trim().replaceAll(/\s*\n\s*/g, ' ');

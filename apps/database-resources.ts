@@ -23,26 +23,26 @@ const URL_FILE = 'database-url';
 export const KEY_FILE = 'encryption-key';
 const KEY_LENGTH = 32;
 
-/** Whether the data folder holds a site: the embedded Postgres has been set up there. */
+/** Returns whether the data folder contains a site, which means that the embedded Postgres was set up there. */
 export const hasEmbeddedSite = async ({ dataFolder }: Settings): Promise<boolean> =>
   (await readFileOrNull(join(dataFolder, 'postgres', 'cluster', 'PG_VERSION'))) !== null;
 
-/** The database of DATABASE_URL, or an embedded Postgres whose data folder this process holds until `close`. */
+/** Opens the database of DATABASE_URL, or an embedded Postgres whose data folder this process locks until `close`. */
 export const openDatabaseResources = async (settings: Settings, logger: PlainLogger): Promise<DatabaseResources> => {
   if (settings.database.mode === 'url') {
-    // readSettings requires it with DATABASE_URL.
+    // readSettings requires the key if DATABASE_URL is set.
     if (!settings.encryptionKey) throw new Error('CADASTRE_ENCRYPTION_KEY is missing');
     const close = (): Promise<void> => Promise.resolve();
     return { databaseUrl: settings.database.url, encryptionKey: settings.encryptionKey, close };
   }
   const folder = await lockDataFolder(settings.dataFolder);
-  // In the order in which they are undone: the last one first.
+  // Steps that `close` runs, the last one first.
   const undo: (() => void | Promise<void>)[] = [() => folder.release()];
   const close = async (): Promise<void> => {
     for (const step of undo.toReversed()) await step();
   };
   try {
-    // Before Postgres runs: a database exists only if its key does.
+    // The key is read before Postgres starts, so that no database exists without its key.
     const encryptionKey = await readEmbeddedKey(settings, { make: !(await hasEmbeddedSite(settings)) });
     const postgres = await startEmbeddedPostgres({
       folder: join(settings.dataFolder, 'postgres'),
@@ -52,7 +52,8 @@ export const openDatabaseResources = async (settings: Settings, logger: PlainLog
     const databaseUrl = postgres.socketUrl ?? postgres.url;
     const urlFile = join(settings.dataFolder, URL_FILE);
     await writeFile(urlFile, databaseUrl, { mode: 0o600 });
-    // Undone before Postgres stops: a command that starts then is refused instead of losing its connection.
+    // `close` removes the file before Postgres stops. A command that starts then is refused instead of losing its
+    // connection.
     undo.push(() => rm(urlFile, { force: true }));
     return { databaseUrl, encryptionKey, close };
   } catch (error) {
@@ -61,7 +62,10 @@ export const openDatabaseResources = async (settings: Settings, logger: PlainLog
   }
 };
 
-/** For commands: the database of a server that runs on the same data folder, else as `openDatabaseResources`. */
+/**
+ * Opens the database for a command: that of a server which runs on the same data folder, else as
+ * `openDatabaseResources`.
+ */
 export const shareDatabaseResources = async (settings: Settings, logger: PlainLogger): Promise<DatabaseResources> => {
   try {
     return await openDatabaseResources(settings, logger);
@@ -82,13 +86,13 @@ export const shareDatabaseResources = async (settings: Settings, logger: PlainLo
   }
 };
 
-/** The key of the settings, else the one in the data folder; only a new site may make one. */
+/** Returns the key of the settings, else the one in the data folder. Only a new site may create a key. */
 const readEmbeddedKey = async (settings: Settings, { make }: { readonly make: boolean }): Promise<Buffer> => {
   if (settings.encryptionKey) return settings.encryptionKey;
   const file = join(settings.dataFolder, KEY_FILE);
   if (!make && (await readFileOrNull(file)) === null) {
     throw new StartupError(
-      `CADASTRE_ENCRYPTION_KEY: not set, and ${file} is missing, yet there is a database that is encrypted; ` +
+      `CADASTRE_ENCRYPTION_KEY: not set, and ${file} is missing, although the database is encrypted; ` +
         'restore the file from a backup, or set the key that the site was first started with',
     );
   }
@@ -102,7 +106,7 @@ const readEmbeddedKey = async (settings: Settings, { make }: { readonly make: bo
   return key;
 };
 
-/** What to do if the database is encrypted with another key. */
+/** Returns what to do if the database is encrypted with another key. */
 export const describeWrongKey = ({ encryptionKey, dataFolder }: Settings): string => {
   const key =
     encryptionKey === null
@@ -111,8 +115,8 @@ export const describeWrongKey = ({ encryptionKey, dataFolder }: Settings): strin
   return `${key} is not the one that the database is encrypted with; set the key that the site was first started with`;
 };
 
-/** What to do if a command finds no data. */
+/** Returns what to do if a command finds no site. */
 export const describeMissingSite = ({ database, dataFolder }: Settings): string =>
   database.mode === 'url'
-    ? 'DATABASE_URL: the database holds no site; correct the URL, or start the server once'
-    : `CADASTRE_DATA: there is no site in ${dataFolder}; name the folder of the server, or start the server once`;
+    ? 'DATABASE_URL: the database contains no site; correct the URL, or start the server once'
+    : `CADASTRE_DATA: there is no site in ${dataFolder}; set the data folder of the server, or start the server once`;

@@ -5,22 +5,22 @@ import { NestLoggerAdapter, VERSION } from '#host';
 import type { Runtime } from './runtime.js';
 import { stopServing } from './stop-serving.js';
 
-/** What processes without REST show to orchestrators and Prometheus: /healthz, /readyz, /metrics. */
+/** /healthz, /readyz and /metrics of processes without REST, for orchestrators and Prometheus. */
 @Module({})
 class HealthModule {
-  static over(house: Runtime): DynamicModule {
+  static over(runtime: Runtime): DynamicModule {
     return {
       module: HealthModule,
-      imports: [EventStoreModule.with(house)],
+      imports: [EventStoreModule.with(runtime)],
       controllers: [HealthController],
       providers: [Readiness],
     };
   }
 }
 
-export const openHealth = async (house: Runtime): Promise<{ stop(): Promise<void> }> => {
-  const { settings, logger } = house;
-  const app = await createHttpServer(HealthModule.over(house), {
+export const openHealth = async (runtime: Runtime): Promise<{ stop(): Promise<void> }> => {
+  const { settings, logger } = runtime;
+  const app = await createHttpServer(HealthModule.over(runtime), {
     tls: null,
     version: VERSION,
     logger: new NestLoggerAdapter(logger),

@@ -5,7 +5,7 @@ import type { ProcessLogger } from './runtime.js';
 
 export type TopicInventory = { readonly existing: ReadonlySet<string>; readonly expected: readonly string[] };
 
-/** Asks the brokers for their topics, beside those that the publisher writes and reads. Rejects if no broker answers. */
+/** Returns the topics of the brokers, and those that the publisher writes and reads. Rejects if no broker responds. */
 export const listKafkaTopics = async (
   { kafka, edition }: Settings,
   registry: EventRegistry,

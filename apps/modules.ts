@@ -69,7 +69,7 @@ type ScheduledJobDependencies = {
   readonly logger: Logger;
 };
 
-/** What is done as time goes by. The hosted edition has no data retention (contract §4.3). */
+/** Returns the jobs that depend on time. The hosted edition has no data retention (contract §4.3). */
 export const createScheduledJobs = (
   { store, forgetting, blobs, clock, ids, logger }: ScheduledJobDependencies,
   { edition, retentionCheckMs, softDeletedDays }: Pick<Settings, 'edition' | 'retentionCheckMs' | 'softDeletedDays'>,

@@ -47,9 +47,9 @@ const READ_CONNECTIONS = 4;
 
 export type RuntimeOptions = {
   readonly name: string;
-  /** Work with the database of a server that runs on the same data folder. */
+  /** Whether to use the database of a server that runs on the same data folder. */
   readonly beside?: boolean;
-  /** Commands log to standard error, because standard output holds their result. */
+  /** Whether to log to standard error. Standard output of commands contains their result. */
   readonly logToStderr?: boolean;
 };
 
@@ -96,24 +96,27 @@ export const createRuntime = (resources: DatabaseResources, { name, ...parts }: 
 const createBlobStore = ({ s3, blobsFolder }: Settings, clock: Clock): BlobStore =>
   s3 ? new S3Blobs(s3, clock) : new FolderBlobs(blobsFolder, clock);
 
-/** For the start: tells what is wrong with the place of blobs. It may be away for a while, so nothing waits for this. */
+/**
+ * Logs a warning if the file store cannot be used. The store may be unavailable for some time, so the start does not
+ * wait for this.
+ */
 export const inspectBlobs = ({ blobs, logger }: Pick<Runtime, 'blobs' | 'logger'>): Promise<void> =>
   blobs.inspect().catch((error: Error) => {
-    logger.warn(`the bucket of blobs cannot be used at the moment, or not safely: ${error.message}`);
+    logger.warn(`the file store cannot be used safely at the moment: ${error.message}`);
   });
 
 export type MigrationOptions = {
-  /** How often a database that is away is tried again. */
+  /** How often to retry if the database is unavailable. */
   readonly retries: number;
-  /** Ends the waiting. */
+  /** Ends the retries. */
   readonly signal?: AbortSignal;
-  /** False: an empty database is refused instead of becoming a new site. */
+  /** If false, an empty database is refused instead of becoming a new site. */
   readonly mayInitialise?: boolean;
 };
 
 const DISK_FULL = '53100';
 
-/** Whether waiting can help. It cannot for a full disk, and the operator should hear of that. */
+/** Returns whether waiting can help. It cannot help if the disk is full, which the operator should learn at once. */
 const isWorthWaitingFor = (error: unknown): boolean => isOutage(error) && getErrorCode(error) !== DISK_FULL;
 
 const retryUntilDatabaseAnswers = async <T>(
@@ -135,11 +138,11 @@ const retryUntilDatabaseAnswers = async <T>(
 };
 
 /**
- * Brings the tables up to date; every process does so at its start, one after the other. Waits for a database that is
- * away: nobody has to start the process again when it comes. Throws StartupError for what only the operator can change.
+ * Runs the migrations. Every process does so at its start, one after the other. Waits for an unavailable database, so
+ * that nobody has to restart the process. Throws StartupError if only the operator can solve the problem.
  */
-export const migrateDatabase = async (house: Runtime, options: MigrationOptions): Promise<void> => {
-  const { databaseUrl, encryptionKey, settings, store, logger } = house;
+export const migrateDatabase = async (runtime: Runtime, options: MigrationOptions): Promise<void> => {
+  const { databaseUrl, encryptionKey, settings, store, logger } = runtime;
   const { signal, mayInitialise = true } = options;
   const { migrations, undecryptable } = await retryUntilDatabaseAnswers(
     () => migrate(databaseUrl, moduleDefinitions, { encryptionKey, mayInitialise }),
@@ -153,7 +156,7 @@ export const migrateDatabase = async (house: Runtime, options: MigrationOptions)
   if (undecryptable > 0) {
     logger.warn(
       { undecryptable },
-      'the database holds values that another encryption key encrypted; they cannot be read. Run cadastre verify',
+      'the database contains values that another encryption key encrypted; they cannot be read. Run cadastre verify',
     );
   }
   if (await isAheadOfCluster(store.database)) {

@@ -3,8 +3,8 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Readiness } from '#edge';
 
 /**
- * Fails /readyz at once and still serves requests for `delayMs`, in which load balancers take this process out of rotation. Then
- * accepts no connection any more, and resolves when all requests have been answered.
+ * Fails /readyz at once and still serves requests for `delayMs`, in which load balancers take this process out of
+ * rotation. Then refuses new connections, and resolves when all requests have their responses.
  */
 export const stopServing = async (app: NestFastifyApplication, delayMs: number): Promise<void> => {
   app.get(Readiness, { strict: false }).startStopping();

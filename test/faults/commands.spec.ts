@@ -43,7 +43,7 @@ describe('commands beside a running server', () => {
     });
   });
 
-  it('create a token without an end only with --never-expires, and warn', async () => {
+  it('create a token without expiry only with --never-expires, and print a warning', async () => {
     const created = await product.run('token', 'create', '--user', 'edsger', '--never-expires');
     expect(created).toMatchObject({ code: 0 });
     expect(created.stderr).toMatch(/^WARNING: this token never expires\./);
@@ -60,7 +60,7 @@ describe('commands beside a running server', () => {
     const refused = await product.run('user', 'forget', 'grace');
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toMatch(
-      /^This forgets the user grace \(user-\w+\) for good:\n {2}- ends 1 tokens, 1 member/,
+      /^This forgets the user grace \(user-\w+\) for good:\n {2}- revokes 1 tokens, and removes 1 member/,
     );
     expect(refused.stderr).toMatch(/\nnot confirmed; run this in a terminal, or add --yes. Nothing was changed\n$/);
     const mistyped = await product.runInTerminal('grade', 'user', 'forget', 'grace');
@@ -88,7 +88,7 @@ describe('commands beside a running server', () => {
     );
   });
 
-  it('name what fails: no broker, and an invalid setting', async () => {
+  it('name what fails: a missing broker, or an invalid setting', async () => {
     const sick = await product.runWith({ KAFKA_BROKERS: '127.0.0.1:1' }, 'doctor');
     expect(sick.code).toBe(1);
     expect(sick.stdout).toMatch(/^FAILED +kafka: cannot be reached \(.*\); start it, or correct KAFKA_BROKERS$/m);
@@ -100,18 +100,18 @@ describe('commands beside a running server', () => {
 });
 
 describe('commands without a site', () => {
-  it('refuse and create nothing, unless --init asks for a new site', async () => {
+  it('fail and create nothing, unless --init requests a new site', async () => {
     const parent = await mkdtemp(join(tmpdir(), 'cadastre-empty-'));
     const empty = { CADASTRE_DATA: join(parent, 'data') };
     const refused = await product.runWith(empty, 'token', 'create', '--user', 'ada');
     expect(refused).toMatchObject({ code: 1, stdout: '' });
-    expect(refused.stderr).toMatch(/^CADASTRE_DATA: there is no site in \S+; .*; --init makes a new site there\n$/);
+    expect(refused.stderr).toMatch(/^CADASTRE_DATA: there is no site in \S+; .*; --init creates a new site there\n$/);
     expect(await product.runWith(empty, 'verify')).toMatchObject({ code: 1, stdout: '' });
     expect(await readdir(parent)).toEqual([]);
 
-    const made = await product.runWith(empty, 'token', 'create', '--user', 'ada', '--init');
-    expect(made).toMatchObject({ code: 0 });
-    expect(made.stdout).toMatch(/^\w+\.atlasv1\.\w+\n$/);
+    const created = await product.runWith(empty, 'token', 'create', '--user', 'ada', '--init');
+    expect(created).toMatchObject({ code: 0 });
+    expect(created.stdout).toMatch(/^\w+\.atlasv1\.\w+\n$/);
     await rm(parent, { recursive: true });
   });
 });
@@ -131,7 +131,7 @@ describe('the command line', () => {
       ['token', 'create'],
       "error: required option '--user <name>' not specified\nSee 'cadastre token create --help'.\n",
     ],
-  ])('answers %j with one line and the name of the help', async (args, stderr) => {
+  ])('refuses %j with one line and the command that prints the help', async (args, stderr) => {
     expect(await product.run(...args)).toMatchObject({ code: 1, stdout: '', stderr });
   });
 });

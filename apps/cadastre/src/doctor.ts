@@ -26,7 +26,7 @@ import { describeFailure } from './start-errors.js';
 
 type FindingResult = 'ok' | 'warning' | 'FAILED';
 
-/** One line of the report; `detail` says what to do unless the result is ok. */
+/** One line of the report. `detail` says what to do unless the result is ok. */
 export type Finding = { readonly result: FindingResult; readonly check: string; readonly detail: string };
 
 const reportOk = (check: string, detail: string): Finding => ({ result: 'ok', check, detail });
@@ -53,12 +53,12 @@ export const runDoctorChecks = async (
   report(reportOk('settings', 'all valid'));
   for (const finding of await inspectDisks(settings)) report(finding);
   report(await inspectCertificate(settings, now()));
-  const house = await openDatabase(settings, report);
-  if (!house) return;
+  const runtime = await openDatabase(settings, report);
+  if (!runtime) return;
   try {
-    await examineRuntime(house, now, report);
+    await examineRuntime(runtime, now, report);
   } finally {
-    await house.close();
+    await runtime.close();
   }
 };
 
@@ -80,10 +80,10 @@ const openDatabase = async (settings: Settings, report: (finding: Finding) => vo
   }
 };
 
-const examineRuntime = async (house: Runtime, now: () => Date, report: (finding: Finding) => void): Promise<void> => {
-  const { settings, databaseUrl, encryptionKey } = house;
-  report(await inspectFiles(house));
-  if (settings.kafka) report(await inspectKafka(house));
+const examineRuntime = async (runtime: Runtime, now: () => Date, report: (finding: Finding) => void): Promise<void> => {
+  const { settings, databaseUrl, encryptionKey } = runtime;
+  report(await inspectFiles(runtime));
+  if (settings.kafka) report(await inspectKafka(runtime));
   const before = now();
   let state: DatabaseState;
   try {
@@ -94,7 +94,7 @@ const examineRuntime = async (house: Runtime, now: () => Date, report: (finding:
   for (const finding of describeDatabase(state, settings)) report(finding);
   report(describeClock(state.clock, before, now()));
   if (!state.hasSite || state.pending.length > 0 || state.foreign) return;
-  if (await isAheadOfCluster(house.store.database)) {
+  if (await isAheadOfCluster(runtime.store.database)) {
     report(
       reportFailed(
         'database',
@@ -102,7 +102,7 @@ const examineRuntime = async (house: Runtime, now: () => Date, report: (finding:
       ),
     );
   }
-  for (const finding of await inspectFollowers(house)) report(finding);
+  for (const finding of await inspectFollowers(runtime)) report(finding);
 };
 
 const describeDatabase = (state: DatabaseState, settings: Settings): readonly Finding[] => {
@@ -120,16 +120,16 @@ const describeDatabase = (state: DatabaseState, settings: Settings): readonly Fi
       ? reportFailed('key', describeWrongKey(settings))
       : key.undecryptable > 0
         ? reportWarning('key', `${key.undecryptable} values were encrypted with another key; run cadastre verify`)
-        : reportOk('key', key.isRecorded ? 'is the one that the database is encrypted with' : 'not recorded yet'),
+        : reportOk('key', key.isRecorded ? 'the database is encrypted with this key' : 'not recorded yet'),
   ];
 };
 
 const describeTables = ({ hasSite, missingExtensions, ...migrations }: DatabaseState): readonly Finding[] => {
   if (!hasSite)
-    return [reportFailed('migrations', 'the database holds no site; start the server, or run cadastre migrate')];
+    return [reportFailed('migrations', 'the database contains no site; start the server, or run cadastre migrate')];
   return [
     missingExtensions.length === 0
-      ? reportOk('extensions', 'pg_trgm and btree_gin are there')
+      ? reportOk('extensions', 'pg_trgm and btree_gin are installed')
       : reportFailed(
           'extensions',
           `let an administrator run: create extension ${missingExtensions.join('; create extension ')}`,
@@ -142,7 +142,10 @@ const describeMigrations = ({ pending, foreign }: Pick<DatabaseState, 'pending' 
   if (foreign) return reportFailed('migrations', foreign.message);
   return pending.length === 0
     ? reportOk('migrations', 'the tables are up to date')
-    : reportFailed('migrations', `${pending.length} have not run; start the server, or run cadastre migrate`);
+    : reportFailed(
+        'migrations',
+        `${pending.length} migrations have not run; start the server, or run cadastre migrate`,
+      );
 };
 
 const describeClock = (database: Date, before: Date, after: Date): Finding => {
@@ -151,26 +154,29 @@ const describeClock = (database: Date, before: Date, after: Date): Finding => {
   const skew = Math.max(0, Math.abs(database.getTime() - middle) - uncertainty);
   const seconds = (skew / 1_000).toFixed(1);
   return skew > MAX_SKEW_MS
-    ? reportFailed('clock', `${seconds} s apart from the database's; run a time service (NTP) on both machines`)
-    : reportOk('clock', `at most ${seconds} s apart from the database's`);
+    ? reportFailed('clock', `differs by ${seconds} s from the database's; run a time service (NTP) on both machines`)
+    : reportOk('clock', `differs by at most ${seconds} s from the database's`);
 };
 
 const inspectFollowers = async ({ store, blobs, settings }: Runtime): Promise<readonly Finding[]> => {
   const publisher = settings.kafka ? [{ name: 'publisher' }] : [];
   const followers = [
-    ...moduleDefinitions.flatMap((slice) => slice.followers),
+    ...moduleDefinitions.flatMap((definition) => definition.followers),
     ...createFileSweepers(blobs),
     ...publisher,
   ];
   return (await readFollowerStates(store.database, followers)).map(({ name, isLed, behind, idleSeconds }) => {
     const check = `follower ${name}`;
-    const moved = idleSeconds === null ? 'it never moved' : `it last moved ${idleSeconds} s ago`;
+    const progress = idleSeconds === null ? 'no progress yet' : `last progress ${idleSeconds} s ago`;
     if (!isLed) {
       const process = name === 'publisher' ? 'serve or publisher' : 'serve or projector';
       return reportFailed(check, `no process runs it, ${behind} events behind; start ${process}`);
     }
     return behind > FAR_BEHIND
-      ? reportWarning(check, `runs, at least ${behind} events behind, ${moved}; look for "follower failed" in its log`)
+      ? reportWarning(
+          check,
+          `runs, at least ${behind} events behind, ${progress}; look for "follower failed" in its log`,
+        )
       : reportOk(check, `runs, ${behind} events behind`);
   });
 };
@@ -185,7 +191,7 @@ const inspectFiles = async ({ settings, blobs }: Runtime): Promise<Finding> => {
   } catch (error) {
     return reportFailed(
       'files',
-      `the bucket cannot be used (${describeReason(error)}); correct CADASTRE_S3_… or its rights`,
+      `the bucket cannot be used (${describeReason(error)}); correct CADASTRE_S3_… or its permissions`,
     );
   }
 };
@@ -195,8 +201,11 @@ const inspectKafka = async ({ settings, logger }: Runtime): Promise<Finding> => 
     const { existing, expected } = await listKafkaTopics(settings, eventRegistry, FACTS_TOPIC, logger);
     const missing = expected.filter((topic) => !existing.has(topic));
     return missing.length === 0
-      ? reportOk('kafka', `answers, all ${expected.length} topics are there`)
-      : reportWarning('kafka', `answers; the publisher creates these topics when it starts: ${missing.join(', ')}`);
+      ? reportOk('kafka', `can be reached, all ${expected.length} topics exist`)
+      : reportWarning(
+          'kafka',
+          `can be reached; the publisher creates these topics when it starts: ${missing.join(', ')}`,
+        );
   } catch (error) {
     return reportFailed('kafka', `cannot be reached (${describeReason(error)}); start it, or correct KAFKA_BROKERS`);
   }
@@ -210,10 +219,10 @@ const inspectDisks = async ({ dataFolder, blobsFolder, s3 }: Settings): Promise<
 const inspectDisk = async (folder: string): Promise<Finding> => {
   const { bavail, bsize } = await readNearestStatfs(folder);
   const free = bavail * bsize;
-  const shown = `${(free / MIN_FREE_BYTES).toFixed(1)} GiB free for ${folder}`;
+  const summary = `${(free / MIN_FREE_BYTES).toFixed(1)} GiB free for ${folder}`;
   return free < MIN_FREE_BYTES
-    ? reportFailed('disk', `${shown}; free space, or use another disk`)
-    : reportOk('disk', shown);
+    ? reportFailed('disk', `${summary}; free space, or use another disk`)
+    : reportOk('disk', summary);
 };
 
 const readNearestStatfs = async (folder: string): Promise<{ readonly bavail: number; readonly bsize: number }> => {
@@ -232,12 +241,12 @@ const inspectCertificate = async ({ tls, dataFolder }: Settings, now: Date): Pro
   if (pem === null) return reportOk('certificate', 'the server creates one when it starts');
   const ends = new X509Certificate(pem).validToDate;
   const days = Math.floor((ends.getTime() - now.getTime()) / DAY_MS);
-  const shown = `${file} is valid for ${days} more days`;
-  if (days >= RENEW_WITHIN_DAYS) return reportOk('certificate', shown);
+  const summary = `${file} is valid for ${days} more days`;
+  if (days >= RENEW_WITHIN_DAYS) return reportOk('certificate', summary);
   const remedy = tls.mode === 'files' ? 'renew it and restart' : 'restart the server, which renews it';
   return days < 0
     ? reportFailed('certificate', `${file} has expired; ${remedy}`)
-    : reportWarning('certificate', `${shown}; ${remedy}`);
+    : reportWarning('certificate', `${summary}; ${remedy}`);
 };
 
 const describeReason = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -4,22 +4,22 @@ import type { Settings } from '#host';
 export type Greeting = {
   readonly settings: Settings;
   readonly caFile: string | null;
-  /** Shown once, at the first start. */
+  /** The administrator's token, which is printed only once, at the first start. */
   readonly token: string | null;
   readonly tokenFile: string;
 };
 
-/** What a first user needs to get from here to `terraform init`, by copy and paste. */
+/** Returns the commands that take a first user from here to `terraform init`. */
 export const formatGreeting = ({ settings, caFile, token, tokenFile }: Greeting): string => {
   const host = new URL(settings.publicUrl).host;
   const near = (path: string): string => relative(process.cwd(), path) || path;
   const file = near(join(settings.dataFolder, tokenFile));
-  // Not the token itself: it is printed once, and these lines end up in histories and recordings of shells.
-  const shown = settings.adminToken === null ? `$(cat ${file})` : '$CADASTRE_ADMIN_TOKEN';
-  // For these commands only: in the whole shell SSL_CERT_FILE would hide other authorities from other programs.
+  // The commands do not contain the token itself, because they end up in histories and recordings of shells.
+  const tokenExpression = settings.adminToken === null ? `$(cat ${file})` : '$CADASTRE_ADMIN_TOKEN';
+  // Sets SSL_CERT_FILE for these commands only. In the whole shell it would hide other authorities from other programs.
   const authority = caFile ? `SSL_CERT_FILE=${caFile} ` : '';
   const variable = `TF_TOKEN_${host.replaceAll('-', '__').replaceAll('.', '_')}`;
-  const terraform = `env ${authority}"${variable}=${shown}" terraform`;
+  const terraform = `env ${authority}"${variable}=${tokenExpression}" terraform`;
   const lines = [
     '',
     `Cadastre is ready at ${settings.publicUrl}`,
@@ -28,9 +28,9 @@ export const formatGreeting = ({ settings, caFile, token, tokenFile }: Greeting)
     ...(caFile ? [`  Certificate authority: ${near(caFile)}`] : []),
     `  Kafka: ${settings.kafka ? settings.kafka.brokers.join(', ') : 'not configured (KAFKA_BROKERS)'}`,
     '',
-    'Make an organization, then point terraform at it:',
+    'Create an organization, then use it with terraform:',
     '',
-    `  curl -sS ${caFile ? `--cacert ${near(caFile)} ` : ''}-H "Authorization: Bearer ${shown}" -H 'Content-Type: application/vnd.api+json' \\`,
+    `  curl -sS ${caFile ? `--cacert ${near(caFile)} ` : ''}-H "Authorization: Bearer ${tokenExpression}" -H 'Content-Type: application/vnd.api+json' \\`,
     `    -d '{"data":{"type":"organizations","attributes":{"name":"acme","email":"ops@example.com"}}}' \\`,
     `    ${settings.publicUrl}/api/v2/organizations`,
     '',
@@ -54,7 +54,7 @@ export const formatGreeting = ({ settings, caFile, token, tokenFile }: Greeting)
 const describeTokenLocation = ({ adminToken }: Settings, token: string | null, file: string): string[] => {
   if (adminToken !== null) return ["  Administrator's token: as set in CADASTRE_ADMIN_TOKEN"];
   if (token === null) return [`  Administrator's token: in ${file}`];
-  return [`  Administrator's token: ${token}`, `  (shown this once; also kept in ${file})`];
+  return [`  Administrator's token: ${token}`, `  (printed only this time; also stored in ${file})`];
 };
 
 export const greet = (greeting: Greeting): void => {

@@ -4,7 +4,7 @@ import { restartWithFlags } from './v8-flags.js';
 
 demandNode();
 restartWithFlags();
-// Not before: it would be loaded twice.
+// Imported only here, because the process may restart before and would load it twice.
 await import('reflect-metadata');
 const { program } = await import('./program.js');
 await program.parseAsync();

@@ -6,7 +6,7 @@ import { ROOT } from '../../../test/support/folders.js';
 import { describeOldNode, OLDEST_NODE } from './node-version.js';
 
 const MAIN = join(import.meta.dirname, 'main.js');
-/** Makes the process believe that an older Node runs it, one without the modules that the server imports. */
+/** Simulates an older Node without the modules that the server imports. */
 const AS_NODE_20 = `data:text/javascript,
   import { registerHooks } from 'node:module';
   Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.2' } });
@@ -16,20 +16,20 @@ const AS_NODE_20 = `data:text/javascript,
   } });`.replaceAll(/\n\s*/g, ' ');
 
 describe('the version of Node', () => {
-  it('is the one that package.json wants', async () => {
+  it('is the one in package.json', async () => {
     const { engines } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { engines: { node: string } };
     expect(engines.node).toBe(`>=${OLDEST_NODE}`);
   });
 
-  it.each(['24.5.0', '24.21.0', '25.0.0', '100.0.0'])('%s is new enough', (version) => {
+  it.each(['24.5.0', '24.21.0', '25.0.0', '100.0.0'])('is new enough: %s', (version) => {
     expect(describeOldNode(version, [])).toBeNull();
   });
 
-  it.each(['18.20.1', '20.20.2', '24.4.9'])('%s is refused', (version) => {
-    expect(describeOldNode(version, [])).toContain(`this is Node ${version}. npm ci installs`);
+  it.each(['18.20.1', '20.20.2', '24.4.9'])('is refused: %s', (version) => {
+    expect(describeOldNode(version, [])).toContain(`this is Node ${version}. Run npm ci`);
   });
 
-  it('ends an older process in one line that names the command to use, before anything else is loaded', () => {
+  it('ends an older process with one line that contains the right command, before anything else is loaded', () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', AS_NODE_20, MAIN, 'token', 'list'], {
       encoding: 'utf8',
     });
@@ -37,8 +37,8 @@ describe('the version of Node', () => {
       status: 1,
       stdout: '',
       stderr:
-        'Cadastre needs Node 24.5 or newer, and this is Node 20.20.2. npm ci installs such a Node in the folder of the ' +
-        'repository; this command uses it: npm run cadastre -- token list\n',
+        'Cadastre needs Node 24.5 or newer, but this is Node 20.20.2. Run npm ci in the folder of the ' +
+        'repository, which installs such a Node, then: npm run cadastre -- token list\n',
     });
   });
 });

@@ -10,11 +10,13 @@ const isOlder = (version: string, oldest: string): boolean => {
 /** Returns what to print if this version of Node is too old, with the command that works; else null. */
 export const describeOldNode = (version: string, args: readonly string[]): string | null =>
   isOlder(version, OLDEST_NODE)
-    ? `Cadastre needs Node ${OLDEST_NODE} or newer, and this is Node ${version}. npm ci installs such a Node in the folder of ` +
-      `the repository; this command uses it: npm run cadastre -- ${args.length > 0 ? args.join(' ') : '--help'}`
+    ? `Cadastre needs Node ${OLDEST_NODE} or newer, but this is Node ${version}. Run npm ci in the folder of the ` +
+      `repository, which installs such a Node, then: npm run cadastre -- ${args.length > 0 ? args.join(' ') : '--help'}`
     : null;
 
-/** Ends the process if its Node is too old. An old Node cannot load the server, so nothing else may be imported before. */
+/**
+ * Ends the process if its Node is too old. An old Node cannot load the server, so nothing else may be imported before.
+ */
 export const demandNode = (): void => {
   const problem = describeOldNode(process.versions.node, process.argv.slice(2));
   if (problem === null) return;

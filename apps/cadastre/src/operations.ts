@@ -21,29 +21,29 @@ import { runDoctorChecks } from './doctor.js';
 
 const printLine = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** About ten seconds: somebody waits for the command, and a script must not hang. */
+/** Waits for about ten seconds, because a person waits for the command, and a script must not hang. */
 const RETRIES = 4;
 
 type WithRuntimeOptions = {
-  /** Make a new site where there is none. */
+  /** Whether to create a new site if there is none. */
   readonly mayInitialise?: boolean;
 };
 
 /** Runs with the database of the server on the same data folder, or with one started for the time of the command. */
 const withRuntime = async (
   settings: Settings,
-  work: (house: Runtime) => Promise<void>,
+  work: (runtime: Runtime) => Promise<void>,
   { mayInitialise = false }: WithRuntimeOptions = {},
 ): Promise<void> => {
   if (!mayInitialise && settings.database.mode === 'embedded' && !(await hasEmbeddedSite(settings))) {
     throw new StartupError(describeMissingSite(settings));
   }
-  const house = await openRuntime(settings, { name: 'command', beside: true, logToStderr: true });
+  const runtime = await openRuntime(settings, { name: 'command', beside: true, logToStderr: true });
   try {
-    await migrateDatabase(house, { retries: RETRIES, mayInitialise });
-    await work(house);
+    await migrateDatabase(runtime, { retries: RETRIES, mayInitialise });
+    await work(runtime);
   } finally {
-    await house.close();
+    await runtime.close();
   }
 };
 
@@ -57,12 +57,12 @@ export const runMigrate = (settings: Settings): Promise<void> =>
     { mayInitialise: true },
   );
 
-/** Counts aloud on a terminal; a log file gets the result only. */
-const createProgressReporter = (things: string): ((view: string, more: number) => void) => {
+/** Prints the growing total on a terminal. A log file gets only the result. */
+const createProgressReporter = (unit: string): ((view: string, more: number) => void) => {
   let total = 0;
   return (view, more) => {
     total += more;
-    if (process.stderr.isTTY) process.stderr.write(`\r${view}: ${total} ${things}`);
+    if (process.stderr.isTTY) process.stderr.write(`\r${view}: ${total} ${unit}`);
   };
 };
 
@@ -70,7 +70,9 @@ const selectViews = (names: readonly string[]) => {
   const views = listViews(moduleDefinitions);
   const unknown = names.find((name) => !views.some((view) => view.name === name));
   if (unknown !== undefined) {
-    throw new StartupError(`There is no view named ${unknown}; there are ${views.map(({ name }) => name).join(', ')}.`);
+    throw new StartupError(
+      `There is no view named ${unknown}. The views are: ${views.map(({ name }) => name).join(', ')}.`,
+    );
   }
   return names.length === 0 ? views : views.filter((view) => names.includes(view.name));
 };
@@ -93,7 +95,7 @@ const describe = ({ table, missing, surplus }: ViewDifference): string =>
     ...surplus.map((row) => `    surplus: ${JSON.stringify(row)}`),
   ].join('\n');
 
-/** Resolves to false where a view or a snapshot is not what the log says. */
+/** Returns false if a view or a snapshot differs from the log. */
 export const runVerify = async (settings: Settings): Promise<boolean> => {
   let clean = true;
   await withRuntime(settings, async ({ store, clock }) => {
@@ -145,7 +147,7 @@ export const runTokenCreate = async (settings: Settings, options: TokenOptions):
     await withRuntime(settings, work, { mayInitialise: options.init ?? false });
   } catch (error) {
     if (!(error instanceof StartupError) || error.message !== describeMissingSite(settings)) throw error;
-    throw new StartupError(`${error.message}; --init makes a new site there`, { cause: error });
+    throw new StartupError(`${error.message}; --init creates a new site there`, { cause: error });
   }
 };
 
@@ -153,7 +155,7 @@ const TOKEN_COLUMNS = ['ID', 'OWNER', 'KIND', 'DESCRIPTION', 'CREATED', 'LAST US
 
 export type ListOptions = { readonly user?: string; readonly json?: boolean };
 
-/** Prints tokens without their secrets, which are stored nowhere. */
+/** Prints tokens without their secrets, which are not stored. */
 export const runTokenList = (settings: Settings, { user, json }: ListOptions): Promise<void> =>
   withRuntime(settings, async ({ store }) => {
     const tokens = await listTokensOf(store, user ?? null);
@@ -193,7 +195,10 @@ export const runUserList = (settings: Settings, { json }: Pick<ListOptions, 'jso
     printLine(formatTable(USER_COLUMNS, rows));
   });
 
-/** Columns as wide as their longest value. Control characters of names cannot reach the terminal. */
+/**
+ * Makes columns as wide as their longest value, and replaces control characters, so that names cannot control the
+ * terminal.
+ */
 const formatTable = (header: readonly string[], rows: readonly (readonly string[])[]): string => {
   const lines = [header, ...rows.map((row) => row.map((cell) => cell.replaceAll(/\p{Cc}/gu, '?')))];
   const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
@@ -207,11 +212,11 @@ const formatTable = (header: readonly string[], rows: readonly (readonly string[
     .join('\n');
 };
 
-/** Resolves to whether a person at the terminal typed the name. */
-export type Confirm = (question: string) => Promise<string>;
+/** Prints the question and resolves to the line that the user types. */
+export type Confirm = (prompt: string) => Promise<string>;
 
 export type ForgetOptions = {
-  /** Do it without a question. */
+  /** Skips the confirmation. */
   readonly yes: boolean;
   /** Null if there is no terminal. */
   readonly confirm: Confirm | null;
@@ -220,10 +225,10 @@ export type ForgetOptions = {
 const describePreview = (name: string, { id, memberships, teams, tokens }: ForgetPreview): string =>
   [
     `This forgets the user ${name} (${id}) for good:`,
-    `  - ends ${tokens.length} tokens, ${memberships.length} memberships of organizations and ${teams.length} of teams`,
-    '  - deletes the key of the name, e-mail address, client addresses and programs in the log and in audit trails',
-    '  - removes the name from everything that has been read from the log, such as histories',
-    'What the user did stays recorded, under the id. Nothing but a backup brings the name back.',
+    `  - revokes ${tokens.length} tokens, and removes ${memberships.length} memberships of organizations and ${teams.length} of teams`,
+    '  - deletes the key that encrypts the name, e-mail address, client addresses and user agents in the log and in audit trails',
+    '  - removes the name from all views, such as histories',
+    'The actions of the user stay recorded under the id. Only a backup can restore the name.',
   ].join('\n');
 
 export const runUserForget = (settings: Settings, name: string, { yes, confirm }: ForgetOptions): Promise<void> =>
@@ -235,12 +240,12 @@ export const runUserForget = (settings: Settings, name: string, { yes, confirm }
       const answer = await confirm(`Type ${name} to confirm: `);
       if (answer.trim() !== name) throw new StartupError('not confirmed. Nothing was changed');
     }
-    const progress = createProgressReporter('rows looked through for the name');
+    const progress = createProgressReporter('rows searched for the name');
     await forgetUserByName({ store, forgetting, onErased: (rows, table) => progress(table, rows) }, ids, name);
     printLine(`${name} is forgotten.`);
   });
 
-/** Resolves to whether nothing failed. */
+/** Returns whether no check failed. */
 export const runDoctor = async (env: EnvironmentValues, now: () => Date): Promise<boolean> => {
   let isHealthy = true;
   await runDoctorChecks(env, now, ({ result, check, detail }) => {

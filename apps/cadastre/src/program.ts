@@ -34,12 +34,12 @@ import { describeFailure } from './start-errors.js';
 
 const clock = new SystemClock();
 
-/** The settings, once they have been checked against the machine. Throws with every problem at once. */
+/** Returns the settings after checking them against the machine. Throws with every problem at once. */
 const loadCheckedSettings = async (kind: ProcessKind): Promise<Settings> => {
   const { settings, lines, invalid } = parseSettings(process.env);
   const problems = [...lines, ...(await inspectMachine(settings, kind, invalid, clock.now()))];
   if (problems.length > 0) {
-    // If the process on the port also uses the data folder, report that to the operator.
+    // If the process on the port also uses the data folder, reports the folder instead of the port.
     if (problems.every((line) => line.startsWith('PORT:')) && settings.database.mode === 'embedded') {
       (await lockDataFolder(settings.dataFolder)).release();
     }
@@ -51,7 +51,7 @@ const loadCheckedSettings = async (kind: ProcessKind): Promise<Settings> => {
 
 const loadCommandSettings = (): Promise<Settings> => loadCheckedSettings('command');
 
-/** Prints what went wrong and sets the exit code. */
+/** Prints the error and sets the exit code. */
 const withErrorReport =
   <A extends unknown[]>(action: (...parameters: A) => Promise<void>) =>
   async (...parameters: A): Promise<void> => {
@@ -79,9 +79,13 @@ export const program = new Command('cadastre')
 
 const PROCESSES = [
   ['serve', 'everything in one process: REST, followers, publisher', serve],
-  ['gateway', 'REST only; any number of them', serveGateway],
-  ['projector', 'the followers: audit trail, retention; one leads, others stand by', serveProjector],
-  ['publisher', 'the log to Kafka; one leads, others stand by', servePublisher],
+  ['gateway', 'REST only; you can run any number', serveGateway],
+  [
+    'projector',
+    'followers, such as the audit trail, and scheduled jobs; one is active, others stand by',
+    serveProjector,
+  ],
+  ['publisher', 'publishes the log to Kafka; one is active, others stand by', servePublisher],
 ] as const;
 
 for (const [name, description, start] of PROCESSES) {
@@ -95,17 +99,17 @@ for (const [name, description, start] of PROCESSES) {
 
 program
   .command('migrate')
-  .description('bring the database up to date, and stop')
+  .description('migrate the database to this version, then exit')
   .action(withErrorReport(async () => runMigrate(await loadCommandSettings())));
 
 program
   .command('rebuild [view...]')
-  .description('make views anew from the log; all of them when none is named')
+  .description('rebuild views from the log; all views if you name none')
   .action(withErrorReport(async (views: string[]) => runRebuild(await loadCommandSettings(), views)));
 
 program
   .command('verify')
-  .description('compare every view with the log; exits with 1 where one differs')
+  .description('compare every view with the log; exits with 1 if one differs')
   .action(
     withErrorReport(async () => {
       if (!(await runVerify(await loadCommandSettings()))) process.exitCode = 1;
@@ -125,14 +129,14 @@ const token = program.command('token').description('API tokens: create, list, re
 
 token
   .command('create')
-  .description('create a token for a user, and the user if there is none of that name; print the token')
+  .description('create a token for a user and print it; creates the user if needed')
   .requiredOption('--user <name>', 'name of the user')
   .option('--site-admin', 'make a new user an administrator of the site')
-  .option('--email <address>', 'the address by which the user is invited; replaces the old one')
+  .option('--email <address>', 'e-mail address of the user, for invitations; replaces the old one')
   .option('--owner-of <organization>', 'make the user an owner of that organization')
   .option('--description <text>', 'what the token is for')
-  .option('--never-expires', 'create a token without an end, in place of the lifetime of CADASTRE_TOKEN_LIFETIME')
-  .option('--init', 'make a new site if there is none')
+  .option('--never-expires', 'create a token that never expires, instead of after CADASTRE_TOKEN_LIFETIME')
+  .option('--init', 'create a new site if there is none')
   .action(withErrorReport(async (options: TokenOptions) => runTokenCreate(await loadCommandSettings(), options)));
 
 token
@@ -144,7 +148,7 @@ token
 
 token
   .command('revoke <id>')
-  .description('end a token of any kind; the id is the one that "token list" shows')
+  .description('revoke a token of any kind, by the id that "token list" shows')
   .action(withErrorReport(async (id: string) => runTokenRevoke(await loadCommandSettings(), id)));
 
 const user = program.command('user').description('users: list, forget');
@@ -155,13 +159,13 @@ user
   .option('--json', 'print JSON')
   .action(withErrorReport(async (options: ListOptions) => runUserList(await loadCommandSettings(), options)));
 
-/** Null if there is no terminal, because nobody could answer. */
+/** Returns null if there is no terminal, because nobody could answer. */
 const promptAtTerminal = (): Confirm | null =>
   process.stdin.isTTY
-    ? async (question) => {
+    ? async (prompt) => {
         const terminal = createInterface({ input: process.stdin, output: process.stderr });
         try {
-          return await terminal.question(question);
+          return await terminal.question(prompt);
         } finally {
           terminal.close();
         }
@@ -170,7 +174,7 @@ const promptAtTerminal = (): Confirm | null =>
 
 user
   .command('forget <name>')
-  .description("end a user's memberships and tokens, and delete the name from the log and audit trails for good")
+  .description("remove a user's memberships and tokens, and permanently delete the name from the log and audit trails")
   .option('--yes', 'do not ask for confirmation')
   .action(
     withErrorReport(async (name: string, { yes = false }: { yes?: boolean }) =>
@@ -180,7 +184,7 @@ user
 
 program.addCommand(createProviderCommand('provider'));
 
-/** An error is one line, and the name of the help, instead of the whole help. */
+/** Makes errors print one line and the command for help, instead of the whole help. */
 const nameHelpAfterError = (command: Command, path: string): void => {
   command.showHelpAfterError(`See '${path} --help'.`);
   for (const child of command.commands) nameHelpAfterError(child, `${path} ${child.name()}`);

@@ -14,9 +14,9 @@ export type StoppableService = { stop(): Promise<void> };
 const ADMIN_TOKEN = 'admin-token';
 
 /**
- * The administrator's token: the one that is set; else one that is made at the first start and kept in a file. Where an
- * administrator can get in already, nothing is made: a second gateway has a data folder of its own, without that file.
- * Resolves to a token that was made now, to be shown this once; else to null.
+ * Ensures that there is an administrator's token: the one of the settings, or one that is created at the first start
+ * and stored in a file. Creates none if an administrator exists: a second gateway has a data folder of its own, without
+ * that file. Returns a token that was just created, to be printed this once, else null.
  */
 const ensureAdminToken = async ({ settings, store, ids }: Runtime): Promise<string | null> => {
   if (settings.adminToken !== null) {
@@ -29,24 +29,24 @@ const ensureAdminToken = async ({ settings, store, ids }: Runtime): Promise<stri
   return token;
 };
 
-/** Opens one after the other, and stops what is open in the opposite order, also when one of them fails to open. */
+/** Opens services one after the other, and stops them in the opposite order, also if one of them fails to open. */
 const startInOrder = async (
   settings: Settings,
   name: string,
   stopping: AbortSignal,
-  open: (house: Runtime, opened: RegisterService) => Promise<void>,
+  open: (runtime: Runtime, opened: RegisterService) => Promise<void>,
 ) => {
-  const house = await openRuntime(settings, { name });
-  const stops: StoppableService[] = [{ stop: () => house.close() }];
+  const runtime = await openRuntime(settings, { name });
+  const stops: StoppableService[] = [{ stop: () => runtime.close() }];
   const stop = async (): Promise<void> => {
     const failures: unknown[] = [];
-    // One that fails to stop must not keep the others, and the database under them, from stopping.
+    // A service that fails to stop must not prevent the others, and their database, from stopping.
     for (const running of stops.toReversed()) await running.stop().catch((error: unknown) => failures.push(error));
-    if (failures.length > 0) throw new AggregateError(failures, 'not everything stopped cleanly');
+    if (failures.length > 0) throw new AggregateError(failures, 'some services did not stop cleanly');
   };
   try {
-    await migrateDatabase(house, { retries: Number.POSITIVE_INFINITY, signal: stopping });
-    await open(house, (running) => void stops.push(running));
+    await migrateDatabase(runtime, { retries: Number.POSITIVE_INFINITY, signal: stopping });
+    await open(runtime, (running) => void stops.push(running));
   } catch (error) {
     await stop();
     throw error;
@@ -59,40 +59,43 @@ type RegisterService = (running: StoppableService) => void;
 /** Gateways are behind a load balancer, which needs a few seconds to notice that /readyz fails. */
 const GATEWAY_SHUTDOWN_DELAY_MS = 5_000;
 
-/** Everything in one process. Resolves when requests are answered. */
+/** Starts everything in one process. Resolves when it serves requests. */
 export const serve = (settings: Settings, stopping: AbortSignal): Promise<StoppableService> =>
-  startInOrder(settings, 'serve', stopping, async (house, opened) => {
-    const token = await ensureAdminToken(house);
-    const publisher = openPublisher(house);
+  startInOrder(settings, 'serve', stopping, async (runtime, opened) => {
+    const token = await ensureAdminToken(runtime);
+    const publisher = openPublisher(runtime);
     if (publisher) opened(publisher);
-    opened(openProjector(house));
-    // Last to open and first to stop: nothing new comes in while the others finish.
-    const { app, caFile } = await openGateway(house);
+    opened(openProjector(runtime));
+    // The gateway opens last and stops first, so that no new request arrives while the others stop.
+    const { app, caFile } = await openGateway(runtime);
     opened({ stop: () => stopServing(app, settings.shutdownDelayMs ?? 0) });
     greet({ settings, caFile, token, tokenFile: ADMIN_TOKEN });
   });
 
 export const serveGateway = (settings: Settings, stopping: AbortSignal): Promise<StoppableService> =>
-  startInOrder(settings, 'gateway', stopping, async (house, opened) => {
-    const madeToken = await ensureAdminToken(house);
-    const { app } = await openGateway(house);
+  startInOrder(settings, 'gateway', stopping, async (runtime, opened) => {
+    const newToken = await ensureAdminToken(runtime);
+    const { app } = await openGateway(runtime);
     opened({ stop: () => stopServing(app, settings.shutdownDelayMs ?? GATEWAY_SHUTDOWN_DELAY_MS) });
-    if (madeToken !== null) {
-      house.logger.info(`made the administrator's token: ${join(settings.dataFolder, ADMIN_TOKEN)}`);
+    if (newToken !== null) {
+      runtime.logger.info({ file: join(settings.dataFolder, ADMIN_TOKEN) }, "created the administrator's token");
     }
-    house.logger.info(`gateway listens on ${settings.host}:${settings.port}`);
+    runtime.logger.info({ host: settings.host, port: settings.port }, 'gateway listens');
   });
 
 export const serveProjector = (settings: Settings, stopping: AbortSignal): Promise<StoppableService> =>
-  startInOrder(settings, 'projector', stopping, async (house, opened) => {
-    opened(openProjector(house));
-    opened(await openHealth(house));
+  startInOrder(settings, 'projector', stopping, async (runtime, opened) => {
+    opened(openProjector(runtime));
+    opened(await openHealth(runtime));
   });
 
 export const servePublisher = (settings: Settings, stopping: AbortSignal): Promise<StoppableService> =>
-  startInOrder(settings, 'publisher', stopping, async (house, opened) => {
-    const publisher = openPublisher(house);
-    if (!publisher) throw new InvalidSettingsError(['KAFKA_BROKERS: missing, the publisher has nowhere to publish to']);
+  startInOrder(settings, 'publisher', stopping, async (runtime, opened) => {
+    const publisher = openPublisher(runtime);
+    if (!publisher)
+      throw new InvalidSettingsError([
+        'KAFKA_BROKERS: missing; the publisher needs at least one broker, such as broker.example.com:9092',
+      ]);
     opened(publisher);
-    opened(await openHealth(house));
+    opened(await openHealth(runtime));
   });

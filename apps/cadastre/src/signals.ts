@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs';
 import type { StoppableService } from './serve.js';
 
-/** SIGHUP comes when the terminal closes. */
+/** A closing terminal sends SIGHUP. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** npm forwards Ctrl-C to a process that the terminal has sent it to already: that is one request to stop, not two. */
+/**
+ * The terminal sends Ctrl-C to npm and to this process, and npm forwards it. Signals within this time count as one
+ * request to stop.
+ */
 const SAME_REQUEST_MS = 1_000;
 const PARENT_CHECK_MS = 500;
 
@@ -22,13 +25,16 @@ const onStopRequest = (stop: () => void): void => {
   if (isStartedByNpm()) onParentEnd(request);
 };
 
-/** By a script of this package, such as `npm start`; not by a script of another package that starts it as a daemon. */
+/**
+ * Returns whether a script of this package, such as `npm start`, started the process. A script of another package may
+ * start it as a daemon.
+ */
 const isStartedByNpm = (): boolean =>
   process.env['npm_lifecycle_event'] !== undefined && process.env['npm_package_name'] === 'cadastre';
 
 /**
- * npm, or the shell that it starts scripts with, may end without forwarding a signal. The system then gives another parent
- * to the process or, if npm was killed and the shell still waits, to the shell.
+ * npm, or the shell that it starts scripts with, may end without forwarding a signal. The system then gives another
+ * parent to the process or, if npm was killed and the shell still waits, to the shell.
  */
 const onParentEnd = (ended: () => void): void => {
   const parent = process.ppid;
@@ -41,12 +47,12 @@ const onParentEnd = (ended: () => void): void => {
   timer.unref();
 };
 
-// Only Linux has /proc; shells of other systems replace themselves with the one command of a script.
+// Only Linux has /proc. Shells of other systems replace themselves with the one command of a script.
 const isShell = (pid: number): boolean => /^(?:sh|dash|bash|ash|busybox)$/.test(readProc(pid, 'comm').trim());
 
-/** Null where it is unknown. */
+/** Returns null if the parent is unknown. */
 const readParentPid = (pid: number): number | null => {
-  // The name before it is in parentheses and may hold anything.
+  // The name before the parent's id is in parentheses and may contain any character.
   const [, parent] = /^.*\) \S (\d+)/s.exec(readProc(pid, 'stat')) ?? [];
   return parent === undefined ? null : Number(parent);
 };

@@ -3,7 +3,7 @@ import { getErrorCode, Refusal } from '#kernel';
 
 const MAX_MESSAGE_LENGTH = 1_000;
 
-/** What to print if a process cannot start or a command fails: one line for each problem, without a stack. */
+/** Returns what to print if a process cannot start or a command fails: one line for each problem, without a stack. */
 export const describeFailure = (error: unknown): string => {
   if (
     error instanceof InvalidSettingsError ||
@@ -15,7 +15,7 @@ export const describeFailure = (error: unknown): string => {
   }
   if (isPortInUseError(error)) return describePortInUse(error.address, error.port);
   if (getErrorCode(error) === 'ENOSPC') return `the disk is full (${formatOneLine(error)}); free space and start again`;
-  return `unexpected error: ${formatOneLine(error)}; set LOG_LEVEL=debug to see where it comes from`;
+  return `unexpected error: ${formatOneLine(error)}; set LOG_LEVEL=debug to see the stack trace`;
 };
 
 type PortInUseError = Error & { readonly address: string; readonly port: number };

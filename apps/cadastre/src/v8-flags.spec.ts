@@ -5,11 +5,11 @@ import { describe, expect, it } from '@jest/globals';
 import { selectMissingFlags } from './v8-flags.js';
 
 const MAIN = join(import.meta.dirname, 'main.js');
-const TELL = 'data:text/javascript,console.log(JSON.stringify([process.pid,process.execArgv]))';
+const PRINT_PROCESS = 'data:text/javascript,console.log(JSON.stringify([process.pid,process.execArgv]))';
 
-/** With which options of Node each beginning of the process runs, and under which number. */
+/** Starts the product. Returns process id and Node options for each time that its program begins. */
 const beginnings = async (nodeOptions: string, options: readonly string[] = []): Promise<[number, string[]][]> => {
-  const env = { ...process.env, NODE_OPTIONS: `${nodeOptions} --import=${TELL}` };
+  const env = { ...process.env, NODE_OPTIONS: `${nodeOptions} --import=${PRINT_PROCESS}` };
   const { stdout } = await promisify(execFile)(process.execPath, [...options, MAIN, '--help'], { env });
   expect(stdout).toContain('Usage: cadastre');
   return stdout
@@ -20,24 +20,24 @@ const beginnings = async (nodeOptions: string, options: readonly string[] = []):
 
 const OURS = ['--max-semi-space-size=16', '--heap-growing-percent=50'];
 
-describe('the flags of V8', () => {
+describe('the V8 flags', () => {
   it.each([
     ['', OURS],
     ['--enable-source-maps --max-old-space-size=512', OURS],
     ['--max-semi-space-size=32', OURS.slice(1)],
     ['--max-semi-space-size 32', OURS.slice(1)],
     ['--max_semi_space_size=32 --heap_growing_percent=10', []],
-  ])('are ours where the options %j say nothing of them', (given, expected) => {
-    expect(selectMissingFlags(given)).toEqual(expected);
+  ])('are added unless the options %j set them', (options, expected) => {
+    expect(selectMissingFlags(options)).toEqual(expected);
   });
 
-  it('are there from the beginning, in the same process', async () => {
-    const [first, second, ...others] = await beginnings('', ['--no-deprecation']);
-    expect([first?.[1], second?.[1], others]).toEqual([['--no-deprecation'], [...OURS, '--no-deprecation'], []]);
+  it('are set by a restart in the same process', async () => {
+    const [first, second, ...furtherStarts] = await beginnings('', ['--no-deprecation']);
+    expect([first?.[1], second?.[1], furtherStarts]).toEqual([['--no-deprecation'], [...OURS, '--no-deprecation'], []]);
     expect(second?.[0]).toBe(first?.[0]);
   });
 
-  it('leave alone whoever has set them', async () => {
+  it('cause no restart if the operator has set them', async () => {
     const options = ['--heap-growing-percent=10'];
     expect(await beginnings('--max-semi-space-size=32', options)).toEqual([[expect.any(Number), options]]);
   });

@@ -28,11 +28,11 @@ const listEditionInterceptors = (edition: Runtime['settings']['edition']): Provi
   return edition === 'hosted' ? [{ provide: APP_INTERCEPTOR, useClass: HostedInterceptor }] : [];
 };
 
-/** REST: the slices, and what they stand on. */
+/** The REST gateway with all modules that it serves. */
 @Module({})
 export class GatewayModule {
-  static over(house: Runtime): DynamicModule {
-    const { blobs, encryptionKey, settings } = house;
+  static over(runtime: Runtime): DynamicModule {
+    const { blobs, encryptionKey, settings } = runtime;
     const { publicUrl } = settings;
     const selfHosted = settings.edition === 'self-hosted';
     const hosted = settings.edition === 'hosted';
@@ -40,14 +40,14 @@ export class GatewayModule {
       module: GatewayModule,
       imports: [
         CqrsModule.forRoot(),
-        EventStoreModule.with(house),
-        VaultModule.with(house),
-        // Where there is no trail, nobody is told who has read what.
+        EventStoreModule.with(runtime),
+        VaultModule.with(runtime),
+        // The self-hosted edition has no trail, so reads are not recorded.
         ReadsModule.with({ recorded: !selfHosted }),
         EdgeModule,
         AccessModule.with(settings.limits),
         PeopleModule.with({
-          forgetting: house.forgetting,
+          forgetting: runtime.forgetting,
           tokenLifetime: settings.tokenLifetime,
           quotas: settings.quotas,
         }),
@@ -61,9 +61,9 @@ export class GatewayModule {
         SshKeysModule,
         VariablesModule,
         HistoryModule,
-        // The self-hosted edition has no audit trail (contract §5): its routes are unknown then.
+        // The self-hosted edition has no audit trail (contract §5), so its routes are unknown.
         ...(selfHosted ? [] : [AuditTrailModule.with(settings), FactsModule.with(settings)]),
-        // Nor has the hosted one data retention (contract §4.3).
+        // The hosted edition has no data retention (contract §4.3).
         ...(hosted ? [] : [RetentionModule]),
       ],
       providers: listEditionInterceptors(settings.edition),

@@ -29,27 +29,27 @@ const createRequestLog = ({ settings, logger }: Runtime): RequestObserver | null
   return { completed: (request) => requests.log(request) };
 };
 
-/** Everything but TLS that the HTTP server takes from settings. */
-export const buildHttpOptions = (house: Runtime): Omit<HttpServerOptions, 'tls'> => {
-  const { settings, clock, logger } = house;
+/** Returns the options of the HTTP server that come from settings, except TLS. */
+export const buildHttpOptions = (runtime: Runtime): Omit<HttpServerOptions, 'tls'> => {
+  const { settings, clock, logger } = runtime;
   return {
     trustedProxies: settings.trustedProxies,
     limits: settings.http,
     rateLimits: { limits: settings.limits, clock },
-    requestLog: createRequestLog(house),
+    requestLog: createRequestLog(runtime),
     version: VERSION,
     logger: new NestLoggerAdapter(logger),
   };
 };
 
-/** Listens when this resolves. */
-export const openGateway = async (house: Runtime): Promise<RunningGateway> => {
-  const tls = await loadTlsOptions(house);
-  const { port, host } = house.settings;
-  const app = await createHttpServer(GatewayModule.over(house), { tls, ...buildHttpOptions(house) });
-  // One address. For `localhost` with two addresses Fastify opens a second server, which would have none of the limits.
+/** Opens the gateway. It serves requests when this resolves. */
+export const openGateway = async (runtime: Runtime): Promise<RunningGateway> => {
+  const tls = await loadTlsOptions(runtime);
+  const { port, host } = runtime.settings;
+  const app = await createHttpServer(GatewayModule.over(runtime), { tls, ...buildHttpOptions(runtime) });
+  // Listens on one address. For `localhost` with two addresses Fastify opens a second server without the limits.
   const { address } = await lookup(host);
   await app.listen(port, address);
-  void inspectBlobs(house);
+  void inspectBlobs(runtime);
   return { app, caFile: tls?.caFile ?? null };
 };

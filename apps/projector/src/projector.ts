@@ -5,13 +5,13 @@ import { createScheduledJobs, moduleDefinitions, createFileSweepers } from '../.
 
 export type RunningProjector = { stop(): Promise<void> };
 
-/** Keeps the followers of all slices going, and does what is due as time goes by. */
-export const openProjector = (house: Runtime): RunningProjector => {
-  const { store, blobs, logger, settings } = house;
-  const followers = [...moduleDefinitions.flatMap((slice) => slice.followers), ...createFileSweepers(blobs)];
+/** Runs the followers of all modules, and the scheduled jobs. */
+export const openProjector = (runtime: Runtime): RunningProjector => {
+  const { store, blobs, logger, settings } = runtime;
+  const followers = [...moduleDefinitions.flatMap((definition) => definition.followers), ...createFileSweepers(blobs)];
   const runners = followers.map((follower) => new FollowerRunner(store, follower, logger));
-  const timed = createScheduledJobs(house, settings).map(
-    (chore) => new ScheduledJobRunner(store.database, chore, logger),
+  const timed = createScheduledJobs(runtime, settings).map(
+    (job) => new ScheduledJobRunner(store.database, job, logger),
   );
   for (const running of [...runners, ...timed]) running.start();
   return {

@@ -9,7 +9,7 @@ const JSON_API = 'application/vnd.api+json';
 
 export const isSuccess = ({ status }: HttpResponse): boolean => status >= 200 && status < 300;
 
-/** Something to be made, and how it is found where an attempt that was not answered has made it. */
+/** A resource to create. `find` returns it if an earlier attempt without a response has created it. */
 export type ResourceCreation<S extends z.ZodType> = {
   readonly what: string;
   readonly url: URL;
@@ -21,7 +21,7 @@ export type ResourceCreation<S extends z.ZodType> = {
 
 const PAGE = 100;
 
-/** A server of this API, for the holder of one token. */
+/** A client of the API with one token. */
 export class ApiClient {
   constructor(
     readonly http: HttpClient,
@@ -29,7 +29,7 @@ export class ApiClient {
     private readonly token: ServerToken,
   ) {}
 
-  /** Who asks, for telling that they may not. */
+  /** Describes the token for error messages. */
   get tokenDescription(): string {
     return `the token of ${this.token.source}`;
   }
@@ -38,11 +38,11 @@ export class ApiClient {
     const authorization = `Bearer ${this.token.secret}`;
     const headers = { authorization, accept: `${JSON_API}, application/json`, ...request.headers };
     const answer = await this.http.sendWithRetry(url.pathname, url, { ...request, headers });
-    if (answer.status === 401) throw createRefusedError(`${this.server.host} does not know ${this.tokenDescription}`);
+    if (answer.status === 401) throw createRefusedError(`${this.server.host} does not accept ${this.tokenDescription}`);
     return answer;
   }
 
-  /** Null where there is none, or none that the token may see. */
+  /** Returns null if the resource does not exist, or the token cannot read it. */
   async get<S extends z.ZodType>(url: URL, schema: S): Promise<z.output<S> | null> {
     const answer = await this.send(url);
     if (answer.status === 404) return null;
@@ -50,19 +50,19 @@ export class ApiClient {
     return read(answer, url, schema);
   }
 
-  /** All pages of a list. */
+  /** Returns all pages of a list. */
   async all<S extends z.ZodType>(url: URL, resource: S, listOf: typeof listDocument): Promise<readonly z.output<S>[]> {
-    const found: z.output<S>[] = [];
+    const resources: z.output<S>[] = [];
     const schema = listOf(resource);
     let page: number | null = 1;
     while (page !== null) {
       url.searchParams.set('page[number]', String(page));
       url.searchParams.set('page[size]', String(PAGE));
       const document: z.output<typeof schema> | null = await this.get(url, schema);
-      found.push(...(document?.data ?? []));
+      resources.push(...(document?.data ?? []));
       page = document?.meta?.pagination?.['next-page'] ?? null;
     }
-    return found;
+    return resources;
   }
 
   async make<S extends z.ZodType>({
@@ -79,13 +79,13 @@ export class ApiClient {
     const there = [409, 422].includes(answer.status) ? await find() : null;
     if (there !== null) return there;
     const isForbidden = answer.status === 403 || answer.status === 404;
-    const who = `${this.tokenDescription} must be that of an owner, or of somebody who may manage providers`;
-    throw createRefusedError(`${what}: ${describeRefusal(answer)}${isForbidden ? `; ${who}` : ''}`);
+    const advice = `${this.tokenDescription} must belong to an owner, or to a member with permission to manage providers`;
+    throw createRefusedError(`${what}: ${describeRefusal(answer)}${isForbidden ? `; ${advice}` : ''}`);
   }
 }
 
 const read = <S extends z.ZodType>(answer: HttpResponse, url: URL, schema: S): z.output<S> => {
   const { success, data } = schema.safeParse(parseJson(answer));
-  if (!success) throw createRefusedError(`${url.pathname} answers with something else than this API does`);
+  if (!success) throw createRefusedError(`${url.pathname}: the response does not match this API`);
   return data;
 };

@@ -1,9 +1,9 @@
-/** Why a publication ended, as the exit code tells it to scripts; 0 is none of these. */
+/** Exit codes by kind of failure. 0 is success. */
 export const EXIT_CODES = { refused: 1, usage: 2, unreachable: 3, stopped: 130 } as const;
 
 export type FailureKind = keyof typeof EXIT_CODES;
 
-/** The end of a command, told in lines that a person can act on. Everything else that is thrown is a fault of ours. */
+/** An expected failure, described in lines that the user can act on. Any other error is a bug. */
 export class CommandError extends Error {
   constructor(
     readonly kind: FailureKind,
@@ -18,12 +18,12 @@ export class CommandError extends Error {
   }
 }
 
-/** The release is not as it must be, or the server says no. */
+/** The release is invalid, or the server refuses it. */
 export const createRefusedError = (...problems: readonly string[]): CommandError =>
   new CommandError('refused', problems);
 
-/** What was asked for, or what is set on this machine, cannot be. */
+/** An option or a setting of this machine is wrong. */
 export const createUsageError = (problem: string): CommandError => new CommandError('usage', [problem]);
 
-/** Nobody answers, or only with faults. */
+/** The server cannot be reached, or keeps failing. */
 export const createUnreachableError = (problem: string): CommandError => new CommandError('unreachable', [problem]);

@@ -1,12 +1,12 @@
 import { CommandError, createRefusedError } from './command-error.js';
 
 /**
- * Works on a few at a time. What the server refuses does not keep the others from going on, and is told together at the
- * end; after anything else nothing new is begun.
+ * Runs the work with limited concurrency. If the server refuses an item, the others continue, and all refusals are
+ * thrown together at the end. After any other error no further item starts.
  */
 export const forEachConcurrently = async <T>(
   items: readonly T[],
-  atOnce: number,
+  concurrency: number,
   work: (item: T) => Promise<void>,
 ): Promise<void> => {
   const queue = items.values();
@@ -26,7 +26,7 @@ export const forEachConcurrently = async <T>(
       if (failures.length > 0) return;
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, worker));
+  await Promise.all(Array.from({ length: concurrency }, worker));
   if (failures.length > 0) throw failures[0];
   if (refusals.length > 0) throw createRefusedError(...refusals);
 };

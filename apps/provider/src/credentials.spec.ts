@@ -16,48 +16,51 @@ beforeAll(async () => {
 });
 afterAll(() => home.remove());
 
-describe('the server', () => {
+describe('the address of the server', () => {
   it.each([
     ['https://tfe.example.com/', {}, 'https://tfe.example.com/'],
     ['tfe.example.com:8443', {}, 'https://tfe.example.com:8443/'],
     [undefined, { CADASTRE_URL: 'https://one.test', TFE_ADDRESS: 'https://two.test' }, 'https://one.test/'],
     [undefined, { TFE_ADDRESS: 'https://two.test/some/where' }, 'https://two.test/'],
-  ])('given as %s, with %j set, is %s', (given, env, address) => {
-    expect(parseServerAddress(given, env).href).toBe(address);
+  ])('is read from %s and the variables %j: %s', (option, env, address) => {
+    expect(parseServerAddress(option, env).href).toBe(address);
   });
 
   it.each([
-    [undefined, /^Which server/],
-    ['https://', /no address/],
-    ['https://me:secret@tfe.example.com', /no user and no password/],
-  ])('given as %s is a wrong word', (given, problem) => {
-    expect(() => parseServerAddress(given, {})).toThrow(
+    [undefined, /^--server: missing/],
+    ['https://', /must be an address/],
+    ['https://me:secret@tfe.example.com', /must not contain a user or a password/],
+  ])('is refused: %s', (option, problem) => {
+    expect(() => parseServerAddress(option, {})).toThrow(
       expect.objectContaining({ kind: 'usage', message: expect.stringMatching(problem) }),
     );
   });
 });
 
 describe('the token', () => {
-  const found = (env: Readonly<Record<string, string>>, host = 'tfe.example.com', file?: string) =>
+  const findTokenFor = (env: Readonly<Record<string, string>>, host = 'tfe.example.com', file?: string) =>
     findToken(new URL(`https://${host}`), file && join(home.path, file), { HOME: home.path, ...env });
 
-  it('is that of the file, where one is named', async () => {
-    expect(await found({ TFE_TOKEN: 'of the variable' }, 'tfe.example.com', 'token')).toMatchObject({
+  it('comes from the file, if an option names one', async () => {
+    expect(await findTokenFor({ TFE_TOKEN: 'of the variable' }, 'tfe.example.com', 'token')).toMatchObject({
       secret: 'of the file',
     });
-    await expect(found({}, 'tfe.example.com', 'empty')).rejects.toMatchObject({ kind: 'usage' });
+    await expect(findTokenFor({}, 'tfe.example.com', 'empty')).rejects.toMatchObject({ kind: 'usage' });
   });
 
-  it('is rather one for the host than one for any', async () => {
+  it('prefers a host-specific token', async () => {
     const env = { TFE_TOKEN: 'any', TF_TOKEN_tfe_example_com: 'dotted', 'TF_TOKEN_my__tfe_test:8443': 'dashed' };
-    expect(await found(env)).toEqual({ secret: 'dotted', source: 'TF_TOKEN_tfe_example_com' });
-    expect(await found(env, 'my-tfe.test:8443')).toMatchObject({ secret: 'dashed' });
-    expect(await found(env, 'other.test')).toEqual({ secret: 'any', source: 'TFE_TOKEN' });
+    expect(await findTokenFor(env)).toEqual({ secret: 'dotted', source: 'TF_TOKEN_tfe_example_com' });
+    expect(await findTokenFor(env, 'my-tfe.test:8443')).toMatchObject({ secret: 'dashed' });
+    expect(await findTokenFor(env, 'other.test')).toEqual({ secret: 'any', source: 'TFE_TOKEN' });
   });
 
-  it('is the one that terraform login keeps for the host, and for no other', async () => {
-    expect(await found({})).toMatchObject({ secret: 'of login', source: expect.stringContaining('credentials.tfrc') });
-    await expect(found({}, 'other.test')).rejects.toMatchObject({
+  it('comes from the credentials of terraform login for the host, and for no other', async () => {
+    expect(await findTokenFor({})).toMatchObject({
+      secret: 'of login',
+      source: expect.stringContaining('credentials.tfrc'),
+    });
+    await expect(findTokenFor({}, 'other.test')).rejects.toMatchObject({
       kind: 'usage',
       message: expect.stringMatching(
         /^There is no token for other.test: .* TF_TOKEN_other_test, or run terraform login/,

@@ -7,39 +7,45 @@ import { readOptionFile } from './option-file.js';
 
 type Environment = Readonly<Partial<Record<string, string>>>;
 
-/** The server's address, as given or as other clients of this API know it. */
-export const parseServerAddress = (given: string | undefined, env: Environment): URL => {
-  const text = given ?? env['CADASTRE_URL'] ?? env['TFE_ADDRESS'];
-  if (!text) throw createUsageError('Which server? Give --server https://… or set CADASTRE_URL');
+/** Returns the address of the server: that of the option, or that of CADASTRE_URL or TFE_ADDRESS. */
+export const parseServerAddress = (option: string | undefined, env: Environment): URL => {
+  const text = option ?? env['CADASTRE_URL'] ?? env['TFE_ADDRESS'];
+  if (!text) throw createUsageError('--server: missing; give --server https://…, or set CADASTRE_URL or TFE_ADDRESS');
   const address = /^https?:\/\//.test(text) ? text : `https://${text}`;
-  if (!URL.canParse(address)) throw createUsageError('--server: this is no address such as https://tfe.example.com');
+  if (!URL.canParse(address)) throw createUsageError('--server: must be an address such as https://tfe.example.com');
   const url = new URL(address);
-  if (url.username || url.password) throw createUsageError('--server: an address has no user and no password in it');
+  if (url.username || url.password)
+    throw createUsageError('--server: the address must not contain a user or a password');
   return new URL(url.origin);
 };
 
 export type ServerToken = {
   readonly secret: string;
-  /** Where it was found; for telling that it is wrong. */
+  /** Where the token was found, for error messages. */
   readonly source: string;
 };
 
 const PREFIX = 'TF_TOKEN_';
 
-/** As the command-line clients read such a name: two underscores are a dash, one is a dot. */
+/**
+ * Returns the host in the name of a variable. As in the command-line clients, two underscores stand for a dash and one
+ * for a dot.
+ */
 const parseTokenHost = (variable: string): string =>
   variable.slice(PREFIX.length).replaceAll('__', '-').replaceAll('_', '.').toLowerCase();
 
 const findTokenVariable = (host: string, env: Environment): ServerToken | null => {
-  const named = Object.keys(env).find((variable) => variable.startsWith(PREFIX) && parseTokenHost(variable) === host);
-  const source = named ?? 'TFE_TOKEN';
+  const hostVariable = Object.keys(env).find(
+    (variable) => variable.startsWith(PREFIX) && parseTokenHost(variable) === host,
+  );
+  const source = hostVariable ?? 'TFE_TOKEN';
   const secret = env[source]?.trim();
   return secret ? { secret, source } : null;
 };
 
 const credentials = z.object({ credentials: z.record(z.string(), z.object({ token: z.string() })) });
 
-/** Where `terraform login` keeps tokens. */
+/** Returns the path of the file in which `terraform login` stores tokens. */
 const findCredentialsFile = (env: Environment): string => {
   const folder = env['APPDATA'] ? join(env['APPDATA'], 'terraform.d') : join(env['HOME'] ?? homedir(), '.terraform.d');
   return join(folder, 'credentials.tfrc.json');
@@ -56,10 +62,12 @@ const findLoginToken = async (host: string, env: Environment): Promise<ServerTok
   }
 };
 
-/** What the name of the host is in a variable's name. A shell cannot export one with a port in it; `env` can set it. */
+/**
+ * Returns the name of the variable for a host. A shell cannot export a name with a port in it, but `env` can set it.
+ */
 const toTokenVariable = (host: string): string => PREFIX + host.replaceAll('-', '__').replaceAll('.', '_');
 
-/** The token for this server. One that is set for its host goes before one that is set for any. */
+/** Returns the token for this server. A token for the host takes precedence over one for any host. */
 export const findToken = async (
   { host }: URL,
   tokenFile: string | undefined,
@@ -70,14 +78,17 @@ export const findToken = async (
     if (!secret) throw createUsageError(`--token-file: ${tokenFile} is empty`);
     return { secret, source: tokenFile };
   }
-  const found = findTokenVariable(host, env) ?? (await findLoginToken(host, env));
-  if (found) return found;
+  const token = findTokenVariable(host, env) ?? (await findLoginToken(host, env));
+  if (token) return token;
   throw createUsageError(
     `There is no token for ${host}: give --token-file FILE, set TFE_TOKEN or ${toTokenVariable(host)}, or run terraform login ${host}`,
   );
 };
 
-/** The passphrase of a private key. Never an argument: those are seen by everybody on the machine. */
+/**
+ * Returns the passphrase of a private key. It is never an argument, because all users of the machine can read
+ * arguments.
+ */
 export const readPassphrase = async (
   { keyPassphraseFile, keyPassphraseEnv }: { readonly keyPassphraseFile?: string; readonly keyPassphraseEnv: string },
   env: Environment,

@@ -2,7 +2,7 @@ import { formatPlatform } from '#provider-release/rules';
 import type { PlatformResource, VersionResource } from './documents.js';
 import type { PreparedRelease } from './prepare.js';
 
-/** What the server has of a version already. */
+/** The parts of a version that the server already has. */
 export type PublishedState = {
   readonly version: VersionResource | null;
   readonly platforms: readonly PlatformResource[];
@@ -18,10 +18,10 @@ const listVersionDifferences = (
   const [here, there] = [release.protocols.join(', '), protocols?.toSorted().join(', ')];
   return [
     ...(key && key.toUpperCase() !== keyId
-      ? [`it is there to be signed by key ${key}, this release is by ${keyId}`]
+      ? [`the published version expects the GPG key ${key}, this release is signed by ${keyId}`]
       : []),
     ...(there !== undefined && there !== here
-      ? [`it is there with the protocols ${there}, this release has ${here}`]
+      ? [`the published version has the protocols ${there}, this release has ${here}`]
       : []),
   ];
 };
@@ -32,14 +32,17 @@ const listPlatformDifferences = (
 ): readonly string[] =>
   platforms.flatMap(({ attributes: its }) => {
     const ours = archives.find((archive) => formatPlatform(archive) === formatPlatform(its));
-    if (!ours) return [`it has the platform ${formatPlatform(its)}, which this release has not`];
+    if (!ours) return [`the published version has the platform ${formatPlatform(its)}, this release does not`];
     if (its.filename !== ours.filename)
-      return [`${formatPlatform(its)} is there as ${its.filename}, not ${ours.filename}`];
+      return [`the published file for ${formatPlatform(its)} is ${its.filename}, this release has ${ours.filename}`];
     const isSame = its.shasum.toLowerCase() === ours.sha256;
-    return isSame ? [] : [`${its.filename} is there with checksum ${its.shasum}, this one has ${ours.sha256}`];
+    return isSame ? [] : [`the published ${its.filename} has checksum ${its.shasum}, this one has ${ours.sha256}`];
   });
 
-/** In what a version that is there is another than this release. One that is the same, as far as it has come, is gone on with. */
+/**
+ * Returns how the published version differs from this release. An incomplete version without differences can be
+ * completed.
+ */
 export const listDifferences = (
   { version, platforms, checksums }: PublishedState,
   release: PreparedRelease,
@@ -47,5 +50,5 @@ export const listDifferences = (
 ): readonly string[] => [
   ...(version ? listVersionDifferences(version, release, keyId) : []),
   ...listPlatformDifferences(platforms, release),
-  ...(checksums && !checksums.equals(release.checksums) ? ['its SHA256SUMS is there, and differs'] : []),
+  ...(checksums && !checksums.equals(release.checksums) ? ['the published SHA256SUMS differs'] : []),
 ];

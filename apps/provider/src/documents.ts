@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { HttpResponse } from './transport.js';
 
-// What of the server's documents is looked at. Nothing more is asked of it: it may be any server of this API.
+// The members of documents that the command uses. The server may be any server of this API.
 
 const links = z.record(z.string(), z.unknown()).nullish();
 
@@ -11,7 +11,7 @@ const versionResource = z.object({
     protocols: z.array(z.string()).nullish(),
     'shasums-uploaded': z.boolean(),
     'shasums-sig-uploaded': z.boolean(),
-    /** Cadastre says it; other servers leave it to be found out. */
+    /** Only Cadastre sends `usable` and `missing`. For other servers the command derives them. */
     usable: z.boolean().optional(),
     missing: z.array(z.string()).optional(),
   }),
@@ -46,16 +46,16 @@ export type VersionResource = z.infer<typeof versionResource>;
 export type PlatformResource = z.infer<typeof platformResource>;
 export type KeyAttributes = z.infer<typeof keyResource>['attributes'];
 
-/** Where files of this API are sent to and fetched from. */
+/** Names of links for uploads and downloads. */
 export type FileLink =
   'shasums-upload' | 'shasums-download' | 'shasums-sig-upload' | 'shasums-sig-download' | 'provider-binary-upload';
 
-export const findLink = (found: VersionResource | PlatformResource, name: FileLink): string | undefined => {
-  const link = found.links?.[name];
+export const findLink = (resource: VersionResource | PlatformResource, name: FileLink): string | undefined => {
+  const link = resource.links?.[name];
   return typeof link === 'string' ? link : undefined;
 };
 
-/** Terraform's provider registry protocol: what the command-line clients read. */
+/** Documents of Terraform's provider registry protocol, which the command-line clients read. */
 export const listing = z.object({
   versions: z.array(
     z.object({ version: z.string(), platforms: z.array(z.object({ os: z.string(), arch: z.string() })).nullish() }),
@@ -84,7 +84,7 @@ const refusal = z.object({
   errors: z.array(z.union([z.string(), z.object({ detail: z.string().optional(), title: z.string().optional() })])),
 });
 
-/** Why the server says no, in its words; its number, where it has none. */
+/** Returns why the server refuses a request: the details of its errors, else the status. */
 export const describeRefusal = (answer: HttpResponse): string => {
   const errors = refusal.safeParse(parseJson(answer)).data?.errors ?? [];
   const texts = errors.map((error) => (typeof error === 'string' ? error : (error.detail ?? error.title ?? '')));

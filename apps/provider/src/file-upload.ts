@@ -8,15 +8,15 @@ import type { HttpResponse } from './transport.js';
 export type FileUpload = {
   readonly path: string;
   readonly size: number;
-  /** Called with how much has been sent. */
+  /** Called with the number of bytes that have been sent. */
   readonly sent: (bytes: number) => void;
 };
 
 const IDLE_TIMEOUT_MS = 300_000;
 
 /**
- * Sends a file as it is read, so that memory stays flat however large it is. Not with `fetch`: that takes in a body as
- * fast as it can be read, however slowly it goes out.
+ * Sends a file while reading it, so that memory stays flat for any size. `fetch` would read the body at full speed,
+ * however slow the upload is.
  */
 export const uploadFile = (url: URL, { path, size, sent }: FileUpload, signal: AbortSignal): Promise<HttpResponse> =>
   new Promise((resolve, reject) => {
@@ -26,11 +26,15 @@ export const uploadFile = (url: URL, { path, size, sent }: FileUpload, signal: A
     let isAnswered = false;
     put.once('response', (response) => {
       isAnswered = true;
-      const { statusCode: status = 0, headers: told } = response;
-      const answer = (bytes: Buffer): HttpResponse => ({ status, retryAfter: told['retry-after'] ?? null, bytes });
+      const { statusCode: status = 0, headers: responseHeaders } = response;
+      const answer = (bytes: Buffer): HttpResponse => ({
+        status,
+        retryAfter: responseHeaders['retry-after'] ?? null,
+        bytes,
+      });
       buffer(response).then((bytes) => resolve(answer(bytes)), reject);
     });
-    put.once('timeout', () => put.destroy(new Error('nothing has moved for five minutes')));
+    put.once('timeout', () => put.destroy(new Error('no data was sent or received for five minutes')));
     const counted = async function* (pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
       let total = 0;
       sent(total);
@@ -41,10 +45,10 @@ export const uploadFile = (url: URL, { path, size, sent }: FileUpload, signal: A
       }
     };
     const fail = (error: unknown): void => {
-      // A server that has said no need not hear the rest: it closes the connection.
+      // A server that has refused the upload closes the connection without reading the rest.
       if (!isAnswered) reject(error);
     };
     pipeline(createReadStream(path), counted, put).catch(fail);
-    // Once all is sent the pipeline is over, and the answer still to come.
+    // The pipeline ends when everything is sent, before the response arrives.
     put.on('error', fail);
   });

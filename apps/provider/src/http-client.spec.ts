@@ -53,7 +53,7 @@ describe('a server that closes connections before the TLS handshake', () => {
   });
 });
 
-describe('a file that is not there', () => {
+describe('a missing file', () => {
   it('is reported at once, without a retry', async () => {
     const attempts: string[] = [];
     const http = new HttpClient({ signal: new AbortController().signal, print: (line) => attempts.push(line) });

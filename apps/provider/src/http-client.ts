@@ -5,16 +5,16 @@ import { uploadFile, type FileUpload } from './file-upload.js';
 import type { HttpResponse, NetworkError } from './transport.js';
 import { describeTrustFailure } from './tls-trust.js';
 
-/** How long a server that is away, or busy, is waited for. */
+/** How long to wait for a server that is unavailable or busy. */
 export type RetryPolicy = { readonly retries: number; readonly minTimeout: number; readonly maxTimeout: number };
 
-/** A restart, or a minute without a network. */
+/** Covers a restart of the server, or a minute without a network. */
 export const DEFAULT_RETRY_POLICY: RetryPolicy = { retries: 8, minTimeout: 500, maxTimeout: 15_000 };
 
-/** A server that wants us to stay away for longer is not waited for. */
+/** The command fails if the server requests a longer delay. */
 const MAX_RETRY_AFTER_MS = 120_000;
 
-/** What may be over in a while: nobody answers, a fault, too much at once. */
+/** A failure that may be temporary: no response, a server error, or too many requests. */
 export class TransientError extends Error {
   constructor(
     message: string,
@@ -31,14 +31,16 @@ const parseRetryAfter = (retryAfter: string | null): number => {
 };
 
 const throwIfTransient = ({ status, retryAfter }: HttpResponse): void => {
-  if (status === 429)
-    throw new TransientError('the server is asked too much at the moment', parseRetryAfter(retryAfter));
+  if (status === 429) throw new TransientError('the server limits requests at the moment', parseRetryAfter(retryAfter));
   if (status >= 500) throw new TransientError(`the server answers ${status}`, parseRetryAfter(retryAfter));
 };
 
 type ErrorWithCause = NetworkError & { readonly cause?: unknown; readonly errors?: readonly unknown[] };
 
-/** Where it went wrong is in the causes: `fetch failed` says nothing. Of several addresses that fail the first counts. */
+/**
+ * Returns the deepest cause, because the outer error says only `fetch failed`. If several addresses fail, the first one
+ * counts.
+ */
 const findRootCause = (error: unknown): NetworkError => {
   const { cause, errors, ...fault } = error as ErrorWithCause;
   if (cause !== undefined) return findRootCause(cause);
@@ -49,7 +51,7 @@ const findRootCause = (error: unknown): NetworkError => {
 
 export type HttpClientOptions = {
   readonly signal: AbortSignal;
-  /** Tells what is tried again. */
+  /** Prints which request is retried. */
   readonly print: (line: string) => void;
   readonly patience?: RetryPolicy;
 };
@@ -60,7 +62,7 @@ export type HttpRequest = {
   readonly body?: Uint8Array<ArrayBuffer> | null;
 };
 
-/** Requests that are repeated, with growing pauses, until somebody answers them. */
+/** Repeats requests with growing delays until there is a final response. */
 export class HttpClient {
   private readonly patience: RetryPolicy;
 
@@ -68,12 +70,15 @@ export class HttpClient {
     this.patience = options.patience ?? DEFAULT_RETRY_POLICY;
   }
 
-  /** What the server says in the end: yes, or no. `what` it is about is told where it does not; not the address, which may be a signed one. */
+  /**
+   * Returns the final response, whether a success or a refusal. `what` names the subject in messages instead of the
+   * URL, which may be signed.
+   */
   sendWithRetry(what: string, url: URL, request: HttpRequest = {}): Promise<HttpResponse> {
     return this.patiently(`${url.host}: ${what}`, () => this.send(url, request));
   }
 
-  /** Repeats the whole of the work for as long as it fails of something that passes. */
+  /** Repeats the whole work while it fails with a `TransientError`. */
   async patiently<T>(what: string, work: (attempt: number) => Promise<T>): Promise<T> {
     const { signal, print } = this.options;
     try {
@@ -97,7 +102,7 @@ export class HttpClient {
     }
   }
 
-  /** Once. Throws what `patiently` repeats. */
+  /** Sends one request. Throws a `TransientError` if it may be retried. */
   send(url: URL, { method = 'GET', headers = {}, body = null }: HttpRequest): Promise<HttpResponse> {
     return this.sendOnce(url, async (signal) => {
       const response = await fetch(url, { method, headers, signal, body });
@@ -106,7 +111,7 @@ export class HttpClient {
     });
   }
 
-  /** Once, a file. */
+  /** Uploads a file once. */
   put(url: URL, file: FileUpload): Promise<HttpResponse> {
     return this.sendOnce(url, (signal) => uploadFile(url, file, signal));
   }
@@ -125,9 +130,9 @@ export class HttpClient {
       if (typeof root.path === 'string') throw error;
       const distrust = describeTrustFailure(root, url);
       if (distrust !== null) throw createUnreachableError(distrust);
-      // Rather a wrong word than a name that is not known for a moment: that is EAI_AGAIN.
-      if (root.code === 'ENOTFOUND') throw createUnreachableError(`${url.host}: there is no host of this name`);
-      throw new TransientError(root.message || 'nobody answers');
+      // ENOTFOUND is probably a typing error. A temporary failure of the resolver is EAI_AGAIN.
+      if (root.code === 'ENOTFOUND') throw createUnreachableError(`${url.host}: this host name does not exist`);
+      throw new TransientError(root.message || 'no response');
     }
   }
 }

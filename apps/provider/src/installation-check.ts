@@ -5,11 +5,11 @@ import { TransientError } from './http-client.js';
 import type { PreparedRelease } from './prepare.js';
 import type { ProviderRegistryClient } from './registry-client.js';
 
-/** Whether the server calls the version whole: in a word, as Cadastre does, or flag by flag. */
+/** Throws if the version is incomplete, by the server's `usable` or by the flags of its files. */
 const requireComplete = async (registry: ProviderRegistryClient, { version }: PreparedRelease): Promise<void> => {
-  const found = await registry.version(version);
-  if (!found) throw createRefusedError(`version ${version} has been deleted meanwhile`);
-  const { attributes } = found;
+  const versionResource = await registry.version(version);
+  if (!versionResource) throw createRefusedError(`version ${version} has been deleted meanwhile`);
+  const { attributes } = versionResource;
   if (attributes.usable === true) return;
   const platforms = await registry.platforms(version);
   const missing = attributes.missing ?? [
@@ -18,19 +18,21 @@ const requireComplete = async (registry: ProviderRegistryClient, { version }: Pr
     ...platforms.flatMap((one) => (one.attributes['provider-binary-uploaded'] ? [] : [one.attributes.filename])),
   ];
   if (missing.length > 0)
-    throw createRefusedError(`version ${version} is not usable: it still wants ${missing.join(', ')}`);
+    throw createRefusedError(`version ${version} is not complete; missing: ${missing.join(', ')}`);
 };
 
-/** Whether clients are offered it for each of its platforms. */
+/** Throws if the server does not list all platforms of the version for clients. */
 const requireListed = (registry: ProviderRegistryClient, { version, archives }: PreparedRelease): Promise<void> =>
   registry.patiently(async () => {
     const offered = await registry.offered(version);
     const lacking = archives.map(formatPlatform).filter((name) => !offered?.includes(name));
     if (lacking.length > 0)
-      throw new TransientError(`clients are not offered version ${version} for ${lacking.join(', ')} yet`);
+      throw new TransientError(`the server does not list version ${version} for ${lacking.join(', ')} yet`);
   });
 
-/** Goes the way of a client, up to the zip: what it would be given for its system must be what lies here, and prove true. */
+/**
+ * Downloads as a client would, except the zip. The package must match this release, and its signature must be valid.
+ */
 const requireInstallable = async (
   registry: ProviderRegistryClient,
   release: PreparedRelease,
@@ -39,25 +41,26 @@ const requireInstallable = async (
 ): Promise<void> => {
   const { version, archives, checksums } = release;
   const differs = (what: string) =>
-    createRefusedError(`clients are given another ${what} of version ${version} than this release has`);
+    createRefusedError(`the server returns another ${what} of version ${version} than this release has`);
   const [archive] = archives;
-  const given = archive && (await registry.package(version, archive));
-  if (!given) throw createRefusedError(`clients find no package of version ${version}`);
-  if (given.filename !== archive.filename || given.shasum.toLowerCase() !== archive.sha256) throw differs('zip');
-  const content = await registry.download(formatChecksumsName(release), given.shasums_url);
+  const clientPackage = archive && (await registry.package(version, archive));
+  if (!clientPackage) throw createRefusedError(`the server returns no package of version ${version}`);
+  if (clientPackage.filename !== archive.filename || clientPackage.shasum.toLowerCase() !== archive.sha256)
+    throw differs('zip');
+  const content = await registry.download(formatChecksumsName(release), clientPackage.shasums_url);
   if (!content.equals(checksums)) throw differs(formatChecksumsName(release));
-  const signature = await registry.download(formatSignatureName(release), given.shasums_signature_url);
-  const key = given.signing_keys.gpg_public_keys.find((one) => one.key_id.toUpperCase() === keyId);
-  if (!key) throw createRefusedError(`clients are not given the GPG key ${keyId}`);
+  const signature = await registry.download(formatSignatureName(release), clientPackage.shasums_signature_url);
+  const key = clientPackage.signing_keys.gpg_public_keys.find((one) => one.key_id.toUpperCase() === keyId);
+  if (!key) throw createRefusedError(`the server does not return the GPG key ${keyId}`);
   try {
     await verifyDetached({ armor: key.ascii_armor, content, signature, now: now() });
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    throw createRefusedError(`${formatSignatureName(release)} as clients are given it: ${error.message}`);
+    throw createRefusedError(`${formatSignatureName(release)} from the server: ${error.message}`);
   }
 };
 
-/** Proves that the release can be installed from the server as it lies here. */
+/** Throws unless the release can be installed from the server unchanged. */
 export const verifyInstallable = async (
   registry: ProviderRegistryClient,
   release: PreparedRelease,

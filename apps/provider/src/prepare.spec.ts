@@ -29,11 +29,11 @@ afterAll(() => keys.remove());
 
 const keyFile = (name: string): string => join(keys.path, name);
 
-const prepared = (wanted: Partial<PrepareOptions> = {}): Promise<PreparedRelease> =>
-  prepareRelease({ name: 'demo', folder: dist.path, ...wanted }, NOW);
+const prepared = (options: Partial<PrepareOptions> = {}): Promise<PreparedRelease> =>
+  prepareRelease({ name: 'demo', folder: dist.path, ...options }, NOW);
 
-const problemsOf = async (wanted: Partial<PrepareOptions> = {}, kind = 'refused'): Promise<readonly string[]> => {
-  const failure = await prepared(wanted).then(
+const problemsOf = async (options: Partial<PrepareOptions> = {}, kind = 'refused'): Promise<readonly string[]> => {
+  const failure = await prepared(options).then(
     () => null,
     (error: unknown) => error as { kind: string; problems: readonly string[] },
   );
@@ -47,7 +47,7 @@ const packBoth = async (packed = DEMO): Promise<void> => {
 };
 
 describe('a release folder', () => {
-  it('is taken as GoReleaser makes it, and what else lies there is told', async () => {
+  it('of GoReleaser is accepted, and other files in it are reported', async () => {
     await packBoth();
     await dist.sum(DEMO, signer);
     await dist.write(
@@ -69,7 +69,7 @@ describe('a release folder', () => {
     });
   });
 
-  it('of zips only gets SHA256SUMS and a signature', async () => {
+  it('with zips only gets SHA256SUMS and a signature', async () => {
     await packBoth();
     const { checksums, signature, archives, protocols } = await prepared({ key: keyFile('private.asc') });
     expect(parseChecksums(checksums)).toEqual(Object.fromEntries(archives.map((one) => [one.filename, one.sha256])));
@@ -77,7 +77,7 @@ describe('a release folder', () => {
     expect({ by, protocols }).toEqual({ by: signer.keyId, protocols: ['5.0'] });
   });
 
-  it('of zips and SHA256SUMS is signed as it is, to the byte', async () => {
+  it('with zips and SHA256SUMS gets a signature of the unchanged SHA256SUMS', async () => {
     await packBoth();
     await dist.sum(DEMO);
     const file = join(dist.path, 'terraform-provider-demo_1.0.0_SHA256SUMS');
@@ -86,13 +86,13 @@ describe('a release folder', () => {
     expect(checksums).toEqual(await readFile(file));
   });
 
-  it('that is signed wants no key here', async () => {
+  it('with a signature needs no key', async () => {
     await packBoth();
     await dist.sum(DEMO, signer);
     expect(await prepared()).toMatchObject({ key: null });
   });
 
-  it('with two versions wants one to be chosen', async () => {
+  it('with two versions is refused unless an option chooses one', async () => {
     await packBoth();
     await packBoth({ ...DEMO, version: '1.1.0' });
     expect(await problemsOf({ key: keyFile('private.asc') })).toEqual([
@@ -108,7 +108,7 @@ describe('a release folder', () => {
     ]);
   });
 
-  it('protocols that are given go before the manifest', async () => {
+  it('uses the protocols of the option before those of the manifest', async () => {
     await packBoth();
     await dist.write('terraform-registry-manifest.json', '{"version":1,"metadata":{"protocol_versions":["6.0"]}}');
     expect((await prepared({ key: keyFile('private.asc') })).protocols).toEqual(['6.0']);
@@ -116,8 +116,8 @@ describe('a release folder', () => {
   });
 });
 
-describe('what is wrong with a release', () => {
-  it('is told all at once', async () => {
+describe('an invalid release', () => {
+  it('is refused with all problems at once', async () => {
     await packBoth();
     await dist.pack(DEMO, 'windows_amd64');
     await dist.sum(DEMO);
@@ -135,25 +135,25 @@ describe('what is wrong with a release', () => {
       expect.stringMatching(/^terraform-provider-demo_1.0.0_linux_amd64.zip has checksum .*, SHA256SUMS says/),
       'SHA256SUMS does not list terraform-provider-demo_1.0.0_openbsd_386.zip',
       'SHA256SUMS lists terraform-provider-demo_1.0.0_windows_amd64.zip, which is not in the folder',
-      'There is no terraform-provider-demo_1.0.0_SHA256SUMS.sig in the folder. Give a private key with --key FILE, and it is made',
+      'There is no terraform-provider-demo_1.0.0_SHA256SUMS.sig in the folder. Give a private key with --key FILE to create it',
     ]);
   });
 
-  it('a folder without a zip of the provider', async () => {
+  it('is refused for a folder without a zip of the provider', async () => {
     await packBoth({ ...DEMO, name: 'other' });
     expect(await problemsOf()).toEqual([
       `There is no terraform-provider-demo_VERSION_OS_ARCH.zip in ${dist.path}; there are zips of other`,
     ]);
   });
 
-  it('a folder that is none is a wrong word, and not a wrong release', async () => {
+  it('is refused as wrong usage for a missing folder or a file instead of a folder', async () => {
     expect(await problemsOf({ folder: '/nowhere' }, 'usage')).toEqual(['There is no folder /nowhere']);
     expect(await problemsOf({ folder: keyFile('public.asc') }, 'usage')).toEqual([
       expect.stringMatching(/is not a folder/),
     ]);
   });
 
-  it('a signature of another content, or without what it signs', async () => {
+  it('is refused for a signature of another content, or without SHA256SUMS', async () => {
     await packBoth();
     await dist.sum(DEMO, signer);
     await dist.pack(DEMO, 'windows_amd64');
@@ -163,36 +163,36 @@ describe('what is wrong with a release', () => {
     ]);
     await rm(join(dist.path, 'terraform-provider-demo_1.0.0_SHA256SUMS'));
     expect(await problemsOf()).toEqual([
-      'terraform-provider-demo_1.0.0_SHA256SUMS.sig is there, but not terraform-provider-demo_1.0.0_SHA256SUMS, which it is a signature of',
+      'There is a terraform-provider-demo_1.0.0_SHA256SUMS.sig in the folder, but no terraform-provider-demo_1.0.0_SHA256SUMS, which it signs',
     ]);
   });
 
-  it('a signature of somebody else', async () => {
+  it('is refused for a signature by another key', async () => {
     await packBoth();
-    const other = await makeSigner();
-    await dist.sum(DEMO, other);
+    const otherSigner = await makeSigner();
+    await dist.sum(DEMO, otherSigner);
     expect(await problemsOf({ key: keyFile('private.asc') })).toEqual([
-      `The signature was made by the key ${other.keyId}, not by ${signer.keyId}`,
+      `The signature was made by the key ${otherSigner.keyId}, not by ${signer.keyId}`,
     ]);
   });
 
-  it('a key that clients cannot use, one that is none, and one that is another than said', async () => {
+  it('is refused for a key that clients cannot use, an invalid key, and a key with another id than --key-id', async () => {
     await packBoth();
     const { privateKey } = await generateKey({ type: 'curve25519', userIDs: [{ name: 'New' }], format: 'armored' });
     await keys.write('curve.asc', privateKey);
     expect(await problemsOf({ key: keyFile('curve.asc') })).toEqual([expect.stringMatching(/RSA and DSA keys only/)]);
     expect(await problemsOf({ key: keyFile('public.asc') })).toEqual([
-      expect.stringMatching(/no ASCII-armored private key/),
+      expect.stringMatching(/must be an ASCII-armored private key/),
     ]);
     expect(await problemsOf({ key: keyFile('private.asc'), keyId: 'ABCDEF0123456789' })).toEqual([
-      `The key that is given is ${signer.keyId}, not ABCDEF0123456789 as --key-id says`,
+      `--key-id: must be ${signer.keyId}, the id of the given key, got ABCDEF0123456789`,
     ]);
     expect(await problemsOf({ key: keyFile('lost.asc') }, 'usage')).toEqual([
       `--key: there is no file ${keyFile('lost.asc')}`,
     ]);
   });
 
-  it('a passphrase that is missing or wrong; neither it nor the key is told', async () => {
+  it('is refused for a missing or wrong passphrase, without printing it or the key', async () => {
     await packBoth();
     const { privateKey } = await generateKey({
       type: 'rsa',

@@ -1,7 +1,7 @@
 import { Refusal } from '#kernel';
 import { createRefusedError } from './command-error.js';
 
-/** Everything that is wrong with a release, to be told at once. */
+/** Collects the problems of a release, so that they are reported together. */
 export class ProblemCollector {
   private readonly problems: string[] = [];
 
@@ -9,7 +9,7 @@ export class ProblemCollector {
     this.problems.push(problem);
   }
 
-  /** Notes what is refused, and resolves to undefined then. */
+  /** Runs the work. A refusal is collected, and the result is then undefined. */
   async collect<T>(work: () => T | Promise<T>): Promise<T | undefined> {
     try {
       return await work();

@@ -27,45 +27,45 @@ type PublishOptions = {
 };
 
 const HELP = `
-The folder is one as GoReleaser makes it: terraform-provider-NAME_VERSION_OS_ARCH.zip for each platform, SHA256SUMS, its
-detached signature SHA256SUMS.sig, and perhaps the manifest, which names the protocols. Or it holds zips only: then
-SHA256SUMS is made, and signed with the key that --key names.
+The folder contains a release as GoReleaser makes it: terraform-provider-NAME_VERSION_OS_ARCH.zip for each platform,
+SHA256SUMS, its detached signature SHA256SUMS.sig, and optionally the manifest, which names the protocols. If the folder
+contains only zips, the command creates SHA256SUMS and signs it with the key of --key.
 
-Everything is checked before anything is sent. What is missing is made: the GPG key of the organization, the provider, the
-version, its platforms. Run again after a cut, the same command goes on where it ended. The signature is sent last, so that
-nobody is offered a version that is not whole; then it is read back as terraform would.
+The command checks everything before it sends anything. It creates the GPG key of the organization, the provider, the
+version and the platforms if they are missing. If the command is interrupted, run it again to continue. It uploads the
+signature last, so that clients never see an incomplete version. Then it checks the published version as terraform would.
 
-The token is that of an owner of the organization, or of somebody who may manage its providers. It is looked for in
---token-file, TF_TOKEN_<host>, TFE_TOKEN, and where terraform login keeps it.
+The token must belong to an owner of the organization, or to a member with permission to manage its providers. The command
+looks for it in --token-file, TF_TOKEN_<host>, TFE_TOKEN and the credentials of terraform login.
 
 Exit codes:
-  0    published, or there already
-  ${EXIT_CODES.refused}    something is wrong with the release, or the server refuses it
+  0    published, or published already
+  ${EXIT_CODES.refused}    the release is invalid, or the server refuses it
   ${EXIT_CODES.usage}    an option or a setting is wrong
   ${EXIT_CODES.unreachable}    the server cannot be reached, or keeps failing
   ${EXIT_CODES.stopped}  stopped by Ctrl-C
 
-Example, with a key that never lies in a file:
+Example, with a key that is never stored in a file:
   gpg --armor --export-secret-keys releases@example.com |
     TFE_TOKEN=… cadastre-provider publish --server https://tfe.example.com --org acme --name demo --key /dev/stdin dist/
 `;
 
 const parseProtocols = (text: string): readonly Protocol[] => {
-  const named = text.split(',').map((one) => one.trim());
-  const unknown = named.find((one) => !PROTOCOLS.some((known) => known === one));
-  if (unknown !== undefined) throw new InvalidArgumentError(`${unknown} is none of ${PROTOCOLS.join(', ')}.`);
-  return PROTOCOLS.filter((known) => named.includes(known));
+  const values = text.split(',').map((one) => one.trim());
+  const unknown = values.find((one) => !PROTOCOLS.some((known) => known === one));
+  if (unknown !== undefined) throw new InvalidArgumentError(`Accepted are ${PROTOCOLS.join(', ')}, got ${unknown}.`);
+  return PROTOCOLS.filter((known) => values.includes(known));
 };
 
 const printError = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** What is about to be published, before anything is sent. */
+/** Prints what is about to be published, before anything is sent. */
 const printSummary = (release: PreparedRelease, progress: PublishProgress): void => {
   const { name, version, archives, protocols, ignored } = release;
   const size = formatSize(archives.reduce((sum, archive) => sum + archive.size, 0));
   const platforms = archives.map(formatPlatform).join(', ');
   progress.print(`Provider ${name} ${version} for ${platforms}: ${size}, protocols ${protocols.join(', ')}`);
-  if (ignored.length > 0) progress.print(`Not of this release, and left alone: ${ignored.join(', ')}`);
+  if (ignored.length > 0) progress.print(`Ignored, because not part of this release: ${ignored.join(', ')}`);
 };
 
 const formatTerraformBlock = ({ source, version }: PublishResult, name: string): string => `terraform {
@@ -98,14 +98,14 @@ const runPublish = async (folder: string, options: PublishOptions, signal: Abort
   }
   const isNew = published.uploaded.length > 0;
   printError(
-    `${isNew ? 'Published' : 'Was published already'}, read back and proved by the GPG key ${published.keyId}. To use it:\n`,
+    `${isNew ? 'Published' : 'Already published'}, and verified with the GPG key ${published.keyId}. To use it:\n`,
   );
   process.stdout.write(formatTerraformBlock(published, name));
 };
 
-const STOPPED_MESSAGE = 'Stopped. The same command, run again, goes on where this one ended.';
+const STOPPED_MESSAGE = 'Stopped. Run the same command again to continue.';
 
-/** Ends the work at the first signal, and the process at the second. */
+/** Aborts the work at the first signal, and ends the process at the second. */
 const runUntilInterrupted = async (work: (signal: AbortSignal) => Promise<void>): Promise<void> => {
   const controller = new AbortController();
   const stop = (): void => {
@@ -139,34 +139,32 @@ const reportFailure = (error: unknown, json: boolean): void => {
 const publishCommand = (): Command =>
   new Command('publish')
     .description('publish a release in the private registry of an organization, on any server of the TFE API')
-    .argument('<dist-dir>', 'the folder that the release lies in')
-    .requiredOption('--org <organization>', 'the organization that publishes it')
+    .argument('<dist-dir>', 'the folder with the release')
+    .requiredOption('--org <organization>', 'the organization that publishes the release')
     .requiredOption(
       '--name <name>',
       'the name of the provider, as in terraform-provider-NAME',
       createOptionParser(checkSourceName),
     )
-    .option('--server <url>', 'the server; else CADASTRE_URL or TFE_ADDRESS')
+    .option('--server <url>', 'address of the server; default: CADASTRE_URL or TFE_ADDRESS')
     .option('--token-file <file>', 'a file with the token')
-    .option('--ca <file>', 'the certificate of the authority of the server, PEM; else SSL_CERT_FILE')
+    .option('--ca <file>', 'PEM file with the certificate of the server’s authority; default: SSL_CERT_FILE')
     .option(
       '--version <version>',
-      'which one, where the folder holds several',
+      'the version to publish, if the folder contains several',
       createOptionParser(checkProviderVersion),
     )
-    .option('--protocols <list>', 'such as 5.0,6.0; else what the manifest says, else 5.0', parseProtocols)
-    .option('--key <file>', 'a private GPG key, ASCII-armored, to sign with what is not signed')
-    .option('--key-passphrase-file <file>', 'a file with its passphrase')
+    .option('--protocols <list>', 'protocols, such as 5.0,6.0; default: those of the manifest, or 5.0', parseProtocols)
+    .option('--key <file>', 'an ASCII-armored private GPG key, which signs a release without a signature')
+    .option('--key-passphrase-file <file>', 'a file with the passphrase of the key')
     .addOption(
-      new Option('--key-passphrase-env <variable>', 'the variable with its passphrase').default(
+      new Option('--key-passphrase-env <variable>', 'the environment variable with the passphrase of the key').default(
         'CADASTRE_KEY_PASSPHRASE',
       ),
     )
-    .addOption(
-      new Option('--public-key <file>', 'the public GPG key that it is signed with, ASCII-armored').conflicts('key'),
-    )
-    .option('--key-id <id>', 'which GPG key of the organization; else the one that made the signature')
-    .option('--json', 'tell the result as JSON')
+    .addOption(new Option('--public-key <file>', 'the ASCII-armored public GPG key of the signature').conflicts('key'))
+    .option('--key-id <id>', 'GPG key of the organization to use; default: the key that made the signature')
+    .option('--json', 'print the result as JSON')
     .addHelpText('after', HELP)
     .action((folder: string, options: PublishOptions) =>
       runUntilInterrupted((signal) => runPublish(folder, options, signal)).catch((error: unknown) =>
@@ -174,14 +172,14 @@ const publishCommand = (): Command =>
       ),
     );
 
-/** Wrong options are wrong settings: commander would exit with 1. */
+/** Wrong options exit with the code of wrong usage. Commander's default is 1. */
 const setUsageExitCode = (command: Command): Command =>
   command
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : EXIT_CODES.usage))
-    .showHelpAfterError('(--help tells what there is)');
+    .showHelpAfterError('(use --help to list all options)');
 
-/** Stands alone as `cadastre-provider`, and below `cadastre` as `provider`. */
+/** Used by `cadastre-provider`, and as the subcommand `provider` of `cadastre`. */
 export const createProviderCommand = (name: string): Command =>
   setUsageExitCode(new Command(name))
-    .description('providers in private registries, from the side of who publishes them')
+    .description('publish providers in private registries')
     .addCommand(setUsageExitCode(publishCommand()));

@@ -2,11 +2,11 @@ import cliProgress from 'cli-progress';
 
 type UploadedFile = { readonly filename: string; readonly size: number };
 
-/** The way of files, as it is told while they are on it. */
+/** Reports the progress of uploads. */
 export type UploadProgress = {
-  /** How much of it has been sent in this attempt. */
+  /** `bytes` counts what has been sent in this attempt. */
   sent(filename: string, bytes: number): void;
-  /** `before`: it was there already. */
+  /** `before`: the server had the file already. */
   done(filename: string, before: boolean): void;
   end(): void;
 };
@@ -19,7 +19,7 @@ export type PublishProgress = {
 export const formatSize = (bytes: number): string =>
   bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 
-/** For logs: a line for each file. */
+/** Prints a line for each file, for logs. */
 export const createPlainProgress = (print: (line: string) => void): PublishProgress => ({
   print,
   uploads: (files) => {
@@ -27,13 +27,13 @@ export const createPlainProgress = (print: (line: string) => void): PublishProgr
     return {
       sent: () => {},
       done: (filename, before) =>
-        print(`${filename}: ${before ? 'is there already' : `uploaded, ${formatSize(sizes.get(filename) ?? 0)}`}`),
+        print(`${filename}: ${before ? 'uploaded already' : `uploaded, ${formatSize(sizes.get(filename) ?? 0)}`}`),
       end: () => {},
     };
   },
 });
 
-/** For people at a terminal: a bar over all files. */
+/** Shows one bar for all files on a terminal. */
 export const createProgressBar = (stream: NodeJS.WriteStream): PublishProgress => {
   let bars: cliProgress.MultiBar | null = null;
   const print = (line: string): void => {
@@ -56,8 +56,8 @@ export const createProgressBar = (stream: NodeJS.WriteStream): PublishProgress =
       const bar = bars.create(Math.max(total, 1), 0, figures(0));
       const update = (filename: string, bytes: number): void => {
         sent.set(filename, bytes);
-        const now = [...sent.values()].reduce((sum, each) => sum + each, 0);
-        bar.update(now, figures(now));
+        const sentBytes = [...sent.values()].reduce((sum, each) => sum + each, 0);
+        bar.update(sentBytes, figures(sentBytes));
       };
       return {
         sent: update,

@@ -17,7 +17,7 @@ const PATIENT: RetryPolicy = { retries: 5, minTimeout: 1, maxTimeout: 2 };
 const IMPATIENT: RetryPolicy = { retries: 0, minTimeout: 1, maxTimeout: 1 };
 const SYSTEMS = ['darwin_arm64', 'linux_amd64', 'windows_amd64'];
 
-let way: FaultyProxy;
+let proxy: FaultyProxy;
 let server: TestServer;
 let signer: Signer;
 let dist: Dist;
@@ -25,13 +25,13 @@ let organization: string;
 let organizations = 0;
 
 beforeAll(async () => {
-  way = await startFaultyProxy();
-  server = await startTestServer({ env: { CADASTRE_PUBLIC_URL: way.url } });
-  way.lead(server.url);
+  proxy = await startFaultyProxy();
+  server = await startTestServer({ env: { CADASTRE_PUBLIC_URL: proxy.url } });
+  proxy.lead(server.url);
   signer = await makeSigner();
 });
 afterAll(async () => {
-  await way.close();
+  await proxy.close();
   await server.close();
 });
 
@@ -43,15 +43,15 @@ beforeEach(async () => {
   await pack();
 });
 afterEach(async () => {
-  way.trouble(() => null);
-  way.passed.length = 0;
+  proxy.trouble(() => null);
+  proxy.passed.length = 0;
   await dist.remove();
 });
 
 const DEMO = { name: 'demo', version: '1.0.0' };
 const zipFor = (system: string): string => `terraform-provider-demo_1.0.0_${system}.zip`;
 
-/** Not the same in any two: so each has a checksum of its own. */
+/** Packs zips with random content, so that each has another checksum. */
 const pack = async (): Promise<void> => {
   for (const system of SYSTEMS) await dist.pack(DEMO, system, randomBytes(200_000));
 };
@@ -61,11 +61,11 @@ type Attempt = Partial<PrepareOptions> & {
   readonly patience?: RetryPolicy;
   readonly signal?: AbortSignal;
   readonly to?: string;
-  /** Hears how much of a zip has been sent. */
+  /** Called with the number of bytes of a zip that have been sent. */
   readonly sent?: (filename: string, bytes: number) => void;
 };
 
-let said: string[];
+let lines: string[];
 
 const published = async ({
   token = server.adminToken,
@@ -73,21 +73,21 @@ const published = async ({
   signal = new AbortController().signal,
   to = organization,
   sent = () => {},
-  ...wanted
+  ...options
 }: Attempt = {}): Promise<PublishResult> => {
-  said = [];
-  const print = (line: string): void => void said.push(line);
+  lines = [];
+  const print = (line: string): void => void lines.push(line);
   const release = await prepareRelease(
-    { name: 'demo', folder: dist.path, key: join(dist.path, 'private.asc'), ...wanted },
+    { name: 'demo', folder: dist.path, key: join(dist.path, 'private.asc'), ...options },
     new Date(),
   );
-  const api = new ApiClient(new HttpClient({ signal, print, patience }), new URL(way.url), {
+  const api = new ApiClient(new HttpClient({ signal, print, patience }), new URL(proxy.url), {
     secret: token,
     source: 'the test',
   });
   const registry = await ProviderRegistryClient.find(api, to, 'demo');
   const progress = { print, uploads: () => ({ sent, done: () => {}, end: () => {} }) };
-  return publishRelease({ release, registry, keyId: wanted.keyId, progress, now: () => new Date() });
+  return publishRelease({ release, registry, keyId: options.keyId, progress, now: () => new Date() });
 };
 
 const failureOf = (attempt: Attempt): Promise<{ kind: string; problems: readonly string[] }> =>
@@ -97,7 +97,7 @@ const failureOf = (attempt: Attempt): Promise<{ kind: string; problems: readonly
   );
 
 const writes = (): string[] =>
-  way.passed
+  proxy.passed
     .filter(({ method }) => method !== 'GET')
     .map(({ method, path, status }) => `${method} ${status} ${path.replace(/uploads\/.*/, 'uploads')}`);
 
@@ -112,10 +112,10 @@ const offered = async (): Promise<readonly string[]> => {
   return (version?.platforms ?? []).map(({ os, arch }: any) => `${os}_${arch}`);
 };
 
-describe('a release that is published', () => {
-  it('brings along all that it stands on, and can be installed', async () => {
+describe('a published release', () => {
+  it('creates key, provider and version if they are missing, and can be installed', async () => {
     expect(await published()).toMatchObject({
-      source: `${new URL(way.url).host}/${organization}/demo`,
+      source: `${new URL(proxy.url).host}/${organization}/demo`,
       version: '1.0.0',
       keyId: signer.keyId,
       protocols: ['5.0'],
@@ -128,17 +128,18 @@ describe('a release that is published', () => {
     });
     expect(await attributesOf()).toMatchObject({ usable: true, missing: [], 'key-id': signer.keyId });
     expect(await offered()).toEqual(SYSTEMS);
-    expect(said).toEqual([
+    expect(lines).toEqual([
       `Added the GPG key ${signer.keyId} to ${organization}`,
-      `Made the provider ${organization}/demo`,
-      `Made version 1.0.0, to be signed by ${signer.keyId}`,
+      `Created the provider ${organization}/demo`,
+      `Created version 1.0.0 for the GPG key ${signer.keyId}`,
     ]);
   });
 
-  it('is offered to nobody before its last file is there, which is the signature', async () => {
+  it('is listed for clients only after the last upload, which is the signature', async () => {
     let before: unknown = null;
-    way.trouble(async ({ method }) => {
-      const isLast = method === 'PUT' && way.passed.filter((one) => one.method === 'PUT').length === SYSTEMS.length + 1;
+    proxy.trouble(async ({ method }) => {
+      const isLast =
+        method === 'PUT' && proxy.passed.filter((one) => one.method === 'PUT').length === SYSTEMS.length + 1;
       if (isLast) before = await offered();
       return null;
     });
@@ -146,31 +147,33 @@ describe('a release that is published', () => {
     expect(before).toEqual([]);
   });
 
-  it('is left alone when it is published again', async () => {
+  it('is not changed by a second publication', async () => {
     await published();
-    way.passed.length = 0;
+    proxy.passed.length = 0;
     expect((await published()).uploaded).toEqual([]);
     expect(writes()).toEqual([]);
   });
 
-  it('needs no key here where the organization has the one that it is signed with', async () => {
+  it('needs no local key if the organization has the key of the signature', async () => {
     await dist.sum(DEMO, signer);
     expect(await failureOf({ key: undefined })).toEqual({
       kind: 'refused',
-      problems: [expect.stringMatching(`^${organization} has no GPG key. Give the one .*: --public-key FILE`)],
+      problems: [
+        expect.stringMatching(`^${organization} has no GPG key. Give the key of the signature with --public-key FILE`),
+      ],
     });
     await addGpgKey(server, organization, await makeSigner());
     expect((await failureOf({ key: undefined })).problems).toEqual([
       expect.stringMatching(
-        `No GPG key of ${organization} fits: The signature was made by the key ${signer.keyId}, not by`,
+        `No GPG key of ${organization} matches: The signature was made by the key ${signer.keyId}, not by`,
       ),
     ]);
     await addGpgKey(server, organization, signer);
     expect(await published({ key: undefined })).toMatchObject({ keyId: signer.keyId });
   });
 
-  it('is proved by flags where the server says nothing of usable', async () => {
-    way.trouble(({ method, path }) =>
+  it('is verified by the flags of its files if the server does not send `usable`', async () => {
+    proxy.trouble(({ method, path }) =>
       method === 'GET' && path === versionPath()
         ? {
             change: (body) => {
@@ -187,32 +190,32 @@ describe('a release that is published', () => {
     expect(await offered()).toEqual(SYSTEMS);
   });
 
-  it('and is given out otherwise by the server is told', async () => {
-    way.trouble(({ path }) =>
+  it('is reported as different if the server returns another checksum', async () => {
+    proxy.trouble(({ path }) =>
       path.includes('/download/') ? { change: (body) => ({ ...body, shasum: 'f'.repeat(64) }) } : null,
     );
     expect(await failureOf({})).toEqual({
       kind: 'refused',
-      problems: ['clients are given another zip of version 1.0.0 than this release has'],
+      problems: ['the server returns another zip of version 1.0.0 than this release has'],
     });
   });
 });
 
-describe('a publication that is cut', () => {
-  it('in the middle of a zip is gone on with by the same command', async () => {
+describe('an interrupted publication', () => {
+  it('is completed by the same command after a broken upload', async () => {
     let zips = 0;
-    way.trouble(({ method }) => (method === 'PUT' && (zips += 1) === 3 ? { cutAfter: 70_000 } : null));
+    proxy.trouble(({ method }) => (method === 'PUT' && (zips += 1) === 3 ? { cutAfter: 70_000 } : null));
     expect(await failureOf({ patience: IMPATIENT })).toMatchObject({ kind: 'unreachable' });
     expect(await offered()).toEqual([]);
 
-    const arrived = way.passed.filter(({ method, status }) => method === 'PUT' && status === 200).length;
-    way.passed.length = 0;
+    const arrived = proxy.passed.filter(({ method, status }) => method === 'PUT' && status === 200).length;
+    proxy.passed.length = 0;
     const { uploaded } = await published();
     expect(uploaded).toHaveLength(SYSTEMS.length + 2 - arrived);
     expect(await offered()).toEqual(SYSTEMS);
   });
 
-  it('by who started it, at any time, is gone on with', async () => {
+  it('is completed by the same command after the user has stopped it', async () => {
     const controller = new AbortController();
     const stopped = new CommandError('stopped', ['Stopped']);
     const sent = (_: string, bytes: number): void => {
@@ -223,11 +226,11 @@ describe('a publication that is cut', () => {
     expect(await offered()).toEqual(SYSTEMS);
   });
 
-  it('after each thing that it does, before it hears of it, does each once', async () => {
-    const seen = new Set<string>();
-    way.trouble(({ method, path }) => {
-      if (method === 'GET' || seen.has(path)) return null;
-      seen.add(path);
+  it('creates everything once if each response is lost', async () => {
+    const lostPaths = new Set<string>();
+    proxy.trouble(({ method, path }) => {
+      if (method === 'GET' || lostPaths.has(path)) return null;
+      lostPaths.add(path);
       return { swallow: true };
     });
     await published();
@@ -236,78 +239,78 @@ describe('a publication that is cut', () => {
     expect(platforms).toHaveLength(SYSTEMS.length);
   });
 
-  it('by a server that is busy, away or broken for a while goes on by itself', async () => {
+  it('continues by itself while the server is busy, unavailable or failing for some time', async () => {
     const troubles = [{ status: 503 }, { status: 429 }, { cut: true }, { status: 500 }];
-    const left = new Map<string, (typeof troubles)[number][]>();
-    way.trouble(({ method, path }) => {
+    const pendingFaults = new Map<string, (typeof troubles)[number][]>();
+    proxy.trouble(({ method, path }) => {
       const key = `${method} ${path}`;
-      if (!left.has(key)) left.set(key, [...troubles]);
-      return left.get(key)?.pop();
+      if (!pendingFaults.has(key)) pendingFaults.set(key, [...troubles]);
+      return pendingFaults.get(key)?.pop();
     });
     await published();
     expect(await offered()).toEqual(SYSTEMS);
-    const reasons = said.map((line) => /: ([^:]*); trying again$/.exec(line)?.[1] ?? '');
+    const reasons = lines.map((line) => /: ([^:]*); trying again$/.exec(line)?.[1] ?? '');
     for (const status of [500, 503]) expect(reasons).toContain(`the server answers ${status}`);
-    expect(reasons).toContain('the server is asked too much at the moment');
+    expect(reasons).toContain('the server limits requests at the moment');
     expect(reasons.filter((reason) => /closed|hang up|ECONNRESET|EPIPE/.test(reason))).not.toEqual([]);
-    expect(said.join()).not.toContain('/uploads/');
+    expect(lines.join()).not.toContain('/uploads/');
   });
 
-  it('by a server that stays away is told so', async () => {
-    way.trouble(() => ({ status: 503 }));
+  it('fails with the status if the server stays unavailable', async () => {
+    proxy.trouble(() => ({ status: 503 }));
     expect(await failureOf({})).toEqual({
       kind: 'unreachable',
-      problems: [`${new URL(way.url).host}: discovery: the server answers 503`],
+      problems: [`${new URL(proxy.url).host}: discovery: the server answers 503`],
     });
   });
 });
 
-describe('what is refused', () => {
-  it('is a release that differs from what is published, before anything is sent', async () => {
+describe('a publication', () => {
+  it('is refused before anything is sent if it differs from the published version', async () => {
     await published();
     await dist.pack(DEMO, 'linux_amd64', randomBytes(10));
     await dist.pack(DEMO, 'freebsd_amd64', randomBytes(10));
-    way.passed.length = 0;
+    proxy.passed.length = 0;
     const { kind, problems } = await failureOf({ protocols: ['6.0'] });
     expect({ kind, problems }).toEqual({
       kind: 'refused',
       problems: [
-        'Version 1.0.0 is there already, and is not this one:',
-        '  it is there with the protocols 5.0, this release has 6.0',
-        expect.stringMatching(`^  ${zipFor('linux_amd64')} is there with checksum .*, this one has`),
-        '  its SHA256SUMS is there, and differs',
-        'What is published is not changed: give the release another version, or delete the one that is there',
+        'Version 1.0.0 exists already, and differs from this release:',
+        '  the published version has the protocols 5.0, this release has 6.0',
+        expect.stringMatching(`^  the published ${zipFor('linux_amd64')} has checksum .*, this one has`),
+        '  the published SHA256SUMS differs',
+        'A published version is never changed. Choose another version, or delete the existing one',
       ],
     });
     expect(writes()).toEqual([]);
   });
 
-  it('is an organization that is not there, or not to be seen', async () => {
+  it('is refused for an unknown organization', async () => {
     expect(await failureOf({ to: 'nobody' })).toEqual({
       kind: 'refused',
       problems: [
-        `There is no organization nobody at ${new URL(way.url).host}, or the token of the test may not see it`,
+        `There is no organization nobody at ${new URL(proxy.url).host}, or the token of the test cannot read it`,
       ],
     });
   });
 
-  it('is a token that the server does not know; it is not told', async () => {
+  it('is refused for an unknown token, without printing it', async () => {
     const token = 'nobody.atlasv1.knows';
     const { kind, problems } = await failureOf({ token });
     expect({ kind, problems }).toEqual({
       kind: 'refused',
-      problems: [`${new URL(way.url).host} does not know the token of the test`],
+      problems: [`${new URL(proxy.url).host} does not accept the token of the test`],
     });
   });
 
-  it('is a member who may not manage providers; one of a team that may is not', async () => {
+  it('is refused for a member without permission to manage providers, and accepted from a member of a team with it', async () => {
     const member = await makeMember(server, organization, `${organization}-ada`);
     const { kind, problems } = await failureOf({ token: member.token });
     expect({ kind, problems }).toEqual({
       kind: 'refused',
       problems: [
         expect.stringMatching(
-          /^GPG key .*; the token of the test must be that of an owner, or of somebody who may manage providers$/,
+          /^GPG key .*; the token of the test must belong to an owner, or to a member with permission to manage providers$/,
         ),
       ],
     });
@@ -319,8 +322,8 @@ describe('what is refused', () => {
     expect(await offered()).toEqual(SYSTEMS);
   });
 
-  it('is a server that is none of this API', async () => {
-    way.trouble(() => ({ status: 404 }));
+  it('is refused for a server without this API', async () => {
+    proxy.trouble(() => ({ status: 404 }));
     expect(await failureOf({})).toEqual({
       kind: 'usage',
       problems: [expect.stringMatching(/has no private registry: .* does not name tfe.v2 and providers.v1$/)],

@@ -13,7 +13,7 @@ import { findReleaseKey } from './release-key.js';
 const MAX_CONCURRENT_UPLOADS = 4;
 
 export type PublishResult = {
-  /** As configurations name the provider. */
+  /** Source address of the provider in configurations. */
   readonly source: string;
   readonly version: string;
   readonly keyId: string;
@@ -24,7 +24,7 @@ export type PublishResult = {
     readonly filename: string;
     readonly shasum: string;
   }[];
-  /** Files that were sent now; the others were there. */
+  /** Files that were uploaded now. The server had the others already. */
   readonly uploaded: readonly string[];
 };
 
@@ -37,32 +37,32 @@ export type PublishTask = {
 };
 
 const findVersion = async (registry: ProviderRegistryClient, release: PreparedRelease): Promise<PublishedState> => {
-  const found = await registry.version(release.version);
-  if (!found) return { version: null, platforms: [], checksums: null };
+  const versionResource = await registry.version(release.version);
+  if (!versionResource) return { version: null, platforms: [], checksums: null };
   const platforms = await registry.platforms(release.version);
-  const link = findLink(found, 'shasums-download');
+  const link = findLink(versionResource, 'shasums-download');
   return {
-    version: found,
+    version: versionResource,
     platforms,
     checksums: link === undefined ? null : await registry.download(formatChecksumsName(release), link),
   };
 };
 
 const requireUploadLink = (
-  found: VersionResource | PlatformResource | null,
+  resource: VersionResource | PlatformResource | null,
   link: FileLink,
   filename: string,
 ): string => {
-  const address = found ? findLink(found, link) : undefined;
+  const address = resource ? findLink(resource, link) : undefined;
   if (address === undefined)
-    throw createRefusedError(`${filename}: the server tells no address to upload it to; the token may not`);
+    throw createRefusedError(`${filename}: the server returns no upload link, because the token lacks the permission`);
   return address;
 };
 
-/** A file of the version itself. Null where it is there. */
+/** Returns the upload of a file of the version itself. Null if the server has it already. */
 const toVersionUpload = (
   { registry, release }: PublishTask,
-  found: VersionResource,
+  versionResource: VersionResource,
   kind: 'shasums' | 'shasums-sig',
 ): RegistryUpload | null => {
   const [filename, content] =
@@ -70,67 +70,67 @@ const toVersionUpload = (
       ? [formatChecksumsName(release), release.checksums]
       : [formatSignatureName(release), Buffer.from(release.signature)];
   const isThere = (of: VersionResource | null): boolean => of?.attributes[`${kind}-uploaded`] ?? false;
-  if (isThere(found)) return null;
+  if (isThere(versionResource)) return null;
   return {
     filename,
     content: Uint8Array.from(content),
-    link: requireUploadLink(found, `${kind}-upload`, filename),
+    link: requireUploadLink(versionResource, `${kind}-upload`, filename),
     refreshUrl: async () => {
-      const now = await registry.version(release.version);
-      return isThere(now) ? null : requireUploadLink(now, `${kind}-upload`, filename);
+      const current = await registry.version(release.version);
+      return isThere(current) ? null : requireUploadLink(current, `${kind}-upload`, filename);
     },
   };
 };
 
-/** The zip of a platform. Null where it is there. */
+/** Returns the upload of a platform's zip. Null if the server has it already. */
 const toPlatformUpload = (
   { registry, release: { version } }: PublishTask,
   { path, filename, size, os, arch }: PlatformArchive,
-  found: PlatformResource,
+  platform: PlatformResource,
   uploads: UploadProgress,
 ): RegistryUpload | null => {
   const link = 'provider-binary-upload';
-  if (found.attributes['provider-binary-uploaded']) return null;
+  if (platform.attributes['provider-binary-uploaded']) return null;
   return {
     filename,
     content: { path, size, sent: (bytes) => uploads.sent(filename, bytes) },
-    link: requireUploadLink(found, link, filename),
+    link: requireUploadLink(platform, link, filename),
     refreshUrl: async () => {
-      const now = await registry.platform(version, { os, arch });
-      return now?.attributes['provider-binary-uploaded'] ? null : requireUploadLink(now, link, filename);
+      const current = await registry.platform(version, { os, arch });
+      return current?.attributes['provider-binary-uploaded'] ? null : requireUploadLink(current, link, filename);
     },
   };
 };
 
-const requireSameRelease = (found: PublishedState, release: PreparedRelease, keyId: string): void => {
-  const differences = listDifferences(found, release, keyId);
+const requireSameRelease = (published: PublishedState, release: PreparedRelease, keyId: string): void => {
+  const differences = listDifferences(published, release, keyId);
   if (differences.length === 0) return;
   throw createRefusedError(
-    `Version ${release.version} is there already, and is not this one:`,
+    `Version ${release.version} exists already, and differs from this release:`,
     ...differences.map((difference) => `  ${difference}`),
-    'What is published is not changed: give the release another version, or delete the one that is there',
+    'A published version is never changed. Choose another version, or delete the existing one',
   );
 };
 
-/** Makes what the version stands on, and the version. */
+/** Creates the version, and before it the key and the provider if they are missing. */
 const createVersion = async (
   publication: PublishTask,
-  found: PublishedState,
+  published: PublishedState,
 ): Promise<{ version: VersionResource; keyId: string }> => {
   const { registry, release, progress, now } = publication;
   const key = await findReleaseKey(registry, release, publication.keyId, now);
-  requireSameRelease(found, release, key.keyId);
+  requireSameRelease(published, release, key.keyId);
   if (!key.isRegistered) {
     await registry.addKey(key.keyId, key.armor);
     progress.print(`Added the GPG key ${key.keyId} to ${registry.organization}`);
   }
-  if (found.version) return { version: found.version, keyId: key.keyId };
+  if (published.version) return { version: published.version, keyId: key.keyId };
   if (!(await registry.hasProvider())) {
     await registry.makeProvider();
-    progress.print(`Made the provider ${registry.organization}/${registry.name}`);
+    progress.print(`Created the provider ${registry.organization}/${registry.name}`);
   }
   const version = await registry.makeVersion(release.version, key.keyId, release.protocols);
-  progress.print(`Made version ${release.version}, to be signed by ${key.keyId}`);
+  progress.print(`Created version ${release.version} for the GPG key ${key.keyId}`);
   return { version, keyId: key.keyId };
 };
 
@@ -138,7 +138,7 @@ const createVersion = async (
 const uploadFiles = async (
   publication: PublishTask,
   version: VersionResource,
-  found: PublishedState,
+  published: PublishedState,
 ): Promise<readonly string[]> => {
   const { release, registry, progress } = publication;
   const { archives } = release;
@@ -152,7 +152,9 @@ const uploadFiles = async (
   try {
     await send(toVersionUpload(publication, version, 'shasums'));
     await forEachConcurrently(archives, MAX_CONCURRENT_UPLOADS, async (archive) => {
-      const its = found.platforms.find(({ attributes: { os, arch } }) => os === archive.os && arch === archive.arch);
+      const its = published.platforms.find(
+        ({ attributes: { os, arch } }) => os === archive.os && arch === archive.arch,
+      );
       const facts = { ...archive, shasum: archive.sha256 };
       const upload = toPlatformUpload(
         publication,
@@ -171,15 +173,15 @@ const uploadFiles = async (
 };
 
 /**
- * Makes of a release in a folder a version that clients can install. What is there already is left as it is, so the same
- * command, run again after a cut, goes on where it ended; a version that is there and differs is refused before anything
- * is sent. The signature comes last: until then clients are offered nothing of the version.
+ * Publishes a release folder as a version that clients can install. It skips what the server already has, so the same
+ * command completes an interrupted publication. It refuses a different version of the same number before it sends
+ * anything. It uploads the signature last: until then the server lists nothing of the version.
  */
 export const publishRelease = async (publication: PublishTask): Promise<PublishResult> => {
   const { release, registry, now } = publication;
-  const found = await findVersion(registry, release);
-  const { version, keyId } = await createVersion(publication, found);
-  const uploaded = await uploadFiles(publication, version, found);
+  const published = await findVersion(registry, release);
+  const { version, keyId } = await createVersion(publication, published);
+  const uploaded = await uploadFiles(publication, version, published);
   await verifyInstallable(registry, release, keyId, now);
   return {
     source: registry.source,

@@ -21,13 +21,13 @@ import {
 import { createUsageError, createRefusedError } from './command-error.js';
 import type { FileUpload } from './file-upload.js';
 
-/** A file to be uploaded, and where to. */
+/** A file to upload, and its link. */
 export type RegistryUpload = {
   readonly filename: string;
-  /** In memory, or on disk. */
+  /** Content in memory, or a file on disk. */
   readonly content: Uint8Array<ArrayBuffer> | FileUpload;
   readonly link: string;
-  /** Asks where to once more; null where the file has arrived. */
+  /** Requests a new link. Null if the server has the file. */
   readonly refreshUrl: () => Promise<string | null>;
 };
 
@@ -36,16 +36,16 @@ export type PlatformInput = TargetSystem & { readonly filename: string; readonly
 
 type Services = { readonly api: URL; readonly providers: URL };
 
-/** Asks the server where its services are (remote service discovery). */
+/** Returns the addresses of the server's services (remote service discovery). */
 const discoverServices = async ({ http, server }: ApiClient): Promise<Services> => {
   const discovery = new URL('/.well-known/terraform.json', server);
-  const found = services.safeParse(parseJson(await http.sendWithRetry('discovery', discovery))).data;
-  if (!found) {
+  const addresses = services.safeParse(parseJson(await http.sendWithRetry('discovery', discovery))).data;
+  if (!addresses) {
     throw createUsageError(
       `${server.host} has no private registry: ${discovery.href} does not name tfe.v2 and providers.v1`,
     );
   }
-  return { api: new URL(found['tfe.v2'], server), providers: new URL(found['providers.v1'], server) };
+  return { api: new URL(addresses['tfe.v2'], server), providers: new URL(addresses['providers.v1'], server) };
 };
 
 const buildUrl = (base: URL, ...segments: readonly string[]): URL =>
@@ -61,18 +61,18 @@ export class ProviderRegistryClient {
   ) {}
 
   static async find(api: ApiClient, organization: string, name: string): Promise<ProviderRegistryClient> {
-    const found = await discoverServices(api);
-    const answer = await api.send(buildUrl(found.api, 'organizations', organization));
+    const serviceAddresses = await discoverServices(api);
+    const answer = await api.send(buildUrl(serviceAddresses.api, 'organizations', organization));
     if (answer.status === 404) {
       throw createRefusedError(
-        `There is no organization ${organization} at ${api.server.host}, or ${api.tokenDescription} may not see it`,
+        `There is no organization ${organization} at ${api.server.host}, or ${api.tokenDescription} cannot read it`,
       );
     }
     if (!isSuccess(answer)) throw createRefusedError(`organization ${organization}: ${describeRefusal(answer)}`);
-    return new ProviderRegistryClient(api, found, organization, name);
+    return new ProviderRegistryClient(api, serviceAddresses, organization, name);
   }
 
-  /** As configurations name it. */
+  /** Source address of the provider in configurations. */
   get source(): string {
     return `${this.api.server.host}/${this.organization}/${this.name}`;
   }
@@ -98,7 +98,7 @@ export class ProviderRegistryClient {
   }
 
   async makeVersion(version: string, keyId: string, protocols: readonly string[]): Promise<VersionResource> {
-    const made = await this.api.make({
+    const created = await this.api.make({
       what: `version ${version}`,
       url: this.provider('versions'),
       type: 'registry-provider-versions',
@@ -106,7 +106,7 @@ export class ProviderRegistryClient {
       schema: versionDocument,
       find: () => this.api.get(this.provider('versions', version), versionDocument),
     });
-    return made.data;
+    return created.data;
   }
 
   platforms(version: string): Promise<readonly PlatformResource[]> {
@@ -119,7 +119,7 @@ export class ProviderRegistryClient {
   }
 
   async makePlatform(version: string, { os, arch, filename, shasum }: PlatformInput): Promise<PlatformResource> {
-    const made = await this.api.make({
+    const created = await this.api.make({
       what: filename,
       url: this.provider('versions', version, 'platforms'),
       type: 'registry-provider-version-platforms',
@@ -127,7 +127,7 @@ export class ProviderRegistryClient {
       schema: platformDocument,
       find: () => this.api.get(this.provider('versions', version, 'platforms', os, arch), platformDocument),
     });
-    return made.data;
+    return created.data;
   }
 
   async keys(): Promise<readonly KeyAttributes[]> {
@@ -152,12 +152,12 @@ export class ProviderRegistryClient {
     });
   }
 
-  /** Sends a file until it has arrived, or is refused. The link stands for the token, which is not sent along. */
+  /** Uploads a file until it has arrived or is refused. The signed link replaces the token. */
   upload({ filename, content, link, refreshUrl }: RegistryUpload): Promise<void> {
     const { http, server } = this.api;
     return http.patiently(filename, async (attempt) => {
       const url = attempt === 1 ? link : await refreshUrl();
-      // The attempt before has succeeded, though its answer did not come.
+      // The previous attempt has succeeded, although its response did not arrive.
       if (url === null) return;
       const to = new URL(url, server);
       const answer = await (content instanceof Uint8Array
@@ -168,26 +168,26 @@ export class ProviderRegistryClient {
     });
   }
 
-  /** A small file of a release. The link stands for the token here as well. */
+  /** Downloads a small file of a release. The signed link replaces the token. */
   async download(filename: string, link: string): Promise<Buffer> {
     const answer = await this.api.http.sendWithRetry(filename, new URL(link, this.api.server));
-    if (!isSuccess(answer)) throw createRefusedError(`${filename} cannot be fetched: ${describeRefusal(answer)}`);
+    if (!isSuccess(answer)) throw createRefusedError(`${filename} cannot be downloaded: ${describeRefusal(answer)}`);
     return answer.bytes;
   }
 
-  /** The systems that clients are offered of a version; null where they are not offered it. */
+  /** Returns the platforms that the server lists for a version. Null if it does not list the version. */
   async offered(version: string): Promise<readonly string[] | null> {
-    const found = await this.api.get(this.protocol('versions'), listing);
-    const listed = found?.versions.find((each) => each.version === version);
+    const versionList = await this.api.get(this.protocol('versions'), listing);
+    const listed = versionList?.versions.find((each) => each.version === version);
     return listed ? (listed.platforms ?? []).map(formatPlatform) : null;
   }
 
-  /** What a client is told to install. */
+  /** Returns the package document that a client gets. */
   package(version: string, { os, arch }: TargetSystem): Promise<z.output<typeof packageDocument> | null> {
     return this.api.get(this.protocol(version, 'download', os, arch), packageDocument);
   }
 
-  /** Asks for something until it is there, of servers that need a moment. */
+  /** Repeats the work until it succeeds, because some servers list a version late. */
   patiently<T>(work: () => Promise<T>): Promise<T> {
     return this.api.http.patiently(this.source, work);
   }
@@ -202,7 +202,7 @@ export class ProviderRegistryClient {
     return buildUrl(this.services.providers, this.organization, this.name, ...segments);
   }
 
-  /** Discovery does not name this part of the API; clients take it to be beside the other. */
+  /** Discovery does not name this part of the API. Clients expect it at this path of the same host. */
   private gpgKeys(...segments: readonly string[]): URL {
     return buildUrl(new URL('/api/registry/private/v2/', this.services.api), 'gpg-keys', ...segments);
   }

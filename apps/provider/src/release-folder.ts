@@ -22,28 +22,28 @@ import type { ProblemCollector } from './problem-collector.js';
 /** A platform's zip on this machine. */
 export type PlatformArchive = ArchiveName & FileDigest & { readonly filename: string; readonly path: string };
 
-/** What lies in a release folder, whether made by GoReleaser or by hand. */
+/** The content of a release folder, whether made by GoReleaser or by hand. */
 export type ReleaseFolder = {
   readonly name: string;
   readonly version: string;
   readonly protocols: readonly Protocol[];
   readonly archives: readonly PlatformArchive[];
-  /** SHA256SUMS as it lies there, or as it is made here. */
+  /** SHA256SUMS of the folder, or created here. */
   readonly checksums: Buffer;
   readonly signature: Buffer | null;
-  /** Files that are not of this release. */
+  /** Files that do not belong to this release. */
   readonly ignored: readonly string[];
 };
 
 export type ReleaseSelection = {
   readonly name: string;
-  /** The only one in the folder, if not given. */
+  /** Default: the only version in the folder. */
   readonly version?: string | undefined;
-  /** What a manifest says, or the registry's default, if not given. */
+  /** Default: the protocols of the manifest, or the default of the registry. */
   readonly protocols?: readonly Protocol[] | undefined;
 };
 
-/** How a manifest is called in a repository, and in releases made by hand. */
+/** Name of the manifest in a repository, and in releases made by hand. */
 const REPOSITORY_MANIFEST = 'terraform-registry-manifest.json';
 
 const joinSorted = (words: Iterable<string>): string => [...words].toSorted().join(', ');
@@ -51,8 +51,7 @@ const joinSorted = (words: Iterable<string>): string => [...words].toSorted().jo
 const listFiles = async (folder: string): Promise<readonly string[]> => {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') throw createUsageError(`There is no folder ${folder}`);
-    if (error.code === 'ENOTDIR')
-      throw createUsageError(`${folder} is not a folder: name the one that the release lies in`);
+    if (error.code === 'ENOTDIR') throw createUsageError(`${folder} is not a folder; give the folder of the release`);
     throw error;
   });
   return entries
@@ -63,7 +62,7 @@ const listFiles = async (folder: string): Promise<readonly string[]> => {
 
 type Zip = ArchiveName & { readonly filename: string };
 
-/** The zips of all releases in the folder. Of names that are none, those that begin like the provider's are told. */
+/** Returns the zips of all releases in the folder. Reports invalid names that begin with the name of the provider. */
 const findZips = async (
   files: readonly string[],
   { name }: ReleaseSelection,
@@ -88,7 +87,7 @@ const ignoreErrors = <T>(work: () => T): T | undefined => {
   }
 };
 
-/** The zips of the one version that is meant; none where there is no such, or several that might be. */
+/** Returns the zips of the chosen version. Returns none if the version is missing, or if the choice is ambiguous. */
 const selectZips = (
   zips: readonly Zip[],
   { name, version }: ReleaseSelection,
@@ -97,8 +96,8 @@ const selectZips = (
 ): readonly Zip[] => {
   const ours = zips.filter((zip) => zip.name === name);
   if (ours.length === 0) {
-    const others = new Set(zips.map((zip) => zip.name));
-    const there = others.size > 0 ? `; there are zips of ${joinSorted(others)}` : '';
+    const otherNames = new Set(zips.map((zip) => zip.name));
+    const there = otherNames.size > 0 ? `; there are zips of ${joinSorted(otherNames)}` : '';
     problems.add(`There is no terraform-provider-${name}_VERSION_OS_ARCH.zip in ${folder}${there}`);
     return [];
   }
@@ -148,7 +147,7 @@ const checkChecksums = (
   }
 };
 
-/** Reads a file of the release, where it is there. */
+/** Reads a file of the release. Null if it does not exist. */
 type ReadReleaseFile = (filename: string) => Promise<Buffer | null>;
 
 const readChecksums = async (
@@ -168,24 +167,24 @@ const readChecksums = async (
 
 const readProtocols = async (
   release: Zip,
-  wanted: ReleaseSelection,
+  selection: ReleaseSelection,
   read: ReadReleaseFile,
   problems: ProblemCollector,
 ): Promise<readonly Protocol[]> => {
   const manifest = (await read(formatManifestName(release))) ?? (await read(REPOSITORY_MANIFEST));
-  if (wanted.protocols) return wanted.protocols;
-  const named = manifest && (await problems.collect(() => readManifest(manifest.toString())));
-  return named ?? DEFAULT_PROTOCOLS;
+  if (selection.protocols) return selection.protocols;
+  const protocols = manifest && (await problems.collect(() => readManifest(manifest.toString())));
+  return protocols ?? DEFAULT_PROTOCOLS;
 };
 
-/** Reads a release, and notes all that is wrong with it; null where it cannot even be told which one is meant. */
+/** Reads a release and collects all its problems. Returns null if it cannot choose a version. */
 export const readReleaseFolder = async (
   folder: string,
-  wanted: ReleaseSelection,
+  selection: ReleaseSelection,
   problems: ProblemCollector,
 ): Promise<ReleaseFolder | null> => {
   const files = await listFiles(folder);
-  const zips = selectZips(await findZips(files, wanted, problems), wanted, folder, problems);
+  const zips = selectZips(await findZips(files, selection, problems), selection, folder, problems);
   const [first] = zips;
   if (!first) return null;
   const { name, version } = first;
@@ -200,7 +199,7 @@ export const readReleaseFolder = async (
   const hasChecksums = files.includes(formatChecksumsName(first));
   if (signature && !hasChecksums) {
     problems.add(
-      `${formatSignatureName(first)} is there, but not ${formatChecksumsName(first)}, which it is a signature of`,
+      `There is a ${formatSignatureName(first)} in the folder, but no ${formatChecksumsName(first)}, which it signs`,
     );
   }
   return {
@@ -209,7 +208,7 @@ export const readReleaseFolder = async (
     archives,
     checksums: await readChecksums(first, archives, read, problems),
     signature,
-    protocols: await readProtocols(first, wanted, read, problems),
+    protocols: await readProtocols(first, selection, read, problems),
     ignored: files.filter((file) => !used.has(basename(file))),
   };
 };

@@ -4,15 +4,15 @@ import { createRefusedError } from './command-error.js';
 import type { PreparedRelease } from './prepare.js';
 import type { ProviderRegistryClient } from './registry-client.js';
 
-/** The key as clients are given it to prove the release with. */
+/** The GPG key that clients get to verify the release. */
 export type ReleaseKey = {
   readonly keyId: string;
   readonly armor: string;
-  /** Whether the organization has it already. */
+  /** Whether the organization has the key already. */
   readonly isRegistered: boolean;
 };
 
-/** Why the signature is not this key's; null where it is. */
+/** Returns why the signature is not valid for this key. Null if it is valid. */
 const findSignatureFlaw = async (
   armor: string,
   { checksums, signature }: PreparedRelease,
@@ -30,8 +30,8 @@ const findSignatureFlaw = async (
 const EXPORT = 'gpg --armor --export prints it';
 
 /**
- * The key given, and the organization's own copy of it where there is one: that is what clients get. Without one, the
- * key of the organization that the signature was made by.
+ * Returns the given key, or the organization's copy of it, because clients get that copy. Without a given key, returns
+ * the key of the organization that made the signature.
  */
 export const findReleaseKey = async (
   registry: ProviderRegistryClient,
@@ -41,9 +41,9 @@ export const findReleaseKey = async (
 ): Promise<ReleaseKey> => {
   const { organization } = registry;
   if (release.key) {
-    const found = await registry.key(release.key.keyId);
-    if (!found) return { ...release.key, isRegistered: false };
-    const armor = found['ascii-armor'];
+    const remoteKey = await registry.key(release.key.keyId);
+    if (!remoteKey) return { ...release.key, isRegistered: false };
+    const armor = remoteKey['ascii-armor'];
     const flaw = await findSignatureFlaw(armor, release, now);
     if (flaw === null) return { keyId: release.key.keyId, armor, isRegistered: true };
     throw createRefusedError(
@@ -58,6 +58,6 @@ export const findReleaseKey = async (
     flaws.push(flaw);
   }
   const lacking = `${organization} has no GPG key${keyId === undefined ? '' : ` ${keyId}`}`;
-  const why = flaws.length > 0 ? `No GPG key of ${organization} fits: ${flaws.join('; ')}` : lacking;
-  throw createRefusedError(`${why}. Give the one that the release is signed with: --public-key FILE (${EXPORT})`);
+  const why = flaws.length > 0 ? `No GPG key of ${organization} matches: ${flaws.join('; ')}` : lacking;
+  throw createRefusedError(`${why}. Give the key of the signature with --public-key FILE (${EXPORT})`);
 };

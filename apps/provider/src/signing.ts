@@ -2,17 +2,17 @@ import { unprocessable } from '#kernel';
 import { readPublicKey, signDetached } from '#provider-release';
 import { readOptionFile } from './option-file.js';
 
-/** The key that a release is signed with, as far as it is on this machine. */
+/** The key of the release, as far as it is on this machine. */
 export type LocalKey = {
-  /** The public half, ASCII-armored. */
+  /** The public key, ASCII-armored. */
   readonly armor: string;
   readonly keyId: string;
-  /** Null where only the public half is here. */
+  /** Null if only the public key is here. */
   readonly sign: ((content: Uint8Array) => Promise<Uint8Array>) | null;
 };
 
 export type KeyFiles = {
-  /** A private key. */
+  /** Path of a private key. */
   readonly key?: string | undefined;
   readonly publicKey?: string | undefined;
   readonly passphrase?: string | undefined;
@@ -21,13 +21,13 @@ export type KeyFiles = {
 const extractPublicKey = async (armoredKeys: string): Promise<string> => {
   const { readPrivateKeys } = await import('openpgp');
   const [key] = await readPrivateKeys({ armoredKeys }).catch(() => []);
-  // What is wrong with it otherwise, signing tells in better words.
+  // Other faults of the key are reported when it signs.
   if (!key)
-    throw unprocessable('--key: this is no ASCII-armored private key, as gpg --armor --export-secret-keys prints it');
+    throw unprocessable('--key: must be an ASCII-armored private key, as gpg --armor --export-secret-keys prints it');
   return key.toPublic().armor();
 };
 
-/** Null where no key is given: then it must be one that the organization has, and the release must be signed already. */
+/** Returns null if no key is given. Then the release must be signed already, with a key of the organization. */
 export const readLocalKey = async (files: KeyFiles, now: Date): Promise<LocalKey | null> => {
   if (files.key !== undefined) {
     const privateKey = await readOptionFile(files.key, '--key');

@@ -4,7 +4,7 @@ import tls from 'node:tls';
 import { readOptionFile } from './option-file.js';
 import type { NetworkError } from './transport.js';
 
-/** What OpenSSL says of certificates that it cannot follow to an authority that it knows. */
+/** Codes of OpenSSL for a certificate whose authority is not trusted. */
 const UNKNOWN_AUTHORITY = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -13,19 +13,25 @@ const UNKNOWN_AUTHORITY = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** Where `cadastre serve` keeps the certificate of its own authority (libs/host/certificates/local-ca.ts). */
+/**
+ * Returns the certificate file of the authority of `cadastre serve` (libs/host/certificates/local-ca.ts), if it exists.
+ */
 const findLocalAuthority = (): string | null => {
   const file = join(process.env['CADASTRE_DATA'] ?? '.cadastre', 'tls/ca.pem');
   return existsSync(file) ? file : null;
 };
 
-/** Trusts whom this machine trusts, as terraform does, and the authority in the file. For the whole process. */
+/** Trusts the authorities of this machine, as terraform does, and the one in the file. Applies to the whole process. */
 export const trustCertificateAuthorities = async (caFile: string | undefined): Promise<void> => {
-  const given = caFile === undefined ? [] : [await readOptionFile(caFile, '--ca')];
-  tls.setDefaultCACertificates([...tls.getCACertificates('default'), ...tls.getCACertificates('system'), ...given]);
+  const authorities = caFile === undefined ? [] : [await readOptionFile(caFile, '--ca')];
+  tls.setDefaultCACertificates([
+    ...tls.getCACertificates('default'),
+    ...tls.getCACertificates('system'),
+    ...authorities,
+  ]);
 };
 
-/** Why a server is not believed, where that is it; else null. Trying again is in vain then. */
+/** Describes a TLS trust failure, or returns null. A retry cannot help. */
 export const describeTrustFailure = ({ code = '', message }: NetworkError, { host }: URL): string | null => {
   if (UNKNOWN_AUTHORITY.has(code)) {
     const local = findLocalAuthority();
@@ -33,5 +39,5 @@ export const describeTrustFailure = ({ code = '', message }: NetworkError, { hos
     return `${host}: its certificate is from an authority that this machine does not trust. ${how}`;
   }
   const isCertificate = code.startsWith('ERR_TLS_') || code.startsWith('CERT_') || code.startsWith('ERR_SSL_');
-  return isCertificate ? `${host}: there is no secure connection: ${message}` : null;
+  return isCertificate ? `${host}: the TLS connection failed: ${message}` : null;
 };

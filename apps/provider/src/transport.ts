@@ -1,10 +1,10 @@
-/** The answer of a server. */
+/** The response of a server. */
 export type HttpResponse = {
   readonly status: number;
-  /** The header `Retry-After`. */
+  /** Value of the header `Retry-After`. */
   readonly retryAfter: string | null;
   readonly bytes: Buffer;
 };
 
-/** What Node throws where the network fails. */
+/** An error that Node throws if the network fails. */
 export type NetworkError = { readonly message: string; readonly code?: string; readonly path?: string | null };

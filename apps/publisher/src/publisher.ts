@@ -14,9 +14,9 @@ import { eventRegistry } from '../../modules.js';
 
 export type RunningPublisher = { stop(): Promise<void> };
 
-/** Publishes the log and records facts of other services, while brokers are configured; null where none are. */
-export const openPublisher = (house: Runtime): RunningPublisher | null => {
-  const { store, settings, logger } = house;
+/** Publishes the log and records facts of other services. Returns null if no brokers are configured. */
+export const openPublisher = (runtime: Runtime): RunningPublisher | null => {
+  const { store, settings, logger } = runtime;
   if (!settings.kafka) return null;
   const { brokers, topicPrefix } = settings.kafka;
   const { sasl, tls } = settings.kafka;
@@ -37,25 +37,25 @@ export const openPublisher = (house: Runtime): RunningPublisher | null => {
     logger,
   );
   runner.start();
-  const inbox = openFactConsumer(house, { ...connection, clientId: 'cadastre-facts' }, topicPrefix);
+  const consumer = openFactConsumer(runtime, { ...connection, clientId: 'cadastre-facts' }, topicPrefix);
   return {
     stop: async () => {
-      await Promise.all([runner.stop(), inbox?.stop()]);
+      await Promise.all([runner.stop(), consumer?.stop()]);
       await kafka.disconnect();
     },
   };
 };
 
-/** The self-hosted edition has no audit trail, and so nothing to tell in one: facts stay in their topic. */
+/** The self-hosted edition has no audit trail, so facts stay in their topic. */
 const openFactConsumer = ({ store, settings, logger }: Runtime, connection: KafkaConnection, prefix: string) => {
   if (settings.edition === 'self-hosted') return null;
   const topic = toTopicName({ topic: FACTS_TOPIC }, prefix);
-  const inbox = new TopicConsumer(
+  const consumer = new TopicConsumer(
     connection,
     topic,
     createFactMessageHandler(store, topic, settings.factsLimit),
     logger,
   );
-  inbox.start();
-  return inbox;
+  consumer.start();
+  return consumer;
 };
