@@ -22,30 +22,30 @@ import {
 import type { ApiResponse, ApiTestClient, TestServer } from '../support/server.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
 
-/** An organization, the owner who does everything in it, and what stands there for reading. */
+/** An organization with its owner, and the resources that the actions need. */
 export type CatalogueWorld = SeededOrganization & {
-  /** Of the site's administrator. */
+  /** Client of the administrator of the site. */
   readonly server: TestServer;
   readonly owner: SeededMember;
-  /** Reads the trail. */
+  /** Client that reads the audit trail. */
   readonly auditor: ApiTestClient;
   readonly pool: string;
   readonly agents: ApiTestClient;
   readonly team: string;
   readonly workspace: string;
   readonly unique: (of: string) => string;
-  /** Lets time pass for the server. */
+  /** Advances the clock of the server. */
   readonly pass: (ms: number) => void;
 };
 
-/** A request, and what the trail is to tell of it. */
+/** The response to a request, and what the trail must record about it. */
 export type ActionResult = {
   readonly answer: ApiResponse;
   readonly id: string;
   readonly meta: object | null;
-  /** Where it was not the owner. */
+  /** Id of the caller if it is not the owner. */
   readonly accessor?: string;
-  /** Where it is told in another trail. */
+  /** Client of the trail if the entry is in the trail of another organization. */
   readonly auditor?: ApiTestClient;
 };
 
@@ -58,7 +58,7 @@ export const setUpCatalogue = async (
 ): Promise<CatalogueWorld> => {
   const organization = await makeOrganization(server, name);
   const pool = await makeRemotePool(server, name, 'edge');
-  let made = 0;
+  let counter = 0;
   return {
     ...organization,
     server,
@@ -68,18 +68,18 @@ export const setUpCatalogue = async (
     agents: server.as(await makeAgentToken(server, pool)),
     team: await makeTeam(server, name, 'core'),
     workspace: await makeWorkspace(server, name, 'standing'),
-    unique: (of) => `${of}-of-${name}-${(made += 1)}`,
+    unique: (of) => `${of}-of-${name}-${(counter += 1)}`,
     pass,
   };
 };
 
 export type AuditedAction = (land: CatalogueWorld) => Promise<ActionResult>;
 
-const said = (answer: ApiResponse): any => expectStatus(answer, answer.status < 300 ? answer.status : 201).body.data;
+const dataOf = (answer: ApiResponse): any => expectStatus(answer, answer.status < 300 ? answer.status : 201).body.data;
 
 const of = ({ name }: CatalogueWorld, path: string): string => `${P}/organizations/${name}/${path}`;
 
-/** A thing that is made by a POST, and then changed and taken away by its own address. */
+/** Returns the actions that create a resource with a POST, then change and delete it at its own path. */
 const lifeOf = (
   type: string,
   collection: (land: CatalogueWorld) => string,
@@ -108,27 +108,27 @@ const lifeOf = (
   };
 };
 
-const named = { meta: (name: string) => ({ name }) };
+const withName = { meta: (name: string) => ({ name }) };
 
 const pools = lifeOf('agent-pools', (land) => of(land, 'agent-pools'), {
   first: {},
   change: { 'organization-scoped': false },
-  ...named,
+  ...withName,
 });
 const projects = lifeOf('projects', (land) => of(land, 'projects'), {
   first: {},
   change: { description: 'changed' },
-  ...named,
+  ...withName,
 });
 const teams = lifeOf('teams', (land) => of(land, 'teams'), {
   first: {},
   change: { 'sso-team-id': 'sso-1' },
-  ...named,
+  ...withName,
 });
 const sets = lifeOf('varsets', (land) => of(land, 'varsets'), {
   first: {},
   change: { description: 'changed' },
-  ...named,
+  ...withName,
 });
 
 const freshWorkspace = async (land: CatalogueWorld): Promise<string> =>
@@ -139,7 +139,7 @@ const lock = async (api: ApiTestClient, workspace: string): Promise<ApiResponse>
 
 type Stated = { readonly workspace: string; readonly version: string; readonly created: ApiResponse };
 
-/** A state in a workspace of its own, which stays locked; under it an older one. */
+/** Creates a workspace with two state versions and unlocks it, so that the newer one becomes the current state. */
 const makeStates = async ({ owner, ...land }: CatalogueWorld): Promise<Stated & { readonly older: string }> => {
   const workspace = await freshWorkspace({ owner, ...land });
   const { lineage } = stateFile();
@@ -149,10 +149,10 @@ const makeStates = async ({ owner, ...land }: CatalogueWorld): Promise<Stated & 
     const body = newStateVersion(state, { inline: true });
     return expectStatus(await owner.post(`${P}/workspaces/${workspace}/state-versions`, body), 201);
   };
-  const older = said(await add(1)).id as string;
+  const older = dataOf(await add(1)).id as string;
   const created = await add(2);
   expectStatus(await owner.post(`${P}/workspaces/${workspace}/actions/unlock`), 200);
-  return { workspace, older, created, version: said(created).id as string };
+  return { workspace, older, created, version: dataOf(created).id as string };
 };
 
 const onState =
@@ -170,7 +170,7 @@ const onConfiguration =
   async (land) => {
     const workspace = await freshWorkspace(land);
     const id = await makeConfigurationVersion(land.owner, workspace);
-    // The current one is kept.
+    // Cadastre keeps the data of the current configuration version, so a newer one must exist.
     await makeConfigurationVersion(land.owner, workspace);
     const path = `${P}/configuration-versions/${id}/actions`;
     if (/restore|permanently/.test(action))
@@ -241,34 +241,37 @@ const makeAgent = async (land: CatalogueWorld): Promise<{ answer: ApiResponse; i
 type Access = 'project' | 'workspace';
 const GIVE = { project: grantProjectAccess, workspace: grantWorkspaceAccess } as const;
 
-const placeFor = (land: CatalogueWorld, on: Access): Promise<string> =>
+const makeTarget = (land: CatalogueWorld, on: Access): Promise<string> =>
   on === 'project' ? makeProject(land.owner, land.name, land.unique('project')) : freshWorkspace(land);
 
 const addTeam =
   (on: Access): AuditedAction =>
   async (land) => {
-    const id = await placeFor(land, on);
-    const place = { [on]: { data: { type: `${on}s`, id } }, team: { data: { type: 'teams', id: land.team } } };
-    const answer = await land.owner.post(`${P}/team-${on}s`, resource(`team-${on}s`, { access: 'read' }, place));
+    const id = await makeTarget(land, on);
+    const relationships = { [on]: { data: { type: `${on}s`, id } }, team: { data: { type: 'teams', id: land.team } } };
+    const answer = await land.owner.post(
+      `${P}/team-${on}s`,
+      resource(`team-${on}s`, { access: 'read' }, relationships),
+    );
     return { answer: expectStatus(answer, 201), id, meta: { team: 'core', permissions: 'read' } };
   };
 
 const updateTeam =
   (on: Access): AuditedAction =>
   async (land) => {
-    const id = await placeFor(land, on);
-    const given = await GIVE[on](land.owner, land.team, id, 'read');
-    const answer = await land.owner.patch(`${P}/team-${on}s/${given}`, resource(`team-${on}s`, { access: 'write' }));
+    const id = await makeTarget(land, on);
+    const accessId = await GIVE[on](land.owner, land.team, id, 'read');
+    const answer = await land.owner.patch(`${P}/team-${on}s/${accessId}`, resource(`team-${on}s`, { access: 'write' }));
     return { answer: expectStatus(answer, 200), id, meta: { team: 'core', permissions: 'write' } };
   };
 
 const removeTeam =
   (on: Access): AuditedAction =>
   async (land) => {
-    const id = await placeFor(land, on);
-    const given = await GIVE[on](land.owner, land.team, id, 'read');
+    const id = await makeTarget(land, on);
+    const accessId = await GIVE[on](land.owner, land.team, id, 'read');
     return {
-      answer: expectStatus(await land.owner.delete(`${P}/team-${on}s/${given}`), 204),
+      answer: expectStatus(await land.owner.delete(`${P}/team-${on}s/${accessId}`), 204),
       id,
       meta: { team: 'core' },
     };
@@ -286,7 +289,7 @@ const policyMeta = (land: CatalogueWorld, days: number): object => ({
   organization_id: land.id,
 });
 
-/** `meta` of the invitation, which hides the account, and `accepted` of the acceptance, which names it. */
+/** Invites a guest. `meta` of the invitation hides the account, and `accepted` of the acceptance names it. */
 const invite = async (
   land: CatalogueWorld,
 ): Promise<{ answer: ApiResponse; id: string; meta: object; accepted: object }> => {
@@ -294,8 +297,9 @@ const invite = async (
   const body = resource('organization-memberships', { email });
   const answer = expectStatus(await land.owner.post(of(land, 'organization-memberships'), body), 201);
   const { id } = answer.body.data;
-  const user = said(await land.server.get(`${P}/organization-memberships/${id}`)).relationships.user.data.id as string;
-  const { username } = said(await land.server.get(`${P}/users/${user}`)).attributes;
+  const user = dataOf(await land.server.get(`${P}/organization-memberships/${id}`)).relationships.user.data
+    .id as string;
+  const { username } = dataOf(await land.server.get(`${P}/users/${user}`)).attributes;
   const meta = { user: email, user_id: id.replace(/^ou-/, 'user-') };
   return { answer, id, meta, accepted: { user: username, user_id: user } };
 };
@@ -313,7 +317,10 @@ const moveMember =
 
 const tokenOf = (land: CatalogueWorld): string => of(land, 'authentication-token?token=audit-trails');
 
-/** Every row of the catalogue that Cadastre tells itself (contract §6.1, §6.2, and what it adds), and what leads to it. */
+/**
+ * An action for each row of the catalogue that Cadastre records itself (contract §6.1, §6.2, and rows that Cadastre
+ * adds).
+ */
 export const AUDITED_ACTIONS: Readonly<Record<string, AuditedAction>> = {
   'agent.create': async (land) => ({ ...(await makeAgent(land)), accessor: land.pool }),
   'agent.destroy': async (land) => {
@@ -336,11 +343,11 @@ export const AUDITED_ACTIONS: Readonly<Record<string, AuditedAction>> = {
     return { answer, id: answer.body.data.id, meta: null };
   },
   'authentication_token.show': async (land) => {
-    const { id } = said(await land.owner.post(tokenOf(land)));
+    const { id } = dataOf(await land.owner.post(tokenOf(land)));
     return { answer: expectStatus(await land.owner.get(`${P}/authentication-tokens/${id}`), 200), id, meta: null };
   },
   'authentication_token.destroy': async (land) => {
-    const { id } = said(await land.owner.post(tokenOf(land)));
+    const { id } = dataOf(await land.owner.post(tokenOf(land)));
     return { answer: expectStatus(await land.owner.delete(tokenOf(land)), 204), id, meta: null };
   },
   'configuration_version.create': async (land) => {
@@ -375,7 +382,7 @@ export const AUDITED_ACTIONS: Readonly<Record<string, AuditedAction>> = {
   },
   'data_retention_policy.destroy': async (land) => {
     const workspace = await freshWorkspace(land);
-    const { id } = said(await policy(land, workspace, 30));
+    const { id } = dataOf(await policy(land, workspace, 30));
     const path = `${P}/workspaces/${workspace}/relationships/data-retention-policy`;
     return { answer: expectStatus(await land.owner.delete(path), 204), id, meta: policyMeta(land, 30) };
   },
@@ -398,7 +405,7 @@ export const AUDITED_ACTIONS: Readonly<Record<string, AuditedAction>> = {
   'organization_user.update': async (land) => {
     const { id, accepted } = await invite(land);
     const answer = expectStatus(await land.server.post(`${P}/organization-memberships/${id}/actions/accept`), 200);
-    return { answer, id, meta: accepted, accessor: said(await land.server.get(`${P}/account/details`)).id };
+    return { answer, id, meta: accepted, accessor: dataOf(await land.server.get(`${P}/account/details`)).id };
   },
   'organization_user.destroy': async (land) => {
     const { id, meta } = await invite(land);
@@ -583,17 +590,17 @@ export const AUDITED_ACTIONS: Readonly<Record<string, AuditedAction>> = {
   },
 };
 
-/** A workspace with everything in it that the trail tells readers of. */
+/** Makes a workspace with everything whose reads are recorded. */
 export const makeShowcase = async (land: CatalogueWorld) => {
   const { workspace, version } = await makeStates(land);
   const configuration = await makeConfigurationVersion(land.owner, workspace);
   const run = await makeRun(land.owner, workspace);
-  const output = said(await land.server.get(`${P}/state-versions/${version}`)).relationships.outputs.data[0]
+  const output = dataOf(await land.server.get(`${P}/state-versions/${version}`)).relationships.outputs.data[0]
     .id as string;
-  const set = said(
+  const set = dataOf(
     await land.owner.post(of(land, 'varsets'), resource('varsets', { name: land.unique('set'), global: true })),
   );
-  const inSet = said(
+  const inSet = dataOf(
     await land.owner.post(
       `${P}/varsets/${set.id}/relationships/vars`,
       resource('vars', { key: 'inset', value: 'v', category: 'terraform' }),

@@ -44,7 +44,7 @@ const freshKey = async (land: CatalogueWorld) => {
   return { answer, id: answer.body.data.id as string, meta: { key_id: signer.keyId } };
 };
 
-/** What the trail tells of the registry. */
+/** The actions of the registry. */
 export const REGISTRY_ACTIONS: Readonly<Record<string, AuditedAction>> = {
   'registry_provider.create': async (land) => {
     const name = land.unique('provider');
@@ -85,7 +85,8 @@ export const REGISTRY_ACTIONS: Readonly<Record<string, AuditedAction>> = {
 };
 
 /**
- * Uploads by signed links, whose caller is unknown. They are tested in libs/registry/release-files/release-files.controller.spec.ts and
+ * Uploads by signed links, whose caller is unknown. They are tested in
+ * libs/registry/release-files/release-files.controller.spec.ts and
  * libs/runs/configuration-versions/configuration-versions.controller.spec.ts.
  */
 export const SIGNED_LINK_ACTIONS = [

@@ -23,7 +23,7 @@ const send = (line: string, body: string): Promise<{ status: number; text: strin
   return server[method.toLowerCase() as 'post' | 'patch' | 'put' | 'delete'](`/api/v2/${path}`, body);
 };
 
-describe('the body of a request may be as large as the limit of its route', () => {
+describe('the body of a request', () => {
   it.each([
     ['POST organizations', '256 KiB', 256 * KIB],
     ['POST workspaces/ws-1/actions/lock', '256 KiB', 256 * KIB],
@@ -44,14 +44,14 @@ describe('the body of a request may be as large as the limit of its route', () =
     ['PUT varsets/varset-1', '2 MiB', 2 * MIB],
     ['POST runs', '2 MiB', 2 * MIB],
     ['POST organizations/acme/audit-facts', '2 MiB', 2 * MIB],
-  ])('%s: %s', async (line, size, limit) => {
-    // Blanks are no JSON: the server has read all of them.
+  ])('of %s may have up to %s', async (line, size, limit) => {
+    // Blanks are no JSON, so 400 means that the server has read the whole body.
     expect((await send(line, ' '.repeat(limit))).status).toBe(400);
     const { status, text } = await send(line, ' '.repeat(limit + 1));
     expect([status, text]).toEqual([413, expect.stringContaining(`This request accepts at most ${size}.`)]);
   });
 
-  it('has room for the largest attributes that are accepted', async () => {
+  it('is accepted with the largest values that the attributes allow', async () => {
     const value = '"'.repeat(256 * KIB);
     const variable = resource('vars', { key: 'long', value, category: 'env', hcl: false, sensitive: false });
     expect((await server.post(`/api/v2/workspaces/${workspace}/vars`, variable)).status).toBe(201);

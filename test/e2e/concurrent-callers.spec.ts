@@ -19,7 +19,7 @@ import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer 
 import { expectViewsMatchLog } from '../support/views-match-log.js';
 import { CONCURRENT_ACTIONS, ConcurrentState, ConcurrentStep, type ConcurrentAction } from './concurrent-callers.js';
 
-/** Another one by TEST_CROWD_SEED, and a failure tells which. */
+/** Seed of the random choices. Set TEST_CROWD_SEED for another one. The title of the tests contains it. */
 const SEED = Number(process.env['TEST_CROWD_SEED'] ?? 5);
 const WORKSPACES = 200;
 const WRITERS = 20;
@@ -29,16 +29,16 @@ const PENDING = 'latest state version is still pending';
 
 let server: TestServer;
 let agents: ApiTestClient;
-/** Who may do all of it or much, under names of their own. */
+/** Callers with all or many permissions, each under another name. */
 let callers: readonly ApiTestClient[];
-let known: ConcurrentState;
-const told: { readonly what: string; readonly deed: ConcurrentAction; readonly answer: ApiResponse }[] = [];
+let state: ConcurrentState;
+const responses: { readonly what: string; readonly deed: ConcurrentAction; readonly answer: ApiResponse }[] = [];
 
-/** Of all followers of this process, so of those of specs before, too. */
+/** Returns the failures of all followers of this process, which includes those of earlier specs. */
 const failures = async (): Promise<unknown> => (await followerMetrics.failures.get()).values;
 let failuresBefore: unknown;
 
-/** Each has the next turn when they are through with the last. */
+/** Runs all turns on a fixed number of writers. Each writer takes the next turn when its last one has ended. */
 const together = async (turns: number, take: (turn: number, writer: number) => Promise<void>): Promise<void> => {
   let next = 0;
   const write = async (_: unknown, writer: number): Promise<void> => {
@@ -47,13 +47,13 @@ const together = async (turns: number, take: (turn: number, writer: number) => P
   await Promise.all(Array.from({ length: WRITERS }, write));
 };
 
-/** Each as often as it weighs. */
+/** Each action as often as its weight. */
 const CHOICES = [...CONCURRENT_ACTIONS].flatMap((entry) => Array.from({ length: entry[1].weight }, () => entry));
 
 const takeTurn = async (n: number, writer: number): Promise<void> => {
-  const turn = new ConcurrentStep(callers[writer % callers.length] ?? server, agents, known, `${SEED} ${n}`);
+  const turn = new ConcurrentStep(callers[writer % callers.length] ?? server, agents, state, `${SEED} ${n}`);
   const [what, deed] = turn.pick(CHOICES);
-  told.push({ what, deed, answer: await deed.send(turn) });
+  responses.push({ what, deed, answer: await deed.send(turn) });
 };
 
 const isAllowed = ({ done, refused }: ConcurrentAction, { status, text }: ApiResponse): boolean =>
@@ -76,38 +76,38 @@ beforeAll(async () => {
   agents = server.as(await makeAgentToken(server, pool));
   const quiet = await makeWorkspace(server, 'acme', 'quiet');
   const readers = await makeTeam(server, 'acme', 'readers');
-  known = new ConcurrentState(readers, pool, await makeConfigurationVersion(server, quiet));
-  known.projects.push(
+  state = new ConcurrentState(readers, pool, await makeConfigurationVersion(server, quiet));
+  state.projects.push(
     defaultProject,
     await makeProject(server, 'acme', 'land'),
     await makeProject(server, 'acme', 'sea'),
   );
   await together(WORKSPACES, async (n) => {
-    // The others have the mode of their project, or of the organization.
+    // The other workspaces use the mode of their project or organization.
     const own = n % 2 === 0 ? { 'execution-mode': 'remote' } : {};
-    known.workspaces.push(await makeWorkspace(server, 'acme', `crowd-${n}`, own));
+    state.workspaces.push(await makeWorkspace(server, 'acme', `crowd-${n}`, own));
   });
   await together(TURNS, takeTurn);
 }, 300_000);
 
 afterAll(() => server.close());
 
-describe(`two hundred workspaces and twenty who write whatever comes to their minds, with seed ${SEED}`, () => {
-  it('are told only what fits: nothing fails, and nobody is sent away because of the crowd', () => {
-    const absurd = told.filter(({ deed, answer }) => !isAllowed(deed, answer));
+describe(`two hundred workspaces and twenty writers with random actions, with seed ${SEED}`, () => {
+  it('every request gets an expected status, and none is refused because of the load', () => {
+    const absurd = responses.filter(({ deed, answer }) => !isAllowed(deed, answer));
     expect(absurd.map(({ what, answer: { status, text } }) => ({ what, status, text }))).toEqual([]);
   });
 
-  it('have done everything that there is to do', () => {
-    const done = new Set(told.filter(({ deed, answer }) => answer.status === deed.done).map(({ what }) => what));
+  it('every kind of action succeeds at least once', () => {
+    const done = new Set(responses.filter(({ deed, answer }) => answer.status === deed.done).map(({ what }) => what));
     expect([...CONCURRENT_ACTIONS.keys()].filter((what) => !done.has(what))).toEqual([]);
   });
 });
 
-/** Resolves when every follower has read all, also what the queue of runs has added to it meanwhile. */
+/** Resolves when every follower has read all events, including those that the queue of runs appends meanwhile. */
 const followersAreThrough = async (): Promise<void> => {
   const followers = [
-    ...moduleDefinitions.flatMap((slice) => slice.followers),
+    ...moduleDefinitions.flatMap((definition) => definition.followers),
     ...createFileSweepers(server.runtime.blobs),
   ];
   for (;;) {
@@ -117,18 +117,18 @@ const followersAreThrough = async (): Promise<void> => {
   }
 };
 
-describe('after all of it', () => {
+describe('the state after all actions', () => {
   beforeAll(followersAreThrough);
 
-  it('no follower has failed', async () => {
+  it('has no failure of a follower', async () => {
     expect(await failures()).toEqual(failuresBefore);
   });
 
-  it('views, followers and snapshots match the log', async () => {
+  it('has views, followers and snapshots that match the log', async () => {
     await expectViewsMatchLog(server, moduleDefinitions);
   });
 
-  it('nothing but their history names workspaces that are gone', async () => {
+  it('names deleted workspaces only in history and audit trail', async () => {
     const columns = await server.database.rows<{ table: string; column: string }>(sql`
       select table_name as table, column_name as column from information_schema.columns
        where table_schema = 'views' and data_type = 'text' and table_name !~ '^(history|audit)_'`);
@@ -142,7 +142,7 @@ describe('after all of it', () => {
     expect((await Promise.all(dangling)).flat()).toEqual([]);
   });
 
-  it('no run waits for a workspace that nobody holds', async () => {
+  it('has no pending run of an unlocked workspace', async () => {
     const forgotten = await server.database.rows(sql`
       select r.id from runs r join workspaces w on w.id = r.workspace
        where r.status = 'pending' and w.lock is null`);

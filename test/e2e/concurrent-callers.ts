@@ -7,7 +7,7 @@ import { newStateVersion, pathOf, stateFile } from '../support/state-file.js';
 type State = { readonly id: string; readonly workspace: string };
 type Upload = { readonly link: string; readonly bytes: Uint8Array };
 
-/** What everybody in the crowd knows of. Some of it is gone, and who comes too late is told so. */
+/** Ids that all writers share. Some of the resources are deleted already, so that requests for them get 404. */
 export class ConcurrentState {
   readonly workspaces: string[] = [];
   readonly projects: string[] = [];
@@ -23,38 +23,38 @@ export class ConcurrentState {
   constructor(
     readonly team: string,
     readonly pool: string,
-    /** What all runs are made of. */
+    /** Id of the configuration version of all runs. */
     readonly configuration: string,
   ) {}
 }
 
-/** Only so many: the oldest have been seen to. */
-const note = <T>(list: T[], made: T, most: number): void => {
-  list.push(made);
+/** Appends an item and drops the oldest one beyond `most`. */
+const note = <T>(list: T[], item: T, most: number): void => {
+  list.push(item);
   if (list.length > most) list.shift();
 };
 
-/** Keeps the id of what was made. */
-const kept = async (asked: Promise<ApiResponse>, list: string[], most = 20): Promise<ApiResponse> => {
-  const answer = await asked;
+/** Awaits a response and remembers the id of the created resource. */
+const remember = async (request: Promise<ApiResponse>, list: string[], most = 20): Promise<ApiResponse> => {
+  const answer = await request;
   if (answer.status === 201) note(list, answer.body.data.id as string, most);
   return answer;
 };
 
-/** One request after the other, until one is refused. */
+/** Sends one request after the other until one is refused. */
 const inTurn = async (
-  asked: Promise<ApiResponse>,
+  first: Promise<ApiResponse>,
   ...more: readonly ((last: ApiResponse) => Promise<ApiResponse>)[]
 ): Promise<ApiResponse> => {
-  let answer = await asked;
-  for (const ask of more) {
+  let answer = await first;
+  for (const send of more) {
     if (answer.status >= 300) break;
-    answer = await ask(answer);
+    answer = await send(answer);
   }
   return answer;
 };
 
-/** Somebody's turn: what they choose is the same for the same seed, whoever is faster. */
+/** One turn of a writer. For the same seed it makes the same choices, in whatever order the writers proceed. */
 export class ConcurrentStep {
   private readonly dice: Buffer;
   private rolled = 0;
@@ -78,13 +78,13 @@ export class ConcurrentStep {
     return values[this.below(values.length)] as T;
   }
 
-  /** One that somebody has made. */
+  /** Returns the id of a random resource that some writer has created. */
   one(kind: 'runs' | 'variables' | 'sets' | 'sshKeys' | 'access' | 'projects'): string {
     const ids = this.state[kind];
     return ids.length > 0 ? this.pick(ids) : 'none';
   }
 
-  /** Half of all that is done is done to a few. */
+  /** Returns a random workspace. Half of the turns use one of the five newest, so that writers meet. */
   workspace(): string {
     const { workspaces } = this.state;
     return this.pick(this.below(2) === 0 ? workspaces.slice(-5) : workspaces);
@@ -118,7 +118,7 @@ export class ConcurrentStep {
 
   queue(workspace: string, attributes: object = {}): Promise<ApiResponse> {
     const configuration = { 'configuration-version': toOne('configuration-versions', this.state.configuration) };
-    return kept(this.api.post('/api/v2/runs', runBody(workspace, attributes, configuration)), this.state.runs);
+    return remember(this.api.post('/api/v2/runs', runBody(workspace, attributes, configuration)), this.state.runs);
   }
 
   actOn(run: string, action: string): Promise<ApiResponse> {
@@ -178,7 +178,7 @@ const policy = (turn: ConcurrentStep): object =>
 const variable = (turn: ConcurrentStep): object =>
   resource('vars', { key: `key_${turn.below(5)}`, value: 'v', category: 'env', sensitive: turn.below(2) === 0 });
 
-/** As the CLI does. */
+/** Locks, uploads and unlocks, as the CLI does. */
 const apply = (turn: ConcurrentStep): Promise<ApiResponse> => {
   const { api, at } = turn;
   const workspace = at.slice(at.lastIndexOf('/') + 1);
@@ -201,16 +201,16 @@ const carryOut = (turn: ConcurrentStep): Promise<ApiResponse> =>
     );
   });
 
-/** In a workspace of its own, which others soon know of. */
+/** Creates a workspace whose second run overtakes the first with force-execute. */
 const overtake = (turn: ConcurrentStep): Promise<ApiResponse> => {
   const name = `overtaken-${(turn.state.serial += 1)}`;
   const body = resource('workspaces', { name, 'execution-mode': 'remote' });
-  const made = kept(turn.api.post(`${ACME}/workspaces`, body), turn.state.workspaces, 300);
-  return inTurn(made, (born) =>
+  const creation = remember(turn.api.post(`${ACME}/workspaces`, body), turn.state.workspaces, 300);
+  return inTurn(creation, (created) =>
     inTurn(
-      turn.queue(idOf(born), { 'auto-apply': false }),
+      turn.queue(idOf(created), { 'auto-apply': false }),
       (first) => inTurn(turn.report(idOf(first), 'planning'), () => turn.report(idOf(first), 'planned')),
-      () => turn.queue(idOf(born)),
+      () => turn.queue(idOf(created)),
       (second) => turn.actOn(idOf(second), 'force-execute'),
     ),
   );
@@ -218,7 +218,7 @@ const overtake = (turn: ConcurrentStep): Promise<ApiResponse> => {
 
 const NO_UPLOAD: Upload = { link: '/api/v2/state-versions/upload/none', bytes: new Uint8Array() };
 
-/** In two steps, as the CLI does, too; the file comes twice at the same time. */
+/** Uploads a state in two steps, as the CLI does. The file is sent twice at the same time. */
 const announce = (turn: ConcurrentStep): Promise<ApiResponse> => {
   const { api } = turn;
   const workspace = turn.workspace();
@@ -231,19 +231,21 @@ const announce = (turn: ConcurrentStep): Promise<ApiResponse> => {
 };
 
 const bring = async ({ api }: ConcurrentStep, { link, bytes } = NO_UPLOAD): Promise<ApiResponse> => {
-  const [one, other] = await Promise.all([api.as(null).put(link, bytes), api.as(null).put(link, bytes)]);
-  return one.status > other.status ? one : other;
+  const [one, second] = await Promise.all([api.as(null).put(link, bytes), api.as(null).put(link, bytes)]);
+  return one.status > second.status ? one : second;
 };
 
-/** Whoever had announced it never brings it, unless somebody else does. */
+/** Locks and announces a state whose file is never uploaded, unless another writer does so. */
 const die = (turn: ConcurrentStep): Promise<ApiResponse> => {
   const workspace = turn.workspace();
   return inTurn(turn.api.post(`/api/v2/workspaces/${workspace}/actions/lock`), () => turn.upload(workspace, false));
 };
 
 const configure = (turn: ConcurrentStep): Promise<ApiResponse> =>
-  inTurn(turn.act('configuration-versions', resource('configuration-versions', { 'auto-queue-runs': true })), (made) =>
-    turn.api.as(null).put(pathOf(made.body.data.attributes['upload-url'] as string), gzipSync('main.tf')),
+  inTurn(
+    turn.act('configuration-versions', resource('configuration-versions', { 'auto-queue-runs': true })),
+    (created) =>
+      turn.api.as(null).put(pathOf(created.body.data.attributes['upload-url'] as string), gzipSync('main.tf')),
   );
 
 const rollBack = async (turn: ConcurrentStep): Promise<ApiResponse> => {
@@ -265,22 +267,22 @@ const changeData = (turn: ConcurrentStep): Promise<ApiResponse> => {
 
 export type ConcurrentAction = {
   readonly weight: number;
-  /** Of each deed at least one comes to this. */
+  /** The status of success. Each action must reach it at least once. */
   readonly done: number;
-  /** What it may be told instead, for others have been there before, or because it is nothing for that token. */
+  /** Other accepted statuses: another writer was faster, or the caller lacks the permission. */
   readonly refused: readonly number[];
   readonly send: (turn: ConcurrentStep) => Promise<ApiResponse>;
 };
 
 const workspaces: Readonly<Record<string, ConcurrentAction>> = {
-  'make a workspace': {
+  'create a workspace': {
     weight: 6,
     done: 201,
     refused: [422],
     send: (turn) => {
       const into = { project: toOne('projects', turn.one('projects')) };
       const body = resource('workspaces', { name: `crowd-${turn.below(400)}` }, into);
-      return kept(turn.api.post(`${ACME}/workspaces`, body), turn.state.workspaces, 300);
+      return remember(turn.api.post(`${ACME}/workspaces`, body), turn.state.workspaces, 300);
     },
   },
   update: { weight: 9, done: 200, refused: [404, 422], send: (turn) => turn.update(settings(turn)) },
@@ -290,7 +292,7 @@ const workspaces: Readonly<Record<string, ConcurrentAction>> = {
     refused: [404, 422],
     send: (turn) => turn.update({}, { project: toOne('projects', turn.one('projects')) }),
   },
-  'move some': {
+  'move several workspaces': {
     weight: 2,
     done: 204,
     refused: [404],
@@ -314,14 +316,14 @@ const workspaces: Readonly<Record<string, ConcurrentAction>> = {
     refused: [404, 422],
     send: (turn) => turn.api.patch(`${turn.at}/tag-bindings`, binding(turn)),
   },
-  'let consume': { weight: 3, done: 204, refused: [404, 422], send: (turn) => turn.act(CONSUMERS, some(turn)) },
-  'let others consume': {
+  'add consumers': { weight: 3, done: 204, refused: [404, 422], send: (turn) => turn.act(CONSUMERS, some(turn)) },
+  'replace consumers': {
     weight: 2,
     done: 204,
     refused: [404, 422],
     send: (turn) => turn.api.patch(`${turn.at}/${CONSUMERS}`, some(turn)),
   },
-  'let consume no more': {
+  'remove consumers': {
     weight: 2,
     done: 204,
     refused: [404, 422],
@@ -336,8 +338,13 @@ const workspaces: Readonly<Record<string, ConcurrentAction>> = {
       return turn.api.patch(`${turn.at}/relationships/ssh-key`, body);
     },
   },
-  'keep its states so long': { weight: 2, done: 200, refused: [404], send: (turn) => turn.act(POLICY, policy(turn)) },
-  'keep its states like others’': {
+  'set a retention policy of a workspace': {
+    weight: 2,
+    done: 200,
+    refused: [404],
+    send: (turn) => turn.act(POLICY, policy(turn)),
+  },
+  'delete a retention policy of a workspace': {
     weight: 2,
     done: 204,
     refused: [404],
@@ -348,11 +355,11 @@ const workspaces: Readonly<Record<string, ConcurrentAction>> = {
 const states: Readonly<Record<string, ConcurrentAction>> = {
   apply: { weight: 6, done: 200, refused: [404, 409, 503], send: apply },
   'apply in two steps': { weight: 4, done: 200, refused: [404, 409, 503], send: announce },
-  'die in the midst': { weight: 4, done: 201, refused: [404, 409], send: die },
-  'bring a file': {
+  'announce a state and never upload it': { weight: 4, done: 201, refused: [404, 409], send: die },
+  'upload a file': {
     weight: 3,
     done: 200,
-    // Of two at once the second is in conflict with the first where that one came too late.
+    // If one of two concurrent uploads is late, the other one gets 409.
     refused: [403, 404, 409],
     send: (turn) => bring(turn, turn.pick(turn.state.uploads)),
   },
@@ -397,12 +404,12 @@ const runs: Readonly<Record<string, ConcurrentAction>> = {
   },
 };
 
-const around: Readonly<Record<string, ConcurrentAction>> = {
+const others: Readonly<Record<string, ConcurrentAction>> = {
   'add a variable': {
     weight: 4,
     done: 201,
     refused: [404, 422],
-    send: (turn) => kept(turn.act('vars', variable(turn)), turn.state.variables),
+    send: (turn) => remember(turn.act('vars', variable(turn)), turn.state.variables),
   },
   'change a variable': {
     weight: 3,
@@ -410,18 +417,21 @@ const around: Readonly<Record<string, ConcurrentAction>> = {
     refused: [404, 422],
     send: (turn) => turn.api.patch(`/api/v2/vars/${turn.one('variables')}`, variable(turn)),
   },
-  'take away a variable': {
+  'delete a variable': {
     weight: 2,
     done: 204,
     refused: [404],
     send: (turn) => turn.api.delete(`/api/v2/vars/${turn.one('variables')}`),
   },
-  'make a set of variables': {
+  'create a variable set': {
     weight: 1,
     done: 201,
     refused: [404, 422],
     send: (turn) =>
-      kept(turn.api.post(`${ACME}/varsets`, resource('varsets', { name: `set ${turn.below(9)}` })), turn.state.sets),
+      remember(
+        turn.api.post(`${ACME}/varsets`, resource('varsets', { name: `set ${turn.below(9)}` })),
+        turn.state.sets,
+      ),
   },
   'apply a set': {
     weight: 2,
@@ -435,13 +445,13 @@ const around: Readonly<Record<string, ConcurrentAction>> = {
     refused: [404],
     send: (turn) => turn.api.delete(`/api/v2/varsets/${turn.one('sets')}`),
   },
-  'make an SSH key': {
+  'create an SSH key': {
     weight: 2,
     done: 201,
     refused: [404, 422],
     send: (turn) => {
       const key = { name: `key ${turn.below(9)}`, value: '-----BEGIN OPENSSH PRIVATE KEY-----' };
-      return kept(turn.api.post(`${ACME}/ssh-keys`, resource('ssh-keys', key)), turn.state.sshKeys, 5);
+      return remember(turn.api.post(`${ACME}/ssh-keys`, resource('ssh-keys', key)), turn.state.sshKeys, 5);
     },
   },
   'delete an SSH key': {
@@ -450,14 +460,14 @@ const around: Readonly<Record<string, ConcurrentAction>> = {
     refused: [404],
     send: (turn) => turn.api.delete(`/api/v2/ssh-keys/${turn.one('sshKeys')}`),
   },
-  'give access': {
+  'grant access': {
     weight: 2,
     done: 201,
     refused: [404, 422],
     send: (turn) => {
-      const places = { team: toOne('teams', turn.state.team), workspace: toOne('workspaces', turn.workspace()) };
-      const body = resource('team-workspaces', { access: 'read' }, places);
-      return kept(turn.api.post('/api/v2/team-workspaces', body), turn.state.access);
+      const relationships = { team: toOne('teams', turn.state.team), workspace: toOne('workspaces', turn.workspace()) };
+      const body = resource('team-workspaces', { access: 'read' }, relationships);
+      return remember(turn.api.post('/api/v2/team-workspaces', body), turn.state.access);
     },
   },
   'change access': {
@@ -469,19 +479,19 @@ const around: Readonly<Record<string, ConcurrentAction>> = {
       return turn.api.patch(`/api/v2/team-workspaces/${turn.one('access')}`, body);
     },
   },
-  'take access': {
+  'revoke access': {
     weight: 1,
     done: 204,
     refused: [404],
     send: (turn) => turn.api.delete(`/api/v2/team-workspaces/${turn.one('access')}`),
   },
-  'make a project': {
+  'create a project': {
     weight: 2,
     done: 201,
     refused: [422],
     send: (turn) => {
       const body = resource('projects', { name: `project ${turn.below(30)}` });
-      return kept(turn.api.post(`${ACME}/projects`, body), turn.state.projects, 8);
+      return remember(turn.api.post(`${ACME}/projects`, body), turn.state.projects, 8);
     },
   },
   'change a project’s mode': {
@@ -502,14 +512,19 @@ const around: Readonly<Record<string, ConcurrentAction>> = {
     refused: [404],
     send: (turn) => turn.api.patch(ACME, resource('organizations', defaultMode(turn))),
   },
-  'keep all states so long': {
+  'set the retention policy of the organization': {
     weight: 1,
     done: 200,
     refused: [404],
     send: (turn) => turn.api.post(`${ACME}/${POLICY}`, policy(turn)),
   },
-  'keep all states': { weight: 1, done: 204, refused: [404], send: (turn) => turn.api.delete(`${ACME}/${POLICY}`) },
-  'look around': {
+  'delete the retention policy of the organization': {
+    weight: 1,
+    done: 204,
+    refused: [404],
+    send: (turn) => turn.api.delete(`${ACME}/${POLICY}`),
+  },
+  'list workspaces': {
     weight: 2,
     done: 200,
     refused: [],
@@ -517,7 +532,7 @@ const around: Readonly<Record<string, ConcurrentAction>> = {
   },
 };
 
-/** Everything that can be written about workspaces and what is around them, by how it is called. */
+/** All actions that change workspaces and related resources, by name. */
 export const CONCURRENT_ACTIONS: ReadonlyMap<string, ConcurrentAction> = new Map(
-  Object.entries({ ...workspaces, ...states, ...runs, ...around }),
+  Object.entries({ ...workspaces, ...states, ...runs, ...others }),
 );

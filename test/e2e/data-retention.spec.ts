@@ -20,7 +20,7 @@ describe('the projector', () => {
   });
   afterAll(() => server.close());
 
-  it('keeps to policies: what is due when it starts is deleted, and it ends when it is told to', async () => {
+  it('deletes data that a policy makes due before its start, and stops on demand', async () => {
     await makeOrganization(server, 'acme');
     const workspace = await makeWorkspace(server, 'acme', 'one');
     expectStatus(await server.post(`/api/v2/organizations/acme/${POLICY}`, monthly), 200);
@@ -31,13 +31,13 @@ describe('the projector', () => {
       expectStatus(await server.post(`/api/v2/workspaces/${workspace}/state-versions`, body), 201);
     }
     expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
-    const kept = async (): Promise<readonly unknown[]> =>
+    const finalizedStates = async (): Promise<readonly unknown[]> =>
       server.database.rows(sql`select serial from state_versions where status = 'finalized' order by serial`);
     clock.pass({ days: 31 });
     const projector = openProjector(server.runtime);
-    await waitUntil(async () => (await kept()).length === 1, 'the older state is deleted');
+    await waitUntil(async () => (await finalizedStates()).length === 1, 'the job deletes the older state');
     await projector.stop();
-    expect(await kept()).toEqual([{ serial: 2 }]);
+    expect(await finalizedStates()).toEqual([{ serial: 2 }]);
   });
 });
 
@@ -48,10 +48,10 @@ describe('the hosted edition', () => {
   });
   afterAll(() => server.close());
 
-  it('has no data retention: no routes, nothing in documents, and nobody who keeps to policies', async () => {
+  it('has no data retention: no routes, no policies in documents, and no scheduled job', async () => {
     const { id: organization } = await makeOrganization(server, 'acme');
     const workspace = await makeWorkspace(server, 'acme', 'one');
-    // Left from a time under another edition.
+    // Policies that remain from another edition.
     for (const [type, id] of Object.entries({ organizations: organization, workspaces: workspace })) {
       const data = { target: { type, id }, organizationName: 'acme', deleteOlderThanDays: 30 };
       const events = [{ type: 'DataRetentionPolicySet', data }];

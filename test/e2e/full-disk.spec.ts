@@ -23,13 +23,13 @@ afterEach(() => {
 });
 afterAll(() => server.close());
 
-/** From now on the operating system refuses to add files to the folder of blobs. */
+/** Makes the file store fail as if its disk were full. */
 const fillDisk = (code: string): void => {
   const error = Object.assign(new Error(`${code}: no space left`), { code });
   jest.spyOn(FolderBlobs.prototype as unknown as { publish(): Promise<void> }, 'publish').mockRejectedValue(error);
 };
 
-/** Each kind of file, and what uploads it. */
+/** Prepares an upload for each kind of file. The second call sends it. */
 const UPLOADS: Readonly<Record<string, () => Promise<() => Promise<ApiResponse>>>> = {
   'a state in the request': async () => () =>
     server.post(
@@ -60,8 +60,8 @@ const UPLOADS: Readonly<Record<string, () => Promise<() => Promise<ApiResponse>>
   },
 };
 
-describe('an upload is answered with 503 and can be repeated if the disk is full', () => {
-  it.each(Object.entries(UPLOADS))('for %s', async (_, prepare) => {
+describe('an upload while the disk is full', () => {
+  it.each(Object.entries(UPLOADS))('gets 503 and succeeds when it is repeated later: %s', async (_, prepare) => {
     const upload = await prepare();
     for (const code of ['ENOSPC', 'EDQUOT']) {
       fillDisk(code);

@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** How often the last slow statement of a request goes to a table. */
+/** Returns the status, and whether the last slow statement of a request reads the table. */
 const visits = async (table: string, request: () => Promise<{ readonly status: number }>): Promise<object> => {
   const sent = jest.spyOn(server.database, 'slowRows');
   const { status } = await request();
@@ -35,7 +35,7 @@ const visits = async (table: string, request: () => Promise<{ readonly status: n
   return { status, isRead: timesAsked(await planFor(server.database, statement), [table]) > 0 };
 };
 
-describe('a list reads nothing for a caller without the permission', () => {
+describe('a list of a caller without the permission', () => {
   const inWorkspace = (list: string) => () => `/api/v2/workspaces/${workspace}/${list}`;
   const inOrganization = (list: string) => () => `/api/v2/organizations/acme/${list}`;
 
@@ -65,7 +65,7 @@ describe('a list reads nothing for a caller without the permission', () => {
     ['providers', 'registry_providers', () => pathOfProviders('acme')],
     ['versions of a provider', 'registry_provider_versions', () => `${pathOfProvider('acme', 'aws')}/versions`],
     ['platforms', 'registry_provider_platforms', () => `${pathOfVersion('acme', 'aws', '1.0.0')}/platforms`],
-  ])('%s', async (_, table, path) => {
+  ])('returns 404 without reading the table: %s', async (_, table, path) => {
     expect(await visits(table, () => server.get(path()))).toEqual({ status: 200, isRead: true });
     expect(await visits(table, () => stranger.get(path()))).toEqual({ status: 404, isRead: false });
   });

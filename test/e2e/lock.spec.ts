@@ -16,7 +16,7 @@ import { logLength, readWholeLog } from '../support/event-log.js';
 import { makeOrganization, makeOrganizationToken, makeWorkspace } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
-/** A broker starts, or comes back, and everything is read from it. */
+/** Allows for the start of a broker and for reading everything from it. */
 const LONG = 180_000;
 
 let kafka: TestKafka;
@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => kafka?.stop());
 
 beforeEach(async () => {
-  // Topics of one's own: the broker is shared by the tests of this file.
+  // The tests of this file share the broker, so each uses topics of its own.
   prefix = `site-${randomUUID()}`;
   publisher = null;
   const env = {
@@ -78,7 +78,7 @@ const lockedEvent = async (stream: string): Promise<RecordedEvent> => {
 
 describe('a lock', () => {
   it(
-    'over REST reaches Kafka and the audit trail, as one event with one id',
+    'reaches Kafka and the audit trail as one event with one id',
     async () => {
       publish();
       const organization = await makeOrganization(server, 'acme');
@@ -90,8 +90,8 @@ describe('a lock', () => {
       const isLock = (message: { headers: Readonly<Record<string, string>> }): boolean =>
         message.headers['ce_type'] === 'cadastre.WorkspaceLocked.v1';
       const messages = await readUntilAll(kafka.brokers, eventRegistry, prefix, await readWholeLog(server.store));
-      const told = await trail.get('/api/v2/organization/audit-trail');
-      const entry = (told.body.data as any[]).find(({ resource }) => resource.action === 'lock');
+      const response = await trail.get('/api/v2/organization/audit-trail');
+      const entry = (response.body.data as any[]).find(({ resource }) => resource.action === 'lock');
       const event = await lockedEvent(id);
       const message = messages.find(isLock);
 
@@ -164,7 +164,7 @@ describe('a lock', () => {
     LONG,
   );
 
-  it('that is refused reaches nobody', async () => {
+  it('is not published if it is refused', async () => {
     publish();
     await makeOrganization(server, 'acme');
     const id = await makeWorkspace(server, 'acme', 'one');
@@ -172,14 +172,14 @@ describe('a lock', () => {
     const before = await logLength(server.store);
     expect((await lock(id)).status).toBe(409);
     expect(await logLength(server.store)).toBe(before);
-    // The publisher goes in the log's order: once it has sent this, it has passed whatever came before.
+    // The publisher follows the order of the log. When it has sent this event, it has passed all earlier ones.
     expect((await unlock(id)).status).toBe(200);
     await expectTopicsToEqualLog();
   });
 });
 
 describe('Kafka', () => {
-  it('that is configured long after the first event gets the whole history, each stream in order', async () => {
+  it('gets the whole history, each stream in order, if it is configured long after the first event', async () => {
     await makeOrganization(server, 'acme');
     const ids = await Promise.all([1, 2, 3, 4].map((n) => makeWorkspace(server, 'acme', `workspace-${n}`)));
     for (let round = 0; round < 5; round += 1) {
@@ -192,7 +192,7 @@ describe('Kafka', () => {
   });
 
   it(
-    'that goes away refuses and loses nothing: the backlog goes out when it is back',
+    'gets the backlog after an outage, during which requests are neither refused nor slower',
     async () => {
       publish();
       await makeOrganization(server, 'acme');
@@ -202,14 +202,14 @@ describe('Kafka', () => {
 
       await kafka.kill();
       for (let round = 0; round < 50; round += 1) {
-        // What REST does for a lock is the same as ever: it knows nothing of brokers.
+        // The gateway does not use Kafka, so the cost of a lock stays the same.
         for (const deed of [lock, unlock])
           expect(await costOf(server, () => deed(id))).toMatchObject({ status: 200, roundTrips: 2 });
       }
-      const held = await checkpoint();
+      const stopped = await checkpoint();
       const log = await readWholeLog(server.store);
       expect(log).toHaveLength(earlier.length + 100);
-      expect(BigInt(held?.position ?? -1)).toBeLessThanOrEqual(BigInt(earlier.at(-1)?.position ?? 0));
+      expect(BigInt(stopped?.position ?? -1)).toBeLessThanOrEqual(BigInt(earlier.at(-1)?.position ?? 0));
 
       await kafka.restart();
       await expectTopicsToEqualLog();

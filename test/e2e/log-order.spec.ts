@@ -22,8 +22,8 @@ const turn = async (id: string): Promise<void> => {
   }
 };
 
-/** Uses up transaction ids until the next ones have a digit more; the last few are left for the test itself. */
-const goToTheEndOfTheDigits = async (): Promise<void> => {
+/** Uses up transaction ids until the ids are about to gain a digit. It leaves the last few ids to the test. */
+const useUpTransactionIds = async (): Promise<void> => {
   const session = await server.database.session();
   await session.run(
     sql.raw(`do $$ declare _now numeric; _end numeric; begin
@@ -38,7 +38,7 @@ const goToTheEndOfTheDigits = async (): Promise<void> => {
   await session.close();
 };
 
-/** A transaction with its place in the order, which is before everything that follows. */
+/** Begins a transaction that has an id already, so that it precedes all later ones in the log. */
 const beginTransaction = async (): Promise<DatabaseSession> => {
   const session = await server.database.session();
   await session.run(sql`begin`);
@@ -47,18 +47,18 @@ const beginTransaction = async (): Promise<DatabaseSession> => {
 };
 
 const differences = async (): Promise<unknown[]> => {
-  const found: unknown[] = [];
-  for (const view of listViews(moduleDefinitions)) found.push(...(await verifyView(server.store, view, new Date())));
-  return found;
+  const problems: unknown[] = [];
+  for (const view of listViews(moduleDefinitions)) problems.push(...(await verifyView(server.store, view, new Date())));
+  return problems;
 };
 
 const streams = async (read: typeof readWholeLog): Promise<string[]> =>
   (await read(server.store)).map(({ stream }) => stream);
 
 describe('the order of the log', () => {
-  it('is that of numbers, not of their digits: nothing is skipped or read twice when ids grow longer', async () => {
+  it('is numeric: no event is skipped or read twice when transaction ids gain a digit', async () => {
     const id = await makeWorkspace(server, 'acme', 'long-lived');
-    await goToTheEndOfTheDigits();
+    await useUpTransactionIds();
     for (let round = 0; round < 10; round += 1) await turn(id);
     const lengths = new Set((await readWholeLog(server.store)).map(({ transaction }) => transaction.length));
     expect(lengths.size).toBe(2);
@@ -67,13 +67,13 @@ describe('the order of the log', () => {
     );
     for (const size of [1, 3, 7, 1_000]) {
       const read = await readableLog(server.store, { batch: size });
-      // One client after the other wrote this log, so that its order is also that of the positions.
+      // One client after the other wrote this log, so its order is also that of the positions.
       expect(read.map((event) => event.id)).toEqual(everything.map((row) => row.id));
     }
     expect(await differences()).toEqual([]);
   });
 
-  it('holds back what came after a transaction that is still running, and then gives both in order', async () => {
+  it('puts events after those of an earlier transaction, and withholds them until that transaction ends', async () => {
     const early = await beginTransaction();
     const late = await makeWorkspace(server, 'acme', 'late');
     expect(await streams(readableLog)).not.toContain(late);
@@ -85,7 +85,7 @@ describe('the order of the log', () => {
   });
 });
 
-describe('while some transaction is running, anywhere in the same Postgres', () => {
+describe('while another transaction is running in the same Postgres', () => {
   let running: DatabaseSession;
 
   beforeAll(async () => {
@@ -95,11 +95,11 @@ describe('while some transaction is running, anywhere in the same Postgres', () 
 
   afterAll(() => running.close());
 
-  it('views that are as the log says are found to be so', async () => {
+  it('the verification of views reports no false differences', async () => {
     expect(await differences()).toEqual([]);
   });
 
-  it('a view that is made anew has everything that was acknowledged', async () => {
+  it('a rebuilt view contains every acknowledged change', async () => {
     for (const view of listViews(moduleDefinitions)) await rebuildView(server.store, view);
     expect((await server.get('/api/v2/organizations/acme/workspaces/meanwhile')).status).toBe(200);
     expect(await differences()).toEqual([]);

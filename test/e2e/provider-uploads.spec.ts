@@ -28,7 +28,7 @@ beforeAll(async () => {
 
 afterAll(() => product?.remove());
 
-/** The same piece over and over: nothing that anybody has to hold in memory. */
+/** Yields the same piece many times, so that the large body needs no memory. */
 const repeated = function* (piece: Buffer, times: number): Generator<Buffer> {
   for (let n = 0; n < times; n += 1) yield piece;
 };
@@ -44,13 +44,13 @@ describe('a large zip', () => {
   const PIECES = 300;
 
   it(
-    'goes up and down through a process that does not grow with it, and down in parts',
+    'is uploaded, downloaded and downloaded in ranges without growing memory',
     async () => {
       const piece = randomBytes(MIB);
       const sha256 = await computeDigest(Readable.from(repeated(piece, PIECES)));
       const archive = { ...release.archive('linux'), shasum: sha256.toString('hex') };
       await release.addPlatform(archive);
-      // From here on the peak is counted anew: the start has one of its own (proc_pid_clear_refs(5)).
+      // Resets the peak, because the start has a peak of its own (proc_pid_clear_refs(5)).
       await writeFile(`/proc/${await pid()}/clear_refs`, '5');
       const before = await memoryOf('VmRSS');
       const sent = await fetch(`${product.url}${await release.linkOf(archive, 'provider-binary-upload')}`, {
@@ -66,7 +66,7 @@ describe('a large zip', () => {
       const down = createHash('sha256');
       for await (const part of got.body ?? []) down.update(part);
       expect(down.digest('hex')).toBe(archive.shasum);
-      // Nobody holds it whole, on the way up or down: 66 to 76 MB were seen, for 300 MiB and for 500.
+      // The server does not buffer the file: 66 to 76 MB were measured, for 300 MiB and for 500 MiB.
       expect((await memoryOf('VmHWM')) - before).toBeLessThan(150);
       const end = await fetch(link, { headers: { range: `bytes=${(PIECES - 1) * MIB}-` } });
       expect([end.status, Buffer.from(await end.arrayBuffer()).equals(piece)]).toEqual([206, true]);
@@ -75,7 +75,7 @@ describe('a large zip', () => {
   );
 });
 
-/** A client of the simplest kind: it sends all of a request before it reads a byte of the answer. */
+/** Sends a whole request before it reads a byte of the response, as the simplest clients do. */
 const sendFirst = async (socket: Socket, ...pieces: Iterable<string | Buffer>[]): Promise<string> => {
   socket.pause();
   for (const some of pieces) {
@@ -100,7 +100,7 @@ const sendFirst = async (socket: Socket, ...pieces: Iterable<string | Buffer>[])
   });
 };
 
-describe('a refusal', () => {
+describe('a refused upload', () => {
   const PIECES = 48;
   const filler = Buffer.alloc(MIB);
   const framed = [Buffer.from(`${MIB.toString(16)}\r\n`), filler, Buffer.from('\r\n')];
@@ -115,13 +115,18 @@ describe('a refusal', () => {
 
   type Row = readonly [when: string, what: string, status: number, request: () => string | Promise<string>];
   const rows: readonly Row[] = [
-    ['before anything is read', 'a link that is not valid', 403, () => 'PUT /api/registry/private/v2/uploads/x.y'],
-    ['in the middle', 'checksums that are too large', 413, async () => `PUT ${await release.link('shasums-upload')}`],
-    ['of what is no upload', 'a document without a token', 401, () => 'POST /api/v2/organizations'],
+    ['before the body is read', 'a link that is not valid', 403, () => 'PUT /api/registry/private/v2/uploads/x.y'],
+    [
+      'while the body is read',
+      'checksums that are too large',
+      413,
+      async () => `PUT ${await release.link('shasums-upload')}`,
+    ],
+    ['for a request that is no upload', 'a document without a token', 401, () => 'POST /api/v2/organizations'],
   ];
 
   it.each(rows)(
-    '%s reaches a client that sends everything first, and the connection closes: %s',
+    'is answered for a client that sends everything first, and the connection closes: %s',
     async (_, why, status, requestOf) => {
       const request = await requestOf();
       for (const [header, body] of [
@@ -146,7 +151,7 @@ describe('a refusal', () => {
   );
 
   it(
-    'reaches who sends as long as nobody says no',
+    'is answered for a client that reads while it sends',
     async () => {
       const link = `${product.url}${await release.link('shasums-upload')}`;
       const body = () => Readable.from(repeated(filler, PIECES)) as unknown as ReadableStream;

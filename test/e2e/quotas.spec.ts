@@ -12,7 +12,7 @@ import {
 } from '../support/seeds.js';
 import { startTestServer, type ApiResponse, type TestServer } from '../support/server.js';
 
-// One server for all of them: the administrator, olga and mike are the three users, each with one token at the start.
+// One server for all tests. The administrator, olga and mike are the three users, each with one token at the start.
 let server: TestServer;
 let acme: SeededOrganization;
 let olga: SeededMember;
@@ -35,7 +35,7 @@ afterAll(() => server.close());
 const organization = (name: string) => resource('organizations', { name, email: 'ops@acme.test' });
 const token = (attributes: object = {}) => resource('authentication-tokens', attributes);
 
-/** The errors of a refused request and the number of events that it has added. */
+/** Returns the errors of a refused request and the number of events that it appended. */
 const refusal = async (request: () => Promise<ApiResponse>) => {
   const before = await logLength(server.store);
   const { body } = expectStatus(await request(), 422);
@@ -44,7 +44,7 @@ const refusal = async (request: () => Promise<ApiResponse>) => {
 
 const only = (detail: string) => ({ errors: [{ status: '422', title: 'invalid attribute', detail }], events: 0 });
 
-it('refuses another organization of a user who owns as many as the quota allows', async () => {
+it('refuses another organization of a user that owns as many as the quota allows', async () => {
   const create = (name: string) => olga.post('/api/v2/organizations', organization(name));
   expectStatus(await create('second'), 201);
   expect(await refusal(() => create('third'))).toEqual(
@@ -62,7 +62,7 @@ it('lets administrators of the site create organizations beyond the quota', asyn
   }
 });
 
-it('refuses an invitation that would create a user beyond the quota, and takes one for a known address', async () => {
+it('refuses an invitation that would create a user beyond the quota, and accepts one for a known address', async () => {
   const invite = (email: string) =>
     server.post(
       '/api/v2/organizations/of-admin-1/organization-memberships',
@@ -78,7 +78,7 @@ it.each([
   ['user', async () => `/api/v2/users/${olga.id}`],
   ['team', async () => `/api/v2/teams/${await makeTeam(server, 'acme', 'builders')}`],
   ['agent pool', async () => `/api/v2/agent-pools/${await makeAgentPool(server, 'acme', 'edge')}`],
-])('refuses a token of a %s beyond the quota, and takes one after another has been deleted', async (_, pathOf) => {
+])('refuses a token of a %s beyond the quota, and accepts one after another has been deleted', async (_, pathOf) => {
   const path = `${await pathOf()}/authentication-tokens`;
   const create = async (description: string) => olga.post(path, token({ description }));
   const isFull = async () => expectStatus(await olga.get(path), 200).body.data.length === 2;

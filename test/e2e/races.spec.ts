@@ -7,7 +7,7 @@ import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer 
 import { expectViewsMatchLog } from '../support/views-match-log.js';
 
 let server: TestServer;
-/** Three who may all do everything here, each under a name of their own. */
+/** Three callers with all permissions, each under another name. */
 let callers: readonly ApiTestClient[];
 
 beforeAll(async () => {
@@ -22,14 +22,14 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** All at once, as different callers in turn. */
+/** Starts all requests at once, with the callers in turn. */
 const race = (
   runners: number,
   run: (api: ApiTestClient, index: number) => Promise<ApiResponse>,
 ): Promise<ApiResponse[]> =>
   Promise.all(Array.from({ length: runners }, (_, index) => run(callers[index % callers.length] ?? server, index)));
 
-/** How often each status was answered. */
+/** Counts the responses by status. */
 const tally = (answers: readonly ApiResponse[]): Record<number, number> => {
   const counts: Record<number, number> = {};
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
@@ -43,7 +43,7 @@ const details = (answers: readonly ApiResponse[], status: number): string[] => [
 const typesIn = async (stream: string): Promise<string[]> =>
   (await server.store.stream(stream)).map(({ type }) => type);
 
-const bornUnder = async (name: string): Promise<number> =>
+const countCreatedWithName = async (name: string): Promise<number> =>
   (
     await server.database.row<{ n: number }>(
       sql`select count(*) as n from event_store.events where type like '%Created' and data ->> 'name' = ${name}`,
@@ -51,18 +51,18 @@ const bornUnder = async (name: string): Promise<number> =>
   )?.n ?? -1;
 
 describe('a hundred clients', () => {
-  it('that race for one lock: one holds it, and the others are told who', async () => {
+  it('that race for one lock: one gets it, and the others get 409 with the name of the holder', async () => {
     const id = await makeWorkspace(server, 'acme', 'contested');
     const answers = await race(100, (api) => api.post(`/api/v2/workspaces/${id}/actions/lock`, { reason: 'mine' }));
     expect(tally(answers)).toEqual({ 200: 1, 409: 99 });
     const [locked] = (await server.store.stream(id)).filter(({ type }) => type === 'WorkspaceLocked');
     const { type, name } = (locked as unknown as { data: { holder: { type: string; name: string } } }).data.holder;
-    const who = `${type === 'teams' ? 'Team' : 'User'} ${name} since ${locked?.time}: mine`;
-    expect(details(answers, 409)).toEqual([`Unable to lock workspace. The workspace is already locked by ${who}`]);
+    const holder = `${type === 'teams' ? 'Team' : 'User'} ${name} since ${locked?.time}: mine`;
+    expect(details(answers, 409)).toEqual([`Unable to lock workspace. The workspace is already locked by ${holder}`]);
     expect(await typesIn(id)).toEqual(['WorkspaceCreated', 'WorkspaceLocked']);
   });
 
-  it('that race to unlock: one does, and the others are not told of a holder, for there is none', async () => {
+  it('that race to unlock: one succeeds, and the others get 409 without a holder', async () => {
     const id = await makeWorkspace(server, 'acme', 'released');
     await server.post(`/api/v2/workspaces/${id}/actions/lock`);
     const answers = await race(100, () => server.post(`/api/v2/workspaces/${id}/actions/unlock`));
@@ -88,7 +88,7 @@ describe('a hundred clients', () => {
 });
 
 describe('a name', () => {
-  it('that fifty give to a new workspace is had by one of them', async () => {
+  it('goes to one of fifty concurrent creations of a workspace', async () => {
     const body = resource('workspaces', { name: 'popular' });
     const answers = await race(50, (api) => api.post('/api/v2/organizations/acme/workspaces', body));
     expect(tally(answers)).toEqual({ 201: 1, 422: 49 });
@@ -102,10 +102,10 @@ describe('a name', () => {
         },
       ],
     });
-    expect(await bornUnder('popular')).toBe(1);
+    expect(await countCreatedWithName('popular')).toBe(1);
   });
 
-  it('that ten workspaces are renamed to is had by one of them', async () => {
+  it('goes to one of ten workspaces that are renamed at once', async () => {
     const names = Array.from({ length: 10 }, (_, index) => `candidate-${index}`);
     const ids = await Promise.all(names.map((name) => makeWorkspace(server, 'acme', name)));
     const body = resource('workspaces', { name: 'the-one' });
@@ -117,14 +117,14 @@ describe('a name', () => {
   it.each([
     ['organizations', '/api/v2/organizations', { name: 'sought-after', email: 'ops@acme.test' }],
     ['projects', '/api/v2/organizations/acme/projects', { name: 'sought after' }],
-  ])('that twenty give to new %s is had by one of them', async (type, path, attributes) => {
+  ])('goes to one of twenty concurrent creations: %s', async (type, path, attributes) => {
     const answers = await race(20, () => server.post(path, resource(type, attributes)));
     expect(tally(answers)).toEqual({ 201: 1, 422: 19 });
     expect(details(answers, 422)).toEqual(['Name has already been taken']);
-    expect(await bornUnder(attributes.name)).toBe(1);
+    expect(await countCreatedWithName(attributes.name)).toBe(1);
   });
 
-  it('is free again as soon as its workspace is gone', async () => {
+  it('is free as soon as its workspace is deleted', async () => {
     const id = await makeWorkspace(server, 'acme', 'phoenix');
     expect((await server.delete(`/api/v2/workspaces/${id}`)).status).toBe(204);
     const body = resource('workspaces', { name: 'phoenix' });
@@ -133,8 +133,8 @@ describe('a name', () => {
   });
 });
 
-describe('changes side by side', () => {
-  it('to different settings are all there in the end', async () => {
+describe('concurrent changes', () => {
+  it('of different settings are all applied', async () => {
     const id = await makeWorkspace(server, 'acme', 'shared');
     const changes: readonly object[] = [
       { description: 'changed' },
@@ -152,11 +152,11 @@ describe('changes side by side', () => {
       api.patch(`/api/v2/workspaces/${id}`, resource('workspaces', changes[index])),
     );
     expect(tally(answers)).toEqual({ 200: 10 });
-    const shown = await server.get(`/api/v2/workspaces/${id}`);
-    expect(shown.body.data.attributes).toMatchObject(Object.assign({}, ...changes));
+    const response = await server.get(`/api/v2/workspaces/${id}`);
+    expect(response.body.data.attributes).toMatchObject(Object.assign({}, ...changes));
   });
 
-  it('that add tags lose none, and keep each once', async () => {
+  it('that add tags lose none, and add each once', async () => {
     const id = await makeWorkspace(server, 'acme', 'tagged');
     const names = Array.from({ length: 20 }, (_, index) => `tag-${index % 10}`);
     const answers = await race(20, (api, index) =>
@@ -165,11 +165,11 @@ describe('changes side by side', () => {
       }),
     );
     expect(tally(answers)).toEqual({ 204: 20 });
-    const shown = await server.get(`/api/v2/workspaces/${id}`);
-    expect(shown.body.data.attributes['tag-names'].toSorted()).toEqual([...new Set(names)].toSorted());
+    const response = await server.get(`/api/v2/workspaces/${id}`);
+    expect(response.body.data.attributes['tag-names'].toSorted()).toEqual([...new Set(names)].toSorted());
   });
 
-  it('that bind keys stop at ten of them, whoever was faster', async () => {
+  it('that bind keys stop at ten bindings', async () => {
     const id = await makeWorkspace(server, 'acme', 'bound');
     const answers = await race(15, (api, index) =>
       api.patch(`/api/v2/workspaces/${id}/tag-bindings`, {
@@ -181,8 +181,8 @@ describe('changes side by side', () => {
   });
 });
 
-describe('an organization’s token, of which there is one', () => {
-  it('that ten make at once is the last one’s: the others’ open nothing', async () => {
+describe('the only token of an organization', () => {
+  it('is the last one that was created if ten are created at once, and the others are invalid', async () => {
     await makeOrganization(server, 'tokens');
     const path = '/api/v2/organizations/tokens/authentication-token';
     for (const round of ['the first', 'one that replaces another']) {
@@ -195,8 +195,8 @@ describe('an organization’s token, of which there is one', () => {
   });
 });
 
-describe('deletions side by side', () => {
-  it('of one workspace happen once, and the others find nothing', async () => {
+describe('concurrent deletions', () => {
+  it('of one workspace succeed once, and the others get 404', async () => {
     const id = await makeWorkspace(server, 'acme', 'doomed');
     const answers = await race(30, (api, index) =>
       index % 2 === 0
@@ -207,7 +207,7 @@ describe('deletions side by side', () => {
     expect(await typesIn(id)).toEqual(['WorkspaceCreated', 'WorkspaceDeleted']);
   });
 
-  it('and locks of one workspace: nothing is done to it once it is gone', async () => {
+  it('and locks of one workspace leave nothing after the deletion', async () => {
     const id = await makeWorkspace(server, 'acme', 'doomed-too');
     const answers = await race(40, (api, index) =>
       index === 20 ? server.delete(`/api/v2/workspaces/${id}`) : api.post(`/api/v2/workspaces/${id}/actions/lock`),
@@ -217,7 +217,7 @@ describe('deletions side by side', () => {
     expect((await typesIn(id)).at(-1)).toBe('WorkspaceDeleted');
   });
 
-  it('of a project and creations in it: no workspace is left in a project that is gone', async () => {
+  it('of a project and creations of workspaces in it leave no workspace without its project', async () => {
     for (let round = 0; round < 10; round += 1) {
       const project = await makeProject(server, 'acme', `short-lived-${round}`);
       const inside = (name: string) =>
@@ -228,14 +228,14 @@ describe('deletions side by side', () => {
           : api.post('/api/v2/organizations/acme/workspaces', inside(`inside-${round}-${index}`)),
       );
       expect(Object.keys(tally(answers)).filter((status) => Number(status) >= 500)).toEqual([]);
-      // Whatever was acknowledged can be read: a workspace without its project could not.
+      // Every created workspace can be read. A workspace without its project could not.
       for (const { body } of answers.filter(({ status }) => status === 201)) {
         expect((await server.get(`/api/v2/workspaces/${body.data.id}`)).status).toBe(200);
       }
     }
   });
 
-  it('of an organization and everything that is done in it: nothing is left of it', async () => {
+  it('of an organization and other requests in it leave no rows of the organization', async () => {
     for (let round = 0; round < 10; round += 1) {
       const name = `short-lived-${round}`;
       const { id } = await makeOrganization(server, name);
@@ -263,31 +263,31 @@ describe('deletions side by side', () => {
   });
 });
 
-/** How many rows each view still has of an organization, where there are any. */
+/** Returns the number of rows in each view that still has rows of an organization. */
 const rowsOf = async (organization: string): Promise<Record<string, number>> => {
   const views = await server.database.rows<{ name: string }>(sql`
     select table_name as name from information_schema.columns
      where table_schema = 'views' and column_name = 'organization'`);
   expect(views.map(({ name }) => name)).toContain('workspaces');
   const counts: Record<string, number> = {};
-  // All but this one are written with the events.
+  // A follower writes this view. All others are written with the events.
   await waitForFollowers(server.store, 'workspace_history');
-  // A trail outlives its organization.
+  // The audit trail outlives its organization.
   for (const { name } of views.filter((view) => !view.name.startsWith('audit_trail'))) {
-    const found = await server.database.row<{ n: number }>(
+    const row = await server.database.row<{ n: number }>(
       sql`select count(*) as n from ${sql.raw(name)} where organization = ${organization}`,
     );
-    if (found?.n) counts[name] = found.n;
+    if (row?.n) counts[name] = row.n;
   }
   return counts;
 };
 
-describe('after all races', () => {
-  it('the views match the log, row for row', async () => {
+describe('the database after all races', () => {
+  it('has views that match the log, row for row', async () => {
     await expectViewsMatchLog(server, moduleDefinitions);
   });
 
-  it('every stream has its versions without gaps', async () => {
+  it('has no gap in the versions of any stream', async () => {
     const broken = await server.database.rows(sql`
       select stream from event_store.events group by stream having max(version) <> count(*) or min(version) <> 1`);
     expect(broken).toEqual([]);

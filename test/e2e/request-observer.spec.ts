@@ -65,8 +65,8 @@ const nextCompleted = async (): Promise<CompletedRequest> => {
   return completed[0] as CompletedRequest;
 };
 
-describe('observed requests', () => {
-  it('are reported by the pattern of their route, never by their URL', async () => {
+describe('an observed request', () => {
+  it('is reported with the pattern of its route, never with its URL', async () => {
     const response = await fetch(`${url}/things/secret?signature=secret`);
     const request = await nextCompleted();
     expect(request).toEqual({
@@ -85,12 +85,12 @@ describe('observed requests', () => {
   it.each([
     ['GET', 'GET'],
     ['PROPFIND', 'other'],
-  ])('of unknown routes are one route: %s', async (method, label) => {
+  ])('is reported under one route if its route is unknown: %s', async (method, label) => {
     await fetch(`${url}/nothing/${Math.random()}`, { method });
     expect(await nextCompleted()).toMatchObject({ method: label, route: 'unknown', status: 404 });
   });
 
-  it('are reported as 499 and no longer counted as in flight if the client goes away', async () => {
+  it('is reported as 499 and no longer counted as in flight if the client disconnects', async () => {
     const inFlight = async () =>
       (await register.getSingleMetric('cadastre_http_requests_in_flight')?.get())?.values[0]?.value;
     const before = await inFlight();
@@ -102,14 +102,14 @@ describe('observed requests', () => {
     expect(await inFlight()).toBe(before ?? 0);
   });
 
-  it('log an unexpected error with the id that the caller saw', async () => {
+  it('logs an unexpected error with the id that the caller received', async () => {
     const response = await fetch(`${url}/things/fails`);
     const id = response.headers.get('x-request-id');
     expect(await response.text()).toContain(`Request id: ${id}`);
     expect(log).toHaveBeenCalledWith(expect.objectContaining({ message: 'on purpose' }), { requestId: id }, 'Request');
   });
 
-  it('are counted by method, route and status, beside the version and the runtime of the process', async () => {
+  it('is counted by method, route and status, beside the version and the runtime of the process', async () => {
     await fetch(`${url}/things/1`);
     await nextCompleted();
     const text = await register.metrics();
@@ -127,21 +127,21 @@ describe('observed requests', () => {
 
 describe('a caller', () => {
   it('is reported by its id', async () => {
-    const seen: CompletedRequest[] = [];
+    const requests: CompletedRequest[] = [];
     const { id } = (await server.get('/api/v2/account/details')).body.data as { readonly id: string };
     const { GatewayModule } = await import('../../apps/gateway/src/gateway.module.js');
     const { logger } = server.runtime;
     const app = await createHttpServer(GatewayModule.over(server.runtime), {
       tls: null,
       logger: new NestLoggerAdapter(logger),
-      requestLog: { completed: (request) => void seen.push(request) },
+      requestLog: { completed: (request) => void requests.push(request) },
     });
     await app.listen(0, '127.0.0.1');
     try {
       const headers = { authorization: `Bearer ${server.adminToken}` };
       await fetch(`${await app.getUrl()}/api/v2/account/details`, { headers });
-      await waitUntil(() => seen.length > 0, 'the request is observed');
-      expect(seen[0]).toMatchObject({ caller: id, route: '/api/v2/account/details', status: 200 });
+      await waitUntil(() => requests.length > 0, 'the request is observed');
+      expect(requests[0]).toMatchObject({ caller: id, route: '/api/v2/account/details', status: 200 });
     } finally {
       await app.close();
     }

@@ -13,12 +13,12 @@ import { expectStatus, makeOrganization, makeToken, makeWorkspace, resource } fr
 import { createApiTestClient, type ApiResponse, type ApiTestClient } from '../support/server.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
 
-// A whole journey with the built product at its most talkative, in which every kind of secret is used; then each place
-// where something is kept or told is searched for each of them.
+// One journey uses every kind of secret against the built product at the most verbose log level. Then each test
+// searches one kind of output for all secrets.
 
 const LONG = 240_000;
 
-/** Nothing that the product does may be recognised as one of these. */
+/** All secrets that were used, by name. */
 const secrets = new Map<string, string>();
 const keep = (name: string, secret: string): string => {
   secrets.set(name, secret);
@@ -26,18 +26,18 @@ const keep = (name: string, secret: string): string => {
 };
 const invented = (name: string): string => keep(name, randomBytes(18).toString('hex'));
 
-/** A secret as it could stand somewhere: as it is, and in the usual disguises. */
+/** Returns the secret in the encodings in which it could appear. */
 const disguises = (secret: string): readonly string[] => {
   const bytes = Buffer.from(secret);
   return [secret, bytes.toString('base64').replaceAll('=', ''), bytes.toString('hex'), encodeURIComponent(secret)];
 };
 
-const found = (text: string): string[] =>
+const findSecrets = (text: string): string[] =>
   [...secrets].filter(([, secret]) => disguises(secret).some((form) => text.includes(form))).map(([name]) => name);
 
 let kafka: TestKafka;
 let product: Product;
-/** What the product answered where it refused something that had a secret in it. */
+/** Responses that refused a request with a secret in it. */
 const refusals: ApiResponse[] = [];
 
 const journey = async (api: ApiTestClient): Promise<void> => {
@@ -62,21 +62,21 @@ const journey = async (api: ApiTestClient): Promise<void> => {
     ['audit token', 'organizations/acme/authentication-token?token=audit-trails'],
   ];
   for (const [name, path] of tokens) keep(name, await makeToken(api, `/api/v2/${path}`));
-  const named = { data: { type: 'authentication-tokens', attributes: { description: 'for agents' } } };
+  const body = { data: { type: 'authentication-tokens', attributes: { description: 'for agents' } } };
   for (const [name, path] of [
     ['named team token', `teams/${team.body.data.id}/authentication-tokens`],
     ['agent token', `agent-pools/${pool.body.data.id}/authentication-tokens`],
   ] as const) {
-    keep(name, expectStatus(await api.post(`/api/v2/${path}`, named), 201).body.data.attributes.token as string);
+    keep(name, expectStatus(await api.post(`/api/v2/${path}`, body), 201).body.data.attributes.token as string);
   }
   for (const token of secrets.values()) await api.as(token).get('/api/v2/organizations/acme/workspaces');
-  // A token that is none, and could be somebody's password.
+  // An invalid token could be a password that somebody pasted.
   refusals.push(await api.as(invented('bad token')).get('/api/v2/account/details'));
 
   const pem = generateKeyPairSync('rsa', { modulusLength: 2_048 })
     .privateKey.export({ type: 'pkcs1', format: 'pem' })
     .toString();
-  // A line from its middle: whoever keeps a part of it is found, too.
+  // A line from the middle, so that a copy of a part is found, too.
   keep('private key', pem.split('\n')[3] ?? '');
   const key = resource('ssh-keys', { name: 'deploy', value: pem });
   expectStatus(await api.post('/api/v2/organizations/acme/ssh-keys', key), 201);
@@ -90,12 +90,12 @@ const journey = async (api: ApiTestClient): Promise<void> => {
   const variable = (value: string, more: object = {}): object =>
     resource('vars', { key: 'PASSWORD', value, category: 'env', sensitive: true, ...more });
   const vars = `/api/v2/workspaces/${workspace}/vars`;
-  const made = expectStatus(await api.post(vars, variable(invented('variable'))), 201).body.data.id as string;
-  expectStatus(await api.patch(`${vars}/${made}`, variable(invented('changed variable'))), 200);
+  const variableId = expectStatus(await api.post(vars, variable(invented('variable'))), 201).body.data.id as string;
+  expectStatus(await api.patch(`${vars}/${variableId}`, variable(invented('changed variable'))), 200);
   refusals.push(
     await api.post(vars, variable(invented('taken variable'))),
     await api.post(vars, variable(invented('wrong variable'), { category: 'nonsense' })),
-    await api.patch(`${vars}/${made}`, variable(invented('made readable'), { sensitive: false })),
+    await api.patch(`${vars}/${variableId}`, variable(invented('made readable'), { sensitive: false })),
   );
   const set = expectStatus(
     await api.post('/api/v2/organizations/acme/varsets', resource('varsets', { name: 'set', global: true })),
@@ -149,8 +149,8 @@ const journey = async (api: ApiTestClient): Promise<void> => {
   }
 };
 
-/** Every row of every table, as text. */
-const wholeDatabase = async (url: string): Promise<ReadonlyMap<string, string>> => {
+/** Returns all rows of all tables as text. */
+const dumpDatabase = async (url: string): Promise<ReadonlyMap<string, string>> => {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
@@ -177,7 +177,7 @@ const filesBelow = async (folder: string): Promise<string[]> =>
 
 let database: ReadonlyMap<string, string>;
 let topics: string;
-let said: string;
+let output: string;
 
 beforeAll(async () => {
   kafka = await startKafka();
@@ -185,14 +185,14 @@ beforeAll(async () => {
   keep('administrator’s token', product.adminToken);
   await product.start();
   await journey(createApiTestClient(product.url, product.adminToken));
-  database = await wholeDatabase(await product.databaseUrl());
+  database = await dumpDatabase(await product.databaseUrl());
   const names = listTopics(eventRegistry, 'cadastre');
   const events = database.get('event_store.events')?.split('\n').length ?? 0;
   await waitForTopics(kafka.brokers, names);
   const messages = await readTopic(kafka.brokers, names, (all) => withoutRedeliveries(all).length >= events);
   topics = JSON.stringify(messages);
   const ended = await product.stop();
-  said = ended.stdout + ended.stderr;
+  output = ended.stdout + ended.stderr;
 }, LONG);
 
 afterAll(async () => {
@@ -201,40 +201,40 @@ afterAll(async () => {
 });
 
 describe('a secret that was used', () => {
-  it('would be found, if it were there', () => {
+  it('is found by this search in every encoding', () => {
     expect(secrets.size).toBeGreaterThan(15);
     for (const [name, secret] of secrets) {
-      for (const form of disguises(secret)) expect(found(`before ${form} after`)).toContain(name);
+      for (const form of disguises(secret)) expect(findSecrets(`before ${form} after`)).toContain(name);
     }
   });
 
-  it('is in no table, neither of the log nor of a view', () => {
+  it('is in no table of the log or the views', () => {
     expect([...database.keys()]).toEqual(expect.arrayContaining(['event_store.events', 'views.workspaces']));
     expect([...database].filter(([, text]) => text !== '').length).toBeGreaterThan(15);
-    expect([...database].flatMap(([table, text]) => found(text).map((name) => `${table}: ${name}`))).toEqual([]);
+    expect([...database].flatMap(([table, text]) => findSecrets(text).map((name) => `${table}: ${name}`))).toEqual([]);
   });
 
   it('is in no topic', () => {
     expect(topics).toContain('WorkspaceCreated');
-    expect(found(topics)).toEqual([]);
+    expect(findSecrets(topics)).toEqual([]);
   });
 
   it('is in no line of the log', () => {
-    // Postgres' own words are among it, which tell of values where they are let.
-    expect(said).toContain('duplicate key value');
-    // The first administrator is greeted with their token, once, in what is printed for them.
-    expect(found(said.replaceAll(`TOKEN=${product.adminToken}`, ''))).toEqual([]);
+    // The output contains messages of Postgres, which can quote values.
+    expect(output).toContain('duplicate key value');
+    // At the first start the server prints the administrator's token once.
+    expect(findSecrets(output.replaceAll(`TOKEN=${product.adminToken}`, ''))).toEqual([]);
   });
 
-  it('is in no answer that refuses something', () => {
+  it('is in no response that refuses a request', () => {
     expect(refusals.filter(({ status }) => status < 400 || status >= 500).map(({ text }) => text)).toEqual([]);
-    expect(refusals.flatMap(({ text }) => found(text))).toEqual([]);
+    expect(refusals.flatMap(({ text }) => findSecrets(text))).toEqual([]);
   });
 
-  it('is in no file that was stored', async () => {
+  it('is in no stored file', async () => {
     const files = await filesBelow(join(product.dataFolder, 'blobs'));
     expect(files.length).toBeGreaterThanOrEqual(2);
-    const told = await Promise.all(files.map(async (file) => found((await readFile(file)).toString('latin1'))));
-    expect(told.flat()).toEqual([]);
+    const names = await Promise.all(files.map(async (file) => findSecrets((await readFile(file)).toString('latin1'))));
+    expect(names.flat()).toEqual([]);
   });
 });

@@ -23,8 +23,8 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** Nobody reads the table until it is released. */
-const holdTable = async (table: string) => {
+/** Blocks reads of the table until the returned function is called. */
+const lockTable = async (table: string) => {
   const session = await server.database.session();
   await session.run(sql`begin`);
   await session.run(sql.raw(`lock table views.${table} in access exclusive mode`));
@@ -34,7 +34,7 @@ const holdTable = async (table: string) => {
   };
 };
 
-/** Statements that wait for a table of this database. */
+/** Counts the statements of this database that wait for a table. */
 const waiting = async (): Promise<number> => {
   const rows = await server.database.rows(sql`
     select 1 from pg_locks where not granted and relation is not null
@@ -47,11 +47,11 @@ describe('slow reads of one caller', () => {
     ['a list', 'configuration_versions', () => `/api/v2/workspaces/${workspace}/configuration-versions`],
     ['related resources', 'variables', () => '/api/v2/organizations/acme/varsets?include=vars'],
   ])('delay neither fast requests nor slow reads of another caller: %s', async (_, table, path) => {
-    const release = await holdTable(table);
+    const release = await lockTable(table);
     const list = path();
     const stuck = Array.from({ length: 20 }, () => owners.get(list));
     await waitUntil(async () => (await waiting()) === 2, 'two statements wait for the table');
-    // A fast read of each kind of caller, a slow read, and a write.
+    // Fast reads of each kind of caller, slow reads, and a write.
     expectStatus(await organization.get('/api/v2/organizations/acme'), 200);
     expectStatus(await owners.get('/api/v2/organizations/acme'), 200);
     expectStatus(await organization.get('/api/v2/organizations/acme/projects?q=default'), 200);
@@ -60,7 +60,7 @@ describe('slow reads of one caller', () => {
     expectStatus(await organization.post('/api/v2/organizations/acme/projects', project), 201);
     await release();
     const statuses = (await Promise.all(stuck)).map(({ status }) => status);
-    // Statements that have waited for more than 4 s on a loaded machine are cancelled.
+    // On a loaded machine, statements that waited for more than 4 s are canceled.
     expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
     expect(await waiting()).toBe(0);
   });
@@ -74,8 +74,8 @@ describe('a read that takes too long', () => {
       (api: ApiTestClient) => api.get(`/api/v2/workspaces/${workspace}/configuration-versions`),
       'did not answer within 4 s',
     ],
-  ])('is a 503 that says so, with Retry-After: %s', async (_, read, text) => {
-    const release = await holdTable('configuration_versions');
+  ])('gets 503 with Retry-After and the time limit: %s', async (_, read, text) => {
+    const release = await lockTable('configuration_versions');
     const { status, body, headers } = await read(owners);
     expect(await waiting()).toBe(0);
     await release();
@@ -86,9 +86,9 @@ describe('a read that takes too long', () => {
   });
 });
 
-describe('the lists of an organization', () => {
+describe('a list of an organization', () => {
   it.each(['workspaces', 'projects', 'teams', 'runs', 'varsets', 'organization-memberships', 'locks'])(
-    'are there for a caller as soon as that becomes a member, and not before: %s',
+    'is visible to a caller as soon as they are a member, and not before: %s',
     async (list) => {
       const path = `/api/v2/organizations/acme/${list}`;
       const { token } = await makeMember(server, 'other', list);

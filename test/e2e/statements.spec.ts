@@ -33,13 +33,13 @@ import { newStateVersion, stateFile } from '../support/state-file.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 import { costOf, type Cost } from '../support/cost.js';
 
-// Round trips are the cost (DESIGN decision 8): this is the budget, counted where statements leave for Postgres.
+// Round trips dominate the cost of a request. These tests count statements where they leave for Postgres.
 
 let server: TestServer;
 let id: string;
 let pool: string;
 
-/** Has a run, a state with outputs, and is locked. */
+/** Id of a locked workspace that has a run and a state with outputs. */
 let busy: string;
 
 const WORKSPACES = '/api/v2/organizations/acme/workspaces';
@@ -104,13 +104,13 @@ const counted = (request: () => Promise<{ status: number }>): Promise<Cost> => c
 
 const ONE = { status: 200, statements: 1, roundTrips: 1, appends: 0 };
 
-describe('a read is one statement', () => {
+describe('a read without includes', () => {
   it.each([
     ['a workspace by id', () => `/api/v2/workspaces/${id}`],
     ['a workspace by names', () => `${WORKSPACES}/measured`],
-    ['its tags of both kinds', () => `/api/v2/workspaces/${id}/tag-bindings`],
-    ['its flat tags', () => `/api/v2/workspaces/${id}/relationships/tags?page%5Bsize%5D=1`],
-    ['the flat tags of all', () => '/api/v2/organizations/acme/tags?q=a'],
+    ['the tag bindings of a workspace', () => `/api/v2/workspaces/${id}/tag-bindings`],
+    ['the flat tags of a workspace', () => `/api/v2/workspaces/${id}/relationships/tags?page%5Bsize%5D=1`],
+    ['the flat tags of an organization', () => '/api/v2/organizations/acme/tags?q=a'],
     ['an organization', () => '/api/v2/organizations/acme'],
     ['the list of organizations', () => '/api/v2/organizations'],
     ['teams', () => '/api/v2/organizations/acme/teams?q=o'],
@@ -122,59 +122,62 @@ describe('a read is one statement', () => {
       () => '/api/v2/organizations/acme/agent-pools?filter%5Ballowed_workspaces%5D%5Bname%5D=x',
     ],
     ['the list of agents', () => `/api/v2/agent-pools/${pool}/agents`],
-    ['sets with what they are applied to', () => '/api/v2/organizations/acme/varsets'],
-    ['the sets that reach a workspace', () => `/api/v2/workspaces/${id}/varsets`],
+    ['variable sets with their targets', () => '/api/v2/organizations/acme/varsets'],
+    ['the variable sets of a workspace', () => `/api/v2/workspaces/${id}/varsets`],
     ['the list of providers', () => pathOfProviders('acme')],
     ['a provider', () => PROVIDER],
-    ['the list of its versions', () => `${PROVIDER}/versions`],
+    ['the list of versions', () => `${PROVIDER}/versions`],
     ['a version', () => `${PROVIDER}/versions/1.0.0`],
-    ['the list of its platforms', () => `${PROVIDER}/versions/1.0.0/platforms`],
+    ['the list of platforms', () => `${PROVIDER}/versions/1.0.0/platforms`],
     ['a platform', () => `${PROVIDER}/versions/1.0.0/platforms/linux/amd64`],
     ['the list of GPG keys', () => `${GPG_KEYS}?filter%5Bnamespace%5D=acme`],
-    ['what can be installed of a provider', () => '/api/registry/v1/providers/acme/aws/versions'],
-    ['where a package is', () => '/api/registry/v1/providers/acme/aws/1.0.0/download/linux/amd64'],
-  ])('for %s', async (_, path) => {
+    ['the versions of a provider in the provider protocol', () => '/api/registry/v1/providers/acme/aws/versions'],
+    [
+      'the download of a package in the provider protocol',
+      () => '/api/registry/v1/providers/acme/aws/1.0.0/download/linux/amd64',
+    ],
+  ])('takes one statement: %s', async (_, path) => {
     expect(await counted(() => server.get(path()))).toEqual(ONE);
   });
 
-  it.each([1, 20, 100])('for a page of %i workspaces', async (size) => {
+  it.each([1, 20, 100])('takes one statement for a page of %i workspaces', async (size) => {
     const path = `${WORKSPACES}?page%5Bsize%5D=${size}`;
     expect((await server.get(path)).body.data).toHaveLength(size);
     expect(await counted(() => server.get(path))).toEqual(ONE);
   });
 
-  it('for a page of what has three tags, of its own or of its project', async () => {
+  it('takes one statement for workspaces filtered by three tags, whether their own or of the project', async () => {
     const tagged = ['n', 'bound', 'flat'].map((key, index) => `filter%5Btagged%5D%5B${index}%5D%5Bkey%5D=${key}`);
     const path = `${WORKSPACES}?${tagged.join('&')}&page%5Bnumber%5D=2`;
     expect((await server.get(path)).body.data).toHaveLength(20);
     expect(await counted(() => server.get(path))).toEqual(ONE);
   });
 
-  it('for a page that is searched, filtered by tags and sorted', async () => {
+  it('takes one statement for a page that is searched, filtered by tags and sorted', async () => {
     const path = `${WORKSPACES}?search%5Bname%5D=workspace&search%5Btags%5D=flat,n&sort=-name&page%5Bnumber%5D=2`;
     expect((await server.get(path)).body.data).toHaveLength(20);
     expect(await counted(() => server.get(path))).toEqual(ONE);
   });
 });
 
-describe('a read of which the trail tells is one statement, and one append', () => {
+describe('a recorded read', () => {
   const list = (of: string, size: number) => `/api/v2/${of}?page%5Bsize%5D=${size}`;
 
   it.each([
     ['people', () => '/api/v2/organizations/acme/organization-memberships?include=user'],
     ['SSH keys', () => '/api/v2/organizations/acme/ssh-keys'],
     ['the variables of a workspace', () => `/api/v2/workspaces/${id}/vars`],
-    ['those that count in it, also of sets', () => `/api/v2/workspaces/${id}/all-vars`],
+    ['the effective variables of a workspace', () => `/api/v2/workspaces/${id}/all-vars`],
     ['the current state', () => `/api/v2/workspaces/${busy}/current-state-version`],
-    ['the values of its outputs', () => `/api/v2/workspaces/${busy}/current-state-version-outputs`],
+    ['the current outputs', () => `/api/v2/workspaces/${busy}/current-state-version-outputs`],
     ['states', () => list(`workspaces/${busy}/state-versions`, 1)],
     ['more states', () => list(`workspaces/${busy}/state-versions`, 100)],
-  ])('for %s', async (_, path) => {
+  ])('takes one statement and one append: %s', async (_, path) => {
     await server.get(path());
     expect(await counted(() => server.get(path()))).toEqual({ ...ONE, appends: 1 });
   });
 
-  it('and the same for a hundred who read at once: they are recorded together', async () => {
+  it('shares its append with concurrent reads', async () => {
     const path = `/api/v2/workspaces/${busy}/current-state-version`;
     const together = async () => {
       const answers = await Promise.all(Array.from({ length: 100 }, () => server.get(path)));
@@ -186,10 +189,10 @@ describe('a read of which the trail tells is one statement, and one append', () 
   });
 });
 
-describe('includes are one statement more, whatever they bring along', () => {
+describe('a read with includes', () => {
   const TWO = { status: 200, statements: 2, roundTrips: 2 };
 
-  it.each([1, 20, 100])('with a page of %i workspaces', async (size) => {
+  it.each([1, 20, 100])('takes two statements for a page of %i workspaces', async (size) => {
     const path = `${WORKSPACES}?include=${INCLUDES}&page%5Bsize%5D=${size}`;
     expect(await counted(() => server.get(path))).toMatchObject(TWO);
   });
@@ -199,9 +202,9 @@ describe('includes are one statement more, whatever they bring along', () => {
     ['a workspace by names', () => `${WORKSPACES}/busy?include=${INCLUDES}`],
     ['an agent pool', () => `/api/v2/agent-pools/${pool}?include=workspaces`],
     ['providers', () => `${pathOfProviders('acme')}?include=registry-provider-versions`],
-    ['sets of variables', () => '/api/v2/organizations/acme/varsets?include=workspaces,projects,vars'],
+    ['variable sets', () => '/api/v2/organizations/acme/varsets?include=workspaces,projects,vars'],
     [
-      'runs, with variables of their own',
+      'runs with run variables',
       () => `/api/v2/workspaces/${busy}/runs?include=created_by,workspace,configuration_version,comments,plan`,
     ],
     [
@@ -209,23 +212,23 @@ describe('includes are one statement more, whatever they bring along', () => {
       () =>
         `/api/v2/workspaces/${busy}/state-versions?include=created_by,run.created_by,run.configuration_version,outputs`,
     ],
-  ])('with %s', async (_, path) => {
+  ])('takes two statements: %s', async (_, path) => {
     expect((await server.get(path())).body.included).not.toEqual([]);
     expect(await counted(() => server.get(path()))).toMatchObject(TWO);
   });
 
-  it('and none where there is nothing to bring', async () => {
+  it('takes one statement if nothing is included', async () => {
     expect(await counted(() => server.get(`${WORKSPACES}/measured?include=readme,current_run,locked_by`))).toEqual(ONE);
   });
 });
 
-describe('a command is two round trips at the most: what it is decided on, and everything that it writes', () => {
+describe('a command', () => {
   it.each([
     ['lock', () => server.post(`/api/v2/workspaces/${id}/actions/lock`, { reason: 'counting' })],
     ['unlock', () => server.post(`/api/v2/workspaces/${id}/actions/unlock`)],
     ['PATCH', () => server.patch(`/api/v2/workspaces/${id}`, resource('workspaces', { description: 'counted' }))],
     [
-      'its SSH key',
+      'the SSH key of a workspace',
       () => server.patch(`/api/v2/workspaces/${id}/relationships/ssh-key`, resource('workspaces', { id: null })),
     ],
     [
@@ -244,7 +247,7 @@ describe('a command is two round trips at the most: what it is decided on, and e
           data: [1, 2, 3].map((n) => ({ type: 'tag-bindings', attributes: { key: `key-${n}`, value: 'v' } })),
         }),
     ],
-  ])('for %s', async (_, request) => {
+  ])('takes two round trips: %s', async (_, request) => {
     expect(await counted(request)).toMatchObject({ status: 200, roundTrips: 2 });
   });
 
@@ -257,19 +260,23 @@ describe('a command is two round trips at the most: what it is decided on, and e
     ['an organization', '/api/v2/organizations', resource('organizations', { name: 'other', email: 'a@b.test' })],
     ['a team', '/api/v2/organizations/acme/teams', resource('teams', { name: 'created' })],
     ['a provider', pathOfProviders('acme'), providerBody('acme', 'created')],
-    ['a version of one', `${PROVIDER}/versions`, versionBody('1.1.0')],
-    ['a platform of that', `${PROVIDER}/versions/1.1.0/platforms`, platformBody(platformAttributes('aws', '1.1.0'))],
+    ['a version of a provider', `${PROVIDER}/versions`, versionBody('1.1.0')],
     [
-      'a membership, with the account of who is invited',
+      'a platform of a version',
+      `${PROVIDER}/versions/1.1.0/platforms`,
+      platformBody(platformAttributes('aws', '1.1.0')),
+    ],
+    [
+      'a membership with a new user',
       '/api/v2/organizations/acme/organization-memberships',
       resource('organization-memberships', { email: 'new@people.test' }),
     ],
-  ])('for creating %s', async (_, path, body) => {
+  ])('takes at most two round trips to create %s', async (_, path, body) => {
     const { status, roundTrips } = await counted(() => server.post(path, body));
     expect({ status, tooMany: roundTrips > 2 ? roundTrips : null }).toEqual({ status: 201, tooMany: null });
   });
 
-  it('for variables, with the secrets that go to the vault', async () => {
+  it('takes two round trips for variables, including sensitive values in the vault', async () => {
     const paths = [`/api/v2/workspaces/${id}/vars`];
     const set = (await server.post('/api/v2/organizations/acme/varsets', resource('varsets', { name: 'set' }))).body
       .data;
@@ -287,7 +294,7 @@ describe('a command is two round trips at the most: what it is decided on, and e
     }
   });
 
-  it('for flat tags, whichever way they are named and however many workspaces carry them', async () => {
+  it('takes two round trips for flat tags, whether by id or by name, and however many workspaces have them', async () => {
     const flat = related('tags', await idOfTag(server, 'acme', 'flat'));
     const ids = [await makeWorkspace(server, 'acme', 'tagged-1'), await makeWorkspace(server, 'acme', 'tagged-2')];
     const own = `/api/v2/workspaces/${id}/relationships/tags`;
@@ -301,13 +308,13 @@ describe('a command is two round trips at the most: what it is decided on, and e
     }
   });
 
-  it('for deleting', async () => {
+  it('takes two round trips to delete a workspace', async () => {
     const doomed = await makeWorkspace(server, 'acme', 'doomed');
     const request = () => server.delete(`/api/v2/workspaces/${doomed}`);
     expect(await counted(request)).toMatchObject({ status: 204, roundTrips: 2 });
   });
 
-  it('for deleting providers, with however many versions and platforms', async () => {
+  it('takes two round trips to delete a provider with any number of versions and platforms', async () => {
     await makeProvider(server, 'acme', 'doomed');
     for (const version of ['1.0.0', '1.1.0', '1.2.0', '1.3.0']) {
       await makeVersion(server, 'acme', 'doomed', version);
@@ -321,7 +328,7 @@ describe('a command is two round trips at the most: what it is decided on, and e
     }
   });
 
-  it('for a GPG key', async () => {
+  it('takes two round trips for a GPG key', async () => {
     const { armor, keyId } = await makeSigner();
     const body = resource('gpg-keys', { namespace: 'acme', 'ascii-armor': armor });
     expect(await counted(() => server.post(GPG_KEYS, body))).toMatchObject({ status: 201, roundTrips: 2 });
@@ -331,7 +338,7 @@ describe('a command is two round trips at the most: what it is decided on, and e
     });
   });
 
-  it('for moving people into a team and out of it, and for deleting it with its tokens', async () => {
+  it('takes two round trips to add or remove members of a team, and to delete a team with its tokens', async () => {
     const team = await makeTeam(server, 'acme', 'moved');
     const { membership, username } = await makeMember(server, 'acme', 'mover');
     await makeToken(server, `/api/v2/teams/${team}/authentication-token`);
@@ -347,12 +354,12 @@ describe('a command is two round trips at the most: what it is decided on, and e
     }
   });
 
-  it('and one for a refusal, which writes nothing', async () => {
+  it('takes one statement if it is refused', async () => {
     const path = `/api/v2/workspaces/${id}/actions/unlock`;
     expect(await counted(() => server.post(path))).toEqual({ ...ONE, status: 409 });
   });
 
-  it('and none for a body that cannot be understood', async () => {
+  it('takes no statement if its body is invalid', async () => {
     const body = resource('workspaces', { name: 7 });
     expect(await counted(() => server.post(WORKSPACES, body))).toEqual({
       status: 422,
@@ -362,7 +369,7 @@ describe('a command is two round trips at the most: what it is decided on, and e
     });
   });
 
-  it('and as many after a thousand events as after ten', async () => {
+  it('takes as many statements after a thousand events as after ten', async () => {
     const old = await makeWorkspace(server, 'acme', 'old');
     const turn = async () => [
       await counted(() => server.post(`/api/v2/workspaces/${old}/actions/lock`)),
@@ -374,11 +381,11 @@ describe('a command is two round trips at the most: what it is decided on, and e
   });
 });
 
-describe('who a token speaks for', () => {
-  it('is looked up once, and not again', async () => {
+describe('the caller of a token', () => {
+  it('is looked up once, and cached for the next request', async () => {
     const issued = await server.post('/api/v2/organizations/acme/authentication-token');
-    const other = server.as(issued.body.data.attributes.token as string);
-    const show = () => counted(() => other.get(`/api/v2/workspaces/${id}`));
+    const caller = server.as(issued.body.data.attributes.token as string);
+    const show = () => counted(() => caller.get(`/api/v2/workspaces/${id}`));
     expect((await show()).roundTrips).toBe(2);
     expect(await show()).toEqual(ONE);
   });

@@ -14,12 +14,12 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** By key, in order of insertion; null is a flat tag, and an empty text a binding without a value. */
+/** Tags by key, in order of insertion. Null is a flat tag, and an empty text is a binding without a value. */
 type Tags = Map<string, string | null>;
 type Workspace = { readonly id: string; readonly name: string; project: number; tags: Tags };
 type Reserved = { readonly id: string; key: string; fixed: boolean };
 
-/** An organization as it should be. */
+/** The expected state of an organization. */
 type Model = {
   readonly name: string;
   readonly organization: string;
@@ -28,7 +28,7 @@ type Model = {
   reserved: Reserved[];
 };
 
-// ---- the rules
+// ---- rules
 
 const reservationOf = ({ projects, reserved }: Model, project: number, key: string): Reserved | undefined =>
   projects[project]?.tags.has(key) ? reserved.find((one) => one.fixed && one.key === key) : undefined;
@@ -39,27 +39,27 @@ const isFixed = (model: Model, project: number, keys: Iterable<string>): boolean
 type Bindings = readonly (readonly [key: string, value: string])[];
 
 /**
- * Applies bindings to tags: if two bindings have the same key, the later one counts, and the key keeps its position. A flat tag
- * stays flat without a value; a list that replaces leaves flat tags alone unless it names one like this.
+ * Applies bindings to tags. If two bindings have the same key, the later one counts, and the key keeps its position. A
+ * flat tag stays flat if its binding has no value. A replacing list keeps the flat tags unless it names one of them.
  */
 const bound = (tags: Tags, bindings: Bindings, how: How): Tags => {
-  const wanted = new Map(bindings);
-  const staysFlat = (key: string): boolean => tags.get(key) === null && wanted.get(key) === '';
-  const keepsFlat = how === 'adding' || ![...wanted.keys()].some(staysFlat);
+  const values = new Map(bindings);
+  const staysFlat = (key: string): boolean => tags.get(key) === null && values.get(key) === '';
+  const keepsFlat = how === 'adding' || ![...values.keys()].some(staysFlat);
   const all: Tags = new Map(
-    [...tags].filter(([key, value]) => how === 'adding' || wanted.has(key) || (value === null && keepsFlat)),
+    [...tags].filter(([key, value]) => how === 'adding' || values.has(key) || (value === null && keepsFlat)),
   );
-  for (const [key, value] of wanted) if (!staysFlat(key)) all.set(key, value);
+  for (const [key, value] of values) if (!staysFlat(key)) all.set(key, value);
   return all;
 };
 
 const changedBy = (before: Tags, after: Tags): string[] =>
   [...after].filter(([key, value]) => before.get(key) !== value).map(([key]) => key);
 
-/** Whether it is in the family of flat tags: a binding without a value is shown and removed like one. */
+/** Returns whether flat-tag routes show and remove the name: it is a flat tag, or a binding without a value. */
 const isCarried = (tags: Tags, name: string): boolean => tags.has(name) && !tags.get(name);
 
-/** All tags that count, flat tags included. Lists that filter by tags find all of them. */
+/** Returns all effective tags, including flat tags. Lists that filter by tags find all of them. */
 const counting = (
   model: Model,
   { tags, project }: Workspace,
@@ -75,7 +75,7 @@ const effective = (model: Model, one: Workspace): ReturnType<typeof counting> =>
 const carriersOf = ({ workspaces }: Model, name: string): Workspace[] =>
   workspaces.filter(({ tags }) => isCarried(tags, name));
 
-// ---- what is done
+// ---- steps
 
 const KEYS = ['env', 'team', 'tier', 'zone'] as const;
 const key = fc.constantFrom(...KEYS);
@@ -83,7 +83,7 @@ const keys = fc.uniqueArray(key, { maxLength: 2 });
 const bindings: fc.Arbitrary<Bindings> = fc.array(fc.tuple(key, fc.constantFrom('', 'x', 'y')), { maxLength: 3 });
 const project = fc.nat(1);
 const workspace = fc.nat(3);
-const place = fc.constantFrom('document', 'collection', 'relationship');
+const location = fc.constantFrom('document', 'collection', 'relationship');
 const how = fc.constantFrom('adding', 'replacing');
 type How = typeof how extends fc.Arbitrary<infer T> ? T : never;
 
@@ -94,8 +94,8 @@ const step = fc.oneof(
   { weight: 3, arbitrary: kind('create', { project, keys, bindings }) },
   { weight: 1, arbitrary: kind('delete', { workspace }) },
   { weight: 3, arbitrary: kind('move', { workspace, project, bindings: fc.option(bindings), many: fc.boolean() }) },
-  { weight: 4, arbitrary: kind('bind', { workspace, bindings, place, how }) },
-  { weight: 4, arbitrary: kind('bindProject', { project, bindings, place, how }) },
+  { weight: 4, arbitrary: kind('bind', { workspace, bindings, place: location, how }) },
+  { weight: 4, arbitrary: kind('bindProject', { project, bindings, place: location, how }) },
   { weight: 2, arbitrary: kind('tag', { workspace, keys, byId: fc.boolean() }) },
   { weight: 2, arbitrary: kind('untag', { workspace, keys, byId: fc.boolean() }) },
   { weight: 1, arbitrary: kind('tagAll', { key, of: fc.uniqueArray(workspace, { minLength: 1, maxLength: 3 }) }) },
@@ -115,25 +115,25 @@ const inProject = ({ projects }: Model, index: number) => ({
   project: { data: { type: 'projects', id: projects[index]?.id } },
 });
 
-/** Sends bindings by one of the paths that there are; a document only ever replaces, a collection only ever adds. */
-const send = (path: string, type: string, all: Bindings, at: string, asked: How): Promise<ApiResponse> => {
+/** Sends bindings by one of the routes. A document always replaces, and a collection always adds. */
+const send = (path: string, type: string, all: Bindings, at: string, strategy: How): Promise<ApiResponse> => {
   if (at === 'document') return server.patch(path, resource(type, {}, { 'tag-bindings': listed(all) }));
   if (at === 'collection') return server.patch(`${path}/tag-bindings`, listed(all));
   const related = `${path}/relationships/tag-bindings`;
-  return asked === 'adding' ? server.post(related, listed(all)) : server.patch(related, listed(all));
+  return strategy === 'adding' ? server.post(related, listed(all)) : server.patch(related, listed(all));
 };
 
-const howAt = (at: string, asked: How): How =>
-  at === 'document' ? 'replacing' : at === 'collection' ? 'adding' : asked;
+const howAt = (at: string, strategyAt: How): How =>
+  at === 'document' ? 'replacing' : at === 'collection' ? 'adding' : strategyAt;
 
 const statusAt = (at: string): number => (at === 'relationship' ? 204 : 200);
 
-let made = 0;
+let counter = 0;
 
 const take: { readonly [T in Step['type']]: (model: Model, data: DataOf<T>) => Promise<void> } = {
   create: async (model, { project: index, keys: names, bindings: all }) => {
     const tags: Tags = bound(new Map(names.map((name) => [name, null])), all, 'adding');
-    const name = `ws-${(made += 1)}`;
+    const name = `ws-${(counter += 1)}`;
     const relationships = { ...inProject(model, index), tags: flatTags(...names), 'tag-bindings': listed(all) };
     const answer = await server.post(
       `/api/v2/organizations/${model.name}/workspaces`,
@@ -145,29 +145,29 @@ const take: { readonly [T in Step['type']]: (model: Model, data: DataOf<T>) => P
   },
 
   delete: async (model, { workspace: index }) => {
-    const [gone] = model.workspaces.splice(index, 1);
-    if (gone) expectStatus(await server.delete(`/api/v2/workspaces/${gone.id}`), 204);
+    const [workspaceToDelete] = model.workspaces.splice(index, 1);
+    if (workspaceToDelete) expectStatus(await server.delete(`/api/v2/workspaces/${workspaceToDelete.id}`), 204);
   },
 
   move: async (model, { workspace: index, project: to, bindings: all, many }) => {
-    const moved = model.workspaces[index];
-    if (!moved) return;
+    const workspaceToMove = model.workspaces[index];
+    if (!workspaceToMove) return;
     const alone = many && all === null;
     const answer = alone
       ? await server.post(
           `/api/v2/projects/${model.projects[to]?.id}/relationships/workspaces`,
-          related('workspaces', moved.id),
+          related('workspaces', workspaceToMove.id),
         )
       : await server.patch(
-          `/api/v2/workspaces/${moved.id}`,
+          `/api/v2/workspaces/${workspaceToMove.id}`,
           resource('workspaces', {}, { ...inProject(model, to), ...(all ? { 'tag-bindings': listed(all) } : {}) }),
         );
-    const after = all ? bound(moved.tags, all, 'replacing') : moved.tags;
-    // What it takes along is new there; where it stays, only what is new is.
-    const asked = to === moved.project ? changedBy(moved.tags, after) : after.keys();
-    if (isFixed(model, to, asked)) return void expectStatus(answer, 422);
+    const after = all ? bound(workspaceToMove.tags, all, 'replacing') : workspaceToMove.tags;
+    // In another project every tag is new. In the same project only changed tags are.
+    const newKeys = to === workspaceToMove.project ? changedBy(workspaceToMove.tags, after) : after.keys();
+    if (isFixed(model, to, newKeys)) return void expectStatus(answer, 422);
     expectStatus(answer, alone ? 204 : 200);
-    Object.assign(moved, { project: to, tags: after });
+    Object.assign(workspaceToMove, { project: to, tags: after });
   },
 
   bind: async (model, { workspace: index, bindings: all, place: at, how: asked }) => {
@@ -193,7 +193,7 @@ const take: { readonly [T in Step['type']]: (model: Model, data: DataOf<T>) => P
     const one = model.workspaces[index];
     if (!one) return;
     const path = `/api/v2/workspaces/${one.id}/relationships/tags`;
-    const answer = await server.post(path, namedBy(model, names, byId));
+    const answer = await server.post(path, flatTagsBody(model, names, byId));
     if (byId && names.some((name) => carriersOf(model, name).length === 0)) return void expectStatus(answer, 404);
     const absent = names.filter((name) => !one.tags.has(name));
     if (isFixed(model, one.project, absent)) return void expectStatus(answer, 422);
@@ -205,25 +205,25 @@ const take: { readonly [T in Step['type']]: (model: Model, data: DataOf<T>) => P
     const one = model.workspaces[index];
     if (!one) return;
     const path = `/api/v2/workspaces/${one.id}/relationships/tags`;
-    const answer = await server.delete(path, namedBy(model, names, byId));
+    const answer = await server.delete(path, flatTagsBody(model, names, byId));
     if (byId && names.some((name) => carriersOf(model, name).length === 0)) return void expectStatus(answer, 404);
     expectStatus(answer, 204);
     for (const name of names) if (isCarried(one.tags, name)) one.tags.delete(name);
   },
 
   tagAll: async (model, { key: name, of }) => {
-    const wanted = of.flatMap((index) => model.workspaces[index] ?? []);
+    const tagged = of.flatMap((index) => model.workspaces[index] ?? []);
     const path = `/api/v2/tags/${deriveTagId(model.organization, name)}/relationships/workspaces`;
-    const answer = await server.post(path, related('workspaces', ...wanted.map(({ id }) => id)));
+    const answer = await server.post(path, related('workspaces', ...tagged.map(({ id }) => id)));
     if (carriersOf(model, name).length === 0) return void expectStatus(answer, 404);
-    const absent = wanted.filter(({ tags }) => !tags.has(name));
+    const absent = tagged.filter(({ tags }) => !tags.has(name));
     if (absent.some((one) => isFixed(model, one.project, [name]))) return void expectStatus(answer, 422);
     expectStatus(answer, 204);
     for (const { tags } of absent) tags.set(name, null);
   },
 
   untagAll: async (model, { keys: names }) => {
-    const answer = await server.delete(`/api/v2/organizations/${model.name}/tags`, namedBy(model, names, true));
+    const answer = await server.delete(`/api/v2/organizations/${model.name}/tags`, flatTagsBody(model, names, true));
     if (names.some((name) => carriersOf(model, name).length === 0)) return void expectStatus(answer, 404);
     expectStatus(answer, 204);
     for (const name of names) for (const { tags } of carriersOf(model, name)) tags.delete(name);
@@ -239,28 +239,28 @@ const take: { readonly [T in Step['type']]: (model: Model, data: DataOf<T>) => P
   changeReserved: async (model, { at, key: name, fixed }) => {
     const one = model.reserved[at];
     if (!one) return;
-    const wanted = name ?? one.key;
-    const body = resource('reserved-tag-keys', { key: wanted, 'disable-overrides': fixed });
+    const newKey = name ?? one.key;
+    const body = resource('reserved-tag-keys', { key: newKey, 'disable-overrides': fixed });
     const answer = await server.patch(`/api/v2/reserved-tags/${one.id}`, body);
-    const taken = model.reserved.some((other) => other !== one && other.key === wanted);
+    const taken = model.reserved.some((other) => other !== one && other.key === newKey);
     if (taken) return void expectStatus(answer, 422);
     expectStatus(answer, 200);
-    Object.assign(one, { key: wanted, fixed });
+    Object.assign(one, { key: newKey, fixed });
   },
 
   unreserve: async (model, { at }) => {
-    const [gone] = model.reserved.splice(at, 1);
-    if (gone) expectStatus(await server.delete(`/api/v2/reserved-tag-keys/${gone.id}`), 204);
+    const [reservation] = model.reserved.splice(at, 1);
+    if (reservation) expectStatus(await server.delete(`/api/v2/reserved-tag-keys/${reservation.id}`), 204);
   },
 };
 
-const namedBy = ({ organization }: Model, names: readonly string[], byId: boolean): object =>
+const flatTagsBody = ({ organization }: Model, names: readonly string[], byId: boolean): object =>
   byId ? related('tags', ...names.map((name) => deriveTagId(organization, name))) : flatTags(...names);
 
 const takeOne = ({ type, data }: Step, model: Model): Promise<void> =>
   (take[type] as (model: Model, data: unknown) => Promise<void>)(model, data);
 
-// ---- what is to be seen
+// ---- expectations
 
 type Entry = {
   readonly attributes: Readonly<Record<string, unknown>>;
@@ -272,14 +272,14 @@ const attributesIn = ({ body }: ApiResponse): Record<string, unknown>[] =>
 
 const expectBindings = async (model: Model, one: Workspace): Promise<void> => {
   const answer = expectStatus(await server.get(`/api/v2/workspaces/${one.id}/effective-tag-bindings`), 200);
-  const shown = answer.body.data.map(({ attributes, links }: Entry) => [
+  const actual = answer.body.data.map(({ attributes, links }: Entry) => [
     attributes['key'],
     attributes['value'],
     attributes['forbidden-by'],
     links?.['inherited-from'],
   ]);
   const home = `/api/v2/projects/${model.projects[one.project]?.id}`;
-  expect(shown).toEqual(
+  expect(actual).toEqual(
     effective(model, one).map(([name, value, inherited]) => [
       name,
       value ?? '',
@@ -302,17 +302,17 @@ const matches = (model: Model, one: Workspace, filter: Filter): boolean =>
     counting(model, one).some((tag) => tag[0] === name && (value === '' || tag[1] === value)),
   );
 
-/** What a list shows: names with their tags of their own, and how many there are. */
-const expectList = async (model: Model, query: string, wanted: readonly Workspace[]): Promise<void> => {
+/** Expects a list to contain these workspaces with their own tags, and the right total. */
+const expectList = async (model: Model, query: string, expectedWorkspaces: readonly Workspace[]): Promise<void> => {
   const answer = expectStatus(
     await server.get(`/api/v2/organizations/${model.name}/workspaces?page[size]=100&${query}`),
     200,
   );
-  const shown = attributesIn(answer).map(({ name, 'tag-names': names }) => [name, names]);
-  const expected = wanted
+  const actual = attributesIn(answer).map(({ name, 'tag-names': names }) => [name, names]);
+  const expected = expectedWorkspaces
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .map(({ name, tags }) => [name, [...tags.keys()]]);
-  expect([query, shown, answer.body.meta.pagination['total-count']]).toEqual([query, expected, expected.length]);
+  expect([query, actual, answer.body.meta.pagination['total-count']]).toEqual([query, expected, expected.length]);
 };
 
 const filter: fc.Arbitrary<Filter> = fc.array(fc.tuple(key, fc.constantFrom('', 'x', 'y')), {
@@ -320,8 +320,8 @@ const filter: fc.Arbitrary<Filter> = fc.array(fc.tuple(key, fc.constantFrom('', 
   maxLength: 4,
 });
 
-const queryOf = (asked: Filter): string =>
-  asked
+const queryOf = (tagFilter: Filter): string =>
+  tagFilter
     .map(([name, value], n) => `filter[tagged][${3 * n}][key]=${name}&filter[tagged][${3 * n}][value]=${value}`)
     .join('&');
 
@@ -329,11 +329,11 @@ const expectAll = async (model: Model, filters: readonly Filter[], own: readonly
   for (const one of model.workspaces) await expectBindings(model, one);
   await expectTags(model);
   await expectList(model, '', model.workspaces);
-  for (const asked of filters) {
+  for (const tagFilter of filters) {
     await expectList(
       model,
-      queryOf(asked),
-      model.workspaces.filter((one) => matches(model, one, asked)),
+      queryOf(tagFilter),
+      model.workspaces.filter((one) => matches(model, one, tagFilter)),
     );
   }
   const carrying = model.workspaces.filter(({ tags }) => own.every((name) => tags.has(name)));
@@ -341,7 +341,7 @@ const expectAll = async (model: Model, filters: readonly Filter[], own: readonly
 };
 
 const settle = async (): Promise<Model> => {
-  const { name, id: organization } = await makeOrganization(server, `acme-${(made += 1)}`);
+  const { name, id: organization } = await makeOrganization(server, `acme-${(counter += 1)}`);
   const projects = [await makeProject(server, name, 'one'), await makeProject(server, name, 'two')];
   return {
     name,
@@ -353,7 +353,7 @@ const settle = async (): Promise<Model> => {
 };
 
 it(
-  'whatever is bound, reserved, moved and tagged: what counts, what is refused and what is found go by the rules',
+  'tags after any sequence of bindings, reservations, moves and deletions match a plain model',
   () =>
     fc.assert(
       fc.asyncProperty(
@@ -373,6 +373,6 @@ it(
   120_000,
 );
 
-it('and nothing of it is other than the log has it', async () => {
+it('the views match the log after all sequences', async () => {
   await expectViewsMatchLog(server, moduleDefinitions);
 });

@@ -24,7 +24,7 @@ const WRITERS = 20;
 const EACH = 25;
 const KEYS = ['env', 'team', 'tier', 'zone'];
 
-/** Numbers that are the same in every run, for each writer its own. */
+/** Returns a generator of random numbers that gives each writer the same sequence in every run. */
 const dice = (seed: number) => {
   let state = seed * 2_654_435_761 + 12_345;
   return (sides: number): number => {
@@ -47,12 +47,12 @@ type Turn = { readonly roll: (sides: number) => number; readonly name: string };
 
 const any = <T>(from: readonly T[], { roll }: Turn): T => from[roll(from.length)] as T;
 
-/** One of those that are there at this moment; the first ones stay, so that there are always some. */
-const someWorkspace = async (turn: Turn, named = '%'): Promise<string> => {
-  const found = await server.database.rows<{ id: string }>(
-    sql`select id from workspaces where name like ${named} order by id`,
+/** Returns a workspace that exists at this time. Nobody deletes the first ten, so there is always one. */
+const someWorkspace = async (turn: Turn, namePattern = '%'): Promise<string> => {
+  const rows = await server.database.rows<{ id: string }>(
+    sql`select id from workspaces where name like ${namePattern} order by id`,
   );
-  return found.length > 0 ? any(found, turn).id : 'ws-none';
+  return rows.length > 0 ? any(rows, turn).id : 'ws-none';
 };
 
 const bindings = (turn: Turn) => tagBindings({ [any(KEYS, turn)]: `v${turn.roll(3)}`, [any(KEYS, turn)]: turn.name });
@@ -69,7 +69,7 @@ const create = (turn: Turn): Promise<ApiResponse> =>
     ),
   );
 
-/** What the writers do, in the shares that they do it in. */
+/** Actions of the writers. An action that occurs more than once is more likely. */
 const DEEDS: readonly ((turn: Turn) => Promise<ApiResponse>)[] = [
   (turn) => server.patch(`/api/v2/projects/${any(projects, turn)}/tag-bindings`, bindings(turn)),
   (turn) => server.patch(`/api/v2/projects/${any(projects, turn)}/relationships/tag-bindings`, bindings(turn)),
@@ -116,7 +116,7 @@ const write = async (writer: number): Promise<number[]> => {
 
 type Tags = Map<string, string | null>;
 
-/** What the events come to, told anew and by nobody else's rules. */
+/** Computes tags from the events, independently of the product's rules. */
 const recount = (log: readonly RecordedEvent[]) => {
   const homes = new Map<string, string>();
   const tags = new Map<string, Tags>();
@@ -150,19 +150,19 @@ type Counted = ReturnType<typeof recount>[number];
 const pairsIn = ({ body }: ApiResponse): unknown[] =>
   body.data.map(({ attributes }: { attributes: { key: string; value: string } }) => [attributes.key, attributes.value]);
 
-const expectListed = async (query: string, wanted: readonly Counted[]): Promise<void> => {
+const expectListed = async (query: string, expectedWorkspaces: readonly Counted[]): Promise<void> => {
   const ids: string[] = [];
   let next: string | null = `/api/v2/organizations/acme/workspaces?page[size]=100&${query}`;
   while (next !== null) {
     const { body }: ApiResponse = expectStatus(await server.get(next), 200);
-    expect([query, body.meta.pagination['total-count']]).toEqual([query, wanted.length]);
+    expect([query, body.meta.pagination['total-count']]).toEqual([query, expectedWorkspaces.length]);
     ids.push(...body.data.map(({ id }: { id: string }) => id));
     next = body.links.next;
   }
-  expect(ids.toSorted()).toEqual(wanted.map(({ id }) => id).toSorted());
+  expect(ids.toSorted()).toEqual(expectedWorkspaces.map(({ id }) => id).toSorted());
 };
 
-describe('twenty who bind, tag, move, make and delete at once', () => {
+describe('twenty writers that bind, tag, move, create and delete at once', () => {
   let statuses: readonly number[];
   let counted: readonly Counted[];
 
@@ -171,31 +171,31 @@ describe('twenty who bind, tag, move, make and delete at once', () => {
     counted = recount(await readWholeLog(server.store));
   });
 
-  it('are all answered; somebody else may have deleted it, and what a project fixes is refused', () => {
+  it('get no error except 404 for deleted workspaces and 422 for reserved keys', () => {
     expect(statuses.filter((status) => ![200, 201, 204, 404, 422].includes(status))).toEqual([]);
     expect(statuses).toEqual(expect.arrayContaining([200, 201, 204, 422]));
     expect(counted.length).toBeGreaterThan(20);
   });
 
-  it('leave each workspace with what its own events and those of its project come to', async () => {
+  it('leave each workspace with the tags that its events and those of its project yield', async () => {
     for (const { id, home, bound } of counted) {
       const { body } = expectStatus(await server.get(`/api/v2/workspaces/${id}`), 200);
       expect(body.data.relationships.project.data.id).toBe(home);
-      const shown = expectStatus(await server.get(`/api/v2/workspaces/${id}/effective-tag-bindings`), 200);
-      expect(pairsIn(shown)).toEqual(bound.map(([key, value]) => [key, value ?? '']));
+      const response = expectStatus(await server.get(`/api/v2/workspaces/${id}/effective-tag-bindings`), 200);
+      expect(pairsIn(response)).toEqual(bound.map(([key, value]) => [key, value ?? '']));
     }
   });
 
-  it('leave counts of tags that are counts', async () => {
+  it('leave the right count of each tag', async () => {
     const flat = counted.flatMap(({ own }) => [...own].flatMap(([key, value]) => (value === null ? [key] : [])));
     const expected = [...new Set(flat)].toSorted().map((name) => [name, flat.filter((other) => other === name).length]);
     const { body } = expectStatus(await server.get('/api/v2/organizations/acme/tags?page[size]=100'), 200);
     type Entry = { readonly attributes: { readonly name: string; readonly 'instance-count': number } };
-    const shown = body.data.map(({ attributes }: Entry) => [attributes.name, attributes['instance-count']]);
-    expect(shown).toEqual(expected);
+    const actual = body.data.map(({ attributes }: Entry) => [attributes.name, attributes['instance-count']]);
+    expect(actual).toEqual(expected);
   });
 
-  it('leave lists that find what counts', async () => {
+  it('leave lists that find the right workspaces by tag', async () => {
     await expectListed('', counted);
     for (const key of KEYS) {
       const having = (value?: string) =>
@@ -207,7 +207,7 @@ describe('twenty who bind, tag, move, make and delete at once', () => {
     }
   });
 
-  it('leave nothing that the log would not', async () => {
+  it('leave views that match the log', async () => {
     await expectViewsMatchLog(server, moduleDefinitions);
   });
 });

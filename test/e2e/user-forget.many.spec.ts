@@ -16,17 +16,17 @@ import {
 import { waitUntil } from '../support/product.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
-// Somebody who has done more than can be gone through while others wait.
+// A person with so many resources that their name cannot be erased within one request.
 
 const NAME = 'zerlinda';
 const MANY = 20_000;
-const AT_ONCE = 2_000;
+const BATCH_SIZE = 2_000;
 
 let server: TestServer;
 let person: SeededMember;
-let held: string;
+let lockedWorkspace: string;
 
-/** As if they had been made by them: in the log, with their streams, and in the view. */
+/** Copies a configuration version with its stream, its event and its row in the view. */
 const copy = (model: string, first: number, last: number): Promise<unknown> => {
   const id = sql`${model} || '-' || n`;
   const times = sql`generate_series(${first}::integer, ${last}::integer) n`;
@@ -42,12 +42,12 @@ const copy = (model: string, first: number, last: number): Promise<unknown> => {
   ]);
 };
 
-/** In many transactions: followers wait for each. */
+/** Copies in many transactions, because followers wait for each transaction. */
 const copyMany = async (model: string): Promise<void> => {
-  for (let first = 1; first <= MANY; first += AT_ONCE) await copy(model, first, first + AT_ONCE - 1);
+  for (let first = 1; first <= MANY; first += BATCH_SIZE) await copy(model, first, first + BATCH_SIZE - 1);
 };
 
-const named = async (): Promise<number> => {
+const countWithName = async (): Promise<number> => {
   const row = await server.database.row<{ count: number }>(
     sql`select count(*) as count from configuration_versions where created_by ->> 'name' = ${NAME}`,
   );
@@ -69,17 +69,17 @@ beforeAll(async () => {
   person = await makeMember(server, 'acme', NAME, [ownersTeam]);
   const api = server.as(person.token);
   const workspace = await makeWorkspace(api, 'acme', 'busy');
-  held = await makeWorkspace(api, 'acme', 'held');
-  expectStatus(await api.post(`/api/v2/workspaces/${held}/actions/lock`, { reason: 'mine' }), 200);
+  lockedWorkspace = await makeWorkspace(api, 'acme', 'held');
+  expectStatus(await api.post(`/api/v2/workspaces/${lockedWorkspace}/actions/lock`, { reason: 'mine' }), 200);
   const model = await makeConfigurationVersion(api, workspace);
   await copyMany(model);
 });
 afterAll(() => server.close());
 
-describe('somebody who is named in twenty thousand places', () => {
-  it('is forgotten by an append that goes through none of them', async () => {
+describe('a person who is named in twenty thousand rows', () => {
+  it('is forgotten with few statements if the rows cannot be cleaned at once', async () => {
     const { forgetting } = server.runtime;
-    // The database goes away as soon as it is committed.
+    // The database connection fails right after the commit.
     forgetting.finish = () => Promise.reject(new Error('Connection terminated'));
     const before = server.database.count.statements;
     const { detail } = expectStatus(await server.delete(`/api/v2/admin/users/${person.id}`), 503).body.errors[0];
@@ -88,39 +88,39 @@ describe('somebody who is named in twenty thousand places', () => {
     expect(server.database.count.statements - before).toBeLessThan(30);
     expectStatus(await server.as(person.token).get('/api/v2/account/details'), 401);
     expectStatus(await server.get(`/api/v2/users/${person.id}`), 404);
-    expect([await named(), await isCleaned()]).toEqual([MANY + 1, false]);
+    expect([await countWithName(), await isCleaned()]).toEqual([MANY + 1, false]);
   });
 
-  it('keeps nobody from what they have locked, though its kept state names them', async () => {
-    expectStatus(await server.patch(`/api/v2/workspaces/${held}`, describing('changed meanwhile')), 200);
+  it('does not block changes of a workspace that they locked, although its snapshot names them', async () => {
+    expectStatus(await server.patch(`/api/v2/workspaces/${lockedWorkspace}`, describing('changed meanwhile')), 200);
     const row = await server.database.row<{ state: unknown }>(
-      sql`select state from event_store.streams where stream = ${held}`,
+      sql`select state from event_store.streams where stream = ${lockedWorkspace}`,
     );
     expect(JSON.stringify(row?.state)).toContain(`"name":"${person.id}"`);
   });
 
-  it('is half gone where it was stopped', async () => {
+  it('is erased from a part of the rows if the job is stopped', async () => {
     const stop = new AbortController();
     const onErased = (_: number, table: string): void =>
       void (table === 'views.configuration_versions' && pages++ === 10 && stop.abort());
     let pages = 0;
     await server.runtime.forgetting.finish({ signal: stop.signal, onErased });
-    const left = await named();
-    expect(left).toBeGreaterThan(0);
-    expect(left).toBeLessThan(MANY);
+    const remaining = await countWithName();
+    expect(remaining).toBeGreaterThan(0);
+    expect(remaining).toBeLessThan(MANY);
     expect(await isCleaned()).toBe(false);
   });
 
-  it('is in none of them any more when the chore has been at it', async () => {
-    const chore = new ScheduledJobRunner(
+  it('is erased from all rows when the scheduled job has run', async () => {
+    const job = new ScheduledJobRunner(
       server.database,
       createNameErasureJob(server.runtime.forgetting),
       server.runtime.logger,
     );
-    chore.start();
-    await waitUntil(isCleaned, 'the chore is through');
-    await chore.stop();
-    expect(await named()).toBe(0);
+    job.start();
+    await waitUntil(isCleaned, 'the job has cleaned all rows');
+    await job.stop();
+    expect(await countWithName()).toBe(0);
     const states = await server.database.rows(
       sql`select stream from event_store.streams where state::text like ${`%${NAME}%`}`,
     );
@@ -128,6 +128,6 @@ describe('somebody who is named in twenty thousand places', () => {
     const view = listViews(moduleDefinitions).find(({ name }) => name === 'configuration_versions') as RebuildableView;
     expect(await verifyView(server.store, view, new Date())).toEqual([]);
     expect(await verifySnapshots(server.store, moduleDefinitions)).toEqual([]);
-    expectStatus(await server.post(`/api/v2/workspaces/${held}/actions/force-unlock`), 200);
+    expectStatus(await server.post(`/api/v2/workspaces/${lockedWorkspace}/actions/force-unlock`), 200);
   });
 });

@@ -36,28 +36,28 @@ import {
 import { newStateVersion, stateFile } from '../support/state-file.js';
 import { expectViewsMatchLog } from '../support/views-match-log.js';
 
-// Somebody who has had a hand in everything is forgotten; then every place where something is kept or told is searched for
-// what they were called and where they came from.
+// Forgets a person who has used every feature. Then each table and each response is searched for their names and
+// addresses.
 
 const NAME = 'zerlinda';
 const RENAMED = 'quetzal';
 const WISHED_EMAIL = 'nightingale@people.test';
-/** Of this machine, as is all of 127.0.0.0/8. */
+/** Another address of this machine: all of 127.0.0.0/8 is local. */
 const ADDRESS = '127.45.67.89';
 const PROGRAM = 'mockingbird/7.1';
 const TEXTS = [NAME, RENAMED, WISHED_EMAIL, ADDRESS, PROGRAM];
 
-const found = (text: string): string[] => TEXTS.filter((one) => text.toLowerCase().includes(one));
+const findTexts = (text: string): string[] => TEXTS.filter((one) => text.toLowerCase().includes(one));
 
 let server: TestServer;
 let acme: SeededOrganization;
 let person: SeededMember;
 let trail: ApiTestClient;
 let workspace: string;
-let held: string;
+let lockedWorkspace: string;
 let run: string;
 
-/** The same caller, from an address of their own and with a program of their own. */
+/** Returns a client of the same caller with another address and user agent. */
 const from = ({ token }: { readonly token: string | null }): ApiTestClient => {
   const send = (method: string, path: string, body?: unknown): Promise<ApiResponse> =>
     new Promise((resolve, reject) => {
@@ -97,7 +97,7 @@ const from = ({ token }: { readonly token: string | null }): ApiTestClient => {
     patch: (path, body) => send('PATCH', path, body),
     put: (path, body) => send('PUT', path, body),
     delete: (path, body) => send('DELETE', path, body),
-    as: (other) => from({ token: other }),
+    as: (token) => from({ token }),
   };
 };
 
@@ -106,7 +106,10 @@ const lock = (api: ApiTestClient, id: string): Promise<ApiResponse> =>
 const act = (api: ApiTestClient, id: string, action: string): Promise<ApiResponse> =>
   api.post(`/api/v2/workspaces/${id}/actions/${action}`);
 
-/** They found an organization, invite, lock, upload, run, comment, tag, make teams, tokens, variables, and keep a lock. */
+/**
+ * Uses every feature as the person: organizations, invitations, locks, uploads, runs, comments, tags, teams, tokens and
+ * variables. One lock stays.
+ */
 const bustle = async (): Promise<void> => {
   const api = from(person);
   const account = { username: RENAMED, email: WISHED_EMAIL };
@@ -117,7 +120,7 @@ const bustle = async (): Promise<void> => {
   const pool = await makeAgentPool(api, 'acme', 'edge');
   const agents = server.as(await makeAgentToken(api, pool));
   workspace = await makeWorkspace(api, 'acme', 'busy', { 'execution-mode': 'agent', 'agent-pool-id': pool });
-  held = await makeWorkspace(api, 'acme', 'held', { description: 'x'.repeat(2_000) });
+  lockedWorkspace = await makeWorkspace(api, 'acme', 'held', { description: 'x'.repeat(2_000) });
   await bindTags(api, `workspaces/${workspace}`, { env: 'prod' });
   expectStatus(await api.post(`/api/v2/workspaces/${workspace}/relationships/tags`, flatTags('flat')), 204);
   expectStatus(await lock(api, workspace), 200);
@@ -126,7 +129,7 @@ const bustle = async (): Promise<void> => {
   expectStatus(await act(api, workspace, 'unlock'), 200);
   const configuration = await makeConfigurationVersion(api, workspace);
   const link = expectStatus(await api.get(`/api/v2/configuration-versions/${configuration}/download`), 302);
-  // They come with it from where they are, and show no token.
+  // They follow the link from their own address, without a token.
   expectStatus(await api.as(null).get(new URL(link.headers.get('location') ?? '').pathname), 200);
   run = await makeRun(api, workspace);
   expectStatus(await api.post(`/api/v2/runs/${run}/comments`, resource('comments', { body: 'looks good' })), 201);
@@ -146,14 +149,18 @@ const bustle = async (): Promise<void> => {
   await makeToken(api, `/api/v2/users/${person.id}/authentication-tokens`);
   const variable = resource('vars', { key: 'region', value: 'eu', category: 'env' });
   expectStatus(await api.post(`/api/v2/workspaces/${workspace}/vars`, variable), 201);
-  // Somebody else breaks the one of their locks, and they one of somebody else's; the other they keep.
+  // The administrator breaks a lock of theirs, and they break a lock of the administrator. Then they lock another
+  // workspace, which stays locked.
   expectStatus(await lock(api, workspace), 200);
   expectStatus(await act(server, workspace, 'force-unlock'), 200);
   expectStatus(await lock(server, workspace), 200);
   expectStatus(await act(api, workspace, 'force-unlock'), 200);
-  expectStatus(await lock(api, held), 200);
-  expectStatus(await server.patch(`/api/v2/workspaces/${held}`, resource('workspaces', { description: 'y' })), 200);
-  // What another service tells of them, as of a person and as of itself.
+  expectStatus(await lock(api, lockedWorkspace), 200);
+  expectStatus(
+    await server.patch(`/api/v2/workspaces/${lockedWorkspace}`, resource('workspaces', { description: 'y' })),
+    200,
+  );
+  // Facts of another service about them, once as a person and once as a system.
   const fact = (id: string, type: string, about: object): object => ({
     source: 'https://idp.example',
     id,
@@ -170,8 +177,8 @@ const bustle = async (): Promise<void> => {
   expectStatus(await trail.post('/api/v2/organizations/acme/audit-facts', { facts }), 201);
 };
 
-/** What owners of the organization are told of everything. */
-const told = async (): Promise<ReadonlyMap<string, string>> => {
+/** Returns everything that an owner of the organization can read. */
+const readEverything = async (): Promise<ReadonlyMap<string, string>> => {
   const paths = [
     '/api/v2/organizations/acme/workspaces?include=locked_by,current_run,effective_tag_bindings',
     '/api/v2/organizations/acme/locks',
@@ -179,7 +186,7 @@ const told = async (): Promise<ReadonlyMap<string, string>> => {
     '/api/v2/organizations/acme/teams?include=users,organization-memberships',
     '/api/v2/organizations/acme/organization-memberships?include=user',
     '/api/v2/organizations/acme/tags',
-    ...[workspace, held].flatMap((id) =>
+    ...[workspace, lockedWorkspace].flatMap((id) =>
       [
         '',
         '/history',
@@ -210,7 +217,7 @@ type Entry = {
 const entries = async (query = ''): Promise<readonly Entry[]> =>
   expectStatus(await trail.get(`/api/v2/organization/audit-trail${query}`), 200).body.data;
 
-/** Every row of every table, as text. */
+/** Returns all rows of all tables as text. */
 const tables = async (): Promise<ReadonlyMap<string, string>> => {
   const names = await server.database.rows<{ name: string }>(sql`
     select format('%I.%I', schemaname, tablename) as name from pg_tables
@@ -225,12 +232,12 @@ const tables = async (): Promise<ReadonlyMap<string, string>> => {
   return dump;
 };
 
-const places = (texts: ReadonlyMap<string, string>): string[] =>
-  [...texts].flatMap(([place, text]) => found(text).map((one) => `${place}: ${one}`));
+const findOccurrences = (texts: ReadonlyMap<string, string>): string[] =>
+  [...texts].flatMap(([location, text]) => findTexts(text).map((one) => `${location}: ${one}`));
 
 const views: readonly RebuildableView[] = listViews(moduleDefinitions);
 
-/** Every follower has read all that there is. */
+/** Resolves when every follower has read the whole log. */
 const settled = async (): Promise<void> => {
   const waiting = () =>
     server.database.row(sql`
@@ -240,7 +247,7 @@ const settled = async (): Promise<void> => {
   while (await waiting()) await new Promise((resolve) => setTimeout(resolve, 20));
 };
 
-const expectTheLogToSaySo = async (): Promise<void> => {
+const expectViewsToMatch = async (): Promise<void> => {
   await settled();
   await expectViewsMatchLog(server, moduleDefinitions);
 };
@@ -255,7 +262,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-describe('somebody who has had a hand in everything', () => {
+describe('a person who has used every feature', () => {
   let before: readonly Entry[];
 
   beforeAll(async () => {
@@ -264,12 +271,12 @@ describe('somebody who has had a hand in everything', () => {
     await settled();
   });
 
-  it('is known by name until then, and by the log not even then', async () => {
-    const shown = new Set(places(await told()).map((place) => place.split(': ')[1]));
-    expect(shown).toEqual(new Set([RENAMED, NAME, WISHED_EMAIL]));
-    const kept = await tables();
-    const known = places(kept).map((place) => place.split(': ')[0]);
-    expect(known).toEqual(
+  it('is named in responses and views before they are forgotten, but not in plain text in the log', async () => {
+    const names = new Set(findOccurrences(await readEverything()).map((occurrence) => occurrence.split(': ')[1]));
+    expect(names).toEqual(new Set([RENAMED, NAME, WISHED_EMAIL]));
+    const dump = await tables();
+    const tablesWithName = findOccurrences(dump).map((occurrence) => occurrence.split(': ')[0]);
+    expect(tablesWithName).toEqual(
       expect.arrayContaining([
         'event_store.streams',
         ...['users', 'workspaces', 'workspace_tags', 'project_tags', 'state_versions', 'configuration_versions'].map(
@@ -278,14 +285,14 @@ describe('somebody who has had a hand in everything', () => {
         ...['runs', 'run_events', 'run_comments', 'history_versions', 'history_locks'].map((view) => `views.${view}`),
       ]),
     );
-    expect(kept.get('views.users')).toContain(WISHED_EMAIL);
-    expect(known).not.toContain('event_store.events');
-    expect(known).not.toContain('views.audit_trail_entries');
-    expect(kept.get('event_store.events')).toContain(person.id);
-    await expectTheLogToSaySo();
+    expect(dump.get('views.users')).toContain(WISHED_EMAIL);
+    expect(tablesWithName).not.toContain('event_store.events');
+    expect(tablesWithName).not.toContain('views.audit_trail_entries');
+    expect(dump.get('event_store.events')).toContain(person.id);
+    await expectViewsToMatch();
   });
 
-  it('is in the trail under their name, and found by it', async () => {
+  it('is named in the trail, and found there by every name and by id', async () => {
     const theirs = before.filter(({ auth }) => auth.accessor_id === person.id);
     expect(theirs.length).toBeGreaterThan(15);
     const acted = theirs.filter(({ resource: { type } }) => !['saml_configuration', 'policy_check'].includes(type));
@@ -297,49 +304,49 @@ describe('somebody who has had a hand in everything', () => {
     expect(followed).toMatchObject([
       { auth: { accessor_id: 'system' }, request: { address: ADDRESS, user_agent: PROGRAM } },
     ]);
-    for (const asked of [RENAMED, NAME, person.id]) {
-      expect((await entries(`?filter[actor]=${asked}`)).map(({ id }) => id)).toEqual(theirs.map(({ id }) => id));
+    for (const actor of [RENAMED, NAME, person.id]) {
+      expect((await entries(`?filter[actor]=${actor}`)).map(({ id }) => id)).toEqual(theirs.map(({ id }) => id));
     }
     expect(before.find(({ resource: { action } }) => action === 'add_member')?.resource.meta).toEqual({
       user: RENAMED,
     });
   });
 
-  it('is forgotten by nobody but who runs the site', async () => {
+  it('can be forgotten only by an administrator of the site', async () => {
     expectStatus(await server.as(person.token).delete(`/api/v2/admin/users/${person.id}`), 404);
     expectStatus(await trail.delete(`/api/v2/admin/users/${person.id}`), 404);
     expectStatus(await forget('user-0000000000000000'), 404);
     expect((await server.get(`/api/v2/users/${person.id}`)).body.data.attributes.username).toBe(RENAMED);
   });
 
-  it('leaves everything when they are forgotten, and opens nothing any more', async () => {
+  it('loses memberships and tokens when they are forgotten', async () => {
     expectStatus(await forget(person.id), 204);
     expectStatus(await from(person).get('/api/v2/account/details'), 401);
     expectStatus(await server.get(`/api/v2/users/${person.id}`), 404);
     expectStatus(await forget(person.id), 404);
-    const left = await server.database.rows(sql`
+    const rows = await server.database.rows(sql`
       select 1 from organization_memberships where user_id = ${person.id}
       union all select 1 from team_members where user_id = ${person.id}
       union all select 1 from authentication_tokens where owner = ${person.id}`);
-    expect(left).toEqual([]);
+    expect(rows).toEqual([]);
   });
 
-  it('is in no table any more, nor in what anybody is told', async () => {
+  it('is named in no table and in no response afterwards', async () => {
     await settled();
-    expect(places(await tables())).toEqual([]);
-    expect(places(await told())).toEqual([]);
-    expect(found(JSON.stringify(await entries()))).toEqual([]);
+    expect(findOccurrences(await tables())).toEqual([]);
+    expect(findOccurrences(await readEverything())).toEqual([]);
+    expect(findTexts(JSON.stringify(await entries()))).toEqual([]);
     const lines = await fetch(`${server.url}/api/v2/organization/audit-trail`, {
       headers: {
         accept: 'application/x-ndjson',
         authorization: `Bearer ${await makeOrganizationToken(server, 'acme')}`,
       },
     });
-    expect(found(await lines.text())).toEqual([]);
+    expect(findTexts(await lines.text())).toEqual([]);
     trail = server.as(await makeOrganizationToken(server, 'acme'));
   });
 
-  it('has the same entries in the trail, at the same times and in the same order, done by their id', async () => {
+  it('keeps their entries in the trail, with the same times and order, under their id', async () => {
     const after = await entries();
     const since = after.filter(({ id }) => !before.some((entry) => entry.id === id));
     expect(after.slice(since.length).map(({ id, timestamp }) => [id, timestamp])).toEqual(
@@ -360,38 +367,41 @@ describe('somebody who has had a hand in everything', () => {
     expect((await entries(`?filter[actor]=${person.id}`)).length).toBeGreaterThan(15);
   });
 
-  it('is so in every view, made anew as it stands', async () => {
-    await expectTheLogToSaySo();
+  it('is named in no rebuilt view, and the rebuilt views equal the live views', async () => {
+    await expectViewsToMatch();
     const live = await tables();
     for (const view of views) await rebuildView(server.store, view);
     await settled();
     const after = await tables();
     const inViews = (all: ReadonlyMap<string, string>) => [...all].filter(([name]) => name.startsWith('views.'));
     expect(inViews(after)).toEqual(inViews(live));
-    expect(places(after)).toEqual([]);
-    await expectTheLogToSaySo();
+    expect(findOccurrences(after)).toEqual([]);
+    await expectViewsToMatch();
   });
 
-  it('still holds their lock, which is told and broken by their id', async () => {
-    const refused = expectStatus(await lock(server, held), 409);
+  it('keeps their lock, which names their id and can be broken', async () => {
+    const refused = expectStatus(await lock(server, lockedWorkspace), 409);
     expect(refused.text).toContain(`locked by User ${person.id}`);
-    expectStatus(await server.patch(`/api/v2/workspaces/${held}`, resource('workspaces', { description: 'z' })), 200);
-    expectStatus(await act(server, held, 'force-unlock'), 200);
-    await expectTheLogToSaySo();
+    expectStatus(
+      await server.patch(`/api/v2/workspaces/${lockedWorkspace}`, resource('workspaces', { description: 'z' })),
+      200,
+    );
+    expectStatus(await act(server, lockedWorkspace, 'force-unlock'), 200);
+    await expectViewsToMatch();
   });
 
-  it('leaves their name to others', async () => {
+  it('leaves their name free for others', async () => {
     const other = await makeMember(server, 'acme', 'dora');
     expectStatus(await other.patch('/api/v2/account/details', resource('users', { username: RENAMED })), 200);
     expect((await entries(`?filter[actor]=${RENAMED}`)).every(({ auth }) => auth.accessor_id === other.id)).toBe(true);
     expectStatus(await forget(other.id), 204);
     await settled();
-    expect(places(await tables())).toEqual([]);
+    expect(findOccurrences(await tables())).toEqual([]);
   });
 });
 
-describe('who cannot be spared', () => {
-  it('is kept: the last owner of organizations, which are named', async () => {
+describe('a person who cannot be forgotten', () => {
+  it('is the last owner of an organization, and the error names the organizations', async () => {
     const owner = await makeMember(server, 'acme', 'founder');
     for (const name of ['first', 'second']) {
       expectStatus(
@@ -408,7 +418,7 @@ describe('who cannot be spared', () => {
     expectStatus(await forget(owner.id), 204);
   });
 
-  it('is kept: the last administrator of the site', async () => {
+  it('is the last administrator of the site', async () => {
     const { id } = expectStatus(await server.get('/api/v2/account/details'), 200).body.data;
     const { detail } = expectStatus(await forget(id), 422).body.errors[0];
     expect(detail).toMatch(/^The last administrator of the site cannot be forgotten/);
@@ -416,66 +426,66 @@ describe('who cannot be spared', () => {
   });
 });
 
-describe('another gateway, which knows their key', () => {
+describe('another gateway that has the key of the person in its cache', () => {
   let runtime: Runtime;
-  let other: Awaited<ReturnType<typeof startAnotherGateway>>;
+  let gateway: Awaited<ReturnType<typeof startAnotherGateway>>;
 
   beforeAll(async () => {
     const { databaseUrl, encryptionKey, settings, logger, clock, ids } = server.runtime;
     const close = (): Promise<void> => Promise.resolve();
     runtime = createRuntime({ databaseUrl, encryptionKey, close }, { settings, logger, name: 'other', clock, ids });
-    other = await startAnotherGateway({ ...server, runtime, store: runtime.store });
+    gateway = await startAnotherGateway({ ...server, runtime, store: runtime.store });
   });
   afterAll(async () => {
-    await other.close();
+    await gateway.close();
     await runtime.close();
   });
 
-  it('lets them do nothing more, and writes nothing more of them', async () => {
+  it("refuses the person's requests, and writes nothing more about them", async () => {
     const { id, token } = await makeMember(server, 'acme', NAME, [acme.ownersTeam]);
     const [mine, another] = [
       await makeWorkspace(server, 'acme', 'mine'),
       await makeWorkspace(server, 'acme', 'another'),
     ];
-    const api = other.as(token);
+    const api = gateway.as(token);
     expectStatus(await lock(api, mine), 200);
     expectStatus(await lock(api, another), 200);
     expectStatus(await forget(id), 204);
-    expectStatus(await lock(api, held), 401);
+    expectStatus(await lock(api, lockedWorkspace), 401);
     const described = resource('workspaces', { description: 'changed by who knew them' });
-    expectStatus(await other.patch(`/api/v2/workspaces/${mine}`, described), 200);
-    expectStatus(await act(other, another, 'force-unlock'), 200);
+    expectStatus(await gateway.patch(`/api/v2/workspaces/${mine}`, described), 200);
+    expectStatus(await act(gateway, another, 'force-unlock'), 200);
     await settled();
-    expect(places(await tables())).toEqual([]);
-    await expectTheLogToSaySo();
+    expect(findOccurrences(await tables())).toEqual([]);
+    await expectViewsToMatch();
   });
 
   it.each([
     ['they do something themselves', 401, (api: ApiTestClient, id: string) => lock(api, id)],
-    ['somebody breaks their lock', 200, (_: ApiTestClient, id: string) => act(other, id, 'force-unlock')],
+    ['somebody breaks their lock', 200, (_: ApiTestClient, id: string) => act(gateway, id, 'force-unlock')],
     [
       'somebody changes what they have locked',
       200,
       (_: ApiTestClient, id: string) =>
-        other.patch(`/api/v2/workspaces/${id}`, resource('workspaces', { description: 'new' })),
+        gateway.patch(`/api/v2/workspaces/${id}`, resource('workspaces', { description: 'new' })),
     ],
-  ])('may have them forgotten between what it has read and what it writes: %s', async (what, status, doIt) => {
+  ])('writes no name if the person is forgotten between its read and its write: %s', async (what, status, doIt) => {
     const { id, token } = await makeMember(server, 'acme', `${NAME}-${status}`, [acme.ownersTeam]);
     const target = await makeWorkspace(server, 'acme', `target-${id}`);
-    const api = other.as(token);
+    const api = gateway.as(token);
     if (status === 200) expectStatus(await lock(api, target), 200);
     runBetween(runtime.store, async () => expectStatus(await forget(id), 204));
     expect([what, (await doIt(api, target)).status]).toEqual([what, status]);
     await settled();
-    expect(places(await tables())).toEqual([]);
-    await expectTheLogToSaySo();
+    expect(findOccurrences(await tables())).toEqual([]);
+    await expectViewsToMatch();
   });
 });
 
-describe('another gateway, which has never heard of them', () => {
-  let other: ApiTestClient & Pick<Runtime, 'store'> & { close(): Promise<void> };
+describe('another gateway that has never read the key of the person', () => {
+  let otherGateway: ApiTestClient & Pick<Runtime, 'store'> & { close(): Promise<void> };
 
-  // A house that has not written anything yet.
+  // Each test gets a runtime that has not written anything yet.
   beforeEach(async () => {
     const { databaseUrl, encryptionKey, settings, logger, clock, ids } = server.runtime;
     const foundation = { databaseUrl, encryptionKey, close: () => Promise.resolve() };
@@ -485,31 +495,31 @@ describe('another gateway, which has never heard of them', () => {
       await gateway.close();
       await runtime.close();
     };
-    other = { ...gateway, store: runtime.store, close };
+    otherGateway = { ...gateway, store: runtime.store, close };
   });
-  afterEach(() => other.close());
+  afterEach(() => otherGateway.close());
 
   it.each([
     [
-      'does',
+      'writes',
       runBetween,
       (api: ApiTestClient, target: string) =>
         api.patch(`/api/v2/workspaces/${target}`, resource('workspaces', { description: 'z' })),
     ],
-    ['shows', meanwhileShown, (api: ApiTestClient, target: string) => api.get(`/api/v2/workspaces/${target}/vars`)],
-  ])('%s nothing for them', async (what, having, ask) => {
+    ['returns', meanwhileShown, (api: ApiTestClient, target: string) => api.get(`/api/v2/workspaces/${target}/vars`)],
+  ])('%s nothing for a person who is forgotten meanwhile', async (what, having, send) => {
     const { id, token } = await makeMember(server, 'acme', `${NAME}-${what}`, [acme.ownersTeam]);
     const target = await makeWorkspace(server, 'acme', `cold-${what}`);
-    having(other.store, async () => expectStatus(await forget(id), 204));
-    expectStatus(await ask(other.as(token), target), 401);
+    having(otherGateway.store, async () => expectStatus(await forget(id), 204));
+    expectStatus(await send(otherGateway.as(token), target), 401);
     await settled();
-    expect(places(await tables())).toEqual([]);
-    await expectTheLogToSaySo();
+    expect(findOccurrences(await tables())).toEqual([]);
+    await expectViewsToMatch();
   });
 });
 
-describe('who is busy while they are forgotten', () => {
-  it('is refused from then on, with no fault of ours, and what they did until then is done by their id', async () => {
+describe('a person who sends requests while they are forgotten', () => {
+  it('gets 401 and no server error from then on, and their earlier changes are recorded under their id', async () => {
     const { id, token } = await makeMember(server, 'acme', NAME, [acme.ownersTeam]);
     const api = server.as(token);
     const targets = await Promise.all(Array.from({ length: 8 }, (_, n) => makeWorkspace(server, 'acme', `race-${n}`)));
@@ -526,18 +536,18 @@ describe('who is busy while they are forgotten', () => {
     await Promise.all(busy);
     expect([...new Set(answers)].filter((status) => status !== 200 && status !== 401)).toEqual([]);
     await settled();
-    expect(places(await tables())).toEqual([]);
-    expect(found(JSON.stringify(await entries()))).toEqual([]);
-    await expectTheLogToSaySo();
+    expect(findOccurrences(await tables())).toEqual([]);
+    expect(findTexts(JSON.stringify(await entries()))).toEqual([]);
+    await expectViewsToMatch();
   });
 
-  it('is forgotten once by several who do it at the same time', async () => {
+  it('is forgotten once if several requests do so at the same time', async () => {
     const { id } = await makeMember(server, 'acme', 'twice');
     const answers = await Promise.all([1, 2, 3].map(() => forget(id)));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([204, 404, 404]);
   });
 
-  it('leaves the site one administrator, where two forget one another', async () => {
+  it('cannot leave the site without an administrator if two administrators forget each other', async () => {
     const { ensureUser, issueUserToken } = await import('#people');
     const admins = await Promise.all(
       ['left', 'right'].map(async (name) => {

@@ -31,10 +31,10 @@ export type ModelledWorkspace = WorkspaceModel<ModelFile>;
 export type ActingCaller = LifeCaller & { readonly api: ApiTestClient };
 export type CallerName = ModelRole | 'holder';
 
-/** As the trail names who reports of runs: by what their token is for (makeAgentToken). */
+/** Name under which the trail lists reports of runs: the description of the agent token (makeAgentToken). */
 export const EXECUTOR = 'for an agent';
 
-/** An organization with everybody who has something to do with the workspace, on a clock that stands. */
+/** An organization with a person for each role that can act on the workspace, on a fixed clock. */
 export class Acme {
   private constructor(
     readonly server: TestServer,
@@ -65,7 +65,7 @@ export class Acme {
       grants.push([team, level]);
       await admit(role, team);
     }
-    // Visible: callers that cannot see a team get no name of it in a lock's refusal.
+    // The team is visible, because a refused lock names a team only to callers that can see it.
     const crew = await makeTeam(server, 'acme', 'crew', { visibility: 'organization' });
     grants.push([crew, 'write']);
     const token = await makeToken(server, `/api/v2/teams/${crew}/authentication-token`);
@@ -76,9 +76,9 @@ export class Acme {
   }
 
   person(role: ModelRole): ActingCaller {
-    const found = this.people.get(role);
-    if (!found) throw new Error(`nobody is ${role}`);
-    return found;
+    const caller = this.people.get(role);
+    if (!caller) throw new Error(`nobody is ${role}`);
+    return caller;
   }
 
   roleOf(person: ModelUser): ModelRole {
@@ -89,7 +89,7 @@ export class Acme {
     for (const [team, level] of this.grants) await grantWorkspaceAccess(this.server, team, workspace, level);
   }
 
-  /** Nothing else happens at the time at which the clock stands. */
+  /** Returns the events at the current time of the clock, at which nothing else happens. */
   async listEvents(): Promise<string[]> {
     const rows = await this.server.database.rows<{ type: string }>(
       sql`select type from event_store.events where time = ${this.clock.now().toISOString()} order by position`,
@@ -106,7 +106,7 @@ export class Acme {
   }
 }
 
-/** How the workspace was shown to its owner at a time; null where there was none. */
+/** A workspace as its owner saw it at a time. `document` is null if it did not exist. */
 export type ReturnedWorkspace = {
   readonly at: string;
   readonly id: string;
@@ -114,10 +114,10 @@ export type ReturnedWorkspace = {
   readonly document: object | null;
 };
 
-/** Permissions are those of whoever asks, when they ask. */
+/** Returns the document without permissions, which are those of the caller at the time of the request. */
 export const plain = (data: any): object => ({ ...data, attributes: { ...data.attributes, permissions: null } });
 
-/** What the fields of a history are until it names them. */
+/** Values of the fields before the history names them. */
 const UNNAMED = {
   description: null,
   'locked-by': null,
@@ -126,9 +126,9 @@ const UNNAMED = {
   'current-run': null,
 };
 
-const expectSame = (told: unknown, expected: unknown): void => expect(told).toEqual(expected);
+const expectSame = (actual: unknown, expected: unknown): void => expect(actual).toEqual(expected);
 
-const expectAtLeast = (told: object, expected: object): void => expect(told).toMatchObject(expected);
+const expectAtLeast = (actual: object, expected: object): void => expect(actual).toMatchObject(expected);
 
 const expectAnswer = (
   { status, text }: ApiResponse,
@@ -136,18 +136,20 @@ const expectAnswer = (
 ): void =>
   expect({ status, text }).toEqual({ status: expected.status, text: expect.stringContaining(expected.detail) });
 
-/** Where the file of a version is wanted. Its workspace may be gone by then, and another one there under the name. */
+/**
+ * A state version that waits for its file. Its workspace may be deleted meanwhile, and another one may have its name.
+ */
 type Announced = {
   readonly version: ModelStateVersion<ModelFile>;
   readonly link: string;
   readonly life: ModelledWorkspace;
 };
 
-/** A workspace on the server, beside what the model says of it. When it is gone another one may come under its name. */
+/** A workspace on the server, beside its model. After a deletion another workspace can take its name. */
 export class WorkspaceTestWorld {
   readonly returnedWorkspaces: ReturnedWorkspace[] = [];
   private readonly tokens = new Map<ModelRun, string>();
-  /** Where versions are to be uploaded to that came without their files. */
+  /** Upload links of the state versions that were created without their files. */
   private readonly links = new Map<ModelStateVersion<ModelFile>, Announced>();
   private serial = 0;
 
@@ -164,10 +166,10 @@ export class WorkspaceTestWorld {
     return `/api/v2/workspaces/${this.life.id}${rest}`;
   }
 
-  /** Null where it would be a run, and there has been none. */
-  acting(who: CallerName): ActingCaller | null {
+  /** Returns the caller. Null if the caller is a run and there has been none. */
+  acting(callerName: CallerName): ActingCaller | null {
     const { lock, runs } = this.life;
-    const role = who === 'holder' ? (lock ? this.acme.roleOf(lock.holder) : 'writer') : who;
+    const role = callerName === 'holder' ? (lock ? this.acme.roleOf(lock.holder) : 'writer') : callerName;
     if (role !== 'run') return this.acme.person(role);
     const run = runs.find(({ id }) => id === lock?.holder.id) ?? runs.at(-1);
     const token = run && this.tokens.get(run);
@@ -189,38 +191,41 @@ export class WorkspaceTestWorld {
     if (link) this.links.set(version, { version, link: pathOf(link), life: this.life });
   }
 
-  /** The version that came last without its file. */
+  /** The newest version that waits for its file. */
   get announced(): Announced | undefined {
     return [...this.links.values()].at(-1);
   }
 
-  /** Something is done: what the server answers, and all that it tells afterwards, is what the model says. */
+  /**
+   * Sends a request, applies the same rule to the model, and expects response and state of the server to match the
+   * model.
+   */
   async done(
     by: string,
     status: number,
-    ask: () => Promise<ApiResponse>,
+    send: () => Promise<ApiResponse>,
     rule: (answer: ApiResponse) => void,
   ): Promise<void> {
     const at = this.acme.clock.pass({ minutes: 1 });
     const before = this.life;
-    const known = before.runs.length;
-    const answer = await ask();
+    const runCount = before.runs.length;
+    const answer = await send();
     before.startStep(at, by);
     const expected = refusalBy(() => rule(answer)) ?? { status, detail: '' };
     expectAnswer(answer, expected);
     this.life.settle();
     await this.compare();
     if (this.life !== before) await this.furnish();
-    else for (const run of this.life.runs.slice(known)) await this.equip(run);
+    else for (const run of this.life.runs.slice(runCount)) await this.equip(run);
   }
 
-  /** The executor gets a run's token for it. */
+  /** Issues the token of the run for the executor. */
   private async equip(run: ModelRun): Promise<void> {
     this.acme.clock.pass({ seconds: 1 });
     this.tokens.set(run, await makeToken(this.acme.agents, `/api/v2/runs/${run.id}/authentication-tokens`));
   }
 
-  /** What a new workspace needs for all that may happen to it. */
+  /** Gives a new workspace the access and the configuration version that the steps need. */
   private async furnish(): Promise<void> {
     this.acme.clock.pass({ minutes: 1 });
     await this.acme.giveAccess(this.life.id);
@@ -231,7 +236,7 @@ export class WorkspaceTestWorld {
 
   private async compare(): Promise<void> {
     const { life, acme } = this;
-    // It starts runs of its own accord: by now it has.
+    // The queue starts runs on its own. From here on it has done so.
     await waitForFollowers(acme.server.store, 'run_queue');
     const [events, trail, history, locks] = await Promise.all([
       acme.listEvents(),
@@ -240,12 +245,12 @@ export class WorkspaceTestWorld {
       this.lockHistory(),
       this.look(),
     ]);
-    const told = { events, trail, locks, history: history.told };
-    expectSame(told, { events: life.events, trail: life.trail, locks: life.lockHistory, history: life.history });
+    const actual = { events, trail, locks, history: history.told };
+    expectSame(actual, { events: life.events, trail: life.trail, locks: life.lockHistory, history: life.history });
     expectAtLeast(history.fields, life.fields);
   }
 
-  /** How it is shown now, which is kept. */
+  /** Expects the document of the model, and records it for later reads with as-of. */
   private async look(): Promise<void> {
     const { id, name, alive, document: expected } = this.life;
     const { status, body } = await this.acme.person('owner').api.get(this.path());
@@ -265,7 +270,10 @@ export class WorkspaceTestWorld {
     return data.map(({ attributes }: any) => attributes);
   }
 
-  /** Its events with whoever did it, oldest first, and what all their changes come to, each from what was there before. */
+  /**
+   * Returns the events with their actors, oldest first, and the fields that result from all changes. Each change must
+   * start from the value before.
+   */
   private async history(): Promise<{ readonly told: object[]; readonly fields: object }> {
     const entries = (await this.list('/history')).toReversed();
     const fields: Record<string, unknown> = { ...UNNAMED };
@@ -277,13 +285,13 @@ export class WorkspaceTestWorld {
   }
 
   private async lockHistory(): Promise<object[]> {
-    return (await this.list('/lock-history')).map((told) => ({
-      holder: told['locked-by-name'],
-      reason: told.reason,
-      since: told['locked-at'],
-      until: told['unlocked-at'],
-      by: told['unlocked-by-name'],
-      forced: told.forced,
+    return (await this.list('/lock-history')).map((lock) => ({
+      holder: lock['locked-by-name'],
+      reason: lock.reason,
+      since: lock['locked-at'],
+      until: lock['unlocked-at'],
+      by: lock['unlocked-by-name'],
+      forced: lock.forced,
     }));
   }
 }

@@ -25,20 +25,20 @@ beforeAll(async () => {
 
 afterAll(() => acme.server.close());
 
-/** What happens: over HTTP, and to the model. What makes no sense as things stand is left out. */
+/** A step over HTTP and in the model. A step that is impossible in the current state does nothing. */
 type Step = { readonly title: string; readonly run: (world: WorkspaceTestWorld) => Promise<void> };
 
 type Deed = {
-  /** Where it is not refused. */
+  /** Status of the response unless the model refuses the request. */
   readonly status: number;
   readonly send: (caller: ActingCaller, world: WorkspaceTestWorld) => Promise<ApiResponse>;
   readonly rule: (life: ModelledWorkspace, caller: ActingCaller, answer: ApiResponse) => void;
 };
 
-const doing = (who: CallerName, what: string, { status, send, rule }: Deed): Step => ({
-  title: `${who} ${what}`,
+const perform = (callerName: CallerName, action: string, { status, send, rule }: Deed): Step => ({
+  title: `${callerName} ${action}`,
   run: async (world) => {
-    const caller = world.acting(who);
+    const caller = world.acting(callerName);
     if (!caller) return;
     await world.done(
       caller.person.name,
@@ -49,37 +49,37 @@ const doing = (who: CallerName, what: string, { status, send, rule }: Deed): Ste
   },
 });
 
-const creating = (who: CallerName): Step => ({
-  title: `${who} creates it anew`,
+const creating = (callerName: CallerName): Step => ({
+  title: `${callerName} creates it again`,
   run: async (world) => {
-    const caller = world.acting(who);
+    const caller = world.acting(callerName);
     if (!caller) return;
     const body = resource('workspaces', { name: world.life.name });
     await world.done(
       caller.person.name,
       201,
       () => caller.api.post('/api/v2/organizations/acme/workspaces', body),
-      ({ body: made }) => (world.life = world.life.successor(caller, (made.data?.id ?? '') as string)),
+      ({ body: response }) => (world.life = world.life.successor(caller, (response.data?.id ?? '') as string)),
     );
   },
 });
 
-const locking = (who: CallerName, reason: string): Step =>
-  doing(who, 'locks', {
+const locking = (callerName: CallerName, reason: string): Step =>
+  perform(callerName, 'locks', {
     status: 200,
     send: ({ api }, world) => api.post(world.path('/actions/lock'), { reason }),
     rule: (life, caller) => life.lockIt(caller, reason),
   });
 
-const unlocking = (who: CallerName): Step =>
-  doing(who, 'unlocks', {
+const unlocking = (callerName: CallerName): Step =>
+  perform(callerName, 'unlocks', {
     status: 200,
     send: ({ api }, world) => api.post(world.path('/actions/unlock')),
     rule: (life, caller) => life.unlockIt(caller),
   });
 
-const forcing = (who: CallerName): Step =>
-  doing(who, 'unlocks by force', {
+const forcing = (callerName: CallerName): Step =>
+  perform(callerName, 'unlocks by force', {
     status: 200,
     send: ({ api }, world) => api.post(world.path('/actions/force-unlock')),
     rule: (life, caller) => life.forceUnlock(caller),
@@ -87,14 +87,14 @@ const forcing = (who: CallerName): Step =>
 
 type Changes = { readonly name?: string; readonly description?: string | null; readonly autoApply?: boolean };
 
-const updating = (who: CallerName, { name: suffix, description, autoApply }: Changes): Step => ({
-  title: `${who} updates ${JSON.stringify({ suffix, description, autoApply })}`,
+const updating = (callerName: CallerName, { name: suffix, description, autoApply }: Changes): Step => ({
+  title: `${callerName} updates ${JSON.stringify({ suffix, description, autoApply })}`,
   run: (world) => {
-    // Names are the organization's: another life must not have it already.
+    // Names are unique in the organization, so the new name keeps the prefix of this workspace.
     const name = suffix === undefined ? undefined : world.life.name.replace(/-\w*$/, `-${suffix}`);
     const attributes = { name, description, 'auto-apply': autoApply };
     const changes = JSON.parse(JSON.stringify({ name, description, autoApply })) as Changes;
-    return doing(who, '', {
+    return perform(callerName, '', {
       status: 200,
       send: ({ api }) => api.patch(world.path(), resource('workspaces', attributes)),
       rule: (life, caller) => life.update(caller, changes),
@@ -104,22 +104,22 @@ const updating = (who: CallerName, { name: suffix, description, autoApply }: Cha
 
 const flat = (name: string): object => ({ data: [{ type: 'tags', attributes: { name } }] });
 
-const tagging = (who: CallerName, key: string): Step =>
-  doing(who, `tags ${key}`, {
+const tagging = (callerName: CallerName, key: string): Step =>
+  perform(callerName, `tags ${key}`, {
     status: 204,
     send: ({ api }, world) => api.post(world.path('/relationships/tags'), flat(key)),
     rule: (life, caller) => life.tag(caller, key),
   });
 
-const untagging = (who: CallerName, key: string): Step =>
-  doing(who, `takes away the tag ${key}`, {
+const untagging = (callerName: CallerName, key: string): Step =>
+  perform(callerName, `removes the tag ${key}`, {
     status: 204,
     send: ({ api }, world) => api.delete(world.path('/relationships/tags'), flat(key)),
     rule: (life, caller) => life.untag(caller, key),
   });
 
-const binding = (who: CallerName, key: string, value: string): Step =>
-  doing(who, `binds ${key} to ${value}`, {
+const binding = (callerName: CallerName, key: string, value: string): Step =>
+  perform(callerName, `binds ${key} to ${value}`, {
     status: 200,
     send: ({ api }, world) =>
       api.patch(world.path('/tag-bindings'), { data: [{ type: 'tag-bindings', attributes: { key, value } }] }),
@@ -128,11 +128,11 @@ const binding = (who: CallerName, key: string, value: string): Step =>
 
 type Upload = Parameters<WorkspaceTestWorld['file']>[0];
 
-const uploading = (who: CallerName, kind: Upload, resources: number, inline: boolean): Step => ({
-  title: `${who} ${inline ? 'uploads' : 'announces'} ${kind === 'again' ? 'a state again' : `a ${kind} state`}`,
+const uploading = (callerName: CallerName, kind: Upload, resources: number, inline: boolean): Step => ({
+  title: `${callerName} ${inline ? 'uploads' : 'announces'} ${kind === 'again' ? 'a state again' : `a ${kind} state`}`,
   run: (world) => {
     const file = world.file(kind, resources);
-    return doing(who, '', {
+    return perform(callerName, '', {
       status: 201,
       send: ({ api }) => api.post(world.path('/state-versions'), newStateVersion(file, { inline })),
       rule: (life, caller, answer) => {
@@ -146,7 +146,7 @@ const uploading = (who: CallerName, kind: Upload, resources: number, inline: boo
 });
 
 const putting = (right: boolean): Step => ({
-  title: `${right ? 'the file' : 'another file'} comes that was announced`,
+  title: `${right ? 'the file' : 'another file'} is uploaded to the link`,
   run: async (world) => {
     const announced = world.announced;
     if (!announced) return;
@@ -161,8 +161,8 @@ const putting = (right: boolean): Step => ({
   },
 });
 
-const queuing = (who: CallerName, planOnly: boolean): Step =>
-  doing(who, `queues a run${planOnly ? ' that is only planned' : ''}`, {
+const queuing = (callerName: CallerName, planOnly: boolean): Step =>
+  perform(callerName, `queues a run${planOnly ? ' that is plan-only' : ''}`, {
     status: 201,
     send: ({ api }, world) => api.post('/api/v2/runs', runBody(world.life.id, { 'plan-only': planOnly })),
     rule: (life, caller, { body }) => life.queueRun(caller, (body.data?.id ?? '') as string, planOnly),
@@ -184,12 +184,12 @@ const ACTIONS = {
 } as const;
 type Action = keyof typeof ACTIONS;
 
-const acting = (who: CallerName, action: Action, which: Which): Step => ({
-  title: `${who} says ${action} to the ${which} run`,
+const acting = (callerName: CallerName, action: Action, which: Which): Step => ({
+  title: `${callerName} requests ${action} of the ${which} run`,
   run: async (world) => {
     const run = runOf(world.life, which);
     if (!run) return;
-    await doing(who, '', {
+    await perform(callerName, '', {
       status: 202,
       send: ({ api }) => api.post(`/api/v2/runs/${run.id}/actions/${action}`),
       rule: (life, caller) => life[ACTIONS[action]](caller, run),
@@ -204,12 +204,12 @@ const ONWARDS: Partial<Readonly<Record<Status, Status>>> = {
   applying: 'applied',
 };
 
-const reporting = (said: Status | 'next', which: Which, changes: boolean): Step => ({
-  title: `the executor says ${said} of the ${which} run${changes ? '' : ', with no changes'}`,
+const reporting = (reported: Status | 'next', which: Which, changes: boolean): Step => ({
+  title: `the executor reports ${reported} of the ${which} run${changes ? '' : ', with no changes'}`,
   run: async (world) => {
     const run = runOf(world.life, which);
     if (!run) return;
-    const status = said === 'next' ? (ONWARDS[run.status] ?? 'planning') : said;
+    const status = reported === 'next' ? (ONWARDS[run.status] ?? 'planning') : reported;
     await world.done(
       EXECUTOR,
       200,
@@ -219,8 +219,8 @@ const reporting = (said: Status | 'next', which: Which, changes: boolean): Step 
   },
 });
 
-const removing = (who: CallerName, forced: boolean): Step =>
-  doing(who, forced ? 'deletes it by force' : 'deletes it', {
+const removing = (callerName: CallerName, forced: boolean): Step =>
+  perform(callerName, forced ? 'deletes it by force' : 'deletes it', {
     status: 204,
     send: ({ api }, world) => (forced ? api.delete(world.path()) : api.post(world.path('/actions/safe-delete'))),
     rule: (life, caller) => life.remove(caller, forced),
@@ -228,15 +228,15 @@ const removing = (who: CallerName, forced: boolean): Step =>
 
 const taking = (step: Step, world: WorkspaceTestWorld): Promise<void> =>
   step.run(world).catch((cause: unknown) => {
-    throw new Error(`when ${step.title}`, { cause });
+    throw new Error(`at the step: ${step.title}`, { cause });
   });
 
-/** What who works with a workspace would do next. */
+/** Returns plausible next steps of users of the workspace. */
 const goodIdeas = ({ life }: WorkspaceTestWorld): readonly Step[] => {
   if (!life.alive) return [creating('owner')];
   const { lock, latest, runs } = life;
   if (latest?.status === 'pending') return [putting(true)];
-  // One that has lost the lock meanwhile, may be.
+  // Several runs can be planned if one has lost the lock meanwhile.
   const confirming = runs.some(({ status }) => status === 'planned') ? [acting('writer', 'apply', 'planned')] : [];
   if (!lock) {
     return [...confirming, locking('writer', ''), locking('team', 'applying the network'), queuing('admin', false)];
@@ -249,8 +249,8 @@ const goodIdeas = ({ life }: WorkspaceTestWorld): readonly Step[] => {
   return run.status === 'applying' ? [...uploads, report] : [report, ...confirming];
 };
 
-const goingOn = (idea: number): Step => ({
-  title: 'it goes on as it should',
+const continuing = (idea: number): Step => ({
+  title: 'a user takes a plausible next step',
   run: async (world) => {
     const ideas = goodIdeas(world);
     const step = ideas[idea % ideas.length];
@@ -260,7 +260,7 @@ const goingOn = (idea: number): Step => ({
 
 const one = <T>(...values: readonly T[]): fc.Arbitrary<T> => fc.constantFrom(...values);
 
-const who = one<CallerName>('holder', 'holder', 'owner', 'admin', 'writer', 'reader', 'team', 'run');
+const anyCaller = one<CallerName>('holder', 'holder', 'owner', 'admin', 'writer', 'reader', 'team', 'run');
 const which = one<Which>('current', 'newest', 'pending', 'planned');
 const action = one(...(Object.keys(ACTIONS) as Action[]));
 const status = one<Status | 'next'>('next', 'next', 'planned', 'applied', 'errored', 'canceled');
@@ -276,41 +276,44 @@ const changes = one<Changes>(
 );
 const mostly = one(true, true, true, false);
 
-/** How often each comes. */
+/** Steps with their weights. */
 const STEPS: readonly (readonly [weight: number, step: fc.Arbitrary<Step>])[] = [
-  [25, fc.nat({ max: 5 }).map(goingOn)],
-  [2, fc.tuple(who, one('', 'applying the network')).map((step) => locking(...step))],
-  [3, who.map(unlocking)],
-  [2, who.map(forcing)],
-  [4, fc.tuple(who, upload, one(0, 1, 3), fc.boolean()).map((step) => uploading(...step))],
+  [25, fc.nat({ max: 5 }).map(continuing)],
+  [2, fc.tuple(anyCaller, one('', 'applying the network')).map((step) => locking(...step))],
+  [3, anyCaller.map(unlocking)],
+  [2, anyCaller.map(forcing)],
+  [4, fc.tuple(anyCaller, upload, one(0, 1, 3), fc.boolean()).map((step) => uploading(...step))],
   [2, mostly.map(putting)],
   [
     3,
     fc
       .tuple(
-        who,
+        anyCaller,
         mostly.map((applied) => !applied),
       )
       .map((step) => queuing(...step)),
   ],
-  [6, fc.tuple(who, action, which).map((step) => acting(...step))],
+  [6, fc.tuple(anyCaller, action, which).map((step) => acting(...step))],
   [3, fc.tuple(status, which, mostly).map((step) => reporting(...step))],
-  [2, fc.tuple(who, changes).map((step) => updating(...step))],
-  [1, fc.tuple(who, key).map((step) => tagging(...step))],
-  [1, fc.tuple(who, key).map((step) => untagging(...step))],
-  [1, fc.tuple(who, key, one('a', 'b')).map((step) => binding(...step))],
+  [2, fc.tuple(anyCaller, changes).map((step) => updating(...step))],
+  [1, fc.tuple(anyCaller, key).map((step) => tagging(...step))],
+  [1, fc.tuple(anyCaller, key).map((step) => untagging(...step))],
+  [1, fc.tuple(anyCaller, key, one('a', 'b')).map((step) => binding(...step))],
   [1, fc.tuple(one<CallerName>('owner', 'admin', 'writer', 'run'), fc.boolean()).map((step) => removing(...step))],
   [1, one<CallerName>('owner', 'admin', 'team', 'run').map(creating)],
 ];
-/** Failures name the steps. */
+/** A step that prints its name, so that failures list the steps. */
 const anyStep = fc
   .oneof(...STEPS.map(([weight, arbitrary]) => ({ weight, arbitrary })))
   .map((step) => Object.assign(step, { [fc.toStringMethod]: () => step.title }));
 
 const justBefore = (at: string): string => new Date(Date.parse(at) - 1).toISOString();
 
-/** It is found as it was, by its id and by its name of then, from each moment on until the next; and not at any other. */
-const expectThePast = async ({ returnedWorkspaces }: WorkspaceTestWorld): Promise<void> => {
+/**
+ * Expects as-of to return each recorded document by id and by name, from its time until the next change, and not
+ * before.
+ */
+const expectHistory = async ({ returnedWorkspaces }: WorkspaceTestWorld): Promise<void> => {
   const { api } = acme.person('owner');
   const asOf = async (path: string, at: string): Promise<object | null> => {
     const { status, body } = await api.get(`/api/v2/${path}?as-of=${at}`);
@@ -319,33 +322,31 @@ const expectThePast = async ({ returnedWorkspaces }: WorkspaceTestWorld): Promis
   };
   const then = ({ id, at }: Pick<ReturnedWorkspace, 'id' | 'at'>): object | null =>
     returnedWorkspaces.findLast((one) => one.id === id && one.at <= at)?.document ?? null;
-  const moments = returnedWorkspaces.flatMap(({ id, at }) =>
-    [at, justBefore(at)].map((moment) => ({ id, at: moment })),
-  );
-  const told = moments.map(async (moment) => ({
-    ...moment,
-    document: await asOf(`workspaces/${moment.id}`, moment.at),
+  const queries = returnedWorkspaces.flatMap(({ id, at }) => [at, justBefore(at)].map((time) => ({ id, at: time })));
+  const actual = queries.map(async (query) => ({
+    ...query,
+    document: await asOf(`workspaces/${query.id}`, query.at),
   }));
-  expect(await Promise.all(told)).toEqual(moments.map((moment) => ({ ...moment, document: then(moment) })));
-  const named = returnedWorkspaces.map(({ at, name }) => asOf(`organizations/acme/workspaces/${name}`, at));
-  expect(await Promise.all(named)).toEqual(returnedWorkspaces.map(({ document }) => document));
+  expect(await Promise.all(actual)).toEqual(queries.map((query) => ({ ...query, document: then(query) })));
+  const byName = returnedWorkspaces.map(({ at, name }) => asOf(`organizations/acme/workspaces/${name}`, at));
+  expect(await Promise.all(byName)).toEqual(returnedWorkspaces.map(({ document }) => document));
 };
 
 let lives = 0;
 
-describe('the life of a workspace, whatever is done to it by whom', () => {
-  it('is what a plain model says, step by step and as of each of them', async () => {
+describe('the life of a workspace with random steps of all callers', () => {
+  it('matches a plain model, after each step and as of each step', async () => {
     await fc.assert(
       fc.asyncProperty(fc.noBias(fc.array(anyStep, { minLength: 15, maxLength: 25, size: 'max' })), async (steps) => {
         const world = WorkspaceTestWorld.named(acme, `life-${(lives += 1)}-one`);
         for (const step of [creating('owner'), ...steps]) await taking(step, world);
-        await expectThePast(world);
+        await expectHistory(world);
       }),
       { numRuns: 20, endOnFailure: true },
     );
   }, 300_000);
 
-  it('leaves views, followers and snapshots that the log makes again', async () => {
+  it('leaves views, followers and snapshots that match the log', async () => {
     await expectViewsMatchLog(acme.server, moduleDefinitions);
   });
 });

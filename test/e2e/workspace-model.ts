@@ -1,6 +1,6 @@
-/*
- * The life of one workspace as a plain model: what each deed is answered, what it changes, and how that is told. It knows
- * no streams and no views. Where the product differs from it, one of the two is wrong.
+/**
+ * A plain model of the life of one workspace: the response to each action, its changes, and how trail and history
+ * record them. It has no streams and no views. If the product differs from the model, one of the two is wrong.
  */
 
 export type ModelUser = { readonly type: 'users' | 'teams' | 'runs'; readonly id: string; readonly name: string };
@@ -22,7 +22,7 @@ const STATUS = {
 } as const;
 export type Status = keyof typeof STATUS;
 
-/** What an executor may say next. */
+/** Statuses that an executor may report next. */
 const REPORTS: Partial<Readonly<Record<Status, readonly Status[]>>> = {
   plan_queued: ['planning', 'errored'],
   planning: ['planned', 'errored', 'canceled'],
@@ -51,7 +51,7 @@ export type StateContent = {
 export type ModelStateVersion<C extends StateContent = StateContent> = {
   readonly id: string;
   readonly content: C;
-  /** The lock under which it was created. */
+  /** The lock during which it was created. */
   readonly lock: ModelLock;
   status: 'pending' | 'finalized' | 'discarded';
 };
@@ -68,15 +68,15 @@ const MAY = {
   writer: WRITES,
   reader: ['see'],
   team: WRITES,
-  /** And `upload` while it is applied. */
+  /** A run that is being applied may also `upload`. */
   run: ['see'],
 } as const satisfies Readonly<Record<string, readonly Deed[]>>;
 export type ModelRole = keyof typeof MAY;
 
-/** Who asks; `run` where it is a run, by its token. */
+/** The caller. `run` is set if it acts with the token of a run. */
 export type LifeCaller = { readonly role: ModelRole; readonly person: ModelUser; readonly run?: ModelRun };
 
-/** How each event is called in the audit trail; the others are not told there. */
+/** Type and action of each event in the audit trail. It does not record other events. */
 const TRAIL: Readonly<Record<string, string>> = {
   WorkspaceCreated: 'workspace create',
   WorkspaceUpdated: 'workspace update',
@@ -95,10 +95,13 @@ const TRAIL: Readonly<Record<string, string>> = {
   RunForceExecuted: 'run force_execute',
 };
 
-/** They change nothing that is shown of the workspace; an event of a run only where another run becomes its current one. */
+/**
+ * Events that change nothing in the document of the workspace. An event of a run changes it only if the run becomes the
+ * current one.
+ */
 const UNSEEN = ['StateVersionCreated', 'StateVersionFinalized', 'StateVersionDiscarded'];
 
-/** What is refused, and words that its text must have. */
+/** The status of a refused request, and words that its text must contain. */
 export class ModelRefusal extends Error {
   constructor(
     readonly status: number,
@@ -109,7 +112,7 @@ export class ModelRefusal extends Error {
 }
 
 const KIND = { users: 'User', teams: 'Team', runs: 'Run' } as const;
-const heldBy = ({ holder, reason, since }: ModelLock): string =>
+const describeLock = ({ holder, reason, since }: ModelLock): string =>
   `locked by ${KIND[holder.type]} ${holder.name} since ${since}${reason === '' ? '' : `: ${reason}`}`;
 
 const personOf = ({ id }: ModelRun): ModelUser => ({ type: 'runs', id, name: id });
@@ -121,18 +124,18 @@ export class WorkspaceModel<C extends StateContent = StateContent> {
   alive = false;
   description: string | null = null;
   autoApply = false;
-  /** Null where it is a flat one. */
+  /** Values by key. Null marks a flat tag. */
   readonly tags = new Map<string, string | null>();
   lock: ModelLock | null = null;
   latest: ModelStateVersion<C> | null = null;
   finalized: ModelStateVersion<C> | null = null;
   current: ModelStateVersion<C> | null = null;
-  /** In the order in which they were queued. */
+  /** Runs in the order in which they were queued. */
   readonly runs: ModelRun[] = [];
   currentRun: ModelRun | null = null;
-  /** The history, oldest first: events, and by whom. */
+  /** Events of the history with their actors, oldest first. */
   readonly history: { readonly event: string; readonly by: string }[] = [];
-  /** Of the deed that was done last, with what the queue did after it. */
+  /** Events of the last action, including those of the queue of runs. */
   events: string[] = [];
   trail: string[] = [];
   /** Newest first. */
@@ -142,27 +145,28 @@ export class WorkspaceModel<C extends StateContent = StateContent> {
   private now = '';
   private by = '';
 
-  /** Not born yet. */
+  /** A workspace that is not created yet. */
   constructor(
     readonly id: string,
     public name: string,
   ) {}
 
-  /** Something else is done, at another time. */
+  /** Begins the next action, at another time. */
   startStep(now: string, by: string): void {
     [this.now, this.by, this.events, this.trail] = [now, by, [], []];
   }
 
   lockIt(caller: LifeCaller, reason: string): void {
     this.demand(caller, 'lock');
-    if (this.lock) throw new ModelRefusal(409, `The workspace is already ${heldBy(this.lock)}`);
+    if (this.lock) throw new ModelRefusal(409, `The workspace is already ${describeLock(this.lock)}`);
     this.take(caller.person, reason);
   }
 
   unlockIt(caller: LifeCaller): void {
     this.demand(caller, 'lock');
     if (!this.lock) throw new ModelRefusal(409, 'The workspace is not locked');
-    if (this.lock.holder.id !== caller.person.id) throw new ModelRefusal(409, `The workspace is ${heldBy(this.lock)}`);
+    if (this.lock.holder.id !== caller.person.id)
+      throw new ModelRefusal(409, `The workspace is ${describeLock(this.lock)}`);
     this.giveUp(false);
   }
 
@@ -204,7 +208,10 @@ export class WorkspaceModel<C extends StateContent = StateContent> {
     this.happened('WorkspaceTagRemoved');
   }
 
-  /** `inline`: the file comes along. Resolves to the version that is answered, which may be one that is repeated. */
+  /**
+   * Returns the version in the response. For a repeated upload it is the existing version. `inline`: the request
+   * contains the file.
+   */
   upload(
     caller: LifeCaller,
     content: C,
@@ -226,15 +233,15 @@ export class WorkspaceModel<C extends StateContent = StateContent> {
       if (finalized.content.serial >= content.serial) throw new ModelRefusal(409, 'serial');
     }
     this.discardPending();
-    const made: ModelStateVersion<C> = { id, content, lock, status: 'pending' };
-    this.latest = made;
+    const version: ModelStateVersion<C> = { id, content, lock, status: 'pending' };
+    this.latest = version;
     this.latestChangeAt = this.now;
     this.happened('StateVersionCreated');
-    if (inline) this.finalize(made);
-    return made;
+    if (inline) this.finalize(version);
+    return version;
   }
 
-  /** The file comes later, by the link; `right`: it is the one that was announced. */
+  /** Uploads the file by the link. `right`: the file is the announced one. */
   put(version: ModelStateVersion<C>, right: boolean): void {
     if (!this.alive || version.status === 'discarded') throw new ModelRefusal(404);
     if (!right)
@@ -266,7 +273,7 @@ export class WorkspaceModel<C extends StateContent = StateContent> {
     this.become(run, 'discarded');
   }
 
-  /** Whoever has it in hand is only asked to stop. */
+  /** Cancels a run. A run that is planning or applying is only requested to stop. */
   cancel(caller: LifeCaller, run: ModelRun): void {
     this.demandRun(caller, 'run', run);
     if (FINAL.includes(run.status) || run.status === 'planned' || run.cancelRequested)
@@ -278,7 +285,7 @@ export class WorkspaceModel<C extends StateContent = StateContent> {
     if (!inHand) this.become(run, 'canceled');
   }
 
-  /** Between any two deeds more time passes than the executor is given. */
+  /** More time passes between two actions than the executor has to stop. */
   forceCancel(caller: LifeCaller, run: ModelRun): void {
     this.demandRun(caller, 'force', run);
     if (!IN_HAND.includes(run.status) || !run.cancelRequested) throw new ModelRefusal(409, `Run is ${run.status}`);
@@ -291,11 +298,12 @@ export class WorkspaceModel<C extends StateContent = StateContent> {
     const holder = this.runs.find(({ id }) => id === this.lock?.holder.id);
     if (run.status !== 'pending' || !holder) throw new ModelRefusal(409, `Run is ${run.status}`);
     const waiting = this.runs.slice(0, this.runs.indexOf(run)).filter(({ status }) => status === 'pending');
-    const ahead = [holder, ...waiting];
-    if (!ahead.every(({ status }) => DISCARDABLE.includes(status))) throw new ModelRefusal(409, 'cannot be discarded');
+    const runsAhead = [holder, ...waiting];
+    if (!runsAhead.every(({ status }) => DISCARDABLE.includes(status)))
+      throw new ModelRefusal(409, 'cannot be discarded');
     this.giveUp(false);
     this.take(personOf(run), '');
-    for (const other of ahead) this.become(other, 'discarded');
+    for (const runAhead of runsAhead) this.become(runAhead, 'discarded');
     this.happened('RunForceExecuted', false);
     this.become(run, 'plan_queued');
   }
@@ -304,9 +312,9 @@ export class WorkspaceModel<C extends StateContent = StateContent> {
     if (!this.runs.includes(run) || !this.alive) throw new ModelRefusal(404);
     const allowed = REPORTS[run.status]?.includes(status) && (status !== 'canceled' || run.cancelRequested);
     if (!allowed) throw new ModelRefusal(409, `Run is ${run.status}`);
-    const way = [status, ...(status === 'planned' ? this.afterPlan(run, hasChanges) : [])];
-    if (way.some((one) => FINAL.includes(one))) this.giveBack(run, false);
-    this.become(run, ...way);
+    const statuses = [status, ...(status === 'planned' ? this.afterPlan(run, hasChanges) : [])];
+    if (statuses.some((one) => FINAL.includes(one))) this.giveBack(run, false);
+    this.become(run, ...statuses);
   }
 
   remove(caller: LifeCaller, forced: boolean): void {
@@ -316,13 +324,13 @@ export class WorkspaceModel<C extends StateContent = StateContent> {
       if (this.lock) throw new ModelRefusal(409, 'it is locked');
       if (this.resources > 0) throw new ModelRefusal(409, `it manages ${this.resources} resources`);
     }
-    const [held] = this.locks;
-    if (this.lock && held) [held.until, held.by, held.forced] = [this.now, this.by, true];
+    const [lock] = this.locks;
+    if (this.lock && lock) [lock.until, lock.by, lock.forced] = [this.now, this.by, true];
     this.alive = false;
     this.happened('WorkspaceDeleted');
   }
 
-  /** The one that comes under its name, once that is free. */
+  /** Returns the workspace that takes the name after the deletion. */
   successor(caller: LifeCaller, id: string): WorkspaceModel<C> {
     this.requireUsableRun(caller);
     if (!this.may(caller, 'create')) throw new ModelRefusal(404);
@@ -335,7 +343,7 @@ export class WorkspaceModel<C extends StateContent = StateContent> {
     return next;
   }
 
-  /** By itself: the first that waits has its turn. */
+  /** Starts the first pending run, as the queue does. */
   settle(): void {
     const { next } = this;
     if (!this.alive || this.lock || !next) return;
@@ -344,7 +352,7 @@ export class WorkspaceModel<C extends StateContent = StateContent> {
     this.become(next, 'plan_queued');
   }
 
-  /** What is shown of it. */
+  /** Expected members of the document. */
   get document(): object {
     const counted = this.runs.filter(({ status }) => COUNTED.includes(status));
     return {
@@ -370,7 +378,7 @@ export class WorkspaceModel<C extends StateContent = StateContent> {
     };
   }
 
-  /** What its history comes to, by fields. */
+  /** Expected values of the fields after all changes of the history. */
   get fields(): object {
     return {
       name: this.name,
@@ -403,7 +411,7 @@ export class WorkspaceModel<C extends StateContent = StateContent> {
     return (MAY[role] as readonly Deed[]).includes(deed);
   }
 
-  /** A run's token opens nothing once the run is over, or gone with its workspace. */
+  /** A run's token is invalid once the run has ended, or its workspace is deleted. */
   private requireUsableRun({ run }: LifeCaller): void {
     if (run && (FINAL.includes(run.status) || !this.runs.includes(run) || !this.alive)) throw new ModelRefusal(401);
   }
@@ -425,7 +433,7 @@ export class WorkspaceModel<C extends StateContent = StateContent> {
     this.happened('WorkspaceLocked');
   }
 
-  /** With the lock goes what was uploaded: it becomes the current state. */
+  /** Unlocks. The state that was uploaded during the lock becomes the current one. */
   private giveUp(forced: boolean): void {
     if (this.latest?.status === 'pending' && !forced)
       throw new ModelRefusal(503, 'latest state version is still pending');
@@ -434,13 +442,13 @@ export class WorkspaceModel<C extends StateContent = StateContent> {
       this.current = this.finalized;
       this.happened('StateVersionPromoted');
     }
-    const [held] = this.locks;
-    if (held) [held.until, held.by, held.forced] = [this.now, forced ? this.by : held.holder.name, forced];
+    const [lock] = this.locks;
+    if (lock) [lock.until, lock.by, lock.forced] = [this.now, forced ? this.by : lock.holder.name, forced];
     this.lock = null;
     this.happened('WorkspaceUnlocked', true, forced ? 'workspace force_unlock' : undefined);
   }
 
-  /** Where it has been taken from the run before, the run has none to give. */
+  /** Unlocks if the run still has the lock. */
   private giveBack(run: ModelRun, forced: boolean): void {
     if (this.lock?.holder.id === run.id) this.giveUp(forced);
   }
@@ -472,17 +480,17 @@ export class WorkspaceModel<C extends StateContent = StateContent> {
     }
   }
 
-  /** Whether the workspace comes to another run by it; it comes to none that is only planned. */
+  /** Returns whether the run becomes the current run. A plan-only run never does. */
   private becomesCurrentRun(run: ModelRun): boolean {
     if (run.planOnly || this.currentRun === run) return false;
     this.currentRun = run;
     return true;
   }
 
-  private happened(event: string, seen = !UNSEEN.includes(event), told = TRAIL[event]): void {
+  private happened(event: string, isShown = !UNSEEN.includes(event), trailName = TRAIL[event]): void {
     this.events.push(event);
-    if (told !== undefined) this.trail.push(`${told} by ${this.by}`);
-    if (!seen) return;
+    if (trailName !== undefined) this.trail.push(`${trailName} by ${this.by}`);
+    if (!isShown) return;
     this.history.push({ event, by: this.by });
     if (!event.startsWith('Run')) this.updatedAt = this.now;
   }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { describeRefusals, WORKSPACES, type BadRequestCase } from './bad-requests.js';
 
-// What is asked of the past waits for the follower that writes it down.
+// Reads with as-of wait for the follower that writes the history.
 const { expectRefusal, get } = describeRefusals({ followers: true });
 
-const TOLD_AS_OF = ['/api/v2/workspaces/{workspace}', `${WORKSPACES}/one`, WORKSPACES] as const;
-const BOUND_AS_OF = [
+const DOCUMENTS_AS_OF = ['/api/v2/workspaces/{workspace}', `${WORKSPACES}/one`, WORKSPACES] as const;
+const BINDINGS_AS_OF = [
   '/api/v2/workspaces/{workspace}/tag-bindings',
   '/api/v2/workspaces/{workspace}/effective-tag-bindings',
   '/api/v2/workspaces/{workspace}/relationships/tags',
@@ -18,7 +18,7 @@ const PAGED = [
   '/api/v2/organizations/acme/locks',
 ] as const;
 
-describe('a time that is none', () => {
+describe('the parameter as-of', () => {
   const times = [
     'now',
     '1',
@@ -43,7 +43,7 @@ describe('a time that is none', () => {
   ];
 
   it.each<BadRequestCase>(
-    TOLD_AS_OF.flatMap((path) =>
+    DOCUMENTS_AS_OF.flatMap((path) =>
       times.map((time): BadRequestCase => ({
         title: decodeURIComponent(time.replace('%FF', '�')),
         send: `GET ${path}?as-of=${time}`,
@@ -51,18 +51,18 @@ describe('a time that is none', () => {
         problems: [[null, /as-of is not a valid ISO 8601 timestamp/]],
       })),
     ),
-  )('$what: $send', async (bad) => {
+  )('refuses $title: $send', async (bad) => {
     await expectRefusal(bad);
   });
 
   it.each(['locked_by', 'current_run', 'project,current_configuration_version'])(
-    'cannot be combined with include=%s, because the history does not have these resources',
+    'refuses include=%s, because the history does not have these resources',
     async (include) => {
       const refused = include.split(',').at(-1);
       const problems = [
         [null, new RegExp(`^include: ${refused} cannot be combined with as-of, because .* Accepted are .*project`)],
       ] as const;
-      for (const path of TOLD_AS_OF) {
+      for (const path of DOCUMENTS_AS_OF) {
         const send = `GET ${path}?as-of=2026-01-01&include=${include}` as const;
         await expectRefusal({ title: '', send, status: 400, problems });
       }
@@ -70,36 +70,36 @@ describe('a time that is none', () => {
   );
 });
 
-describe('tags and bindings', () => {
+describe('tags and bindings with as-of', () => {
   it('are refused if `as-of` is not a valid time', async () => {
-    for (const path of BOUND_AS_OF) {
+    for (const path of BINDINGS_AS_OF) {
       const problems = [[null, /as-of is not a valid ISO 8601 timestamp/]] as const;
       await expectRefusal({ title: '', send: `GET ${path}?as-of=now`, status: 400, problems });
     }
   });
 });
 
-describe('a time before everything', () => {
+describe('as-of before the first event', () => {
   it.each(['0000-01-01', '0000-01-01T00:00:00%2B23:59', '0001-01-01T00:00:00Z', '1969-12-31T23:59:59.999999999Z'])(
-    '%s finds nothing',
+    'returns 404 for %s',
     async (time) => {
-      for (const path of [...TOLD_AS_OF, ...BOUND_AS_OF]) {
+      for (const path of [...DOCUMENTS_AS_OF, ...BINDINGS_AS_OF]) {
         await expectRefusal({ title: '', send: `GET ${path}?as-of=${time}`, status: 404 });
       }
     },
   );
 });
 
-describe('a time after everything', () => {
-  it.each(['9999-12-31', '9999-12-31T23:59:59.999999999-23:59'])('%s finds what is', async (time) => {
-    for (const path of [...TOLD_AS_OF, ...BOUND_AS_OF]) {
-      const [then, now] = [await get(`${path}?as-of=${time}`), await get(path)];
-      expect([then.status, then.body.data]).toEqual([200, now.body.data]);
+describe('as-of in the future', () => {
+  it.each(['9999-12-31', '9999-12-31T23:59:59.999999999-23:59'])('returns the current data for %s', async (time) => {
+    for (const path of [...DOCUMENTS_AS_OF, ...BINDINGS_AS_OF]) {
+      const [then, future] = [await get(`${path}?as-of=${time}`), await get(path)];
+      expect([then.status, then.body.data]).toEqual([200, future.body.data]);
     }
   });
 });
 
-describe('pages and filters of what was', () => {
+describe('pages and filters of the history', () => {
   it.each<BadRequestCase>(
     PAGED.flatMap((path) =>
       [
@@ -109,9 +109,9 @@ describe('pages and filters of what was', () => {
         'page[number]=1000000000',
         'page[size]=0',
         'page[size]=x',
-      ].map((query): BadRequestCase => ({ title: 'a page that is none', send: `GET ${path}?${query}`, status: 400 })),
+      ].map((query): BadRequestCase => ({ title: 'an invalid page', send: `GET ${path}?${query}`, status: 400 })),
     ),
-  )('$what: $send', async (bad) => {
+  )('are refused for $title: $send', async (bad) => {
     await expectRefusal(bad);
   });
 
@@ -122,7 +122,7 @@ describe('pages and filters of what was', () => {
     'filter[actor]=%FF',
     "filter[actor]='%20or%20true%20--",
     `filter[actor]=${'%F0%9F%98%80'.repeat(250)}`,
-  ])('%s finds nothing, which is no error', async (query) => {
+  ])('are accepted and match nothing: %s', async (query) => {
     const path = `/api/v2/workspaces/{workspace}/history?${query}`;
     expect(await get(path)).toMatchObject({ status: 200, body: { data: [] } });
   });
@@ -138,11 +138,11 @@ describe('pages and filters of what was', () => {
       send: `GET /api/v2/workspaces/{workspace}/history?filter[actor]=${'%F0%9F%98%80'.repeat(1_000)}`,
       status: 400,
     },
-  ])('refuses $what', async (bad) => {
+  ])('are refused for $title', async (bad) => {
     await expectRefusal(bad);
   });
 
-  it('of no workspace are not there', async () => {
+  it('return 404 for an unknown workspace or organization', async () => {
     for (const path of PAGED) {
       const send = `GET ${path.replace('{workspace}', 'ws-nowhere').replace('acme', 'nobody')}` as const;
       await expectRefusal({ title: '', send, status: 404 });

@@ -6,7 +6,7 @@ const { expectRefusal } = describeRefusals();
 
 const NAME = '/data/attributes/name';
 
-describe('attributes that are wrong', () => {
+describe('a request with wrong attributes', () => {
   it.each<BadRequestCase>([
     { title: 'no body', send: `POST ${WORKSPACES}`, status: 422, problems: [['/data', /can't be blank/]] },
     { title: 'an empty object', send: `POST ${WORKSPACES}`, body: {}, status: 422, problems: [['/data']] },
@@ -87,7 +87,7 @@ describe('attributes that are wrong', () => {
       problems: [[NAME]],
     },
     {
-      title: 'a name with a NUL, which Postgres cannot keep',
+      title: 'a name with a NUL, which Postgres cannot store',
       send: `POST ${WORKSPACES}`,
       body: workspace({ name: 'nul\u0000' }),
       status: 422,
@@ -113,7 +113,7 @@ describe('attributes that are wrong', () => {
       ],
     },
     {
-      title: 'an unknown right of a team, beside one of a wrong type',
+      title: 'an unknown permission of a team, beside one of a wrong type',
       send: 'POST /api/v2/organizations/acme/teams',
       body: resource('teams', { name: 'x', 'organization-access': { 'manage-all': true, 'manage-teams': 'yes' } }),
       status: 422,
@@ -143,7 +143,7 @@ describe('attributes that are wrong', () => {
       ],
     },
     {
-      title: 'an unknown member of what a workspace overwrites',
+      title: 'an unknown setting-overwrite of a workspace',
       send: 'PATCH /api/v2/workspaces/{workspace}',
       body: workspace({ 'setting-overwrites': { 'auto-apply': true } }),
       status: 422,
@@ -155,7 +155,7 @@ describe('attributes that are wrong', () => {
       ],
     },
     {
-      title: 'an unknown member of what a project overwrites',
+      title: 'an unknown setting-overwrite of a project',
       send: 'PATCH /api/v2/projects/{project}',
       body: resource('projects', { 'setting-overwrites': { mode: true } }),
       status: 422,
@@ -190,21 +190,21 @@ describe('attributes that are wrong', () => {
       problems: [['/data/attributes/auto-destroy-activity-duration', /up to 4 numeric digits and 1 unit/]],
     },
     {
-      title: 'a time that is none',
+      title: 'a time that is not valid',
       send: 'PATCH /api/v2/workspaces/{workspace}',
       body: workspace({ 'auto-destroy-at': 'tomorrow' }),
       status: 422,
       problems: [['/data/attributes/auto-destroy-at']],
     },
     {
-      title: 'a time beyond what a date can be',
+      title: 'a date that does not exist',
       send: 'PATCH /api/v2/workspaces/{workspace}',
       body: workspace({ 'auto-destroy-at': '2025-02-30T00:00:00Z' }),
       status: 422,
       problems: [['/data/attributes/auto-destroy-at']],
     },
     ...['9999-12-31T23:59:59-23:00', '0000-01-01T00:00:00+23:00'].map((time): BadRequestCase => ({
-      title: `the time ${time}, of which clients cannot read what it is in UTC`,
+      title: `the time ${time}, whose year in UTC clients cannot parse`,
       send: 'PATCH /api/v2/workspaces/{workspace}',
       body: workspace({ 'auto-destroy-at': time }),
       status: 422,
@@ -234,7 +234,7 @@ describe('attributes that are wrong', () => {
       problems: [['/data/attributes/iac-version', 'Iac version must be a string']],
     },
     {
-      title: 'a version of the tool longer than any',
+      title: 'a version of the tool that is too long',
       send: 'PATCH /api/v2/workspaces/{workspace}',
       body: workspace({ 'terraform-version': '>=1,'.repeat(100) }),
       status: 422,
@@ -276,7 +276,7 @@ describe('attributes that are wrong', () => {
       problems: [['/data/attributes/description']],
     },
     {
-      title: 'a project that is not there',
+      title: 'an unknown project',
       send: `POST ${WORKSPACES}`,
       body: workspace({ name: 'x' }, { project: { data: { type: 'projects', id: 'prj-nowhere' } } }),
       status: 422,
@@ -311,7 +311,7 @@ describe('attributes that are wrong', () => {
       problems: [['/data/attributes/email', "Email can't be blank"]],
     },
     {
-      title: 'an organization with two letters',
+      title: 'an organization with a name of two letters',
       send: 'POST /api/v2/organizations',
       body: resource('organizations', { name: 'ab', email: 'a@b.test' }),
       status: 422,
@@ -325,7 +325,7 @@ describe('attributes that are wrong', () => {
       problems: [[NAME, 'Name has already been taken']],
     },
     {
-      title: 'a session timeout out of this world',
+      title: 'a session timeout that is too large',
       send: 'PATCH /api/v2/organizations/acme',
       body: resource('organizations', { 'session-timeout': 1e300 }),
       status: 422,
@@ -346,14 +346,14 @@ describe('attributes that are wrong', () => {
       problems: [[NAME, 'Name has already been taken']],
     },
     {
-      title: 'a token that expires some day',
+      title: 'a token with an invalid expiry',
       send: 'POST /api/v2/organizations/acme/authentication-token',
       body: resource('authentication-tokens', { 'expired-at': 'some day' }),
       status: 422,
       problems: [['/data/attributes/expired-at']],
     },
     {
-      title: 'a feature set that nobody sells',
+      title: 'an unknown feature set',
       send: 'POST /api/v2/admin/organizations/acme/subscription',
       body: {
         data: {
@@ -364,7 +364,7 @@ describe('attributes that are wrong', () => {
       status: 422,
       problems: [['/data/relationships/feature-set']],
     },
-  ])('$what: $send', async (bad) => {
+  ])('is refused for $title: $send', async (bad) => {
     await expectRefusal(bad);
   });
 });
@@ -372,7 +372,7 @@ describe('attributes that are wrong', () => {
 const ATTRIBUTE = '/data/attributes';
 const READ_ONLY = /is read-only when access level is 'read'/;
 
-describe('several faults in one body, each reported', () => {
+describe('a body with several errors', () => {
   it.each<BadRequestCase>([
     {
       title: 'a wrong type, and values of a workspace that its rules refuse',
@@ -483,7 +483,7 @@ describe('several faults in one body, each reported', () => {
       status: 422,
       problems: [[`${ATTRIBUTE}/global`], [NAME, "Name can't be blank"], [`${ATTRIBUTE}/description`]],
     },
-  ])('are all named for $what', async (bad) => {
+  ])('gets one error for each: $title', async (bad) => {
     await expectRefusal(bad);
   });
 });

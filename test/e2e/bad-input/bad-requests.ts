@@ -11,7 +11,7 @@ import {
 } from '../../support/seeds.js';
 import { startTestServer, type TestServer, type TestServerOptions } from '../../support/server.js';
 
-/** What is put in for `{name}` in a path or a body. */
+/** Values for the placeholders `{name}` in a path or a body. */
 export type Fixture = Readonly<Record<string, string>>;
 
 export type BadRequestCase = {
@@ -19,10 +19,10 @@ export type BadRequestCase = {
   readonly send: `${'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'} ${string}`;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The token of this name instead of the administrator's; null sends none. */
+  /** Placeholder of the token to send instead of the administrator's. Null sends no token. */
   readonly as?: string | null;
   readonly status: number;
-  /** Of each problem, in order: where it is, and perhaps what is said about it. */
+  /** Expected errors in order: the pointer, and optionally the detail. */
   readonly problems?: readonly (readonly [pointer: string | null, detail?: string | RegExp])[];
 };
 
@@ -80,23 +80,24 @@ const viewsAsText = async (server: TestServer): Promise<string> =>
              (select jsonb_agg(k order by id) from gpg_keys k) as keys`),
   );
 
-/** A server for the cases of one file, in which little is: `more` is what these cases want besides. */
+/** Starts a server with a few resources for the cases of one file. `more` creates what these cases need in addition. */
 export const describeRefusals = (
   options: TestServerOptions = {},
-  more: (server: TestServer, known: Fixture) => Promise<Fixture> = () => Promise.resolve({}),
+  more: (server: TestServer, fixture: Fixture) => Promise<Fixture> = () => Promise.resolve({}),
 ) => {
   let server: TestServer;
-  let known: Fixture;
+  let fixture: Fixture;
 
   beforeAll(async () => {
     server = await startTestServer(options);
-    known = await settle(server);
-    known = { ...known, ...(await more(server, known)) };
+    fixture = await settle(server);
+    fixture = { ...fixture, ...(await more(server, fixture)) };
   });
 
   afterAll(() => server.close());
 
-  const filled = (text: string): string => text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => known[name] ?? whole);
+  const filled = (text: string): string =>
+    text.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => fixture[name] ?? placeholder);
 
   const send = async ({
     send: line,
@@ -119,7 +120,7 @@ export const describeRefusals = (
     return { response, text: await response.text() };
   };
 
-  /** The whole of it: the right status and title, every problem in its place, and nothing that has changed. */
+  /** Expects the status and its title, an error at each pointer, and no change of the log or the views. */
   const expectRefusal = async (bad: BadRequestCase): Promise<void> => {
     const before = { length: await logLength(server.store), views: await viewsAsText(server) };
     const { response, text } = await send(bad);
@@ -131,7 +132,7 @@ export const describeRefusals = (
     const { errors } = JSON.parse(text) as { errors: Record<string, any>[] };
     expect(errors.length).toBeGreaterThan(0);
     for (const error of errors) {
-      // A number here, and clients lose the whole message.
+      // Clients drop the message if the status is a number.
       expect(error).toMatchObject({ status: String(bad.status), title: TITLES[bad.status] });
       expect(error['detail']).toMatch(/\S/);
     }
@@ -148,6 +149,5 @@ export const describeRefusals = (
 
 export const WORKSPACES = '/api/v2/organizations/acme/workspaces';
 
-/** The body of a request about a workspace. */
 export const workspace = (attributes: object, relationships?: object) =>
   resource('workspaces', attributes, relationships);

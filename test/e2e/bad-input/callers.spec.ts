@@ -4,7 +4,7 @@ import { describeRefusals, WORKSPACES, type BadRequestCase } from './bad-request
 
 const { expectRefusal } = describeRefusals();
 
-describe('callers who may not', () => {
+describe('a caller without permission', () => {
   const routes: readonly BadRequestCase['send'][] = [
     'GET /api/v2/organizations/acme',
     `GET ${WORKSPACES}`,
@@ -31,25 +31,25 @@ describe('callers who may not', () => {
 
   it.each(
     routes.map((line): BadRequestCase => ({
-      title: 'another organization’s',
+      title: 'another organization',
       send: line,
       ...body(line),
       as: '{otherToken}',
       status: 404,
     })),
-  )('learn nothing of what is $what: $send', async (bad) => {
+  )('gets 404 for a resource of $title: $send', async (bad) => {
     await expectRefusal(bad);
   });
 
   it.each(
     routes.map((line): BadRequestCase => ({ title: 'no token', send: line, ...body(line), as: null, status: 401 })),
-  )('are told that they have no token: $send', async (bad) => {
+  )('gets 401 for a request without a token: $send', async (bad) => {
     await expectRefusal(bad);
   });
 
   it.each<BadRequestCase>([
-    { title: 'a token that nobody issued', send: 'GET /api/v2/account/details', as: 'x.atlasv1.y', status: 401 },
-    { title: 'half a header', send: 'GET /api/v2/account/details', as: '', status: 401 },
+    { title: 'an unknown token', send: 'GET /api/v2/account/details', as: 'x.atlasv1.y', status: 401 },
+    { title: 'an empty bearer token', send: 'GET /api/v2/account/details', as: '', status: 401 },
     {
       title: 'another scheme',
       send: 'GET /api/v2/account/details',
@@ -63,15 +63,15 @@ describe('callers who may not', () => {
       as: '{acmeToken}',
       status: 404,
     },
-  ])('are refused with $what', async (bad) => {
+  ])('is refused with $title', async (bad) => {
     await expectRefusal(bad);
   });
 });
 
-describe('what stands in the way', () => {
+describe('a request that conflicts with the state of a resource', () => {
   it.each<BadRequestCase>([
     {
-      title: 'a lock that is held',
+      title: 'an existing lock',
       send: 'POST /api/v2/workspaces/{locked}/actions/lock',
       status: 409,
       problems: [
@@ -79,27 +79,27 @@ describe('what stands in the way', () => {
       ],
     },
     {
-      title: 'somebody else’s lock',
+      title: 'a lock of another user',
       send: 'POST /api/v2/workspaces/{locked}/actions/unlock',
       as: '{acmeToken}',
       status: 409,
       problems: [[null, /is locked by User admin/]],
     },
     {
-      title: 'a lock that is not there',
+      title: 'a missing lock',
       send: 'POST /api/v2/workspaces/{workspace}/actions/unlock',
       status: 409,
       problems: [[null, /^(?!.*is locked by)/]],
     },
     {
-      title: 'a lock, for a safe deletion',
+      title: 'a lock during a safe deletion',
       send: 'POST /api/v2/workspaces/{locked}/actions/safe-delete',
       status: 409,
       problems: [[null, /locked/]],
     },
     { title: 'workspaces in a project', send: 'DELETE /api/v2/projects/{full}', status: 422 },
-    { title: 'being the default project', send: 'DELETE /api/v2/projects/{project}', status: 422 },
-  ])('$what: $send', async (bad) => {
+    { title: 'the role as default project', send: 'DELETE /api/v2/projects/{project}', status: 422 },
+  ])('is refused because of $title: $send', async (bad) => {
     await expectRefusal(bad);
   });
 });

@@ -12,7 +12,7 @@ const tagged = (count: number): string =>
 
 type Case = readonly [detail: string, path: string, as: string | undefined];
 
-describe('a list refuses, naming the parameter, the limit and the value', () => {
+describe('a parameter of a list', () => {
   it.each<Case>(
     [
       [`${WORKSPACES}?${tagged(11)}`, 'filter[tagged]: must have at most 10 tags, got 11'],
@@ -57,7 +57,7 @@ describe('a list refuses, naming the parameter, the limit and the value', () => 
         '{acmeToken}',
       ],
     ].map(([path = '', detail = '', as]): Case => [detail, path, as]),
-  )('%s', async (detail, path, as) => {
+  )('is refused with an error that names parameter, limit and value: %s', async (detail, path, as) => {
     await expectRefusal({
       title: '',
       send: `GET ${path}`,

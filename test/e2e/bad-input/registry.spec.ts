@@ -17,7 +17,7 @@ import { pathOf } from '../../support/state-file.js';
 import type { TestServer } from '../../support/server.js';
 import { describeRefusals, type BadRequestCase, type Fixture } from './bad-requests.js';
 
-/** A provider with a version and a platform in each organization, and a key. */
+/** Creates a provider with a version in each organization, and a platform and a GPG key in acme. */
 const withProviders = async (server: TestServer): Promise<Fixture> => {
   const signer = await makeSigner();
   expectStatus(await addKey(server, 'acme', signer), 201);
@@ -26,9 +26,9 @@ const withProviders = async (server: TestServer): Promise<Fixture> => {
     await makeVersion(server, organization, 'aws', '1.0.0');
   }
   const platforms = `${VERSION}/platforms`;
-  const made = expectStatus(await server.post(platforms, platformBody(platformAttributes('aws', '1.0.0'))), 201).body
-    .data;
-  const link = pathOf(made.links['provider-binary-upload'] as string);
+  const platform = expectStatus(await server.post(platforms, platformBody(platformAttributes('aws', '1.0.0'))), 201)
+    .body.data;
+  const link = pathOf(platform.links['provider-binary-upload'] as string);
   const [, path = '', payload = '', signature = ''] = /^(.*\/)([^/.]+)\.([^/.]+)$/.exec(link) ?? [];
   const [subject, expires] = JSON.parse(Buffer.from(payload, 'base64url').toString()) as [string, number];
   const signed = (claim: unknown): string =>
@@ -37,7 +37,7 @@ const withProviders = async (server: TestServer): Promise<Fixture> => {
     key: signer.keyId,
     armor: JSON.stringify(signer.armor).slice(1, -1),
     upload: link,
-    // Each is the link that we signed, but for one thing.
+    // Each of these links differs from the signed link in one part.
     otherFile: signed([subject.replace(/^binary (\S+) .*$/, 'shasums $1'), expires]),
     otherTime: signed([subject, expires + 1]),
     asDownload: `${link.replace('/uploads/', '/files/')}/${platformAttributes('aws', '1.0.0').filename}`,
@@ -52,9 +52,9 @@ const { expectRefusal } = describeRefusals({}, withProviders);
 
 const at = (name: string): string => `/data/attributes/${name}`;
 
-/** What is no resource at all, for whichever route. */
+/** Returns bodies that are refused by every route that creates or changes a resource. */
 const nonsense = (send: BadRequestCase['send']): readonly BadRequestCase[] => [
-  { title: 'nothing', send, status: 422, problems: [['/data']] },
+  { title: 'no body', send, status: 422, problems: [['/data']] },
   { title: 'no JSON', send, body: '{', status: 400 },
   { title: 'a list', send, body: [], status: 422 },
   { title: 'data that is a list', send, body: { data: [] }, status: 422, problems: [['/data']] },
@@ -64,7 +64,7 @@ const nonsense = (send: BadRequestCase['send']): readonly BadRequestCase[] => [
   { title: 'another type', send, body: resource('workspaces', {}), status: 422 },
 ];
 
-describe('what is no provider, version, platform or key', () => {
+describe('a body that is no JSON:API resource', () => {
   it.each<BadRequestCase>(
     (
       [
@@ -75,12 +75,12 @@ describe('what is no provider, version, platform or key', () => {
         `PATCH ${GPG_KEYS}/acme/{key}`,
       ] as const
     ).flatMap(nonsense),
-  )('$what: $send', async (bad) => {
+  )('is refused for $title: $send', async (bad) => {
     await expectRefusal(bad);
   });
 });
 
-describe('providers, versions, platforms and keys that are wrong', () => {
+describe('a wrong request to the registry', () => {
   const provider = (attributes: object) =>
     resource('registry-providers', { name: 'new', namespace: 'acme', 'registry-name': 'private', ...attributes });
   const platform = (attributes: object) =>
@@ -88,7 +88,7 @@ describe('providers, versions, platforms and keys that are wrong', () => {
 
   it.each<BadRequestCase>([
     {
-      title: 'a name that is there',
+      title: 'a name that is taken',
       send: `POST ${PROVIDERS}`,
       body: provider({ name: 'aws' }),
       status: 422,
@@ -102,7 +102,7 @@ describe('providers, versions, platforms and keys that are wrong', () => {
       problems: [[at('name')]],
     },
     {
-      title: 'a name without end',
+      title: 'a very long name',
       send: `POST ${PROVIDERS}`,
       body: provider({ name: 'x'.repeat(100_000) }),
       status: 422,
@@ -116,7 +116,7 @@ describe('providers, versions, platforms and keys that are wrong', () => {
       problems: [[at('namespace')]],
     },
     {
-      title: 'an object for a registry',
+      title: 'a registry name that is an object',
       send: `POST ${PROVIDERS}`,
       body: provider({ 'registry-name': {} }),
       status: 422,
@@ -128,9 +128,15 @@ describe('providers, versions, platforms and keys that are wrong', () => {
       body: provider({ 'registry-name': 'public', namespace: '' }),
       status: 422,
     },
-    { title: 'somebody else', send: `POST ${PROVIDERS}`, body: provider({}), as: '{otherToken}', status: 404 },
+    {
+      title: 'a caller of another organization',
+      send: `POST ${PROVIDERS}`,
+      body: provider({}),
+      as: '{otherToken}',
+      status: 404,
+    },
     { title: 'no token', send: `POST ${PROVIDERS}`, body: provider({}), as: null, status: 401 },
-    { title: 'half of a page', send: `GET ${PROVIDERS}?page[size]=0.5`, status: 400 },
+    { title: 'a fractional page size', send: `GET ${PROVIDERS}?page[size]=0.5`, status: 400 },
     {
       title: 'an unknown include',
       send: `GET ${PROVIDERS}?include=owner`,
@@ -138,38 +144,38 @@ describe('providers, versions, platforms and keys that are wrong', () => {
       problems: [[null, /include parameter/]],
     },
     { title: 'a NUL in the path', send: `GET ${PROVIDERS}/private/acme/a%00`, status: 400 },
-    { title: 'a path in the path', send: `GET ${PROVIDERS}/private/acme/..%2Fother`, status: 404 },
-    { title: 'an id that nobody has', send: 'GET /api/v2/registry-providers/prov-nowhere', status: 404 },
+    { title: 'an encoded path in the path', send: `GET ${PROVIDERS}/private/acme/..%2Fother`, status: 404 },
+    { title: 'an unknown id', send: 'GET /api/v2/registry-providers/prov-nowhere', status: 404 },
     {
-      title: 'a version that is there',
+      title: 'a version that is taken',
       send: `POST ${VERSIONS}`,
       body: versionBody('1.0.0+build'),
       status: 422,
       problems: [[at('version'), 'Version has already been taken']],
     },
     {
-      title: 'a version that is none',
+      title: 'an invalid version',
       send: `POST ${VERSIONS}`,
       body: versionBody('latest'),
       status: 422,
       problems: [[at('version')]],
     },
     {
-      title: 'a version without end',
+      title: 'a very long version',
       send: `POST ${VERSIONS}`,
       body: versionBody(`1.0.0-${'9'.repeat(100_000)}`),
       status: 422,
       problems: [[at('version')]],
     },
     {
-      title: 'a number above all',
+      title: 'a version number that is too large',
       send: `POST ${VERSIONS}`,
       body: versionBody('1.0.99999999999999999999'),
       status: 422,
       problems: [[at('version')]],
     },
     {
-      title: 'half a pair of surrogates',
+      title: 'half of a surrogate pair',
       send: `POST ${VERSIONS}`,
       body: `{"data":{"attributes":{"version":"1.0.1","key-id":"\\ud800","protocols":null}}}`,
       status: 422,
@@ -183,47 +189,47 @@ describe('providers, versions, platforms and keys that are wrong', () => {
       problems: [[at('protocols')]],
     },
     {
-      title: 'a million protocols',
+      title: 'ten thousand protocols',
       send: `POST ${VERSIONS}`,
       body: versionBody('1.0.1', { protocols: Array(10_000).fill('7.0') }),
       status: 422,
     },
     {
-      title: 'a provider that is not there',
+      title: 'an unknown provider',
       send: `POST ${pathOfVersions('acme', 'none')}`,
       body: versionBody('1.0.1'),
       status: 404,
     },
     {
-      title: 'a provider of others',
+      title: 'a provider of another organization',
       send: `POST ${VERSIONS}`,
       body: versionBody('1.0.1'),
       as: '{otherToken}',
       status: 404,
     },
     {
-      title: 'a platform that is there',
+      title: 'a platform that is taken',
       send: `POST ${VERSION}/platforms`,
       body: platformBody(platformAttributes('aws', '1.0.0')),
       status: 422,
       problems: [[at('os')]],
     },
     {
-      title: 'a file that is there',
+      title: 'a file name that is taken',
       send: `POST ${VERSION}/platforms`,
       body: platform({ filename: platformAttributes('aws', '1.0.0').filename }),
       status: 422,
       problems: [[at('filename'), 'Filename has already been taken']],
     },
     {
-      title: 'a file with a path',
+      title: 'a file name with a path',
       send: `POST ${VERSION}/platforms`,
       body: platform({ filename: '../../x.zip' }),
       status: 422,
       problems: [[at('filename')]],
     },
     {
-      title: 'a checksum with its file',
+      title: 'a checksum followed by a file name',
       send: `POST ${VERSION}/platforms`,
       body: platform({ shasum: `${'a'.repeat(64)}  aws.zip` }),
       status: 422,
@@ -236,52 +242,62 @@ describe('providers, versions, platforms and keys that are wrong', () => {
       status: 422,
       problems: [[at('shasum')]],
     },
-    { title: 'a platform that is not there', send: `DELETE ${VERSION}/platforms/plan9/amd64`, status: 404 },
-    { title: 'a platform of others', send: `DELETE ${VERSION}/platforms/linux/amd64`, as: '{otherToken}', status: 404 },
+    { title: 'an unknown platform', send: `DELETE ${VERSION}/platforms/plan9/amd64`, status: 404 },
     {
-      title: 'a key that is there',
+      title: 'a platform of another organization',
+      send: `DELETE ${VERSION}/platforms/linux/amd64`,
+      as: '{otherToken}',
+      status: 404,
+    },
+    {
+      title: 'a key that exists',
       send: `POST ${GPG_KEYS}`,
       body: `{"data":{"attributes":{"namespace":"acme","ascii-armor":"{armor}"}}}`,
       status: 422,
       problems: [[at('key-id'), 'Key id has already been taken']],
     },
-    { title: 'a key of others', send: `DELETE ${GPG_KEYS}/acme/{key}`, as: '{otherToken}', status: 404 },
     {
-      title: 'a key for others',
+      title: 'a deletion by another organization',
+      send: `DELETE ${GPG_KEYS}/acme/{key}`,
+      as: '{otherToken}',
+      status: 404,
+    },
+    {
+      title: 'a change by another organization',
       send: `PATCH ${GPG_KEYS}/acme/{key}`,
       body: resource('gpg-keys', { namespace: 'acme' }),
       as: '{otherToken}',
       status: 404,
     },
     {
-      title: 'a key for nobody',
+      title: 'an unknown namespace',
       send: `PATCH ${GPG_KEYS}/acme/{key}`,
       body: resource('gpg-keys', { namespace: 'nowhere' }),
       status: 403,
     },
     {
-      title: 'keys of nobody',
+      title: 'a list without a namespace',
       send: `GET ${GPG_KEYS}`,
       status: 400,
       problems: [[null, 'filter[namespace] is required']],
     },
-  ])('$what: $send', async (bad) => {
+  ])('is refused for $title: $send', async (bad) => {
     await expectRefusal(bad);
   });
 
   it.each<BadRequestCase>([
-    { title: 'that nobody signed', send: 'PUT /api/registry/private/v2/uploads/nonsense', status: 403 },
+    { title: 'without a signature', send: 'PUT /api/registry/private/v2/uploads/nonsense', status: 403 },
     { title: 'for another file', send: 'PUT {otherFile}', status: 403 },
-    { title: 'that lasts longer', send: 'PUT {otherTime}', status: 403 },
-    { title: 'that is for uploads', send: 'GET {asDownload}', status: 403 },
-  ])('a link $what lets nobody in: $send', async (bad) => {
+    { title: 'with a later expiry', send: 'PUT {otherTime}', status: 403 },
+    { title: 'that is valid for uploads only', send: 'GET {asDownload}', status: 403 },
+  ])('is refused for a link $title: $send', async (bad) => {
     await expectRefusal({ ...bad, ...(bad.send.startsWith('PUT') ? { body: new Uint8Array([1]) } : {}), as: null });
   });
 
   it.each([
     ['other bytes than were declared', new Uint8Array([1, 2, 3])],
     ['nothing', new Uint8Array(0)],
-  ])('a good link is no good for %s', async (_, body) => {
+  ])('is refused for an upload of %s to a valid link', async (_, body) => {
     await expectRefusal({ title: '', send: 'PUT {upload}', body, as: null, status: 422 });
   });
 });

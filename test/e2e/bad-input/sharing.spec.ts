@@ -15,7 +15,7 @@ const { expectRefusal } = describeRefusals({}, async (server) => {
   };
 });
 
-/** What is no body of any of these. */
+/** Bodies that none of these routes accepts. */
 const NONSENSE: readonly (readonly [what: string, body: unknown])[] = [
   ['no body', undefined],
   ['null', 'null'],
@@ -26,7 +26,7 @@ const NONSENSE: readonly (readonly [what: string, body: unknown])[] = [
   ['data that is null', { data: null }],
   ['data that is a text', { data: 'x' }],
   ['data that is a number', { data: 1e308 }],
-  ['data as deep as a well', `{"data":${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
+  ['deeply nested data', `{"data":${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
 ];
 
 const nonsense = (send: BadRequestCase['send']): readonly BadRequestCase[] =>
@@ -40,10 +40,10 @@ const nonsense = (send: BadRequestCase['send']): readonly BadRequestCase[] =>
 const CONSUMERS = '/api/v2/workspaces/{workspace}/relationships/remote-state-consumers';
 const WRITES = [`POST ${CONSUMERS}`, `PATCH ${CONSUMERS}`, `DELETE ${CONSUMERS}`] as const;
 
-describe('consumers that are wrong', () => {
+describe('a wrong list of remote state consumers', () => {
   const wrong = (send: BadRequestCase['send']): readonly BadRequestCase[] => [
     ...nonsense(send),
-    { title: 'one where a list is wanted', send, body: { data: { type: 'workspaces', id: '{other}' } }, status: 422 },
+    { title: 'an object instead of a list', send, body: { data: { type: 'workspaces', id: '{other}' } }, status: 422 },
     ...[null, [], 7, 'x'].map((entry): BadRequestCase => ({
       title: `an entry that is ${JSON.stringify(entry)}`,
       send,
@@ -91,14 +91,14 @@ describe('consumers that are wrong', () => {
       problems: [['/data/0/id', 'Id: too long, at most 255 characters']],
     },
     {
-      title: 'a thousand and one',
+      title: 'a list of 1001 workspaces',
       send,
       body: related('workspaces', ...Array.from({ length: 1_001 }, (_, n) => `ws-${n}`)),
       status: 422,
       problems: [['/data', /at most 1000/]],
     },
     {
-      title: 'some that do not exist, each of which is reported, beside one that exists',
+      title: 'several unknown workspaces beside a known one',
       send,
       body: related('workspaces', 'ws-nowhere', '{other}', '{project}'),
       status: 422,
@@ -115,21 +115,21 @@ describe('consumers that are wrong', () => {
       problems: [['/data/1/id']],
     },
     {
-      title: 'one of another organization',
+      title: 'a resource of another organization',
       send,
       body: related('workspaces', '{foreign}'),
       status: 422,
       problems: [['/data/0/id', /^Workspace ws-\w+ does not exist$/]],
     },
     {
-      title: 'any, where all are consumers',
+      title: 'a consumer although the state is shared globally',
       send: send.replace('{workspace}', '{global}') as BadRequestCase['send'],
       body: related('workspaces', '{other}'),
       status: 422,
       problems: [['/data', /global remote state sharing is enabled/]],
     },
     {
-      title: 'any, for no workspace',
+      title: 'an unknown workspace',
       send: send.replace('{workspace}', 'ws-nowhere') as BadRequestCase['send'],
       body: related('workspaces', '{other}'),
       status: 404,
@@ -145,45 +145,57 @@ describe('consumers that are wrong', () => {
       status: 422,
       problems: [['/data/1/id', 'A workspace cannot be its own remote state consumer']],
     })),
-  ])('$what: $send', async (bad) => {
+  ])('is refused for $title: $send', async (bad) => {
     await expectRefusal(bad);
   });
 });
 
-describe('an SSH key that is wrong', () => {
+describe('a wrong assignment of an SSH key', () => {
   const send = 'PATCH /api/v2/workspaces/{workspace}/relationships/ssh-key';
   const ID = '/data/attributes/id';
-  const named = (id: unknown) => resource('workspaces', { id });
+  const bodyWithId = (id: unknown) => resource('workspaces', { id });
 
   it.each<BadRequestCase>([
     ...nonsense(send),
     { title: 'no attributes', send, body: { data: {} }, status: 422, problems: [['/data/attributes']] },
     { title: 'no id', send, body: resource('workspaces'), status: 422, problems: [[ID, "Id can't be blank"]] },
-    { title: 'an id that is a number', send, body: named(7), status: 422, problems: [[ID, 'Id must be a string']] },
-    { title: 'an id that is a list', send, body: named([]), status: 422, problems: [[ID]] },
-    { title: 'an id with a NUL', send, body: named('\u0000'), status: 422, problems: [[ID]] },
-    { title: 'an id that is too long', send, body: named('x'.repeat(256)), status: 422, problems: [[ID, /too long/]] },
     {
-      title: 'none that is there',
+      title: 'an id that is a number',
       send,
-      body: named('sshkey-0'),
+      body: bodyWithId(7),
+      status: 422,
+      problems: [[ID, 'Id must be a string']],
+    },
+    { title: 'an id that is a list', send, body: bodyWithId([]), status: 422, problems: [[ID]] },
+    { title: 'an id with a NUL', send, body: bodyWithId('\u0000'), status: 422, problems: [[ID]] },
+    {
+      title: 'an id that is too long',
+      send,
+      body: bodyWithId('x'.repeat(256)),
+      status: 422,
+      problems: [[ID, /too long/]],
+    },
+    {
+      title: 'an unknown key',
+      send,
+      body: bodyWithId('sshkey-0'),
       status: 422,
       problems: [[ID, 'SSH key does not exist']],
     },
     {
-      title: 'one of another organization',
+      title: 'a resource of another organization',
       send,
-      body: named('{foreignKey}'),
+      body: bodyWithId('{foreignKey}'),
       status: 422,
       problems: [[ID, 'SSH key does not exist']],
     },
     { title: 'another type', send, body: resource('ssh-keys', { id: null }), status: 422, problems: [['/data/type']] },
-  ])('$what: $send', async (bad) => {
+  ])('is refused for $title: $send', async (bad) => {
     await expectRefusal(bad);
   });
 });
 
-describe('a data retention policy that is wrong', () => {
+describe('a wrong data retention policy', () => {
   const OLDERS = 'data-retention-policy-delete-olders';
   const DAYS = '/data/attributes/delete-older-than-n-days';
   const wrong = (send: BadRequestCase['send']): readonly BadRequestCase[] => [
@@ -209,7 +221,7 @@ describe('a data retention policy that is wrong', () => {
         wrong(`${method} /api/v2/${owner}/relationships/data-retention-policy`),
       ),
     ),
-  )('$what: $send', async (bad) => {
+  )('is refused for $title: $send', async (bad) => {
     await expectRefusal(bad);
   });
 });

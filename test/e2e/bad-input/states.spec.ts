@@ -8,7 +8,7 @@ import { describeRefusals, type BadRequestCase, type Fixture } from './bad-reque
 const STORED = stateFile({ serial: 4 });
 const PENDING = stateFile({ serial: 5, lineage: STORED.lineage });
 
-/** In the locked workspace: a state, and one that is announced, with the link that it is to come by. */
+/** Creates two state versions in the locked workspace: one with its file, and one that waits for its upload. */
 const withStates = async (server: TestServer, { locked = '' }: Fixture): Promise<Fixture> => {
   const versions = `/api/v2/workspaces/${locked}/state-versions`;
   expectStatus(await server.post(versions, newStateVersion(STORED, { inline: true })), 201);
@@ -22,7 +22,7 @@ const withStates = async (server: TestServer, { locked = '' }: Fixture): Promise
   return {
     pending: announced.body.data.id as string,
     upload: link,
-    // Each is the link that we signed, but for one thing.
+    // Each of these links differs from the signed link in one part.
     otherFile: signed([subject.replace('json-', '').replace(/^/, 'json-'), expires]),
     otherVersion: signed([subject.replace(/sv-.*$/, 'sv-4nZ8vKq2RtYw5xBc'), expires]),
     otherTime: signed([subject, expires + 1]),
@@ -35,7 +35,7 @@ const withStates = async (server: TestServer, { locked = '' }: Fixture): Promise
 
 const { expectRefusal } = describeRefusals({}, withStates);
 
-describe('states that are wrong', () => {
+describe('a wrong request for state versions', () => {
   const versions: BadRequestCase['send'] = 'POST /api/v2/workspaces/{locked}/state-versions';
   const next = (overrides: object = {}): object => {
     const { serial, lineage, bytes, md5 } = stateFile({ serial: 6, lineage: PENDING.lineage });
@@ -45,7 +45,7 @@ describe('states that are wrong', () => {
   it.each<BadRequestCase>([
     { title: 'no attributes', send: versions, body: { data: {} }, status: 422, problems: [['/data/attributes']] },
     {
-      title: 'nothing of what is needed',
+      title: 'no required attribute',
       send: versions,
       body: resource('state-versions'),
       status: 422,
@@ -59,28 +59,28 @@ describe('states that are wrong', () => {
       problems: [['/data/attributes/serial']],
     },
     {
-      title: 'half a serial',
+      title: 'a fractional serial',
       send: versions,
       body: next({ serial: 6.5 }),
       status: 422,
       problems: [['/data/attributes/serial']],
     },
     {
-      title: 'a serial beyond all',
+      title: 'a serial that is too large',
       send: versions,
       body: next({ serial: 1e300 }),
       status: 422,
       problems: [['/data/attributes/serial']],
     },
     {
-      title: 'an MD5 that is none',
+      title: 'an invalid MD5',
       send: versions,
       body: next({ md5: 'none' }),
       status: 422,
       problems: [['/data/attributes/md5']],
     },
     {
-      title: 'the MD5 of something else',
+      title: 'the MD5 of another file',
       send: versions,
       body: next({ md5: 'a'.repeat(32) }),
       status: 422,
@@ -101,29 +101,29 @@ describe('states that are wrong', () => {
       problems: [['/data/attributes/lineage']],
     },
     { title: 'another lineage', send: versions, body: next({ lineage: 'another' }), status: 409 },
-    { title: 'a serial that was', send: versions, body: next({ serial: 4 }), status: 409 },
+    { title: 'an old serial', send: versions, body: next({ serial: 4 }), status: 409 },
     {
-      title: 'a workspace that nobody holds',
+      title: 'an unlocked workspace',
       send: 'POST /api/v2/workspaces/{workspace}/state-versions',
       body: next(),
       status: 409,
     },
-    { title: 'a workspace that somebody else holds', send: versions, body: next(), as: '{otherToken}', status: 404 },
+    { title: 'a workspace of another organization', send: versions, body: next(), as: '{otherToken}', status: 404 },
     {
-      title: 'no such workspace',
+      title: 'an unknown workspace',
       send: 'POST /api/v2/workspaces/ws-nowhere/state-versions',
       body: next(),
       status: 404,
     },
     { title: 'a list without a filter', send: 'GET /api/v2/state-versions', status: 400 },
-    { title: 'a version that is not there', send: 'GET /api/v2/state-versions/sv-nowhere', status: 404 },
+    { title: 'an unknown version', send: 'GET /api/v2/state-versions/sv-nowhere', status: 404 },
     {
-      title: 'a version whose file is not here yet',
+      title: 'a version whose file is not uploaded yet',
       send: 'GET /api/v2/state-versions/{pending}/download',
       status: 404,
     },
     {
-      title: 'another organization’s version',
+      title: 'a version of another organization',
       send: 'GET /api/v2/state-versions/{pending}',
       as: '{otherToken}',
       status: 404,
@@ -134,34 +134,34 @@ describe('states that are wrong', () => {
       as: null,
       status: 401,
     },
-    { title: 'an output that is not there', send: 'GET /api/v2/state-version-outputs/wsout-nowhere', status: 404 },
+    { title: 'an unknown output', send: 'GET /api/v2/state-version-outputs/wsout-nowhere', status: 404 },
     {
-      title: 'an unlock while the upload is awaited',
+      title: 'an unlock before the upload',
       send: 'POST /api/v2/workspaces/{locked}/actions/unlock',
       status: 503,
       problems: [[null, /latest state version is still pending/]],
     },
-  ])('$what: $send', async (bad) => {
+  ])('is refused for $title: $send', async (bad) => {
     await expectRefusal(bad);
   });
 
   it.each<BadRequestCase>([
-    { title: 'that nobody signed', send: 'PUT /api/v2/state-versions/upload/nonsense', status: 403 },
+    { title: 'without a signature', send: 'PUT /api/v2/state-versions/upload/nonsense', status: 403 },
     { title: 'for another file', send: 'PUT {otherFile}', status: 403 },
     { title: 'for another version', send: 'PUT {otherVersion}', status: 403 },
-    { title: 'that lasts longer', send: 'PUT {otherTime}', status: 403 },
+    { title: 'with a later expiry', send: 'PUT {otherTime}', status: 403 },
     { title: 'with another signature', send: 'PUT {otherSignature}', status: 403 },
     { title: 'without its signature', send: 'PUT {noSignature}', status: 403 },
     { title: 'without its claim', send: 'PUT {noClaim}', status: 403 },
     { title: 'with a claim that is no JSON', send: 'PUT {noJson}', status: 403 },
-  ])('a link $what lets nobody in: $send', async (bad) => {
+  ])('is refused for a link $title: $send', async (bad) => {
     await expectRefusal({ ...bad, body: new Uint8Array(PENDING.bytes), as: null });
   });
 
   it.each([
     ['other bytes than were announced', new Uint8Array(stateFile({ serial: 5 }).bytes)],
     ['nothing', new Uint8Array(0)],
-  ])('a good link is no good for %s', async (_, body) => {
+  ])('is refused for an upload of %s to a valid link', async (_, body) => {
     await expectRefusal({ title: '', send: 'PUT {upload}', body, as: null, status: 422 });
   });
 
@@ -173,12 +173,12 @@ describe('states that are wrong', () => {
       'outputs with names that cannot be stored',
       stateFile({ outputs: { 'a\u0000b': { value: 1, type: 'number' } } }).bytes,
     ],
-    ['outputs whose type is none', stateFile({ outputs: { out: { value: 1, type: ['nonsense'] } } }).bytes],
+    ['outputs with an invalid type', stateFile({ outputs: { out: { value: 1, type: ['nonsense'] } } }).bytes],
     [
-      'an output as deep as a well',
+      'a deeply nested output',
       Buffer.from(`{"version":4,"serial":6,"outputs":{"a":{"value":${'['.repeat(50_000)}${']'.repeat(50_000)}}}}`),
     ],
-  ])('a state that is or has %s is not accepted, whatever its MD5', async (_, bytes) => {
+  ])('is refused for a state that is or has %s, even with the right MD5', async (_, bytes) => {
     const md5 = createHash('md5').update(bytes).digest('hex');
     await expectRefusal({
       title: '',

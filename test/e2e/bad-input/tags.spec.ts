@@ -6,10 +6,10 @@ const { expectRefusal } = describeRefusals();
 const tag = (key: unknown, value: unknown = 'v') => ({ type: 'tag-bindings', attributes: { key, value } });
 const flat = (name: unknown) => ({ type: 'tags', attributes: { name } });
 
-describe('tags that are wrong', () => {
+describe('a wrong request for tags', () => {
   it.each<BadRequestCase>([
     {
-      title: 'a tag to remove whose id is a name that every object has',
+      title: 'a tag id that is a property of every JavaScript object',
       send: 'DELETE /api/v2/organizations/acme/tags',
       body: { data: [{ type: 'tags', id: 'constructor' }] },
       status: 404,
@@ -72,26 +72,26 @@ describe('tags that are wrong', () => {
       problems: [['/data/0', 'Tag must have an id or a name']],
     },
     {
-      title: 'a flat tag by an id that nobody has',
+      title: 'a flat tag by an unknown id',
       send: 'POST /api/v2/workspaces/{workspace}/relationships/tags',
       body: { data: [{ type: 'tags', id: 'tag-nowhere' }] },
       status: 404,
     },
     {
-      title: 'things that are no tags',
+      title: 'resources that are no tags',
       send: 'POST /api/v2/workspaces/{workspace}/relationships/tags',
       body: { data: [{ type: 'workspaces', id: '{workspace}' }] },
       status: 422,
       problems: [['/data/0/type']],
     },
     {
-      title: 'one where a list is wanted',
+      title: 'an object instead of a list',
       send: 'DELETE /api/v2/workspaces/{workspace}/relationships/tags',
       body: { data: flat('x') },
       status: 422,
       problems: [['/data']],
     },
-  ])('$what: $send', async (bad) => {
+  ])('is refused for $title: $send', async (bad) => {
     await expectRefusal(bad);
   });
 });
