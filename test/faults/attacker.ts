@@ -4,26 +4,27 @@ import { connect } from 'node:net';
 import { setPriority } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 
-// A process of its own, started by noisy-neighbours.spec.ts with Node itself: it imports nothing but Node's own modules, so that an
-// attacker's work never delays the victim's clock. It reads one JSON object from its environment and prints one when it ends.
+// noisy-neighbours.spec.ts starts this program as a process of its own, so that an attacker's work never delays the
+// victim's clock. It imports only modules of Node. It reads one JSON object from its environment and prints one when it
+// ends.
 
 /** The data that noisy-neighbours.spec.ts prepares for the attackers. */
 export type AttackTarget = {
   readonly host: string;
   readonly port: number;
-  /** Milliseconds until no new request is sent. */
+  /** Milliseconds during which it sends requests. */
   readonly durationMs: number;
-  /** The token of a user who is a member of no organization. */
+  /** Token of a user who is a member of no organization. */
   readonly outsider: string;
-  /** The token of an owner of the organization `attacker`. */
+  /** Token of an owner of the organization `attacker`. */
   readonly owner: string;
-  /** A workspace of `attacker`, locked by the owner. */
+  /** Id of a workspace of `attacker` that the owner has locked. */
   readonly workspace: string;
-  /** A state version of 10 MB in it. */
+  /** Id of a state version of 10 MB in the workspace. */
   readonly stateVersion: string;
 };
 
-/** How many answers came with each status; a connection that broke counts under its error code. */
+/** Number of responses by status. A broken connection counts under its error code. */
 export type AttackReport = { readonly statuses: Readonly<Record<string, number>> };
 
 type Request = {
@@ -71,7 +72,7 @@ const send = ({ method, path, token, body, headers }: Request): Promise<void> =>
 const deadline = Date.now() + target.durationMs;
 const isOver = (): boolean => Date.now() >= deadline;
 
-/** So many clients, each of which sends a request as soon as the one before is answered. */
+/** Runs this number of clients. Each sends a request as soon as the one before is answered. */
 const flood = async (clients: number, request: (n: number) => Request): Promise<void> => {
   let sent = 0;
   const client = async (): Promise<void> => {
@@ -80,7 +81,9 @@ const flood = async (clients: number, request: (n: number) => Request): Promise<
   await Promise.all(Array.from({ length: clients }, client));
 };
 
-/** So many connections that send a first piece and then a byte now and then, until the server closes them. */
+/**
+ * Opens this number of connections. Each sends a first piece and then a byte every 500 ms until the server closes it.
+ */
 const trickle = async (connections: number, first: string | Buffer): Promise<void> => {
   const { host, port } = target;
   const one = async (): Promise<void> => {
@@ -98,7 +101,7 @@ const trickle = async (connections: number, first: string | Buffer): Promise<voi
   await Promise.all(Array.from({ length: connections }, one));
 };
 
-/** So many connections, each of which sends all of its requests in one piece, again and again. */
+/** Opens this number of connections. Each sends all requests in one piece, again and again. */
 const pipeline = async (connections: number, requests: Buffer): Promise<void> => {
   const { host, port } = target;
   const one = async (): Promise<void> => {
@@ -210,7 +213,7 @@ const attacks: Readonly<Record<string, () => Promise<void>>> = {
     })),
 };
 
-// Attackers have machines of their own: on this one they must not take the processor from the server and the victim.
+// Real attackers have machines of their own. Here they must not take the processor from the server and the victim.
 setPriority(19);
 const attack = attacks[process.env['ATTACK'] ?? ''];
 if (!attack) throw new Error(`ATTACK must be one of ${Object.keys(attacks).join(', ')}`);

@@ -7,14 +7,14 @@ import { expectGaplessStreams, expectToAgree } from './ledger.js';
 import { expectTrailToHave, readLog, readTrail } from './recorded-log.js';
 import type { RecordedEvent } from '#kernel';
 
-/** Clients at work on a product, and what is needed to hold their word against the record. */
+/** Clients that work on a product, and everything that is needed to compare their ledger with the log. */
 export type BackgroundLoad = {
   readonly product: Product;
   readonly databaseUrl: () => Promise<string>;
   readonly clients: Clients;
   readonly organization: SeededOrganization;
   readonly trailToken: string;
-  /** What was written before the clients came, and is not theirs to answer for. */
+  /** Ids of events that were appended before the clients started. */
   readonly earlier: ReadonlySet<string>;
 };
 
@@ -32,8 +32,8 @@ export const startBackgroundLoad = async (
   return { product, databaseUrl, clients, organization, trailToken, earlier };
 };
 
-/** Whoever was told that a state is stored gets the same bytes back. */
-const expectUploadsToBeKept = async ({ product, clients: { uploads } }: BackgroundLoad): Promise<void> => {
+/** Expects each acknowledged state to be downloadable with the same bytes. */
+const expectUploadsToBeStored = async ({ product, clients: { uploads } }: BackgroundLoad): Promise<void> => {
   const headers = { authorization: `Bearer ${product.adminToken}` };
   expect(uploads.length).toBeGreaterThan(0);
   for (const { stateVersion, bytes } of uploads) {
@@ -44,8 +44,8 @@ const expectUploadsToBeKept = async ({ product, clients: { uploads } }: Backgrou
 };
 
 /**
- * The promise (DESIGN §4), all but the topics: every acknowledged write is there, none twice, each in the trail, and
- * the views are what the log says. Resolves to the log.
+ * Expects the promises of DESIGN §4 except publication: every acknowledged write is in the log once and in the trail
+ * once, and the views match the log. Resolves to the log.
  */
 export const expectNothingLost = async (work: BackgroundLoad): Promise<readonly RecordedEvent[]> => {
   const { product, clients, organization, trailToken, earlier } = work;
@@ -54,8 +54,8 @@ export const expectNothingLost = async (work: BackgroundLoad): Promise<readonly 
     clients.ledger,
     written.filter(({ id }) => !earlier.has(id)),
   );
-  await expectUploadsToBeKept(work);
-  // Now it has as well that these were read.
+  await expectUploadsToBeStored(work);
+  // Reads the log again, because the downloads were recorded.
   const log = await readLog(await work.databaseUrl());
   expectGaplessStreams(log);
   expectTrailToHave(await readTrail(product.url, trailToken), log, organization.id);

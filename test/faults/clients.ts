@@ -6,7 +6,7 @@ import { RequestLedger, type RequestOutcome } from './ledger.js';
 type Asked = { readonly method: string; readonly path: string; readonly body?: unknown };
 type RequestResult = { readonly outcome: RequestOutcome; readonly status: number | null; readonly body: any };
 
-/** Where the product answers, and whether there is any sense in asking. */
+/** Address of the product. `up` resolves when the product can be reached. */
 export type ClientTarget = { readonly url: string; readonly token: string; up(): Promise<void> };
 
 const PATIENCE_MS = 30_000;
@@ -16,14 +16,14 @@ const isJsonApiError = (body: any, status: number): boolean =>
   Array.isArray(body?.errors) && body.errors.every((error: any) => error.status === String(status) && error.detail);
 
 /**
- * Clients who keep a few workspaces busy, each its own, and write down what they were told. A request that was not
- * answered is never sent again as it was: what became of it is for the log to say.
+ * Clients that each work on their own workspaces and note the outcome of each request. They never repeat a request that
+ * got no response. The log decides whether it was executed.
  */
 export class Clients {
   readonly ledger = new RequestLedger();
-  /** How often each status was answered. */
+  /** Number of responses by status. */
   readonly statuses = new Map<number, number>();
-  /** The states that were acknowledged, byte for byte. */
+  /** Acknowledged states with their bytes. */
   readonly uploads: { readonly stateVersion: string; readonly bytes: Buffer }[] = [];
   private stopping = false;
   private running: Promise<unknown> = Promise.resolve();
@@ -40,7 +40,7 @@ export class Clients {
     this.failure = this.running.then(() => new Promise<never>(() => undefined));
   }
 
-  /** Resolves when so many more writes have been acknowledged; rejects when a client was told something absurd. */
+  /** Resolves when this number of further writes is acknowledged. Rejects if a client got an unexpected response. */
   async acknowledged(more: number): Promise<void> {
     await Promise.race([this.ledger.more(more), this.failure]);
   }
@@ -52,18 +52,18 @@ export class Clients {
 
   private async live(name: string): Promise<void> {
     for (let n = 1; !this.stopping; n += 1) {
-      const born = await this.record('WorkspaceCreated', null, {
+      const created = await this.record('WorkspaceCreated', null, {
         method: 'POST',
         path: `/api/v2/organizations/${this.organization}/workspaces`,
         body: resource('workspaces', { name: `${name}-${n}` }),
       });
-      if (born.outcome !== 'acknowledged') continue;
-      const id = born.body.data.id as string;
+      if (created.outcome !== 'acknowledged') continue;
+      const id = created.body.data.id as string;
       for (let turn = 1; turn <= 5 && !this.stopping; turn += 1) await this.turn(id, turn, `${name}, turn ${turn}`);
     }
   }
 
-  /** Whatever became of the one before, the next has an answer: at the worst a no. */
+  /** Sends the next requests whatever the outcome of the earlier ones: each gets a success or a refusal. */
   private async turn(id: string, serial: number, what: string): Promise<void> {
     const path = `/api/v2/workspaces/${id}`;
     await this.record('WorkspaceLocked', id, { method: 'POST', path: `${path}/actions/lock`, body: { reason: what } });
@@ -75,26 +75,27 @@ export class Clients {
     await this.record('WorkspaceUnlocked', id, { method: 'POST', path: `${path}/actions/unlock` });
   }
 
-  /** As the CLI does: announces a state, then brings it to where it is told to, without a token. */
+  /** Announces a state, then uploads it to the signed link without a token, as the CLI does. */
   private async upload(id: string, serial: number): Promise<void> {
     const file = stateFile({ serial, lineage: id });
     const body = newStateVersion(file, { inline: false });
     const path = `/api/v2/workspaces/${id}/state-versions`;
-    const born = await this.record('StateVersionCreated', id, { method: 'POST', path, body });
-    if (born.outcome !== 'acknowledged') return;
-    const link = pathOf(born.body.data.attributes['hosted-state-upload-url'] as string);
-    // A signed link stands for the caller, and the request's id is not kept with what it led to.
+    const created = await this.record('StateVersionCreated', id, { method: 'POST', path, body });
+    if (created.outcome !== 'acknowledged') return;
+    const link = pathOf(created.body.data.attributes['hosted-state-upload-url'] as string);
+    // A signed link replaces the caller, and the event does not record the id of this request.
     const { outcome } = await this.request(randomUUID(), { method: 'PUT', path: link, body: file.bytes });
-    if (outcome === 'acknowledged') this.uploads.push({ stateVersion: born.body.data.id as string, bytes: file.bytes });
+    if (outcome === 'acknowledged')
+      this.uploads.push({ stateVersion: created.body.data.id as string, bytes: file.bytes });
   }
 
   private async record(event: string, stream: string | null, asked: Asked): Promise<RequestResult> {
     const request = randomUUID();
     await this.target.up();
-    const told = await this.request(request, asked);
-    const created = event === 'WorkspaceCreated' ? (told.body?.data?.id ?? null) : null;
-    this.ledger.note({ request, event, stream: stream ?? created, outcome: told.outcome });
-    return told;
+    const result = await this.request(request, asked);
+    const created = event === 'WorkspaceCreated' ? (result.body?.data?.id ?? null) : null;
+    this.ledger.note({ request, event, stream: stream ?? created, outcome: result.outcome });
+    return result;
   }
 
   private async request(request: string, asked: Asked): Promise<RequestResult> {
@@ -104,7 +105,7 @@ export class Clients {
     this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
     const body: unknown = text === '' ? null : JSON.parse(text);
     if (status === 200 || status === 201) return { outcome: 'acknowledged', status, body };
-    // Only these can be true here, and clients must be able to read them.
+    // Other statuses are wrong here, and clients must be able to parse the errors.
     if (![409, 503].includes(status) || !isJsonApiError(body, status)) {
       throw new Error(`${asked.method} ${asked.path} was answered ${status}: ${text}`);
     }
@@ -117,7 +118,7 @@ export class Clients {
       method,
       headers: {
         'x-request-id': request,
-        // Bytes go to signed links, which want no token.
+        // Bytes go to signed links, which need no token.
         ...(bytes ? {} : { authorization: `Bearer ${this.target.token}` }),
         ...(body === undefined ? {} : { 'content-type': bytes ? 'application/octet-stream' : JSON_API }),
       },

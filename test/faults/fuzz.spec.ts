@@ -7,8 +7,8 @@ import { makeAgentToken, makeMember, makeOrganizationToken, makeToken } from '..
 import { startTestServer, type TestServer } from '../support/server.js';
 import { requestsTo, type FuzzedRequest, type ValidCall } from './fuzz.js';
 
-// Every route of the gateway gets requests that range from nearly right to hostile. The server may refuse all of them; it must
-// not fail. FUZZ_SEED repeats a run, FUZZ_REQUESTS sends more of them to each route.
+// Every route of the gateway gets requests that range from nearly right to hostile. The server may refuse all of them;
+// it must not fail. FUZZ_SEED repeats a run, FUZZ_REQUESTS sends more of them to each route.
 
 const LONG = 600_000;
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_123);
@@ -44,7 +44,7 @@ const send = ({ caller, method, url, headers, body }: FuzzedRequest): Promise<Re
     request.end(bytes ?? undefined);
   });
 
-/** Returns why the server must not give this answer, or null if it may. */
+/** Returns what is wrong with the response, or null if it is valid. */
 const faultOf = ({ status, type, text }: Reply): string | null => {
   if (status >= 500 && status !== 503) return `status ${status}`;
   if (text.length > LARGEST_ANSWER) return `an answer of ${text.length} characters`;
@@ -107,7 +107,7 @@ afterAll(() => server?.close());
 
 describe('any request to any route', () => {
   it(
-    'gets an answer of the API, never a failure of the server',
+    'gets a response of the API, never a failure of the server',
     async () => {
       const faults: { readonly fault: string; readonly request: FuzzedRequest; readonly answer: string }[] = [];
       const statuses = new Map<number, number>();
@@ -128,7 +128,7 @@ describe('any request to any route', () => {
       expect(
         faults.map(({ request, ...rest }) => ({ ...rest, request: JSON.stringify(request).slice(0, 2_000) })),
       ).toEqual([]);
-      // Some requests come through, or nothing behind the refusals was tried.
+      // Some requests must succeed, or only refusals were tested.
       expect(statuses.get(200)).toBeGreaterThan(100);
     },
     LONG,

@@ -8,11 +8,11 @@ export type FuzzedRequest = {
   /** Path and query, encoded. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Undefined: no body. */
+  /** Undefined sends no body. */
   readonly body: string | undefined;
 };
 
-/** A valid call of a route: values for the parameters of its path, and bodies that it accepts. */
+/** A valid call of a route: values for the parameters of its path, and bodies that the route accepts. */
 export type ValidCall = {
   readonly route: Route;
   readonly params: Readonly<Record<string, string>>;
@@ -21,7 +21,7 @@ export type ValidCall = {
 
 const LONG_TEXT = 'x'.repeat(200_000);
 
-/** JSON values that servers stumble over. */
+/** JSON values that servers often handle wrongly. */
 const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(
     null,
@@ -62,7 +62,7 @@ const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 60 }),
 );
 
-/** A copy of a JSON value in which one member, anywhere in it, has another value or is gone. */
+/** Returns a copy of a JSON value in which one member, at any depth, is replaced or missing. */
 const mutated = (value: unknown, pick: (count: number) => number, replacement: unknown): unknown => {
   if (typeof value !== 'object' || value === null || pick(4) === 0) return replacement;
   if (Array.isArray(value)) {
@@ -73,11 +73,11 @@ const mutated = (value: unknown, pick: (count: number) => number, replacement: u
   const entries = Object.entries(value);
   if (entries.length === 0) return { x: replacement };
   const at = pick(entries.length);
-  const isGone = pick(6) === 0;
+  const isRemoved = pick(6) === 0;
   return Object.fromEntries(
     entries.flatMap(([key, inner], index): [string, unknown][] => {
       if (index !== at) return [[key, inner]];
-      return isGone ? [] : [[key, mutated(inner, pick, replacement)]];
+      return isRemoved ? [] : [[key, mutated(inner, pick, replacement)]];
     }),
   );
 };
@@ -203,9 +203,11 @@ const HOSTILE_SEGMENTS = [
 const pathFor = ({ route, params }: ValidCall): fc.Arbitrary<string> => {
   const names = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => name as string);
   const segment = (name: string): fc.Arbitrary<string> => {
-    const known = params[name];
+    const validValue = params[name];
     const hostile = { arbitrary: fc.constantFrom(...HOSTILE_SEGMENTS), weight: 1 };
-    return known === undefined ? hostile.arbitrary : fc.oneof({ arbitrary: fc.constant(known), weight: 5 }, hostile);
+    return validValue === undefined
+      ? hostile.arbitrary
+      : fc.oneof({ arbitrary: fc.constant(validValue), weight: 5 }, hostile);
   };
   return fc.tuple(...names.map(segment)).map((segments) => {
     let at = 0;
@@ -227,7 +229,7 @@ const headers: fc.Arbitrary<Record<string, string>> = fc.constantFrom<Record<str
   { 'user-agent': 'x'.repeat(4_000), 'content-type': 'application/vnd.api+json' },
 );
 
-/** Requests to one route, from nearly right to hostile, by any of the callers. */
+/** Generates requests to one route, from nearly right to hostile, by any of the callers. */
 export const requestsTo = (call: ValidCall, callers: readonly string[]): fc.Arbitrary<FuzzedRequest> =>
   fc
     .record({

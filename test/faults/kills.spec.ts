@@ -26,7 +26,7 @@ const startProduct = async (): Promise<void> => {
 
 describe('kill -9', () => {
   it(
-    'ten times, at whatever moment, with its Postgres or without: nothing acknowledged is lost or doubled',
+    'ten times at random moments, with its Postgres or without, loses or doubles no acknowledged write',
     async () => {
       await startProduct();
       let gate = Promise.withResolvers<void>();
@@ -37,12 +37,12 @@ describe('kill -9', () => {
         () => gate.promise,
       );
       for (let kill = 1; kill <= 10; kill += 1) {
-        // The moment is chance; what holds afterwards is not.
+        // Kills at a random time.
         await work.clients.acknowledged(randomInt(1, 60));
         const ended = await (kill % 3 === 1 ? product.killWithPostgres() : product.kill());
         expect(ended.signal).toBe('SIGKILL');
         gate = Promise.withResolvers<void>();
-        // Now and then it is killed again before it is ready: while its Postgres starts and recovers.
+        // Every third time it is killed again while its Postgres starts and recovers.
         if (kill % 3 === 2) await product.endDuringStart('SIGKILL');
         await product.start();
         gate.resolve();
@@ -58,7 +58,7 @@ describe('kill -9', () => {
 
 describe('a broker that is killed', () => {
   it(
-    'and comes back is brought up to date; REST has not noticed',
+    'gets the missing events after its restart, and no request fails meanwhile',
     async () => {
       await startProduct();
       const work = await startBackgroundLoad(product, () => product.databaseUrl());

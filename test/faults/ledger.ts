@@ -2,12 +2,13 @@ import { expect } from '@jest/globals';
 import type { RecordedEvent } from '#kernel';
 
 /**
- * What clients know of what they asked for. Each request has an id of its own, which the log keeps with the event: so
- * every answer can be held against what was really written.
+ * What a client knows about the outcome of a request. Each request has its own id, which the log records with the
+ * event, so that outcomes can be compared with the log.
  *
- * - **acknowledged**: answered with success. Its event is in the log, once.
- * - **refused**: answered with a no. There is no event of it.
- * - **unknown**: no answer, or one that says that the database was away. Its event is there once or not at all.
+ * - **acknowledged**: the response was a success. The event is in the log once.
+ * - **refused**: the response was a refusal. There is no event.
+ * - **unknown**: there was no response, or it said that the database is not available. The event is in the log once or
+ *   not at all.
  */
 export type RequestOutcome = 'acknowledged' | 'refused' | 'unknown';
 
@@ -33,14 +34,14 @@ export class RequestLedger {
     return this.lines.filter((line) => line.outcome === outcome).length;
   }
 
-  /** Resolves when so many more have been acknowledged. */
+  /** Resolves when this number of further writes is acknowledged. */
   more(acknowledged: number): Promise<void> {
     const count = this.count('acknowledged') + acknowledged;
     return new Promise((resolve) => this.waiting.push({ count, resolve }));
   }
 }
 
-/** Every answer that was given is true of the log, and nothing is in it that nobody asked for. */
+/** Expects each outcome to match the log, and no event of a client without a request in the ledger. */
 export const expectToAgree = ({ lines }: RequestLedger, log: readonly RecordedEvent[]): void => {
   const byRequest = Map.groupBy(log, ({ context }) => context.request.id ?? '');
   const untrue = lines.flatMap((line) => {
@@ -48,16 +49,19 @@ export const expectToAgree = ({ lines }: RequestLedger, log: readonly RecordedEv
     const written = events.filter(({ type }) => type === line.event);
     const right =
       line.outcome === 'unknown' ? written.length <= 1 : written.length === (line.outcome === 'acknowledged' ? 1 : 0);
-    const placed = line.stream === null || written.every(({ stream }) => stream === line.stream);
-    return right && placed ? [] : [{ ...line, written: events.map(({ type, stream }) => `${type} of ${stream}`) }];
+    const isInStream = line.stream === null || written.every(({ stream }) => stream === line.stream);
+    return right && isInStream ? [] : [{ ...line, written: events.map(({ type, stream }) => `${type} of ${stream}`) }];
   });
   expect(untrue).toEqual([]);
-  const asked = new Set(lines.map(({ request }) => request));
-  const unasked = log.filter(({ context: { auth, request } }) => auth === 'Client' && !asked.has(request.id ?? ''));
+  const requests = new Set(lines.map(({ request }) => request));
+  const unasked = log.filter(({ context: { auth, request } }) => auth === 'Client' && !requests.has(request.id ?? ''));
   expect(unasked.map(({ id, type }) => ({ id, type }))).toEqual([]);
 };
 
-/** Each stream has its versions from 1 on, without a gap and none twice, and each event has an id of its own. */
+/**
+ * Expects the versions of each stream to start at 1 without gaps or duplicates, and each event to have an id of its
+ * own.
+ */
 export const expectGaplessStreams = (log: readonly RecordedEvent[]): void => {
   const broken = [...Map.groupBy(log, ({ stream }) => stream)]
     .map(([stream, events]) => ({ stream, versions: events.map(({ version }) => version) }))

@@ -10,15 +10,15 @@ import { newStateVersion, pathOf, stateFile } from '../support/state-file.js';
 import type { AttackReport, AttackTarget } from './attacker.js';
 import { p99, WellBehavedClient, type LatencyReport } from './well-behaved-client.js';
 
-// The promise of DESIGN §4: while a hostile caller attacks, another caller sees no error, and 99 % of its requests take at most
-// ten times as long as without the attack. The ratio is taken within one run, so it holds on slow machines too.
+// The promise of DESIGN §4: while a hostile caller attacks, another caller sees no error, and 99 % of its requests take
+// at most ten times as long as without the attack. The ratio is taken within one run, so it holds on slow machines too.
 
 const LONG = 600_000;
 const ATTACK_MS = 5_000;
 const WORST_RATIO = 10;
-/** A shorter baseline counts as this: on two shared cores one garbage collection or one other test takes as long. */
+/** Lower bound of the baseline: on two shared cores one garbage collection or one other test takes as long. */
 const LEAST_BASELINE_MS = 50;
-/** Resident memory of the server at its worst, over all attacks. At rest it has about 150 MB. */
+/** Limit for the peak of the server's resident memory over all attacks. At rest it has about 150 MB. */
 const MEMORY_LIMIT_MB = 700;
 
 /** Settings that other tests switch off. */
@@ -62,14 +62,14 @@ const tokenOf = async (user: string): Promise<string> => {
 const VARIABLES = 200;
 const LONG_VALUE = 'x'.repeat(100_000);
 
-/** What the attacker owns: a locked workspace with many long variables and a state of 10 MB. */
+/** Creates the resources of the attacker: a locked workspace with many long variables and a state of 10 MB. */
 const prepare = async (api: ApiTestClient): Promise<Pick<AttackTarget, 'workspace' | 'stateVersion'>> => {
   await makeOrganization(api, 'attacker');
   const workspace = await makeWorkspace(api, 'attacker', 'base');
   for (let n = 0; n < VARIABLES; n += 1) {
     const attributes = { key: `variable_${n}`, value: LONG_VALUE, category: 'terraform' };
     const answer = await api.post(`/api/v2/workspaces/${workspace}/vars`, resource('vars', attributes));
-    // The workspace has as much as it may have.
+    // The limit of variables in a workspace is reached.
     if (answer.status === 422) break;
     expectStatus(answer, 201);
   }
@@ -104,7 +104,7 @@ const launch = async (attack: string): Promise<AttackReport> => {
   return JSON.parse(output) as AttackReport;
 };
 
-/** The most memory that the server has had in hand since it started, in MB. */
+/** Returns the peak of the server's resident memory since its start, in MB. */
 const peakMemory = async (): Promise<number> => {
   const pid = (await readFile(join(product.dataFolder, 'pid'), 'utf8')).trim();
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
@@ -112,7 +112,7 @@ const peakMemory = async (): Promise<number> => {
 };
 
 beforeAll(async () => {
-  // With the limits that an installation has by default: an empty setting counts as absent.
+  // The product has its default limits: an empty setting counts as absent.
   product = await launchProduct(Object.fromEntries(LIMITS.map((name) => [name, ''])));
   await product.start();
   const owner = await tokenOf('attacker');
@@ -128,14 +128,14 @@ beforeAll(async () => {
 
 afterAll(() => product?.remove());
 
-describe('beside an attacker', () => {
+describe('a caller beside an attacker', () => {
   it('has a baseline without errors', () => {
     expect(baseline.errors).toEqual([]);
     process.stdout.write(`baseline: ${baseline.latencies.length} requests, p99 ${p99(baseline).toFixed(1)} ms\n`);
   });
 
   it.each(ATTACKS)(
-    'sees no error and no more than ten times the latency during %s',
+    'gets no error and at most ten times the latency during %s',
     async (attack) => {
       const attacking = launch(attack);
       const experience = await victim.workDuring(attacking);
@@ -148,13 +148,13 @@ describe('beside an attacker', () => {
       );
       expect(experience.errors).toEqual([]);
       expect(ratio).toBeLessThanOrEqual(WORST_RATIO);
-      // No attacker gets an answer that says that the server has failed.
+      // No attacker gets a server error.
       expect(Object.keys(statuses).filter((status) => /^5(?!03)/.test(status))).toEqual([]);
     },
     LONG,
   );
 
-  it('leaves the server with bounded memory', async () => {
+  it('finds the memory of the server bounded', async () => {
     expect(await peakMemory()).toBeLessThan(MEMORY_LIMIT_MB);
   });
 });

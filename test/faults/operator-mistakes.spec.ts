@@ -34,7 +34,7 @@ const withUser = (user: string, password: string, name?: string): string =>
     ...(name === undefined ? {} : { pathname: `/${name}` }),
   }).toString();
 
-/** Exit code 1 and nothing on standard output; what was printed instead, line by line. */
+/** Expects exit code 1 and no standard output. Returns the lines of standard error. */
 const refusalOf = async (settings: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<string[]> => {
   const ended = await product.runWith(settings, ...args);
   expect(ended).toMatchObject({ code: 1, stdout: '' });
@@ -43,7 +43,7 @@ const refusalOf = async (settings: Readonly<Record<string, string>>, ...args: re
 
 const key = { CADASTRE_ENCRYPTION_KEY: randomBytes(32).toString('base64') };
 
-describe('a start with settings that cannot be used', () => {
+describe('a start with invalid settings', () => {
   it('reports all of them at once, one line each', async () => {
     const file = join(product.dataFolder, 'file');
     await writeFile(file, '');
@@ -72,7 +72,7 @@ describe('a start with settings that cannot be used', () => {
   });
 });
 
-describe('a start with a database that cannot be used', () => {
+describe('a start with an unusable database', () => {
   it('reports in one line that the password is wrong', async () => {
     const url = withUser('cadastre', 'hunter2');
     expect(await refusalOf({ ...key, DATABASE_URL: url }, 'gateway')).toEqual([
@@ -81,7 +81,7 @@ describe('a start with a database that cannot be used', () => {
     ]);
   });
 
-  it('reports in one line that the user may not create schemas or extensions', async () => {
+  it('reports in one line that the user must not create schemas or extensions', async () => {
     await query(`create role ${role} login password 'weak'`);
     const url = withUser(role, 'weak', 'postgres');
     expect(await refusalOf({ ...key, DATABASE_URL: url }, 'migrate')).toEqual([
@@ -105,7 +105,7 @@ describe('a start with a database that cannot be used', () => {
     ]);
   });
 
-  it('does not keep a command waiting for a server that is away', async () => {
+  it('makes a command fail at once if the server cannot be reached', async () => {
     const lines = await refusalOf(
       { ...key, DATABASE_URL: 'postgres://u:p@127.0.0.1:1/x', LOG_LEVEL: 'silent' },
       'verify',

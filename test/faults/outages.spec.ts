@@ -18,7 +18,7 @@ let product: Product;
 const ENCRYPTION_KEY = randomBytes(32).toString('base64');
 
 beforeEach(async () => {
-  // As a Postgres of the operator's, elsewhere: cadastre knows its address and nothing else of it.
+  // The product uses it like an external Postgres: it knows only its address.
   folder = await mkdtemp(join(tmpdir(), 'cadastre-postgres-'));
   postgres = await startEmbeddedPostgres({ folder, logger: quiet });
   product = await launchProduct({
@@ -34,7 +34,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The process that all others of Postgres belong to; null while there is none. */
+/** Returns the process id of the Postgres server, or null if none runs. */
 const postmaster = (): number | null => {
   const pid = Number.parseInt(contentOf(join(folder, 'cluster/postmaster.pid')), 10);
   return Number.isNaN(pid) ? null : pid;
@@ -44,12 +44,12 @@ const killPostgres = async (): Promise<void> => {
   const killed = postmaster();
   expect(killed).not.toBeNull();
   process.kill(killed ?? 0, 'SIGKILL');
-  await waitUntil(() => ![killed, null].includes(postmaster()), 'another Postgres has been started');
+  await waitUntil(() => ![killed, null].includes(postmaster()), 'a new Postgres has started');
 };
 
 describe('a Postgres that is killed', () => {
   it(
-    'five times: clients are told to wait, nothing acknowledged is lost, and nobody restarts anything',
+    'five times loses no acknowledged write, clients get errors with Retry-After, and no process needs a restart',
     async () => {
       const work = await startBackgroundLoad(product, () => Promise.resolve(postgres.url));
       for (let kill = 1; kill <= 5; kill += 1) {
@@ -58,15 +58,15 @@ describe('a Postgres that is killed', () => {
       }
       await work.clients.acknowledged(40);
       await work.clients.stop();
-      // While it was away they were told so, in an answer that they understand; nothing worse was said.
+      // During the outage some clients got 503. Other errors would have failed in `Clients`.
       expect(work.clients.statuses.get(503)).toBeGreaterThan(0);
       await expectNothingLost(work);
     },
     LONG,
   );
 
-  it('is missed in readiness and requests, each with an error that says to come again', async () => {
-    // Stopped, not killed: it stays away until this test wants it back.
+  it('makes readiness and requests fail with 503 and Retry-After', async () => {
+    // A stopped Postgres stays away until this test starts it again. A killed one would be restarted at once.
     await postgres.stop();
     for (const path of ['/readyz', '/api/v2/organizations', '/api/v2/account/details']) {
       const response = await fetch(`${product.url}${path}`, {
@@ -81,15 +81,15 @@ describe('a Postgres that is killed', () => {
         errors: [{ status: '503', title: 'unavailable', detail: expect.stringMatching(/database is not available/) }],
       });
     }
-    // The process itself is well: an orchestrator that restarted it would mend nothing.
+    // The process is healthy. A restart by an orchestrator would not help.
     expect((await fetch(`${product.url}/healthz`)).status).toBe(200);
-    // It may come back under another address here; afterEach only wants something to stop.
+    // Its address may differ now. afterEach only needs something to stop.
     postgres = await startEmbeddedPostgres({ folder, logger: quiet });
   });
 });
 
 describe('followers and scheduled jobs during an outage of Postgres', () => {
-  /** By the name of each follower and scheduled job. */
+  /** Returns the number of failures by name of follower or scheduled job. */
   const failuresByName = async (): Promise<Map<string, number>> => {
     const text = await (await fetch(`${product.url}/metrics`)).text();
     const pattern =
@@ -97,7 +97,7 @@ describe('followers and scheduled jobs during an outage of Postgres', () => {
     return new Map([...text.matchAll(pattern)].map(([, name = '', count]) => [name, Number(count)]));
   };
 
-  /** Log lines about a follower or a scheduled job, as `name: text`. */
+  /** Returns the log lines about a follower or a scheduled job, as `name: text`. */
   const linesOf = (output: string): readonly string[] =>
     output
       .split('\n')
@@ -107,7 +107,7 @@ describe('followers and scheduled jobs during an outage of Postgres', () => {
       .map(({ follower, scheduledJob, msg }) => `${follower ?? scheduledJob}: ${msg}`);
 
   it(
-    'wait as long as they say, and log their first failure and their recovery',
+    'wait with growing delays, and log their first failure and their recovery',
     async () => {
       await product.remove();
       product = await launchProduct({
@@ -119,15 +119,15 @@ describe('followers and scheduled jobs during an outage of Postgres', () => {
       await waitUntil(() => product.output().split('follower leads').length > 6, 'followers lead');
       const started = performance.now();
       await postgres.stop();
-      // Jobs that rest until their next run notice the outage then.
+      // Jobs that wait for their next run notice the outage only then.
       const followers = ['audit_trail', 'workspace_history', 'run_queue', 'state_sweeper', 'configuration_sweeper'];
       await waitUntil(async () => {
         const failures = await failuresByName();
         return [...followers, 'forgotten_names'].every((name) => (failures.get(name) ?? 0) >= 5);
-      }, 'each of them has failed five times');
+      }, 'each follower and the job have failed five times');
       const seconds = (performance.now() - started) / 1_000;
       for (const [name, count] of await failuresByName()) {
-        // 100 ms, 200 ms and so on, up to 5 s between two failures.
+        // The delay grows from 100 ms to 5 s between two failures.
         expect({ name, few: count <= 8 + seconds / 5 }).toEqual({ name, few: true });
       }
       postgres = await startEmbeddedPostgres({ folder, logger: quiet });

@@ -8,34 +8,37 @@ import { SystemClock } from '#host';
 import { POLLS, PolledEntries } from './pollers.js';
 import { EntriesGoneError, NoResponseError, type StubTrailServer } from './trail-server.js';
 
-/*
- * A trail that is pruned while it is read. Who reads all of it must have all of it, or be told that something has gone:
- * only at its beginning may entries be missing without a word.
+/**
+ * Reads an audit trail while it is pruned. A reader must get all entries, or an error that says that entries are gone.
+ * Only at the beginning may entries be missing without an error.
  */
 
 const DAYS = 12;
 
-/** Has a trail as old as if it had been written over the past twelve days; its last entry stays where it is. */
+/** Spreads the timestamps of a trail over the past twelve days. The last entry keeps its timestamp. */
 const age = (database: Database, organization: string): Promise<unknown> =>
   database.rows(sql`
     update audit_trail_entries e
        set timestamp = e.timestamp - ${DAYS} * (1 - e.ordinal::float / t.length) * interval '1 day'
       from audit_trails t where e.organization = ${organization} and t.organization = e.organization`);
 
-/** Keeps it for a day less each time, and removes what is too old by then. `keep` says whether it was told that it counts. */
+/**
+ * Reduces the retention by one day each time and runs the pruning job. `keep` returns whether the server has accepted
+ * the new retention.
+ */
 export const pruneEntries = async (
   url: string,
   organization: string,
-  keep: (days: number) => Promise<boolean>,
-  goesOn: () => boolean,
+  setRetention: (days: number) => Promise<boolean>,
+  isRunning: () => boolean,
 ): Promise<void> => {
   const database = new Database({ url, connections: 1, applicationName: 'cadastre test' });
   try {
     await age(database, organization);
-    const chore = createPruningJob(database, new SystemClock());
-    for (let days = DAYS - 1; days > 0 && goesOn();) {
-      if (await keep(days)) days -= 1;
-      await runJobOnce(chore);
+    const job = createPruningJob(database, new SystemClock());
+    for (let days = DAYS - 1; days > 0 && isRunning();) {
+      if (await setRetention(days)) days -= 1;
+      await runJobOnce(job);
       await pause(500);
     }
   } finally {
@@ -43,20 +46,20 @@ export const pruneEntries = async (
   }
 };
 
-/** What somebody has got who came to read all of a trail. */
+/** The result of one reader that started to read a whole trail. */
 export type PollResult = {
   readonly name: string;
   readonly ids: readonly string[];
-  /** The newest entry when they came. */
+  /** Id of the newest entry when the reader started. */
   readonly newest: string | undefined;
-  /** Whether they were told in the end that something has gone. */
+  /** Whether the server reported in the end that entries are gone. */
   readonly isPruned: boolean;
 };
 
 export const pollOnce = async (
   name: 'cursor' | 'export',
   server: StubTrailServer,
-  goesOn: () => boolean,
+  isRunning: () => boolean,
 ): Promise<PollResult | null> => {
   const shelf = new PolledEntries();
   let newest: string | undefined;
@@ -66,7 +69,7 @@ export const pollOnce = async (
     newest,
     isPruned,
   });
-  while (goesOn()) {
+  while (isRunning()) {
     try {
       newest ??= (await server.page({ 'page[size]': 1 })).data[0]?.id;
       await POLLS[name]?.(server, shelf);
@@ -80,11 +83,14 @@ export const pollOnce = async (
   return null;
 };
 
-/** Those with a hole in what they have, or without an end, of whom nobody knows it. */
-export const findMissedEntries = (visits: readonly PollResult[], wanted: readonly string[]): readonly PollResult[] =>
+/** Returns the results with a gap that the server did not report, or without an end. */
+export const findMissedEntries = (
+  visits: readonly PollResult[],
+  expectedIds: readonly string[],
+): readonly PollResult[] =>
   visits.filter(({ ids, newest, isPruned }) => {
-    const first = wanted.indexOf(ids[0] ?? '');
-    const isUnbroken = isDeepStrictEqual(ids, first < 0 ? [] : wanted.slice(first, first + ids.length));
+    const first = expectedIds.indexOf(ids[0] ?? '');
+    const isUnbroken = isDeepStrictEqual(ids, first < 0 ? [] : expectedIds.slice(first, first + ids.length));
     const isThrough = newest !== undefined && ids.includes(newest);
     return !isUnbroken || !(isPruned || isThrough);
   });

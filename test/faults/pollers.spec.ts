@@ -16,10 +16,10 @@ import { serverFor, NoResponseError } from './trail-server.js';
 
 const WRITING_MS = 18_000;
 const LONG = 120_000;
-/** Of each organization; with the service that reports facts they are ten, and twenty in all. */
+/** Clients of each organization. The service that reports facts is the tenth writer. */
 const CLIENTS = 9;
-const FACTS_AT_ONCE = 200;
-/** What is there before the readers come: some pages. */
+const MAX_FACTS_PER_REQUEST = 200;
+/** Number of entries before the readers start: several pages. */
 const EARLIER = 2_500;
 
 const ADMIN = `test.atlasv1.${randomBytes(24).toString('hex')}`;
@@ -27,7 +27,7 @@ const ADMIN = `test.atlasv1.${randomBytes(24).toString('hex')}`;
 let database: TestDatabase;
 let gateways: readonly Product[];
 let projector: Product;
-/** Gateways that are not being started again, and which of them is asked next, as by a load balancer. */
+/** Gateways that are not restarting. Requests go to each in turn, as through a load balancer. */
 let up: Set<Product>;
 let turn: number;
 
@@ -63,20 +63,20 @@ const url = (): string => {
 
 type Chance = (most: number) => number;
 
-/** Whole numbers from 0 on, in the same order in each run. */
+/** Returns a generator of whole numbers from 0 on, which is the same in each run. */
 const chanceOf = (seed: number): Chance => {
   const numbers = fc.sample(fc.noBias(fc.nat()), { seed, numRuns: 1_000 });
   let next = 0;
   return (most) => (numbers[(next += 1) % numbers.length] ?? 0) % (most + 1);
 };
 
-/** Readers go on until they have all that was written, or something has gone wrong. */
+/** Readers run until they have read everything that was written, or until a failure. */
 type Phase = 'writing' | 'written' | 'over';
 
-type Place = { readonly organization: SeededOrganization; readonly token: string };
+type Tenant = { readonly organization: SeededOrganization; readonly token: string };
 
-/** Whether it was told that they are recorded. */
-const report = async ({ organization, token }: Place, numbers: readonly number[]): Promise<boolean> => {
+/** Returns whether the server has acknowledged the facts. */
+const report = async ({ organization, token }: Tenant, numbers: readonly number[]): Promise<boolean> => {
   const facts = numbers.map((n) => createFact(String(n)));
   const path = `/api/v2/organizations/${organization.name}/audit-facts`;
   const answer = await createApiTestClient(url(), token)
@@ -87,8 +87,8 @@ const report = async ({ organization, token }: Place, numbers: readonly number[]
   return true;
 };
 
-/** Whether it was told that the trail is kept for so long. */
-const keep = async ({ organization }: Place, days: number): Promise<boolean> => {
+/** Returns whether the server has acknowledged the retention. */
+const setRetention = async ({ organization }: Tenant, days: number): Promise<boolean> => {
   const path = `/api/v2/organizations/${organization.name}/audit-trail-settings`;
   const settings = resource('audit-trail-settings', { 'retention-days': days });
   const answer = await createApiTestClient(url(), ADMIN)
@@ -101,49 +101,52 @@ const keep = async ({ organization }: Place, days: number): Promise<boolean> => 
 
 const numbersFrom = (first: number, count: number): number[] => Array.from({ length: count }, (_, n) => first + n);
 
-/** What it was not told so of, it reports again, with more. */
-const serve = async (place: Place, chance: Chance, phase: () => Phase): Promise<void> => {
+/** Reports facts until writing ends. It repeats unacknowledged facts together with further ones. */
+const reportFacts = async (tenant: Tenant, chance: Chance, phase: () => Phase): Promise<void> => {
   for (let first = EARLIER; phase() === 'writing';) {
-    const numbers = numbersFrom(first, 1 + chance(FACTS_AT_ONCE - 1));
-    if (await report(place, numbers)) first += numbers.length;
+    const numbers = numbersFrom(first, 1 + chance(MAX_FACTS_PER_REQUEST - 1));
+    if (await report(tenant, numbers)) first += numbers.length;
     await pause(chance(1_000));
   }
 };
 
-/** Somebody who polls, and is killed in the middle now and then. */
+/** A reader that polls, and whose process is sometimes killed during a poll. */
 class Reader {
   readonly shelf = new PolledEntries();
   readonly polls = { whole: 0, unanswered: 0, killed: 0 };
 
   constructor(
     readonly name: string,
-    readonly place: Place,
+    readonly tenant: Tenant,
     private readonly poll: Poll,
     private readonly chance: Chance,
   ) {}
 
-  /** Until a poll that began after the last write has nothing more. */
+  /** Polls until a poll that began after the last write returns nothing new. */
   async live(phase: () => Phase): Promise<void> {
-    for (let now = phase(); now !== 'over'; now = phase()) {
+    for (let currentPhase = phase(); currentPhase !== 'over'; currentPhase = phase()) {
       const before = this.shelf.entries.length;
-      const outcome = await this.pollOnce(now === 'writing' && this.chance(3) === 0);
+      const outcome = await this.pollOnce(currentPhase === 'writing' && this.chance(3) === 0);
       this.polls[outcome] += 1;
-      if (now === 'written' && outcome === 'whole' && this.shelf.entries.length === before) return;
-      await pause(this.chance(now === 'writing' ? 2_000 : 100));
+      if (currentPhase === 'written' && outcome === 'whole' && this.shelf.entries.length === before) return;
+      await pause(this.chance(currentPhase === 'writing' ? 2_000 : 100));
     }
   }
 
   private async pollOnce(isToDie: boolean): Promise<keyof Reader['polls']> {
     const killer = new AbortController();
-    let left = isToDie ? this.chance(3) : Infinity;
-    // Soon after one of its first requests: before there is an answer, while it comes, or in the next request.
-    const asked = (): string => {
-      if (left === 0) setTimeout(() => killer.abort(), this.chance(10));
-      left -= 1;
+    let requestsLeft = isToDie ? this.chance(3) : Infinity;
+    // Aborts soon after one of the first requests: before the response, during it, or during the next request.
+    const nextUrl = (): string => {
+      if (requestsLeft === 0) setTimeout(() => killer.abort(), this.chance(10));
+      requestsLeft -= 1;
       return url();
     };
     try {
-      await this.poll(serverFor(this.name, { url: asked, token: this.place.token, signal: killer.signal }), this.shelf);
+      await this.poll(
+        serverFor(this.name, { url: nextUrl, token: this.tenant.token, signal: killer.signal }),
+        this.shelf,
+      );
       return 'whole';
     } catch (error) {
       if (!(error instanceof NoResponseError)) throw error;
@@ -152,27 +155,32 @@ class Reader {
   }
 }
 
-/** While a trail is pruned away, others come to read all of it, one after another. */
-const visitPruned = async (place: Place, goesOn: () => boolean): Promise<readonly PollResult[]> => {
+/** Starts new readers of a whole trail, one after another, while the trail is pruned. */
+const readWhilePruning = async (tenant: Tenant, isRunning: () => boolean): Promise<readonly PollResult[]> => {
   let isPruned = false;
-  const isOn = (): boolean => goesOn() && !isPruned;
+  const isOn = (): boolean => isRunning() && !isPruned;
   const visits: PollResult[] = [];
-  const come = async (name: 'cursor' | 'export'): Promise<void> => {
+  const readRepeatedly = async (name: 'cursor' | 'export'): Promise<void> => {
     const signal = AbortSignal.timeout(LONG);
     while (isOn()) {
-      const made = await pollOnce(name, serverFor(name, { url, token: place.token, signal }), isOn);
-      if (made) visits.push(made);
+      const result = await pollOnce(name, serverFor(name, { url, token: tenant.token, signal }), isOn);
+      if (result) visits.push(result);
     }
   };
-  const pruning = pruneEntries(database.url, place.organization.id, (days) => keep(place, days), goesOn).finally(() => {
+  const pruning = pruneEntries(
+    database.url,
+    tenant.organization.id,
+    (days) => setRetention(tenant, days),
+    isRunning,
+  ).finally(() => {
     isPruned = true;
   });
-  await Promise.all([pruning, come('cursor'), come('export')]);
+  await Promise.all([pruning, readRepeatedly('cursor'), readRepeatedly('export')]);
   return visits;
 };
 
-/** Those who change workspaces, with delays between what they ask for. */
-const clientsOf = ({ organization }: Place, chance: Chance): Clients => {
+/** Clients that change workspaces, with delays between their requests. */
+const clientsOf = ({ organization }: Tenant, chance: Chance): Clients => {
   const target = {
     get url() {
       return url();
@@ -194,7 +202,7 @@ const FAULTS = [
     up.delete(gateway);
     await gateway.kill();
     await gateway.start('gateway');
-    // Behind the other one: that is the next to be killed.
+    // Moves it to the end, so that the other gateway is killed next.
     up.add(gateway);
   },
   async function killProjector(): Promise<void> {
@@ -203,51 +211,51 @@ const FAULTS = [
   },
 ];
 
-/** What is wrong with what somebody has read, in numbers: none of it is. */
-const faultsOf = ({ name, place: { organization }, shelf: { entries } }: Reader, wanted: readonly string[]) => {
-  const known = new Set(wanted);
+/** Counts the errors in what a reader has read. */
+const faultsOf = ({ name, tenant: { organization }, shelf: { entries } }: Reader, expectedIds: readonly string[]) => {
+  const expectedSet = new Set(expectedIds);
   const read = new Set(entries.map(({ id }) => id));
   // The timestamps are in the order of the log.
   const inOrder = entries.toSorted((a, b) => (a.timestamp < b.timestamp ? -1 : 1)).map(({ id }) => id);
   return {
     reader: `${name} of ${organization.name}`,
-    lost: wanted.filter((id) => !read.has(id)).length,
+    lost: expectedIds.filter((id) => !read.has(id)).length,
     double: entries.length - read.size,
-    unknown: [...read].filter((id) => !known.has(id)).length,
+    unknown: [...read].filter((id) => !expectedSet.has(id)).length,
     foreign: entries.filter(({ auth }) => auth.organization_id !== organization.id).length,
-    isInOrder: isDeepStrictEqual(inOrder, wanted),
+    isInOrder: isDeepStrictEqual(inOrder, expectedIds),
   };
 };
 
-describe('those who read trails', () => {
+describe('readers of audit trails', () => {
   it(
-    'have every entry once, while twenty write, a projector and gateways are killed, and they are themselves',
+    'get every entry once, in order, while twenty clients write and the projector, gateways and readers are killed',
     async () => {
       const api = createApiTestClient(url(), ADMIN);
-      const places: Place[] = [];
+      const tenants: Tenant[] = [];
       for (const name of ['acme', 'globex', 'pruned']) {
         const organization = await makeOrganization(api, name);
-        places.push({ organization, token: await makeOrganizationToken(api, name) });
+        tenants.push({ organization, token: await makeOrganizationToken(api, name) });
       }
       await Promise.all(
-        places.map(async (place) => {
-          for (let n = 0; n < EARLIER; n += 500) expect(await report(place, numbersFrom(n, 500))).toBe(true);
+        tenants.map(async (tenant) => {
+          for (let n = 0; n < EARLIER; n += 500) expect(await report(tenant, numbersFrom(n, 500))).toBe(true);
         }),
       );
-      const pruned = places.pop() as Place;
+      const pruned = tenants.pop() as Tenant;
       let seed = 0;
       const chance = (): Chance => chanceOf((seed += 1));
       let phase: Phase = 'writing';
-      const now = (): Phase => phase;
+      const getPhase = (): Phase => phase;
       const end = Date.now() + WRITING_MS;
-      const readers = places.flatMap((place) =>
-        Object.entries(POLLS).map(([name, poll]) => new Reader(name, place, poll, chance())),
+      const readers = tenants.flatMap((tenant) =>
+        Object.entries(POLLS).map(([name, poll]) => new Reader(name, tenant, poll, chance())),
       );
-      const clients = places.map((place) => clientsOf(place, chance()));
+      const clients = tenants.map((tenant) => clientsOf(tenant, chance()));
       for (const each of clients) each.start(CLIENTS);
-      const services = Promise.all(places.map((place) => serve(place, chance(), now)));
-      const reading = Promise.all(readers.map((reader) => reader.live(now)));
-      const visiting = visitPruned(pruned, () => phase === 'writing');
+      const services = Promise.all(tenants.map((tenant) => reportFacts(tenant, chance(), getPhase)));
+      const reading = Promise.all(readers.map((reader) => reader.live(getPhase)));
+      const visiting = readWhilePruning(pruned, () => phase === 'writing');
       const faults = async (): Promise<void> => {
         const isTime = (): boolean => phase === 'writing' && Date.now() < end;
         for (let n = 0; n < FAULTS.length || isTime(); n += 1) {
@@ -269,17 +277,17 @@ describe('those who read trails', () => {
         await Promise.allSettled(clients.map((each) => each.stop()));
       }
       const log = await readLog(database.url);
-      const wanted = new Map(
-        places.map(({ organization: { id } }) => [id, auditedOf(log, id).map((event) => event.id)]),
+      const expectedIds = new Map(
+        tenants.map(({ organization: { id } }) => [id, auditedOf(log, id).map((event) => event.id)]),
       );
-      const faulty = readers.map((reader) => faultsOf(reader, wanted.get(reader.place.organization.id) ?? []));
+      const faulty = readers.map((reader) => faultsOf(reader, expectedIds.get(reader.tenant.organization.id) ?? []));
       const none = { lost: 0, double: 0, unknown: 0, foreign: 0, isInOrder: true };
       expect(faulty).toEqual(faulty.map(({ reader }) => ({ reader, ...none })));
       expect(readers.filter(({ polls }) => polls.killed > 0).length).toBeGreaterThan(0);
       const visits = await visiting;
-      const told = auditedOf(log, pruned.organization.id).map((event) => event.id);
-      expect(findMissedEntries(visits, told)).toEqual([]);
-      // How many visits fit into the pruning depends on the machine; two were seen beside another test run.
+      const prunedIds = auditedOf(log, pruned.organization.id).map((event) => event.id);
+      expect(findMissedEntries(visits, prunedIds)).toEqual([]);
+      // The number of readers during the pruning depends on the machine. On a busy one it was two.
       expect(visits.length).toBeGreaterThan(0);
     },
     LONG,

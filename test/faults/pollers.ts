@@ -1,11 +1,14 @@
 import type { StubTrailEntry, StubTrailPage, StubTrailQuery, StubTrailServer } from './trail-server.js';
 
 /**
- * Those who read audit trails, as they are (clients.md §6), each with its own way of asking and of resuming. Each is one
- * poll, and whatever it must know for the next is on its shelf: so any of them can be started again at any moment.
+ * Programs that read audit trails (clients.md §6), each with its own queries and its own checkpoint. Each function does
+ * one poll and stores everything that the next poll needs in `PolledEntries`, so that a reader can be restarted at any
+ * time.
  */
 
-/** What is left of a reader when it is killed: what it has handed on, and where it was, in a text. */
+/**
+ * The data of a reader that survives when it is killed: the entries that it has delivered, and its checkpoint as text.
+ */
 export class PolledEntries {
   readonly entries: StubTrailEntry[] = [];
   private readonly ids = new Set<string>();
@@ -19,7 +22,7 @@ export class PolledEntries {
     return this.ids.has(id);
   }
 
-  /** Both at once: what a reader does that dies between the two is not for the server to mend. */
+  /** Stores both at once. A reader that dies between the two would lose entries through its own fault. */
   put(entries: readonly StubTrailEntry[], checkpoint: string | null): void {
     for (const entry of entries) {
       this.entries.push(entry);
@@ -31,10 +34,10 @@ export class PolledEntries {
 
 export type Poll = (server: StubTrailServer, shelf: PolledEntries) => Promise<void>;
 
-/** What readers ask for who have seen nothing yet. */
+/** The time that a reader without a checkpoint starts from. */
 const LONG_AGO = '2020-01-01T00:00:00.000Z';
 
-/** Timestamps have one form, and are in order as texts. */
+/** Returns the latest timestamp. Timestamps have one format, so they sort as texts. */
 const latest = (entries: readonly StubTrailEntry[]): string | undefined =>
   entries
     .map(({ timestamp }) => timestamp)
@@ -44,7 +47,10 @@ const latest = (entries: readonly StubTrailEntry[]): string | undefined =>
 const remembered = <T>({ checkpoint }: PolledEntries, otherwise: T): T =>
   checkpoint === null ? otherwise : (JSON.parse(checkpoint) as T);
 
-/** Looks first whether there is a trail, and says `page`. Remembers the largest timestamp, when it is through. */
+/**
+ * Checks first that the organization has a trail, uses the parameter `page`, and remembers the latest timestamp at the
+ * end.
+ */
 const splunk: Poll = async (server, shelf) => {
   const { included } = await server.json('/api/v2/organizations?include=entitlement_set');
   if (!included?.some(({ attributes }: any) => attributes['audit-logging']))
@@ -63,7 +69,7 @@ const splunk: Poll = async (server, shelf) => {
 
 type Boundary = { readonly since: string; readonly entryIds: readonly string[] };
 
-/** Takes from page 1 only how many there are; then all of them side by side, the last one first. */
+/** Uses page 1 only for the number of pages. Then it reads all pages in parallel, the last one first. */
 const cortex: Poll = async (server, shelf) => {
   await server.json('/api/v2/account/details');
   const { since, entryIds } = remembered<Boundary>(shelf, { since: LONG_AGO, entryIds: [] });
@@ -78,37 +84,41 @@ const cortex: Poll = async (server, shelf) => {
   shelf.put(entries, JSON.stringify({ since: newest, known: boundary }));
 };
 
-/** Everything from `newest` down to `reached` has been handed on. */
+/** The entries from `newest` down to `reached` are delivered. */
 type Window = { readonly newest: string; readonly reached: string };
 type Pointer = { readonly pointer: string; readonly window: Window | null };
 
 /**
- * Hands on page by page, from the newest entry down, and remembers how far down it was. Started again in the middle it
- * looks for that place, and goes on below; what is newer than its first page was, it gets the next time.
+ * Delivers page by page from the newest entry down, and remembers the last one. After a restart it searches for that
+ * entry and continues below it. It reads entries that are newer than its first page in the next poll.
  */
 const grove: Poll = async (server, shelf) => {
-  const { pointer, window: left } = remembered<Pointer>(shelf, { pointer: LONG_AGO, window: null });
-  const keep = (entries: readonly StubTrailEntry[], place: Pointer): void => shelf.put(entries, JSON.stringify(place));
-  let window = left;
-  let sought = left?.reached ?? null;
+  const { pointer, window: storedWindow } = remembered<Pointer>(shelf, { pointer: LONG_AGO, window: null });
+  const deliver = (entries: readonly StubTrailEntry[], pointer: Pointer): void =>
+    shelf.put(entries, JSON.stringify(pointer));
+  let window = storedWindow;
+  let sought = storedWindow?.reached ?? null;
   for (let cursor: number | null = 1; cursor;) {
     const page: StubTrailPage = await server.page({ since: pointer.replace('Z', ''), 'page[number]': cursor });
-    const place = page.data.findIndex(({ timestamp }) => timestamp === sought);
-    if (place >= 0) sought = null;
-    const entries = sought === null ? page.data.slice(place + 1) : [];
+    const index = page.data.findIndex(({ timestamp }) => timestamp === sought);
+    if (index >= 0) sought = null;
+    const entries = sought === null ? page.data.slice(index + 1) : [];
     const [first, last] = [entries[0], entries.at(-1)];
     if (first && last) {
       window = { newest: window?.newest ?? first.timestamp, reached: last.timestamp };
-      keep(entries, { pointer, window });
+      deliver(entries, { pointer, window });
     }
     cursor = page.pagination.next_page;
   }
-  keep([], { pointer: window?.newest ?? pointer, window: null });
+  deliver([], { pointer: window?.newest ?? pointer, window: null });
 };
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** As is Logstash, or a shell: asks for what there is since yesterday, each time. Where it goes, an id is there once. */
+/**
+ * Requests everything since yesterday in each poll, like Logstash or a shell script. The destination removes duplicates
+ * by id.
+ */
 const vector: Poll = async (server, shelf) => {
   const query = { since: new Date(Date.now() - DAY_MS).toISOString().slice(0, 10), 'page[size]': 1_000 };
   let page = await server.page(query);
@@ -123,7 +133,7 @@ const vector: Poll = async (server, shelf) => {
   }
 };
 
-/** What everybody writes who has only the documentation: what is later than the last I saw. */
+/** Requests everything after its latest timestamp, as a reader of the documentation would. */
 const naive: Poll = async (server, shelf) => {
   const since: StubTrailQuery = shelf.checkpoint ? { since: shelf.checkpoint } : {};
   const entries: StubTrailEntry[] = [];
@@ -143,8 +153,8 @@ const wholeSecond = (timestamp: string): string => `${timestamp.slice(0, 19)}Z`;
 const secondBefore = (timestamp: string): string => new Date(Date.parse(timestamp) - 1_000).toISOString();
 
 /**
- * The library cuts a time to its second, and gets what is later than that whole second: later than the time for certain,
- * but not all that is. So a program that must not lose any steps back by one, and drops what it has.
+ * The library truncates a time to its second, and the server returns entries after that whole second. A program that
+ * must lose none steps back by one second and drops the entries that it has.
  */
 const goTfe: Poll = async (server, shelf) => {
   const { last, entryIds } = remembered<Seen>(shelf, { last: null, entryIds: [] });
@@ -161,9 +171,11 @@ const goTfe: Poll = async (server, shelf) => {
   }
   const newest = latest(read);
   if (newest === undefined) return;
-  const again = read.filter(({ timestamp }) => wholeSecond(timestamp) === wholeSecond(newest)).map(({ id }) => id);
+  const lastSecondIds = read
+    .filter(({ timestamp }) => wholeSecond(timestamp) === wholeSecond(newest))
+    .map(({ id }) => id);
   const entries = read.filter(({ id }) => !entryIds.includes(id));
-  shelf.put(entries, JSON.stringify({ last: newest, known: again }));
+  shelf.put(entries, JSON.stringify({ last: newest, known: lastSecondIds }));
 };
 
 const cursor: Poll = async (server, shelf) => {
@@ -174,7 +186,7 @@ const cursor: Poll = async (server, shelf) => {
   }
 };
 
-/** All there is, as lines; cut off, it goes on behind the last whole one. */
+/** Reads everything as lines. After an interruption it continues behind the last complete line. */
 const lines: Poll = async (server, shelf) => {
   for await (const line of server.lines({ after: shelf.checkpoint ?? '' })) {
     const entry = JSON.parse(line) as StubTrailEntry;

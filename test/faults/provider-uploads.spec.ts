@@ -29,7 +29,7 @@ import { readLog } from './recorded-log.js';
 const LONG = 300_000;
 const KILLS = 6;
 const PLATFORMS = 8;
-/** Of those, how many are never sent again where they are cut. */
+/** Number of platforms whose upload is not repeated after an interruption. */
 const GIVEN_UP = 4;
 const PIECE = 64 * 1024;
 const PIECES = 16;
@@ -37,9 +37,9 @@ const PIECES = 16;
 let product: Product;
 let api: ApiTestClient;
 let signer: Signer;
-/** Open while there is somebody to ask. */
+/** Resolved while the product can be reached. */
 let up: PromiseWithResolvers<void>;
-/** Told of every piece that leaves a client. */
+/** Called for each piece that leaves a client. */
 let sent: () => void;
 
 beforeEach(() => {
@@ -66,7 +66,7 @@ const inPieces = function* (bytes: Buffer): Generator<Buffer> {
   }
 };
 
-/** The status of the answer; null where there was none. */
+/** Returns the status of the response, or null if there was none. */
 const put = async (link: string, bytes: Buffer): Promise<number | null> => {
   const body = Readable.from(inPieces(bytes)) as unknown as ReadableStream;
   try {
@@ -78,12 +78,14 @@ const put = async (link: string, bytes: Buffer): Promise<number | null> => {
   }
 };
 
-/** Uploads as often as nobody says what became of it. Who was not answered may be told that it is there already. */
+/**
+ * Repeats an upload until the server confirms it. A repeated upload may get 409 because the first one has succeeded.
+ */
 const deliver = async (link: string, bytes: Buffer): Promise<void> => {
-  for (let asked = 0; ; asked += 1) {
+  for (let attempts = 0; ; attempts += 1) {
     await up.promise;
     const status = await put(link, bytes);
-    if (status === 200 || (status === 409 && asked > 0)) return;
+    if (status === 200 || (status === 409 && attempts > 0)) return;
     expect([null, 503]).toContain(status);
   }
 };
@@ -95,8 +97,8 @@ type Work = {
   readonly done: Promise<unknown>;
 };
 
-/** A version whose files are all on their way; some are never sent again where they are cut. */
-const begin = async (name: string): Promise<Work> => {
+/** Creates a version and starts all its uploads. Some of them are not repeated after an interruption. */
+const startUploads = async (name: string): Promise<Work> => {
   const release = await makeRelease(api, 'acme', name, signer);
   const all = Array.from({ length: PLATFORMS }, (_, n) =>
     release.archive('linux', `arch${n}`, randomBytes(PIECES * PIECE)),
@@ -114,32 +116,32 @@ const begin = async (name: string): Promise<Work> => {
     { link: await release.link('shasums-upload'), bytes: sums },
     { link: await release.link('shasums-sig-upload'), bytes: await signer.sign(sums) },
   ];
-  const [once, again] = [await withLinks(abandoned), [...small, ...(await withLinks(archives))]];
+  const [withoutRetry, withRetry] = [await withLinks(abandoned), [...small, ...(await withLinks(archives))]];
   const done = Promise.all([
-    ...once.map(({ link, bytes }) => put(link, bytes)),
-    ...again.map(({ link, bytes }) => deliver(link, bytes)),
+    ...withoutRetry.map(({ link, bytes }) => put(link, bytes)),
+    ...withRetry.map(({ link, bytes }) => deliver(link, bytes)),
   ]);
   return { release, archives, abandoned, done };
 };
 
-/** When so many more pieces are on their way. */
+/** Resolves when this number of further pieces has been sent. */
 const sending = (pieces: number): Promise<void> =>
   new Promise((resolve) => {
-    let left = pieces;
+    let piecesLeft = pieces;
     sent = () => {
-      left -= 1;
-      if (left === 0) resolve();
+      piecesLeft -= 1;
+      if (piecesLeft === 0) resolve();
     };
   });
 
-/** When so many more files lie in the store: the log is about to be told of the last. */
+/** Resolves when this number of further files is in the store, before the event of the last one is appended. */
 const storing = async (files: number): Promise<void> => {
   const folder = join(product.dataFolder, 'blobs/registry');
   await mkdir(folder, { recursive: true });
-  let left = files;
+  let filesLeft = files;
   for await (const { eventType } of watch(folder)) {
-    if (eventType === 'rename') left -= 1;
-    if (left === 0) return;
+    if (eventType === 'rename') filesLeft -= 1;
+    if (filesLeft === 0) return;
   }
 };
 
@@ -157,8 +159,8 @@ const download = async (link: string): Promise<Buffer> => {
   return Buffer.from(await response.arrayBuffer());
 };
 
-/** Whatever was acknowledged is there, byte for byte; of those that were given up, what their flags say. */
-const expectWhole = async ({ release, archives, abandoned }: Work): Promise<void> => {
+/** Expects acknowledged files to be downloadable with the same bytes, and the other files to match their flags. */
+const expectComplete = async ({ release, archives, abandoned }: Work): Promise<void> => {
   const isHere = async (archive: TestArchive): Promise<boolean> =>
     (await release.platform(archive)).attributes['provider-binary-uploaded'] as boolean;
   const missing: string[] = [];
@@ -175,8 +177,8 @@ const expectWhole = async ({ release, archives, abandoned }: Work): Promise<void
   expect(await download(await release.link('shasums-download'))).toEqual(sums);
 };
 
-/** Ids of the files that the log tells of, sorted; each is told of once. */
-const told = async (url: string): Promise<string[]> => {
+/** Returns the sorted ids of the files that the log names. */
+const recordedFiles = async (url: string): Promise<string[]> => {
   const log = await readLog(url);
   expectGaplessStreams(log);
   const deleted = new Set(
@@ -213,60 +215,60 @@ const withDatabase = async (url: string, work: (database: Database) => Promise<v
 const notesIn = async (database: Database): Promise<string[]> =>
   (await database.rows<{ id: string }>(sql`select distinct id from registry.open_uploads`)).map(({ id }) => id);
 
-/** What the sweepers of a process do that is started in three days. */
-const keepHouseInThreeDays = async (database: Database, folder: string): Promise<void> => {
+/** Runs the clean-up of a process that starts in three days. */
+const cleanUpInThreeDays = async (database: Database, folder: string): Promise<void> => {
   const clock = new AdjustableClock();
   clock.pass({ days: 3 });
   const blobs = new FolderBlobs(folder, clock);
-  // The first to store something clears away what others had begun to write.
+  // The first write to a store removes the temporary files of others.
   await blobs.put('other', Buffer.alloc(1));
   await blobs.delete('other');
   await runJobOnce(createAbandonedUploadsJob(database, blobs, clock));
 };
 
-describe('kill -9 in the middle of uploads', () => {
+describe('kill -9 during uploads', () => {
   it(
-    'six times: what was acknowledged is there, the rest can be repeated, and nothing is left behind',
+    'six times loses no acknowledged file, permits repetitions, and leaves no files behind',
     async () => {
       await startProduct();
       const works: Work[] = [];
       for (let kill = 1; kill <= KILLS; kill += 1) {
-        // The moment is chance; what holds afterwards is not.
-        const moment = kill % 2 === 1 ? sending(randomInt(1, PLATFORMS * PIECES)) : storing(randomInt(1, PLATFORMS));
-        const work = await begin(`provider-${kill}`);
+        // Kills at a random time.
+        const killTime = kill % 2 === 1 ? sending(randomInt(1, PLATFORMS * PIECES)) : storing(randomInt(1, PLATFORMS));
+        const work = await startUploads(`provider-${kill}`);
         works.push(work);
-        await moment;
+        await killTime;
         await killAndStart(kill % 3 === 0);
         await work.done;
       }
-      for (const work of works) await expectWhole(work);
+      for (const work of works) await expectComplete(work);
       const verified = await product.run('verify');
       expect(verified).toMatchObject({ code: 0, stdout: expect.stringMatching(/match the log/) });
 
       const url = await product.databaseUrl();
       const folder = join(product.dataFolder, 'blobs');
       await withDatabase(url, async (database) => {
-        const events = await told(url);
+        const events = await recordedFiles(url);
         expect(new Set(events).size).toBe(events.length);
         const files = await filesIn(join(folder, 'registry'));
         expect(events.filter((id) => !files.includes(id))).toEqual([]);
         const noted = await notesIn(database);
         expect(files.filter((id) => !events.includes(id) && !noted.includes(id))).toEqual([]);
-        await keepHouseInThreeDays(database, folder);
+        await cleanUpInThreeDays(database, folder);
         expect(await notesIn(database)).toEqual([]);
         expect(await filesIn(folder)).toEqual(events.map((id) => `registry/${id}`));
       });
       for (const { release } of works) expectStatus(await api.delete(release.path), 204);
       await waitUntil(async () => (await filesIn(folder)).length === 0, 'the files of deleted versions are removed');
-      expect(await told(url)).toEqual([]);
+      expect(await recordedFiles(url)).toEqual([]);
     },
     LONG,
   );
 });
 
-describe('a database that goes away between the file and its event', () => {
+describe('a database that fails between the upload of a file and its event', () => {
   it(
-    'is told of with a 503; nobody calls the file uploaded until it is uploaded again',
+    'makes the upload fail with 503, and the file counts as uploaded only after a repetition',
     async () => {
       const database = await freshDatabase();
       const { url } = database;
@@ -279,10 +281,10 @@ describe('a database that goes away between the file and its event', () => {
       const link = await release.linkOf(archive, 'provider-binary-upload');
       const folder = join(product.dataFolder, 'blobs');
       await withDatabase(url, async (direct) => {
-        const away = Promise.withResolvers<void>();
+        const outage = Promise.withResolvers<void>();
         const body = async function* (): AsyncGenerator<Buffer> {
           yield archive.bytes.subarray(0, PIECE);
-          await away.promise;
+          await outage.promise;
           yield archive.bytes.subarray(PIECE);
         };
         const answer = fetch(`${product.url}${link}`, {
@@ -292,7 +294,7 @@ describe('a database that goes away between the file and its event', () => {
         });
         await waitUntil(async () => (await notesIn(direct)).length === 1, 'the upload has begun');
         await line.cut();
-        away.resolve();
+        outage.resolve();
         expect((await answer).status).toBe(503);
         expect(await filesIn(folder)).toEqual([`registry/${id}`]);
         await line.mend();
@@ -300,7 +302,7 @@ describe('a database that goes away between the file and its event', () => {
         expect((await release.platform(archive)).attributes['provider-binary-uploaded']).toBe(false);
         expect(await put(link, archive.bytes)).toBe(200);
         expect(await download(await release.linkOf(archive, 'provider-binary-download'))).toEqual(archive.bytes);
-        await keepHouseInThreeDays(direct, folder);
+        await cleanUpInThreeDays(direct, folder);
         expect([await notesIn(direct), await filesIn(folder)]).toEqual([[], [`registry/${id}`]]);
       });
       await product.stop();

@@ -7,11 +7,11 @@ import { eventRegistry } from '../../apps/modules.js';
 import { readUntilAll, versionsByKey, withoutRedeliveries } from '../support/kafka/topic-reader.js';
 import { readWholeLog } from '../support/event-log.js';
 
-/** The log in the database at this address. */
+/** Reads the log of the database at this URL. */
 export const readLog = async (url: string): Promise<readonly RecordedEvent[]> => {
   const database = new Database({ url, connections: 1, applicationName: 'cadastre test' });
   try {
-    // It has no key of the product's, and needs none: what people are called is not what it looks at.
+    // Reading needs no encryption key, because personal data stays encrypted.
     const store = new EventStore(database, eventRegistry, [], new SystemClock(), new RandomIds(), Buffer.alloc(32));
     return await readWholeLog(store, { keepEncrypted: true });
   } finally {
@@ -27,7 +27,7 @@ type RecordedTrailEntry = {
   readonly resource: { readonly type: string; readonly id: string };
 };
 
-/** Every entry of an organization's trail, newest first, as a poller reads it. */
+/** Returns every entry of an organization's trail, newest first, as a poller reads it. */
 export const readTrail = async (url: string, token: string): Promise<readonly RecordedTrailEntry[]> => {
   const entries: RecordedTrailEntry[] = [];
   for (let page: number | null = 1; page !== null;) {
@@ -41,14 +41,14 @@ export const readTrail = async (url: string, token: string): Promise<readonly Re
   return entries;
 };
 
-/** The events of an organization that the catalogue has a row for. */
+/** Returns the events of an organization that the trail must record. */
 export const auditedOf = (log: readonly RecordedEvent[], organization: string): readonly RecordedEvent[] =>
   log.filter(({ organization: owner, type }) => {
     const kind = eventRegistry[type];
     return owner === organization && kind && !('unaudited' in kind.audit);
   });
 
-/** Each event that the catalogue has a row for is there once, under its own id, and none that is not in the log. */
+/** Expects the trail to contain each audited event once, under its id, and nothing else. */
 export const expectTrailToHave = (
   trail: readonly RecordedTrailEntry[],
   log: readonly RecordedEvent[],
@@ -60,7 +60,7 @@ export const expectTrailToHave = (
   expect(times).toEqual([...new Set(times)].toSorted().toReversed());
 };
 
-/** Each event is in the topics, once when redeliveries are taken off, and each stream in its order. */
+/** Expects the topics to contain each event, apart from redeliveries once, and each stream in order. */
 export const expectTopicsToHave = async (
   brokers: readonly string[],
   prefix: string,

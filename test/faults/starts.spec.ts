@@ -21,12 +21,12 @@ afterEach(() => product?.remove());
 
 describe('a second start on the same data folder', () => {
   it(
-    'says who holds it and ends with 1; the first goes on',
+    'fails with the process id of the first server, which keeps running',
     async () => {
       await makeOrganization(api, 'acme');
       const second = await product.run('serve');
       expect(second).toMatchObject({ code: 1, signal: null, stdout: '' });
-      // One line, with what can be done, and no stack.
+      // One line that says what to do, and no stack trace.
       expect(second.stderr).toMatch(
         /^\S+ is in use by process \d+: stop it first, or set CADASTRE_DATA to another folder\n$/,
       );
@@ -37,14 +37,14 @@ describe('a second start on the same data folder', () => {
   );
 });
 
-describe('a process by itself', () => {
+describe('a single process', () => {
   it(
-    'starts as gateway, projector or publisher beside the others, is ready, and ends with 0',
+    'starts as gateway, projector or publisher beside the others, becomes ready, and exits with 0',
     async () => {
       const settings = {
         DATABASE_URL: await product.databaseUrl(),
         CADASTRE_ENCRYPTION_KEY: (await readFile(join(product.dataFolder, 'encryption-key'), 'utf8')).trim(),
-        // Nobody listens there: that holds up what is published, and no start.
+        // No broker listens there. This delays publication but must not prevent the start.
         KAFKA_BROKERS: '127.0.0.1:1',
       };
       for (const name of ['gateway', 'projector', 'publisher'] as const) {
@@ -63,26 +63,26 @@ describe('a process by itself', () => {
 
 describe('SIGTERM', () => {
   it(
-    'ends it with 0 and leaves no Postgres behind; a second start goes on where it was',
+    'makes the product exit with 0 and stop its Postgres, and the next start finds the same data',
     async () => {
       await makeOrganization(api, 'acme');
       const id = await makeWorkspace(api, 'acme', 'one');
       expect((await api.post(`/api/v2/workspaces/${id}/actions/lock`)).status).toBe(200);
-      const shown = await api.get(`/api/v2/workspaces/${id}`);
+      const before = await api.get(`/api/v2/workspaces/${id}`);
       expect(product.isPostgresRunning()).toBe(true);
       expect(await product.stop()).toMatchObject({ code: 0, signal: null });
       expect(product.isPostgresRunning()).toBe(false);
 
       await product.start();
-      const again = await api.get(`/api/v2/workspaces/${id}`);
-      expect(again.body).toEqual(shown.body);
+      const after = await api.get(`/api/v2/workspaces/${id}`);
+      expect(after.body).toEqual(before.body);
       expect((await api.post(`/api/v2/workspaces/${id}/actions/unlock`)).status).toBe(200);
     },
     LONG,
   );
 
   it(
-    'in the middle of work, three times, breaks no promise',
+    'three times during work loses nothing',
     async () => {
       let gate = Promise.withResolvers<void>();
       gate.resolve();
@@ -94,7 +94,7 @@ describe('SIGTERM', () => {
       for (let round = 1; round <= 3; round += 1) {
         await work.clients.acknowledged(40);
         gate = Promise.withResolvers<void>();
-        // Nothing else is said: no error of what was cut off.
+        // The product prints no errors about interrupted work.
         expect(await product.stop()).toMatchObject({ code: 0, signal: null, stderr: 'Stopping …\n' });
         await product.start();
         gate.resolve();
@@ -107,7 +107,7 @@ describe('SIGTERM', () => {
   );
 
   it(
-    'during the start ends it with 0 too, and the next start finds everything in order',
+    'during the start makes the product exit with 0, and the next start succeeds',
     async () => {
       await makeOrganization(api, 'acme');
       await product.stop();

@@ -6,14 +6,14 @@ import { expectStatus, makeOrganization, makeWorkspace } from '../support/seeds.
 import { createApiTestClient, type ApiTestClient } from '../support/server.js';
 import { newStateVersion, pathOf, stateFile, type TestStateFile } from '../support/state-file.js';
 
-/** How many files of the upload are stored when the process is killed: the state, then its two extracts. */
+/** Number of files of the upload that are stored when the process is killed: the state, then its two extracts. */
 const KILLED_AFTER = [1, 2, 3];
 
 let product: Product;
 
 afterEach(() => product?.remove());
 
-/** Resolves when the store has so many files of the version. */
+/** Resolves when the store has this number of files of the version. */
 const stored = async (id: string, files: number, listening: () => void): Promise<void> => {
   const folder = join(product.dataFolder, 'blobs/state-versions', id);
   await mkdir(folder, { recursive: true });
@@ -43,7 +43,7 @@ const announce = async (api: ApiTestClient, name: string): Promise<Pending> => {
   return { id: body.data.id, upload: pathOf(body.data.attributes['hosted-state-upload-url']), state };
 };
 
-/** The status of the answer; null if the connection broke. */
+/** Returns the status of the response, or null if the connection broke. */
 const put = async ({ upload, state }: Pending): Promise<number | null> => {
   try {
     const { status } = await fetch(`${product.url}${upload}`, {
@@ -56,16 +56,16 @@ const put = async ({ upload, state }: Pending): Promise<number | null> => {
   }
 };
 
-const expectWhole = async (api: ApiTestClient, { id, state }: Pending, name: string): Promise<void> => {
+const expectComplete = async (api: ApiTestClient, { id, state }: Pending, name: string): Promise<void> => {
   const path = `/api/v2/state-versions/${id}`;
-  const shown = expectStatus(await api.get(`${path}?include=outputs`), 200).body;
-  expect(shown.data.attributes).toMatchObject({ status: 'finalized', 'resources-processed': true });
+  const document = expectStatus(await api.get(`${path}?include=outputs`), 200).body;
+  expect(document.data.attributes).toMatchObject({ status: 'finalized', 'resources-processed': true });
   expect((await api.get(`${path}/download`)).text).toBe(state.bytes.toString());
   const outputs = expectStatus(await api.get(`${path}/outputs`), 200).body.data;
   expect(outputs.map(({ attributes }: any) => [attributes.name, attributes.value])).toEqual([['zone', name]]);
 };
 
-/** Unlocks the workspace first: while it is locked, its resources are those of the state before. */
+/** Unlocks the workspace first, because the resources of a locked workspace are those of the previous state. */
 const expectResources = async (api: ApiTestClient, { id }: Pending): Promise<void> => {
   const { data } = expectStatus(await api.get(`/api/v2/state-versions/${id}`), 200).body;
   const workspace = data.relationships.workspace.data.id as string;
@@ -74,16 +74,16 @@ const expectResources = async (api: ApiTestClient, { id }: Pending): Promise<voi
   expect(resources.meta.pagination['total-count']).toBe(200);
 };
 
-/** A version is pending without a download, or whole. */
+/** Expects a version to be pending without a download, or complete. Returns its status. */
 const expectNothingHalf = async (api: ApiTestClient, pending: Pending, name: string): Promise<string> => {
   const path = `/api/v2/state-versions/${pending.id}`;
   const { status } = expectStatus(await api.get(path), 200).body.data.attributes;
-  if (status === 'finalized') await expectWhole(api, pending, name);
+  if (status === 'finalized') await expectComplete(api, pending, name);
   else expect([status, (await api.get(`${path}/download`)).status]).toEqual(['pending', 404]);
   return status as string;
 };
 
-it('keeps each acknowledged state whole when the process is killed between a state, its extracts and the event', async () => {
+it('keeps each acknowledged state complete if the process is killed between a state, its extracts and the event', async () => {
   product = await launchProduct();
   await product.start();
   const api = createApiTestClient(product.url, product.adminToken);
@@ -102,14 +102,14 @@ it('keeps each acknowledged state whole when the process is killed between a sta
     expect((await product.kill()).signal).toBe('SIGKILL');
     const status = await answer;
     await product.start();
-    await expectWhole(api, first, acknowledged);
-    // The event may have been committed before the signal, and then the answer may have arrived.
-    const found = await expectNothingHalf(api, second, cut);
-    expect(status !== 200 || found === 'finalized').toBe(true);
+    await expectComplete(api, first, acknowledged);
+    // The event may have been committed before the signal, and the response may have arrived.
+    const stateStatus = await expectNothingHalf(api, second, cut);
+    expect(status !== 200 || stateStatus === 'finalized').toBe(true);
     expect(await put(second)).toBe(200);
   }
   for (const [name, pending] of uploads) {
-    await expectWhole(api, pending, name);
+    await expectComplete(api, pending, name);
     await expectResources(api, pending);
   }
   expect(await product.run('verify')).toMatchObject({ code: 0 });

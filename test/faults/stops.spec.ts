@@ -14,7 +14,7 @@ const untilServerHasEnded = async (pid: number): Promise<void> => {
 };
 
 describe('npm start', () => {
-  it('ends the server when npm gets SIGTERM, and when npm is killed', async () => {
+  it('stops the server when npm gets SIGTERM, and when npm is killed', async () => {
     await product.startWithNpm();
     const first = product.serverPid();
     await product.stop();
@@ -38,7 +38,7 @@ describe('a closing terminal', () => {
 });
 
 describe('a stop with a delay', () => {
-  it('fails /readyz first, serves requests until the delay is over, then ends with 0', async () => {
+  it('fails /readyz first, serves requests during the delay, then exits with 0', async () => {
     await product.start();
     const statusOf = async (path: string): Promise<number> => (await fetch(`${product.url}${path}`)).status;
     const ended = product.stop();

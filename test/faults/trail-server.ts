@@ -11,40 +11,40 @@ type Pagination = {
   readonly total_pages: number;
   readonly total_count: number;
   readonly page_size: number;
-  /** Only behind a cursor. */
+  /** Set only for queries with a cursor. */
   readonly next_after?: string | null;
   readonly more?: boolean;
 };
 export type StubTrailPage = { readonly data: readonly StubTrailEntry[]; readonly pagination: Pagination };
 export type StubTrailQuery = Readonly<Record<string, string | number>>;
 
-/** The server, for one poll. All of it rejects with `Unanswered` where there is no answer, or not the whole of it. */
+/** The client of one poll. Its methods reject with `NoResponseError` if a response is missing or incomplete. */
 export type StubTrailServer = {
   page(query: StubTrailQuery): Promise<StubTrailPage>;
   lines(query: StubTrailQuery): AsyncIterable<string>;
-  /** What else a reader looks at. */
+  /** Requests any other path. */
   json(path: string): Promise<any>;
 };
 
-/** No answer, not all of it, or one that says to come again: the poll is over, and the next begins from the shelf. */
+/** There was no complete response, or a 503. The poll ends, and the next one starts from the checkpoint. */
 export class NoResponseError extends Error {}
 
-/** What comes next in the trail is not kept any more. */
+/** The next entries of the trail are not kept any more. */
 export class EntriesGoneError extends Error {}
 
 const unanswered = (cause: unknown): never => {
-  throw new NoResponseError('there was no whole answer', { cause });
+  throw new NoResponseError('there was no complete response', { cause });
 };
 
 const KEYS = ['current_page', 'next_page', 'page_size', 'prev_page', 'total_count', 'total_pages'];
 const PATH = '/api/v2/organization/audit-trail';
 
-/** Each reader is known by its program's name; they share the organization's one token. */
+/** Makes a client whose user agent is the name of the reader's program. All readers share the organization's token. */
 export const serverFor = (
   name: string,
   { url, token, signal }: { readonly url: () => string; readonly token: string; readonly signal: AbortSignal },
 ): StubTrailServer => {
-  const ask = async (path: string, accept: string): Promise<Response> => {
+  const send = async (path: string, accept: string): Promise<Response> => {
     const headers = { authorization: `Bearer ${token}`, 'user-agent': name, accept };
     const response = await fetch(`${url()}${path}`, { headers, signal }).catch(unanswered);
     if (response.status === 200) return response;
@@ -54,34 +54,34 @@ export const serverFor = (
     throw new Error(`${name} was answered ${response.status} to ${path}: ${text}`);
   };
   const json = async (path: string): Promise<any> => {
-    const response = await ask(path, 'application/json, */*');
+    const response = await send(path, 'application/json, */*');
     return JSON.parse(await response.text().catch(unanswered));
   };
-  const asked = (query: StubTrailQuery): string => {
+  const pathFor = (query: StubTrailQuery): string => {
     const parameters = Object.entries(query).map(([key, value]): [string, string] => [key, String(value)]);
     return `${PATH}?${new URLSearchParams(parameters).toString()}`;
   };
   return {
     json,
     page: async (query) => {
-      const page = (await json(asked(query))) as StubTrailPage;
+      const page = (await json(pathFor(query))) as StubTrailPage;
       const missing = KEYS.filter((key) => !Object.hasOwn(page.pagination, key));
       if (missing.length > 0) throw new Error(`${name} misses ${missing.join(', ')}`);
       return page;
     },
     lines: async function* (query) {
-      const { body } = await ask(asked(query), 'application/x-ndjson');
+      const { body } = await send(pathFor(query), 'application/x-ndjson');
       let rest = '';
       try {
         for await (const text of body?.pipeThrough(new TextDecoderStream()) ?? []) {
-          const whole = (rest + text).split('\n');
-          rest = whole.pop() ?? '';
-          yield* whole;
+          const completeLines = (rest + text).split('\n');
+          rest = completeLines.pop() ?? '';
+          yield* completeLines;
         }
       } catch (error) {
         unanswered(error);
       }
-      if (rest !== '') throw new Error(`${name} was told that half a line is the end: ${rest}`);
+      if (rest !== '') throw new Error(`${name} got a stream that ends within a line: ${rest}`);
     },
   };
 };

@@ -3,23 +3,26 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expectStatus, makeOrganization, makeOrganizationToken, makeWorkspace } from '../support/seeds.js';
 import type { ApiResponse, ApiTestClient } from '../support/server.js';
 
-/** Between two requests, so that the victim stays far below its own rate limit. */
+/** Pause between two requests, so that the victim stays far below its own rate limit. */
 const PAUSE_MS = 15;
 
 export type LatencyReport = {
-  /** Each answer that was not the expected one, in words. */
+  /** Descriptions of all unexpected responses. */
   readonly errors: readonly string[];
-  /** Milliseconds, of every request that was answered as expected. */
+  /** Milliseconds of all requests with the expected response. */
   readonly latencies: readonly number[];
 };
 
-/** The latency that 99 of 100 requests stay below, in milliseconds. */
+/** Returns the latency that 99 of 100 requests stay below, in milliseconds. */
 export const p99 = ({ latencies }: LatencyReport): number => {
   const ordered = latencies.toSorted((a, b) => a - b);
   return ordered[Math.min(ordered.length - 1, Math.floor(ordered.length * 0.99))] ?? Number.POSITIVE_INFINITY;
 };
 
-/** A team at work beside an attacker: it reads and writes its workspace and polls its audit trail, one request at a time. */
+/**
+ * A team at work beside an attacker. It reads and writes its workspace and polls its audit trail, one request at a
+ * time.
+ */
 export class WellBehavedClient {
   private sent = 0;
 
@@ -29,14 +32,14 @@ export class WellBehavedClient {
     private readonly workspace: string,
   ) {}
 
-  /** `api` is the victim's own: the token of an owner of a new organization. */
+  /** `api` has the token of the victim, an owner of the new organization. */
   static async settle(api: ApiTestClient, organization: string): Promise<WellBehavedClient> {
     await makeOrganization(api, organization);
     const workspace = await makeWorkspace(api, organization, 'production');
     return new WellBehavedClient(api, api.as(await makeOrganizationToken(api, organization)), workspace);
   }
 
-  /** Works until the promise settles. */
+  /** Sends requests until the promise settles. */
   async workDuring(attack: Promise<unknown>): Promise<LatencyReport> {
     const latencies: number[] = [];
     const errors: string[] = [];
