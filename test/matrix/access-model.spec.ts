@@ -47,7 +47,7 @@ const FLAGS: readonly Flag[] = [
   'manageRunTasks',
 ];
 
-/** One organization on the server, with the ids of everything that the model knows by name. */
+/** One organization on the server, with the ids of all resources that the model names. */
 class Organization {
   readonly model: AccessModel = {
     teams: new Map(TEAMS.map((team) => [team, newTeam()])),
@@ -58,10 +58,10 @@ class Organization {
     closed: false,
   };
   readonly people = new Map<string, SeededMember>();
-  /** Tokens of users and of teams. */
+  /** Tokens by the name of the user or team. */
   readonly tokens = new Map<string, string>();
   readonly ids = new Map<string, string>();
-  /** Access that teams have, by team and place. */
+  /** Ids of team access, by team, kind and target. */
   readonly grants = new Map<string, string>();
   private revoked: string[] = [];
 
@@ -84,7 +84,7 @@ class Organization {
       organization.people.set(user, person);
       organization.tokens.set(user, person.token);
     }
-    // One who has not accepted yet can be in teams already.
+    // A user that has not accepted yet can be in teams already.
     for (const step of [expelling('eve'), inviting('eve')]) await step.run(organization);
     return organization;
   }
@@ -105,8 +105,8 @@ class Organization {
     return team;
   }
 
-  api(asker: ModelCaller): ApiTestClient | null {
-    const token = this.tokens.get('user' in asker ? asker.user : asker.team);
+  api(caller: ModelCaller): ApiTestClient | null {
+    const token = this.tokens.get('user' in caller ? caller.user : caller.team);
     return token === undefined ? null : server.as(token);
   }
 
@@ -117,18 +117,18 @@ class Organization {
     this.revoke(team);
   }
 
-  /** From now on it must open nothing. */
-  revoke(whose: string): void {
-    const token = this.tokens.get(whose);
+  /** Moves the token to the list of tokens that must get 401. */
+  revoke(name: string): void {
+    const token = this.tokens.get(name);
     if (token !== undefined) this.revoked.push(token);
-    this.tokens.delete(whose);
+    this.tokens.delete(name);
   }
 
   get ownersPath(): string {
     return `/api/v2/teams/${this.ownersTeam}/relationships/users`;
   }
 
-  /** What tokens that are gone are answered. */
+  /** Returns the statuses that revoked tokens get. */
   async answersToRevoked(): Promise<number[]> {
     const answers = this.revoked.map((token) => server.as(token).get('/api/v2/account/details'));
     this.revoked = [];
@@ -147,11 +147,11 @@ const ok = (answer: ApiResponse): ApiResponse => {
   return answer;
 };
 
-/** What happens: to the model, and over HTTP. What makes no sense as things stand is left out. */
+/** A step over HTTP and in the model. A step that is impossible in the current state does nothing. */
 type Step = { readonly title: string; readonly run: (organization: Organization) => Promise<void> };
 
-/** Failures name the steps. */
-const told = (step: Step): Step => Object.assign(step, { [fc.toStringMethod]: () => step.title });
+/** Makes a step print its name, so that failures list the steps. */
+const printable = (step: Step): Step => Object.assign(step, { [fc.toStringMethod]: () => step.title });
 
 const give = async (
   organization: Organization,
@@ -167,12 +167,12 @@ const give = async (
     ...toOne('team', 'teams', organization.id(team)),
     ...toOne(on, `${on}s`, organization.id(target)),
   };
-  const made = ok(await server.post(`/api/v2/${type}`, resource(type, attributes, relationships)));
-  grants.set(key, made.body.data.id as string);
+  const response = ok(await server.post(`/api/v2/${type}`, resource(type, attributes, relationships)));
+  grants.set(key, response.body.data.id as string);
 };
 
-const take = async (organization: Organization, on: string, team: string, place: string): Promise<boolean> => {
-  const key = `${team} ${on} ${place}`;
+const take = async (organization: Organization, on: string, team: string, target: string): Promise<boolean> => {
+  const key = `${team} ${on} ${target}`;
   const id = organization.grants.get(key);
   if (!id) return false;
   ok(await server.delete(`/api/v2/team-${on}s/${id}`));
@@ -224,14 +224,14 @@ const anyStep: fc.Arbitrary<Step> = fc
   .oneof(
     {
       weight: 4,
-      arbitrary: fc.tuple(teams, one(WORKSPACES), anyOnWorkspace).map(([team, place, on]) => giving(team, place, on)),
+      arbitrary: fc.tuple(teams, one(WORKSPACES), anyOnWorkspace).map(([team, target, on]) => giving(team, target, on)),
     },
     {
       weight: 4,
-      arbitrary: fc.tuple(teams, one(PROJECTS), anyOnProject).map(([team, place, on]) => givingAll(team, place, on)),
+      arbitrary: fc.tuple(teams, one(PROJECTS), anyOnProject).map(([team, target, on]) => givingAll(team, target, on)),
     },
-    { weight: 2, arbitrary: fc.tuple(teams, one(WORKSPACES)).map(([team, place]) => taking(team, place)) },
-    { weight: 2, arbitrary: fc.tuple(teams, one(PROJECTS)).map(([team, place]) => takingAll(team, place)) },
+    { weight: 2, arbitrary: fc.tuple(teams, one(WORKSPACES)).map(([team, target]) => taking(team, target)) },
+    { weight: 2, arbitrary: fc.tuple(teams, one(PROJECTS)).map(([team, target]) => takingAll(team, target)) },
     { weight: 4, arbitrary: fc.tuple(one(WORKSPACES), one(PROJECTS)).map(([workspace, to]) => moving(workspace, to)) },
     { weight: 5, arbitrary: fc.tuple(users, teams).map(([user, team]) => joining(user, team)) },
     { weight: 2, arbitrary: fc.tuple(users, teams).map(([user, team]) => leaving(user, team)) },
@@ -248,44 +248,45 @@ const anyStep: fc.Arbitrary<Step> = fc
     { weight: 3, arbitrary: teams.map(issuing) },
     { weight: 1, arbitrary: teams.map(replacing) },
   )
-  .map(told);
+  .map(printable);
 
-function giving(team: string, target: string, given: OnWorkspace): Step {
-  const attributes = 'level' in given ? { access: given.level } : { access: 'custom', ...toAttributes(given.custom) };
+function giving(team: string, target: string, access: OnWorkspace): Step {
+  const attributes =
+    'level' in access ? { access: access.level } : { access: 'custom', ...toAttributes(access.custom) };
   return {
-    title: `${team} gets ${JSON.stringify(given)} on ${target}`,
+    title: `${team} gets ${JSON.stringify(access)} on ${target}`,
     run: async (organization) => {
       await give(organization, 'workspace', { team, target, attributes });
-      organization.team(team).onWorkspace.set(target, given);
+      organization.team(team).onWorkspace.set(target, access);
     },
   };
 }
 
-function givingAll(team: string, target: string, given: OnProject): Step {
-  const attributes = 'level' in given ? { access: given.level } : customOnProject(given.custom);
+function givingAll(team: string, target: string, access: OnProject): Step {
+  const attributes = 'level' in access ? { access: access.level } : customOnProject(access.custom);
   return {
-    title: `${team} gets ${JSON.stringify(given)} on project ${target}`,
+    title: `${team} gets ${JSON.stringify(access)} on project ${target}`,
     run: async (organization) => {
       await give(organization, 'project', { team, target, attributes });
-      organization.team(team).onProject.set(target, given);
+      organization.team(team).onProject.set(target, access);
     },
   };
 }
 
-function taking(team: string, place: string): Step {
+function taking(team: string, target: string): Step {
   return {
-    title: `${team} loses ${place}`,
+    title: `${team} loses ${target}`,
     run: async (organization) => {
-      if (await take(organization, 'workspace', team, place)) organization.team(team).onWorkspace.delete(place);
+      if (await take(organization, 'workspace', team, target)) organization.team(team).onWorkspace.delete(target);
     },
   };
 }
 
-function takingAll(team: string, place: string): Step {
+function takingAll(team: string, target: string): Step {
   return {
-    title: `${team} loses project ${place}`,
+    title: `${team} loses project ${target}`,
     run: async (organization) => {
-      if (await take(organization, 'project', team, place)) organization.team(team).onProject.delete(place);
+      if (await take(organization, 'project', team, target)) organization.team(team).onProject.delete(target);
     },
   };
 }
@@ -301,8 +302,8 @@ function moving(workspace: string, to: string): Step {
   };
 }
 
-/** An invitation knows the address only; a member is named by the username. */
-const named = (organization: Organization, user: string): object => {
+/** The API names an invited user by the e-mail address, and a member by the username. */
+const userBody = (organization: Organization, user: string): object => {
   const { username, email } = organization.person(user);
   return { data: [{ type: 'users', id: organization.model.invited.has(user) ? email : username }] };
 };
@@ -313,7 +314,7 @@ function joining(user: string, team: string): Step {
     run: async (organization) => {
       if (!organization.isMemberOrInvited(user)) return;
       const path = `/api/v2/teams/${organization.id(team)}/relationships/users`;
-      ok(await server.post(path, named(organization, user)));
+      ok(await server.post(path, userBody(organization, user)));
       organization.team(team).members.add(user);
     },
   };
@@ -325,7 +326,7 @@ function leaving(user: string, team: string): Step {
     run: async (organization) => {
       if (!organization.team(team).members.has(user)) return;
       const path = `/api/v2/teams/${organization.id(team)}/relationships/users`;
-      ok(await server.delete(path, named(organization, user)));
+      ok(await server.delete(path, userBody(organization, user)));
       organization.team(team).members.delete(user);
     },
   };
@@ -350,7 +351,7 @@ function owning(user: string, is: boolean): Step {
     run: async (organization) => {
       const { model } = organization;
       if (!model.members.has(user)) return;
-      const body = named(organization, user);
+      const body = userBody(organization, user);
       ok(await (is ? server.post(organization.ownersPath, body) : server.delete(organization.ownersPath, body)));
       if (is) model.owners.add(user);
       else model.owners.delete(user);
@@ -360,7 +361,7 @@ function owning(user: string, is: boolean): Step {
 
 function closing(closed: boolean): Step {
   return {
-    title: closed ? 'users’ tokens are shut out' : 'users’ tokens are let in',
+    title: closed ? 'the organization refuses tokens of users' : 'the organization accepts tokens of users',
     run: async (organization) => {
       const body = resource('organizations', { 'user-tokens-enabled': !closed });
       ok(await server.patch(`/api/v2/organizations/${organization.name}`, body));
@@ -371,7 +372,7 @@ function closing(closed: boolean): Step {
 
 function expelling(user: string): Step {
   return {
-    title: `${user} is sent away`,
+    title: `${user} is removed`,
     run: async (organization) => {
       const { model } = organization;
       if (!organization.isMemberOrInvited(user)) return;
@@ -392,8 +393,8 @@ function inviting(user: string): Step {
       const person = organization.person(user);
       const body = resource('organization-memberships', { email: person.email });
       const path = `/api/v2/organizations/${organization.name}/organization-memberships`;
-      const made = ok(await server.post(path, body));
-      organization.people.set(user, { ...person, membership: made.body.data.id as string });
+      const response = ok(await server.post(path, body));
+      organization.people.set(user, { ...person, membership: response.body.data.id as string });
       organization.model.invited.add(user);
     },
   };
@@ -401,7 +402,7 @@ function inviting(user: string): Step {
 
 function accepting(user: string): Step {
   return {
-    title: `${user} comes back`,
+    title: `${user} accepts the invitation`,
     run: async (organization) => {
       const { invited, members } = organization.model;
       if (!invited.has(user)) return;
@@ -415,12 +416,12 @@ function accepting(user: string): Step {
 
 function renewing(user: string): Step {
   return {
-    title: `${user} has another token`,
+    title: `${user} gets a new token`,
     run: async (organization) => {
       const path = `/api/v2/users/${organization.person(user).id}/authentication-tokens`;
       const token = await makeToken(server, path);
       const all = ok(await server.as(token).get(path)).body.data as { id: string }[];
-      // Newest first: the others are the old ones.
+      // The newest token comes first. The others are old.
       for (const { id } of all.slice(1)) ok(await server.delete(`/api/v2/authentication-tokens/${id}`));
       organization.revoke(user);
       organization.tokens.set(user, token);
@@ -430,7 +431,7 @@ function renewing(user: string): Step {
 
 function issuing(team: string): Step {
   return {
-    title: `${team} gets a token in place of the one before`,
+    title: `${team} gets a token that replaces the old one`,
     run: async (organization) => {
       const token = await makeToken(server, `/api/v2/teams/${organization.id(team)}/authentication-token`);
       organization.revoke(team);
@@ -449,12 +450,12 @@ function replacing(team: string): Step {
   };
 }
 
-const seenIn = ({ status, body }: ApiResponse, known: readonly string[]): VisibleResources | null => {
+const visibleIn = ({ status, body }: ApiResponse, names: readonly string[]): VisibleResources | null => {
   if (status === 404 || status === 401) return null;
   expect(status).toBe(200);
   return new Map(
     (body.data as any[])
-      .filter(({ attributes }) => known.includes(attributes.name as string))
+      .filter(({ attributes }) => names.includes(attributes.name as string))
       .map(({ attributes }): [string, string[]] => [
         attributes.name as string,
         Object.keys(attributes.permissions as object)
@@ -466,7 +467,7 @@ const seenIn = ({ status, body }: ApiResponse, known: readonly string[]): Visibl
 
 const askers: readonly ModelCaller[] = [...USERS.map((user) => ({ user })), ...TEAMS.map((team) => ({ team }))];
 
-/** A question about one place, which comes round: whether it is answered, and whether it should be. */
+/** Returns the path of one resource, a different one in each turn, and the status that the caller must get. */
 const single = (
   organization: Organization,
   turn: number,
@@ -477,44 +478,44 @@ const single = (
   const project = PROJECTS[turn % PROJECTS.length] ?? 'land';
   const here = workspaces?.get(workspace) ?? [];
   const at = `/api/v2/workspaces/${organization.id(workspace)}`;
-  const questions = [
+  const requests = [
     [at, here.length > 0],
     [`${at}/vars`, here.includes('can-read-variable')],
     [`${at}/state-versions`, here.includes('can-read-state-versions')],
     [`/api/v2/projects/${organization.id(project)}`, projects?.has(project) ?? false],
   ] as const;
-  const [path, may] = questions[turn % questions.length] ?? questions[0];
+  const [path, may] = requests[turn % requests.length] ?? requests[0];
   return { path, status: may ? 200 : 404 };
 };
 
-/** What everybody is told now, in lists and at one address, is what the model says. */
+/** Expects lists and single documents to match the model for every caller. */
 const check = async (organization: Organization, step: number): Promise<void> => {
   const { model, name } = organization;
   expect(new Set([401, ...(await organization.answersToRevoked())])).toEqual(new Set([401]));
-  const asked = askers.map(async (asker, index) => {
-    const api = organization.api(asker);
+  const checks = askers.map(async (caller, index) => {
+    const api = organization.api(caller);
     if (!api) return;
-    const workspaces = workspacesSeen(model, asker);
-    const projects = projectsSeen(model, asker, PROJECTS);
+    const workspaces = workspacesSeen(model, caller);
+    const projects = projectsSeen(model, caller, PROJECTS);
     const { path, status: answer } = single(organization, step + index, workspaces, projects);
-    const status = isShutOut(model, asker) ? 401 : answer;
-    const [listed, listedProjects, shown] = await Promise.all([
+    const status = isShutOut(model, caller) ? 401 : answer;
+    const [listed, listedProjects, document] = await Promise.all([
       api.get(`/api/v2/organizations/${name}/workspaces`),
       api.get(`/api/v2/organizations/${name}/projects`),
       api.get(path),
     ]);
     expect({
-      asker,
-      workspaces: seenIn(listed, WORKSPACES),
-      projects: seenIn(listedProjects, PROJECTS),
-      [path]: shown.status,
-    }).toEqual({ asker, workspaces, projects, [path]: status });
+      asker: caller,
+      workspaces: visibleIn(listed, WORKSPACES),
+      projects: visibleIn(listedProjects, PROJECTS),
+      [path]: document.status,
+    }).toEqual({ asker: caller, workspaces, projects, [path]: status });
   });
-  await Promise.all(asked);
+  await Promise.all(checks);
 };
 
-describe('who may do what, after anything that changes it', () => {
-  it('is what a plain model of the organization says, at the next request', async () => {
+describe('the access of users and teams after random changes', () => {
+  it('matches a plain model of the organization at the next request', async () => {
     let organizations = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(anyStep, { minLength: 15, maxLength: 25 }), async (steps) => {

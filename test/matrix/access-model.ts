@@ -1,6 +1,6 @@
 import type { CustomProjectAccess, WorkspaceAccess } from '#access';
 
-/** What a team has on a place, in the words of the API. */
+/** Access of a team to a workspace, in the words of the API. */
 export type OnWorkspace =
   { readonly level: 'read' | 'plan' | 'write' | 'admin' } | { readonly custom: WorkspaceAccess };
 export type OnProject =
@@ -15,16 +15,16 @@ export type ModelTeam = {
   readonly onProject: Map<string, OnProject>;
 };
 
-/** An organization as nothing but who is what in it. */
+/** An organization as a plain model of members, teams and access. */
 export type AccessModel = {
   readonly teams: Map<string, ModelTeam>;
-  /** In which project each workspace stands. */
+  /** Project of each workspace. */
   readonly workspaces: Map<string, string>;
   readonly members: Set<string>;
-  /** Asked to come: what their teams have is nothing to them yet. */
+  /** Users whose invitation is open. Their teams give them no access yet. */
   readonly invited: Set<string>;
   readonly owners: Set<string>;
-  /** To tokens of users. */
+  /** Whether the organization refuses tokens of users. */
   closed: boolean;
 };
 
@@ -82,16 +82,16 @@ const inWords = ({ runs, variables, stateVersions, runTasks, locks, deletes }: I
   ...(deletes ? DELETES : []),
 ];
 
-const onWorkspace = (given: OnWorkspace | undefined): readonly string[] => {
-  if (!given) return [];
-  if ('level' in given) return WORKSPACE_LEVELS[given.level];
-  return inWords({ ...given.custom, locks: given.custom.workspaceLocking, deletes: false });
+const onWorkspace = (access: OnWorkspace | undefined): readonly string[] => {
+  if (!access) return [];
+  if ('level' in access) return WORKSPACE_LEVELS[access.level];
+  return inWords({ ...access.custom, locks: access.custom.workspaceLocking, deletes: false });
 };
 
-const inProject = (given: OnProject | undefined): readonly string[] => {
-  if (!given) return [];
-  if ('level' in given) return PROJECT_LEVELS[given.level];
-  return inWords({ ...given.custom, locks: given.custom.locking, deletes: given.custom.delete });
+const inProject = (access: OnProject | undefined): readonly string[] => {
+  if (!access) return [];
+  if ('level' in access) return PROJECT_LEVELS[access.level];
+  return inWords({ ...access.custom, locks: access.custom.locking, deletes: access.custom.delete });
 };
 
 const UPDATES_PROJECT = ['can-update', 'can-manage-tags'];
@@ -105,13 +105,13 @@ const MANAGES_PROJECT = [
   ...TEAMS_OF_PROJECT,
 ];
 
-const onProject = (given: OnProject | undefined): readonly string[] => {
-  if (!given) return [];
-  if ('level' in given) {
-    if (given.level === 'admin') return MANAGES_PROJECT;
-    return given.level === 'maintain' ? ['can-read', 'can-create-workspace'] : ['can-read'];
+const onProject = (access: OnProject | undefined): readonly string[] => {
+  if (!access) return [];
+  if ('level' in access) {
+    if (access.level === 'admin') return MANAGES_PROJECT;
+    return access.level === 'maintain' ? ['can-read', 'can-create-workspace'] : ['can-read'];
   }
-  const { create, move, project } = given.custom;
+  const { create, move, project } = access.custom;
   return [
     'can-read',
     ...(project.settings === 'read' ? [] : UPDATES_PROJECT),
@@ -140,64 +140,68 @@ const BY_FLAG_ON_PROJECTS: Readonly<Record<Flag, readonly string[]>> = {
   manageRunTasks: [],
 };
 
-/** Who asks: a user by name, or a team by its token. */
+/** A user by name, or a team that uses its token. */
 export type ModelCaller = { readonly user: string } | { readonly team: string };
 
-const isOwner = (model: AccessModel, asker: ModelCaller): boolean => 'user' in asker && model.owners.has(asker.user);
+const isOwner = (model: AccessModel, caller: ModelCaller): boolean => 'user' in caller && model.owners.has(caller.user);
 
-/** Whether the organization refuses the caller and gives the reason: only its members get the reason. */
-export const isShutOut = (model: AccessModel, asker: ModelCaller): boolean =>
-  model.closed && 'user' in asker && model.members.has(asker.user);
+/** Returns whether the organization refuses the caller and gives the reason: only its members get the reason. */
+export const isShutOut = (model: AccessModel, caller: ModelCaller): boolean =>
+  model.closed && 'user' in caller && model.members.has(caller.user);
 
-/** The teams that speak for them; null for who has no part in the organization. */
-const teamsOf = (model: AccessModel, asker: ModelCaller): readonly ModelTeam[] | null => {
-  if ('team' in asker) return [model.teams.get(asker.team) ?? newTeam()];
-  if (!model.members.has(asker.user)) return null;
+/** Returns the teams whose access counts for the caller. Null if the caller has no access to the organization. */
+const teamsOf = (model: AccessModel, caller: ModelCaller): readonly ModelTeam[] | null => {
+  if ('team' in caller) return [model.teams.get(caller.team) ?? newTeam()];
+  if (!model.members.has(caller.user)) return null;
   if (model.closed) return null;
-  return [...model.teams.values()].filter(({ members }) => members.has(asker.user));
+  return [...model.teams.values()].filter(({ members }) => members.has(caller.user));
 };
 
 export type VisibleResources = ReadonlyMap<string, readonly string[]>;
 
 const sorted = (words: readonly string[]): string[] => [...new Set(words)].toSorted();
 
-/** Each workspace that they see, with what they may do there; null where the organization is closed to them. */
-export const workspacesSeen = (model: AccessModel, asker: ModelCaller): VisibleResources | null => {
-  const teams = teamsOf(model, asker);
+/**
+ * Returns the permissions on each workspace that the caller can see. Null if the organization is closed to the caller.
+ */
+export const workspacesSeen = (model: AccessModel, caller: ModelCaller): VisibleResources | null => {
+  const teams = teamsOf(model, caller);
   if (!teams) return null;
-  const seen = new Map<string, readonly string[]>();
+  const visible = new Map<string, readonly string[]>();
   for (const [workspace, project] of model.workspaces) {
-    const words = isOwner(model, asker)
+    const words = isOwner(model, caller)
       ? [...MANAGES, ...TASKS, 'can-force-delete']
       : teams.flatMap((team) => [
           ...[...team.flags].flatMap((flag) => BY_FLAG_ON_WORKSPACES[flag]),
           ...onWorkspace(team.onWorkspace.get(workspace)),
           ...inProject(team.onProject.get(project)),
         ]);
-    if (words.includes('can-read-settings')) seen.set(workspace, sorted(words));
+    if (words.includes('can-read-settings')) visible.set(workspace, sorted(words));
   }
-  return seen;
+  return visible;
 };
 
-/** The same for projects: who sees a workspace sees where it stands. */
+/** Returns the same for projects. A caller that can see a workspace can see its project. */
 export const projectsSeen = (
   model: AccessModel,
-  asker: ModelCaller,
+  caller: ModelCaller,
   projects: readonly string[],
 ): VisibleResources | null => {
-  const teams = teamsOf(model, asker);
+  const teams = teamsOf(model, caller);
   if (!teams) return null;
-  const seen = new Map<string, readonly string[]>();
+  const visible = new Map<string, readonly string[]>();
   for (const project of projects) {
-    const within = [...model.workspaces].filter(([, standsIn]) => standsIn === project).map(([workspace]) => workspace);
-    const words = isOwner(model, asker)
+    const within = [...model.workspaces]
+      .filter(([, projectOf]) => projectOf === project)
+      .map(([workspace]) => workspace);
+    const words = isOwner(model, caller)
       ? MANAGES_PROJECT
       : teams.flatMap((team) => [
           ...[...team.flags].flatMap((flag) => BY_FLAG_ON_PROJECTS[flag]),
           ...onProject(team.onProject.get(project)),
           ...(within.some((workspace) => team.onWorkspace.has(workspace)) ? ['can-read'] : []),
         ]);
-    if (words.includes('can-read')) seen.set(project, sorted(words));
+    if (words.includes('can-read')) visible.set(project, sorted(words));
   }
-  return seen;
+  return visible;
 };

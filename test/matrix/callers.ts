@@ -12,23 +12,23 @@ import {
   type WorkspaceLevel,
 } from '#access';
 
-/** What a caller's only team has been given: on the workspace `one`, on the project that it lies in. */
+/** Access of the caller's only team: to the workspace `one`, or to its project. */
 export type CallerSetup = Extract<Grant, { on: 'workspace' | 'project' }>;
 
-/** How somebody comes to the door. Everything that is said of them here is then made so over HTTP (arrive.ts). */
+/** A kind of caller. world.ts creates everything that is described here over HTTP. */
 export type MatrixCaller = {
   readonly name: string;
-  /** What their token is, or why it opens nothing. */
+  /** Kind of the token, or why the token is not valid. */
   readonly authentication:
     Identity['kind'] | 'without a token' | 'with a wrong token' | 'with an expired token' | 'with a revoked token';
-  /** What they are in acme. */
+  /** Roles in acme. */
   readonly roles: readonly Role[];
   readonly access?: OrganizationAccess;
   readonly setup?: CallerSetup;
-  /** Where the run is that their token stands for: in the workspace `one`, in `beside`, which is its consumer, or in `far`. */
+  /** Workspace of the run that the token belongs to: `one`, its consumer `beside`, or `far`. */
   readonly run?: 'own' | 'consumer' | 'stranger';
   readonly siteAdmin?: true;
-  /** Owns another organization instead. */
+  /** The caller owns another organization instead. */
   readonly foreign?: true;
   readonly invited?: true;
 };
@@ -56,7 +56,7 @@ const LEAST_IN_PROJECT: ProjectWorkspaceAccess = {
 };
 const LEAST_ON_PROJECT: ProjectAccess = { settings: 'read', teams: 'none', variableSets: 'none' };
 
-/** Somebody of whose teams nothing else is to be known. */
+/** Returns a member whose only team has this access. */
 const member = (name: string, setup?: CallerSetup): MatrixCaller => ({
   name,
   authentication: 'user',
@@ -76,7 +76,7 @@ const levels: readonly MatrixCaller[] = [
 const custom = <T>(field: keyof T & string, values: readonly T[keyof T][]): [string, Partial<T>][] =>
   values.map((value) => [`${field} ${String(value)}`, { [field]: value } as Partial<T>]);
 
-/** Each field of `custom` by itself, at each of its values. */
+/** Each field of `custom` alone, with each of its values. */
 const customOnWorkspace: readonly MatrixCaller[] = [
   ...custom<WorkspaceAccess>('runs', ['read', 'plan', 'apply']),
   ...custom<WorkspaceAccess>('variables', ['read', 'write']),
@@ -135,7 +135,7 @@ const unknown = (authentication: MatrixCaller['authentication']): MatrixCaller =
   roles: [],
 });
 
-/** Everybody who ever asks. Who adds a kind of caller adds a line here. */
+/** All kinds of callers of the matrix. Add a new kind of caller here. */
 export const CALLERS: readonly MatrixCaller[] = [
   unknown('without a token'),
   unknown('with a wrong token'),

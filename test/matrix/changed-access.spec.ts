@@ -26,8 +26,8 @@ import {
   type TestServer,
 } from '../support/server.js';
 
-// Gateways keep identities. A change must reach every identity that it affects at the next request, and must not make a
-// gateway read any other identity again. Otherwise the writes of one caller slow down all callers (ADR 32).
+// Gateways cache identities. A change must reach every identity that it affects at the next request, and must not make
+// a gateway read any other identity again. Otherwise the writes of one caller slow down all callers (ADR 32).
 
 const LONG = 120_000;
 const ROUNDS = 12;
@@ -46,7 +46,7 @@ afterAll(async () => {
   await server.close();
 });
 
-/** One token of each kind of caller; `ada` and `cleo` are in the team, `bea` is in another one. */
+/** One token of each kind of caller. `ada` and `cleo` are in the team, `bea` is in another one. */
 const CALLERS = [
   'ada',
   'ada, second token',
@@ -82,13 +82,13 @@ type Site = {
 
 const userToken = (user: string): Promise<string> => makeToken(server, `/api/v2/users/${user}/authentication-tokens`);
 
-const namedToken = async (team: string): Promise<string> => {
+const makeSecondTeamToken = async (team: string): Promise<string> => {
   const body = resource('authentication-tokens', { description: 'a second one' });
   const { data } = expectStatus(await server.post(`/api/v2/teams/${team}/authentication-tokens`, body), 201).body;
   return data.attributes.token as string;
 };
 
-/** An owner who does not administer the site invites; the invited user has to accept. */
+/** Invites as an owner who is no administrator of the site, so that the user has to accept. */
 const invite = async (name: string, team: string, token: string, organization = name): Promise<Site['invited']> => {
   const body = resource(
     'organization-memberships',
@@ -97,9 +97,10 @@ const invite = async (name: string, team: string, token: string, organization = 
   );
   const path = `/api/v2/organizations/${organization}/organization-memberships`;
   const { id: membership } = expectStatus(await server.as(token).post(path, body), 201).body.data;
-  // The inviter does not see the account; an administrator of the site does.
-  const shown = expectStatus(await server.get(`/api/v2/organization-memberships/${membership}`), 200).body.data;
-  const id = shown.relationships.user.data.id as string;
+  // The inviter does not see the account. An administrator of the site does.
+  const membershipDocument = expectStatus(await server.get(`/api/v2/organization-memberships/${membership}`), 200).body
+    .data;
+  const id = membershipDocument.relationships.user.data.id as string;
   return { id, membership, token: await userToken(id) };
 };
 
@@ -132,9 +133,9 @@ const makeSite = async (): Promise<Site> => {
     owner: owner.token,
     outsider: outsider.token,
     team: await makeToken(server, `/api/v2/teams/${team}/authentication-token`),
-    'team, second token': await namedToken(team),
+    'team, second token': await makeSecondTeamToken(team),
     'other team': await makeToken(server, `/api/v2/teams/${otherTeam}/authentication-token`),
-    'owners team': await namedToken(ownersTeam),
+    'owners team': await makeSecondTeamToken(ownersTeam),
     organization: await makeOrganizationToken(server, name),
     'audit trail': await makeToken(server, `/api/v2/organizations/${name}/authentication-token?token=audit-trails`),
     agent,
@@ -150,9 +151,9 @@ const TEAM = [...ADA, 'cleo', 'team', 'team, second token'] as const;
 type Change = {
   readonly is: string;
   readonly make: (site: Site) => Promise<unknown>;
-  /** Callers that are read again and stay. */
+  /** Callers whose identity is read again and stays valid. */
   readonly reads?: readonly CallerName[];
-  /** Callers that get 401 from then on. */
+  /** Callers that get 401 afterwards. */
   readonly ends?: readonly CallerName[];
 };
 
@@ -192,7 +193,7 @@ const CHANGES: readonly Change[] = [
     is: 'an invitation is withdrawn',
     make: async ({ invited }) =>
       expectStatus(await server.delete(`/api/v2/organization-memberships/${invited.membership}`), 204),
-    // They leave the team in the same append, after the invitation is gone.
+    // They leave the team in the same append, after the invitation is deleted.
     reads: ['invited'],
   },
   {
@@ -336,7 +337,7 @@ const CHANGES: readonly Change[] = [
   },
 ];
 
-/** Reads that show the name and the standing of a caller. */
+/** Paths of documents that show the name and the roles of a caller. */
 const pathsOf = ({ name }: Site): readonly string[] => [
   '/api/v2/account/details',
   `/api/v2/organizations/${name}/teams?include=users`,
@@ -355,7 +356,7 @@ const answersOf = async (gateway: TestGateway | TestServer, site: Site): Promise
     ),
   );
 
-/** Secrets whose identities a gateway reads again from now on. */
+/** Records the secrets whose identities a gateway reads again from now on. */
 const watchReads = (gateways: readonly { readonly authenticator: Authenticator }[]): Set<string> => {
   const secrets = new Set<string>();
   for (const { authenticator } of gateways) {
@@ -397,7 +398,7 @@ describe('a change of access', () => {
   );
 
   it(
-    'lets no request through that starts after the answer to it, while gateways serve the caller',
+    'applies to every request that starts after its response, while gateways serve the caller',
     async () => {
       const name = `race-${(number += 1)}`;
       await makeOrganization(server, name);
@@ -419,14 +420,14 @@ describe('a change of access', () => {
         });
         const member = await makeMember(server, name, `racer-${name}-${round}`, [team]);
         let isAnswered = false;
-        let made = 0;
+        let counter = 0;
         const statuses: number[] = [];
         const clients = gateways.flatMap((gateway) =>
           Array.from({ length: 3 }, async (_, client) => {
             const api = gateway.as(member.token);
             for (let late = 0; late < 3;) {
               const startedLate = isAnswered;
-              const body = resource('projects', { name: `p-${round}-${client}-${(made += 1)}` });
+              const body = resource('projects', { name: `p-${round}-${client}-${(counter += 1)}` });
               const { status } = await api.post(`${organization}/projects`, body);
               if (startedLate) {
                 late += 1;
@@ -459,7 +460,7 @@ describe('a change of access', () => {
         const api = server.as(invited.token);
         const teams = `/api/v2/organizations/${name}/teams`;
         const accepted = api.post(`/api/v2/organization-memberships/${invited.membership}/actions/accept`);
-        const left = second.delete(
+        const removal = second.delete(
           `/api/v2/teams/${team}/relationships/organization-memberships`,
           related('organization-memberships', invited.membership),
         );
@@ -468,7 +469,7 @@ describe('a change of access', () => {
           while (!isOver) await api.get(teams);
         })();
         expectStatus(await accepted, 200);
-        expectStatus(await left, 204);
+        expectStatus(await removal, 204);
         isOver = true;
         await reading;
         expect((await api.post(teams, resource('teams', { name: `by-${round}` }))).status).toBe(404);
@@ -502,7 +503,7 @@ describe('a change of access', () => {
       expect(await isReadAgain()).toBe(true);
       expect(await isReadAgain()).toBe(false);
 
-      // A change that begins before the caller is read and ends after.
+      // A change that begins before the caller is read and ends after it.
       const session = await server.database.session();
       await session.pipeline([sql`begin`, sql`select access.raise_epoch(${second})`]);
       await raise(id);

@@ -7,12 +7,12 @@ import { ROWS } from './rows/index.js';
 
 const rows: readonly MatrixRow[] = Object.values(ROWS).flat();
 
-/** Names of parameters are nobody's business. */
+/** Replaces the names of parameters, which may differ. */
 const shape = (method: string, path: string): string => `${method} ${path.replaceAll(/:\w+/g, ':')}`;
 
 const anyParams: Readonly<Record<string, string>> = new Proxy({}, { get: () => ':' });
 
-const asked = (): Set<string> =>
+const matrixRoutes = (): Set<string> =>
   new Set(
     rows.map((row) => {
       const { method, path } = addressOf(row, anyParams);
@@ -21,8 +21,8 @@ const asked = (): Set<string> =>
   );
 
 const served = async (): Promise<string[]> => {
-  const rooms = await listEndpointModules();
-  return rooms
+  const endpointModules = await listEndpointModules();
+  return endpointModules
     .flatMap(({ controllers }) => controllers.flatMap(routesOf))
     .map(({ method, path }) => shape(method, path))
     .toSorted();
@@ -33,36 +33,36 @@ const permissionsOf = (demand: ExpectedAccess): readonly Permission[] => {
   return 'anyOf' in demand ? demand.anyOf : [demand[0]];
 };
 
-/** Permissions that no row demands, and why. */
+/** Permissions that no row requires, with the reason. */
 const ELSEWHERE: Partial<Record<Permission, string>> = {
   'list-organization': 'decides what the list of organizations shows, and refuses nothing',
-  'change-email': 'decides whether a new address of one’s own is confirmed at once, and refuses nothing',
-  'leave-organization': 'spares one who is leaving from being asked for another permission',
-  'manage-run-tasks': 'there are no run tasks yet: documents show it',
+  'change-email': 'decides whether a new e-mail address is confirmed at once, and refuses nothing',
+  'leave-organization': 'allows members to leave without another permission',
+  'manage-run-tasks': 'there are no run tasks yet, so only documents show it',
 };
 
 describe('the matrix', () => {
-  it('has a row for every route of the gateway: who adds a route says here who may', async () => {
-    const known = asked();
-    expect((await served()).filter((route) => !known.has(route))).toEqual([]);
+  it('has a row for every route of the gateway', async () => {
+    const covered = matrixRoutes();
+    expect((await served()).filter((route) => !covered.has(route))).toEqual([]);
   });
 
-  it('has no row for what is not served', async () => {
+  it('has no row for an unknown route', async () => {
     const routes = new Set(await served());
-    expect([...asked()].filter((route) => !routes.has(route))).toEqual([]);
+    expect([...matrixRoutes()].filter((route) => !routes.has(route))).toEqual([]);
   });
 
-  it('tells its rows apart', () => {
+  it('has unique names of rows', () => {
     const names = rows.map(nameOf);
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
   });
 
-  it('is checked by hand at rows that it has', () => {
+  it('has every row that is checked by hand', () => {
     const names = new Set(rows.map(nameOf));
     expect(Object.keys(BY_HAND).filter((name) => !names.has(name))).toEqual([]);
   });
 
-  it('asks for every row of the permission table', () => {
+  it('requires every permission of the table in some row', () => {
     const demanded = new Set(
       rows.flatMap(({ demands }) => (typeof demands === 'string' ? [] : demands.flatMap(permissionsOf))),
     );

@@ -21,40 +21,40 @@ import { logEnd, shownIn, tracesOf, tracesSince, type RecordedTraces } from './t
 import type { MatrixCallerInWorld, MatrixWorld } from './shared-world.js';
 import { createCallers } from './world.js';
 
-const AT_ONCE = 8;
+const CONCURRENCY = 8;
 
-/** In some order, not too many at once. */
+/** Runs the work for all items with limited concurrency, in no particular order. */
 const each = async <T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> => {
   const waiting = [...items];
   const worker = async (): Promise<void> => {
     for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
 };
 
 const isRead = ({ route }: MatrixRow): boolean => route.startsWith('GET');
 
-/** Reads come first: what the others make would be in their lists. */
+/** Puts reads first, because the other rows create resources that would appear in lists. */
 const inOrder = (rows: readonly MatrixRow[]): MatrixRow[] => [
   ...rows.filter(isRead),
   ...rows.filter((row) => !isRead(row)),
 ];
 
-/** Everybody's answers to one row, and what those who got through with it have left behind. */
+/** The responses to all callers of one row, and the traces of the successful requests. */
 type Outcome = {
   readonly answers: MatrixResponses;
   readonly traces: ReadonlyMap<string, RecordedTraces>;
-  /** What reads have shown of which the trail must tell. */
-  readonly attributesByResource: ReadonlyMap<string, readonly string[]>;
+  /** Types of resources in successful reads that the trail must record, by caller. */
+  readonly returnedTypes: ReadonlyMap<string, readonly string[]>;
 };
 
-/** Who is refused asks first, and leaves nothing in the log. */
-const askAll = async (row: MatrixRow, world: MatrixWorld): Promise<Outcome> => {
+/** Sends the request of a row as every caller. Refused callers come first, and must append no event. */
+const sendToAll = async (row: MatrixRow, world: MatrixWorld): Promise<Outcome> => {
   const answers = new Map<string, string>();
   const traces = new Map<string, RecordedTraces>();
-  const attributesByResource = new Map<string, readonly string[]>();
+  const returnedTypes = new Map<string, readonly string[]>();
   const target = (caller: MatrixCallerInWorld): Params => row.about.params(caller, world);
-  const keep = (caller: MatrixCallerInWorld, answer: ApiResponse): void =>
+  const record = (caller: MatrixCallerInWorld, answer: ApiResponse): void =>
     void answers.set(caller.name, answerOf(row, answer));
   const mayDoIt = (caller: MatrixCallerInWorld): boolean => !/^40[134]$/.test(expectedOf(row, caller, world));
   await row.setUp?.(world);
@@ -62,7 +62,7 @@ const askAll = async (row: MatrixRow, world: MatrixWorld): Promise<Outcome> => {
   await each(
     world.callers.filter((caller) => !mayDoIt(caller)),
     async (caller) =>
-      keep(caller, await sendMatrixRequest(row, { world, caller, api: caller.api, params: target(caller) })),
+      record(caller, await sendMatrixRequest(row, { world, caller, api: caller.api, params: target(caller) })),
   );
   expect(await logLength(world.server.store)).toBe(before);
   const doIt = async (caller: MatrixCallerInWorld): Promise<void> => {
@@ -71,44 +71,46 @@ const askAll = async (row: MatrixRow, world: MatrixWorld): Promise<Outcome> => {
     await row.before?.(cell);
     const end = await logEnd(world.server.store);
     const answer = await sendMatrixRequest(row, cell);
-    keep(caller, answer);
+    record(caller, answer);
     if (answer.status >= 400) return;
-    // Others read at the same time.
+    // Other callers read at the same time.
     const request = answer.headers.get('x-request-id') ?? '';
-    const left = isRead(row) ? tracesOf(world.server.store, end, request) : tracesSince(world.server.store, end);
-    traces.set(caller.name, await left);
-    if (isRead(row)) attributesByResource.set(caller.name, shownIn(answer.body));
+    const pendingTraces = isRead(row)
+      ? tracesOf(world.server.store, end, request)
+      : tracesSince(world.server.store, end);
+    traces.set(caller.name, await pendingTraces);
+    if (isRead(row)) returnedTypes.set(caller.name, shownIn(answer.body));
   };
   const allowed = world.callers.filter(mayDoIt);
   if (isRead(row)) await each(allowed, doIt);
   else for (const caller of allowed) await doIt(caller);
   await row.tearDown?.(world);
-  return { answers, traces, attributesByResource };
+  return { answers, traces, returnedTypes };
 };
 
-/** Where the trail tells something else of a success than the row does, or where nothing has happened. */
-const mistold = (row: MatrixRow, { traces, attributesByResource }: Outcome): string[] => {
+/** Returns the successes whose trail entries differ from the row, or that appended no event although they should. */
+const findTrailDifferences = (row: MatrixRow, { traces, returnedTypes }: Outcome): string[] => {
   const { trail = [], inert } = row;
   const isQuiet = isRead(row) ? trail.length === 0 : (inert ?? false);
   return [...traces].flatMap(([caller, { events, entries }]) => [
-    ...(isDeepStrictEqual(entries, trail) ? [] : [`${caller}: the trail tells ${entries.join(', ') || 'nothing'}`]),
+    ...(isDeepStrictEqual(entries, trail) ? [] : [`${caller}: the trail has ${entries.join(', ') || 'nothing'}`]),
     ...((events === 0) === isQuiet ? [] : [`${caller}: ${events} events in the log`]),
-    // A user's own token is no organization's.
-    ...(attributesByResource.get(caller) ?? [])
+    // The trail of an organization does not record reads of a user's own token.
+    ...(returnedTypes.get(caller) ?? [])
       .filter((type) => row.condition !== 'of a user' && !entries.some((entry) => entry.startsWith(`${type} `)))
-      .map((type) => `${caller}: is shown a ${type}, and the trail does not tell`),
+      .map((type) => `${caller}: reads a ${type}, and the trail has no entry`),
   ]);
 };
 
-/** Of the same shape, and of nothing that there is. */
+/** Returns an id of the same form that does not exist. */
 const absent = (value: string): string =>
   value.replace(/^([a-z]+-)?.*$/, (_, prefix = 'no-') => `${prefix}${'x'.repeat(16)}`);
 
 const besides = (params: Params): Params[] =>
   Object.keys(params).map((name) => ({ ...params, [name]: absent(params[name] ?? '') }));
 
-/** What an answer says, but for the names in the question. */
-const said = ({ status, text, headers }: ApiResponse, params: Params): unknown => ({
+/** Returns the response without the ids in the request. */
+const comparable = ({ status, text, headers }: ApiResponse, params: Params): unknown => ({
   status,
   type: headers.get('content-type'),
   text: Object.values(params).reduce((rest, value) => rest.replaceAll(value, '…'), text),
@@ -116,7 +118,7 @@ const said = ({ status, text, headers }: ApiResponse, params: Params): unknown =
 
 const hasParameter = ({ route, demands }: MatrixRow): boolean => route.includes(':') && demands !== 'anybody';
 
-/** Who may not see it, from outside and from inside. */
+/** Returns a caller from outside and one from inside who must not see the target. */
 const strangersTo = (row: MatrixRow, world: MatrixWorld): MatrixCallerInWorld[] =>
   [
     ({ foreign }: MatrixCallerInWorld) => foreign === true,
@@ -127,38 +129,48 @@ const strangersTo = (row: MatrixRow, world: MatrixWorld): MatrixCallerInWorld[] 
 
 type RefusalTexts = { readonly forbidden: unknown; readonly notFound: unknown };
 
-/** What a stranger is told about something, and about what there is not, asked properly and with a senseless body. */
-const toldTo = async (caller: MatrixCallerInWorld, row: MatrixRow, world: MatrixWorld): Promise<RefusalTexts[]> => {
+/**
+ * Returns the responses that a stranger gets for an existing and for an unknown target, with a valid and with an
+ * invalid body.
+ */
+const compareRefusals = async (
+  caller: MatrixCallerInWorld,
+  row: MatrixRow,
+  world: MatrixWorld,
+): Promise<RefusalTexts[]> => {
   const params = row.about.params(caller, world);
-  const askFor = (about: Params) => sendMatrixRequest(row, { world, caller, api: caller.api, params: about });
-  const sendTo = (about: Params) => {
+  const sendValid = (about: Params) => sendMatrixRequest(row, { world, caller, api: caller.api, params: about });
+  const sendInvalid = (about: Params) => {
     const { method, path } = addressOf(row, about);
-    return method === 'GET' ? askFor(about) : send(caller.api, method, path, { data: 7 });
+    return method === 'GET' ? sendValid(about) : send(caller.api, method, path, { data: 7 });
   };
-  const told: RefusalTexts[] = [];
-  for (const other of besides(params)) {
-    for (const question of [askFor, sendTo]) {
-      told.push({ forbidden: said(await question(params), params), notFound: said(await question(other), other) });
+  const refusals: RefusalTexts[] = [];
+  for (const unknown of besides(params)) {
+    for (const request of [sendValid, sendInvalid]) {
+      refusals.push({
+        forbidden: comparable(await request(params), params),
+        notFound: comparable(await request(unknown), unknown),
+      });
     }
   }
-  return told;
+  return refusals;
 };
 
 const wasDone = (answers: MatrixResponses = new Map()): boolean =>
   [...answers.values()].some((answer) => answer.startsWith('2'));
 
-/** What was asked, and what everybody was answered, by the row's name. */
+/** The rows, and the responses to every caller by the name of the row. */
 export type MatrixResults = {
   readonly rows: readonly MatrixRow[];
   readonly world: () => MatrixWorld;
   readonly answers: ReadonlyMap<string, MatrixResponses>;
 };
 
-/** Asks everybody everything. `more` is for tests that look at the answers in other ways. */
+/** Sends each row as every caller. `more` adds tests that use the same responses. */
 export const describeMatrix = (
   name: string,
   rows: readonly MatrixRow[],
-  more?: (asked: MatrixResults) => void,
+  more?: (results: MatrixResults) => void,
 ): void => {
   const answers = new Map<string, MatrixResponses>();
   let server: TestServer;
@@ -176,26 +188,26 @@ export const describeMatrix = (
     process.stdout.write(`matrix of ${name}: ${answers.size} rows, ${CALLERS.length} callers, ${cells} cells\n`);
   });
 
-  describe(`${name}: every route answers every kind of caller as the table says`, () => {
+  describe(`${name}: every route follows the permission table for every kind of caller`, () => {
     it.each(inOrder(rows).map((row) => [nameOf(row), row] as const))('%s', async (called, row) => {
-      const asked = await askAll(row, world);
-      answers.set(called, asked.answers);
-      expect(differences(row, asked.answers, world).map(inWords)).toEqual([]);
-      expect(mistold(row, asked)).toEqual([]);
+      const outcome = await sendToAll(row, world);
+      answers.set(called, outcome.answers);
+      expect(differences(row, outcome.answers, world).map(inWords)).toEqual([]);
+      expect(findTrailDifferences(row, outcome)).toEqual([]);
     });
   });
 
-  describe(`${name}: what is said of the trail`, () => {
-    it('has been seen at every route that changes something', () => {
-      const seen = new Set(rows.filter((row) => wasDone(answers.get(nameOf(row)))).map(({ route }) => route));
-      expect(rows.filter((row) => !isRead(row) && !seen.has(row.route)).map(nameOf)).toEqual([]);
+  describe(`${name}: the audit trail`, () => {
+    it('has been checked for every route that changes something', () => {
+      const recordedRoutes = new Set(rows.filter((row) => wasDone(answers.get(nameOf(row)))).map(({ route }) => route));
+      expect(rows.filter((row) => !isRead(row) && !recordedRoutes.has(row.route)).map(nameOf)).toEqual([]);
     });
   });
 
-  describe(`${name}: what a caller may not see is as if it were not there`, () => {
+  describe(`${name}: a hidden resource gets the same response as an unknown one`, () => {
     it.each(rows.filter(hasParameter).map((row) => [nameOf(row), row] as const))('%s', async (_, row) => {
-      const told = await Promise.all(strangersTo(row, world).map((caller) => toldTo(caller, row, world)));
-      for (const { forbidden, notFound } of told.flat()) expect(notFound).toEqual(forbidden);
+      const refusals = await Promise.all(strangersTo(row, world).map((caller) => compareRefusals(caller, row, world)));
+      for (const { forbidden, notFound } of refusals.flat()) expect(notFound).toEqual(forbidden);
     });
   });
 
@@ -203,4 +215,4 @@ export const describeMatrix = (
 };
 
 const inWords = ({ caller, expected, answered }: MatrixDifference): string =>
-  `${caller}: ${answered}, and not ${expected}`;
+  `${caller}: got ${answered}, expected ${expected}`;

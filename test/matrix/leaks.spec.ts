@@ -23,7 +23,7 @@ import { createCallers } from './world.js';
 
 let server: TestServer;
 let world: MatrixWorld;
-/** Of the other organization: things that are there, and that nobody in acme is to know of. */
+/** Ids of resources of the other organization, which nobody in acme may see. */
 let foreign: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
@@ -63,13 +63,13 @@ const as = (name: string): ApiTestClient => getTarget(world.callers, name).api;
 
 const absent = (id: string): string => id.replace(/-.*/, `-${'x'.repeat(16)}`);
 
-const said = ({ status, text }: ApiResponse, id: string): unknown => ({ status, text: text.replaceAll(id, '…') });
+const comparable = ({ status, text }: ApiResponse, id: string): unknown => ({ status, text: text.replaceAll(id, '…') });
 
-describe('an id of another organization, or of what the caller may not see, is as good as none', () => {
+describe('an id of another organization, or of a hidden resource, gets the same response as an unknown id', () => {
   type Question = (api: ApiTestClient, id: string, name: string) => Promise<ApiResponse>;
 
-  /** Who asks may do what they ask for, with what is theirs. */
-  const QUESTIONS: readonly (readonly [string, of: string, who: string, Question])[] = [
+  /** The caller has the permission for the request itself. */
+  const REQUESTS: readonly (readonly [string, of: string, who: string, Question])[] = [
     [
       'as the project of a new workspace',
       'project',
@@ -81,14 +81,14 @@ describe('an id of another organization, or of what the caller may not see, is a
         ),
     ],
     [
-      'as the project that a workspace comes to',
+      'as the project that a workspace moves to',
       'project',
       'admin on the project',
       (api, id) =>
         api.patch(`/api/v2/workspaces/${world.one}`, resource('workspaces', {}, toOne('project', 'projects', id))),
     ],
     [
-      'as a workspace that comes to a project',
+      'as a workspace that moves to a project',
       'workspace',
       'owner',
       (api, id) =>
@@ -102,7 +102,7 @@ describe('an id of another organization, or of what the caller may not see, is a
         api.post(`/api/v2/workspaces/${world.one}/relationships/remote-state-consumers`, related('workspaces', id)),
     ],
     [
-      'as the team that is given a workspace',
+      'as the team that gets access to a workspace',
       'team',
       'admin on the workspace',
       (api, id) =>
@@ -116,7 +116,7 @@ describe('an id of another organization, or of what the caller may not see, is a
         ),
     ],
     [
-      'as the team that is given a project',
+      'as the team that gets access to a project',
       'team',
       'owner',
       (api, id) =>
@@ -130,7 +130,7 @@ describe('an id of another organization, or of what the caller may not see, is a
         ),
     ],
     [
-      'as the team of somebody who is invited',
+      'as the team of an invited user',
       'team',
       'owner',
       (api, id, name) =>
@@ -170,7 +170,7 @@ describe('an id of another organization, or of what the caller may not see, is a
       (api, id) => api.patch(`/api/v2/workspaces/${world.one}/relationships/ssh-key`, resource('workspaces', { id })),
     ],
     [
-      'as a workspace that a pool lets in',
+      'as an allowed workspace of an agent pool',
       'workspace',
       'owner',
       (api, id) =>
@@ -227,19 +227,19 @@ describe('an id of another organization, or of what the caller may not see, is a
       (api, id) => api.get(`/api/v2/workspaces/${world.one}/vars/${id}`),
     ],
     [
-      'as what a list is filtered by',
+      'as the filter of a list',
       'project',
       'owner',
       (api, id) => api.get(`/api/v2/organizations/acme/workspaces?filter[project][id]=${id}`),
     ],
     [
-      'as what a list of access is asked of',
+      'as the workspace of a list of team access',
       'workspace',
       'owner',
       (api, id) => api.get(`/api/v2/team-workspaces?filter[workspace][id]=${id}`),
     ],
     [
-      'as the reserved tag key that a preview is asked of',
+      'as the reserved tag key of a preview',
       'reservedTagKey',
       'owner',
       (api, id) =>
@@ -248,7 +248,7 @@ describe('an id of another organization, or of what the caller may not see, is a
         }),
     ],
     [
-      'as the project whose gaps are listed',
+      'as the project of a compliance report',
       'project',
       'owner',
       (api, id) => api.get(`/api/v2/organizations/acme/tag-compliance?filter[project][id]=${id}`),
@@ -267,7 +267,7 @@ describe('an id of another organization, or of what the caller may not see, is a
       (api, id) => api.post(`/api/v2/workspaces/${world.one}/relationships/tags`, related('tags', id)),
     ],
     [
-      'as a tag that is taken from all workspaces',
+      'as a tag that is deleted from all workspaces',
       'tag',
       'owner',
       (api, id) => api.delete('/api/v2/organizations/acme/tags', related('tags', id)),
@@ -285,23 +285,23 @@ describe('an id of another organization, or of what the caller may not see, is a
       (api, id) => api.post(`/api/v2/tags/${world.resources.tag}/relationships/workspaces`, related('workspaces', id)),
     ],
     [
-      'as the workspace whose tags are left out',
+      'as the workspace whose tags a list excludes',
       'workspace',
       'owner',
       (api, id) => api.get(`/api/v2/organizations/acme/tags?filter[exclude][taggable][id]=${id}`),
     ],
   ];
 
-  it.each(QUESTIONS)('%s', async (_, of, who, question) => {
+  it.each(REQUESTS)('%s', async (_, of, callerName, request) => {
     const there = foreign[of] ?? '';
     const notThere = absent(there);
-    const name = world.unique('asked');
-    const told = await question(as(who), notThere, name);
-    expect(said(await question(as(who), there, name), there)).toEqual(said(told, notThere));
+    const name = world.unique('requested');
+    const expected = await request(as(callerName), notThere, name);
+    expect(comparable(await request(as(callerName), there, name), there)).toEqual(comparable(expected, notThere));
   });
 
-  it('also where it is a team of their own organization that is secret to them', async () => {
-    const ask = (id: string): Promise<ApiResponse> =>
+  it('if it is a secret team of their own organization', async () => {
+    const grant = (id: string): Promise<ApiResponse> =>
       as('admin on the workspace').post(
         '/api/v2/team-workspaces',
         resource(
@@ -311,20 +311,24 @@ describe('an id of another organization, or of what the caller may not see, is a
         ),
       );
     const { secretTeam } = world;
-    expect(said(await ask(secretTeam), secretTeam)).toEqual(said(await ask(absent(secretTeam)), absent(secretTeam)));
+    expect(comparable(await grant(secretTeam), secretTeam)).toEqual(
+      comparable(await grant(absent(secretTeam)), absent(secretTeam)),
+    );
   });
 
-  it('also where it is a project of their own organization that they may not move to', async () => {
-    const ask = (id: string): Promise<ApiResponse> =>
+  it('if it is a project of their own organization that they cannot move workspaces to', async () => {
+    const move = (id: string): Promise<ApiResponse> =>
       as('admin on the project').patch(
         `/api/v2/workspaces/${world.one}`,
         resource('workspaces', {}, toOne('project', 'projects', id)),
       );
     const { elsewhere } = world;
-    expect(said(await ask(elsewhere), elsewhere)).toEqual(said(await ask(absent(elsewhere)), absent(elsewhere)));
+    expect(comparable(await move(elsewhere), elsewhere)).toEqual(
+      comparable(await move(absent(elsewhere)), absent(elsewhere)),
+    );
   });
 
-  it('also where names stand for ids', async () => {
+  it('if names replace the ids', async () => {
     const of = (organization: string, workspace: string): string =>
       `/api/v2/state-versions?filter[organization][name]=${organization}&filter[workspace][name]=${workspace}`;
     const answers = await Promise.all(
@@ -346,7 +350,7 @@ const listed = ({ status, body }: ApiResponse): Listed => {
   };
 };
 
-describe('lists show, count and page only what the caller may see', () => {
+describe('a list shows, counts and pages only what the caller may see', () => {
   const WORKSPACES = '/api/v2/organizations/acme/workspaces';
 
   it.each([
@@ -357,10 +361,10 @@ describe('lists show, count and page only what the caller may see', () => {
     ['member of a team without access', []],
     ['manageTeams in the organization', []],
     ['accessSecretTeams in the organization', []],
-  ])('workspaces: %s', async (who, names) => {
-    const { api } = getTarget(world.callers, who);
+  ])('workspaces for %s', async (callerName, names) => {
+    const { api } = getTarget(world.callers, callerName);
     const all = { names, total: names.length };
-    // All of them carry the tag and the binding.
+    // All workspaces have the tag and the binding.
     for (const query of ['', '?search[name]=', '?search[tags]=flat', '?filter[tagged][0][key]=env', '?sort=-name']) {
       expect(listed(await api.get(`${WORKSPACES}${query}`))).toEqual(all);
     }
@@ -378,8 +382,8 @@ describe('lists show, count and page only what the caller may see', () => {
     ['read on the project', ['land']],
     ['readProjects in the organization', ['Default Project', 'elsewhere', 'land']],
     ['member of a team without access', []],
-  ])('projects: %s', async (who, names) => {
-    const { api } = getTarget(world.callers, who);
+  ])('projects for %s', async (callerName, names) => {
+    const { api } = getTarget(world.callers, callerName);
     const path = '/api/v2/organizations/acme/projects';
     expect(listed(await api.get(path))).toEqual({ names, total: names.length });
     expect(listed(await api.get(`${path}?q=elsewhere`)).total).toBe(names.includes('elsewhere') ? 1 : 0);
@@ -396,18 +400,20 @@ describe('lists show, count and page only what the caller may see', () => {
     ['custom on the workspace, runs read', 1],
     ['custom on the project, variables write', 2],
     ['readProjects in the organization', 2],
-  ])('the workspace-count of a project: %s', async (who, count) => {
-    const { api } = getTarget(world.callers, who);
+  ])('the workspace-count of a project for %s', async (callerName, count) => {
+    const { api } = getTarget(world.callers, callerName);
     const path = `/api/v2/projects/${world.land}`;
-    const shown = expectStatus(await api.get(path), 200).body.data;
+    const document = expectStatus(await api.get(path), 200).body.data;
     const projects = expectStatus(await api.get('/api/v2/organizations/acme/projects?q=land'), 200).body.data;
     const { included } = expectStatus(await api.get(`/api/v2/workspaces/${world.one}?include=project`), 200).body;
-    const counts = [shown, ...projects, ...included].map(({ attributes }) => attributes['workspace-count'] as number);
+    const counts = [document, ...projects, ...included].map(
+      ({ attributes }) => attributes['workspace-count'] as number,
+    );
     expect(counts).toEqual([count, count, count]);
   });
 });
 
-describe('includes bring along only what the caller may see', () => {
+describe('an include returns only what the caller may see', () => {
   const typesIn = ({ body }: ApiResponse): string[] =>
     [...new Set((body.included ?? []).map(({ type }: any) => type as string))].toSorted() as string[];
 
@@ -416,10 +422,10 @@ describe('includes bring along only what the caller may see', () => {
     ['custom on the workspace, stateVersions read-outputs', true],
     ['custom on the workspace, runs read', false],
     ['custom on the project, variables write', false],
-  ])('with a workspace: %s', async (who, seesOutputs) => {
+  ])('of a workspace: %s', async (callerName, seesOutputs) => {
     const includes = 'organization,project,outputs,current_run,current_configuration_version,locked_by';
     for (const path of [`workspaces/${world.one}`, 'organizations/acme/workspaces']) {
-      const answer = await as(who).get(`/api/v2/${path}?include=${includes}`);
+      const answer = await as(callerName).get(`/api/v2/${path}?include=${includes}`);
       const types = ['configuration-versions', 'organizations', 'projects', 'workspace-outputs'];
       expect([answer.status, typesIn(answer)]).toEqual([
         200,
@@ -429,21 +435,21 @@ describe('includes bring along only what the caller may see', () => {
     }
   });
 
-  it('with an organization: its default project is not everybody’s to see', async () => {
+  it('of an organization: its default project only with read access to it', async () => {
     const path = '/api/v2/organizations/acme?include=default_project';
     expect(typesIn(await as('member of a team without access').get(path))).toEqual([]);
     expect(typesIn(await as('read on the project').get(path))).toEqual([]);
     expect(typesIn(await as('readProjects in the organization').get(path))).toEqual(['projects']);
   });
 
-  it('with a list of organizations: nothing of one that they are no part of', async () => {
+  it('of a list of organizations: nothing of an organization without membership', async () => {
     const { body } = await as('owner of another organization').get(
       '/api/v2/organizations?include=default_project,entitlement_set',
     );
     expect(JSON.stringify(body)).not.toContain('acme');
   });
 
-  it('with a membership: teams that are secret to the caller are left out', async () => {
+  it('of a membership: no teams that are secret to the caller', async () => {
     const { membership, team } = getTarget(world.callers, 'read on the workspace');
     const path = `/api/v2/organization-memberships/${membership}?include=teams`;
     expect(JSON.stringify((await as('plan on the workspace').get(path)).body)).not.toContain(team);
@@ -451,7 +457,7 @@ describe('includes bring along only what the caller may see', () => {
   });
 });
 
-describe('an invitation keeps the account from the organization until it is accepted', () => {
+describe('the trail of an invitation', () => {
   type Entry = {
     readonly id: string;
     readonly auth: object;
@@ -467,7 +473,10 @@ describe('an invitation keeps the account from the organization until it is acce
     await makeTeam(server, 'acme', world.unique('team')),
   ];
 
-  /** Invites an address to a team, puts the person into another team, and gives a token of the person. */
+  /**
+   * Invites an address to a team, adds the person to another team and removes them again. Returns a client of the
+   * person.
+   */
   const invite = async (email: string, teams: readonly [string, string]) => {
     const body = resource('organization-memberships', { email }, toMany('teams', 'teams', teams[0]));
     const membership = expectStatus(await as('owner').post(ACME, body), 201).body.data.id as string;
@@ -480,7 +489,7 @@ describe('an invitation keeps the account from the organization until it is acce
     return { membership, id: id as string, person };
   };
 
-  /** The newest entries of memberships and teams, oldest first. */
+  /** Returns the newest entries about memberships and teams, oldest first. */
   const entries = async (): Promise<Entry[]> => {
     const path = '/api/v2/organization/audit-trail?page[size]=100&filter[resource-type]=organization_user,team';
     return (expectStatus(await as('token for the audit trail').get(path), 200).body.data as Entry[]).toReversed();
@@ -489,38 +498,41 @@ describe('an invitation keeps the account from the organization until it is acce
   const entriesSince = async (before: readonly Entry[]): Promise<Entry[]> =>
     (await entries()).filter(({ id }) => !before.some((entry) => entry.id === id));
 
-  it('shows the same of an address with an account and of one without, also when the person declines', async () => {
+  it('is the same for an address with an account and one without, even if the person declines', async () => {
     const teams = await twoTeams();
-    const known = await makeMember(server, 'rival', world.unique('known'));
+    const existingUser = await makeMember(server, 'rival', world.unique('known'));
     const username = world.unique('secretive');
-    expectStatus(await server.as(known.token).patch('/api/v2/account/update', resource('users', { username })), 200);
+    expectStatus(
+      await server.as(existingUser.token).patch('/api/v2/account/update', resource('users', { username })),
+      200,
+    );
     const trails: unknown[] = [];
-    for (const email of [known.email, `${world.unique('fresh')}@people.test`]) {
+    for (const email of [existingUser.email, `${world.unique('fresh')}@people.test`]) {
       const before = await entries();
       const { membership, id, person } = await invite(email, teams);
       expectStatus(await person.delete(`${MEMBERSHIPS}/${membership}`), 204);
-      const told = await entriesSince(before);
-      const stands = membership.replace(/^ou-/, 'user-');
-      expect(told.map(({ resource: { action, meta } }) => [action, meta])).toEqual([
-        ['create', { user: email, user_id: stands }],
+      const newEntries = await entriesSince(before);
+      const placeholderId = membership.replace(/^ou-/, 'user-');
+      expect(newEntries.map(({ resource: { action, meta } }) => [action, meta])).toEqual([
+        ['create', { user: email, user_id: placeholderId }],
         ['add_member', { user: email }],
         ['add_member', { user: email }],
         ['remove_member', { user: email }],
-        ['destroy', { user: email, user_id: stands }],
+        ['destroy', { user: email, user_id: placeholderId }],
         ['remove_member', { user: email }],
       ]);
-      for (const { auth, request } of told.slice(-2)) {
-        expect(auth).toMatchObject({ accessor_id: stands, description: stands, type: 'Client' });
+      for (const { auth, request } of newEntries.slice(-2)) {
+        expect(auth).toMatchObject({ accessor_id: placeholderId, description: placeholderId, type: 'Client' });
         expect(request).toMatchObject({ address: null, user_agent: null });
       }
-      const text = JSON.stringify(told.map(({ auth, resource: about }) => ({ auth, about })));
+      const text = JSON.stringify(newEntries.map(({ auth, resource: about }) => ({ auth, about })));
       for (const secret of [id, username]) expect(text).not.toContain(secret);
-      trails.push(text.replaceAll(email, 'email').replaceAll(membership, 'ou').replaceAll(stands, 'user'));
+      trails.push(text.replaceAll(email, 'email').replaceAll(membership, 'ou').replaceAll(placeholderId, 'user'));
     }
     expect(trails[0]).toEqual(trails[1]);
   });
 
-  it('names the person from the acceptance on', async () => {
+  it('names the person after the acceptance', async () => {
     const teams = await twoTeams();
     const before = await entries();
     const email = `${world.unique('welcome')}@people.test`;
@@ -528,12 +540,12 @@ describe('an invitation keeps the account from the organization until it is acce
     const { username } = expectStatus(await person.get('/api/v2/account/details'), 200).body.data.attributes;
     expectStatus(await person.post(`${MEMBERSHIPS}/${membership}/actions/accept`), 200);
     expectStatus(await as('owner').delete(`${MEMBERSHIPS}/${membership}`), 204);
-    const told = await entriesSince(before);
-    expect(told.slice(-3).map(({ resource: { action, meta } }) => [action, meta])).toEqual([
+    const newEntries = await entriesSince(before);
+    expect(newEntries.slice(-3).map(({ resource: { action, meta } }) => [action, meta])).toEqual([
       ['update', { user: username, user_id: id }],
       ['destroy', { user: username, user_id: id }],
       ['remove_member', { user: username }],
     ]);
-    expect(told.at(-3)?.auth).toMatchObject({ accessor_id: id, description: username });
+    expect(newEntries.at(-3)?.auth).toMatchObject({ accessor_id: id, description: username });
   });
 });

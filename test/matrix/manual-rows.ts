@@ -19,8 +19,8 @@ const WRITERS = [
 const ADMINS = ['admin on the workspace', 'maintain on the project', 'admin on the project'] as const;
 
 /**
- * Who got through, name by name, as the contract (§5) and clients.md (§3) have it: a mistake in the permission table
- * would be in what the matrix expects as well, and is seen here.
+ * Callers that succeed, by name, as the contract (§5) and clients.md (§3) specify. A mistake in the permission table
+ * would also be in the expectations of the matrix. These rows find it.
  */
 export const BY_HAND: Readonly<Record<string, readonly string[]>> = {
   'POST /workspaces/:id/actions/lock': [
@@ -32,7 +32,7 @@ export const BY_HAND: Readonly<Record<string, readonly string[]>> = {
   ],
   'POST /workspaces/:id/actions/force-unlock': [...ADMINS, ...MANAGERS, ORGANIZATION],
   'PATCH /workspaces/:id': [...ADMINS, ...MANAGERS, ORGANIZATION],
-  // No keys with an organization's token, nor what deletes the bytes of states.
+  // The token of an organization can neither assign SSH keys nor delete the data of states.
   'PATCH /workspaces/:id/relationships/ssh-key': [...ADMINS, ...MANAGERS],
   'POST /workspaces/:id/relationships/data-retention-policy': [...ADMINS, ...MANAGERS],
   'PATCH /workspaces/:id, into another project': [...OWNERS, 'manageProjects in the organization', ORGANIZATION],
@@ -53,7 +53,8 @@ export const BY_HAND: Readonly<Record<string, readonly string[]>> = {
   ],
   'DELETE /workspaces/:id': [...OWNERS],
   'DELETE /workspaces/:id, if admins may do so': [...ADMINS, ...MANAGERS, ORGANIZATION],
-  // No state upload with an organization's token; who may store but not lock finds it not locked.
+  // The token of an organization cannot upload states. A caller that may store but not lock finds the workspace
+  // unlocked.
   'POST /workspaces/:id/state-versions': [...WRITERS, ...MANAGERS],
   'GET /state-versions/:id/download': [
     ...READERS,
@@ -68,7 +69,7 @@ export const BY_HAND: Readonly<Record<string, readonly string[]>> = {
     'custom on the project, stateVersions write',
     ...RUNS,
   ],
-  // Who lets a run read the state lets it read no variables.
+  // Access of a run to a state does not include variables.
   'GET /workspaces/:id/vars': [
     ...READERS,
     ...WRITERS,
@@ -121,7 +122,7 @@ export const BY_HAND: Readonly<Record<string, readonly string[]>> = {
     'custom on the project, settings update',
     'custom on the project, settings delete',
   ],
-  // `custom` gives no admin access to the workspaces of the project.
+  // `custom` access gives no admin access to the workspaces of the project.
   'PATCH /projects/:id, the mode in which its workspaces execute runs': [
     ...OWNERS,
     ORGANIZATION,
@@ -171,14 +172,14 @@ export const BY_HAND: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-const gotThrough = (answers: ReadonlyMap<string, string> | undefined): string[] =>
+const succeeding = (answers: ReadonlyMap<string, string> | undefined): string[] =>
   [...(answers ?? [])].filter(([, answer]) => answer.startsWith('2')).map(([caller]) => caller);
 
 export const describeByHand = ({ rows, answers }: MatrixResults): void => {
   const names = new Set(rows.map(nameOf));
-  describe('who gets through, as the contract has it', () => {
+  describe('the callers that succeed, as the contract specifies', () => {
     it.each(Object.entries(BY_HAND).filter(([name]) => names.has(name)))('%s', (name, callers) => {
-      expect(gotThrough(answers.get(name)).toSorted()).toEqual([...callers].toSorted());
+      expect(succeeding(answers.get(name)).toSorted()).toEqual([...callers].toSorted());
     });
   });
 };

@@ -4,20 +4,20 @@ import type { ApiResponse, ApiTestClient } from '../support/server.js';
 import type { MatrixCallerInWorld, MatrixWorld } from './shared-world.js';
 import type { MatrixTrailEntry } from './trail.js';
 
-/** What a route is about, and so where its permissions are asked for: which of targets.ts. */
+/** The resource that a row is about, and the scope of its permissions. See targets.ts. */
 export type MatrixTarget = {
-  /** Where the caller's permission for it is asked. */
+  /** Returns the scope in which the caller needs the permission. */
   readonly scope: (caller: MatrixCallerInWorld, world: MatrixWorld) => PermissionScope;
-  /** For the parameters of the path: one that stays as it is for all callers. */
+  /** Returns the path parameters of a shared resource that stays unchanged. */
   readonly params: (caller: MatrixCallerInWorld, world: MatrixWorld) => Params;
-  /** One like it for this caller alone, who may do with it what they want. */
+  /** Creates a resource for this caller alone, which the request may use up. */
   readonly fresh?: (caller: MatrixCallerInWorld, world: MatrixWorld) => Promise<FreshResource>;
 };
 
-/** With another token of the same kind, where theirs opens nothing there. */
+/** `api` has another token of the same kind, if the caller's own token is not valid for the resource. */
 export type FreshResource = { readonly params: Params; readonly api?: ApiTestClient };
 
-/** Values of the path's parameters, by name. */
+/** Values of the path parameters by name. */
 export type Params = Readonly<Record<string, string>>;
 
 export type Cell = {
@@ -32,65 +32,70 @@ export type ExpectedAccess =
 
 export type MatrixRow = MatrixRequestOptions & (Reading | Writing);
 
-/** `route` is as the gateway has it, without `/api/v2`. */
+/** `route` is the route of the gateway without `/api/v2`. */
 type Reading = {
   readonly route: `GET ${string}`;
-  /** What is told of a success: nothing, but of what the catalogue has reads of (contract §6.1). */
+  /** Entries that a success adds to the trail. Only reads of contract §6.1 add any. */
   readonly trail?: readonly MatrixTrailEntry[];
   readonly inert?: never;
 };
 
 type Writing = {
   readonly route: `${'POST' | 'PATCH' | 'PUT' | 'DELETE'} ${string}`;
-  /** What a success leaves in the trail of the organization, in the order of the log, each entry once: `workspace lock`. */
+  /**
+   * Entries that a success adds to the trail of the organization, in the order of the log, each once: `workspace lock`.
+   */
   readonly trail: readonly MatrixTrailEntry[];
-  /** Nothing of it is in the log: it is so already, or is kept beside it. Every other success must leave an event. */
+  /**
+   * Whether a success appends no event, because nothing changes or the change is stored outside the log. Every other
+   * success must append an event.
+   */
   readonly inert?: true;
 };
 
 type MatrixRequestOptions = {
-  /** What is special, where a route has several rows. */
+  /** Distinguishes the rows of one route. */
   readonly condition?: string;
   readonly about: MatrixTarget;
   /**
-   * Rows of the permission table, all wanted, in this order: the first that is missing says how it is refused. At the
-   * target, or at another one. `anybody` needs no token, `any token` no permission.
+   * Permissions that the caller needs, in this order, in the scope of the target or of another one. The first missing
+   * permission decides the refusal. `anybody` needs no token, `any token` no permission.
    */
   readonly demands: 'anybody' | 'any token' | readonly ExpectedAccess[];
-  /** What who may is answered. */
-  readonly status: number | ((asked: MatrixRequest) => number);
+  /** Status for callers with the permissions. */
+  readonly status: number | ((request: MatrixRequest) => number);
   readonly query?: (cell: Omit<Cell, 'api' | 'params'>) => string;
   readonly body?: unknown;
-  /** Where the body is not the same for all. */
+  /** Set if the body differs between callers. */
   readonly bodyFor?: (cell: Cell) => unknown;
-  /** Whether who may uses the target up. */
+  /** Whether a success uses the target up. */
   readonly fresh?: true;
-  /** What who may does with their target before. */
+  /** Prepares the target for callers with the permissions. */
   readonly before?: (cell: Cell) => Promise<unknown>;
-  /** Before and after the row as a whole. */
+  /** Run before and after all requests of the row. */
   readonly setUp?: (world: MatrixWorld) => Promise<unknown>;
   readonly tearDown?: (world: MatrixWorld) => Promise<unknown>;
-  /** Names of what a list shows this caller, and counts. */
-  readonly shows?: (asked: MatrixRequest) => readonly string[];
-  /** The name under which an entry of the list is known; its attribute `name` where this is missing. */
+  /** Returns the names in the list for this caller. The total count must match. */
+  readonly shows?: (request: MatrixRequest) => readonly string[];
+  /** Returns the name of a list item. The default is its attribute `name`. */
   readonly nameOf?: (entry: any) => string;
 };
 
 export type MatrixRequest = {
   readonly caller: MatrixCallerInWorld;
   readonly world: MatrixWorld;
-  readonly may: (permission: Permission, place: PermissionScope) => boolean;
+  readonly may: (permission: Permission, scope: PermissionScope) => boolean;
 };
 
-export type ExpectedResult = (actor: Identity, permission: Permission, place: PermissionScope) => boolean;
+export type ExpectedResult = (actor: Identity, permission: Permission, scope: PermissionScope) => boolean;
 
-/** By the caller's name, what they were answered, in words: `404`, `200`, `200 [far, one]`. */
+/** Responses by the name of the caller, as text: `404`, `200`, `200 [far, one]`. */
 export type MatrixResponses = ReadonlyMap<string, string>;
 
 export const nameOf = ({ route, condition }: MatrixRow): string =>
   condition === undefined ? route : `${route}, ${condition}`;
 
-const KNOWN_KINDS: readonly MatrixCaller['authentication'][] = [
+const VALID_KINDS: readonly MatrixCaller['authentication'][] = [
   'user',
   'team',
   'organization',
@@ -99,7 +104,7 @@ const KNOWN_KINDS: readonly MatrixCaller['authentication'][] = [
   'run',
 ];
 
-/** Who they are by what callers.ts says of them; nothing of it has been asked of the server. */
+/** Returns the identity that callers.ts describes, without a request to the server. */
 const identityOf = (caller: MatrixCallerInWorld, { acme, rival }: MatrixWorld): Identity => ({
   kind: caller.authentication as Identity['kind'],
   id: caller.id,
@@ -118,15 +123,15 @@ const identityOf = (caller: MatrixCallerInWorld, { acme, rival }: MatrixWorld): 
   snapshot: null,
 });
 
-const refusalOf = (wanted: readonly Permission[]): string =>
-  wanted.every((permission) => 'refusal' in permissions[permission]) ? '403' : '404';
+const refusalOf = (alternatives: readonly Permission[]): string =>
+  alternatives.every((permission) => 'refusal' in permissions[permission]) ? '403' : '404';
 
-const wantedBy = (demand: ExpectedAccess, about: MatrixTarget): readonly [readonly Permission[], MatrixTarget] => {
+const demandOf = (demand: ExpectedAccess, about: MatrixTarget): readonly [readonly Permission[], MatrixTarget] => {
   if (typeof demand === 'string') return [[demand], about];
   return 'anyOf' in demand ? [demand.anyOf, about] : [[demand[0]], demand[1]];
 };
 
-/** What the table says that this caller is answered. */
+/** Returns the response that the permission table specifies for this caller. */
 export const expectedOf = (
   row: MatrixRow,
   caller: MatrixCallerInWorld,
@@ -135,18 +140,18 @@ export const expectedOf = (
 ): string => {
   const { demands, about, status, shows } = row;
   if (demands !== 'anybody') {
-    if (!KNOWN_KINDS.includes(caller.authentication)) return '401';
+    if (!VALID_KINDS.includes(caller.authentication)) return '401';
     const identity = identityOf(caller, world);
     for (const demand of demands === 'any token' ? [] : demands) {
-      const [wanted, where] = wantedBy(demand, about);
+      const [alternatives, where] = demandOf(demand, about);
       const has = (permission: Permission): boolean => allow(identity, permission, where.scope(caller, world));
-      if (!wanted.some(has)) return refusalOf(wanted);
+      if (!alternatives.some(has)) return refusalOf(alternatives);
     }
   }
   const identity = identityOf(caller, world);
-  const asked: MatrixRequest = { caller, world, may: (permission, place) => allow(identity, permission, place) };
-  const number = typeof status === 'number' ? status : status(asked);
-  return shows ? inWords(number, shows(asked)) : String(number);
+  const request: MatrixRequest = { caller, world, may: (permission, scope) => allow(identity, permission, scope) };
+  const number = typeof status === 'number' ? status : status(request);
+  return shows ? inWords(number, shows(request)) : String(number);
 };
 
 const inWords = (status: number, names: readonly string[]): string => `${status} [${names.toSorted().join(', ')}]`;
@@ -167,7 +172,7 @@ export type MatrixDifference = {
   readonly answered: string;
 };
 
-/** The cells of a row in which the answer is not what the table says. */
+/** Returns the cells of a row whose response differs from the table. */
 export const differences = (
   row: MatrixRow,
   answers: MatrixResponses,
@@ -179,13 +184,13 @@ export const differences = (
       row: nameOf(row),
       caller: caller.name,
       expected: expectedOf(row, caller, world, allow),
-      answered: answers.get(caller.name) ?? 'not asked',
+      answered: answers.get(caller.name) ?? 'no response',
     }))
     .filter(({ expected, answered }) => expected !== answered);
 
 const PREFIX = /^\/(?:healthz|readyz|metrics|\.well-known|api\/registry)/;
 
-/** The address with its parameters put in. */
+/** Returns the method and the path with its parameters. */
 export const addressOf = ({ route }: MatrixRow, params: Params): { readonly method: string; readonly path: string } => {
   const [method = '', template = ''] = route.split(' ');
   const path = template.replaceAll(/:(\w+)/g, (_, name: string) => {

@@ -33,15 +33,15 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** Refused for want of a permission; every other refusal is for who may. */
+/** Only 403 and 404 mean that a permission is missing. */
 const isRefused = ({ status }: ApiResponse): boolean => status === 403 || status === 404;
 
-/** A document that tells callers what they may do. */
+/** A document with a map of the caller's permissions. */
 type Document = {
   readonly name: string;
   readonly map: PermissionMap;
   readonly about: MatrixTarget;
-  /** Who has it sees the document. */
+  /** The permission to read the document. */
   readonly readWith: Permission;
   readonly sceneFor: (caller: MatrixCallerInWorld) => Promise<Scene>;
   readonly path: (scene: Scene) => string;
@@ -54,8 +54,8 @@ const DOCUMENTS: readonly Document[] = [
     about: workspace,
     readWith: 'read-workspace',
     sceneFor: async (caller) => {
-      const made = await workspace.fresh?.(caller, world);
-      return { world, caller, api: made?.api ?? caller.api, id: made?.params['id'] ?? '' };
+      const fresh = await workspace.fresh?.(caller, world);
+      return { world, caller, api: fresh?.api ?? caller.api, id: fresh?.params['id'] ?? '' };
     },
     path: ({ id }) => `/api/v2/workspaces/${id}`,
   },
@@ -70,8 +70,8 @@ const DOCUMENTS: readonly Document[] = [
   ...(
     [
       ['a provider', OF_PROVIDER, ''],
-      ['a version of one', OF_PROVIDER_VERSION, '/versions/1.0.0'],
-      ['a platform of one', OF_PROVIDER_PLATFORM, '/versions/1.0.0/platforms/linux/amd64'],
+      ['a version of a provider', OF_PROVIDER_VERSION, '/versions/1.0.0'],
+      ['a platform of a version', OF_PROVIDER_PLATFORM, '/versions/1.0.0/platforms/linux/amd64'],
     ] as const
   ).map(([name, map, path]): Document => ({
     name,
@@ -79,8 +79,8 @@ const DOCUMENTS: readonly Document[] = [
     about: registryProvider,
     readWith: 'read-providers',
     sceneFor: async (caller) => {
-      const made = await registryProvider.fresh?.(caller, world);
-      return { world, caller, api: caller.api, id: made?.params['name'] ?? '' };
+      const fresh = await registryProvider.fresh?.(caller, world);
+      return { world, caller, api: caller.api, id: fresh?.params['name'] ?? '' };
     },
     path: ({ id }) => `${pathOfProvider('acme', id)}${path}`,
   })),
@@ -92,30 +92,34 @@ const may = (caller: MatrixCallerInWorld, permission: Permission, { about }: Doc
 const readersOf = (document: Document): MatrixCallerInWorld[] =>
   world.callers.filter((caller) => may(caller, document.readWith, document));
 
-const told = async (scene: Scene, { path }: Document): Promise<Record<string, boolean>> =>
+const permissionsIn = async (scene: Scene, { path }: Document): Promise<Record<string, boolean>> =>
   expectStatus(await scene.api.get(path(scene)), 200).body.data.attributes.permissions;
 
-/** Who is told something else of a key than what they can do, one after the other: some of it is done to the same things. */
-const untruths = async (document: Document, key: string, probe: Probe): Promise<string[]> => {
-  const found: string[] = [];
+/**
+ * Returns the callers whose flag differs from what they can do. It tries one caller after the other, because they share
+ * resources.
+ */
+const findWrongFlags = async (document: Document, key: string, probe: Probe): Promise<string[]> => {
+  const wrong: string[] = [];
   for (const caller of readersOf(document)) {
     const scene = await document.sceneFor(caller);
-    const { [key]: flag } = await told(scene, document);
+    const { [key]: flag } = await permissionsIn(scene, document);
     const can = !isRefused(await probe(scene));
-    if (flag !== can) found.push(`${caller.name}: told ${flag}, and ${can ? 'can' : 'cannot'}`);
+    if (flag !== can)
+      wrong.push(`${caller.name}: the flag is ${flag}, but the request ${can ? 'succeeds' : 'is refused'}`);
   }
-  return found;
+  return wrong;
 };
 
 describe.each(DOCUMENTS)('the permissions of $name', (document) => {
   const { probes, byTable, never } = document.map;
 
-  it('have every key; what there is nothing to do with yet is as the table has it, or for nobody', async () => {
+  it('have every key, and keys without an endpoint follow the table or are false', async () => {
     const keys = [...Object.keys(probes), ...Object.keys(byTable), ...never].toSorted();
     const callers = readersOf(document);
     expect(callers.length).toBeGreaterThan(30);
     for (const caller of callers) {
-      const map = await told(await document.sceneFor(caller), document);
+      const map = await permissionsIn(await document.sceneFor(caller), document);
       expect([caller.name, Object.keys(map).toSorted()]).toEqual([caller.name, keys]);
       const expected = Object.entries(byTable).map(([key, permission]) => [key, may(caller, permission, document)]);
       expect([caller.name, map]).toMatchObject([caller.name, Object.fromEntries(expected)]);
@@ -123,27 +127,27 @@ describe.each(DOCUMENTS)('the permissions of $name', (document) => {
     }
   });
 
-  it.each(Object.entries(probes))('%s: who is told so can, and nobody else', async (key, probe) => {
-    expect(await untruths(document, key, probe)).toEqual([]);
+  it.each(Object.entries(probes))('%s is true exactly for callers that can do it', async (key, probe) => {
+    expect(await findWrongFlags(document, key, probe)).toEqual([]);
   });
 });
 
-describe('what a setting has a say in', () => {
+describe('a permission that depends on a setting', () => {
   const [ofWorkspace] = DOCUMENTS as readonly [Document, ...Document[]];
 
-  it('is deletion by force, where the organization lets admins', async () => {
+  it('is can-force-delete, if the organization allows it for admins', async () => {
     const letThem = resource('organizations', { 'allow-force-delete-workspaces': true });
     expectStatus(await server.patch('/api/v2/organizations/acme', letThem), 200);
-    expect(await untruths(ofWorkspace, 'can-force-delete', forceDelete)).toEqual([]);
+    expect(await findWrongFlags(ofWorkspace, 'can-force-delete', forceDelete)).toEqual([]);
   });
 
-  it('is a plan to destroy, where the workspace is not to be destroyed', async () => {
-    const keep = resource('workspaces', { 'allow-destroy-plan': false });
+  it('is can-queue-destroy, if the workspace forbids destroy plans', async () => {
+    const forbidDestroy = resource('workspaces', { 'allow-destroy-plan': false });
     for (const caller of readersOf(ofWorkspace)) {
       const scene = await ofWorkspace.sceneFor(caller);
-      expectStatus(await server.patch(`/api/v2/workspaces/${scene.id}`, keep), 200);
+      expectStatus(await server.patch(`/api/v2/workspaces/${scene.id}`, forbidDestroy), 200);
       const { status } = await queueDestroy(scene);
-      const { 'can-queue-destroy': flag } = await told(scene, ofWorkspace);
+      const { 'can-queue-destroy': flag } = await permissionsIn(scene, ofWorkspace);
       expect([caller.name, flag, status < 300]).toEqual([caller.name, false, false]);
     }
   });

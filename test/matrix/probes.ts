@@ -6,7 +6,7 @@ import { newStateVersion, stateFile } from '../support/state-file.js';
 import { addState, newVariable, type MatrixCallerInWorld, type MatrixWorld } from './shared-world.js';
 import { organization, theAgent } from './targets.js';
 
-/** A caller, and a workspace of their own, on which they have what they have on `one`. */
+/** A caller with a fresh workspace, on which they have the same access as on `one`. */
 export type Scene = {
   readonly world: MatrixWorld;
   readonly caller: MatrixCallerInWorld;
@@ -14,14 +14,14 @@ export type Scene = {
   readonly id: string;
 };
 
-/** Does what a key of a map of permissions promises, and before that what it takes. */
+/** Does what a key in the map of permissions allows, after the steps that it requires. */
 export type Probe = (scene: Scene) => Promise<ApiResponse>;
 
 export type PermissionMap = {
   readonly probes: Readonly<Record<string, Probe>>;
-  /** What has no endpoint yet, and is known by its permission alone. */
+  /** Permissions by key, for keys without an endpoint. */
   readonly byTable: Readonly<Record<string, Permission>>;
-  /** What is not here at all, and so for nobody. */
+  /** Keys that Cadastre does not implement, which are always false. */
   readonly never: readonly string[];
 };
 
@@ -92,7 +92,7 @@ export const OF_WORKSPACE: PermissionMap = {
       await addState(scene.world.server, scene.id);
       return read('/current-state-version-outputs')(scene);
     },
-    // Who may store a state and not lock is told that it is not locked.
+    // A caller that may store states but not lock gets a conflict, not a refusal.
     'can-create-state-versions': async ({ api, id }) => {
       await lock(api, id);
       return api.post(of(id, '/state-versions'), newStateVersion(stateFile(), { inline: true }));
@@ -122,10 +122,10 @@ export const OF_ORGANIZATION: PermissionMap = {
   probes: {
     'can-traverse': ({ api }) => api.get(ACME),
     'can-update': ({ api }) => api.patch(ACME, resource('organizations')),
-    // Who may founds one to delete: this one is still needed.
+    // A caller with the permission deletes a new organization, because acme is still needed.
     'can-destroy': async ({ api, caller, world }) => {
-      const { 'can-destroy': told } = (await api.get(ACME)).body.data.attributes.permissions;
-      const founded = told ? await organization.fresh?.(caller, world) : undefined;
+      const { 'can-destroy': hasPermission } = (await api.get(ACME)).body.data.attributes.permissions;
+      const founded = hasPermission ? await organization.fresh?.(caller, world) : undefined;
       return (founded?.api ?? api).delete(`/api/v2/organizations/${founded?.params['organization'] ?? 'acme'}`);
     },
     'can-access-via-teams': ({ api }) => api.get(`${ACME}/teams`),
@@ -145,7 +145,7 @@ export const OF_ORGANIZATION: PermissionMap = {
     'can-manage-varsets': create('varsets'),
     'can-read-varsets': ({ api, world }) => api.get(`/api/v2/varsets/${world.resources.openSet}`),
     'can-update-agent-pools': create('agent-pools'),
-    // The other one is what a caller comes with.
+    // The other kind of token belongs to a caller of the matrix.
     'can-update-api-token': ({ api }) => api.post(`${ACME}/authentication-token?token=audit-trails`),
     'can-update-ssh-keys': create('ssh-keys', { value: 'a private key' }),
     'can-create-provider': makesProvider,
@@ -174,7 +174,7 @@ export const OF_ORGANIZATION: PermissionMap = {
   ],
 };
 
-/** For who is shown no link: there is no other way to upload. */
+/** The response for callers that get no upload link. There is no other way to upload. */
 const NO_LINK = { status: 404, body: null, text: '', headers: new Headers() } as const satisfies ApiResponse;
 
 const pathOf = (id: string): string => `${ACME}/registry-providers/private/acme/${id}`;
@@ -200,7 +200,7 @@ const sumsOf = (name: string): Buffer => {
 
 const onlyProbes = (probes: PermissionMap['probes']): PermissionMap => ({ probes, byTable: {}, never: [] });
 
-/** A provider by its name, which is the scene's id; it has a version, and that has a platform. */
+/** The id of the scene is the name of a provider that has a version with a platform. */
 export const OF_PROVIDER = onlyProbes({ 'can-delete': deletes() });
 export const OF_PROVIDER_VERSION = onlyProbes({
   'can-delete': deletes(ONE),

@@ -7,8 +7,8 @@ import { sendMatrixRequest, expectedOf, nameOf, type MatrixRow } from './matrix.
 import { ROWS } from './rows/index.js';
 import { createCallers } from './world.js';
 
-// The gateway remembers who a token is. Each route must notice by itself that it is no longer so (ADR 32): one whose first
-// statement does not ask would go on answering.
+// The gateway caches identities. Each route must notice a revoked token in its first statement (ADR 32), or it would
+// still accept the token.
 
 const LONG = 120_000;
 
@@ -23,9 +23,9 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-describe('a token that was used a moment ago and is revoked', () => {
+describe('a token that is revoked just after it was used', () => {
   it.each(['owner', 'site admin'])(
-    'opens no route any more, though it was the %s’s',
+    'gets 401 from every route if it belonged to the %s',
     async (name) => {
       const caller = world.callers.find((one) => one.name === name);
       if (!caller) throw new Error(`nobody is called ${name}`);

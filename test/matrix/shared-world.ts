@@ -24,54 +24,54 @@ import { makeSigner } from '../support/releases.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
 import type { MatrixCaller, CallerSetup } from './callers.js';
 
-/** A caller who is here: with a token, and with what callers.ts says of them. */
+/** A kind of caller that exists on the server and has a token. */
 export type MatrixCallerInWorld = MatrixCaller & {
   readonly api: ApiTestClient;
-  /** Of the user, team or organization that the token is; of somebody else where it is none. */
+  /** Id of the user, team or organization of the token. A caller without a valid token has the id of another user. */
   readonly id: string;
-  /** Their username, or their team's name. */
+  /** Username, or name of the team. */
   readonly short: string;
-  /** Their membership in acme, or in rival; empty where they have none. */
+  /** Id of the membership in acme or rival. Empty if there is none. */
   readonly membership: string;
-  /** The team that speaks for them; empty where there is none. */
+  /** Id of the team whose access the caller has. Empty if there is none. */
   readonly team: string;
 };
 
-/** Two organizations and everybody who may knock. */
+/** Two organizations with all callers. */
 export type MatrixWorld = {
   readonly server: TestServer;
   readonly callers: readonly MatrixCallerInWorld[];
   readonly acme: SeededOrganization;
   readonly rival: SeededOrganization;
-  /** The project that grants are on, its workspace `one` that grants are on, and one beside it. */
+  /** A project with two workspaces. Access is granted on the project or on its workspace `one`. */
   readonly land: string;
   readonly one: string;
   readonly beside: string;
-  /** A project and its workspace that nobody has been given anything on. */
+  /** A project and its workspace on which no team has access. */
   readonly elsewhere: string;
   readonly far: string;
   readonly stateVersion: string;
   readonly output: string;
-  /** Teams that no caller is in: one that everybody sees, and a secret one. */
+  /** Ids of teams without callers. Everybody sees the open one. */
   readonly openTeam: string;
   readonly secretTeam: string;
   readonly pool: string;
   readonly otherPool: string;
-  /** A pool that an owner has chosen for runs in `remote` mode; no caller speaks for it. */
+  /** Id of a pool that an owner has chosen for runs in `remote` mode. No caller has a token of it. */
   readonly remotePool: string;
   readonly resources: SharedResources;
-  /** Memberships of people who ask nothing; the other one owns acme. */
+  /** Ids of memberships whose users send no requests. `guestOwner` owns acme. */
   readonly guest: string;
   readonly guestOwner: string;
-  /** Ids of what these two teams have been given, by `open on the workspace` and the like. */
+  /** Ids of the access of these two teams, by `open on the workspace` and so on. */
   readonly access: Readonly<Record<string, string>>;
-  /** An agent of the pool. */
+  /** Id of an agent of the pool. */
   readonly agent: string;
-  /** Ids of tokens that stay, by whose they are (rows/tokens.ts). */
+  /** Ids of tokens that are never deleted, by kind of owner (rows/tokens.ts). */
   readonly tokens: Readonly<Record<string, string>>;
-  /** A name that nothing has yet. */
+  /** Returns a new name. */
   readonly unique: (of: string) => string;
-  /** Lets time pass for the server. */
+  /** Advances the clock of the server. */
   readonly pass: (ms: number) => void;
 };
 
@@ -79,14 +79,14 @@ type Attributes = Readonly<Record<string, unknown>>;
 
 const relation = (type: string, id: string): object => ({ data: { type, id } });
 
-const onWorkspace = (given: Extract<CallerSetup, { on: 'workspace' }>): Attributes => ({
-  access: given.level,
-  ...(given.level === 'custom' ? toAttributes(given.custom) : {}),
+const onWorkspace = (access: Extract<CallerSetup, { on: 'workspace' }>): Attributes => ({
+  access: access.level,
+  ...(access.level === 'custom' ? toAttributes(access.custom) : {}),
 });
 
-const onProject = (given: Extract<CallerSetup, { on: 'project' }>): Attributes => {
-  if (given.level !== 'custom') return { access: given.level };
-  const { project, ...inEach } = given.custom;
+const onProject = (access: Extract<CallerSetup, { on: 'project' }>): Attributes => {
+  if (access.level !== 'custom') return { access: access.level };
+  const { project, ...inEach } = access.custom;
   return {
     access: 'custom',
     'project-access': toAttributes(project),
@@ -94,23 +94,23 @@ const onProject = (given: Extract<CallerSetup, { on: 'project' }>): Attributes =
   };
 };
 
-/** What callers.ts says that a team is given, given on that workspace or project. */
+/** Grants the access that callers.ts describes on this workspace or project. Returns its id. */
 export const grantAccess = async (
   server: TestServer,
   team: string,
-  given: CallerSetup,
+  access: CallerSetup,
   target: string,
 ): Promise<string> => {
   const [type, attributes] =
-    given.on === 'workspace'
-      ? (['team-workspaces', onWorkspace(given)] as const)
-      : (['team-projects', onProject(given)] as const);
-  const relationships = { team: relation('teams', team), [given.on]: relation(`${given.on}s`, target) };
-  const made = await server.post(`/api/v2/${type}`, resource(type, attributes, relationships));
-  return expectStatus(made, 201).body.data.id as string;
+    access.on === 'workspace'
+      ? (['team-workspaces', onWorkspace(access)] as const)
+      : (['team-projects', onProject(access)] as const);
+  const relationships = { team: relation('teams', team), [access.on]: relation(`${access.on}s`, target) };
+  const response = await server.post(`/api/v2/${type}`, resource(type, attributes, relationships));
+  return expectStatus(response, 201).body.data.id as string;
 };
 
-/** A state version with an output in it; the workspace is unlocked again. */
+/** Stores a state with an output, and unlocks the workspace. Returns the id of the state version. */
 export const addState = async (
   server: TestServer,
   workspace: string,
@@ -120,12 +120,12 @@ export const addState = async (
   const { data } = newStateVersion(state, { inline: true }) as { data: { attributes: object } };
   const attributes = { ...data.attributes, 'json-state': Buffer.from('{}').toString('base64') };
   expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
-  const made = await server.post(
+  const response = await server.post(
     `/api/v2/workspaces/${workspace}/state-versions`,
     resource('state-versions', attributes),
   );
   expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
-  return expectStatus(made, 201).body.data.id as string;
+  return expectStatus(response, 201).body.data.id as string;
 };
 
 export const addStateConsumer = async (server: TestServer, workspace: string, consumer: string): Promise<void> => {
@@ -141,7 +141,7 @@ const inProject = (id: string): object => ({
 
 const idOf = (answer: ApiResponse): string => expectStatus(answer, 201).body.data.id as string;
 
-/** A set of variables with a variable in it. */
+/** Creates a variable set with one variable. Returns both ids. */
 const makeSet = async (server: TestServer, name: string, relationships: object = {}): Promise<[string, string]> => {
   const set = idOf(
     await server.post('/api/v2/organizations/acme/varsets', resource('varsets', { name }, relationships)),
@@ -155,13 +155,13 @@ export const newFactSource = (source: string): object => resource('audit-fact-so
 
 export const newSshKey = (name: string): object => resource('ssh-keys', { name, value: 'a private key' });
 
-/** It holds no workspace, so that nothing else has to wait for it. */
+/** Queues a plan-only run, which does not lock the workspace. */
 export const makeSpeculativeRun = async (server: TestServer, workspace: string): Promise<string> => {
   await makeConfigurationVersion(server, workspace);
   return makeRun(server, workspace, { 'plan-only': true });
 };
 
-/** With the token that an executor of the run gets. */
+/** Returns a client with the token that the executor of the run gets. */
 export const createCallerFor = async (
   run: string,
   { server, pool }: Pick<MatrixWorld, 'server' | 'pool'>,
@@ -170,7 +170,7 @@ export const createCallerFor = async (
   return server.as(await makeToken(agents, `/api/v2/runs/${run}/authentication-tokens`));
 };
 
-/** A provider with a version that can be installed; `spareKey` is no organization's. */
+/** Creates a provider with a version that can be installed. `spareKey` belongs to no organization. */
 const furnishRegistry = async (server: TestServer) => {
   const [signer, spareKey] = [await makeSigner(), await makeSigner()];
   expectStatus(await addKey(server, 'acme', signer), 201);
@@ -186,7 +186,7 @@ const furnishRegistry = async (server: TestServer) => {
   };
 };
 
-/** What hangs on the workspace, on the project or on the organization: one of each. */
+/** Creates one resource of each kind that belongs to the workspace, the project or the organization. */
 const furnish = async (
   server: TestServer,
   { land, one, beside, far }: Pick<MatrixWorld, 'land' | 'one' | 'beside' | 'far'>,
@@ -228,7 +228,7 @@ const furnish = async (
 
 export type SharedResources = Awaited<ReturnType<typeof furnish>>;
 
-/** As it is before anybody arrives. */
+/** The world before the callers are created. */
 export type SharedWorld = Omit<MatrixWorld, 'callers' | 'tokens' | 'agent' | 'pass'>;
 
 export const setUpSharedWorld = async (server: TestServer): Promise<SharedWorld> => {
@@ -240,7 +240,7 @@ export const setUpSharedWorld = async (server: TestServer): Promise<SharedWorld>
   const pool = await makeAgentPool(server, acme.name, 'pool');
   const otherPool = await makeAgentPool(server, acme.name, 'other-pool');
   const remotePool = await makeRemotePool(server, acme.name, 'remote-pool');
-  // The agent's pool executes every run but those of workspaces that choose another mode.
+  // The agents' pool executes the runs of all workspaces that do not choose another mode.
   const defaults = resource(
     'organizations',
     { 'default-execution-mode': 'agent' },

@@ -20,7 +20,7 @@ import {
   type MatrixWorld,
 } from './shared-world.js';
 
-// Where a caller's grants lie: on the workspace `one`, or on the project `land` that it stands in.
+// Scopes of a caller's grants: the workspace `one`, or its project `land`.
 
 export const inAcme = (_caller: MatrixCallerInWorld, { acme }: MatrixWorld): PermissionScope => ({
   organization: acme.id,
@@ -31,7 +31,7 @@ export const onTheWorkspace = ({ setup, run }: MatrixCallerInWorld, { acme }: Ma
   grants: [...(setup ? [setup] : []), ...(run && run !== 'stranger' ? [{ on: 'run', level: run } as const] : [])],
 });
 
-/** On other workspaces of the same project. */
+/** Returns the scope of other workspaces in the same project. */
 export const besideTheWorkspace = ({ setup, run }: MatrixCallerInWorld, { acme }: MatrixWorld): PermissionScope => ({
   organization: acme.id,
   grants: [
@@ -40,18 +40,18 @@ export const besideTheWorkspace = ({ setup, run }: MatrixCallerInWorld, { acme }
   ],
 });
 
-/** Who sees a workspace in it sees the project as well. */
-const passage = ({ setup }: MatrixCallerInWorld): readonly Grant[] =>
+/** Returns the access to the project. Access to a workspace implies read access to its project. */
+const accessToProject = ({ setup }: MatrixCallerInWorld): readonly Grant[] =>
   setup?.on === 'project' ? [setup] : setup ? [{ on: 'project', level: 'passage' }] : [];
 
 export const onTheProject = (caller: MatrixCallerInWorld, { acme }: MatrixWorld): PermissionScope => ({
   organization: acme.id,
-  grants: passage(caller),
+  grants: accessToProject(caller),
 });
 
 const toOne = (type: string, id: string): object => ({ data: { type, id } });
 
-/** A workspace beside `one`, on which the caller has what they have on `one`. */
+/** Creates a workspace beside `one`, on which the caller has the same access. */
 export const freshWorkspace = async (
   caller: MatrixCallerInWorld,
   world: MatrixWorld,
@@ -64,7 +64,7 @@ export const freshWorkspace = async (
   return { id, name };
 };
 
-/** Who comes with the token of a run in `one` comes with that of a run there instead. */
+/** Returns a client with the token of a run in this workspace, if the caller uses the token of a run in `one`. */
 export const speakingIn = async (
   workspace: string,
   { run }: MatrixCallerInWorld,
@@ -77,7 +77,7 @@ export const site: MatrixTarget = { scope: () => SITE_SCOPE, params: () => ({}) 
 export const organization: MatrixTarget = {
   scope: inAcme,
   params: (_, { acme }) => ({ organization: acme.name }),
-  // Only owners use one up: it is founded by the caller, or the caller comes with a token of its owners.
+  // Only owners can delete an organization. The caller creates it, or gets a token of its owners.
   fresh: async ({ api, authentication }, { unique, server }) => {
     const founded = await makeOrganization(authentication === 'user' ? api : server, unique('organization'));
     const params = { organization: founded.name };
@@ -99,7 +99,7 @@ export const project: MatrixTarget = {
   },
 };
 
-/** Where nobody has been given anything. */
+/** A project on which no team has access. */
 export const otherProject: MatrixTarget = {
   scope: inAcme,
   params: (_, { elsewhere }) => ({ id: elsewhere }),
@@ -109,12 +109,12 @@ export const workspace: MatrixTarget = {
   scope: onTheWorkspace,
   params: (_, { acme, one }) => ({ organization: acme.name, id: one, name: 'one' }),
   fresh: async (caller, world) => {
-    const made = await freshWorkspace(caller, world);
-    return { params: { organization: world.acme.name, ...made }, ...(await speakingIn(made.id, caller, world)) };
+    const created = await freshWorkspace(caller, world);
+    return { params: { organization: world.acme.name, ...created }, ...(await speakingIn(created.id, caller, world)) };
   },
 };
 
-/** Of a signed link. */
+/** Returns the token in a signed link. */
 export const tokenOf = (link: string): string => new URL(link).pathname.replace(/^.*\//, '');
 
 export const stateVersion: MatrixTarget = {
@@ -140,12 +140,12 @@ export const remotePool: MatrixTarget = {
   }),
 };
 
-/** Whom the agents are that executors speak as. */
+/** The caller that uses the token of an agent pool. */
 export const theAgent = ({ callers }: MatrixWorld): MatrixCallerInWorld => getTarget(callers, 'token of an agent');
 
 export const registerAgent = async (world: MatrixWorld): Promise<string> => {
-  const made = await theAgent(world).api.post(`/api/v2/agent-pools/${world.pool}/agents`);
-  return expectStatus(made, 201).body.data.id as string;
+  const response = await theAgent(world).api.post(`/api/v2/agent-pools/${world.pool}/agents`);
+  return expectStatus(response, 201).body.data.id as string;
 };
 
 export const agent: MatrixTarget = {
@@ -154,36 +154,36 @@ export const agent: MatrixTarget = {
   fresh: async (_, world) => ({ params: { id: await registerAgent(world) } }),
 };
 
-/** One of what hangs on the workspace `one`, or on what it stands in. */
+/** Makes a target from a shared resource. */
 export const createTarget = (scope: MatrixTarget['scope'], key: keyof SharedResources): MatrixTarget => ({
   scope,
   params: (_, { resources }) => ({ id: resources[key] }),
 });
 
 export const getTarget = (callers: MatrixWorld['callers'], name: string): MatrixCallerInWorld => {
-  const found = callers.find((caller) => caller.name === name);
-  if (!found) throw new Error(`there is no ${name}`);
-  return found;
+  const caller = callers.find((each) => each.name === name);
+  if (!caller) throw new Error(`there is no ${name}`);
+  return caller;
 };
 
-const teamOf = (standing: (world: MatrixWorld) => string): MatrixTarget => ({
+const teamTarget = (getId: (world: MatrixWorld) => string): MatrixTarget => ({
   scope: inAcme,
-  params: (_, world) => ({ id: standing(world) }),
+  params: (_, world) => ({ id: getId(world) }),
 });
 
 export const openTeam: MatrixTarget = {
-  ...teamOf((world) => world.openTeam),
+  ...teamTarget((world) => world.openTeam),
   fresh: async (_, { server, acme, unique }) => ({
     params: { id: await makeTeam(server, acme.name, unique('team'), { visibility: 'organization' }) },
   }),
 };
-export const secretTeam = teamOf((world) => world.secretTeam);
-export const ownersTeam = teamOf((world) => world.acme.ownersTeam);
+export const secretTeam = teamTarget((world) => world.secretTeam);
+export const ownersTeam = teamTarget((world) => world.acme.ownersTeam);
 
 export const isInTeam = ({ team, roles, invited }: MatrixCallerInWorld): boolean =>
   team !== '' && !roles.includes('owner') && !invited && roles.length > 0;
 
-/** The caller's own team, which is secret; another secret one for who has none, or not yet. */
+/** The caller's own team, which is secret, or another secret team if the caller has none. */
 export const ownTeam: MatrixTarget = {
   scope: (caller, { acme }) => ({
     organization: acme.id,
@@ -192,7 +192,7 @@ export const ownTeam: MatrixTarget = {
   params: (caller, world) => ({ id: isInTeam(caller) ? caller.team : world.secretTeam }),
 };
 
-/** Only people may make tokens for the team that they are in: a token could outlive itself. */
+/** The target of tokens of the own team. Only users may create them: a token could otherwise renew itself. */
 export const tokensOfOwnTeam: MatrixTarget = {
   ...ownTeam,
   scope: (caller, world) => (caller.authentication === 'user' ? ownTeam.scope(caller, world) : inAcme(caller, world)),
@@ -206,12 +206,12 @@ export const currentUser: MatrixTarget = {
   scope: ({ id }) => ({ organization: null, user: id }),
   params: (caller, world) => ({ id: caller.authentication === 'user' ? caller.id : plainMember(world).id }),
 };
-/** Somebody who belongs to acme, and may be the caller. */
+/** A plain member of acme. One of the callers is the member. */
 export const member: MatrixTarget = {
   scope: (_, world) => ({ organization: world.acme.id, user: plainMember(world).id }),
   params: (_, world) => ({ id: plainMember(world).id }),
 };
-/** The same person, at the site. */
+/** The same member, in the scope of the site. */
 export const person: MatrixTarget = {
   ...member,
   scope: (_, world) => ({ organization: null, user: plainMember(world).id }),

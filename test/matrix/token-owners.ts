@@ -17,12 +17,12 @@ export type MatrixTokenOwner = {
   readonly condition: string;
   readonly of: MatrixTarget;
   readonly path: (world: MatrixWorld) => string;
-  /** Who has them made; the site's administrator where nobody is named. */
+  /** Returns the client that creates the token. The default is the administrator of the site. */
   readonly by?: (world: MatrixWorld) => ApiTestClient;
   readonly demands: readonly ExpectedAccess[];
 };
 
-/** Whose tokens are asked for by their own ids. */
+/** Owners of the tokens that rows read and delete by id. */
 export const TOKEN_OWNERS: readonly MatrixTokenOwner[] = [
   {
     condition: 'of a user',

@@ -2,21 +2,24 @@ import { sql, describeAuditEvent, type LogPosition, type RecordedEvent } from '#
 import type { EventStore } from '#event-store';
 import { eventRegistry } from '../../apps/modules.js';
 
-/** An entry of a trail as readers filter for it: its resource's type and its action. */
+/** Type of the resource and action of an entry, as filters of the trail name them. */
 export type MatrixTrailEntry = `${string} ${string}`;
 
 const START: LogPosition = { transaction: '0', position: 0 };
 
-/** Where the log ends. */
+/** Returns the position of the last event. */
 export const logEnd = async ({ database }: EventStore): Promise<LogPosition> =>
   (await database.row<LogPosition>(
     sql`select transaction::text, position from event_store.events e order by e.transaction desc, e.position desc limit 1`,
   )) ?? START;
 
-/** What a request has left behind: events, and what the trail of the organization tells of them, each entry once. */
+/** The number of events of a request, and their entries in the trail of the organization, each once. */
 export type RecordedTraces = { readonly events: number; readonly entries: readonly string[] };
 
-/** Of the request since then; nobody else asks meanwhile, and what followers do has another event as its cause. */
+/**
+ * Returns the traces of the only request since the position. Events of followers have another event as cause and are
+ * left out.
+ */
 export const tracesSince = async (
   { database }: EventStore,
   { transaction, position }: LogPosition,
@@ -26,10 +29,10 @@ export const tracesSince = async (
      where (e.transaction, e.position) > (${transaction}::xid8, ${position}::bigint)
        and context ->> 'causation' is null
      order by e.transaction, e.position`);
-  return { events: events.length, entries: [...new Set(events.flatMap(told))] };
+  return { events: events.length, entries: [...new Set(events.flatMap(entriesOf))] };
 };
 
-/** The same of one request among others, by its id. */
+/** Returns the traces of one request among others, by its id. */
 export const tracesOf = async (
   { database }: EventStore,
   { transaction, position }: LogPosition,
@@ -40,10 +43,10 @@ export const tracesOf = async (
      where (e.transaction, e.position) > (${transaction}::xid8, ${position}::bigint)
        and context -> 'request' ->> 'id' = ${request}
      order by e.transaction, e.position`);
-  return { events: events.length, entries: [...new Set(events.flatMap(told))] };
+  return { events: events.length, entries: [...new Set(events.flatMap(entriesOf))] };
 };
 
-/** Resources of which the catalogue has reads (contract §6.1), by their JSON:API type. */
+/** Types of the audit catalogue for resources whose reads are recorded (contract §6.1), by JSON:API type. */
 const READ: Readonly<Record<string, string>> = {
   'authentication-tokens': 'authentication_token',
   'configuration-versions': 'configuration_version',
@@ -53,7 +56,7 @@ const READ: Readonly<Record<string, string>> = {
   vars: 'var',
 };
 
-/** It has `show` of these, and no `index`. */
+/** Types whose catalogue has `show` but no `index`. */
 const WITHOUT_INDEX: ReadonlySet<string> = new Set(['authentication-tokens', 'configuration-versions']);
 
 type ExpectedEntry = { readonly type: string };
@@ -62,7 +65,7 @@ type Showing = {
   readonly included?: readonly ExpectedEntry[];
 } | null;
 
-/** What a document shows of which a trail must tell, by the names of the catalogue. */
+/** Returns the types of the audit catalogue in a document whose read must be recorded. */
 export const shownIn = (body: Showing): string[] => {
   const isList = Array.isArray(body?.data);
   const types = [
@@ -72,9 +75,9 @@ export const shownIn = (body: Showing): string[] => {
   return [...new Set(types.flatMap((type) => READ[type] ?? []))];
 };
 
-const told = ({ type, data, organization }: RecordedEvent): string[] => {
+const entriesOf = ({ type, data, organization }: RecordedEvent): string[] => {
   const audit = eventRegistry[type]?.audit;
-  if (!audit) throw new Error(`no slice knows an event named ${type}`);
+  if (!audit) throw new Error(`no module defines the event ${type}`);
   if ('unaudited' in audit || organization === null) return [];
   const { type: resource, action } = describeAuditEvent(audit, data as never);
   return [`${resource} ${action}`];

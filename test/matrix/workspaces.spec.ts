@@ -6,17 +6,17 @@ import { describeMatrix, type MatrixResults } from './describe-matrix.js';
 import { differences, nameOf, type MatrixDifference, type ExpectedResult } from './matrix.js';
 import { ROWS } from './rows/index.js';
 
-/** As if somebody had written `member` into the row of `update-workspace`. */
-const loosened: ExpectedResult = (actor, permission, place) =>
-  can(actor, permission, place) ||
-  (permission === 'update-workspace' && getRolesIn(actor, place.organization).has('member'));
+/** Permits what a wrong entry `member` in the row of `update-workspace` would permit. */
+const loosened: ExpectedResult = (actor, permission, scope) =>
+  can(actor, permission, scope) ||
+  (permission === 'update-workspace' && getRolesIn(actor, scope.organization).has('member'));
 
 const describeHole = ({ rows, world, answers }: MatrixResults): void => {
   const against = (allow: ExpectedResult): MatrixDifference[] =>
     rows.flatMap((row) => differences(row, answers.get(nameOf(row)) ?? new Map(), world(), allow));
 
   describe('a hole in the permission table', () => {
-    it('is reported cell by cell: those who may read the workspace and not change it, at the routes that change it', () => {
+    it('is reported for each caller that may read but not change the workspace, at each route that changes it', () => {
       const readers = [
         ...['read', 'plan', 'write'].map((level) => `${level} on the workspace`),
         ...['read', 'write'].map((level) => `${level} on the project`),
@@ -29,7 +29,7 @@ const describeHole = ({ rows, world, answers }: MatrixResults): void => {
       const consumers = ['POST', 'DELETE'].map(
         (method) => `${method} /workspaces/:id/relationships/remote-state-consumers`,
       );
-      // The consumer that they would name stands beside the workspace: who has been given that alone cannot name it.
+      // The consumer is the workspace `beside`. Callers with access to `one` alone cannot name it.
       const seesOne = (caller: string): boolean => /on the workspace|token of a team/.test(caller);
       const expected = [
         ...changing.flatMap((row) => readers.map((caller) => ({ row, caller, expected: '200' }))),
@@ -42,13 +42,13 @@ const describeHole = ({ rows, world, answers }: MatrixResults): void => {
       expect(inOrder(against(loosened))).toEqual(inOrder(expected));
     });
 
-    it('is not reported where there is none', () => {
+    it('is not reported for the unchanged table', () => {
       expect(against(can)).toEqual([]);
     });
   });
 };
 
-describeMatrix('workspaces and their states', ROWS.workspaces, (asked) => {
-  describeByHand(asked);
-  describeHole(asked);
+describeMatrix('workspaces and their states', ROWS.workspaces, (results) => {
+  describeByHand(results);
+  describeHole(results);
 });

@@ -15,12 +15,12 @@ import {
 import { registerAgent } from './targets.js';
 import { TOKEN_OWNERS } from './token-owners.js';
 
-/** What a caller gets on arriving. */
+/** Properties of a caller that exist after its creation. */
 type Arrival = Pick<MatrixCallerInWorld, 'api' | 'id' | 'membership' | 'team'>;
 
 const NOBODY = { membership: '', team: '' };
 
-/** Teams are secret unless they say otherwise: nobody sees the teams of other callers who may not. */
+/** Teams are secret by default, so that callers cannot see the teams of other callers without the permission. */
 const teamFor = async (
   caller: MatrixCaller,
   name: string,
@@ -32,7 +32,7 @@ const teamFor = async (
   return team;
 };
 
-/** Who is invited by an owner, and not by the site, has to accept. */
+/** Invites as an owner, not as an administrator of the site, so that the user has to accept. */
 const invite = async (land: SharedWorld, name: string, team: string): Promise<Arrival> => {
   const { server, acme } = land;
   const owners = await ownersToken(land);
@@ -43,9 +43,10 @@ const invite = async (land: SharedWorld, name: string, team: string): Promise<Ar
   );
   const path = `/api/v2/organizations/${acme.name}/organization-memberships`;
   const { id: membership } = expectStatus(await server.as(owners).post(path, body), 201).body.data;
-  // The inviter does not see the account; an administrator of the site does.
-  const shown = expectStatus(await server.get(`/api/v2/organization-memberships/${membership}`), 200).body.data;
-  const id = shown.relationships.user.data.id as string;
+  // The inviter does not see the account. An administrator of the site does.
+  const membershipDocument = expectStatus(await server.get(`/api/v2/organization-memberships/${membership}`), 200).body
+    .data;
+  const id = membershipDocument.relationships.user.data.id as string;
   const token = await makeToken(server, `/api/v2/users/${id}/authentication-tokens`);
   return { api: server.as(token), id, membership, team };
 };
@@ -104,24 +105,24 @@ const runIn = async ({ run = 'stranger' }: MatrixCaller, land: SharedWorld): Pro
   return { ...NOBODY, api: await createCallerFor(id, land), id };
 };
 
-/** A user's token that has been good for something. */
-const spoilt = async (
-  comes: MatrixCaller['authentication'],
+/** Creates a user whose token is missing, wrong, expired or revoked. */
+const createInvalidCaller = async (
+  kind: MatrixCaller['authentication'],
   clock: AdjustableClock,
   { server }: SharedWorld,
 ): Promise<Arrival> => {
   const { runtime, store } = server;
-  const { id } = await ensureUser(store, runtime.ids, comes.replaceAll(' ', '-'), true);
-  if (comes === 'without a token') return { ...NOBODY, api: server.as(null), id };
-  if (comes === 'with a wrong token') return { ...NOBODY, api: server.as('wrong.atlasv1.wrong'), id };
+  const { id } = await ensureUser(store, runtime.ids, kind.replaceAll(' ', '-'), true);
+  if (kind === 'without a token') return { ...NOBODY, api: server.as(null), id };
+  if (kind === 'with a wrong token') return { ...NOBODY, api: server.as('wrong.atlasv1.wrong'), id };
   const end = new Date(clock.now().getTime() + 60_000).toISOString();
-  const attributes = comes === 'with an expired token' ? { 'expired-at': end } : {};
+  const attributes = kind === 'with an expired token' ? { 'expired-at': end } : {};
   const path = `/api/v2/users/${id}/authentication-tokens`;
-  const made = expectStatus(await server.post(path, resource('authentication-tokens', attributes)), 201).body.data;
-  const api = server.as(made.attributes.token as string);
+  const token = expectStatus(await server.post(path, resource('authentication-tokens', attributes)), 201).body.data;
+  const api = server.as(token.attributes.token as string);
   expectStatus(await api.get('/api/v2/account/details'), 200);
-  if (comes === 'with a revoked token')
-    expectStatus(await server.delete(`/api/v2/authentication-tokens/${made.id as string}`), 204);
+  if (kind === 'with a revoked token')
+    expectStatus(await server.delete(`/api/v2/authentication-tokens/${token.id as string}`), 204);
   return { ...NOBODY, api, id };
 };
 
@@ -142,19 +143,19 @@ const arrive = (caller: MatrixCaller, name: string, clock: AdjustableClock, land
     case 'with a wrong token':
     case 'with an expired token':
     case 'with a revoked token':
-      return spoilt(caller.authentication, clock, land);
+      return createInvalidCaller(caller.authentication, clock, land);
   }
 };
 
-/** One token of each kind of owner, which no caller comes with. */
-const standingTokens = async (world: MatrixWorld): Promise<MatrixWorld['tokens']> => {
+/** Creates one token for each kind of owner. No caller uses them. */
+const createOwnerTokens = async (world: MatrixWorld): Promise<MatrixWorld['tokens']> => {
   const body = resource('authentication-tokens', { description: 'stays' });
-  const made = TOKEN_OWNERS.map(async ({ condition, path, by }) => {
+  const creations = TOKEN_OWNERS.map(async ({ condition, path, by }) => {
     const { id } = expectStatus(await (by?.(world) ?? world.server).post(`/api/v2/${path(world)}`, body), 201).body
       .data;
     return [condition, id as string] as const;
   });
-  return Object.fromEntries(await Promise.all(made));
+  return Object.fromEntries(await Promise.all(creations));
 };
 
 export const createCallers = async (server: TestServer, clock: AdjustableClock): Promise<MatrixWorld> => {
@@ -165,8 +166,8 @@ export const createCallers = async (server: TestServer, clock: AdjustableClock):
     callers.push({ ...caller, short, ...(await arrive(caller, short, clock, land)) });
   }
   const pass = (ms: number): void => clock.pass({ ms });
-  // Past the end of the token that has one.
+  // Lets the token with an expiry expire.
   pass(120_000);
   const peopled = { ...land, callers, tokens: {}, agent: '', pass };
-  return { ...peopled, tokens: await standingTokens(peopled), agent: await registerAgent(peopled) };
+  return { ...peopled, tokens: await createOwnerTokens(peopled), agent: await registerAgent(peopled) };
 };

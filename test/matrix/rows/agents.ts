@@ -52,7 +52,7 @@ const changes: readonly MatrixRow[] = [
     status: 204,
     trail: ['agent destroy'],
     fresh: true,
-    // One that works is not taken away.
+    // A working agent cannot be deleted.
     before: ({ world, params }) =>
       theAgent(world).api.post(`/api/v2/agents/${params['id']}/actions/ping`, resource('agents', { status: 'exited' })),
   },
@@ -60,7 +60,7 @@ const changes: readonly MatrixRow[] = [
 
 const remoteRuns = (enabled: boolean): object => resource('agent-pools', { 'remote-runs-enabled': enabled });
 
-/** Only owners choose pools for runs in `remote` mode, and only owners change those. */
+/** Only owners choose pools for runs in `remote` mode, and only owners change such pools. */
 const remotePools: readonly MatrixRow[] = [
   {
     route: `POST ${POOLS}`,
@@ -112,13 +112,13 @@ const remotePools: readonly MatrixRow[] = [
   },
 ];
 
-/** A pool of the same organization that is not the agent's: nobody speaks for it. */
+/** A pool of the same organization. No agent token of the matrix belongs to it. */
 const otherPool: MatrixTarget = {
   scope: () => SITE_SCOPE,
   params: (_, { otherPool: id }) => ({ id, pool: id }),
 };
 
-/** What agents do, with their own pool's token. */
+/** Requests of agents with the token of their pool. */
 const executing: readonly MatrixRow[] = [
   {
     route: 'POST /agent-pools/:pool/agents',
@@ -140,7 +140,7 @@ const executing: readonly MatrixRow[] = [
     about: agent,
     demands: ['execute-run'],
     status: 200,
-    // How agents are is kept beside the log (ADR 18).
+    // The status of agents is stored outside the log (ADR 18).
     trail: [],
     inert: true,
     body: resource('agents', { status: 'idle' }),
@@ -160,8 +160,8 @@ const KEYS = '/organizations/:organization/ssh-keys';
 const sshKey: MatrixTarget = {
   ...createTarget(inAcme, 'sshKey'),
   fresh: async (_, { server, acme, unique }) => {
-    const made = await server.post(`/api/v2/organizations/${acme.name}/ssh-keys`, newSshKey(unique('key')));
-    return { params: { id: made.body.data.id as string } };
+    const response = await server.post(`/api/v2/organizations/${acme.name}/ssh-keys`, newSshKey(unique('key')));
+    return { params: { id: response.body.data.id as string } };
   },
 };
 

@@ -2,7 +2,7 @@ import type { MatrixRow } from '../matrix.js';
 import { resource } from '../../support/seeds.js';
 import { inAcme, organization, site } from '../targets.js';
 
-/** Open to everybody: what tells clients where the service is, and orchestrators how it fares. */
+/** Public routes: service discovery, health and metrics. */
 const open: readonly MatrixRow[] = (
   [
     ['/.well-known/terraform.json', 200],

@@ -8,11 +8,11 @@ const SOURCES = '/organizations/:organization/audit-fact-sources';
 const factSource: MatrixTarget = {
   ...createTarget(inAcme, 'factSource'),
   fresh: async (_, { server, acme, unique }) => {
-    const made = await server.post(
+    const response = await server.post(
       `/api/v2/organizations/${acme.name}/audit-fact-sources`,
       newFactSource(unique('source')),
     );
-    return { params: { id: made.body.data.id as string } };
+    return { params: { id: response.body.data.id as string } };
   },
 };
 

@@ -6,7 +6,7 @@ import { seenWorkspaces } from './workspaces.js';
 const OF_WORKSPACE = '/workspaces/:id/relationships/tags';
 const OF_ORGANIZATION = '/organizations/:organization/tags';
 
-/** What the workspaces of the land carry. */
+/** Tags that all shared workspaces have. */
 const flat = flatTags('flat');
 
 const reads: readonly MatrixRow[] = [
@@ -15,7 +15,7 @@ const reads: readonly MatrixRow[] = [
     about: organization,
     demands: ['read-organization'],
     status: 200,
-    shows: (asked) => (seenWorkspaces(asked).length > 0 ? ['flat'] : []),
+    shows: (request) => (seenWorkspaces(request).length > 0 ? ['flat'] : []),
   },
   { route: `GET ${OF_WORKSPACE}`, about: workspace, demands: ['read-workspace'], status: 200, shows: () => ['flat'] },
 ];
@@ -33,7 +33,7 @@ const ofOne: readonly MatrixRow[] = (['POST', 'DELETE'] as const).map((method) =
   body: flat,
 }));
 
-/** One that a workspace carries which no team has been given. */
+/** A tag of a workspace that no team has access to. */
 const doomedTag: MatrixTarget = {
   scope: inAcme,
   params: (_, { acme }) => ({ organization: acme.name }),
@@ -56,13 +56,13 @@ const ofAll: readonly MatrixRow[] = [
   },
 ];
 
-/** The tag of the land; with the workspace that is to have it. */
+/** The shared tag, and a workspace to add it to. */
 const tagged: MatrixTarget = {
   scope: onTheWorkspace,
   params: (_, { resources, one }) => ({ id: resources.tag, workspace: one }),
   fresh: async (caller, world) => {
-    const made = await workspace.fresh?.(caller, world);
-    return { ...made, params: { id: world.resources.tag, workspace: made?.params['id'] ?? '' } };
+    const fresh = await workspace.fresh?.(caller, world);
+    return { ...fresh, params: { id: world.resources.tag, workspace: fresh?.params['id'] ?? '' } };
   },
 };
 
@@ -78,5 +78,5 @@ const addsWorkspaces: readonly MatrixRow[] = [
   },
 ];
 
-/** Flat tags, of one workspace and of all. */
+/** Flat tags of one workspace and of all workspaces. */
 export const flatTagRows: readonly MatrixRow[] = [...reads, ...ofOne, ...ofAll, ...addsWorkspaces];

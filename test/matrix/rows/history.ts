@@ -11,10 +11,10 @@ const all =
     }
   };
 
-/** Later than all that happens here: everything is then as it is. */
+/** A time after all changes of these tests, so that the result is the current state. */
 const buildAsOfParameter = (): string => 'as-of=2100-01-01';
 
-/** What was, to who may read what is. */
+/** The history requires the permission to read the current state. */
 export const history: readonly MatrixRow[] = [
   ...['/workspaces/:id', '/organizations/:organization/workspaces/:name'].map((path): MatrixRow => ({
     route: `GET ${path}`,

@@ -17,7 +17,7 @@ import { tokens } from './tokens.js';
 import { variables } from './variables.js';
 import { workspaces } from './workspaces.js';
 
-/** The whole table, by the spec that asks it. */
+/** All rows, by the spec that uses them. */
 export const ROWS = {
   site: [
     ...edge,

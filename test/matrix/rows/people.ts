@@ -11,7 +11,7 @@ const users: readonly MatrixRow[] = [
     about: currentUser,
     demands: ['update-account'],
     status: 200,
-    // A user belongs to no organization.
+    // The trails of organizations do not record changes of a user.
     trail: [],
     bodyFor: ({ world }) => resource('users', { username: world.unique('renamed') }),
     tearDown: async ({ callers }) => {
@@ -36,11 +36,11 @@ const users: readonly MatrixRow[] = [
     about: {
       scope: () => SITE_SCOPE,
       params: (_, world) => ({ id: plainMember(world).id }),
-      // Who is in the organization, and so leaves it.
+      // An invited user, who leaves the organization when they are deleted.
       fresh: async (_, { server, acme, unique }) => {
         const body = resource('organization-memberships', { email: `${unique('guest')}@people.test` });
-        const made = await server.post(`/api/v2/organizations/${acme.name}/organization-memberships`, body);
-        return { params: { id: made.body.data.relationships.user.data.id as string } };
+        const response = await server.post(`/api/v2/organizations/${acme.name}/organization-memberships`, body);
+        return { params: { id: response.body.data.relationships.user.data.id as string } };
       },
     },
     demands: ['forget-user'],
@@ -55,30 +55,30 @@ const membership: MatrixTarget = {
   params: (_, world) => ({ id: plainMember(world).membership }),
   fresh: async (_, { server, acme, unique }) => {
     const body = resource('organization-memberships', { email: `${unique('guest')}@people.test` });
-    const made = await server.post(`/api/v2/organizations/${acme.name}/organization-memberships`, body);
-    return { params: { id: made.body.data.id as string } };
+    const response = await server.post(`/api/v2/organizations/${acme.name}/organization-memberships`, body);
+    return { params: { id: response.body.data.id as string } };
   },
 };
-/** An invitation that waits to be accepted. */
+/** An invitation that is not accepted yet. */
 const invitation: MatrixTarget = {
   scope: (_, world) => ({ organization: world.acme.id, user: invited(world).id }),
   params: (_, world) => ({ id: invited(world).membership }),
-  // Whom the site invites need not accept; whom an owner invites has to.
+  // Users that an administrator of the site invites need not accept. Users that an owner invites have to.
   fresh: async (caller, world) => {
     const { server, acme, unique } = world;
     const body = resource('organization-memberships', { email: `${unique('guest')}@people.test` });
-    const made = await anOwner(world).api.post(`/api/v2/organizations/${acme.name}/organization-memberships`, body);
-    const id = made.body.data.id as string;
+    const response = await anOwner(world).api.post(`/api/v2/organizations/${acme.name}/organization-memberships`, body);
+    const id = response.body.data.id as string;
     if (caller.name !== invited(world).name) return { params: { id } };
-    // The inviter does not see the account; an administrator of the site does.
-    const shown = await server.get(`/api/v2/organization-memberships/${id}`);
-    const user = shown.body.data.relationships.user.data.id as string;
+    // The inviter does not see the account. An administrator of the site does.
+    const membershipResponse = await server.get(`/api/v2/organization-memberships/${id}`);
+    const user = membershipResponse.body.data.relationships.user.data.id as string;
     return { params: { id }, api: server.as(await makeToken(server, `/api/v2/users/${user}/authentication-tokens`)) };
   },
 };
 const invited = ({ callers }: MatrixWorld): MatrixCallerInWorld => getTarget(callers, 'invited, not accepted');
 
-/** Their own; a plain member's for who has none in acme. */
+/** The caller's own membership, or that of a plain member if the caller has none in acme. */
 const ownMembership: MatrixTarget = {
   scope: (caller, world) => ({
     organization: world.acme.id,
@@ -97,8 +97,8 @@ const ownersMembership: MatrixTarget = {
       { email: `${unique('guest')}@people.test` },
       { teams: { data: [{ type: 'teams', id: acme.ownersTeam }] } },
     );
-    const made = await server.post(`/api/v2/organizations/${acme.name}/organization-memberships`, body);
-    return { params: { id: made.body.data.id as string } };
+    const response = await server.post(`/api/v2/organizations/${acme.name}/organization-memberships`, body);
+    return { params: { id: response.body.data.id as string } };
   },
 };
 
@@ -155,7 +155,7 @@ const memberships: readonly MatrixRow[] = [
   },
   {
     route: 'DELETE /organization-memberships/:id',
-    // Not that of a caller: anybody may leave.
+    // The target is not the membership of a caller, because every member may leave.
     about: { ...membership, params: (_, world) => ({ id: world.guest }), scope: inAcme },
     demands: ['read-memberships', 'manage-memberships'],
     status: 204,

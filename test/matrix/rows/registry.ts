@@ -25,7 +25,7 @@ const inPrivate = { organization: 'acme', registryName: 'private', namespace: 'a
 const theVersion = { ...inPrivate, name: 'aws', version: '1.0.0' };
 const thePlatform = { ...theVersion, os: 'linux', arch: 'amd64' };
 
-/** A provider with a version that has a platform, and none of the files. */
+/** Creates a provider with a version and a platform, without any files. */
 const makeDraft = async ({ server, unique }: MatrixWorld): Promise<Params> => {
   const name = unique('provider');
   await makeProvider(server, 'acme', name);
@@ -35,7 +35,7 @@ const makeDraft = async ({ server, unique }: MatrixWorld): Promise<Params> => {
   return { ...thePlatform, name };
 };
 
-/** Each with all that a path below it may want. */
+/** Params for all paths below a provider. */
 export const registryProvider: MatrixTarget = {
   scope: inAcme,
   params: (_, { resources }) => ({ ...thePlatform, id: resources.provider }),
@@ -165,7 +165,7 @@ const tagged: readonly MatrixRow[] = [
   },
 ];
 
-const publicOnes: readonly MatrixRow[] = [
+const publicProviders: readonly MatrixRow[] = [
   {
     route: `GET ${PROVIDER}`,
     condition: 'public',
@@ -195,8 +195,8 @@ const publicOnes: readonly MatrixRow[] = [
   },
 ];
 
-/** The contract has 403 for versions and platforms of public providers. */
-const ofPublicOnes: readonly MatrixRow[] = [
+/** The contract specifies 403 for versions and platforms of public providers. */
+const versionsOfPublicProviders: readonly MatrixRow[] = [
   ...[VERSIONS, `${VERSIONS}/:version`, PLATFORMS, `${PLATFORMS}/:os/:arch`].map((path): MatrixRow => ({
     route: `GET ${path}`,
     condition: 'public',
@@ -232,7 +232,7 @@ const ofPublicOnes: readonly MatrixRow[] = [
   },
 ];
 
-/** One that the organization has, and another new one of it for this caller alone. */
+/** The GPG key of the organization, and a new key for each caller. */
 const gpgKey: MatrixTarget = {
   scope: inAcme,
   params: (_, { resources }) => ({ namespace: 'acme', keyId: resources.gpgKey }),
@@ -314,18 +314,20 @@ const DOWNLOAD = '/api/registry/private/v2/files/:token/:filename';
 
 const unsigned: MatrixTarget = { ...site, params: () => ({ token: 'not.signed', filename: 'not.zip' }) };
 
-/** Something to upload to, for everybody: the link stands for the permission. */
+/** A platform that waits for its upload. Any caller may use the link, which replaces the permission. */
 const awaited: MatrixTarget = {
   ...unsigned,
   fresh: async (_, { server, unique }) => {
     const name = unique('provider');
     await makeProvider(server, 'acme', name);
     await makeVersion(server, 'acme', name, '1.0.0');
-    // The same zip for all, for the same body is sent by all.
+    // All callers send the same body, so all platforms have the same checksum.
     const { filename, ...facts } = platformAttributes('aws', '1.0.0');
     const platform = platformBody({ ...facts, filename: filename.replace('aws', name) });
-    const made = await server.post(`${pathOfVersion('acme', name, '1.0.0')}/platforms`, platform);
-    return { params: { token: tokenOf(expectStatus(made, 201).body.data.links['provider-binary-upload'] as string) } };
+    const response = await server.post(`${pathOfVersion('acme', name, '1.0.0')}/platforms`, platform);
+    return {
+      params: { token: tokenOf(expectStatus(response, 201).body.data.links['provider-binary-upload'] as string) },
+    };
   },
 };
 
@@ -370,8 +372,8 @@ export const registry: readonly MatrixRow[] = [
   ...reads,
   ...changes,
   ...tagged,
-  ...publicOnes,
-  ...ofPublicOnes,
+  ...publicProviders,
+  ...versionsOfPublicProviders,
   ...keys,
   ...installing,
   ...files,

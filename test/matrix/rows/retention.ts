@@ -30,7 +30,7 @@ const rowsOf = ({ path, about, reads, writes }: RetentionOwner): readonly Matrix
     about,
     demands: reads,
     status: 200,
-    // The organization's shows on its workspaces, too.
+    // A policy of the organization also applies to its workspaces.
     setUp: ({ server }) => server.post(`/api/v2/organizations/acme/${POLICY}`, policy),
     tearDown: ({ server }) => server.delete(`/api/v2/organizations/acme/${POLICY}`),
   },

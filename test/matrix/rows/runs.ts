@@ -29,7 +29,7 @@ const configuration: MatrixTarget = {
   fresh: async (caller, world) => ({ params: await freshConfiguration(caller, world) }),
 };
 
-/** A run in a workspace of the caller's own, which waits to be planned. */
+/** A run in a fresh workspace of the caller, which waits for its plan. */
 const run: MatrixTarget = {
   ...createTarget(onTheWorkspace, 'run'),
   fresh: async (caller, world) => {
@@ -38,7 +38,7 @@ const run: MatrixTarget = {
   },
 };
 
-/** A run that waits behind another, which waits for somebody to confirm it. */
+/** A run that waits behind a run that needs a confirmation. */
 const overtaking: MatrixTarget = {
   ...run,
   fresh: async (caller, world) => {
@@ -64,7 +64,7 @@ const reads: readonly MatrixRow[] = [
   read('/runs/:id/task-stages', run),
   read('/workspaces/:id/runs', workspace),
   read('/plans/:id', createTarget(onTheWorkspace, 'plan')),
-  // Nobody has it: executors keep it to themselves.
+  // Executors do not upload this output, so it never exists.
   read('/plans/:id/json-output', createTarget(onTheWorkspace, 'plan'), 404),
   read('/applies/:id', createTarget(onTheWorkspace, 'apply')),
   read('/comments/:id', createTarget(onTheWorkspace, 'comment')),
@@ -152,7 +152,7 @@ const actions: readonly MatrixRow[] = [
     status: 202,
     trail: ['workspace force_unlock', 'run force_cancel'],
     fresh: true,
-    // Somebody has asked in vain, and has waited long enough.
+    // The run was requested to stop, and the waiting time is over.
     before: async ({ world, params: { id } }) => {
       await theAgent(world).api.post(`/api/v2/runs/${id}/progress`, reportBody('planning'));
       await world.server.post(`/api/v2/runs/${id}/actions/cancel`);
@@ -203,7 +203,7 @@ const readVersion = (
 const configurations: readonly MatrixRow[] = [
   readVersion(VERSION, configuration, 200, 'configuration_version show'),
   readVersion(`${VERSION}/download`, configuration, 302, 'configuration_version download'),
-  // Uploaded ones were made of no commit.
+  // Uploaded configuration versions have no commit.
   readVersion(`${VERSION}/ingress-attributes`, configuration, 404),
   readVersion('/runs/:id/configuration-version', run, 200, 'configuration_version show'),
   readVersion('/runs/:id/configuration-version/download', run, 302, 'configuration_version download'),
@@ -222,7 +222,7 @@ const configurations: readonly MatrixRow[] = [
     status: 202,
     trail: ['configuration_version archive'],
     fresh: true,
-    // The current one is kept: another takes its place.
+    // The data of the current configuration version is kept, so another one becomes current.
     before: async ({ world, params }) => {
       await makeConfigurationVersion(world.server, params['workspace'] ?? '');
     },
@@ -236,7 +236,7 @@ const configurations: readonly MatrixRow[] = [
       trail: [`configuration_version ${action}`],
       fresh: true,
       before: async ({ world, params }) => {
-        // The current one is kept: another takes its place.
+        // The data of the current configuration version is kept, so another one becomes current.
         await makeConfigurationVersion(world.server, params['workspace'] ?? '');
         if (action === 'soft_delete_backing_data') return;
         await world.server.post(`/api/v2/configuration-versions/${params['id']}/actions/soft_delete_backing_data`);
@@ -247,18 +247,18 @@ const configurations: readonly MatrixRow[] = [
 
 const unsigned: MatrixTarget = { ...site, params: () => ({ token: 'not.signed' }) };
 
-/** Signed links stand for the permission. */
+/** Signed links replace the permission. */
 const links: readonly MatrixRow[] = [
   {
     route: 'PUT /configuration-versions/upload/:token',
     about: {
       ...unsigned,
       fresh: async (_, { server, one }) => {
-        const made = await server.post(
+        const response = await server.post(
           `/api/v2/workspaces/${one}/configuration-versions`,
           resource('configuration-versions', { 'auto-queue-runs': false }),
         );
-        return { params: { token: tokenOf(made.body.data.attributes['upload-url'] as string) } };
+        return { params: { token: tokenOf(response.body.data.attributes['upload-url'] as string) } };
       },
     },
     demands: 'anybody',

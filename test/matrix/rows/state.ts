@@ -22,7 +22,7 @@ const ofVersions = ['', '/download', '/json-download'].map((path): MatrixRow => 
   trail: ['state_version show'],
 }));
 
-/** Only who holds the lock may store a state, and one permission does not bring the other. */
+/** Only the holder of the lock may store a state, and neither permission includes the other. */
 const underLock = {
   status: ({ caller, world, may }) => (may('lock-workspace', onTheWorkspace(caller, world)) ? 201 : 409),
   before: ({ api, params }) => api.post(`/api/v2/workspaces/${params['id']}/actions/lock`),
@@ -88,7 +88,7 @@ const ofWorkspaces: readonly MatrixRow[] = [
   },
 ];
 
-/** One that is not current: that one is kept as it is. */
+/** An older state version, because the data of the current one is kept. */
 const superseded: MatrixTarget = {
   ...stateVersion,
   fresh: async (caller, world) => {
@@ -142,7 +142,7 @@ const outputs: readonly MatrixRow[] = [
 const unsigned: MatrixTarget = { ...site, params: () => ({ token: 'not.signed' }) };
 const uploaded = stateFile();
 
-/** The signed link stands for the permission: without one that is ours, nobody gets further. */
+/** A signed link replaces the permission. Without a valid link the upload is refused. */
 const uploads: readonly MatrixRow[] = [
   {
     route: 'PUT /state-versions/upload/:token',
@@ -153,8 +153,8 @@ const uploads: readonly MatrixRow[] = [
         const id = await makeWorkspace(server, acme.name, unique('workspace'));
         await server.post(`/api/v2/workspaces/${id}/actions/lock`);
         const announced = newStateVersion(uploaded, { inline: false });
-        const made = await server.post(`/api/v2/workspaces/${id}/state-versions`, announced);
-        return { params: { token: tokenOf(made.body.data.attributes['hosted-state-upload-url'] as string) } };
+        const response = await server.post(`/api/v2/workspaces/${id}/state-versions`, announced);
+        return { params: { token: tokenOf(response.body.data.attributes['hosted-state-upload-url'] as string) } };
       },
     },
     demands: 'anybody',

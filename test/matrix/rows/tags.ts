@@ -31,14 +31,14 @@ const reads: readonly MatrixRow[] = [
     about: organization,
     demands: ['read-reserved-tag-keys'],
     status: 200,
-    // No project and no workspace has one.
+    // No project and no workspace has this key.
     query: () => 'filter[key]=owner',
     shows: seenWorkspaces,
     nameOf: ofWorkspace,
   },
 ];
 
-/** All workspaces bind it themselves. */
+/** All workspaces already bind this key themselves. */
 const bindToProjects = async ({ server, land, elsewhere }: MatrixWorld): Promise<void> => {
   for (const id of [land, elsewhere]) await bindTags(server, `projects/${id}`, { env: 'prod' });
 };
@@ -48,13 +48,13 @@ const unbindFromProjects = async ({ server, land, elsewhere }: MatrixWorld): Pro
   for (const id of [land, elsewhere]) await server.patch(`/api/v2/projects/${id}`, none);
 };
 
-const questions: readonly MatrixRow[] = [
+const previews: readonly MatrixRow[] = [
   {
     route: `POST ${KEYS}/actions/preview`,
     about: organization,
     demands: ['read-reserved-tag-keys'],
     status: 200,
-    // It asks what would be, and nothing comes of it.
+    // A preview changes nothing.
     trail: [],
     inert: true,
     body: reserved({ key: 'env', 'disable-overrides': true }),
@@ -95,4 +95,4 @@ const changes: readonly MatrixRow[] = [
   ]),
 ];
 
-export const reservedTagKeys: readonly MatrixRow[] = [...reads, ...questions, ...changes];
+export const reservedTagKeys: readonly MatrixRow[] = [...reads, ...previews, ...changes];

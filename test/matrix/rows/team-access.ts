@@ -2,7 +2,7 @@ import { resource } from '../../support/seeds.js';
 import type { MatrixRequest, MatrixRow, MatrixTarget } from '../matrix.js';
 import { inAcme, onTheProject, onTheWorkspace, project, site, workspace } from '../targets.js';
 
-const given = (on: 'workspace' | 'project') =>
+const accessOn = (on: 'workspace' | 'project') =>
   ({
     place: on === 'workspace' ? onTheWorkspace : onTheProject,
     read: `read-${on}-access`,
@@ -10,7 +10,7 @@ const given = (on: 'workspace' | 'project') =>
   }) as const;
 
 export const teamAccess: readonly MatrixRow[] = (['workspace', 'project'] as const).flatMap((on): MatrixRow[] => {
-  const { place: scope, read, manage } = given(on);
+  const { place: scope, read, manage } = accessOn(on);
   const at = on === 'workspace' ? workspace : project;
   const path = `/team-${on}s`;
   const of = (team: 'open' | 'secret'): MatrixTarget => ({
@@ -19,11 +19,11 @@ export const teamAccess: readonly MatrixRow[] = (['workspace', 'project'] as con
     fresh: async (caller, world) => {
       const { params } = (await at.fresh?.(caller, world)) ?? { params: {} };
       const id = team === 'open' ? world.openTeam : world.secretTeam;
-      const made = await world.server.post(`/api/v2${path}`, gives(on, id, params['id'] ?? ''));
-      return { params: { id: made.body.data.id as string } };
+      const response = await world.server.post(`/api/v2${path}`, accessBody(on, id, params['id'] ?? ''));
+      return { params: { id: response.body.data.id as string } };
     },
   });
-  const seen = { anyOf: [manage, 'read-secret-teams'] } as const;
+  const seesSecretTeams = { anyOf: [manage, 'read-secret-teams'] } as const;
   return [
     {
       route: `GET ${path}`,
@@ -32,7 +32,7 @@ export const teamAccess: readonly MatrixRow[] = (['workspace', 'project'] as con
       status: 200,
       query: ({ world }) => `filter[${on}][id]=${on === 'workspace' ? world.one : world.land}&page[size]=100`,
       nameOf: ({ relationships }) => relationships.team.data.id as string,
-      shows: (asked) => teamsGiven(on, asked, manage),
+      shows: (request) => teamsInList(on, request, manage),
     },
     {
       route: `POST ${path}`,
@@ -41,10 +41,16 @@ export const teamAccess: readonly MatrixRow[] = (['workspace', 'project'] as con
       status: 201,
       trail: [`${on} add_team`],
       fresh: true,
-      bodyFor: ({ world, params }) => gives(on, world.openTeam, params['id'] ?? ''),
+      bodyFor: ({ world, params }) => accessBody(on, world.openTeam, params['id'] ?? ''),
     },
     { route: `GET ${path}/:id`, about: of('open'), demands: [read], status: 200 },
-    { route: `GET ${path}/:id`, condition: 'a secret team’s', about: of('secret'), demands: [read, seen], status: 200 },
+    {
+      route: `GET ${path}/:id`,
+      condition: 'a secret team’s',
+      about: of('secret'),
+      demands: [read, seesSecretTeams],
+      status: 200,
+    },
     {
       route: `PATCH ${path}/:id`,
       about: of('open'),
@@ -74,7 +80,7 @@ export const teamAccess: readonly MatrixRow[] = (['workspace', 'project'] as con
   ];
 });
 
-const gives = (on: 'workspace' | 'project', team: string, id: string): object =>
+const accessBody = (on: 'workspace' | 'project', team: string, id: string): object =>
   resource(
     `team-${on}s`,
     { access: 'read' },
@@ -84,14 +90,16 @@ const gives = (on: 'workspace' | 'project', team: string, id: string): object =>
     },
   );
 
-/** Who manages a place sees every team there, others the teams that they may know of. */
-const teamsGiven = (
+/**
+ * Returns the teams in the list. Callers that manage access see every team, others only teams that are visible to them.
+ */
+const teamsInList = (
   on: 'workspace' | 'project',
   { caller, world, may }: MatrixRequest,
   manage: 'manage-workspace-access' | 'manage-project-access',
 ): string[] => {
-  const place = on === 'workspace' ? onTheWorkspace(caller, world) : onTheProject(caller, world);
-  const seesAll = may(manage, place) || may('read-secret-teams', inAcme(caller, world));
+  const scope = on === 'workspace' ? onTheWorkspace(caller, world) : onTheProject(caller, world);
+  const seesAll = may(manage, scope) || may('read-secret-teams', inAcme(caller, world));
   const secret = [world.secretTeam, ...world.callers.filter((one) => one.setup?.on === on).map(({ team }) => team)];
   return [world.openTeam, ...secret.filter((team) => seesAll || team === caller.team)];
 };

@@ -15,10 +15,10 @@ const hasTeam = ({ team, roles, foreign }: MatrixCallerInWorld): boolean =>
 const changed: NonNullable<MatrixRow['bodyFor']> = ({ world }) =>
   resource('teams', { 'sso-team-id': world.unique('sso') });
 
-/** How a team's members are named in each of the two ways. */
-const NAMED = { users: 'short', 'organization-memberships': 'membership' } as const;
+/** Property of a caller that names the member, for each way to name members. */
+const MEMBER_NAMES = { users: 'short', 'organization-memberships': 'membership' } as const;
 
-/** The team, and somebody who is in it, or is not yet. */
+/** The team, with a guest who is a member already or not yet. */
 const withGuest = (team: MatrixTarget, isIn: boolean): MatrixTarget => ({
   ...team,
   fresh: async (caller, world) => {
@@ -119,7 +119,9 @@ export const teams: readonly MatrixRow[] = [
         status: 204,
         trail: [isIn ? 'team remove_member' : 'team add_member'],
         fresh: true,
-        bodyFor: ({ world, params }: Cell) => ({ data: [{ type: by, id: params[by] ?? anOwner(world)[NAMED[by]] }] }),
+        bodyFor: ({ world, params }: Cell) => ({
+          data: [{ type: by, id: params[by] ?? anOwner(world)[MEMBER_NAMES[by]] }],
+        }),
       } as const;
       return [
         { ...row, about: withGuest(openTeam, isIn), demands: ['read-teams', 'manage-team-membership'] },

@@ -24,7 +24,8 @@ const TEAMS = [
   { when: 'their own', about: ownTeam, sees: ['read-teams', 'read-secret-teams'], tokens: tokensOfOwnTeam },
 ] as const;
 
-const named = (world: MatrixWorld): object => resource('authentication-tokens', { description: world.unique('token') });
+const tokenBody = (world: MatrixWorld): object =>
+  resource('authentication-tokens', { description: world.unique('token') });
 
 const makesToken =
   (path: (id: string) => string): NonNullable<MatrixRow['before']> =>
@@ -45,7 +46,7 @@ const ofTeam = (
     demands,
     status: 201,
     trail: ['authentication_token create'],
-    bodyFor: ({ world }) => named(world),
+    bodyFor: ({ world }) => tokenBody(world),
   },
   {
     route: 'GET /teams/:id/authentication-token',
@@ -62,7 +63,7 @@ const ofTeam = (
     about,
     demands,
     status: 201,
-    // There is one only, and it is there already.
+    // The team has a token of this kind already, which the new one replaces.
     trail: ['authentication_token destroy', 'authentication_token create'],
     before: makesOnlyToken,
   },
@@ -142,7 +143,7 @@ const otherTokens: readonly MatrixRow[] = [
       about,
       demands: ['manage-user-tokens'],
       status: 201,
-      // A user belongs to no organization.
+      // The trails of organizations do not record tokens of users.
       trail: [],
     },
   ]),
@@ -158,7 +159,7 @@ const otherTokens: readonly MatrixRow[] = [
     demands: ['manage-agent-tokens'],
     status: 201,
     trail: ['authentication_token create'],
-    bodyFor: ({ world }) => named(world),
+    bodyFor: ({ world }) => tokenBody(world),
   },
 ];
 
@@ -178,11 +179,11 @@ const remotePoolTokens: readonly MatrixRow[] = [
     demands: ['manage-agent-tokens', 'manage-remote-agent-pools'],
     status: 201,
     trail: ['authentication_token create'],
-    bodyFor: ({ world }) => named(world),
+    bodyFor: ({ world }) => tokenBody(world),
   },
 ];
 
-/** The run that waits in a workspace in `remote` mode, while its row is asked. */
+/** A run that waits in a workspace in `remote` mode while its row is tested. */
 const remoteRun = { workspace: '', id: '' };
 
 const runTokens: readonly MatrixRow[] = [
@@ -208,11 +209,11 @@ const runTokens: readonly MatrixRow[] = [
   },
 ];
 
-/** By the token's id: whose it is decides. */
+/** Access to a token by its id depends on its owner. */
 const tokensById: readonly MatrixRow[] = TOKEN_OWNERS.flatMap(({ condition, of, path, by, demands }): MatrixRow[] => {
   const fresh: MatrixTarget['fresh'] = async (_, world) => {
-    const made = await (by?.(world) ?? world.server).post(`/api/v2/${path(world)}`, named(world));
-    return { params: { id: made.body.data.id as string } };
+    const response = await (by?.(world) ?? world.server).post(`/api/v2/${path(world)}`, tokenBody(world));
+    return { params: { id: response.body.data.id as string } };
   };
   const about: MatrixTarget = { scope: of.scope, params: (_, { tokens }) => ({ id: tokens[condition] ?? '' }), fresh };
   return [

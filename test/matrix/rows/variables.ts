@@ -20,11 +20,11 @@ const variable: MatrixTarget = {
   params: (_, { one, resources }) => ({ id: one, variable: resources.variable }),
   fresh: async (caller, world) => {
     const { id } = await freshWorkspace(caller, world);
-    const made = await world.server.post(`/api/v2/workspaces/${id}/vars`, newVariable('key'));
-    return { params: { id, variable: made.body.data.id as string } };
+    const response = await world.server.post(`/api/v2/workspaces/${id}/vars`, newVariable('key'));
+    return { params: { id, variable: response.body.data.id as string } };
   },
 };
-/** The same, by its own id alone. */
+/** The same variable, by its own id alone. */
 const variableAlone: MatrixTarget = {
   scope: onTheWorkspace,
   params: (_, { resources }) => ({ id: resources.variable }),
@@ -99,11 +99,11 @@ type SetKind = {
   readonly condition: string;
   readonly scope: MatrixTarget['scope'];
   readonly ids: (world: MatrixWorld) => readonly [string, string];
-  /** Of a new one, for this caller. */
+  /** Relationships of a new set for this caller. */
   readonly parent: (caller: MatrixCallerInWorld, world: MatrixWorld) => object;
 };
 
-/** Sets of the organization are for who manages all workspaces; those of a project for who may there. */
+/** Sets of the organization require access to all workspaces. Sets of a project require access to the project. */
 const SETS: readonly SetKind[] = [
   {
     condition: 'of the organization',
@@ -128,14 +128,14 @@ const setOf = ({ scope, ids, parent }: SetKind): MatrixTarget => ({
   fresh: async (caller, world) => {
     const { server, acme, unique } = world;
     const body = resource('varsets', { name: unique('set') }, parent(caller, world));
-    const made = await server.post(`/api/v2/organizations/${acme.name}/varsets`, body);
-    const id = made.body.data.id as string;
+    const response = await server.post(`/api/v2/organizations/${acme.name}/varsets`, body);
+    const id = response.body.data.id as string;
     const inside = await server.post(`/api/v2/varsets/${id}/relationships/vars`, newVariable('key'));
     return { params: { id, variable: inside.body.data.id as string } };
   },
 });
 
-const placesOf = (kind: 'workspaces' | 'projects', { one, land }: MatrixWorld): object => ({
+const setTargets = (kind: 'workspaces' | 'projects', { one, land }: MatrixWorld): object => ({
   data: [{ type: kind, id: kind === 'workspaces' ? one : land }],
 });
 
@@ -222,9 +222,9 @@ const ofSets = SETS.flatMap((kind): MatrixRow[] => {
         fresh: true,
         before: async ({ world, params }) => {
           if (method === 'POST') return;
-          await world.server.post(`/api/v2/varsets/${params['id']}/relationships/${kind}`, placesOf(kind, world));
+          await world.server.post(`/api/v2/varsets/${params['id']}/relationships/${kind}`, setTargets(kind, world));
         },
-        bodyFor: ({ world }) => placesOf(kind, world),
+        bodyFor: ({ world }) => setTargets(kind, world),
       })),
     ),
     {

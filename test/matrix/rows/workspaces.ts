@@ -15,7 +15,7 @@ import {
 const byId = '/workspaces/:id';
 const byName = '/organizations/:organization/workspaces/:name';
 
-/** Names of those that the caller may read. */
+/** Returns the names of the workspaces that the caller may read. */
 export const seenWorkspaces = ({ caller, world, may }: MatrixRequest): readonly string[] => [
   ...(may('read-workspace', onTheWorkspace(caller, world)) ? ['one'] : []),
   ...(may('read-workspace', besideTheWorkspace(caller, world)) ? ['beside'] : []),
@@ -104,7 +104,7 @@ const updates: readonly MatrixRow[] = [
   },
 ];
 
-/** Into `elsewhere`, by the project. */
+/** Moves workspaces into `elsewhere` through the route of the project. */
 const moved: MatrixTarget = {
   scope: onTheWorkspace,
   params: (_, { elsewhere, one }) => ({ project: elsewhere, id: one }),
@@ -127,7 +127,7 @@ const moves: readonly MatrixRow[] = [
 
 const CONSUMERS = `${byId}/relationships/remote-state-consumers`;
 
-/** Who may change the list, but may not read what it names, is told that there is no such workspace. */
+/** A caller that may change the list but not read the named workspace gets 422, as for an unknown workspace. */
 const namingBeside = {
   about: workspace,
   status: ({ caller, world, may }) => (may('read-workspace', besideTheWorkspace(caller, world)) ? 204 : 422),
