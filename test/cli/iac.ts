@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from '@jest/globals';
 import { waitUntil } from '../support/product.js';
 
-/** The command-line clients that this machine has. */
+/** The command-line clients on this machine. */
 export const hasIacTools: readonly string[] = ['terraform', 'tofu'].filter(
   (program) =>
     spawnSync(program, ['version'], { env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir() } }).status === 0,
@@ -15,33 +15,33 @@ const ESCAPE = String.fromCodePoint(27);
 
 export type CommandOutput = { readonly code: number | null; readonly output: string };
 
-/** The program at work. */
+/** A running command. */
 export type WorkingDirectory = {
-  /** Resolves when it has said this. */
+  /** Resolves when the output contains this text. */
   waitForOutput(text: string): Promise<void>;
   readonly end: Promise<CommandOutput>;
 };
 
-/** What was said, without the colours, frames and line ends that the clients put into it. */
+/** Returns the output without the colours, frames and line breaks of the clients. */
 export const flat = (output: string): string =>
   output.replaceAll(new RegExp(`${ESCAPE}\\[[0-9;]*m`, 'g'), '').replaceAll(/[│╷╵\s]+/g, ' ');
 
-/** A person at a terminal: a home of their own, a token, and a CA that they trust. */
+/** A user at a terminal, with a home folder, a token and a trusted CA. */
 export type CliUser = {
-  /** A new folder with this configuration in it; resolves to its path. */
+  /** Creates a folder with this configuration. Resolves to its path. */
   folder(main: string): Promise<string>;
   write(folder: string, file: string, content: string): Promise<void>;
   startIn(folder: string, ...args: readonly string[]): WorkingDirectory;
-  /** Runs the program there, whatever comes of it. */
+  /** Runs the program in the folder. Resolves when it has ended, whether it succeeded or failed. */
   attempt(folder: string, ...args: readonly string[]): Promise<CommandOutput>;
-  /** The same, and expects it to succeed; resolves to what it said. */
+  /** Runs the program in the folder and expects it to succeed. Resolves to its output. */
   run(folder: string, ...args: readonly string[]): Promise<string>;
   leave(): Promise<void>;
 };
 
 export type PersonOptions = {
   readonly program: string;
-  /** `localhost:8443`. */
+  /** Host and port, such as `localhost:8443`. */
   readonly host: string;
   readonly token: string;
   readonly caFile: string;
@@ -59,7 +59,7 @@ export const createCliUser = async ({ program, host, token, caFile }: PersonOpti
     NO_COLOR: '1',
     CHECKPOINT_DISABLE: '1',
     SSL_CERT_FILE: caFile,
-    // No shell can export a name with a colon in it; a child's environment can have one.
+    // A shell cannot export a name with a colon, but the environment of a child process can contain one.
     [`TF_TOKEN_${host.replaceAll('.', '_').replaceAll('-', '__')}`]: token,
   };
   let folders = 0;
@@ -75,7 +75,7 @@ export const createCliUser = async ({ program, host, token, caFile }: PersonOpti
       child.once('error', reject);
       child.once('close', (code) => resolve({ code, output }));
     });
-    return { waitForOutput: (text) => waitUntil(() => output.includes(text), `${program} says ${text}`), end };
+    return { waitForOutput: (text) => waitUntil(() => output.includes(text), `${program} prints ${text}`), end };
   };
   const attempt = (folder: string, ...args: readonly string[]): Promise<CommandOutput> => startIn(folder, ...args).end;
   return {
@@ -89,13 +89,13 @@ export const createCliUser = async ({ program, host, token, caFile }: PersonOpti
     },
     write: (folder, file, content) => writeFile(join(folder, file), content),
     run: async (folder, ...args) => {
-      const said = await attempt(folder, ...args);
-      expect({ args, code: said.code, output: said.code === 0 ? '' : said.output }).toEqual({
+      const result = await attempt(folder, ...args);
+      expect({ args, code: result.code, output: result.code === 0 ? '' : result.output }).toEqual({
         args,
         code: 0,
         output: '',
       });
-      return said.output;
+      return result.output;
     },
     leave: () => rm(home, { recursive: true, force: true }),
   };

@@ -3,8 +3,8 @@ import { expectStatus, makeOrganization, makeToken } from '../support/seeds.js';
 import { flat, hasIacTools, type CliUser } from './iac.js';
 import { openSite, type CliSite } from './site.js';
 
-// The real clients against the built product, over TLS with its own CA. Nothing but the provider that is built into
-// them is used, and so no network.
+// The real clients against the built product, over TLS with its own CA. They use only the built-in provider, so they
+// need no network.
 
 const LONG = 120_000;
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => site?.product.remove());
 
 describe('the command-line clients', () => {
-  it('are on PATH, or their journeys were not run', () => {
+  it('are on PATH, or standard error says that their tests were not run', () => {
     if (hasIacTools.length === 0) process.stderr.write('no terraform or tofu on PATH: the CLI journeys were not run\n');
     expect(site === undefined).toBe(hasIacTools.length === 0);
   });
@@ -42,8 +42,9 @@ for (const program of hasIacTools) {
     let id: string;
 
     const inOrganization = (path: string): string => `/api/v2/organizations/${organization}${path}`;
-    const shown = async (): Promise<any> => (await site.api.get(`/api/v2/workspaces/${id}`)).body.data.attributes;
-    const locked = async (): Promise<boolean> => (await shown()).locked as boolean;
+    const attributesOf = async (): Promise<any> =>
+      (await site.api.get(`/api/v2/workspaces/${id}`)).body.data.attributes;
+    const locked = async (): Promise<boolean> => (await attributesOf()).locked as boolean;
     const current = async (): Promise<any> =>
       (await site.api.get(`/api/v2/workspaces/${id}/current-state-version`)).body.data;
 
@@ -56,7 +57,7 @@ for (const program of hasIacTools) {
     afterAll(() => person?.leave());
 
     it(
-      'init makes the workspace',
+      'init creates the workspace',
       async () => {
         await person.run(folder, 'init', '-input=false');
         const { status, body } = await site.api.get(inOrganization('/workspaces/first'));
@@ -67,7 +68,7 @@ for (const program of hasIacTools) {
     );
 
     it(
-      'plan shows what would be, and leaves no lock',
+      'plan shows the changes, and leaves no lock',
       async () => {
         const { code, output } = await person.attempt(folder, 'plan', '-input=false', '-detailed-exitcode');
         expect({ code, output }).toEqual({ code: 2, output: expect.stringContaining('2 to add') });
@@ -77,12 +78,12 @@ for (const program of hasIacTools) {
     );
 
     it(
-      'apply stores the state that is pulled again, and then there is nothing to do until something changes',
+      'apply stores the state, and the next plan has no changes until the configuration changes',
       async () => {
         await person.run(folder, 'apply', '-input=false', '-auto-approve');
         const first = await current();
         expect(first.attributes.status).toBe('finalized');
-        expect(await shown()).toMatchObject({ locked: false, 'resource-count': 2 });
+        expect(await attributesOf()).toMatchObject({ locked: false, 'resource-count': 2 });
         const pulled = JSON.parse(await person.run(folder, 'state', 'pull')) as any;
         const stored = await site.api.get(new URL(first.attributes['hosted-state-download-url'] as string).pathname);
         expect(stored.body).toMatchObject({ serial: pulled.serial, lineage: pulled.lineage, outputs: pulled.outputs });
@@ -97,7 +98,7 @@ for (const program of hasIacTools) {
     );
 
     it(
-      'state list and output tell what was applied, the secret to whoever asks for it',
+      'state list and output show the applied resources, and a sensitive value only on request',
       async () => {
         const listed = await person.run(folder, 'state', 'list');
         expect(listed.trim().split('\n').toSorted()).toEqual(['terraform_data.first', 'terraform_data.second']);
@@ -115,7 +116,7 @@ for (const program of hasIacTools) {
       void expectStatus(await site.api.post(`/api/v2/workspaces/${id}/actions/lock`, { reason }), 200);
 
     it(
-      'a lock that somebody else holds stops a plan, names the workspace, and is still theirs',
+      'plan fails while another user holds the lock, names the workspace, and keeps the lock',
       async () => {
         await lock('for the test');
         const { code, output } = await person.attempt(folder, 'plan', '-input=false');
@@ -133,13 +134,13 @@ for (const program of hasIacTools) {
     );
 
     it(
-      'who waits for a lock can learn whose it is and why, and gets it when they are done',
+      'plan waits for a lock, whose holder and reason the API shows, and continues after the unlock',
       async () => {
         await lock('moving the database');
         const plan = person.startIn(folder, 'plan', '-input=false', '-lock-timeout=60s');
         await plan.waitForOutput('Acquiring state lock');
-        const [held] = (await site.api.get(inOrganization('/locks'))).body.data;
-        const { 'workspace-name': workspace, 'locked-by-name': holder, reason } = held.attributes;
+        const [lockEntry] = (await site.api.get(inOrganization('/locks'))).body.data;
+        const { 'workspace-name': workspace, 'locked-by-name': holder, reason } = lockEntry.attributes;
         expect({ workspace, holder, reason }).toEqual({
           workspace: 'first',
           holder: 'admin',
@@ -157,34 +158,34 @@ for (const program of hasIacTools) {
     );
 
     it(
-      'a state of yesterday is not taken over the one of today',
+      'state push refuses an older state',
       async () => {
-        const now = await current();
+        const before = await current();
         const pulled = JSON.parse(await person.run(folder, 'state', 'pull')) as any;
         await person.write(folder, 'old.json', JSON.stringify({ ...pulled, serial: pulled.serial - 1 }));
         const { code } = await person.attempt(folder, 'state', 'push', 'old.json');
         expect(code).toBe(1);
-        expect((await current()).id).toBe(now.id);
+        expect((await current()).id).toBe(before.id);
         expect(await locked()).toBe(false);
       },
       LONG,
     );
 
     it(
-      'a server that was killed and is back is no news to a client',
+      'apply succeeds after the server was killed and started again',
       async () => {
-        const now = await current();
+        const before = await current();
         await site.product.kill();
         await site.product.start();
-        expect(await current()).toEqual(now);
+        expect(await current()).toEqual(before);
         await person.run(folder, 'apply', '-input=false', '-auto-approve', '-var', 'what=three');
-        expect((await current()).attributes.serial).toBe(now.attributes.serial + 1);
+        expect((await current()).attributes.serial).toBe(before.attributes.serial + 1);
       },
       LONG,
     );
 
     it(
-      'a wrong token is told so, and makes nothing',
+      'init with a wrong token fails and creates nothing',
       async () => {
         const stranger = await site.person(program, 'nobody.atlasv1.wrong');
         const theirs = await stranger.folder(site.cloud(organization, 'name = "stranger"'));
@@ -197,14 +198,14 @@ for (const program of hasIacTools) {
     );
 
     it(
-      'destroy leaves an empty state, and the trail tells of all of it',
+      'destroy leaves an empty state, and the trail contains all actions',
       async () => {
         await person.run(folder, 'destroy', '-input=false', '-auto-approve');
-        expect(await shown()).toMatchObject({ locked: false, 'resource-count': 0 });
+        expect(await attributesOf()).toMatchObject({ locked: false, 'resource-count': 0 });
         const token = await makeToken(site.api, inOrganization('/authentication-token'));
         const trail = await site.api.as(token).get('/api/v2/organization/audit-trail');
-        const told = (trail.body.data as any[]).map(({ resource: { type, action } }) => `${type} ${action}`);
-        expect(new Set(told)).toEqual(
+        const recorded = (trail.body.data as any[]).map(({ resource: { type, action } }) => `${type} ${action}`);
+        expect(new Set(recorded)).toEqual(
           new Set([
             'organization create',
             'project create',

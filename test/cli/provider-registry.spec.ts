@@ -9,11 +9,14 @@ import { makeOrganization } from '../support/seeds.js';
 import { flat, hasIacTools, type CliUser } from './iac.js';
 import { openSite, type CliSite } from './site.js';
 
-// A release folder, published by the command and installed by the real clients, who prove its checksums and its signature
-// themselves. No network: what they install is not run.
+// The command publishes a release folder, and the real clients install it and verify its checksums and signature. They
+// do not run the provider, so they need no network.
 
 const LONG = 120_000;
-/** As long as the command tries to reach a server, and looks up its name: resolvers take their time to say that it is none. */
+/**
+ * Time limit for a server that cannot be reached: the command retries, and resolvers are slow to report an unknown
+ * name.
+ */
 const OUT_OF_REACH = 300_000;
 
 const OS = { win32: 'windows' }[process.platform as string] ?? process.platform;
@@ -40,7 +43,7 @@ afterAll(async () => {
 });
 
 describe('a machine with a client', () => {
-  it('has a site for its journeys', () => expect(site === undefined).toBe(hasIacTools.length === 0));
+  it('runs the tests of this file', () => expect(site === undefined).toBe(hasIacTools.length === 0));
 });
 
 for (const program of hasIacTools) {
@@ -56,9 +59,9 @@ for (const program of hasIacTools) {
       return dist;
     };
 
-    /** `cadastre provider publish`, as somebody at a terminal runs it. */
+    /** Runs `cadastre provider publish`. */
     const publish = (name: string, dist: Dist, ...options: readonly string[]): Promise<ProcessResult> => {
-      const given = {
+      const defaults = {
         '--server': site.product.url,
         '--ca': join(site.product.dataFolder, 'tls/ca.pem'),
         '--token-file': join(keys.path, 'token'),
@@ -66,10 +69,10 @@ for (const program of hasIacTools) {
         '--name': name,
         '--key': join(keys.path, 'private.asc'),
       };
-      return site.product.run('provider', 'publish', ...Object.entries(given).flat(), ...options, dist.path);
+      return site.product.run('provider', 'publish', ...Object.entries(defaults).flat(), ...options, dist.path);
     };
 
-    /** The same, and expects it to succeed; resolves to the block that it ends with. */
+    /** Publishes and expects success. Resolves to the printed Terraform block. */
     const published = async (name: string, dist: Dist): Promise<string> => {
       const { code, stdout, stderr } = await publish(name, dist);
       expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
@@ -89,40 +92,40 @@ for (const program of hasIacTools) {
     });
 
     it(
-      'what is published is installed with the block that publishing ends with, signed and with its checksums',
+      'a published version is installed with the printed block, signed and with its checksums',
       async () => {
         const dist = await distOf({ name: 'demo', version: '1.0.0' }, [HERE, ELSEWHERE]);
         const block = await published('demo', dist);
         expect(block).toContain(`source  = "${site.host}/${organization}/demo"`);
 
         const folder = await person.folder(block);
-        const said = flat(await person.run(folder, 'init', '-input=false'));
-        expect(said).toContain(`Installed ${site.host}/${organization}/demo v1.0.0`);
-        expect(said).toMatch(new RegExp(`signed.*key ID ${signer.keyId}`, 'i'));
+        const output = flat(await person.run(folder, 'init', '-input=false'));
+        expect(output).toContain(`Installed ${site.host}/${organization}/demo v1.0.0`);
+        expect(output).toMatch(new RegExp(`signed.*key ID ${signer.keyId}`, 'i'));
         const lock = await lockOf(folder);
         expect(lock).toMatch(/version\s+= "1\.0\.0"/);
         expect(lock.match(/"zh:[0-9a-f]{64}"/g)).toHaveLength(2);
         const at = `.terraform/providers/${site.host.replace(':', '_')}/${organization}/demo/1.0.0/${HERE}`;
-        const places = [at, at.replace('_', ':')].map((place) => join(folder, place, 'terraform-provider-demo_v1.0.0'));
-        const installed = await Promise.any(places.map((place) => readFile(place, 'utf8')));
+        const paths = [at, at.replace('_', ':')].map((path) => join(folder, path, 'terraform-provider-demo_v1.0.0'));
+        const installed = await Promise.any(paths.map((path) => readFile(path, 'utf8')));
         expect(installed).toContain(`echo demo 1.0.0 ${HERE}`);
 
-        expect((await publish('demo', dist)).stderr).toContain('Was published already');
+        expect((await publish('demo', dist)).stderr).toContain('Already published');
       },
       LONG,
     );
 
     it(
-      'another machine installs the same by the lock file, and nothing with no or a wrong token',
+      'another machine installs the same version with the lock file, and nothing without a valid token',
       async () => {
         const block = await published('shared', await distOf({ name: 'shared', version: '2.1.0' }, [HERE]));
         const first = await person.folder(block);
         await person.run(first, 'init', '-input=false');
-        const other = await site.person(program);
-        const second = await other.folder(block);
-        await other.write(second, '.terraform.lock.hcl', await lockOf(first));
-        await other.run(second, 'init', '-input=false', '-lockfile=readonly');
-        await other.leave();
+        const otherUser = await site.person(program);
+        const second = await otherUser.folder(block);
+        await otherUser.write(second, '.terraform.lock.hcl', await lockOf(first));
+        await otherUser.run(second, 'init', '-input=false', '-lockfile=readonly');
+        await otherUser.leave();
 
         for (const token of ['', 'nobody.atlasv1.wrong']) {
           const stranger = await site.person(program, token);
@@ -135,7 +138,7 @@ for (const program of hasIacTools) {
     );
 
     it(
-      'a newer version comes with -upgrade; all platforms can be locked, and mirrored',
+      'a newer version is installed with -upgrade, and all platforms can be locked and mirrored',
       async () => {
         const block = await published('many', await distOf({ name: 'many', version: '1.0.0' }, [HERE, ELSEWHERE]));
         const folder = await person.folder(block.replace('"1.0.0"', '"~> 1.0"'));
@@ -158,7 +161,7 @@ for (const program of hasIacTools) {
     );
 
     it(
-      'a system that a release has no zip for is told so',
+      'a platform without a zip in the release gets an error that names it',
       async () => {
         const block = await published('elsewhere', await distOf({ name: 'elsewhere', version: '1.0.0' }, [ELSEWHERE]));
         const { code, output } = await person.attempt(await person.folder(block), 'init', '-input=false');
@@ -171,7 +174,7 @@ for (const program of hasIacTools) {
     );
 
     it(
-      'a spoiled zip does not get as far as the server; one that is spoiled there is not installed',
+      'a damaged zip is refused before the upload, and a zip that is damaged on the server is not installed',
       async () => {
         const packed = { name: 'spoiled', version: '1.0.0' };
         const dist = await distOf(packed, [HERE], randomBytes(77_777));
@@ -193,7 +196,7 @@ for (const program of hasIacTools) {
         const block = await published('spoiled', dist);
         const blobs = join(site.product.dataFolder, 'blobs');
         const files = (await readdir(blobs, { recursive: true })).map((file) => join(blobs, file));
-        // By what is in it: another program's is as large.
+        // The content identifies the file: the zip of another client has the same size.
         const alike = await Promise.all(
           files.map(async (file) => (await stat(file)).isFile() && good.equals(await readFile(file))),
         );
@@ -206,29 +209,32 @@ for (const program of hasIacTools) {
     );
 
     it(
-      'a release that somebody else has signed is not published, and so not installed',
+      'a release that another key has signed is not published',
       async () => {
         const packed = { name: 'foreign', version: '1.0.0' };
         const dist = await distOf(packed, [HERE]);
-        const other = await makeSigner();
-        await dist.sum(packed, other);
+        const otherSigner = await makeSigner();
+        await dist.sum(packed, otherSigner);
         const { code, stderr } = await publish('foreign', dist);
         expect({ code, stderr }).toEqual({
           code: 1,
-          stderr: `The signature was made by the key ${other.keyId}, not by ${signer.keyId}\n`,
+          stderr: `The signature was made by the key ${otherSigner.keyId}, not by ${signer.keyId}\n`,
         });
       },
       LONG,
     );
 
     it(
-      'a server that is killed while a zip is on its way, and comes back, gets all of it',
+      'an upload is completed after the server was killed and started again',
       async () => {
         const packed = { name: 'large', version: '1.0.0' };
         const dist = await distOf(packed, [HERE, ELSEWHERE], randomBytes(40_000_000));
         const publishing = publish('large', dist);
         const platforms = `/api/v2/organizations/${organization}/registry-providers/private/${organization}/large/versions/1.0.0/platforms`;
-        await waitUntil(async () => (await site.api.get(platforms)).body.data?.length > 0, 'a zip is on its way');
+        await waitUntil(
+          async () => (await site.api.get(platforms)).body.data?.length > 0,
+          'the upload of a zip has begun',
+        );
         await site.product.kill();
         await site.product.start();
         const { code, stdout, stderr } = await publishing;
@@ -239,7 +245,7 @@ for (const program of hasIacTools) {
     );
 
     it(
-      'a command that is wrong, and a server that is not there, have exit codes of their own',
+      'wrong usage and an unreachable server have exit codes of their own',
       async () => {
         const dist = await distOf({ name: 'demo', version: '3.0.0' }, [HERE]);
         expect(await publish('Demo', dist)).toMatchObject({ code: 2, stderr: expect.stringMatching(/lowercase/) });

@@ -18,7 +18,8 @@ import type { ApiResponse } from '../support/server.js';
 import { flat, hasIacTools, type CliUser } from './iac.js';
 import { openSite, type CliSite } from './site.js';
 
-// Workspaces that a configuration chooses by tags or by their project, and such as read the state of another one.
+// Configurations that choose workspaces by tags or by project, and configurations that read the state of another
+// workspace.
 
 const LONG = 120_000;
 
@@ -27,7 +28,7 @@ const RESOURCES = `
   output "what" { value = [terraform_data.first.output, "and more"] }
 `;
 
-/** Where an executor has its state while it works. */
+/** Configuration of an executor, which keeps its own state locally. */
 const LOCALLY = `
   terraform {
     backend "local" {}
@@ -43,7 +44,7 @@ beforeAll(async () => {
 afterAll(() => site?.product.remove());
 
 describe('a machine with a client', () => {
-  it('has a site for its journeys', () => expect(site === undefined).toBe(hasIacTools.length === 0));
+  it('runs the tests of this file', () => expect(site === undefined).toBe(hasIacTools.length === 0));
 });
 
 for (const program of hasIacTools) {
@@ -52,13 +53,13 @@ for (const program of hasIacTools) {
     let person: CliUser;
     let first: string;
 
-    const shown = (name: string): Promise<ApiResponse> =>
+    const getWorkspace = (name: string): Promise<ApiResponse> =>
       site.api.get(`/api/v2/organizations/${organization}/workspaces/${name}`);
     const projectOf = async (name: string): Promise<string> =>
-      (await shown(name)).body.data.relationships.project.data.id as string;
-    /** Sorted: terraform sends a map, in whatever order. */
+      (await getWorkspace(name)).body.data.relationships.project.data.id as string;
+    /** Returns the bindings, sorted, because terraform sends a map in any order. */
     const bindingsOf = async (name: string): Promise<readonly string[]> => {
-      const { id } = (await shown(name)).body.data;
+      const { id } = (await getWorkspace(name)).body.data;
       const { body } = await site.api.get(`/api/v2/workspaces/${id}/tag-bindings`);
       return body.data.map(({ attributes: { key, value } }: any) => `${key}=${value}`).toSorted();
     };
@@ -71,7 +72,7 @@ for (const program of hasIacTools) {
       },
     });
 
-    /** A folder of the administrator that is ready to work in. */
+    /** Returns an initialized folder of the administrator. */
     const inFolder = async (workspaces: string): Promise<string> => {
       const folder = await person.folder(site.cloud(organization, workspaces) + RESOURCES);
       await person.run(folder, 'init', '-input=false');
@@ -84,39 +85,39 @@ for (const program of hasIacTools) {
       await makeOrganization(site.api, organization);
       person = await site.person(program);
       await person.run(await inFolder('name = "first"'), 'apply', '-input=false', '-auto-approve');
-      first = (await shown('first')).body.data.id as string;
+      first = (await getWorkspace('first')).body.data.id as string;
     }, LONG);
 
     afterAll(() => person?.leave());
 
     it(
-      'they are made, listed, selected and deleted by their tag; not while they manage something',
+      'workspaces are created, listed, selected and deleted by tag, and not deleted while they manage resources',
       async () => {
         await makeWorkspace(site.api, organization, 'net-one', {}, tagged('network'));
         const folder = await inFolder('tags = ["network"]');
         await person.run(folder, 'workspace', 'new', 'net-two');
         expect(await listed(folder)).toEqual(['net-one', 'net-two']);
-        expect((await shown('net-two')).body.data.attributes['tag-names']).toEqual(['network']);
+        expect((await getWorkspace('net-two')).body.data.attributes['tag-names']).toEqual(['network']);
 
         await person.run(folder, 'apply', '-input=false', '-auto-approve');
         await person.run(folder, 'workspace', 'select', 'net-one');
         const refused = await person.attempt(folder, 'workspace', 'delete', 'net-two');
         expect(refused).toMatchObject({ code: 1 });
-        expect((await shown('net-two')).status).toBe(200);
+        expect((await getWorkspace('net-two')).status).toBe(200);
         await person.run(folder, 'workspace', 'delete', '-force', 'net-two');
-        expect((await shown('net-two')).status).toBe(404);
+        expect((await getWorkspace('net-two')).status).toBe(404);
       },
       LONG,
     );
 
-    // OpenTofu knows no tags with values.
+    // OpenTofu has no tags with values.
     if (program === 'terraform') {
       it(
-        'they are chosen by keys and values, and new ones get them',
+        'workspaces are selected by keys and values, and new ones get them',
         async () => {
-          const wanted = { team: 'net', tier: 'one' };
-          await makeWorkspace(site.api, organization, 'key-one', {}, bound(wanted));
-          await makeWorkspace(site.api, organization, 'key-other', {}, bound({ ...wanted, team: 'web' }));
+          const tags = { team: 'net', tier: 'one' };
+          await makeWorkspace(site.api, organization, 'key-one', {}, bound(tags));
+          await makeWorkspace(site.api, organization, 'key-other', {}, bound({ ...tags, team: 'web' }));
           const folder = await inFolder('tags = { team = "net", tier = "one" }');
           expect(await listed(folder)).toEqual(['key-one']);
           await person.run(folder, 'workspace', 'new', 'key-two');
@@ -136,7 +137,7 @@ for (const program of hasIacTools) {
     }
 
     it(
-      'the project that is named is made where there is none, and is the only one to be looked in',
+      'a named project is created if it does not exist, and only its workspaces are found',
       async () => {
         await inFolder('name = "shop"\nproject = "web shop"');
         const project = await projectOf('shop');
@@ -173,7 +174,7 @@ for (const program of hasIacTools) {
     };
 
     it(
-      'one reads the state of another through a team that may, and no longer once that is taken away',
+      'a configuration reads the state of another workspace through a team with access, until the access is removed',
       async () => {
         const second = await makeWorkspace(site.api, organization, 'second');
         const team = await makeTeam(site.api, organization, 'readers');
@@ -195,7 +196,7 @@ for (const program of hasIacTools) {
     );
 
     it.each(['read', 'plan'])(
-      'one is planned without a lock, and not with one, by a team with the access %s',
+      'a team with the access %s can plan without a lock, but not with one',
       async (access) => {
         const team = await makeTeam(site.api, organization, `planners-${access}`);
         await grantWorkspaceAccess(site.api, team, first, access);
@@ -213,7 +214,7 @@ for (const program of hasIacTools) {
     );
 
     it(
-      'a run reads the state of a workspace that has it as a consumer, of no other, and of none when it is over',
+      'a run reads the state of a workspace that has it as a consumer, of no other workspace, and of none after its end',
       async () => {
         const { api } = site;
         const pool = await makeAgentPool(api, organization, 'executors');

@@ -5,30 +5,30 @@ import { launchProduct, type Product } from '../support/product.js';
 import type { ApiResponse, ApiTestClient } from '../support/server.js';
 import { createCliUser, type CliUser } from './iac.js';
 
-/** The built product, over TLS with its own CA, as whoever runs it and whoever works with it find it. */
+/** The built product over TLS with its own CA. */
 export type CliSite = {
   readonly product: Product;
-  /** `localhost:8443`. */
+  /** Host and port, such as `localhost:8443`. */
   readonly host: string;
-  /** For the administrator. */
+  /** Client of the administrator. */
   readonly api: ApiTestClient;
-  /** Somebody at a terminal; without a token the administrator. */
+  /** Creates a user at a terminal. The default token is the administrator's. */
   person(program: string, token?: string): Promise<CliUser>;
-  /** The block of a configuration by which its workspaces are chosen. */
+  /** Returns the block of a configuration that selects its workspaces. */
   cloud(organization: string, workspaces: string): string;
 };
 
-/** `fetch` cannot be told of a CA of its own. */
+/** Returns a client over `https`, because `fetch` accepts no CA of its own. */
 const apiOver = (url: string, ca: string, token: string | null): ApiTestClient => {
   const send = (method: string, path: string, body?: unknown): Promise<ApiResponse> =>
     new Promise((resolve, reject) => {
       const sent = body instanceof Uint8Array || body === undefined ? body : Buffer.from(JSON.stringify(body));
       const headers = {
         ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-        // Of the body of a DELETE Node tells no length by itself.
+        // Node sets no length for the body of a DELETE.
         ...(sent && { 'content-type': 'application/vnd.api+json', 'content-length': sent.length }),
       };
-      // One connection a request: none that is kept could hold up the end.
+      // Each request uses a new connection, so that no open connection delays the stop of the server.
       const request = https.request(`${url}${path}`, { method, headers, ca, agent: false }, (response) => {
         let text = '';
         response.setEncoding('utf8');
@@ -51,7 +51,7 @@ const apiOver = (url: string, ca: string, token: string | null): ApiTestClient =
     patch: (path, body) => send('PATCH', path, body),
     put: (path, body) => send('PUT', path, body),
     delete: (path, body) => send('DELETE', path, body),
-    as: (other) => apiOver(url, ca, other),
+    as: (otherToken) => apiOver(url, ca, otherToken),
   };
 };
 
