@@ -7,7 +7,7 @@ import {
 } from './seeds.js';
 import type { ApiTestClient } from './server.js';
 
-/** An organization with a workspace in which things happen, and who reads its trail, with their token. */
+/** An organization with a workspace, and a client that reads its audit trail. */
 export type AuditedOrganization = SeededOrganization & {
   readonly workspace: string;
   readonly token: string;
@@ -21,7 +21,7 @@ export const createAuditedOrganization = async (api: ApiTestClient, name: string
   return { ...organization, workspace, token, reader: api.as(token) };
 };
 
-/** One entry. */
+/** Locks or unlocks. Adds one entry to the trail. */
 export const act = async (api: ApiTestClient, workspace: string, action: 'lock' | 'unlock'): Promise<void> => {
   expectStatus(await api.post(`/api/v2/workspaces/${workspace}/actions/${action}`, {}), 200);
 };

@@ -7,7 +7,7 @@ const HOUR_MS = 3_600_000;
 const msOf = ({ days = 0, minutes = 0, seconds = 0, ms = 0 }: Duration): number =>
   ((days * 24 * 60 + minutes) * 60 + seconds) * 1_000 + ms;
 
-/** Stands, but where a test puts it on, or back. */
+/** A clock that stands still until a test moves it. */
 export class FixedClock extends Clock {
   time = Date.parse('2026-11-21T12:00:00.000Z');
 
@@ -15,14 +15,14 @@ export class FixedClock extends Clock {
     return new Date(this.time);
   }
 
-  /** The time that it is then. */
+  /** Moves the clock. Returns the new time. */
   pass(duration: Duration): string {
     this.time += msOf(duration);
     return new Date(this.time).toISOString();
   }
 }
 
-/** No two things happen at once: what is ordered by time has one order. */
+/** A clock that advances with each reading, so that no two timestamps are equal. */
 export class TickingClock extends FixedClock {
   override now(): Date {
     this.time += 1;
@@ -30,7 +30,10 @@ export class TickingClock extends FixedClock {
   }
 }
 
-/** The machine's, but for what a test puts it ahead: for what it shares with clocks that no test moves, Postgres' own. */
+/**
+ * The clock of the machine plus an offset, for tests that also use clocks which they cannot move, such as the clock of
+ * Postgres.
+ */
 export class AdjustableClock extends Clock {
   offsetMs = 0;
 
@@ -43,7 +46,9 @@ export class AdjustableClock extends Clock {
   }
 }
 
-/** One that begins with a full hour: signed links of files are the same for so long, and so are documents that show them. */
+/**
+ * Returns a clock that begins at a full hour. Signed links, and documents that contain them, stay the same for an hour.
+ */
 export const fromTheFullHour = (): AdjustableClock => {
   const clock = new AdjustableClock();
   clock.pass({ ms: HOUR_MS - (Date.now() % HOUR_MS) });

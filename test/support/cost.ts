@@ -1,6 +1,9 @@
 import type { TestServer } from './server.js';
 
-/** What a request has sent to Postgres, but for what reads are recorded with, and how many appends that took. */
+/**
+ * The statements that a request sends to Postgres, without those that record reads, and the number of appends that
+ * record reads.
+ */
 export type Cost = {
   readonly status: number;
   readonly statements: number;
@@ -9,9 +12,9 @@ export type Cost = {
 };
 
 /**
- * What a request costs, where it is the only one under way. What else leaves for Postgres by a clock of its own is kept
- * out of it: signals to followers, notes of when tokens were used, and who the server's own caller is, which is looked
- * up anew after a minute, and after each change of access.
+ * Measures a request while no other request runs. It leaves out statements that do not depend on the request: signals
+ * to followers, records of token use, and the lookup of the server's own caller, which is repeated after a minute and
+ * after each change of access.
  */
 export const costOf = async (server: TestServer, request: () => Promise<{ status: number }>): Promise<Cost> => {
   const { store, database, uses } = server;

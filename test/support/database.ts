@@ -5,7 +5,7 @@ import { moduleDefinitions } from '../../apps/modules.js';
 
 export type TestDatabase = { readonly url: string; drop(): Promise<void> };
 
-/** The Postgres of this worker: the runner numbers its workers from 1 on. */
+/** Returns the URL of this worker's Postgres. Jest numbers its workers from 1. */
 const serverUrl = (): URL => {
   const variable = `CADASTRE_TEST_POSTGRES_${process.env['JEST_WORKER_ID'] ?? ''}`;
   const url = process.env[variable];
@@ -29,17 +29,17 @@ const TEMPLATE = 'migrated';
 
 let template: Promise<void> | null = null;
 
-/** Migrated once for all files of a worker. */
+/** Migrates the template once for all files of a worker. */
 const makeTemplate = (): Promise<void> =>
   asAdministrator(async (client) => {
-    const found = await client.query('select 1 from pg_database where datname = $1', [TEMPLATE]);
-    if (found.rowCount !== 0) return;
+    const existing = await client.query('select 1 from pg_database where datname = $1', [TEMPLATE]);
+    if (existing.rowCount !== 0) return;
     await client.query(`create database ${TEMPLATE}_new`);
     await migrate(urlOf(`${TEMPLATE}_new`), moduleDefinitions);
     await client.query(`alter database ${TEMPLATE}_new rename to ${TEMPLATE}`);
   });
 
-/** A migrated, empty database of one's own. */
+/** Creates a migrated, empty database. */
 export const freshDatabase = async (): Promise<TestDatabase> => {
   template ??= makeTemplate();
   await template;

@@ -5,7 +5,7 @@ const START: LogPosition = { transaction: '0', position: 0 };
 const BATCH = 1_000;
 const POLL_MS = 20;
 
-/** What followers may read of the log at this moment, in its order. */
+/** Reads the part of the log that followers may read now, in its order. */
 export const readableLog = async (
   store: EventStore,
   { batch = BATCH, sealed: keepEncrypted = false } = {},
@@ -20,8 +20,8 @@ export const readableLog = async (
 };
 
 /**
- * Every event, in the log's order. What came after a transaction that still runs is not to be read yet, and that
- * transaction may be of another database: transaction ids are those of the whole Postgres.
+ * Reads every event in the order of the log. Events after a running transaction cannot be read yet. Transaction ids
+ * belong to the whole Postgres, so the transaction can be one of another database.
  */
 export const readWholeLog = async (store: EventStore, options = {}): Promise<RecordedEvent[]> => {
   const length = await logLength(store);
@@ -33,8 +33,8 @@ export const readWholeLog = async (store: EventStore, options = {}): Promise<Rec
 };
 
 /**
- * Resolves when the follower has passed what is in the log by now. The test's time is all that it has: `waitForFollower` would
- * give up after what a request may wait for.
+ * Resolves when the follower has passed the current end of the log. There is no time limit except the test's own:
+ * `waitForFollower` would fail after the time limit of a request.
  */
 export const waitForFollowers = async ({ database }: EventStore, follower: string): Promise<void> => {
   const head = await database.row<LogPosition>(sql`

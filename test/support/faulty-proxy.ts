@@ -4,34 +4,34 @@ import { buffer } from 'node:stream/consumers';
 
 export type ForwardedBytes = { readonly method: string; readonly path: string; readonly status: number | null };
 
-/** What befalls a request; `answer` may also change what a server has said. */
+/** A fault that happens to a request. `change` changes the body of the response. */
 export type ProxyFault = {
-  /** Cuts the connection before the server hears of it. */
+  /** Cuts the connection before the server gets the request. */
   readonly cut?: boolean;
-  /** Cuts it when so much of the body has passed. */
+  /** Cuts the connection when this number of bytes of the body has passed. */
   readonly cutAfter?: number;
-  /** Lets the server do it, and cuts the connection instead of telling so. */
+  /** Passes the request on, and cuts the connection instead of passing the response back. */
   readonly swallow?: boolean;
-  /** Answers in place of the server. */
+  /** Sends this status instead of passing the request on. */
   readonly status?: number;
   readonly change?: (body: any) => unknown;
 };
 
 type Found = ProxyFault | null | undefined;
 
-/** What lies between a client and a server: everything passes there, and is written down; some of it gets into trouble. */
+/** A proxy between a client and a server. It records all requests, and lets some of them fail. */
 export type FaultyProxy = {
   readonly url: string;
-  /** In the order in which they were answered; the status is null where the connection was cut. */
+  /** Requests in the order of their responses. The status is null if the connection was cut. */
   readonly passed: ForwardedBytes[];
-  /** Where to; it is known later than the way itself, whose address the server tells in its links. */
+  /** Sets the server. It is set later, because the server needs the proxy's URL for its links. */
   lead(to: string): void;
-  /** Asked of every request, which goes on when that is answered. */
+  /** Sets a function that chooses the fault of each request. */
   trouble(find: (request: { readonly method: string; readonly path: string }) => Found | Promise<Found>): void;
   close(): Promise<void>;
 };
 
-/** Passes so much of a body on, and no more. */
+/** Passes this number of bytes on. */
 const partOf = async (body: IncomingMessage, most: number, on: ClientRequest): Promise<void> => {
   let bytes = 0;
   for await (const piece of body as AsyncIterable<Buffer>) {
@@ -46,7 +46,9 @@ const answerTo = (request: ClientRequest): Promise<IncomingMessage> =>
     request.once('response', resolve).once('error', reject);
   });
 
-/** What the server says comes to the client, changed perhaps; resolves to its status, null where it was cut off. */
+/**
+ * Passes the response to the client, possibly changed. Resolves to its status, or to null if the connection was cut.
+ */
 const led = async (
   request: IncomingMessage,
   response: ServerResponse,
@@ -56,7 +58,7 @@ const led = async (
   const { method = '', headers } = request;
   const on = http.request(to, { method, headers, agent: false });
   const answered = answerTo(on);
-  // A client that has gone leaves nothing behind that waits.
+  // Ends the request to the server when the client has gone.
   response.once('close', () => on.destroy());
   if (cutAfter !== undefined) {
     answered.catch(() => {});
@@ -69,9 +71,9 @@ const led = async (
   if (swallow) {
     return null;
   }
-  const { statusCode = 500, headers: told } = answer;
-  const { 'content-length': _, ...others } = told;
-  response.writeHead(statusCode, others);
+  const { statusCode = 500, headers: responseHeaders } = answer;
+  const { 'content-length': _, ...otherHeaders } = responseHeaders;
+  response.writeHead(statusCode, otherHeaders);
   response.end(change ? JSON.stringify(change(JSON.parse(body.toString()))) : body);
   return statusCode;
 };

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** A line to a server that a test can cut, and mend. */
+/** A connection to a server that a test can cut and restore. */
 export type FlakyConnection = {
-  /** The server's address, by way of the line. */
+  /** URL of the server through the connection. */
   readonly url: string;
   cut(): Promise<void>;
   mend(): Promise<void>;
@@ -13,13 +13,13 @@ export type FlakyConnection = {
 export const openFlakyConnection = async (to: string): Promise<FlakyConnection> => {
   const target = new URL(to);
   const open = new Set<Socket>();
-  const keep = (socket: Socket): void => {
+  const track = (socket: Socket): void => {
     open.add(socket);
     socket.once('close', () => open.delete(socket)).on('error', () => undefined);
   };
   const server = createServer((near) => {
     const far = connect(Number(target.port), target.hostname);
-    for (const socket of [near, far]) keep(socket);
+    for (const socket of [near, far]) track(socket);
     near.pipe(far).pipe(near);
     near.once('close', () => far.destroy());
     far.once('close', () => near.destroy());

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Two ports that nobody listens on, below the range that systems hand out for outgoing connections (Linux from 32768,
- * others from 49152). A port from that range may be taken by somebody while the broker is down, even by a client that
- * calls this very port: on loopback it can end up connected to itself, and the broker never gets its port back.
+ * Returns two free ports below the range that systems use for outgoing connections (Linux from 32768, others from
+ * 49152). Another process could use a port of that range while the broker is down. Even a client that connects to this
+ * port could get it: on loopback it can end up connected to itself, and the broker never gets its port back.
  */
 export const freePorts = async (): Promise<[number, number]> => {
   const first = await freePort();
@@ -16,7 +16,9 @@ export const freePorts = async (): Promise<[number, number]> => {
 
 const LOWEST = 20_000;
 const EACH = 3_000;
-/** Each worker draws from ports of its own: until whoever asked listens there, somebody else could draw the same. */
+/**
+ * Each worker uses ports of its own, because two workers could otherwise draw the same port before one of them listens.
+ */
 const worker = Number(process.env['JEST_WORKER_ID'] ?? 1) % 4;
 
 const freePort = async (): Promise<number> => {

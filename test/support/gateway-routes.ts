@@ -8,19 +8,19 @@ import { ROOT } from './folders.js';
 export type Route = {
   readonly method: string;
   readonly path: string;
-  /** Of an answer that is not a refusal. */
+  /** Status of a successful response. */
   readonly status: number;
-  /** Whether the caller may be anybody: `@Public()`. */
+  /** Whether the route needs no token: `@Public()`. */
   readonly open: boolean;
-  /** Whether the handler reads the request's body. */
+  /** Whether the handler reads the body of the request. */
   readonly readsBody: boolean;
 };
-/** A controller's file, called after what it answers with. */
+/** A controller's file, named after the type that it returns. */
 export type EndpointModule = { readonly file: string; readonly name: string; readonly controllers: readonly Type[] };
 
 export const LIBS = join(ROOT, 'libs');
 
-// Nest keeps what its decorators say under these names, and exports none of them.
+// Nest stores the metadata of its decorators under these names, and exports none of them.
 const metadata = <T>(key: string, target: object): T | undefined => Reflect.getMetadata(key, target) as T | undefined;
 
 const isController = (value: unknown): value is Type =>
@@ -29,7 +29,7 @@ const isController = (value: unknown): value is Type =>
 const joined = (...parts: readonly string[]): string =>
   `/${parts.join('/')}`.replaceAll(/\/+/g, '/').replace(/(.)\/$/, '$1');
 
-/** Nest keeps the parameters of a handler by their kind and position, such as `3:1`. */
+/** Nest stores the parameters of a handler by kind and position, such as `3:1`. */
 const BODY = /^3:/;
 
 const readsBodyIn = (controller: Type, handler: string): boolean => {
@@ -55,26 +55,26 @@ export const routesOf = (controller: Type): Route[] =>
 export const filesOf = async (suffix: RegExp): Promise<string[]> =>
   (await readdir(LIBS, { recursive: true })).filter((file) => suffix.test(file)).toSorted();
 
-const roomOf = async (file: string): Promise<EndpointModule> => {
+const readEndpointModule = async (file: string): Promise<EndpointModule> => {
   const exported = Object.values((await import(`../../libs/${file.replace(/ts$/, 'js')}`)) as object);
   const name = file.replace(/^.*\//, '').replace('.controller.ts', '');
   return { file, name, controllers: exported.filter(isController) };
 };
 
 export const listEndpointModules = async (): Promise<EndpointModule[]> =>
-  Promise.all((await filesOf(/\.controller\.ts$/)).map(roomOf));
+  Promise.all((await filesOf(/\.controller\.ts$/)).map(readEndpointModule));
 
 type Listing = { imports?: unknown[]; controllers?: Type[] };
 
-/** Every controller that a module and those it imports list. */
-export const controllersIn = (module: Type | DynamicModule, seen = new Set<Type>()): Type[] => {
+/** Returns every controller of a module and of the modules that it imports. */
+export const controllersIn = (module: Type | DynamicModule, visited = new Set<Type>()): Type[] => {
   const { module: type, ...dynamic } = 'module' in module ? module : { module };
-  if (seen.has(type)) return [];
-  seen.add(type);
+  if (visited.has(type)) return [];
+  visited.add(type);
   const listed = (key: keyof Listing): unknown[] => [
     ...(metadata<unknown[]>(key, type) ?? []),
     ...(((dynamic as Listing)[key] ?? []) as unknown[]),
   ];
-  const below = (listed('imports') as (Type | DynamicModule)[]).flatMap((inner) => controllersIn(inner, seen));
+  const below = (listed('imports') as (Type | DynamicModule)[]).flatMap((inner) => controllersIn(inner, visited));
   return [...(listed('controllers') as Type[]), ...below];
 };

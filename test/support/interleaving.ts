@@ -1,6 +1,6 @@
 import type { EventStore } from '#event-store';
 
-/** Has something happen between what the next request shows and what it appends of that. */
+/** Runs an action between the read of the next request and the append that records the read. */
 export const meanwhileShown = (store: EventStore, happens: () => Promise<unknown>): void => {
   const append = store.appendOnce.bind(store);
   store.appendOnce = async (...appended) => {
@@ -10,7 +10,7 @@ export const meanwhileShown = (store: EventStore, happens: () => Promise<unknown
   };
 };
 
-/** Has something happen between what the next command reads and what it appends. */
+/** Runs an action between the read and the append of the next command. */
 export const runBetween = (store: EventStore, happens: () => Promise<unknown>): void => {
   const append = store.append.bind(store);
   store.append = async (...appended) => {

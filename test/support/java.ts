@@ -8,14 +8,14 @@ import { ROOT } from './folders.js';
 
 const run = promisify(execFile);
 
-/** Git-ignored; each server has a folder in it. */
+/** The folder of cached servers, which git ignores. Each server has a folder in it. */
 const CACHE = join(ROOT, '.cache');
 
 export const isCached = (name: string): boolean => existsSync(join(CACHE, name));
 
 /**
- * A folder that takes long to make and never changes. Made under another name and published by rename: test workers may
- * all find the cache empty at once.
+ * Returns a folder that takes long to make and never changes. It is made under another name and then renamed, because
+ * several test workers may find the cache empty at once.
  */
 export const cached = async (name: string, make: (folder: string) => Promise<void>): Promise<string> => {
   const folder = join(CACHE, name);
@@ -32,7 +32,7 @@ export const cached = async (name: string, make: (folder: string) => Promise<voi
   return folder;
 };
 
-/** Has Maven put the jars that a pom names into a folder. */
+/** Lets Maven copy the jars of a pom into a folder. */
 export const fetchJars = async (pom: string, folder: string): Promise<void> => {
   demand('mvn', '-v');
   const copy = ['dependency:copy-dependencies', '-DincludeScope=runtime', `-DoutputDirectory=${folder}`];
@@ -47,8 +47,8 @@ const demand = (command: string, ...args: readonly string[]): void => {
 };
 
 /**
- * The shell between us and Java ends Java with SIGKILL when its standard input closes: by `kill`, and also when the test
- * worker dies in whatever way, so that no server is left behind.
+ * A shell between this process and Java. It ends Java with SIGKILL when its standard input closes: on `kill`, and when
+ * the test worker dies for any reason, so that no server remains.
  */
 const KEEPER = `
 exec 3<&0
@@ -59,26 +59,26 @@ wait $java
 `;
 
 export type RunningJava = {
-  /** SIGKILL; resolves when the process is gone. */
+  /** Sends SIGKILL. Resolves when the process has ended. */
   kill(): Promise<void>;
-  /** What it said, where it has ended by itself; else null. */
+  /** Returns the output if the process has ended without `kill`, else null. */
   failure(): string | null;
 };
 
-/** Runs `java` with what it says going to a file. */
+/** Runs `java` with its output in a file. */
 export const runJava = async (args: readonly string[], output: string): Promise<RunningJava> => {
   demand('java', '-version');
   const file = await open(output, 'w');
   const child = spawn('sh', ['-c', KEEPER, 'keeper', 'java', ...args], { stdio: ['pipe', file.fd, file.fd] });
   let killed = false;
-  let said: string | null = null;
+  let outputText: string | null = null;
   const ended = new Promise<void>((resolve, reject) => {
     child.once('exit', () => resolve());
     child.once('error', reject);
   }).then(async () => {
     child.stdin?.end();
     await file.close();
-    said = existsSync(output) ? await readFile(output, 'utf8') : '';
+    outputText = existsSync(output) ? await readFile(output, 'utf8') : '';
   });
   return {
     kill: async () => {
@@ -86,6 +86,6 @@ export const runJava = async (args: readonly string[], output: string): Promise<
       child.stdin?.end();
       await ended;
     },
-    failure: () => (killed ? null : said),
+    failure: () => (killed ? null : outputText),
   };
 };

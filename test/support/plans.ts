@@ -4,7 +4,7 @@ import { compileStatement, Refusal, sql, type Sql } from '#kernel';
 import { makeOrganization } from './seeds.js';
 import { startTestServer, type TestServer } from './server.js';
 
-/** What Postgres would do for a statement, or did: it is asked of that, and never how long it took. */
+/** The nodes of a query plan. Tests check the plan of a statement, never its duration. */
 export type Plan = readonly Node[];
 
 type Node = {
@@ -21,15 +21,15 @@ const nodesOf = (node: Node): Plan => [node, ...(node.Plans ?? []).flatMap(nodes
 
 const nodesIn = (explained: DatabaseRow | undefined): Plan => {
   const [top] = (explained?.['QUERY PLAN'] ?? []) as readonly { readonly Plan: Node }[];
-  if (!top) throw new Error('Postgres explained nothing');
+  if (!top) throw new Error('Postgres returned no plan');
   return nodesOf(top.Plan);
 };
 
-/** The plan for these values, and what came of it. */
+/** Executes the statement with these values, and returns its plan with the counts of rows. */
 export const planFor = async (database: Database, statement: Sql): Promise<Plan> =>
   nodesIn((await database.slowRows({ id: 'plans' }, sql`explain (analyze, timing off, format json) ${statement}`))[0]);
 
-/** The plan that is kept, whatever the values. */
+/** Returns the generic plan, which does not depend on the values. */
 export const planForAny = async (database: Database, statement: Sql): Promise<Plan> => {
   const { text, values } = compileStatement(statement);
   const literals = values.map((value) => `'${String(value).replaceAll("'", "''")}'`).join(', ');
@@ -41,27 +41,27 @@ export const planForAny = async (database: Database, statement: Sql): Promise<Pl
   return nodesIn(row);
 };
 
-/** What a question to the database comes to, and by what statement it was asked. */
+/** Returns the result of a query, and the statement that it sent. */
 export const captureStatement = async <T>(
   database: Database,
-  ask: (database: Database) => Promise<T>,
+  run: (database: Database) => Promise<T>,
 ): Promise<{ readonly found: T; readonly statement: Sql }> => {
   const { watched, sent } = watch(database);
-  const found = await ask(watched);
-  return { found, statement: sent() };
+  const result = await run(watched);
+  return { found: result, statement: sent() };
 };
 
-/** The statement of a question that is refused. */
+/** Returns the statement of a query that is refused. */
 export const refusedStatement = async (
   database: Database,
-  ask: (database: Database) => Promise<unknown>,
+  run: (database: Database) => Promise<unknown>,
 ): Promise<Sql> => {
   const { watched, sent } = watch(database);
-  const refusal: unknown = await ask(watched).then(
+  const refusal: unknown = await run(watched).then(
     () => null,
     (error: unknown) => error,
   );
-  if (!(refusal instanceof Refusal)) throw new Error('the question was not refused', { cause: refusal });
+  if (!(refusal instanceof Refusal)) throw new Error('the query was not refused', { cause: refusal });
   return sent();
 };
 
@@ -79,7 +79,7 @@ const watch = (database: Database): { readonly watched: Database; readonly sent:
   return { watched: watched as unknown as Database, sent };
 };
 
-/** Those of these tables that are read from end to end. */
+/** Returns the tables that are read with a sequential scan. */
 export const readWhole = (plan: Plan, tables: readonly string[]): readonly string[] =>
   plan
     .filter((node) => node['Node Type'] === 'Seq Scan')
@@ -88,7 +88,7 @@ export const readWhole = (plan: Plan, tables: readonly string[]): readonly strin
 
 export const indexesOf = (plan: Plan): ReadonlySet<string> => new Set(plan.flatMap((node) => node['Index Name'] ?? []));
 
-/** Rows that were looked at in these tables, those that did not match included. */
+/** Returns the number of rows that were read in these tables, including rows that did not match. */
 export const rowsRead = (plan: Plan, tables: readonly string[]): number =>
   plan
     .filter((node) => tables.includes(node['Relation Name'] ?? '') && node['Node Type'].includes('Scan'))
@@ -97,7 +97,7 @@ export const rowsRead = (plan: Plan, tables: readonly string[]): number =>
       return sum + Math.round(each * node['Actual Loops']);
     }, 0);
 
-/** How often these tables were gone to: each time costs more than the next row of an index does. */
+/** Returns how often the plan accesses these tables. Each access costs more than the next row of an index. */
 export const timesAsked = (plan: Plan, tables: readonly string[]): number =>
   plan
     .filter((node) => tables.includes(node['Relation Name'] ?? ''))
@@ -105,20 +105,20 @@ export const timesAsked = (plan: Plan, tables: readonly string[]): number =>
 
 type Known = Pick<Actor, 'siteAdmin' | 'teams' | 'standings'>;
 
-/** Somebody who asks now, whom no token stands for. */
-export const anybody = (known: Known): Actor => {
+/** Returns a caller without a token. */
+export const anybody = (caller: Known): Actor => {
   const request = { id: null, address: null, userAgent: null };
   const current = { token: null, subjects: '{}', epoch: 0, snapshot: null, closedTo: new Set<string>() };
-  return { kind: 'user', id: 'user-x', name: 'x', ...current, expiredAt: null, request, ...known };
+  return { kind: 'user', id: 'user-x', name: 'x', ...current, expiredAt: null, request, ...caller };
 };
 
 export type PlanSeed = {
   readonly server: TestServer;
-  /** Who sees all of it, and a member of it who sees what `team-few` has been given. */
+  /** The administrator sees everything. The member sees what `team-few` has access to. */
   readonly actors: Readonly<Record<'administrator' | 'member', Actor>>;
 };
 
-/** A server with an organization of that name, and what is put straight into the views beside it. */
+/** Starts a server with an organization. `fill` returns statements that insert rows directly into the views. */
 export const startCrowd = async (organization: string, fill: (id: string) => readonly Sql[]): Promise<PlanSeed> => {
   const server = await startTestServer();
   const { id } = await makeOrganization(server, organization);

@@ -10,7 +10,7 @@ import type { Readable, Writable } from 'node:stream';
 import { BUILD } from './folders.js';
 import { freePorts } from './free-ports.js';
 
-/** How a process of the product ended, and what it said. */
+/** Exit code or signal of a process of the product, and its output. */
 export type ProcessResult = {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -18,59 +18,59 @@ export type ProcessResult = {
   readonly stderr: string;
 };
 
-/** The built product, run as its users run it: `cadastre serve`, with a data folder and a port of its own. */
+/** The built product with its own data folder and port, run like users run it: `cadastre serve`. */
 export type Product = {
   readonly url: string;
   readonly port: number;
   readonly dataFolder: string;
   readonly adminToken: string;
-  /** Starts it, whole or one of its processes, and resolves when it says that it is ready. */
+  /** Starts all processes in one, or one of them. Resolves when it is ready. */
   start(process?: 'serve' | 'gateway' | 'projector' | 'publisher'): Promise<void>;
-  /** Starts it with `npm start`; signals then go to npm. */
+  /** Starts it with `npm start`. Signals then go to npm. */
   startWithNpm(): Promise<void>;
-  /** The process of the server itself, also when npm has started it. */
+  /** Returns the process id of the server itself, even if npm has started it. */
   serverPid(): number;
-  /** SIGKILL for npm alone, after `startWithNpm`. */
+  /** Sends SIGKILL to npm alone, after `startWithNpm`. */
   killNpm(): Promise<ProcessResult>;
-  /** Closes standard output and error as a closing terminal does, and sends its SIGHUP. */
+  /** Closes standard output and error as a closing terminal does, and sends SIGHUP. */
   hangUp(): Promise<ProcessResult>;
-  /** Starts it, and ends it while its own Postgres is starting; resolves when the process is gone. */
+  /** Starts the product, and ends it while its own Postgres is starting. Resolves when the process has ended. */
   endDuringStart(signal: NodeJS.Signals): Promise<ProcessResult>;
-  /** What it has written to stdout since it was started. */
+  /** Returns the standard output since the last start. */
   output(): string;
-  /** Whether its own Postgres has left a process that may still run. */
+  /** Returns whether its own Postgres has left a process that may still run. */
   isPostgresRunning(): boolean;
-  /** SIGKILL; resolves when the process is gone. */
+  /** Sends SIGKILL. Resolves when the process has ended. */
   kill(): Promise<ProcessResult>;
-  /** SIGKILL for it and for its own Postgres. */
+  /** Sends SIGKILL to the product and to its own Postgres. */
   killWithPostgres(): Promise<ProcessResult>;
-  /** SIGTERM; resolves when the process has ended by itself. */
+  /** Sends SIGTERM. Resolves when the process has ended. */
   stop(): Promise<ProcessResult>;
-  /** A command beside it or alone, such as `verify`. */
+  /** Runs a command such as `verify`, beside the server or alone. */
   run(...args: readonly string[]): Promise<ProcessResult>;
-  /** The same with other settings; an empty one counts as absent. */
+  /** Runs a command with other settings. An empty setting counts as absent. */
   runWith(settings: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<ProcessResult>;
-  /** The same in a terminal, where somebody types this line. What the command writes is all in `stdout`. */
+  /** Runs a command in a terminal and types this line. All output is in `stdout`. */
   runInTerminal(line: string, ...args: readonly string[]): Promise<ProcessResult>;
-  /** Where its own Postgres answers, while it runs. */
+  /** Returns the URL of its own Postgres, while it runs. */
   databaseUrl(): Promise<string>;
-  /** Ends what still runs, and removes its data. */
+  /** Ends all processes, and removes the data. */
   remove(): Promise<void>;
 };
 
 const POLL_MS = 20;
 const START_TIMEOUT_MS = 60_000;
 
-/** Waits for a condition, for as long as a start may take on a busy machine. */
+/** Waits for a condition, up to the time that a start can take on a busy machine. */
 export const waitUntil = async (condition: () => boolean | Promise<boolean>, what: string): Promise<void> => {
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`waited ${START_TIMEOUT_MS} ms in vain until ${what}`);
+    if (Date.now() > deadline) throw new Error(`waited ${START_TIMEOUT_MS} ms until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 };
 
-/** Empty where there is no such file; it may go between any look and the next. */
+/** Returns the content of a file, or an empty text if it does not exist. It can disappear at any time. */
 export const contentOf = (file: string): string => {
   try {
     return readFileSync(file, 'utf8');
@@ -80,7 +80,9 @@ export const contentOf = (file: string): string => {
   }
 };
 
-/** Null where nobody answers. Whoever answers under TLS is believed here: it is asked for its health and nothing else. */
+/**
+ * Returns the status, or null if there is no response. Accepts any certificate, because it only requests the health.
+ */
 const statusOf = (url: string): Promise<number | null> =>
   new Promise((resolve) => {
     const answered = (response: IncomingMessage): void => {
@@ -105,13 +107,13 @@ const launch = (folder: string, args: readonly string[], env: Readonly<Record<st
   return follow(spawn(process.execPath, [main, ...args], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] }));
 };
 
-/** The scripts of package.json find the same Node as these tests run on. */
+/** Starts the product with npm. Scripts of package.json find the Node that runs these tests. */
 const launchWithNpm = (folder: string, env: Readonly<Record<string, string>>): Running => {
   const PATH = `${dirname(process.execPath)}${delimiter}${env['PATH'] ?? ''}`;
   return follow(spawn('npm', ['start'], { cwd: folder, env: { ...env, PATH }, stdio: ['ignore', 'pipe', 'pipe'] }));
 };
 
-/** `script` of util-linux makes the terminal, and ends as the command does. */
+/** Starts a command in a terminal, which `script` of util-linux makes. It exits like the command. */
 const launchInTerminal = (
   folder: string,
   { line, args }: { readonly line: string; readonly args: readonly string[] },
@@ -130,7 +132,7 @@ const follow = (child: ChildProcessByStdio<Writable | null, Readable, Readable>)
   child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()));
   const ended = new Promise<ProcessResult>((resolve, reject) => {
     child.once('error', reject);
-    // Not `close`: what it has left behind may hold its pipes open for a while.
+    // `close` would come later: child processes can keep the pipes open for a while.
     child.once('exit', (code, signal) => {
       over = true;
       setImmediate(() => resolve({ code, signal, ...output }));
@@ -148,7 +150,7 @@ export const launchProduct = async (
   const [port] = await freePorts();
   const adminToken = `test.atlasv1.${randomBytes(24).toString('hex')}`;
   const env = {
-    // Not ours as it is: a DATABASE_URL or a Kafka of whoever runs the tests is not meant.
+    // Does not copy the environment, because it can contain DATABASE_URL or KAFKA_BROKERS of the developer.
     PATH: process.env['PATH'] ?? '',
     NODE_COMPILE_CACHE: process.env['CADASTRE_TEST_COMPILE_CACHE'] ?? '',
     PORT: String(port),
@@ -156,7 +158,7 @@ export const launchProduct = async (
     CADASTRE_TLS: 'off',
     CADASTRE_ADMIN_TOKEN: adminToken,
     LOG_LEVEL: 'warn',
-    // Tests send more than a caller may.
+    // Tests send more requests than the limits of a caller allow.
     CADASTRE_RATE_LIMIT: 'off',
     CADASTRE_ADDRESS_RATE_LIMIT: 'off',
     CADASTRE_WRONG_TOKEN_LIMIT: 'off',
@@ -171,7 +173,7 @@ export const launchProduct = async (
   let server: Running | null = null;
 
   const postmasterFile = join(dataFolder, 'postgres/cluster/postmaster.pid');
-  /** The number and the start of the Postgres that runs, or was killed; empty when it ended by itself. */
+  /** Process id and start time of the running or killed Postgres. Empty if it has ended normally. */
   const postgres = (): string => contentOf(postmasterFile).split('\n').slice(0, 3).join();
 
   const isReady = async (): Promise<boolean> => {
@@ -211,7 +213,7 @@ export const launchProduct = async (
     endDuringStart: async (signal) => {
       const before = postgres();
       server = launch(build, ['serve'], env);
-      // Postgres writes this file before it does anything else: it is about to read its log of the time before.
+      // Postgres writes this file first. Then it reads the log of its last run.
       await waitUntil(() => ![before, ''].includes(postgres()), 'its Postgres is starting');
       return end(signal);
     },
@@ -224,7 +226,7 @@ export const launchProduct = async (
     },
     stop: () => end('SIGTERM'),
     run: (...args) => launch(build, args, env).ended,
-    runWith: (other, ...args) => launch(build, args, { ...env, ...other }).ended,
+    runWith: (otherSettings, ...args) => launch(build, args, { ...env, ...otherSettings }).ended,
     runInTerminal: (line, ...args) => launchInTerminal(build, { line, args }, env).ended,
     databaseUrl: () => readFile(join(dataFolder, 'database-url'), 'utf8'),
     remove: async () => {

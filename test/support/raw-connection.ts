@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 
 export type RawAnswer = {
   readonly status: number;
-  /** Names in lower case. */
+  /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 };
@@ -19,7 +19,7 @@ const parseHead = (head: string): Omit<RawAnswer, 'body'> => {
   };
 };
 
-/** A TCP connection to a server of a test, for requests that no HTTP client would send. */
+/** A TCP connection to a test server, for requests that no HTTP client would send. */
 export class RawConnection {
   private received = '';
   private readonly socket: Socket;
@@ -30,7 +30,7 @@ export class RawConnection {
     const { hostname, port } = new URL(url);
     this.socket = connect({ host: hostname, port: Number(port), allowHalfOpen: false });
     this.socket.setEncoding('utf8').on('data', (text: string) => (this.received += text));
-    // The server may reset the connection; the tests look at `closed`.
+    // The server may reset the connection. The tests await `closed`.
     this.socket.on('error', () => undefined);
     this.closed = new Promise((resolve) => this.socket.once('close', () => resolve()));
   }
@@ -46,7 +46,7 @@ export class RawConnection {
     return this;
   }
 
-  /** Sends all of the pieces. Resolves when the kernel has taken them, or when the connection has ended. */
+  /** Sends all pieces. Resolves when the kernel has accepted them, or when the connection has ended. */
   async sendAll(pieces: Iterable<Uint8Array>): Promise<void> {
     for (const piece of pieces) {
       if (this.socket.destroyed) return;
@@ -54,7 +54,7 @@ export class RawConnection {
     }
   }
 
-  /** Stops or continues reading what the server sends. */
+  /** Stops reading from the server, until `resume`. */
   pause(): this {
     this.socket.pause();
     return this;
@@ -65,7 +65,7 @@ export class RawConnection {
     return this;
   }
 
-  /** Resolves to the next answer; rejects if the connection ends before all of it is there. */
+  /** Resolves to the next response. Rejects if the connection ends before the response is complete. */
   async answer(): Promise<RawAnswer> {
     for (;;) {
       const parsed = this.takeAnswer();

@@ -23,18 +23,18 @@ export const pathOfVersion = (organization: string, name: string, version: strin
 export const providerBody = (namespace: string, name: string): object =>
   resource('registry-providers', { name, namespace, 'registry-name': 'private' });
 
-/** A key that nobody has. */
+/** An id that no key has. */
 export const NO_KEY = 'ABCDEF0123456789';
 
 export const versionBody = (version: string, attributes: object = {}): object =>
   resource('registry-provider-versions', { version, 'key-id': NO_KEY, protocols: ['5.0'], ...attributes });
 
-/** The id of a new private provider. */
+/** Creates a private provider. Returns its id. */
 export const makeProvider = async (api: ApiTestClient, organization: string, name: string): Promise<string> =>
   expectStatus(await api.post(pathOfProviders(organization), providerBody(organization, name)), 201).body.data
     .id as string;
 
-/** The document of a new version. */
+/** Creates a version. Returns its document. */
 export const makeVersion = async (
   api: ApiTestClient,
   organization: string,
@@ -45,7 +45,7 @@ export const makeVersion = async (
   expectStatus(await api.post(pathOfVersions(organization, name), versionBody(version, { 'key-id': keyId })), 201).body
     .data;
 
-/** What a platform is made of. */
+/** Returns the attributes of a platform. */
 export const platformAttributes = (name: string, version: string, os = 'linux', arch = 'amd64') => ({
   os,
   arch,
@@ -55,7 +55,7 @@ export const platformAttributes = (name: string, version: string, os = 'linux', 
     .digest('hex'),
 });
 
-/** What stands for its zip: the server does not look into it. */
+/** Returns the content that stands for the zip of a platform. The server does not read it. */
 export const zipOf = (name: string, version: string, os = 'linux', arch = 'amd64'): Buffer =>
   Buffer.from(`${name} ${version} ${os}_${arch}`);
 
@@ -64,7 +64,10 @@ export const platformBody = (attributes: object): object => resource('registry-p
 export const addKey = (api: ApiTestClient, namespace: string, { armor }: Pick<Signer, 'armor'>): Promise<ApiResponse> =>
   api.post(GPG_KEYS, resource('gpg-keys', { namespace, 'ascii-armor': armor }));
 
-/** The organization acme with somebody who reads its providers, and one beside it whose owner has no business there. */
+/**
+ * Creates the organization acme with a member that reads its providers, and a second organization whose owner has no
+ * access to acme.
+ */
 export const settleNeighbours = async (
   server: TestServer,
 ): Promise<{ readonly member: ApiTestClient; readonly stranger: ApiTestClient }> => {
@@ -81,7 +84,7 @@ export type TestSystem = readonly [os: string, arch: string];
 export const LINUX: TestSystem = ['linux', 'amd64'];
 export const DARWIN: TestSystem = ['darwin', 'arm64'];
 
-/** The path of a version that has everything it wants; the provider is there, and so is the key. */
+/** Creates a version with all files. The provider and the key must exist. Returns the path of the version. */
 export const publishVersion = async (
   api: ApiTestClient,
   organization: string,
@@ -103,7 +106,7 @@ export const publishVersion = async (
   return release.path;
 };
 
-/** A public key that clients do not take: of an elliptic curve. */
+/** Returns a public key that clients do not accept: an elliptic-curve key. */
 export const newEccKey = async (): Promise<string> => {
   const { publicKey } = await generateKey({
     type: 'ecc',
@@ -114,6 +117,6 @@ export const newEccKey = async (): Promise<string> => {
   return publicKey;
 };
 
-/** A text, or one that matches. */
+/** Matches an exact text, or a pattern. */
 export const matchRefusalText = (detail: string | RegExp): unknown =>
   typeof detail === 'string' ? detail : expect.stringMatching(detail);

@@ -8,7 +8,7 @@ import { sha256Of, type Signer } from './releases.js';
 
 export type Packed = { readonly name: string; readonly version: string };
 
-/** A zip as GoReleaser packs it. What stands for the program can be installed, and says which it is when it is run. */
+/** Returns a zip as GoReleaser makes it. A script stands for the program; it prints its name, version and system. */
 export const zippedProvider = (
   { name, version }: Packed,
   system: string,
@@ -22,13 +22,13 @@ export const zippedProvider = (
   return buffer(zip.outputStream as NodeJS.ReadableStream);
 };
 
-/** A folder that a release lies in, and that tests may spoil. */
+/** A release folder that tests can damage. */
 export type Dist = {
   readonly path: string;
   write(file: string, content: string | Uint8Array): Promise<void>;
-  /** A zip more, of this version or another one. */
+  /** Adds a zip of this version or of another one. */
   pack(packed: Packed, system: string, more?: Buffer): Promise<void>;
-  /** Writes SHA256SUMS of the zips that are there now; their signature as well, where somebody signs. */
+  /** Writes SHA256SUMS of the current zips, and its signature if there is a signer. */
   sum(packed: Packed, signer?: Signer): Promise<void>;
   remove(): Promise<void>;
 };

@@ -5,23 +5,23 @@ import { expectStatus, resource } from './seeds.js';
 import type { ApiResponse, ApiTestClient } from './server.js';
 import { pathOf as pathIn } from './state-file.js';
 
-/** Somebody who signs releases. */
+/** A key that signs releases. */
 export type Signer = {
   readonly keyId: string;
-  /** The public key. */
+  /** The public key, ASCII-armored. */
   readonly armor: string;
   readonly privateKey: string;
   sign(content: Uint8Array): Promise<Buffer>;
 };
 
-/** A new key of RSA; `subkey`: another one, that belongs to it, signs in its place. */
+/** Makes an RSA key. With `subkey` a signing subkey signs instead of the primary key. */
 export const makeSigner = async ({ subkey = false } = {}): Promise<Signer> => {
   const { publicKey: armor, privateKey } = await generateKey({
     type: 'rsa',
     rsaBits: 2048,
     userIDs: [{ name: 'Release', email: 'release@example.test' }],
     subkeys: subkey ? [{ sign: true }] : [],
-    // Clocks of tests may stand before the machine's.
+    // The clock of a test can be behind the machine's clock.
     date: new Date('2026-01-01T00:00:00Z'),
     format: 'armored',
   });
@@ -43,7 +43,7 @@ export const addGpgKey = async (api: ApiTestClient, namespace: string, { armor }
 const pathOf = (organization: string, name: string): string =>
   `/api/v2/organizations/${organization}/registry-providers/private/${organization}/${name}`;
 
-/** A zip of a platform, as far as the server looks: bytes with a name and a checksum. */
+/** The zip of a platform as the server sees it: bytes with a name and a checksum. */
 export type TestArchive = {
   readonly os: string;
   readonly arch: string;
@@ -54,7 +54,7 @@ export type TestArchive = {
 
 export const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-/** The version of a provider, on its way to be published. */
+/** A version of a provider before it is published. */
 export class TestRelease {
   constructor(
     private readonly api: ApiTestClient,
@@ -71,12 +71,12 @@ export class TestRelease {
     return expectStatus(await this.api.get(this.path), 200).body.data;
   }
 
-  /** The path of a link of the version's document. */
+  /** Returns the path of a link in the version's document. */
   async link(name: string): Promise<string> {
     return pathIn((await this.document()).links[name] as string);
   }
 
-  /** The same of a platform's. */
+  /** Returns the path of a link in a platform's document. */
   async linkOf(archive: Pick<TestArchive, 'os' | 'arch'>, name: string): Promise<string> {
     return pathIn((await this.platform(archive)).links[name] as string);
   }
@@ -86,13 +86,13 @@ export class TestRelease {
     return { os, arch, filename: formatArchiveName({ name, version, os, arch }), shasum: sha256Of(bytes), bytes };
   }
 
-  /** Declares the platform of a zip. */
+  /** Declares the platform of a zip. Returns the response. */
   declarePlatform({ os, arch, filename, shasum }: TestArchive): Promise<ApiResponse> {
     const body = resource('registry-provider-platforms', { os, arch, filename, shasum });
     return this.api.post(`${this.path}/platforms`, body);
   }
 
-  /** Its document. */
+  /** Declares the platform of a zip. Returns its document. */
   async addPlatform(archive: TestArchive): Promise<any> {
     return expectStatus(await this.declarePlatform(archive), 201).body.data;
   }
@@ -106,7 +106,7 @@ export class TestRelease {
   }
 }
 
-/** A new provider with one version. */
+/** Creates a provider with one version. */
 export const makeRelease = async (
   api: ApiTestClient,
   organization: string,
@@ -120,15 +120,15 @@ export const makeRelease = async (
   return new TestRelease(api, organization, name, version);
 };
 
-/** SHA256SUMS of these zips. */
+/** Returns SHA256SUMS of these zips. */
 export const checksumsOf = (...archives: readonly TestArchive[]): Buffer =>
   Buffer.from(formatChecksums(Object.fromEntries(archives.map(({ filename, shasum }) => [filename, shasum]))));
 
-/** As clients upload: a bare PUT, without a token. */
+/** Uploads like clients: a PUT without a token. */
 export const upload = (api: ApiTestClient, link: string, bytes: Uint8Array): Promise<ApiResponse> =>
   api.as(null).put(link, bytes);
 
-/** Uploads all that belongs to a version with these platforms, which it declares; nobody is asked to be quick. */
+/** Declares these platforms and uploads all files of the version. */
 export const publish = async (
   api: ApiTestClient,
   release: TestRelease,

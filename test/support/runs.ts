@@ -13,10 +13,10 @@ import {
 } from './seeds.js';
 import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from './server.js';
 
-/** A server with the organization `acme`, and an executor of a pool that all its workspaces may use. */
+/** A server with the organization `acme`, and a client of an executor whose pool serves all workspaces. */
 type RunSite = { readonly server: TestServer; readonly agents: ApiTestClient };
 
-/** Runs have one order: no two things happen at once. */
+/** Starts a server whose clock never gives two equal timestamps, so that the order of runs is unique. */
 export const startRunSite = async () => {
   const clock = new TickingClock();
   const server = await startTestServer({ clock, followers: true });
@@ -26,7 +26,7 @@ export const startRunSite = async () => {
   return { server, clock, organization, pool, agents };
 };
 
-/** What specs ask of runs; the site is looked at when they ask. */
+/** Returns the requests that specs about runs use. `site` is called only when a request is sent. */
 export const runRequests = (site: () => RunSite) => {
   let workspaces = 0;
   const show = async (id: string, api: ApiTestClient = site().server) =>
@@ -40,7 +40,7 @@ export const runRequests = (site: () => RunSite) => {
   const workspaceOf = async (id: string) =>
     expectStatus(await site().server.get(`/api/v2/workspaces/${id}`), 200).body.data;
   return {
-    /** With a configuration. */
+    /** Creates a workspace with a configuration version. */
     aWorkspace: async (attributes: object = {}, relationships?: object): Promise<string> => {
       const { server } = site();
       const id = await makeWorkspace(server, 'acme', `ws-${(workspaces += 1)}`, attributes, relationships);
@@ -58,14 +58,14 @@ export const runRequests = (site: () => RunSite) => {
     workspaceOf,
     holderOf: async (id: string): Promise<unknown> => (await workspaceOf(id)).relationships['locked-by'].data,
     queueCaughtUp: (): Promise<void> => waitForFollowers(site().server.store, 'run_queue'),
-    /** By name, with what they hold that the log does not say, and the other way round. */
+    /** Returns the differences between views and log, by name of the view. */
     differences: async (): Promise<readonly unknown[]> => {
       const { store } = site().server;
       const compared = listViews([runsDefinition]).map(async (view) => [
         view.name,
         await verifyView(store, view, new Date()),
       ]);
-      return (await Promise.all(compared)).filter(([, found]) => found?.length !== 0);
+      return (await Promise.all(compared)).filter(([, differences]) => differences?.length !== 0);
     },
   };
 };

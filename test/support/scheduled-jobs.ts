@@ -1,9 +1,9 @@
 import type { ScheduledJob } from '#postgres';
 
-/** One round, through all that is due; resolves to how much that was. */
-export const runJobOnce = async (chore: ScheduledJob): Promise<number> => {
+/** Runs the job once. Resolves to the number of items that it has processed. */
+export const runJobOnce = async (job: ScheduledJob): Promise<number> => {
   let count = 0;
   const done = (things = 1): void => void (count += things);
-  await chore.run({ signal: new AbortController().signal, done });
+  await job.run({ signal: new AbortController().signal, done });
   return count;
 };

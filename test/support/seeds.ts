@@ -4,18 +4,18 @@ import type { Database } from '#postgres';
 import { sql } from '#kernel';
 import type { ApiResponse, ApiTestClient } from './server.js';
 
-/** The body of a JSON:API request. */
+/** Returns the body of a JSON:API request. */
 export const resource = (type: string, attributes: object = {}, relationships?: object): object => ({
   data: { type, attributes, ...(relationships ? { relationships } : {}) },
 });
 
-/** The answer, where it has this status; else what it said instead. */
+/** Expects the response to have this status, and shows its text otherwise. Returns the response. */
 export const expectStatus = (answer: ApiResponse, status: number): ApiResponse => {
   expect({ status: answer.status, text: answer.status === status ? '' : answer.text }).toEqual({ status, text: '' });
   return answer;
 };
 
-/** Where a refused request is wrong, and in what words, of its first problem. */
+/** Expects a 422. Returns pointer and detail of its first error. */
 export const refusalOf = (answer: ApiResponse): readonly [pointer: string, detail: string] => {
   const [{ detail, source }] = expectStatus(answer, 422).body.errors;
   return [source.pointer, detail];
@@ -25,7 +25,7 @@ const created = (answer: ApiResponse): ApiResponse => expectStatus(answer, 201);
 
 export type SeededOrganization = {
   readonly name: string;
-  /** Stable id, `org-…`. */
+  /** External id, `org-…`, which never changes. */
   readonly id: string;
   readonly defaultProject: string;
   readonly ownersTeam: string;
@@ -43,7 +43,7 @@ export const makeOrganization = async (api: ApiTestClient, name: string): Promis
   };
 };
 
-/** The id of a new workspace. */
+/** Creates a workspace. Returns its id. */
 export const makeWorkspace = async (
   api: ApiTestClient,
   organization: string,
@@ -59,7 +59,7 @@ export const makeProject = async (api: ApiTestClient, organization: string, name
   created(await api.post(`/api/v2/organizations/${organization}/projects`, resource('projects', { name }))).body.data
     .id as string;
 
-/** The secret of a token made at this path, such as `/api/v2/teams/team-…/authentication-token`. */
+/** Creates a token at this path, such as `/api/v2/teams/team-…/authentication-token`. Returns its secret. */
 export const makeToken = async (api: ApiTestClient, path: string): Promise<string> =>
   created(await api.post(path)).body.data.attributes.token as string;
 
@@ -76,7 +76,7 @@ export const makeTeam = async (
   return created(await api.post(`/api/v2/organizations/${organization}/teams`, body)).body.data.id as string;
 };
 
-/** Somebody in an organization, with a token of their own. */
+/** A member of an organization with a token of their own. */
 export type SeededMember = ApiTestClient & {
   readonly id: string;
   readonly username: string;
@@ -85,7 +85,7 @@ export type SeededMember = ApiTestClient & {
   readonly token: string;
 };
 
-/** `api` is an administrator of the site: whom they invite need not accept. */
+/** Invites a user and accepts. `api` must be an administrator of the site. */
 export const makeMember = async (
   api: ApiTestClient,
   organization: string,
@@ -106,7 +106,7 @@ export const makeMember = async (
   return { ...api.as(token), id, username, email, membership, token };
 };
 
-/** The id of a tag key that the organization reserves; workspaces may override it unless it is said otherwise. */
+/** Reserves a tag key of the organization. Workspaces may override it by default. Returns its id. */
 export const makeReservedTagKey = async (
   api: ApiTestClient,
   organization: string,
@@ -118,17 +118,17 @@ export const makeReservedTagKey = async (
     .id as string;
 };
 
-/** Key-value tags in a request: by themselves, or as a relationship of what they are bound to. */
+/** Returns key-value tags for a request, as its data or as a relationship. */
 export const tagBindings = (tags: Readonly<Record<string, string>>) => ({
   data: Object.entries(tags).map(([key, value]) => ({ type: 'tag-bindings', attributes: { key, value } })),
 });
 
-/** Flat tags in a request, by their names. */
+/** Returns flat tags for a request, by name. */
 export const flatTags = (...names: readonly string[]) => ({
   data: names.map((name) => ({ type: 'tags', attributes: { name } })),
 });
 
-/** Of a flat tag that workspaces of the organization carry. */
+/** Returns the id of a flat tag that a workspace of the organization has. */
 export const idOfTag = async (api: ApiTestClient, organization: string, name: string): Promise<string> => {
   const { body } = expectStatus(
     await api.get(`/api/v2/organizations/${organization}/tags?q=${name}&page[size]=100`),
@@ -137,7 +137,7 @@ export const idOfTag = async (api: ApiTestClient, organization: string, name: st
   return body.data.find(({ attributes }: { attributes: { name: string } }) => attributes.name === name).id as string;
 };
 
-/** Adds key-value tags to what is at this path, such as `workspaces/ws-…`, or overwrites them by key. */
+/** Adds key-value tags to the resource at this path, such as `workspaces/ws-…`, or overwrites them by key. */
 export const bindTags = async (
   api: ApiTestClient,
   path: string,
@@ -146,7 +146,7 @@ export const bindTags = async (
   expectStatus(await api.patch(`/api/v2/${path}/tag-bindings`, tagBindings(tags)), 200);
 };
 
-/** A to-many relationship of a request or a document. */
+/** Returns a to-many relationship of a request or a document. */
 export const related = (type: string, ...ids: readonly string[]) => ({ data: ids.map((id) => ({ type, id })) });
 
 export const makeAgentPool = async (
@@ -161,7 +161,7 @@ export const makeAgentPool = async (
 };
 
 /**
- * Makes the first organization, and the second as it could be made before names were unique without regard to case.
+ * Creates the first organization, and the second with a name that differs only in case, as older versions allowed.
  * Resolves to the second.
  */
 export const createSecondOrganization = async (
@@ -172,15 +172,15 @@ export const createSecondOrganization = async (
   await makeOrganization(server, first);
   const { database } = server;
   const reserved = sql`organizations.reserved_names where folded = lower(${first})`;
-  const [held] = await database.rows<{ organization: string }>(sql`select organization from ${reserved}`);
+  const [reservation] = await database.rows<{ organization: string }>(sql`select organization from ${reserved}`);
   await database.rows(sql`delete from ${reserved}`);
   const twin = await makeOrganization(server, second);
   await database.rows(sql`
-    update organizations.reserved_names set organization = ${held?.organization} where folded = lower(${first})`);
+    update organizations.reserved_names set organization = ${reservation?.organization} where folded = lower(${first})`);
   return twin;
 };
 
-/** A pool that an owner has chosen for runs in `remote` mode. */
+/** Creates a pool that an owner has chosen for runs in `remote` mode. */
 export const makeRemotePool = (api: ApiTestClient, organization: string, name: string): Promise<string> =>
   makeAgentPool(api, organization, name, { 'remote-runs-enabled': true });
 
@@ -190,12 +190,12 @@ export const makeAgentToken = async (api: ApiTestClient, pool: string): Promise<
     .token as string;
 };
 
-const teamAnd = (team: string, place: 'project' | 'workspace', id: string): object => ({
+const teamAnd = (team: string, target: 'project' | 'workspace', id: string): object => ({
   team: { data: { type: 'teams', id: team } },
-  [place]: { data: { type: `${place}s`, id } },
+  [target]: { data: { type: `${target}s`, id } },
 });
 
-/** Gives a team something on a project, and resolves to its id; `attributes` beside the level are for `custom`. */
+/** Grants a team access to a project. `attributes` are the fields of `custom` access. Returns the id of the access. */
 export const grantProjectAccess = async (
   api: ApiTestClient,
   team: string,
@@ -217,7 +217,7 @@ export const grantWorkspaceAccess = async (
   return created(await api.post('/api/v2/team-workspaces', body)).body.data.id as string;
 };
 
-/** An uploaded configuration version; no run begins with it by itself. */
+/** Uploads a configuration version that queues no run. Returns its id. */
 export const makeConfigurationVersion = async (
   api: ApiTestClient,
   workspace: string,
@@ -225,7 +225,7 @@ export const makeConfigurationVersion = async (
 ): Promise<string> => {
   const body = resource('configuration-versions', { 'auto-queue-runs': false, ...attributes });
   const { data } = created(await api.post(`/api/v2/workspaces/${workspace}/configuration-versions`, body)).body;
-  // By its path: the server under test is not at its public address.
+  // Uses the path only, because the test server does not listen at its public URL.
   const { pathname } = new URL(data.attributes['upload-url'] as string);
   expectStatus(await api.as(null).put(pathname, gzipSync('main.tf')), 200);
   return data.id as string;
@@ -234,10 +234,10 @@ export const makeConfigurationVersion = async (
 export const runBody = (workspace: string, attributes: object = {}, relationships: object = {}): object =>
   resource('runs', attributes, { workspace: { data: { type: 'workspaces', id: workspace } }, ...relationships });
 
-/** The id of a new run in a workspace that has a configuration. */
+/** Creates a run in a workspace with a configuration version. Returns its id. */
 export const makeRun = async (api: ApiTestClient, workspace: string, attributes: object = {}): Promise<string> =>
   created(await api.post('/api/v2/runs', runBody(workspace, attributes))).body.data.id as string;
 
-/** What an executor says of a run. */
+/** Returns an executor's report about a run. */
 export const reportBody = (status: string, attributes: object = {}): object =>
   resource('run-progress', { status, ...attributes });

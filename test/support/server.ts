@@ -15,7 +15,7 @@ import { createRuntime, type Runtime } from '../../apps/runtime.js';
 import { moduleDefinitions, createFileSweepers } from '../../apps/modules.js';
 import { freshDatabase } from './database.js';
 
-/** An answer: its JSON is left untyped on purpose, tests say what they expect of it. */
+/** A response. Its JSON is untyped on purpose: tests check it. */
 export type ApiResponse = {
   readonly status: number;
   readonly body: any;
@@ -29,7 +29,7 @@ export type ApiTestClient = {
   patch(path: string, body?: unknown): Promise<ApiResponse>;
   put(path: string, body?: unknown): Promise<ApiResponse>;
   delete(path: string, body?: unknown): Promise<ApiResponse>;
-  /** The same server for another caller; null sends no token. */
+  /** Returns a client of another caller for the same server. Null sends no token. */
   as(token: string | null): ApiTestClient;
 };
 
@@ -48,7 +48,7 @@ export type TestServerOptions = {
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
   readonly ids?: Ids;
-  /** Run the slices' followers, as the projector does. */
+  /** Whether to run the followers of all modules, as the projector does. */
   readonly followers?: boolean;
   readonly limits?: Partial<HttpLimits>;
 };
@@ -60,7 +60,7 @@ export const createApiTestClient = (url: string, token: string | null): ApiTestC
     const raw = typeof body === 'string' || body instanceof Uint8Array;
     const response = await fetch(path.startsWith('http') ? path : `${url}${path}`, {
       method,
-      // What the server says, and not what is found where it sends people.
+      // Tests check the redirect itself, not its target.
       redirect: 'manual',
       headers: {
         ...(token === null ? {} : { authorization: `Bearer ${token}` }),
@@ -79,11 +79,11 @@ export const createApiTestClient = (url: string, token: string | null): ApiTestC
     patch: (path, body) => send('PATCH', path, body),
     put: (path, body) => send('PUT', path, body),
     delete: (path, body) => send('DELETE', path, body),
-    as: (other) => createApiTestClient(url, other),
+    as: (otherToken) => createApiTestClient(url, otherToken),
   };
 };
 
-/** Tests send more than a caller may: limits are off unless a test sets them. */
+/** Limits are off unless a test sets them, because tests send more requests than the limits of a caller allow. */
 export const NO_LIMITS = {
   CADASTRE_RATE_LIMIT: 'off',
   CADASTRE_ADDRESS_RATE_LIMIT: 'off',
@@ -106,7 +106,7 @@ const settingsFor = (env: Readonly<Record<string, string>>, dataFolder: string, 
     ...env,
   });
 
-/** The gateway on a port of its own, over a database of its own, with everything real. */
+/** Starts the gateway on a free port with a database of its own, without mocks. */
 export const startTestServer = async (options: TestServerOptions = {}): Promise<TestServer> => {
   const testDatabase = await freshDatabase();
   const dataFolder = await mkdtemp(join(tmpdir(), 'cadastre-server-'));
@@ -125,7 +125,7 @@ export const startTestServer = async (options: TestServerOptions = {}): Promise<
   const app = await createHttpServer(GatewayModule.over(runtime), { tls: null, ...buildHttpOptions(runtime), limits });
   await app.listen(0, '127.0.0.1');
   const followers = options.followers
-    ? [...moduleDefinitions.flatMap((slice) => slice.followers), ...createFileSweepers(runtime.blobs)]
+    ? [...moduleDefinitions.flatMap((definition) => definition.followers), ...createFileSweepers(runtime.blobs)]
     : [];
   const runners = followers.map((follower) => new FollowerRunner(runtime.store, follower, logger));
   for (const runner of runners) runner.start();
@@ -151,7 +151,7 @@ export const startTestServer = async (options: TestServerOptions = {}): Promise<
 
 export type TestGateway = ApiTestClient & { readonly authenticator: Authenticator; close(): Promise<void> };
 
-/** One more gateway over the same database, as behind a load balancer: what it remembers of callers is its own. */
+/** Starts another gateway over the same database, as behind a load balancer. It has a cache of callers of its own. */
 export const startAnotherGateway = async ({ runtime, adminToken }: TestServer): Promise<TestGateway> => {
   const app = await createHttpServer(GatewayModule.over(runtime), { tls: null, ...buildHttpOptions(runtime) });
   await app.listen(0, '127.0.0.1');

@@ -15,7 +15,7 @@ type Parts = {
   readonly names?: readonly string[];
 };
 
-/** A state as terraform writes it: an output and a resource for each of the names. */
+/** Returns a state as terraform writes it, with these outputs and a resource for each of the names. */
 export const stateFile = ({
   serial = 1,
   lineage = randomUUID(),
@@ -42,12 +42,12 @@ export const stateFile = ({
   return { serial, lineage, bytes, md5: createHash('md5').update(bytes).digest('hex') };
 };
 
-/** The body that announces it; `inline` sends the state along. */
+/** Returns the body that creates a state version. With `inline` it contains the state. */
 export const newStateVersion = (
   { serial, lineage, bytes, md5 }: TestStateFile,
   { inline }: { inline: boolean },
 ): object =>
   resource('state-versions', { serial, lineage, md5, ...(inline ? { state: bytes.toString('base64') } : {}) });
 
-/** Links are told under the public address, which is not where a test server listens. */
+/** Returns the path of a link. Links use the public URL, where the test server does not listen. */
 export const pathOf = (link: string): string => new URL(link).pathname;

@@ -3,13 +3,13 @@ import { Vault } from '#vault';
 import { expectStatus, makeTeam, makeToken, resource } from './seeds.js';
 import type { ApiResponse, ApiTestClient, TestServer } from './server.js';
 
-/** The body of a request for a variable. */
+/** Returns the body that creates a variable. */
 export const createVariableBody = (attributes: object = {}): object =>
   resource('vars', { key: 'region', value: 'eu', category: 'terraform', ...attributes });
 
 export const patchVariableBody = (attributes: object): object => resource('vars', attributes);
 
-/** A new variable at a path such as `/api/v2/workspaces/ws-…/vars`. */
+/** Creates a variable at a path such as `/api/v2/workspaces/ws-…/vars`. Returns its document. */
 export const makeVariable = async (api: ApiTestClient, path: string, attributes: object = {}): Promise<any> =>
   expectStatus(await api.post(path, createVariableBody(attributes)), 201).body.data;
 
@@ -28,7 +28,7 @@ export const identifiers = (type: string, ...ids: readonly string[]): { data: ob
   data: ids.map((id) => ({ type, id })),
 });
 
-/** Whoever holds the token of a new team with this access to a workspace or a project. */
+/** Creates a team with this access to a workspace or a project. Returns a client with the token of the team. */
 export const teamWith = async (
   api: ApiTestClient,
   organization: string,
@@ -47,7 +47,7 @@ export const teamWith = async (
   return api.as(await makeToken(api, `/api/v2/teams/${team}/authentication-token`));
 };
 
-/** Custom access to a workspace, with nothing that is not named. */
+/** Returns custom access to a workspace with these fields. The other fields have the lowest values. */
 export const customAccess = (fields: object): object => ({
   access: 'custom',
   runs: 'read',
@@ -57,7 +57,7 @@ export const customAccess = (fields: object): object => ({
   ...fields,
 });
 
-/** The vault of the test server, opened from outside. */
+/** Returns the vault of the test server. */
 export const vaultOf = ({ database, runtime }: TestServer): Vault => new Vault(database, runtime.encryptionKey);
 
 export const secretsOf = async ({ database }: TestServer, organization: string): Promise<string[]> =>

@@ -2,12 +2,12 @@ import { expect } from '@jest/globals';
 import { verifyView, verifySnapshots, listViews, type ModuleDefinition } from '#event-store';
 import type { TestServer } from './server.js';
 
-/** The views of these slices, and the kept states of their streams, are those that the log makes. */
+/** Expects the views of these modules, and the snapshots of their streams, to match the log. */
 export const expectViewsMatchLog = async (
   { store, runtime }: Pick<TestServer, 'store' | 'runtime'>,
-  slices: readonly ModuleDefinition[],
+  definitions: readonly ModuleDefinition[],
 ): Promise<void> => {
-  for (const view of listViews(slices))
+  for (const view of listViews(definitions))
     expect([view.name, await verifyView(store, view, runtime.clock.now())]).toEqual([view.name, []]);
-  expect(await verifySnapshots(store, slices)).toEqual([]);
+  expect(await verifySnapshots(store, definitions)).toEqual([]);
 };

@@ -117,7 +117,7 @@ const otherTokens: readonly MatrixRow[] = [
     const row = {
       about: organization,
       demands: ['manage-organization-tokens'],
-      ...(kind === '' ? {} : { when: 'for the trail', query: () => kind.slice(1) }),
+      ...(kind === '' ? {} : { condition: 'for the trail', query: () => kind.slice(1) }),
     } as const;
     const route = '/organizations/:organization/authentication-token';
     return [

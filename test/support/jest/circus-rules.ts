@@ -7,18 +7,18 @@ type Block = State['currentDescribeBlock'];
 type Test = Extract<Block['children'][number], { readonly type: 'test' }>;
 type Hook = Block['hooks'][number];
 
-/** On a machine that is busy with other work, too; the first test with Kafka downloads the broker. */
+/** Allows for a busy machine. The first test with Kafka also downloads the broker. */
 const TEST_LIMIT_MS = 120_000;
 const HOOK_LIMIT_MS = 180_000;
 
 const pattern = new RegExp(process.env['CADASTRE_TEST_NAME_PATTERN'] ?? '', 'i');
 
-// Specs replace these by fake timers.
+// Specs replace these functions with fake timers.
 const { setTimeout, clearTimeout } = globalThis;
 
 const withoutStack = (message: string): Error => Object.assign(new Error(message), { stack: message });
 
-/** jest-light-runner prints the stack of an error, and nothing else of it. */
+/** jest-light-runner prints only the stack of an error. */
 const printable = (error: unknown): Error => {
   if (!(error instanceof Error)) return withoutStack(`thrown: ${inspect(error)}`);
   const cause = error.cause === undefined ? '' : `\n[cause]: ${inspect(error.cause)}`;

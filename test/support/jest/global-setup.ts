@@ -18,7 +18,7 @@ let servers: { stop(): Promise<void> } | null = null;
  * the environment of this process.
  */
 export default async ({ maxWorkers, testNamePattern }: SetupOptions): Promise<void> => {
-  // Jest runs no teardown after them.
+  // Jest runs no teardown after a signal.
   let ending: Promise<void> | null = null;
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void (ending ??= teardown()).finally(() => process.exit(1)));
@@ -51,7 +51,10 @@ const setUp = async (workers: number): Promise<void> => {
   process.env['CADASTRE_TEST_COMPILE_CACHE'] = join(folder, 'compile-cache');
 };
 
-/** As `npm run build` does it, with the specs. The folder looks like an installed product: packages, settings, `dist`. */
+/**
+ * Compiles as `npm run build` does, with the specs. The folder looks like an installed product: packages, settings,
+ * `dist`.
+ */
 const compile = async (build: string): Promise<void> => {
   const swc = join(ROOT, 'node_modules/@swc/cli/bin/swc.js');
   const args = [swc, 'apps', 'libs', 'test', '-d', join(build, 'dist'), '--copy-files', '--quiet'];

@@ -4,7 +4,7 @@ const SLOW_MS = 10_000;
 
 type Slow = { readonly title: string; readonly ms: number };
 
-/** Lists at the end the tests that took long: Jest itself only marks their files. */
+/** Lists slow tests at the end. Jest itself only marks their files. */
 export default class SlowTests implements Pick<Reporter, 'onTestResult' | 'onRunComplete'> {
   private readonly slow: Slow[] = [];
 
@@ -17,7 +17,7 @@ export default class SlowTests implements Pick<Reporter, 'onTestResult' | 'onRun
   onRunComplete(): void {
     if (this.slow.length === 0) return;
     const lines = this.slow
-      .toSorted((one, other) => other.ms - one.ms)
+      .toSorted((a, b) => b.ms - a.ms)
       .map(({ title, ms }) => `${(ms / 1000).toFixed(1).padStart(6)} s  ${title}`);
     process.stderr.write(`\nTests that took more than ${SLOW_MS / 1000} s:\n${lines.join('\n')}\n`);
   }

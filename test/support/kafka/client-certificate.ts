@@ -12,7 +12,7 @@ import type { KeyAndCertificate } from '../../../libs/host/certificates/certific
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const HOUR_MS = 3_600_000;
 
-/** A certificate that a client shows, valid for an hour before and after. */
+/** Issues a client certificate that is valid for an hour before and after `now`. */
 export const issueClientCertificate = async (ca: KeyAndCertificate, now: Date): Promise<KeyAndCertificate> => {
   const { subtle } = webcrypto;
   const keys = await subtle.generateKey(algorithm, true, ['sign', 'verify']);

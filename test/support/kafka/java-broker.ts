@@ -26,7 +26,7 @@ export const startOnJava = async (): Promise<TestKafka> => {
 
 export type ScramUser = { readonly name: string; readonly password: string };
 
-/** A broker with other listeners too, and with users who authenticate by SCRAM; the folder is removed when it stops. */
+/** Starts a broker with additional listeners and SCRAM users. The folder is removed when it stops. */
 export const startWithUsers = async (
   folder: string,
   options: Pick<BrokerProperties, 'listeners' | 'more'>,
@@ -73,8 +73,8 @@ const startIn = async (folder: string, properties: BrokerProperties): Promise<Te
 };
 
 const failureOf = (broker: RunningJava): string | null => {
-  const said = broker.failure();
-  return said === null ? null : `the broker ended by itself: ${said.slice(-2_000)}`;
+  const failureOutput = broker.failure();
+  return failureOutput === null ? null : `the broker has ended: ${failureOutput.slice(-2_000)}`;
 };
 
 const launch = (folder: string, properties: string, jars: string): Promise<RunningJava> => {
@@ -82,7 +82,7 @@ const launch = (folder: string, properties: string, jars: string): Promise<Runni
   return runJava([...heap, '-cp', join(jars, '*'), 'kafka.Kafka', properties], join(folder, 'output.txt'));
 };
 
-/** The jars (44 MB, from the pom beside this file) and an empty, formatted log folder. */
+/** Makes the jars (44 MB, from the pom beside this file) and an empty, formatted log folder. */
 const make = async (folder: string): Promise<void> => {
   const [lib, template] = [join(folder, 'lib'), join(folder, 'template')];
   await fetchJars(join(import.meta.dirname, 'pom.xml'), lib);

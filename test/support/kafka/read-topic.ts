@@ -14,8 +14,8 @@ export type TopicMessage = {
 };
 
 /**
- * Everything in the topics from their beginning, until `done` says that it is enough: redeliveries included, in the
- * order in which they came.
+ * Reads the topics from their beginning until `done` returns true. Returns all messages, redeliveries included, in the
+ * order of arrival.
  */
 export const readTopic = async (
   brokers: readonly string[],
@@ -27,22 +27,22 @@ export const readTopic = async (
     groupId: randomUUID(),
     sessionTimeout: 6_000,
     heartbeatInterval: 1_000,
-    // A fetch that finds nothing holds up the end of the test for this long.
+    // A fetch without messages delays the end of the test by this time.
     maxWaitTimeInMs: 100,
     allowAutoTopicCreation: false,
   });
   const messages: TopicMessage[] = [];
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  // It may fail before anybody waits for it.
+  // The promise may be rejected before anything awaits it.
   promise.catch(() => undefined);
   let crash: unknown;
   const timer = setTimeout(() => {
-    const failure = `after ${timeoutMs} ms ${messages.length} messages were read, and they are not enough`;
+    const failure = `after ${timeoutMs} ms ${messages.length} messages were read, but more are expected`;
     reject(new Error(failure, { cause: crash }));
   }, timeoutMs);
   consumer.on(consumer.events.CRASH, ({ payload: { error, restart } }) => {
     crash = error;
-    // It comes to no more messages, and would say nothing.
+    // Without a restart the consumer gets no further messages.
     if (!restart) reject(error);
   });
   try {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { EventKinds, EventRegistry, Message, RecordedEvent } from '#kernel';
 
-/** Events of a house, so that base libraries can be tested without knowing a slice. */
+/** Events of an invented domain, so that tests of the message log need no module. */
 export type SampleEvent =
   | Message<'LampLit', { room: string; watts: number }>
   | Message<'LampBroken', { room: string }>
@@ -32,7 +32,7 @@ export const sampleEventKinds = kinds as unknown as EventRegistry;
 
 const FIRST_TIME = Date.UTC(2025, 0, 1);
 
-/** The event at one place of a log, with ids and times that follow from the place. */
+/** Returns the event at a position of a log. Its ids and times follow from the position. */
 export const createRecordedEvent = (
   position: number,
   stream: string,
@@ -58,7 +58,7 @@ export const createRecordedEvent = (
   position,
 });
 
-/** A log of this many events, dealt out to the streams in turn. */
+/** Returns a log of this many events, distributed over the streams in turn. */
 export const sampleModule = (events: number, streams: number): readonly RecordedEvent[] =>
   Array.from({ length: events }, (_, index) =>
     createRecordedEvent(index + 1, `lamp-${index % streams}`, Math.floor(index / streams) + 1),

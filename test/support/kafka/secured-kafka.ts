@@ -11,20 +11,23 @@ import { issueClientCertificate } from './client-certificate.js';
 import { startWithUsers } from './java-broker.js';
 import type { TestKafka } from '../servers/servers.js';
 
-/** A broker with three listeners: in plain text for the test itself, with TLS and SASL, and with TLS for clients with a certificate. */
+/** A broker with three listeners: plain text for the test itself, TLS with SASL, and TLS with client certificates. */
 export type SecuredKafka = TestKafka & {
   readonly saslBrokers: readonly string[];
   readonly certificateBrokers: readonly string[];
   readonly username: string;
   readonly password: string;
-  /** PEM files: the authority that signed the broker's certificate, another one, and a client's certificate with its key. */
+  /**
+   * PEM files: the authority that signed the broker's certificate, another authority, and a client's certificate with
+   * its key.
+   */
   readonly files: { readonly ca: string; readonly otherCa: string; readonly certificate: string; readonly key: string };
 };
 
 const USERNAME = 'cadastre';
 const MODULES = 'org.apache.kafka.common.security';
 
-/** Needs Java and Maven: the image for Docker cannot be configured in this way. */
+/** Starts the broker on Java, because the Docker image cannot be configured in this way. */
 export const startSecuredKafka = async (): Promise<SecuredKafka> => {
   const folder = await mkdtemp(join(tmpdir(), 'cadastre-kafka-'));
   const now = new Date();
@@ -61,7 +64,7 @@ export const startSecuredKafka = async (): Promise<SecuredKafka> => {
         'listener.name.sasl.plain.sasl.jaas.config': `${MODULES}.plain.PlainLoginModule required user_${USERNAME}="${password}";`,
         'listener.name.sasl.scram-sha-256.sasl.jaas.config': `${MODULES}.scram.ScramLoginModule required;`,
         'listener.name.sasl.scram-sha-512.sasl.jaas.config': `${MODULES}.scram.ScramLoginModule required;`,
-        // Accepts tokens without a signature: their lifetime is what tests need.
+        // Accepts tokens without a signature. The tests only need tokens with a lifetime.
         'listener.name.sasl.oauthbearer.sasl.jaas.config': `${MODULES}.oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="broker";`,
         // The broker closes connections whose token has expired.
         'listener.name.sasl.oauthbearer.connections.max.reauth.ms': 3_600_000,

@@ -2,7 +2,7 @@ import kafkajs, { type Message } from 'kafkajs';
 import { createKafkaClient } from '#message-log';
 import { quiet } from '../silent-logger.js';
 
-/** As another service would: all of them are acknowledged when it resolves. */
+/** Sends messages like another service. Resolves when all are acknowledged. */
 export const sendToTopic = async (
   brokers: readonly string[],
   topic: string,

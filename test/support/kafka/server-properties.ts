@@ -2,22 +2,25 @@ export type BrokerProperties = {
   readonly port: number;
   readonly controllerPort: number;
   readonly folder: string;
-  /** Listeners in addition to the plain one, by name, with the protocol and the port of each. */
+  /** Listeners in addition to the plain one, by name, with their protocols and ports. */
   readonly listeners?: Readonly<Record<string, { readonly protocol: string; readonly port: number }>>;
   readonly more?: Readonly<Record<string, string | number>>;
 };
 
-/** What one broker is told: it starts fast, forgets sessions fast, and can be killed and started again at once. */
+/**
+ * Returns the settings of a single broker that starts fast, drops sessions fast, and can be killed and started again at
+ * once.
+ */
 export const serverProperties = ({ listeners = {}, more = {}, ...broker }: BrokerProperties): string => {
-  const others = Object.entries(listeners);
+  const additionalListeners = Object.entries(listeners);
   const listener = [
     `PLAINTEXT://127.0.0.1:${broker.port}`,
-    ...others.map(([name, { port }]) => `${name}://127.0.0.1:${port}`),
+    ...additionalListeners.map(([name, { port }]) => `${name}://127.0.0.1:${port}`),
   ].join();
   const protocols = [
     'PLAINTEXT:PLAINTEXT',
     'CONTROLLER:PLAINTEXT',
-    ...others.map(([name, { protocol }]) => `${name}:${protocol}`),
+    ...additionalListeners.map(([name, { protocol }]) => `${name}:${protocol}`),
   ];
   const settings = {
     'process.roles': 'broker,controller',
@@ -40,10 +43,10 @@ export const serverProperties = ({ listeners = {}, more = {}, ...broker }: Broke
     'share.coordinator.state.topic.replication.factor': 1,
     'share.coordinator.state.topic.min.isr': 1,
     'share.coordinator.state.topic.num.partitions': 1,
-    // Groups of one test consumer form at once.
+    // Lets consumer groups of one member form at once.
     'group.initial.rebalance.delay.ms': 0,
     'group.min.session.timeout.ms': 1_000,
-    // With the default of 9 s a broker that was killed is refused until the session it had before has run out.
+    // With the default of 9 s a killed broker cannot register again until its last session has expired.
     'broker.heartbeat.interval.ms': 200,
     'broker.session.timeout.ms': 1_000,
     'log.cleaner.dedupe.buffer.size': 4_194_304,

@@ -8,9 +8,9 @@ export type TokenEndpoint = {
   readonly url: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** The requests so far, each with its scope. */
+  /** Scopes of the requests so far. */
   readonly requests: readonly (string | null)[];
-  /** Seconds; a negative lifetime gives tokens that have expired. */
+  /** Lifetime of tokens in seconds. A negative lifetime makes expired tokens. */
   lifetime: number;
   close(): Promise<void>;
 };
@@ -24,11 +24,11 @@ export const startTokenEndpoint = async (lifetime = 3_600): Promise<TokenEndpoin
       const form = new URLSearchParams(body);
       requests.push(form.get('scope'));
       const [id, secret] = credentialsOf(request.headers.authorization);
-      const known = id === CLIENT.id && secret === CLIENT.secret && form.get('grant_type') === 'client_credentials';
-      response.writeHead(known ? 200 : 401, { 'content-type': 'application/json' });
+      const isKnown = id === CLIENT.id && secret === CLIENT.secret && form.get('grant_type') === 'client_credentials';
+      response.writeHead(isKnown ? 200 : 401, { 'content-type': 'application/json' });
       response.end(
         JSON.stringify(
-          known
+          isKnown
             ? {
                 access_token: tokenWith(endpoint.lifetime),
                 token_type: 'Bearer',
@@ -62,7 +62,7 @@ const credentialsOf = (header = ''): (string | undefined)[] =>
     .split(':')
     .map((part) => new URLSearchParams(`x=${part}`).get('x') ?? undefined);
 
-/** An unsecured JWS (RFC 7515, appendix A.5), as Kafka's own test handler accepts it. */
+/** Returns an unsecured JWS (RFC 7515, appendix A.5), which Kafka's own test handler accepts. */
 const tokenWith = (lifetime: number): string => {
   const now = Date.now() / 1_000;
   const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');

@@ -1,13 +1,13 @@
 import { createKafkaClient } from '#message-log';
 import { quiet } from '../silent-logger.js';
 
-/** 2.5 s on an idle machine; 14 s were seen under load. */
+/** The start takes 2.5 s on an idle machine. Under load up to 14 s were measured. */
 const START_TIMEOUT_MS = 60_000;
 const POLL_MS = 100;
 
 /**
- * Resolves when an admin client sees the broker and it keeps groups of consumers; rejects with what `failure` tells as
- * soon as it tells something.
+ * Resolves when an admin client sees the broker and the broker accepts consumer groups. Rejects as soon as `failure`
+ * returns a text.
  */
 export const waitForBroker = async (
   brokers: readonly string[],
@@ -15,7 +15,7 @@ export const waitForBroker = async (
 ): Promise<void> => {
   const deadline = Date.now() + START_TIMEOUT_MS;
   for (;;) {
-    const refusal = await ask(brokers);
+    const refusal = await findObstacle(brokers);
     if (!refusal) return;
     const reason = failure();
     if (reason !== null) throw new Error(reason);
@@ -24,13 +24,13 @@ export const waitForBroker = async (
   }
 };
 
-/** What is in the way of an answer; null where there is one. */
-const ask = async (brokers: readonly string[]): Promise<unknown> => {
+/** Returns the reason why the broker is not ready, or null if it is. */
+const findObstacle = async (brokers: readonly string[]): Promise<unknown> => {
   const admin = createKafkaClient({ brokers, clientId: 'test-support' }, quiet).admin({ retry: { retries: 1 } });
   try {
     await admin.connect();
-    // The first who asks for a group has the broker make the topic that groups are kept in. Where that takes more than
-    // some two seconds a consumer of kafkajs' gives up for good: no test is to be the first.
+    // The first request for a group makes the broker create the topic for groups. If that takes more than about two
+    // seconds, a consumer of kafkajs fails for good. This request comes before those of any test.
     await admin.describeGroups(['anybody']);
     const cluster = await admin.describeCluster();
     return cluster.brokers.length > 0 ? null : new Error('no broker has registered');

@@ -6,33 +6,35 @@ import { S3 } from '@aws-sdk/client-s3';
 import { freePorts } from '../free-ports.js';
 import { cached, fetchJars, runJava } from '../java.js';
 
-/** A real server that speaks S3, checks signatures, and keeps its objects in a folder. */
+/** A real S3 server that checks signatures and stores its objects in a folder. */
 export type TestS3 = {
   readonly endpoint: string;
-  /** For the environment of whoever is to use it. */
+  /** Environment variables for clients of the server. */
   readonly credentials: { readonly AWS_ACCESS_KEY_ID: string; readonly AWS_SECRET_ACCESS_KEY: string };
   readonly bucket: string;
-  /** For looking from outside. */
+  /** A client for the tests' own checks. */
   readonly client: S3;
   anotherClient(): S3;
-  /** Keys of all objects that begin so, and of uploads in parts that nobody has completed or aborted. */
+  /**
+   * Returns the keys of all objects with this prefix, and of multipart uploads that are neither completed nor aborted.
+   */
   left(prefix: string): Promise<string[]>;
-  /** SIGKILL; resolves when the process is gone. */
+  /** Sends SIGKILL. Resolves when the process has ended. */
   kill(): Promise<void>;
-  /** After `kill`: the same port, the same objects. Resolves when it answers. */
+  /** Starts the server again after `kill`, with the same port and objects. Resolves when it is ready. */
   restart(): Promise<void>;
-  /** Ends it for good and removes its data. */
+  /** Ends the server and removes its data. */
   stop(): Promise<void>;
 };
 
 const HERE = import.meta.dirname;
 const VERSION = '4.1.0';
-/** 1 s on an idle machine. */
+/** The start takes 1 s on an idle machine. */
 const START_TIMEOUT_MS = 60_000;
 const POLL_MS = 50;
 const BUCKET = 'cadastre-test';
 
-/** Resolves when the server answers. Fails, and never skips, where the machine can run none. */
+/** Resolves when the server is ready. Fails, and never skips, if the machine cannot run it. */
 export const startS3 = async (): Promise<TestS3> => {
   const jars = await cached(`s3proxy-${VERSION}`, (folder) => fetchJars(join(HERE, 'pom.xml'), folder));
   const folder = await mkdtemp(join(tmpdir(), 'cadastre-s3-'));
@@ -118,8 +120,8 @@ const untilItAnswers = async (endpoint: string, failure: () => string | null): P
       () => false,
     );
     if (answered) return;
-    const said = failure();
-    if (said !== null) throw new Error(`the S3 server ended by itself: ${said.slice(-2_000)}`);
+    const failureOutput = failure();
+    if (failureOutput !== null) throw new Error(`the S3 server has ended: ${failureOutput.slice(-2_000)}`);
     if (Date.now() > deadline) throw new Error(`the S3 server did not answer within ${START_TIMEOUT_MS} ms`);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }

@@ -9,7 +9,9 @@ const POSTGRES_IMAGE = 'postgres:18';
 const KAFKA_IMAGE = 'confluentinc/cp-kafka:8.0.0';
 const KAFKA_CONTAINER_PORT = 9093;
 
-/** Testcontainers publishes a port of Docker's choice, which a restart changes: clients would look for the old one. */
+/**
+ * Testcontainers publishes a port that Docker chooses and that a restart changes. Clients would still use the old port.
+ */
 class FixedPortKafka extends KafkaContainer {
   constructor(private readonly port: number) {
     super(KAFKA_IMAGE);
@@ -22,7 +24,7 @@ class FixedPortKafka extends KafkaContainer {
   }
 }
 
-/** Explains the error of Testcontainers where no Docker daemon answers. */
+/** Adds advice to the error of Testcontainers if no Docker daemon answers. */
 export const inDocker = async <T>(start: () => Promise<T>): Promise<T> => {
   try {
     return await start();

@@ -3,7 +3,7 @@ import { startEmbeddedPostgres } from '#host';
 import { jarsAreHere, startOnJava } from '../kafka/java-broker.js';
 import type { Servers } from './servers.js';
 
-/** Servers without Docker: the Postgres that the product brings, and Kafka on the Java of this machine. */
+/** Servers without Docker: the Postgres of the product, and Kafka on the Java of this machine. */
 export const embedded: Servers = {
   startPostgres: (folder) =>
     startEmbeddedPostgres({
@@ -21,7 +21,7 @@ export const embedded: Servers = {
 };
 
 const javaIsNewEnough = (): boolean => {
-  // To stderr, such as: openjdk version "17.0.15" 2025-04-15. Java 8 calls itself "1.8".
+  // Java prints its version to stderr, such as: openjdk version "17.0.15" 2025-04-15. Java 8 names itself "1.8".
   const { stderr } = spawnSync('java', ['-version'], { encoding: 'utf8' });
   const major = /version "(\d+)/.exec(stderr ?? '')?.[1];
   return major !== undefined && Number(major) >= 17;

@@ -4,13 +4,13 @@ import type { Servers, TestKafka } from './servers.js';
 
 export type { TestKafka } from './servers.js';
 
-/** The servers that CADASTRE_TEST_SERVERS names: `embedded`, which is the default, or `containers`. */
+/** Returns the servers for a value of CADASTRE_TEST_SERVERS: `embedded`, which is the default, or `containers`. */
 export const serversNamed = async (name: string | undefined): Promise<Servers> => {
   switch (name || 'embedded') {
     case 'embedded':
       return (await import('./embedded.js')).embedded;
     case 'containers':
-      // Loaded here only: the client of Docker takes a second to load.
+      // Imported only here, because the Docker client takes a second to load.
       return (await import('./containers.js')).containers;
     default:
       throw new Error(`CADASTRE_TEST_SERVERS: must be "embedded" or "containers", got "${name}"`);
@@ -19,12 +19,13 @@ export const serversNamed = async (name: string | undefined): Promise<Servers> =
 
 const chosenServers = (): Promise<Servers> => serversNamed(process.env['CADASTRE_TEST_SERVERS']);
 
-/** A broker for the caller alone. Fails, and never skips, if the machine can run none. */
+/** Starts a broker for the caller alone. Fails, and never skips, if the machine cannot run one. */
 export const startKafka = async (): Promise<TestKafka> => (await chosenServers()).startKafka();
 
 /**
- * A Postgres for each worker; each file clones a database of its own there. Files would meet in a single one: followers
- * wait for every transaction of their server, also for those of other databases.
+ * Starts a Postgres for each worker, in which each file creates a database of its own. Files of different workers would
+ * disturb each other in a single Postgres: followers wait for every transaction of their server, including those of
+ * other databases.
  */
 export const startPostgresServers = async (
   workers: number,
@@ -45,8 +46,8 @@ export const startPostgresServers = async (
 };
 
 /**
- * Nobody needs the data of these servers after the tests. 300 HTTP tests sync 4,300 times, which takes most of their time
- * on a slow disk. The specs of crashes run the product, whose Postgres syncs as usual.
+ * Nobody needs the data of these servers after the tests. 300 HTTP tests sync 4,300 times, which takes most of their
+ * time on a slow disk. The specs of crashes run the product, whose Postgres syncs as usual.
  */
 const skipSyncs = async (connectionString: string): Promise<void> => {
   const client = new pg.Client({ connectionString });

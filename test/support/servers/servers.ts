@@ -1,24 +1,24 @@
-/** A real Postgres, for many databases. */
+/** A real Postgres with many databases. */
 export type TestPostgres = {
-  /** As its administrator. */
+  /** URL of its administrator. */
   readonly url: string;
   stop(): Promise<void>;
 };
 
-/** A real broker of one node, for tests that need one. */
+/** A real broker of one node. */
 export type TestKafka = {
   readonly brokers: readonly string[];
-  /** SIGKILL; resolves when the process is gone. */
+  /** Sends SIGKILL. Resolves when the process has ended. */
   kill(): Promise<void>;
-  /** After `kill`: the same port, the same data. Resolves when it answers. */
+  /** Starts the broker again after `kill`, with the same port and data. Resolves when it is ready. */
   restart(): Promise<void>;
-  /** Stops it for good and removes its data. */
+  /** Stops the broker and removes its data. */
   stop(): Promise<void>;
 };
 
-/** One way to get the servers that tests need: embedded.ts or containers.ts. */
+/** The servers of the tests: embedded.ts or containers.ts. */
 export type Servers = {
-  /** Starts a Postgres that may keep its data in the folder, which does not exist yet. */
+  /** Starts a Postgres that may store its data in the folder, which does not exist yet. */
   startPostgres(folder: string): Promise<TestPostgres>;
   /** Resolves when the broker answers an admin client. */
   startKafka(): Promise<TestKafka>;
