@@ -3,7 +3,7 @@ import { formatRowName, OWN_RESOURCE_TYPES, CATALOGUE_ROWS } from '#facts';
 import { eventRegistry } from '../../apps/modules.js';
 import { auditedEvents as tellings, unauditedEvents } from '../docs/catalogue.js';
 
-/** The contract's catalogue, §6.1 and §6.2, as far as it tells the identifiers. */
+/** Identifiers of the contract's catalogue, §6.1 and §6.2. */
 const CATALOGUE: Readonly<Record<string, string>> = {
   agent: 'destroy',
   authentication_token: 'create show destroy',
@@ -46,7 +46,7 @@ const audits = Object.entries(eventRegistry).flatMap(([event, { audit }]) =>
   'unaudited' in audit ? [] : [{ event, ...audit }],
 );
 
-/** What events of our own tell under a name that stands in their audit row. */
+/** Identifiers that Cadastre's own events record, if the audit row names them. */
 const own = new Set(
   audits.flatMap(({ resource, action }) =>
     typeof resource === 'string' && typeof action === 'string' ? [`${resource}.${action}`] : [],
@@ -55,27 +55,27 @@ const own = new Set(
 
 const facts = new Set(CATALOGUE_ROWS.map(formatRowName));
 
-describe('each row of the catalogue', () => {
-  it.each(rows)('%s is told by an event of our own, or by whoever owns it, and never by both', (row) => {
+describe('a row of the catalogue', () => {
+  it.each(rows)('is recorded either by an event of Cadastre or by a fact, never by both: %s', (row) => {
     expect([own.has(row), facts.has(row)].filter(Boolean)).toHaveLength(1);
   });
 });
 
-describe('facts', () => {
-  it('are of nothing that events of our own tell of', () => {
+describe('a fact', () => {
+  it('never has a resource type that events of Cadastre record', () => {
     const types = audits.flatMap(({ resource }) => (typeof resource === 'string' ? [resource] : []));
     expect(types.filter((type) => !OWN_RESOURCE_TYPES.has(type))).toEqual([]);
     expect(CATALOGUE_ROWS.filter(({ type }) => OWN_RESOURCE_TYPES.has(type))).toEqual([]);
   });
 
-  it('have the only event whose data says what it is about', () => {
+  it('is the only event whose data names the resource', () => {
     expect(audits.flatMap(({ event, resource }) => (typeof resource === 'string' ? [] : [event]))).toEqual([
       'AuditFactReported',
     ]);
   });
 });
 
-/** What stands under `meta` where the contract wants something in particular of what is ours (§6.2). */
+/** Fields of `meta` that the contract requires in Cadastre's own entries (§6.2). */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'data_retention_policy.destroy': ['delete_older_than_n_days', 'organization', 'organization_id'],
   'project.add_team': ['team', 'permissions'],
@@ -90,23 +90,23 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe('the catalogue as one table (docs/reference/audit-catalogue.md)', () => {
-  it('has each event type, or says why it is told nowhere', () => {
-    const known = [...tellings.map(({ event }) => event), ...unauditedEvents.map(({ event }) => event)];
-    expect([...new Set(known)].toSorted()).toEqual(Object.keys(eventRegistry).toSorted());
+  it('contains each event type, or the reason why the trail does not record it', () => {
+    const listed = [...tellings.map(({ event }) => event), ...unauditedEvents.map(({ event }) => event)];
+    expect([...new Set(listed)].toSorted()).toEqual(Object.keys(eventRegistry).toSorted());
     expect(unauditedEvents.filter(({ why }) => !/\w+ \w+/.test(why))).toEqual([]);
   });
 
-  it('names resources, actions and fields in the one way of the contract, and says whose id it is', () => {
+  it('names resources, actions and fields in lower case with underscores, and the source of each id', () => {
     const word = /^[a-z]+\d*(?:_[a-z]+)*$/;
     for (const { type, action, event, ids, meta } of tellings) {
       const names = [type, action, ...(event === 'AuditFactReported' ? [] : (meta ?? []))];
-      expect({ event, astray: names.filter((name) => !word.test(name)) }).toEqual({ event, astray: [] });
+      expect({ event, invalid: names.filter((name) => !word.test(name)) }).toEqual({ event, invalid: [] });
       expect({ event, ids: ids.filter((id) => id !== '') }).not.toEqual({ event, ids: [] });
       expect({ event, meta }).not.toEqual({ event, meta: [] });
     }
   });
 
-  it.each(Object.entries(FIELDS))('has the fields of %s exactly', (row, fields) => {
+  it.each(Object.entries(FIELDS))("has exactly the contract's fields of %s", (row, fields) => {
     const rows = tellings.filter(({ type, action }) => `${type}.${action}` === row);
     expect(rows.map(({ meta }) => meta)).toEqual([fields]);
   });

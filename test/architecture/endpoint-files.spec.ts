@@ -35,48 +35,51 @@ import { makeSigner } from '../support/releases.js';
 import { startTestServer, type ApiResponse, type TestServer } from '../support/server.js';
 import { costOf } from '../support/cost.js';
 
-/** Controllers that answer no JSON:API resource are called after the noun in their path, and say here why. */
+/** Controllers that return no JSON:API resource, with the reason. They are named after the noun in their path. */
 const NOUNS: Readonly<Record<string, string>> = {
-  discovery: 'terraform’s own protocol for finding services',
+  discovery: 'Terraform’s protocol for service discovery',
   health: 'for orchestrators and Prometheus',
-  ping: 'answers with headers alone',
-  avatars: 'pictures, under addresses that documents of users tell',
+  ping: 'responses without a body',
+  avatars: 'pictures; documents of users contain the links',
   'audit-facts': 'entries for the trail, in its own format',
   'audit-trail': 'the contract gives the trail a format of its own (§2.5)',
-  'state-files': 'bytes, under addresses that documents of state versions tell',
-  'configuration-files': 'bytes, under addresses that documents of configuration versions tell',
-  'release-files': 'bytes, under addresses that documents of provider versions and platforms tell',
-  'provider-protocol': 'Terraform’s own protocol for installing providers',
+  'state-files': 'files; documents of state versions contain the links',
+  'configuration-files': 'files; documents of configuration versions contain the links',
+  'release-files': 'files; documents of provider versions and platforms contain the links',
+  'provider-protocol': 'Terraform’s protocol for installing providers',
   'run-tokens': 'authentication tokens that executors issue for a run',
   'task-stages': 'a list that is always empty: there are no run tasks',
 };
 
-/** Relationships that have a controller of their own, and the type of the related resources that it answers with. */
+/** Relationships with a controller of their own, and the type of the related resources. */
 const RELATIONSHIPS: Readonly<Record<string, string>> = {
   'remote-state-consumers': 'workspaces',
 };
 
-/** Types that live in the room of another one, because they are the same rows seen from another side. */
-const SUBLET: Readonly<Record<string, readonly string[]>> = {
+/** Types that share the controller of another type, because both are variants of the same rows. */
+const SHARED_CONTROLLERS: Readonly<Record<string, readonly string[]>> = {
   'data-retention-policy-delete-olders': ['data-retention-policy-dont-deletes'],
 };
 
-/** What a list cannot be asked for without. */
+/** Required query parameters of lists. */
 const QUERIES: Readonly<Record<string, string>> = {
   '/api/v2/state-versions': 'filter%5Borganization%5D%5Bname%5D=acme&filter%5Bworkspace%5D%5Bname%5D=one',
   '/api/registry/private/v2/gpg-keys': 'filter%5Bnamespace%5D=acme',
   '/api/v2/vars': 'filter%5Borganization%5D%5Bname%5D=acme&filter%5Bworkspace%5D%5Bname%5D=one',
 };
 
-/** Questions that are POSTed, for what they are about has no address: they change nothing, and are held to what GETs are. */
-const QUESTIONS: Readonly<Record<string, object>> = {
+/** POST routes that change nothing and have no GET route. They follow the rules of reads. */
+const PREVIEWS: Readonly<Record<string, object>> = {
   '/api/v2/organizations/:organization/reserved-tag-keys/actions/preview': resource('reserved-tag-keys', {
     key: 'env',
     'disable-overrides': true,
   }),
 };
 
-/** GETs of what a follower keeps: how far it is they ask first. What is to be told of changes is a question of its own. */
+/**
+ * Number of statements of reads that wait for a follower: they first read its checkpoint. The history of a workspace
+ * also reads the changes.
+ */
 const FOLLOWED: Readonly<Record<string, number>> = {
   '/api/v2/organizations/:organization/locks': 2,
   '/api/v2/workspaces/:id/lock-history': 2,
@@ -84,19 +87,19 @@ const FOLLOWED: Readonly<Record<string, number>> = {
 };
 
 let server: TestServer;
-let rooms: readonly EndpointModule[];
-/** What stands for a parameter, by the collection before it. */
+let endpointModules: readonly EndpointModule[];
+/** Values of path parameters, by the collection before the parameter. */
 let seeds: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
   server = await startTestServer({ followers: true });
-  rooms = await listEndpointModules();
+  endpointModules = await listEndpointModules();
   seeds = await furnish();
-  // When this is answered, the follower is no longer waited for.
+  // After this response the next reads do not wait for the follower.
   expectStatus(await server.get(`/api/v2/workspaces/${seeds['workspaces']}/history`), 200);
 });
 
-/** A house in which every question has an answer. */
+/** Creates at least one resource for every read. */
 const furnish = async (): Promise<typeof seeds> => {
   const organization = await makeOrganization(server, 'acme');
   const workspace = await makeWorkspace(
@@ -109,7 +112,7 @@ const furnish = async (): Promise<typeof seeds> => {
       'tag-bindings': { data: [{ type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } }] },
     },
   );
-  // It overrides what its project says, and lacks another one.
+  // The workspace overrides the value of its project, and lacks a reserved key.
   await bindTags(server, `projects/${organization.defaultProject}`, { env: 'test' });
   const reservedTagKey = await makeReservedTagKey(server, 'acme', 'owner');
   expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
@@ -151,7 +154,7 @@ const furnish = async (): Promise<typeof seeds> => {
   const configuration = await makeConfigurationVersion(server, workspace);
   const run = await makeRun(server, workspace);
   const comment = resource('comments', { body: 'well' });
-  const said = expectStatus(await server.post(`/api/v2/runs/${run}/comments`, comment), 201).body.data;
+  const runComment = expectStatus(await server.post(`/api/v2/runs/${run}/comments`, comment), 201).body.data;
   const signer = await makeSigner();
   expectStatus(await addKey(server, 'acme', signer), 201);
   const provider = await makeProvider(server, 'acme', 'aws');
@@ -175,8 +178,8 @@ const furnish = async (): Promise<typeof seeds> => {
     runs: run,
     plans: run.replace('run-', 'plan-'),
     applies: run.replace('run-', 'apply-'),
-    comments: said.id,
-    'run-events': said.relationships['run-event'].data.id,
+    comments: runComment.id,
+    'run-events': runComment.relationships['run-event'].data.id,
     vars: variable.id,
     varsets: set.id,
     'agent-pools': pool,
@@ -202,7 +205,7 @@ const furnish = async (): Promise<typeof seeds> => {
 
 afterAll(() => server.close());
 
-/** The path with its parameters filled in; null where this house has nothing that fits. */
+/** Returns the path with its parameters filled in, or null if there is no value for one of them. */
 const filled = ({ path }: Route): string | null => {
   let done = '';
   for (const segment of path.split('/').slice(1)) {
@@ -218,79 +221,81 @@ const typesIn = (body: { data?: { type: string } | { type: string }[] | null }):
   ...new Set([body.data ?? []].flat().map(({ type }) => type)),
 ];
 
-const isQuestion = ({ method, path }: Route): boolean => method === 'GET' || (method === 'POST' && path in QUESTIONS);
+const isReadOnly = ({ method, path }: Route): boolean => method === 'GET' || (method === 'POST' && path in PREVIEWS);
 
-const ask = ({ method, path: template }: Route, path: string): Promise<ApiResponse> =>
-  method === 'GET' ? server.get(`${path}?${QUERIES[template] ?? ''}`) : server.post(path, QUESTIONS[template]);
+const send = ({ method, path: template }: Route, path: string): Promise<ApiResponse> =>
+  method === 'GET' ? server.get(`${path}?${QUERIES[template] ?? ''}`) : server.post(path, PREVIEWS[template]);
 
-/** The types that its questions are answered with, as far as this house has something to answer with. */
-const answersOf = async (room: EndpointModule): Promise<{ path: string; type: string }[]> => {
+/** Returns the types of the resources in the responses to all reads of a module. */
+const responseTypesOf = async (endpointModule: EndpointModule): Promise<{ path: string; type: string }[]> => {
   const answers: { path: string; type: string }[] = [];
-  for (const route of room.controllers.flatMap(routesOf).filter(isQuestion)) {
+  for (const route of endpointModule.controllers.flatMap(routesOf).filter(isReadOnly)) {
     const path = filled(route);
     if (path === null) continue;
-    const { status, body } = await ask(route, path);
+    const { status, body } = await send(route, path);
     if (status === 200) answers.push(...typesIn(body).map((type) => ({ path: route.path, type })));
   }
   return answers;
 };
 
-describe('the rooms of the house', () => {
-  it('hold one controller a file, and the file is named after it', () => {
+describe('the controllers', () => {
+  it('are declared one per file, which is named after the controller', () => {
     const pascal = (name: string): string =>
-      name.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    expect(rooms.map(({ file, controllers }) => [file, controllers.map(({ name }) => name)])).toEqual(
-      rooms.map(({ file, name }) => [file, [`${pascal(name)}Controller`]]),
+      name.replaceAll(/(?:^|-)([a-z])/g, (_, initial: string) => initial.toUpperCase());
+    expect(endpointModules.map(({ file, controllers }) => [file, controllers.map(({ name }) => name)])).toEqual(
+      endpointModules.map(({ file, name }) => [file, [`${pascal(name)}Controller`]]),
     );
   });
 
-  it('are all in the gateway, and the gateway has no others', () => {
+  it('are exactly those that the gateway serves', () => {
     const served = controllersIn(GatewayModule.over(server.runtime)).map(({ name }) => name);
-    const kept = rooms.flatMap(({ controllers }) => controllers.map(({ name }) => name));
-    expect(served.toSorted()).toEqual(kept.toSorted());
+    const declared = endpointModules.flatMap(({ controllers }) => controllers.map(({ name }) => name));
+    expect(served.toSorted()).toEqual(declared.toSorted());
   });
 
-  it('have every route once', () => {
-    const routes = rooms
+  it('declare every route once', () => {
+    const routes = endpointModules
       .flatMap(({ controllers }) => controllers.flatMap(routesOf))
       .map(({ method, path }) => `${method} ${path.replaceAll(/:[^/]+/g, ':')}`);
     expect(routes).toContain('POST /api/v2/workspaces/:/actions/lock');
     expect(routes.filter((route, index) => routes.indexOf(route) !== index)).toEqual([]);
   });
 
-  it('are named after the JSON:API type that they answer with', async () => {
-    const astray: string[] = [];
-    for (const room of rooms.filter(({ name }) => !(name in NOUNS))) {
-      const answers = await answersOf(room);
-      const own = RELATIONSHIPS[room.name] ?? room.name;
+  it('are named after the JSON:API type that they return', async () => {
+    const misplaced: string[] = [];
+    for (const endpointModule of endpointModules.filter(({ name }) => !(name in NOUNS))) {
+      const answers = await responseTypesOf(endpointModule);
+      const own = RELATIONSHIPS[endpointModule.name] ?? endpointModule.name;
       for (const { path, type } of answers) {
-        if (type === own || SUBLET[room.name]?.includes(type)) continue;
-        astray.push(`${path} answers ${type}, and stands in ${room.file}`);
+        if (type === own || SHARED_CONTROLLERS[endpointModule.name]?.includes(type)) continue;
+        misplaced.push(`${path} returns ${type}, but is declared in ${endpointModule.file}`);
       }
       if (answers.some(({ type }) => type === own)) continue;
-      astray.push(`${room.file}: nothing that it is asked answers ${own}; add what it needs to furnish, or to NOUNS`);
+      misplaced.push(`${endpointModule.file}: no read returns ${own}; create one in furnish, or add the name to NOUNS`);
     }
-    expect(astray).toEqual([]);
+    expect(misplaced).toEqual([]);
   });
 
-  it('answer each GET with one statement, whatever it shows (DESIGN decision 8)', async () => {
-    const dear: string[] = [];
-    for (const route of rooms.flatMap(({ controllers }) => controllers.flatMap(routesOf)).filter(isQuestion)) {
+  it('return every read with one statement (DESIGN decision 8)', async () => {
+    const expensive: string[] = [];
+    for (const route of endpointModules
+      .flatMap(({ controllers }) => controllers.flatMap(routesOf))
+      .filter(isReadOnly)) {
       const path = filled(route);
       if (path === null) continue;
-      const { status, statements } = await costOf(server, () => ask(route, path));
+      const { status, statements } = await costOf(server, () => send(route, path));
       if (statements > (FOLLOWED[route.path] ?? 1))
-        dear.push(`${route.method} ${route.path}: ${status} after ${statements} statements`);
+        expensive.push(`${route.method} ${route.path}: ${status} after ${statements} statements`);
     }
-    expect(dear).toEqual([]);
+    expect(expensive).toEqual([]);
   });
 
-  it('say why where they are named after a noun instead, and none says so that is not there', () => {
-    const names = rooms.map(({ name }) => name);
+  it('exist for every name in NOUNS and RELATIONSHIPS', () => {
+    const names = endpointModules.map(({ name }) => name);
     expect([...Object.keys(NOUNS), ...Object.keys(RELATIONSHIPS)].filter((noun) => !names.includes(noun))).toEqual([]);
   });
 
-  it('keep clocks, chance and the surroundings out of files with one dot', async () => {
+  it('use no clock, randomness or environment in files with one dot', async () => {
     const bases = [
       'host',
       'postgres',
@@ -311,42 +316,42 @@ describe('the rooms of the house', () => {
     const impure: string[] = [];
     for (const file of pure) {
       const text = await readFile(join(LIBS, file), 'utf8');
-      const found = /Date\.now\(|new Date\(\)|Math\.random\(|\bprocess\.|\bfetch\(|\bsetTimeout\(|\bcrypto\./.exec(
+      const match = /Date\.now\(|new Date\(\)|Math\.random\(|\bprocess\.|\bfetch\(|\bsetTimeout\(|\bcrypto\./.exec(
         text,
       );
-      if (found) impure.push(`${file}: ${found[0]}`);
+      if (match) impure.push(`${file}: ${match[0]}`);
     }
     expect(impure).toEqual([]);
   });
 });
 
-describe('every event', () => {
+describe('an event', () => {
   const kinds = Object.entries(eventRegistry);
   const published = buildEventSchemas(eventRegistry);
 
-  it('comes from a slice that the house lists', () => {
+  it('belongs to a registered module', () => {
     expect(kinds.length).toBeGreaterThan(0);
     expect(kinds.map(([type]) => type).toSorted()).toEqual(
-      moduleDefinitions.flatMap((slice) => Object.keys(slice.kinds)).toSorted(),
+      moduleDefinitions.flatMap((definition) => Object.keys(definition.kinds)).toSorted(),
     );
   });
 
-  it.each(kinds)('%s is one word in the past tense’s place: a name that can be searched for', (type) => {
+  it.each(kinds)('has a name of several capitalized words: %s', (type) => {
     expect(type).toMatch(/^[A-Z][a-z]+(?:[A-Z][a-z]+)+$/);
   });
 
-  it.each(kinds)('%s has a JSON Schema that lets nothing else in', (type) => {
-    // A field that the schema does not name could be a secret, and the log keeps it for ever.
+  it.each(kinds)('has a JSON Schema that allows no other members: %s', (type) => {
+    // A member that the schema does not name could contain a secret, and the log keeps it for ever.
     expect(published[type]).toMatchObject({ type: 'object', additionalProperties: false });
   });
 
-  it.each(kinds)('%s has a topic', (_, { topic }) => {
+  it.each(kinds)('has a topic: %s', (_, { topic }) => {
     expect(topic).toMatch(/^[a-z]+(?:-[a-z]+)*$/);
   });
 
-  it.each(kinds)('%s is told in the audit trail, or says why it is not', (_, { audit }) => {
+  it.each(kinds)('has an audit entry, or the reason why there is none: %s', (_, { audit }) => {
     const words = 'unaudited' in audit ? audit.unaudited : audit.resource;
-    // Of a fact, its data says it; audit-catalogue.spec.ts knows which.
+    // The resource type of a fact depends on its data. audit-catalogue.spec.ts tests it.
     const shape = 'unaudited' in audit ? /\w+ \w+/ : /^[a-z]+(?:_[a-z]+)*$/;
     expect(typeof words === 'function' || shape.test(words)).toBe(true);
   });

@@ -259,7 +259,8 @@ beforeAll(async () => {
     await put(file, content);
   const depcruise = join(ROOT, 'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs');
   const args = [depcruise, '--config', '.dependency-cruiser.js', '--output-type', 'json', 'apps', 'libs', 'test'];
-  // The same program and words as `npm run check:imports`. It exits with the number of errors, and prints them first.
+  // The same program and arguments as `npm run check:imports`. It exits with the number of errors, and prints them
+  // first.
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: folder, maxBuffer: 2 ** 26 }).catch(
     (error: unknown) => error as { stdout: string },
   );
@@ -268,7 +269,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** A cycle is reported for one of its files. */
+/** dependency-cruiser reports a cycle for only one of its files. */
 const concerns = ({ from, cycle }: Violation, file: string): boolean =>
   from === file || (cycle?.some(({ name }) => name === file) ?? false);
 
@@ -285,7 +286,7 @@ describe('the import rules', () => {
     expect(LAYERS.flat().toSorted()).toEqual(modules);
   });
 
-  it('each have a planted violation', () => {
+  it('have a planted violation each', () => {
     const rules = report.summary.ruleSetUsed.forbidden.map(({ name }) => name);
     expect(new Set(VIOLATIONS.map(({ rule }) => rule))).toEqual(new Set(rules));
   });

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { ROOT } from '../support/folders.js';
 
-/** `history/001_history` for each file of a module, in the order in which they run. */
+/** Returns `history/001_history` for each migration of a module, in the order in which they run. */
 const migrationsOf = async (module: string): Promise<readonly string[]> => {
   const files = await readdir(join(ROOT, 'libs', module, 'sql')).catch(() => []);
   return files
@@ -18,7 +18,7 @@ const recorded = async (): Promise<readonly string[]> =>
     .filter((line) => line !== '' && !line.startsWith('#'));
 
 describe('migrations', () => {
-  it('keep their names and their order once they are recorded, and new ones come last in their module', async () => {
+  it('keep their names and order once they are recorded, and new ones come last in their module', async () => {
     const names = await recorded();
     const modules = [
       ...new Set([...(await readdir(join(ROOT, 'libs'))), ...names.map((name) => name.split('/')[0] ?? '')]),

@@ -5,8 +5,9 @@ import { context } from '../../libs/event-store/spec.js';
 import { fullSample } from '../docs/catalogue.js';
 import { listUserPrincipals, type JsonObjectTree } from './principals.js';
 
-// States of streams are kept. Whose name is in one is held while it is written, or they could be forgotten behind its back: so
-// a decider says whom its states name. Here they are made of events that name somebody wherever an event can.
+// Snapshots of streams are stored. The append checks the keys of all persons whose names are in a snapshot, so that
+// nobody is forgotten in between. A decider therefore lists the persons that its states name. The states of these tests
+// result from events that name somebody in every possible member.
 
 const STREAM = 'the stream';
 
@@ -17,10 +18,13 @@ const put = (tree: JsonObjectTree, [key = '', ...rest]: readonly string[], text:
 
 const nameOf = (person: string): string => `name of <${person}>`;
 
-/** But for the names of who has the stream of their own: that ends with the event that forgets them. */
+/**
+ * Returns an event with a name in every personal member. The names of the stream's own person are left out, because the
+ * stream ends when the person is forgotten.
+ */
 const eventOf = (type: string): { readonly type: string; readonly data: unknown } => {
   const kind = eventRegistry[type];
-  if (!kind) throw new Error(`no slice knows an event named ${type}`);
+  if (!kind) throw new Error(`no module defines the event ${type}`);
   const data = listUserPrincipals(fullSample(type, kind)) as JsonObjectTree;
   for (const { at, person } of kind.personal?.(data as never, { stream: STREAM, context }) ?? []) {
     if (person !== STREAM) put(data, at, nameOf(person));
@@ -32,7 +36,7 @@ type Evolve = Readonly<Record<string, (data: unknown, state: unknown) => unknown
 
 const STEPS = 3;
 
-/** What a few such events lead to, whether or not they could come in that order. */
+/** Returns the states after a few such events, in any order. */
 const statesOf = ({ decider }: Aggregate): readonly unknown[] => {
   const evolve = decider.evolve as unknown as Evolve;
   const events = Object.keys(evolve).map(eventOf);
@@ -47,21 +51,21 @@ const statesOf = ({ decider }: Aggregate): readonly unknown[] => {
   return [...states.values()];
 };
 
-const namedIn = (state: unknown): readonly string[] => [
+const personsNamedIn = (state: unknown): readonly string[] => [
   ...new Set([...JSON.stringify(state).matchAll(/name of <([^>]*)>/g)].map(([, person]) => person as string)),
 ];
 
 const aggregates = moduleDefinitions
-  .flatMap((slice) => slice.aggregates)
+  .flatMap((definition) => definition.aggregates)
   .map(({ prefix, decider }) => ({ prefix, people: decider.people, states: statesOf({ prefix, decider }) }));
 
 describe('a decider', () => {
-  it.each(aggregates)('says whom its states name: $prefix', ({ people, states }) => {
-    for (const state of states) expect(people?.(state) ?? []).toEqual(namedIn(state));
+  it.each(aggregates)('lists the persons that its states name: $prefix', ({ people, states }) => {
+    for (const state of states) expect(people?.(state) ?? []).toEqual(personsNamedIn(state));
   });
 
-  it('does not say who is called by their id: they have been forgotten', () => {
-    const naming = aggregates.filter(({ states }) => states.some((state) => namedIn(state).length > 0));
+  it('does not list a person whose name is the id, because they are forgotten', () => {
+    const naming = aggregates.filter(({ states }) => states.some((state) => personsNamedIn(state).length > 0));
     expect(naming.map(({ prefix }) => prefix)).toEqual(['ws']);
     for (const { people, states } of naming) {
       const nameless = states.map((state) => JSON.stringify(state).replaceAll(/name of <([^>]*)>/g, '$1'));

@@ -1,13 +1,13 @@
-/** Samples of data in which people are looked for. */
+/** Samples of event data. */
 export type JsonObjectTree = Record<string, unknown>;
 
 export const isTree = (value: unknown): value is JsonObjectTree => typeof value === 'object' && value !== null;
 
-/** { type, id, name } is somebody; but outputs have these as well. */
+/** Returns whether the value is a principal: { type, id, name }. Outputs also have these members. */
 export const isPrincipal = (value: JsonObjectTree): boolean =>
   ['type', 'id', 'name'].every((key) => key in value) && !('sensitive' in value);
 
-/** The sample with users where anybody is named. */
+/** Returns the sample with a user as every principal. */
 export const listUserPrincipals = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(listUserPrincipals);
   if (!isTree(value)) return value;

@@ -45,7 +45,7 @@ let code: number;
 let output: string;
 let report: Report;
 
-/** Runs Jest on the specs in a folder, with the parts that it is given in jest.config.js. */
+/** Runs Jest on the specs in a folder, with the runner and setup files of jest.config.js. */
 const runJest = async (): Promise<void> => {
   const jest = join(ROOT, 'node_modules/jest/bin/jest.js');
   const file = join(folder, 'report.json');
@@ -123,11 +123,11 @@ describe('the servers of the tests', () => {
   });
 
   it('are embedded, unless CADASTRE_TEST_SERVERS names containers', async () => {
-    const [byDefault, named, inContainers] = await Promise.all(
+    const [byDefault, embeddedByName, inContainers] = await Promise.all(
       [undefined, 'embedded', 'containers'].map((name) => serversNamed(name)),
     );
-    expect(byDefault).toBe(named);
-    expect(inContainers).not.toBe(named);
+    expect(byDefault).toBe(embeddedByName);
+    expect(inContainers).not.toBe(embeddedByName);
   });
 
   it('come with advice if containers are chosen and no Docker daemon answers', async () => {

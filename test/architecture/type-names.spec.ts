@@ -16,7 +16,7 @@ const listSources = async (): Promise<string[]> => {
   return lists.flat();
 };
 
-/** The types and classes that a file declares. Those of a spec count only if the spec exports them. */
+/** Returns the types and classes that a file declares. Those of a spec count only if the spec exports them. */
 const listTypeNames = async (file: string): Promise<string[]> => {
   const source = ts.createSourceFile(file, await readFile(join(ROOT, file), 'utf8'), ts.ScriptTarget.Latest);
   return source.statements
@@ -33,7 +33,7 @@ const listTypeNames = async (file: string): Promise<string[]> => {
     .flatMap(({ name }) => (name ? [name.text] : []));
 };
 
-it('gives each type and class of the repository a name of its own', async () => {
+it('each type and class of the repository has a unique name', async () => {
   const sources = await listSources();
   const declared = await Promise.all(sources.map(async (file) => [file, await listTypeNames(file)] as const));
   const filesByName = new Map<string, string[]>();

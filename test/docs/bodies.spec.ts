@@ -39,14 +39,17 @@ const send = (route: string, body: object): Promise<ApiResponse> => {
   return server[method.toLowerCase() as 'post' | 'patch' | 'put' | 'delete'](pathOf(path), body);
 };
 
-/** Sends an empty object, and returns the schemas of the page that parsed it. */
+/** Sends an empty object. Returns the labels of the schemas in requests.ts that parsed it. */
 const schemasThatParse = async (route: string): Promise<string[]> => {
   const parsers = requests.map(({ label, body }) => ({ label, spy: jest.spyOn(body, 'safeParse') }));
   expect((await send(route, {})).status).toBeLessThan(500);
   return parsers.flatMap(({ label, spy }) => spy.mock.calls.map(() => label));
 };
 
-/** docs/reference/compatibility.md is made of the schemas in requests.ts. If a route parsed with another one, the page would be wrong. */
+/**
+ * docs/reference/compatibility.md is generated from the schemas in requests.ts. If a route parsed with another schema,
+ * the page would be wrong.
+ */
 describe('the body of a request', () => {
   it.each(sent)('of %s is parsed by the schema of “%s”', async (route, label) => {
     expect(await schemasThatParse(route)).toEqual([label]);
@@ -64,7 +67,7 @@ describe('a list of resources', () => {
   });
 });
 
-const SHOWN = ['supported', 'kept'];
+const RETURNED = ['supported', 'kept'];
 
 const namesIn = (values: object, prefix = ''): string[] =>
   Object.entries(values).flatMap(([name, value]) => [
@@ -77,20 +80,20 @@ const membersIn = ({ attributes = {}, relationships = {} }: Sample): string[] =>
   ...Object.keys(relationships).map((name) => `relationships.${name}`),
 ];
 
-/** Members of the body that the server supports or keeps and that no sample has. */
+/** Returns the members of the body that the server supports or keeps and that no sample has. */
 const missingIn = ({ label, samples, hidden = [] }: SampledRequest): string[] => {
   const body = requests.find((request) => request.label === label)?.body;
   if (!body) throw new Error(`no request is labelled ${label}`);
   const sampled = new Set([...samples.flatMap(membersIn), ...hidden]);
   return [...membersOf(body)]
-    .filter(([name, { treatment }]) => SHOWN.includes(treatment) && !sampled.has(name))
+    .filter(([name, { treatment }]) => RETURNED.includes(treatment) && !sampled.has(name))
     .map(([name]) => name);
 };
 
 const without = (values: object, names: readonly string[]): object =>
   Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)));
 
-const expectShown = async ({ label, send, hidden = [] }: SampledRequest, sample: Sample): Promise<void> => {
+const expectReturned = async ({ label, send, hidden = [] }: SampledRequest, sample: Sample): Promise<void> => {
   const { attributes = {}, relationships = {}, shows = {} } = sample;
   const { status, body, text } = await send({ attributes, ...(sample.relationships ? { relationships } : {}) });
   expect({ label, refusal: status < 300 ? null : text }).toEqual({ label, refusal: null });
@@ -102,10 +105,10 @@ const expectShown = async ({ label, send, hidden = [] }: SampledRequest, sample:
 };
 
 describe('members that are supported or kept', () => {
-  it('are shown with the values that were sent, by the documents of resources with settings', async () => {
+  it('appear in the documents with the values that were sent', async () => {
     for (const request of await sampledRequests(server)) {
       expect({ request: request.label, missing: missingIn(request) }).toEqual({ request: request.label, missing: [] });
-      for (const sample of request.samples) await expectShown(request, sample);
+      for (const sample of request.samples) await expectReturned(request, sample);
     }
   });
 });

@@ -6,7 +6,7 @@ export type BodyMembers = ReadonlyMap<string, Treatment>;
 
 const SUPPORTED: Treatment = { treatment: 'supported' };
 
-/** The schema in an optional one, a list, a transformed one, and so on. */
+/** Returns the schema inside an optional, nullable, default or transformed schema, or inside a list. */
 const innerOf = (schema: z.core.$ZodType): z.core.$ZodType | null => {
   if (schema instanceof z.ZodPipe) return schema.in instanceof z.ZodTransform ? schema.out : schema.in;
   if (schema instanceof z.ZodArray) return schema.element;
@@ -26,7 +26,10 @@ const shapeOf = (schema: z.core.$ZodType | undefined): Shape | null => {
   return shapeOf(innerOf(schema) ?? undefined);
 };
 
-/** A member is treated as its schema says, or a schema within, or as the object that it is a member of. */
+/**
+ * Returns the treatment of a schema or of a schema inside it. The default is the treatment of the object that contains
+ * the member.
+ */
 const treatmentIn = (schema: z.core.$ZodType | null, ofParent: Treatment): Treatment => {
   if (!schema) return ofParent;
   const own = getTreatment(schema as z.ZodType);
@@ -58,7 +61,7 @@ export const closedMembersOf = (body: z.ZodType): string[] => {
 const relationshipsIn = (shape: Shape | null): [string, Treatment][] =>
   Object.entries(shape ?? {}).map(([name, schema]) => [`relationships.${name}`, treatmentIn(schema, SUPPORTED)]);
 
-/** The attributes and relationships that a body's schema names, and what stands beside its `data`. */
+/** Returns the attributes and relationships that the schema of a body names, and the members beside `data`. */
 export const membersOf = (body: z.ZodType): BodyMembers => {
   const { data, ...besides } = shapeOf(body) ?? {};
   const resource = shapeOf(data) ?? {};

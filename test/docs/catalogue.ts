@@ -8,7 +8,7 @@ export type AuditedEventRow = {
   readonly type: string;
   readonly action: string;
   readonly event: string;
-  /** Where the resource's id comes from: fields of the event's data, or its stream. */
+  /** Sources of the resource's id: fields of the event's data, or its stream. */
   readonly ids: readonly string[];
   readonly meta: readonly string[] | null;
 };

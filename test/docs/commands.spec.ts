@@ -9,13 +9,13 @@ import { BUILD, ROOT } from '../support/folders.js';
 import { freePorts } from '../support/free-ports.js';
 import { waitUntil } from '../support/product.js';
 
-// The commands of the documentation, as a reader pastes them: in the order of the page, one shell for each page, from the
-// folder of the repository, against a server that `npm start` runs there. Only the port differs, so that this spec can run
-// beside others. The how-to pages use the organization and the workspace of the tutorial.
+// Runs the commands of the documentation as a reader pastes them: in the order of the page, one shell for each page,
+// from the folder of the repository, against a server that `npm start` runs there. Only the port differs, so that this
+// spec can run beside others. The how-to pages use the organization and the workspace of the tutorial.
 
 const LONG = 600_000;
 
-/** What the shell reports: the commands that failed, what they wrote to stderr, and the folder that it ends in. */
+/** The result of a shell: the commands that failed, their standard error, and the last folder. */
 type Session = {
   readonly failed: readonly string[];
   readonly errors: string;
@@ -26,7 +26,7 @@ type Session = {
 const shellBlocks = (markdown: string): string[] =>
   [...markdown.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block as string);
 
-/** The part of a page from one heading up to another one. */
+/** Returns the part of a page from one heading up to another one. */
 const between = (page: string, from: string, to: string): string => page.slice(page.indexOf(from), page.indexOf(to));
 
 /** The how-to pages whose commands work here. Those of operations.md need Docker or a Postgres of the reader's. */
@@ -34,14 +34,19 @@ const HOW_TO = globSync('docs/how-to/*.md', { cwd: ROOT })
   .filter((path) => readFileSync(join(ROOT, path), 'utf8').includes('\nsource docs/api.sh\n'))
   .toSorted();
 
-/** The failures that a page shows. Both parts of a failed pipeline fail, and bash names it by its last command. */
-const SHOWN_FAILURES: Readonly<Record<string, readonly unknown[]>> = {
+/**
+ * Commands that fail as the page shows. Both parts of a failed pipeline fail, and bash names it by its last command.
+ */
+const EXPECTED_FAILURES: Readonly<Record<string, readonly unknown[]>> = {
   'docs/how-to/tag-workspaces.md': [expect.stringMatching(/^curl /), "jq -r '.errors[].detail'"],
 };
 
 const hasTerraform = hasIacTools.includes('terraform');
 
-/** The commands of a page without those that need terraform; creates the workspace that terraform would create. */
+/**
+ * Returns the commands of a page without those that need terraform. Another command creates the workspace that
+ * terraform would create.
+ */
 const withoutTerraform = (page: string): string =>
   page
     .replace(
@@ -140,10 +145,10 @@ describe('the commands of the documentation', () => {
   );
 
   it.each(HOW_TO)(
-    'work in %s, except those that the page shows as refused',
+    'work in %s, except the refused ones that the page shows',
     async (path) => {
       const session = await paste(shellBlocks(await readPage(path)));
-      expect(session).toMatchObject({ failed: SHOWN_FAILURES[path] ?? [], folder });
+      expect(session).toMatchObject({ failed: EXPECTED_FAILURES[path] ?? [], folder });
     },
     LONG,
   );

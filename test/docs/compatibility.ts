@@ -27,7 +27,7 @@ const vendorMembers = (requests: readonly string[]): ReadonlySet<string> =>
 const parentOf = (member: string): string | null =>
   member.startsWith('relationships.') || !member.includes('.') ? null : member.slice(0, member.lastIndexOf('.'));
 
-/** A member of an object is covered by the object where that is refused or ignored as a whole. */
+/** Returns whether the schema covers a member. An object that is refused or ignored as a whole covers its members. */
 const isCovered = (member: string, members: BodyMembers): boolean => {
   if (members.has(member)) return true;
   const parent = parentOf(member);
@@ -55,7 +55,7 @@ const unexplainedIn = (resource: string, { requests, also = {} }: DocumentedReso
   ];
 };
 
-/** Members of go-tfe's requests that a schema drops, and members of schemas that nobody is known to send. */
+/** Returns members of go-tfe's requests that a schema drops, and members of schemas without a known sender. */
 export const gaps = (): string[] =>
   Object.entries(RESOURCES).flatMap(([name, resource]) => [
     ...resource.requests.flatMap((request) => droppedIn(name, request)),
@@ -67,7 +67,7 @@ const differences = (some: ReadonlySet<string>, others: ReadonlySet<string>): st
   ...[...others].filter((each) => !some.has(each)),
 ];
 
-/** Requests of go-tfe that are neither built nor listed as not built, that are both, or that do not exist. */
+/** Returns requests of go-tfe that are neither built nor listed as not built, that are both, or that do not exist. */
 export const misplacedRequests = (): string[] => {
   const built = new Set(
     Object.values(RESOURCES).flatMap(({ requests }) => requests.flatMap(({ goTfe: names = [] }) => names)),
@@ -79,11 +79,11 @@ export const misplacedRequests = (): string[] => {
   ];
 };
 
-/** Routes with a body that no resource names, and named routes that do not exist. */
+/** Returns routes with a body that no resource names, and named routes that do not exist. */
 export const unlistedBodies = (routes: readonly Route[]): string[] => {
   const parsed = routes.filter(({ readsBody }) => readsBody).map(({ method, path }) => `${method} ${path}`);
-  const named = Object.values(RESOURCES).flatMap(({ requests }) => requests.flatMap(({ routes: each }) => each));
-  return differences(new Set(parsed), new Set([...named, ...OTHER_BODIES]));
+  const listedRoutes = Object.values(RESOURCES).flatMap(({ requests }) => requests.flatMap(({ routes: each }) => each));
+  return differences(new Set(parsed), new Set([...listedRoutes, ...OTHER_BODIES]));
 };
 
 const code = (text: string): string => `\`${text}\``;
@@ -101,7 +101,7 @@ const reasonOf = (treatments: readonly (Treatment | undefined)[]): string =>
 
 type DocumentedRequest = RequestBody & { readonly members: BodyMembers };
 
-/** The requests of a resource that send more than the identifiers of other resources. */
+/** Returns the requests of a resource that send more than the identifiers of other resources. */
 const requestsOf = ({ requests }: DocumentedResource): DocumentedRequest[] =>
   requests
     .map((request) => ({ ...request, members: membersOf(request.body) }))
@@ -138,7 +138,7 @@ const sectionOf = ([name, resource]: [string, DocumentedResource]): string[] => 
   ];
 };
 
-/** The treatments of the overview, which leaves out what is supported. */
+/** Treatments of the overview, which leaves out supported members. */
 const LIMITED = ['kept', 'refused', 'ignored'] as const;
 
 const overviewRow = ([name, resource]: [string, DocumentedResource]): string[][] => {
@@ -149,7 +149,7 @@ const overviewRow = ([name, resource]: [string, DocumentedResource]): string[][]
   return cells.every(({ length }) => length === 0) ? [] : [[`[${name}](#${name})`, ...cells.map(listed)]];
 };
 
-/** How the server treats each member of each request's body. */
+/** Renders how the server treats each member of each request's body. */
 export const compatibilityPage = (notice: string): string =>
   [
     '# Compatibility',

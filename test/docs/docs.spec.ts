@@ -14,7 +14,7 @@ const DOCS = join(ROOT, 'docs', 'reference');
 const SCHEMAS = join(DOCS, 'schemas');
 const REMEDY = 'run `npm run docs` and commit what it writes';
 
-let wanted: ReadonlyMap<string, string>;
+let expectedPages: ReadonlyMap<string, string>;
 
 const formatted = async (path: string, text: string): Promise<string> => {
   const filepath = join(DOCS, path);
@@ -34,8 +34,8 @@ const schemaFiles = async (): Promise<string[]> =>
 
 /** Writes the pages. With UPDATE_DOCS=1 this happens before the tests, so that they check the new pages. */
 const update = async (): Promise<void> => {
-  for (const file of await schemaFiles()) if (!wanted.has(file)) await rm(join(DOCS, file));
-  for (const [path, text] of wanted) {
+  for (const file of await schemaFiles()) if (!expectedPages.has(file)) await rm(join(DOCS, file));
+  for (const [path, text] of expectedPages) {
     const file = join(DOCS, path);
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text);
@@ -44,14 +44,16 @@ const update = async (): Promise<void> => {
 
 beforeAll(async () => {
   const raw = [...(await pages())];
-  wanted = new Map(await Promise.all(raw.map(async ([path, text]) => [path, await formatted(path, text)] as const)));
+  expectedPages = new Map(
+    await Promise.all(raw.map(async ([path, text]) => [path, await formatted(path, text)] as const)),
+  );
   if (process.env['UPDATE_DOCS'] === '1') await update();
 });
 
 describe('the generated pages of docs/reference', () => {
   it(`match the code (if not, ${REMEDY})`, async () => {
     const outdated: string[] = [];
-    for (const [path, text] of wanted) if ((await committed(path)) !== text) outdated.push(path);
+    for (const [path, text] of expectedPages) if ((await committed(path)) !== text) outdated.push(path);
     expect(outdated).toEqual([]);
   });
 
@@ -63,29 +65,32 @@ describe('the generated pages of docs/reference', () => {
     );
   });
 
-  it('list the permissions of each route as the matrix has them', async () => {
-    const found = new Map((await routes()).map((route) => [`${route.method} ${route.path}`, route]));
+  it('list the permissions of each route of the matrix', async () => {
+    const routesByName = new Map((await routes()).map((route) => [`${route.method} ${route.path}`, route]));
     const permissionsAt = (route: string): string | undefined => {
-      const known = found.get(route);
-      return known && permissionsOf(known);
+      const documented = routesByName.get(route);
+      return documented && permissionsOf(documented);
     };
     expect(permissionsAt('POST /api/v2/workspaces/:id/actions/lock')).toBe('`read-workspace`, `lock-workspace`');
     expect(permissionsAt('GET /healthz')).toBe('none, no token');
-    expect([...found.values()].filter(({ rows }) => rows.length === 0).map(({ path }) => path)).toEqual([]);
-    expect(found.get('POST /api/v2/workspaces/:id/actions/lock')).toMatchObject({ type: 'workspaces', status: 200 });
+    expect([...routesByName.values()].filter(({ rows }) => rows.length === 0).map(({ path }) => path)).toEqual([]);
+    expect(routesByName.get('POST /api/v2/workspaces/:id/actions/lock')).toMatchObject({
+      type: 'workspaces',
+      status: 200,
+    });
   });
 
-  it('list the audit entries of each route as the matrix has them', async () => {
-    const found = new Map((await routes()).map((route) => [`${route.method} ${route.path}`, trailOf(route)]));
-    expect(found.get('POST /api/v2/workspaces/:id/actions/lock')).toBe('`workspace lock`');
-    expect(found.get('POST /api/v2/runs')).toBe(
+  it('list the audit entries of each route of the matrix', async () => {
+    const trailsByRoute = new Map((await routes()).map((route) => [`${route.method} ${route.path}`, trailOf(route)]));
+    expect(trailsByRoute.get('POST /api/v2/workspaces/:id/actions/lock')).toBe('`workspace lock`');
+    expect(trailsByRoute.get('POST /api/v2/runs')).toBe(
       '`run create`; a run that starts at once: `workspace lock`, `run create`',
     );
-    expect(found.get('GET /api/v2/workspaces/:id')).toBe('–');
-    expect(found.get('GET /api/v2/ssh-keys/:id')).toBe('`ssh_key show`');
+    expect(trailsByRoute.get('GET /api/v2/workspaces/:id')).toBe('–');
+    expect(trailsByRoute.get('GET /api/v2/ssh-keys/:id')).toBe('`ssh_key show`');
   });
 
-  it('list the tests of each controller, at least one', async () => {
+  it('list at least one test of each controller', async () => {
     const [all, tests] = [await routes(), await testsOf()];
     const controllers = [...Map.groupBy(all, ({ type }) => type)];
     const testsByType = new Map(

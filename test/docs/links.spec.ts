@@ -6,7 +6,7 @@ import { ROOT } from '../support/folders.js';
 const MARKDOWN = ['*.md', '{docs,deploy}/**/*.md'];
 const SOURCES = ['.*.js', '*.{js,md,yml}', '.ci/*', '{apps,libs,test,deploy,docs}/**/*.{ts,js,mjs,sql,md,yml}'];
 
-/** The text of each file, by its path from the root of the repository. */
+/** Contents of files, by path from the root of the repository. */
 type Files = ReadonlyMap<string, string>;
 
 const find = async (patterns: string | readonly string[]): Promise<string[]> => {
@@ -24,9 +24,9 @@ const read = async (patterns: readonly string[]): Promise<Files> => {
 
 const withoutCode = (page: string): string => page.replaceAll(/^```.*?^```$/gms, '').replaceAll(/`[^`\n]*`/g, '');
 
-/** The fragments of a page's headings, as GitHub makes them; a repeated heading gets a number. */
+/** Returns the fragments of a page's headings, as GitHub makes them. A repeated heading gets a number. */
 const fragmentsOf = (page: string): Set<string> => {
-  const seen = new Map<string, number>();
+  const counts = new Map<string, number>();
   const headings = [...page.replaceAll(/^```.*?^```$/gms, '').matchAll(/^#{1,6} (.*)$/gm)];
   return new Set(
     headings.map(([, heading = '']) => {
@@ -34,8 +34,8 @@ const fragmentsOf = (page: string): Set<string> => {
         .toLowerCase()
         .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
         .replaceAll(/\s/g, '-');
-      const before = seen.get(slug) ?? 0;
-      seen.set(slug, before + 1);
+      const before = counts.get(slug) ?? 0;
+      counts.set(slug, before + 1);
       return before === 0 ? slug : `${slug}-${before}`;
     }),
   );
@@ -67,7 +67,7 @@ describe('the documents', () => {
     expect(broken).toEqual([]);
   });
 
-  it('exist where a source, a message or a page names their path', async () => {
+  it('exist if a source, a message or a page names their path', async () => {
     const missing: string[] = [];
     for (const [from, text] of await read(SOURCES))
       for (const [path] of text.matchAll(/(?<![\w./-])docs\/(?:tutorial|how-to|reference|explanation)\/[\w/.-]*\w/g))
@@ -88,7 +88,7 @@ describe('the documents', () => {
     expect(missing).toEqual([]);
   });
 
-  it('lie in one of the four kinds of documents', async () => {
+  it('belong to one of the four kinds of documents', async () => {
     const misplaced = [...markdown.keys()].filter(
       (path) =>
         path.startsWith('docs/') && !/^docs\/(?:README\.md|(?:tutorial|how-to|reference|explanation)\/)/.test(path),

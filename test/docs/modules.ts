@@ -7,13 +7,13 @@ const END = '<!-- End of the graph of modules. -->';
 
 type Graph = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** The modules of libs, from the lowest layer to the highest. */
+/** Returns the modules of libs, from the lowest layer to the highest. */
 export const readLayers = async (): Promise<string[][]> => {
   const { LAYERS } = (await import(join(ROOT, '.dependency-cruiser.js'))) as { LAYERS: string[][] };
   return LAYERS;
 };
 
-/** The modules that each module imports, types included; specs do not count. */
+/** Returns the modules that each module imports, types included. Imports of specs do not count. */
 const readImports = async (modules: readonly string[]): Promise<Graph> => {
   const graph = new Map(modules.map((module) => [module, new Set<string>()]));
   for await (const path of glob('libs/**/*.ts', { cwd: ROOT })) {
@@ -28,7 +28,7 @@ const readImports = async (modules: readonly string[]): Promise<Graph> => {
 const canReach = (graph: Graph, from: string, to: string): boolean =>
   [...(graph.get(from) ?? [])].some((next) => next === to || canReach(graph, next, to));
 
-/** The imports that do not follow from other imports (the transitive reduction), sorted. */
+/** Returns the imports that do not follow from other imports (the transitive reduction), sorted. */
 const directImports = (graph: Graph, module: string): string[] => {
   const imported = [...(graph.get(module) ?? [])];
   return imported.filter((one) => !imported.some((other) => other !== one && canReach(graph, other, one))).toSorted();
@@ -50,7 +50,9 @@ const renderGraph = async (): Promise<string> => {
   ].join('\n');
 };
 
-/** The page of the architecture with the graph of modules that the sources have. Throws if the page has no place for it. */
+/**
+ * Renders the page of the architecture with the graph of the current modules. Throws if the page has no markers for it.
+ */
 export const architecturePage = async (): Promise<string> => {
   const page = await readFile(join(ROOT, 'docs/explanation/architecture.md'), 'utf8');
   const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];

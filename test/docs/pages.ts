@@ -86,10 +86,10 @@ export const endpointsPage = async (): Promise<string> => {
   ].join('\n');
 };
 
-/** Prefixes of the streams that an event can stand in: those of the aggregates that fold it. */
+/** Returns the prefixes of the streams that can contain an event: those of the aggregates that fold it. */
 const streamsOf = (type: string): string =>
   moduleDefinitions
-    .flatMap((slice) => slice.aggregates)
+    .flatMap((definition) => definition.aggregates)
     .filter(({ decider }) => type in decider.evolve)
     .map(({ prefix }) => code(`${prefix}-…`))
     .join(', ');
@@ -118,7 +118,7 @@ const eventTables = (): string[] =>
     '',
   ]);
 
-/** The headers of all messages, as the AsyncAPI document describes them. */
+/** Renders the headers of all messages, as the AsyncAPI document describes them. */
 const headerTable = (): string => {
   const { required, properties } = buildAsyncApiDocument(eventRegistry, PREFIX).components.schemas
     .CloudEventHeaders as unknown as {
@@ -202,7 +202,7 @@ const typeOf = ({ type, anyOf, items }: PageSchema): string => {
   return [type ?? 'anything'].flat().join(' or ');
 };
 
-/** The fields under `meta`, one by one; a dot where one stands in another. */
+/** Returns the fields of `meta` with their types. Names of nested fields have a dot. */
 const fieldsOf = (schema: PageSchema, before = ''): string[] => {
   const fields = Object.entries(
     schema.properties ?? schema.anyOf?.find(({ properties }) => properties)?.properties ?? {},
@@ -328,7 +328,7 @@ export const settingsPage = (): string =>
 
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
 
-/** Every page that is generated, at least in part, by its path from docs/reference, before it is formatted. */
+/** Returns every page that is generated, at least in part, by its path from docs/reference, before it is formatted. */
 export const pages = async (): Promise<Map<string, string>> =>
   new Map([
     ['endpoints.md', await endpointsPage()],

@@ -31,7 +31,7 @@ import * as variables from '../../libs/variables/variables/variables.body.js';
 import * as consumers from '../../libs/workspaces/remote-state-consumers/remote-state-consumers.controller.js';
 import * as workspaces from '../../libs/workspaces/workspaces/workspaces.body.js';
 
-/** The source of a member of a body that is not in a request of go-tfe. */
+/** Sources of members that are not in a request of go-tfe. */
 export const DOCUMENTATION_SOURCES = {
   cadastre: 'Cadastre',
   contract: 'requests of other clients',
@@ -42,18 +42,18 @@ export const DOCUMENTATION_SOURCES = {
 
 export type DocumentationSource = keyof typeof DOCUMENTATION_SOURCES;
 
-/** One body of the API, with what clients send in it. */
+/** A body of the API and the go-tfe requests that send it. */
 export type RequestBody = {
   readonly name: string;
   readonly routes: readonly string[];
   readonly body: z.ZodType;
-  /** Requests of go-tfe that are sent to these routes, by the names of their types. */
+  /** Type names of go-tfe's requests to these routes. */
   readonly goTfe?: readonly string[];
 };
 
 export type DocumentedResource = {
   readonly requests: readonly RequestBody[];
-  /** Members that no request of go-tfe has, and where they come from. Relationships begin with `relationships.`. */
+  /** Sources of members that no request of go-tfe has. Relationships begin with `relationships.`. */
   readonly also?: Readonly<Record<string, DocumentationSource>>;
 };
 
@@ -606,7 +606,7 @@ export const OTHER_BODIES: readonly string[] = [
   'PUT /api/v2/state-versions/upload/:token',
 ];
 
-/** Requests of go-tfe that no route answers, by resource. They get 404. */
+/** Requests of go-tfe that no route serves, by subject. They get 404. */
 export const NOT_BUILT: Readonly<Record<string, readonly string[]>> = {
   'admin settings': [
     'AdminCostEstimationSettingOptions',

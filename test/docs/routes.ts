@@ -4,9 +4,9 @@ import { ROWS } from '../matrix/rows/index.js';
 
 /** A route of the gateway with its controller and its rows of the matrix. */
 export type DocumentedRoute = Route & {
-  /** The name of the controller's file, which is the JSON:API type of the response. */
+  /** Name of the controller's file, which is the JSON:API type of the response. */
   readonly type: string;
-  /** The controller, from the root of the repository. */
+  /** Path of the controller from the root of the repository. */
   readonly file: string;
   /** Rows of the matrix. Tests call each row as every kind of caller. */
   readonly rows: readonly MatrixRow[];
@@ -37,7 +37,7 @@ const wordOf = (demand: ExpectedAccess): string => {
   return `\`${demand[0]}\``;
 };
 
-const wanted = ({ demands }: MatrixRow): string => {
+const describeDemands = ({ demands }: MatrixRow): string => {
   if (demands === 'anybody') return 'none, no token';
   return demands === 'any token' ? demands : [...new Set(demands.map(wordOf))].join(', ');
 };
@@ -52,7 +52,7 @@ const inWords = (rows: readonly MatrixRow[], wordsOf: (row: MatrixRow) => string
     .join('; ');
 
 /** Returns the permissions that the route needs, by case if they depend on the case. */
-export const permissionsOf = ({ rows }: DocumentedRoute): string => inWords(rows, wanted);
+export const permissionsOf = ({ rows }: DocumentedRoute): string => inWords(rows, describeDemands);
 
 const describeEntries = ({ trail = [] }: MatrixRow): string => trail.map((entry) => `\`${entry}\``).join(', ') || '–';
 

@@ -12,16 +12,16 @@ import {
 } from '../support/seeds.js';
 import type { ApiResponse, ApiTestClient } from '../support/server.js';
 
-/** What a request sends, with values that differ from the defaults. */
+/** Attributes and relationships of a request, with values that differ from the defaults. */
 export type Sample = {
   readonly attributes?: Readonly<Record<string, unknown>>;
   readonly relationships?: Readonly<Record<string, unknown>>;
-  /** What the document has instead of the attributes and relationships that were sent. */
+  /** Expected members of the document that differ from those of the request. */
   readonly shows?: { readonly attributes?: object; readonly relationships?: object };
 };
 
 export type SampledRequest = {
-  /** The resource and the request, as in requests.ts. */
+  /** Resource and request, as in requests.ts. */
   readonly label: string;
   readonly send: (sample: Sample) => Promise<ApiResponse>;
   /** Together they have every member that the server supports or keeps, without those in `hidden`. */
@@ -291,7 +291,7 @@ const ON_PROJECT = {
   },
 };
 
-/** Requests for what teams may do on a workspace or a project. */
+/** Returns the requests for the access of teams to a workspace or a project. */
 const accessRequests = (
   api: ApiTestClient,
   owners: 'projects' | 'workspaces',
@@ -310,7 +310,7 @@ const accessRequests = (
       label: `${type}, create`,
       send: create,
       samples: [{ attributes }],
-      // They say what the document is about.
+      // The document is about these two resources and shows them under other names.
       hidden: ['relationships.team', `relationships.${owners.slice(0, -1)}`],
     },
     {
@@ -387,7 +387,7 @@ const variableSetRequests = (api: ApiTestClient, workspace: string, project: str
     projects: related('projects', project),
   };
   const vars = { data: [{ type: 'vars', attributes: { key: 'region', value: 'eu', category: 'env' } }] };
-  const whole = (): Sample => ({
+  const allAttributes = (): Sample => ({
     attributes: { name: unique(), description: 'sent', global: true, priority: true },
   });
   return [
@@ -395,7 +395,7 @@ const variableSetRequests = (api: ApiTestClient, workspace: string, project: str
       label: 'varsets, create',
       send: create,
       samples: [
-        whole(),
+        allAttributes(),
         {
           attributes: { name: unique() },
           relationships: { ...applied, vars },
@@ -410,7 +410,7 @@ const variableSetRequests = (api: ApiTestClient, workspace: string, project: str
         const { id } = expectStatus(await create({ attributes: { name: unique() } }), 201).body.data;
         return api.patch(`/api/v2/varsets/${id}`, { data: { type: 'varsets', ...sample } });
       },
-      samples: [whole(), { relationships: { ...applied, vars }, shows: { relationships: applied } }],
+      samples: [allAttributes(), { relationships: { ...applied, vars }, shows: { relationships: applied } }],
       // The parent of a set cannot change.
       hidden: ['relationships.parent'],
     },
@@ -508,7 +508,7 @@ const registryRequests = (api: ApiTestClient): SampledRequest[] => {
   ];
 };
 
-/** Requests with every member that their schemas support or keep, to a server with the organization `acme`. */
+/** Returns requests with every member that their schemas support or keep, for a server with the organization `acme`. */
 export const sampledRequests = async (api: ApiTestClient): Promise<SampledRequest[]> => {
   const pool = await makeAgentPool(api, 'acme', 'pool');
   const project = await makeProject(api, 'acme', 'Samples');

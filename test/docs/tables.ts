@@ -1,5 +1,5 @@
 const row = (...cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
-/** A table in Markdown; Prettier aligns its columns. */
+/** Renders a Markdown table. Prettier aligns its columns. */
 export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [row(...head), row(...head.map(() => '---')), ...rows.map((cells) => row(...cells))].join('\n');

@@ -17,7 +17,7 @@ const filesIn = async (folder: string): Promise<string[]> =>
 const PATH =
   /\/api\/v2(?:\/(?:\$?\{[^{}]*\}|[\w.%-])+)+|\/(?:healthz|readyz|metrics|\.well-known\/terraform\.json)(?![\w./-])/g;
 
-/** Whether a text in a test is this path. A value may replace a parameter, but no other segment. */
+/** Returns whether a text in a test is this path. A value may replace a parameter, but no other segment. */
 const isPath = (written: string, path: string): boolean => {
   const [words, segments] = [written.split('/'), path.split('/')];
   return (
@@ -44,13 +44,13 @@ const specsIn = async (folder: string): Promise<Naming[]> =>
 
 const rowFiles = async (): Promise<ReadonlyMap<MatrixRow, string>> => {
   const files = (await filesIn(MATRIX_ROWS)).filter((file) => !file.endsWith('/index.ts'));
-  const found = files.map(async (file) => {
+  const rowsOfFiles = files.map(async (file) => {
     const exported = Object.values((await import(`../../${file.replace(/ts$/, 'js')}`)) as object);
     return exported
       .flatMap((rows) => (Array.isArray(rows) ? (rows as MatrixRow[]) : []))
       .map((row) => [row, file] as const);
   });
-  return new Map((await Promise.all(found)).flat());
+  return new Map((await Promise.all(rowsOfFiles)).flat());
 };
 
 type Tested = { readonly file: string; readonly path: string; readonly rows: readonly MatrixRow[] };
