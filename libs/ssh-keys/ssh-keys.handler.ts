@@ -15,7 +15,7 @@ import { checkPrivateKey, sshKey, type SshKeyCommand } from './ssh-key.js';
 import { ChangeSshKey, type SshKeyOperations } from './ssh-keys.commands.js';
 import { findSshKey, selectSshKeyById, type SshKeyRow } from './ssh-keys.queries.js';
 
-type UpdateOrDelete = Extract<SshKeyCommand, { type: 'UpdateSshKey' | 'DeleteSshKey' }>;
+type SshKeyUpdateOrDelete = Extract<SshKeyCommand, { type: 'UpdateSshKey' | 'DeleteSshKey' }>;
 
 @CommandHandler(ChangeSshKey)
 export class SshKeysHandler extends AggregateHandler<SshKeyOperations> {
@@ -60,7 +60,7 @@ export class SshKeysHandler extends AggregateHandler<SshKeyOperations> {
   /** If there is a new private key, the vault stores it in the transaction of the events. */
   private async updateOrDelete(
     id: string,
-    command: UpdateOrDelete,
+    command: SshKeyUpdateOrDelete,
     privateKey: string | undefined,
     actor: Actor,
   ): Promise<SshKeyRow | null> {

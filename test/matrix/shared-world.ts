@@ -75,16 +75,16 @@ export type MatrixWorld = {
   readonly pass: (ms: number) => void;
 };
 
-type Attributes = Readonly<Record<string, unknown>>;
+type AccessAttributes = Readonly<Record<string, unknown>>;
 
 const relation = (type: string, id: string): object => ({ data: { type, id } });
 
-const onWorkspace = (access: Extract<CallerSetup, { on: 'workspace' }>): Attributes => ({
+const onWorkspace = (access: Extract<CallerSetup, { on: 'workspace' }>): AccessAttributes => ({
   access: access.level,
   ...(access.level === 'custom' ? toAttributes(access.custom) : {}),
 });
 
-const onProject = (access: Extract<CallerSetup, { on: 'project' }>): Attributes => {
+const onProject = (access: Extract<CallerSetup, { on: 'project' }>): AccessAttributes => {
   if (access.level !== 'custom') return { access: access.level };
   const { project, ...inEach } = access.custom;
   return {

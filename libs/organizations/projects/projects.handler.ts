@@ -19,7 +19,7 @@ import { PROJECT_POOL_POINTER, project, type ProjectCommand } from './project.js
 import { ChangeProject, type ProjectOperations } from './projects.commands.js';
 import { selectProjectById, findProject, type ProjectForCommand, type ProjectRow } from './projects.queries.js';
 
-type ProjectChanges = DataOf<ProjectCommand, 'UpdateProject'>['changes'];
+type CommandedProjectChanges = DataOf<ProjectCommand, 'UpdateProject'>['changes'];
 
 /** A change of one existing project. */
 type ProjectTask = {
@@ -38,11 +38,11 @@ type ProjectTask = {
 };
 
 /** Returns the agent pool that the settings refer to. */
-const getPool = ({ follows, defaultAgentPoolId }: ProjectChanges): string | null =>
+const getPool = ({ follows, defaultAgentPoolId }: CommandedProjectChanges): string | null =>
   follows ? null : defaultAgentPoolId || null;
 
 /** Returns whether the changes affect which agents execute the runs of the project's workspaces. */
-const changesExecution = (changes: ProjectChanges, { settings }: ProjectForCommand): boolean => {
+const changesExecution = (changes: CommandedProjectChanges, { settings }: ProjectForCommand): boolean => {
   const { follows, defaultExecutionMode: mode, defaultAgentPoolId: pool } = changes;
   if (follows) return settings.defaultExecutionMode !== null;
   return (
