@@ -88,7 +88,7 @@ const describeEmail = (person: string, ...at: readonly string[]): PersonalText =
   kind: 'detail',
 });
 
-const invitedTexts = ({ user }: Pick<NamedUser, 'user'>): readonly PersonalText[] => [
+const describeInvitedTexts = ({ user }: Pick<NamedUser, 'user'>): readonly PersonalText[] => [
   ...describeUsername({ user }),
   describeEmail(user, 'invitation'),
 ];
@@ -133,7 +133,7 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     topic: 'access',
     schema: person.extend({ email: z.string().nullable(), status: z.enum(MEMBERSHIP_STATUSES), invitation }),
     audit: { resource: 'organization_user', action: 'create', meta: describeUnlessInvited },
-    personal: ({ user }) => [...invitedTexts({ user }), describeEmail(user)],
+    personal: ({ user }) => [...describeInvitedTexts({ user }), describeEmail(user)],
   },
   MembershipAccepted: {
     schemaVersion: 1,
@@ -153,7 +153,7 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
       meta: describeUnlessInvited,
       hiddenActor: findHiddenDecliner,
     },
-    personal: invitedTexts,
+    personal: describeInvitedTexts,
   },
   TeamCreated: {
     schemaVersion: 3,
@@ -182,7 +182,7 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     topic: 'access',
     schema: person.extend({ invitation }),
     audit: { resource: 'team', action: 'add_member', meta: describeTeamMember },
-    personal: invitedTexts,
+    personal: describeInvitedTexts,
   },
   TeamMemberRemoved: {
     schemaVersion: 2,
@@ -190,7 +190,7 @@ export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | 
     topic: 'access',
     schema: person.extend({ invitation }),
     audit: { resource: 'team', action: 'remove_member', meta: describeTeamMember, hiddenActor: findHiddenDecliner },
-    personal: invitedTexts,
+    personal: describeInvitedTexts,
   },
   AuthenticationTokenCreated: {
     schemaVersion: 1,

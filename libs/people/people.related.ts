@@ -9,7 +9,7 @@ import { isVisibleUser, ORGANIZATIONS, type VisibleUserRow } from './users/users
 /**
  * Selects the teams that the caller sees, organizations and agent pools. Clients know their tokens as service accounts.
  */
-const account = (actor: Identity): Sql => sql`
+const selectServiceAccounts = (actor: Identity): Sql => sql`
   select t.name, t.organization from teams t where t.id = named.id and ${isVisibleTeam(actor)}
   union all select o.name, o.id from organizations o where o.id = named.id
   union all select ap.name, ap.organization from agent_pools ap where ap.id = named.id`;
@@ -24,7 +24,7 @@ export const selectRelatedUsers = (ids: Sql, actor: Identity): RelatedResources 
                case when u.id is null then array[account.organization] else ${ORGANIZATIONS} end as organizations
           from (select distinct id from unnest(${ids}) as id) named
           left join users u on u.id = named.id
-          left join lateral (${account(actor)}) account on true
+          left join lateral (${selectServiceAccounts(actor)}) account on true
          where u.id is not null or account.organization is not null order by named.id`,
     (rows) =>
       rows.filter((row) => isVisibleUser(actor, row)).map((row) => renderUser(row, actor, row.isServiceAccount)),

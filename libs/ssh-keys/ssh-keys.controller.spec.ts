@@ -43,7 +43,7 @@ const problemsOf = ({ body }: ApiResponse): [string, string][] =>
   body.errors.map((error: { detail: string; source: { pointer: string } }) => [error.source.pointer, error.detail]);
 
 /** Returns every row of every table as one text. */
-const everything = async (): Promise<string> => {
+const readDatabase = async (): Promise<string> => {
   const tables = await server.database.rows<{ name: string }>(sql`
     select format('%I.%I', table_schema, table_name) as name from information_schema.tables
      where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`);
@@ -164,11 +164,11 @@ describe('the list of SSH keys', () => {
 describe('permissions on SSH keys', () => {
   it('allow changes with the access to VCS settings, and reads with the access to all workspaces, but nothing to other members', async () => {
     const id = await make('shared');
-    const person = async (name: string, access: object) =>
+    const makePerson = async (name: string, access: object) =>
       makeMember(server, 'acme', name, [await makeTeam(server, 'acme', name, { 'organization-access': access })]);
-    const keeper = await person('keeper', { 'manage-vcs-settings': true });
-    const user = await person('worker', { 'manage-workspaces': true });
-    const member = await person('member', {});
+    const keeper = await makePerson('keeper', { 'manage-vcs-settings': true });
+    const user = await makePerson('worker', { 'manage-workspaces': true });
+    const member = await makePerson('member', {});
     const statuses = async (api: ApiTestClient): Promise<number[]> => [
       (await api.get(PATH)).status,
       (await api.get(byId(id))).status,
@@ -210,7 +210,7 @@ describe('permissions on SSH keys', () => {
 describe('the text of an SSH key', () => {
   it('is in no table, neither in the log nor in a view, and in no response', async () => {
     const id = await make('secret');
-    const text = await everything();
+    const text = await readDatabase();
     expect(text).toContain(id);
     expect(text).not.toContain(KEY_TEXT);
     expect(text).not.toContain(Buffer.from(KEY_TEXT).toString('hex'));

@@ -51,7 +51,7 @@ export class SshKeysController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    return renderList(request, (page) => this.recordedPage(name, page, actor), renderSshKey);
+    return renderList(request, (page) => this.listAndRecord(name, page, actor), renderSshKey);
   }
 
   @Post('organizations/:organization/ssh-keys')
@@ -87,7 +87,7 @@ export class SshKeysController {
     await this.bus.execute(new ChangeSshKey('DeleteSshKey', { id, actor }));
   }
 
-  private async recordedPage(name: string, page: PageRequest, actor: Actor): Promise<ListPage<SshKeyRow>> {
+  private async listAndRecord(name: string, page: PageRequest, actor: Actor): Promise<ListPage<SshKeyRow>> {
     const listPage = await listSshKeys(this.database, actor, name, page);
     const listed = { organization: listPage.organization, count: listPage.rows.length };
     await this.reads.record<SshKeyRead>(actor, listPage.organization, { type: 'SshKeysListed', data: listed });

@@ -47,7 +47,7 @@ export class AgentPoolsController {
     const page = parsePage(query);
     const filter = parseAgentPoolFilter(query);
     const { rows, total } = await listAgentPools(this.database, this.toReader(actor), organization, page, filter);
-    const included = withWorkspaces ? await this.workspacesOf(rows, actor) : undefined;
+    const included = withWorkspaces ? await this.loadWorkspaces(rows, actor) : undefined;
     return renderPage(rows.map(renderAgentPool), page, total, request.url, included);
   }
 
@@ -67,7 +67,7 @@ export class AgentPoolsController {
   async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
     const withWorkspaces = includes(query);
     const row = await findAgentPool(this.database, this.toReader(actor), 'read-agent-pools', id);
-    return renderDocument(renderAgentPool(row), withWorkspaces ? await this.workspacesOf([row], actor) : undefined);
+    return renderDocument(renderAgentPool(row), withWorkspaces ? await this.loadWorkspaces([row], actor) : undefined);
   }
 
   @Patch('agent-pools/:id')
@@ -84,7 +84,7 @@ export class AgentPoolsController {
     await this.bus.execute(new ChangeAgentPool('DeleteAgentPool', { id, actor }));
   }
 
-  private workspacesOf(rows: readonly AgentPoolRow[], actor: Actor): Promise<Resource[]> {
+  private loadWorkspaces(rows: readonly AgentPoolRow[], actor: Actor): Promise<Resource[]> {
     const ids = rows.flatMap(({ workspaces }) => workspaces);
     return readRelated(
       this.database,

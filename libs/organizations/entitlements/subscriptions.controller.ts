@@ -50,7 +50,7 @@ export const body = resourceBody(
   z.object({ 'feature-set': requiredToOne }),
 );
 
-const subscription = (row: OrganizationRow): Document =>
+const renderSubscription = (row: OrganizationRow): Document =>
   renderDocument(
     {
       id: `sub-${row.id.slice('org-'.length)}`,
@@ -73,7 +73,7 @@ export class SubscriptionsController {
 
   @Get('organizations/:organization/subscription')
   async show(@Param('organization') name: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return subscription(await findOrganization(this.database, actor, 'read-entitlements', name));
+    return renderSubscription(await findOrganization(this.database, actor, 'read-entitlements', name));
   }
 
   /** Changes an organization's feature set, for site administrators. */
@@ -89,6 +89,6 @@ export class SubscriptionsController {
     if (!featureSet) throw unprocessable('Feature set does not exist', '/data/relationships/feature-set');
     const row = await this.bus.execute(new ChangeOrganization('ChangeFeatureSet', { name, featureSet, actor }));
     if (!row) throw notFound();
-    return subscription(row);
+    return renderSubscription(row);
   }
 }

@@ -40,7 +40,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 /** Creates a user without organizations and returns a client with the user's token. */
-const person = async (username: string): Promise<ApiTestClient> => {
+const makePerson = async (username: string): Promise<ApiTestClient> => {
   const { store, runtime } = server;
   const { id } = await ensureUser(store, runtime.ids, username, false);
   return server.as(await issueUserToken(store, runtime.ids, id, 'for a test'));
@@ -84,7 +84,7 @@ describe('an organization', () => {
   });
 
   it('has a default project and an owners team with its creator from the start', async () => {
-    const ada = await person('ada');
+    const ada = await makePerson('ada');
     const { defaultProject, ownersTeam } = await makeOrganization(ada, 'ada-and-sons');
     const projects = expectStatus(await ada.get(`${PATH}/ada-and-sons/projects`), 200).body;
     expect(projects.data).toMatchObject([{ id: defaultProject, attributes: { name: 'Default Project' } }]);
@@ -488,7 +488,7 @@ describe('the permissions in an organization’s document', () => {
   });
 
   it('include everything except the subscription for an owner, and never features that do not exist', async () => {
-    const founder = await person('founding');
+    const founder = await makePerson('founding');
     await makeOrganization(founder, 'founders');
     const allowed = await can(founder, 'founders');
     expect(allowed).toEqual(
@@ -606,7 +606,7 @@ describe('a deleted organization', () => {
 
 describe('the list of organizations', () => {
   it('contains the caller’s own organizations, by name and page by page', async () => {
-    const bob = await person('bob');
+    const bob = await makePerson('bob');
     expect((await bob.get(PATH)).body).toMatchObject({
       data: [],
       meta: { pagination: { 'total-count': 0, 'total-pages': 0 } },
@@ -631,13 +631,13 @@ describe('the list of organizations', () => {
   });
 
   it('has the same documents as a single read', async () => {
-    const carol = await person('carol');
+    const carol = await makePerson('carol');
     await makeOrganization(carol, 'carols');
     expect((await carol.get(PATH)).body.data).toEqual([(await carol.get(`${PATH}/carols`)).body.data]);
   });
 
   it('contains all organizations for site administrators', async () => {
-    const dave = await person('dave');
+    const dave = await makePerson('dave');
     await makeOrganization(dave, 'daves');
     expect(namesIn(await server.get(`${PATH}?page[size]=100`))).toContain('daves');
   });
@@ -674,7 +674,7 @@ describe('the list of organizations', () => {
   });
 
   it('is searched by name, by email address or by both', async () => {
-    const grace = await person('grace');
+    const grace = await makePerson('grace');
     for (const name of ['left-one', 'left-two', 'right-one']) await makeOrganization(grace, name);
     const search = async (query: string) => {
       const { body } = expectStatus(await grace.get(`${PATH}?${query}`), 200);
@@ -713,7 +713,7 @@ describe('another organization', () => {
   it('is not found, nor is anything in it', async () => {
     const { ownersTeam, defaultProject } = await makeOrganization(server, 'foreign');
     const issued = expectStatus(await server.post(`${PATH}/foreign/authentication-token`), 201).body.data;
-    const eve = await person('eve');
+    const eve = await makePerson('eve');
     await makeOrganization(eve, 'eves');
     const own = server.as(await makeOrganizationToken(eve, 'eves'));
     const admin = (await server.get('/api/v2/account/details')).body.data.id as string;

@@ -48,7 +48,7 @@ export class OrganizationsController {
       email: getParameter(query, 'q[email]'),
     });
     const data = rows.map((row) => renderOrganization(row, actor));
-    return renderPage(data, page, total, request.url, await this.included(rows, includes, actor));
+    return renderPage(data, page, total, request.url, await this.loadIncluded(rows, includes, actor));
   }
 
   @Post('organizations')
@@ -70,7 +70,7 @@ export class OrganizationsController {
   ): Promise<Document> {
     const includes = parseInclude(query, INCLUDES);
     const row = await findOrganization(this.database, actor, 'read-organization', name);
-    return renderDocument(renderOrganization(row, actor), await this.included([row], includes, actor));
+    return renderDocument(renderOrganization(row, actor), await this.loadIncluded([row], includes, actor));
   }
 
   @Patch('organizations/:organization')
@@ -91,7 +91,7 @@ export class OrganizationsController {
   }
 
   /** Returns the included resources, with at most one more statement. */
-  private async included(
+  private async loadIncluded(
     rows: readonly OrganizationRow[],
     includes: ReadonlySet<(typeof INCLUDES)[number]> | null,
     actor: Actor,

@@ -192,7 +192,7 @@ describe('the default execution mode of a project', () => {
     };
   };
   /** Returns the resulting execution mode and pool of a workspace. */
-  const runs = async (workspace: string) => {
+  const readExecution = async (workspace: string) => {
     const { attributes, relationships } = expectStatus(await server.get(`/api/v2/workspaces/${workspace}`), 200).body
       .data;
     return [attributes['execution-mode'], relationships['agent-pool'].data?.id ?? null];
@@ -214,20 +214,20 @@ describe('the default execution mode of a project', () => {
 
     await organization(agents(pool));
     expect(await readDefaults(id)).toEqual({ mode: 'agent', pool, own: false });
-    expect(await runs(workspace)).toEqual(['agent', pool]);
+    expect(await readExecution(workspace)).toEqual(['agent', pool]);
 
     // A project with its own mode does not use the organization's pool either.
     await patch({ 'default-execution-mode': 'local' });
     expect(await readDefaults(id)).toEqual({ mode: 'local', pool: null, own: true });
-    expect(await runs(workspace)).toEqual(['local', null]);
+    expect(await readExecution(workspace)).toEqual(['local', null]);
 
     await patch({ ...agents(other), 'setting-overwrites': { 'execution-mode': true, 'agent-pool': true } });
     expect(await readDefaults(id)).toEqual({ mode: 'agent', pool: other, own: true });
-    expect(await runs(workspace)).toEqual(['agent', other]);
+    expect(await readExecution(workspace)).toEqual(['agent', other]);
 
     await patch(follow);
     expect(await readDefaults(id)).toEqual({ mode: 'agent', pool, own: false });
-    expect(await runs(workspace)).toEqual(['agent', pool]);
+    expect(await readExecution(workspace)).toEqual(['agent', pool]);
 
     // A workspace with its own mode does not change until it follows again.
     expectStatus(
@@ -235,10 +235,10 @@ describe('the default execution mode of a project', () => {
       200,
     );
     await organization({ 'default-execution-mode': 'remote' });
-    expect(await runs(workspace)).toEqual(['local', null]);
+    expect(await readExecution(workspace)).toEqual(['local', null]);
     const followed = resource('workspaces', { 'setting-overwrites': { 'execution-mode': false, 'agent-pool': false } });
     expectStatus(await server.patch(`/api/v2/workspaces/${workspace}`, followed), 200);
-    expect(await runs(workspace)).toEqual(['remote', null]);
+    expect(await readExecution(workspace)).toEqual(['remote', null]);
     expect(await readDefaults(id)).toEqual({ mode: 'remote', pool: null, own: false });
     await expectViewsMatchLog(server, [organizationsDefinition]);
   });

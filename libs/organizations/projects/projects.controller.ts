@@ -43,7 +43,7 @@ export class ProjectsController {
     const page = parsePage(query);
     const { rows, total } = await listProjects(this.database, actor, name, page, parseProjectFilter(query));
     const data = rows.map((row) => renderProject(row, actor, includes));
-    return renderPage(data, page, total, request.url, await this.included(rows, includes, actor));
+    return renderPage(data, page, total, request.url, await this.loadIncluded(rows, includes, actor));
   }
 
   @Post('organizations/:organization/projects')
@@ -62,7 +62,7 @@ export class ProjectsController {
   async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
     const includes = parseInclude(query, INCLUDES);
     const row = await findProject(this.database, actor, 'read-project', id);
-    return renderDocument(renderProject(row, actor, includes), await this.included([row], includes, actor));
+    return renderDocument(renderProject(row, actor, includes), await this.loadIncluded([row], includes, actor));
   }
 
   @Patch('projects/:id')
@@ -81,7 +81,7 @@ export class ProjectsController {
   }
 
   /** Returns the included resources, with one more statement if there are any. */
-  private async included(
+  private async loadIncluded(
     rows: readonly ProjectRow[],
     includes: ProjectIncludes,
     actor: Actor,

@@ -20,7 +20,7 @@ const renderPermissions = (row: ProjectRow, actor: Actor): Record<string, boolea
 });
 
 /** Renders only a link, unless the bindings are included: then clients find them by their identifiers. */
-const effectiveBindings = ({ id, tags }: ProjectRow, includes: ProjectIncludes): Relationship => {
+const renderEffectiveBindings = ({ id, tags }: ProjectRow, includes: ProjectIncludes): Relationship => {
   const link = linkTo(`/api/v2/projects/${id}/effective-tag-bindings`);
   if (!includes?.has('effective_tag_bindings')) return link;
   const ids = tags.map(({ key }) => deriveTagBindingId(id, key));
@@ -57,7 +57,7 @@ export const renderProject = (row: ProjectRow, actor: Actor, includes?: ProjectI
       organization: toOne('organizations', row.organizationName, `/api/v2/organizations/${row.organizationName}`),
       'default-agent-pool': toOne('agent-pools', pool),
       'tag-bindings': linkTo(`/api/v2/projects/${row.id}/tag-bindings`),
-      'effective-tag-bindings': effectiveBindings(row, includes),
+      'effective-tag-bindings': renderEffectiveBindings(row, includes),
     },
     links: { self: `/api/v2/projects/${row.id}` },
   };

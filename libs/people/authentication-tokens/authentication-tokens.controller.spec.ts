@@ -53,7 +53,10 @@ const token = (attributes: object = {}) => resource('authentication-token', attr
 const secretOf = ({ body }: ApiResponse): string => body.data.attributes.token as string;
 
 /** Creates a user with a token, and makes the user an owner of `organization` if it is set. */
-const person = async (username: string, organization?: string): Promise<ApiTestClient & { readonly id: string }> => {
+const makePerson = async (
+  username: string,
+  organization?: string,
+): Promise<ApiTestClient & { readonly id: string }> => {
   const { store, runtime } = server;
   const { id } = await ensureUser(store, runtime.ids, username, false);
   if (organization) await makeOwner(store, runtime.ids, { id, username }, organization);
@@ -61,7 +64,7 @@ const person = async (username: string, organization?: string): Promise<ApiTestC
 };
 
 /** Returns every row of every table in these schemas as one text. */
-const dump = async (...schemas: readonly string[]): Promise<string> => {
+const dumpSchemas = async (...schemas: readonly string[]): Promise<string> => {
   const tables = await server.database.rows<{ name: string }>(sql`
     select format('%I.%I', table_schema, table_name) as name from information_schema.tables
      where table_schema = any (${schemas}::text[]) order by 1`);
@@ -110,12 +113,12 @@ describe.each(KINDS)('the token of %s', (_, path, end) => {
     const secret = secretOf(expectStatus(await server.post(path(), uniqueToken()), 201));
     expect((await server.as(secret).get('/api/v2/account/details')).status).toBe(200);
     const hash = createHash('sha256').update(secret).digest();
-    const everywhere = await dump('event_store', 'views', 'access', 'public');
+    const everywhere = await dumpSchemas('event_store', 'views', 'access', 'public');
     for (const part of [secret, ...secret.split('.atlasv1.')]) expect(everywhere).not.toContain(part);
-    const logAndViews = await dump('event_store', 'views');
+    const logAndViews = await dumpSchemas('event_store', 'views');
     for (const form of ['hex', 'base64', 'base64url'] as const) expect(logAndViews).not.toContain(hash.toString(form));
     // The schema access contains the hash. Without this check, the search above could pass without finding anything.
-    expect(await dump('access')).toContain(hash.toString('hex'));
+    expect(await dumpSchemas('access')).toContain(hash.toString('hex'));
   });
 
   it('is rejected from the first request after its destruction', async () => {
@@ -127,7 +130,7 @@ describe.each(KINDS)('the token of %s', (_, path, end) => {
     expect(refused.body.errors).toMatchObject([{ status: '401', title: 'unauthorized' }]);
     expectStatus(await server.get(byId(created.body.data.id)), 404);
     expectStatus(await server.delete(byId(created.body.data.id)), 404);
-    expect(await dump('access')).not.toContain(createHash('sha256').update(secretOf(created)).digest('hex'));
+    expect(await dumpSchemas('access')).not.toContain(createHash('sha256').update(secretOf(created)).digest('hex'));
   });
 
   it('gets the lifetime of the site if the request gives null as its expiry time', async () => {
@@ -296,7 +299,7 @@ describe('an organization that limits the lifetime of tokens', () => {
   });
 
   it('returns 401 for user tokens that are older than the limit, only while the limit is enabled', async () => {
-    const ada = await person('brief-ada', 'brief');
+    const ada = await makePerson('brief-ada', 'brief');
     const created = expectStatus(await ada.post(`/api/v2/users/${ada.id}/authentication-tokens`, token()), 201);
     expect(created.body.data.attributes['expired-at']).toBe('2028-11-21T12:00:00.000Z');
     const old = server.as(secretOf(created));
@@ -329,8 +332,8 @@ describe('an organization that limits the lifetime of tokens', () => {
 describe('an organization that does not accept user tokens', () => {
   it('returns 401 for user tokens, also of owners, until the owners’ token or a site administrator accepts them again', async () => {
     const { ownersTeam } = await makeOrganization(server, 'closed');
-    const ada = await person('closed-ada', 'closed');
-    const stranger = await person('closed-stranger', 'acme');
+    const ada = await makePerson('closed-ada', 'closed');
+    const stranger = await makePerson('closed-stranger', 'acme');
     const owners = server.as(await makeToken(server, `/api/v2/teams/${ownersTeam}/authentication-token`));
     const path = '/api/v2/organizations/closed';
     const accepting = (is: boolean) => resource('organizations', { 'user-tokens-enabled': is });
@@ -360,7 +363,7 @@ describe('an organization that does not accept user tokens', () => {
 
 describe('the tokens of a user', () => {
   it('are listed newest first and page by page, only to their owner', async () => {
-    const ada = await person('ada');
+    const ada = await makePerson('ada');
     const path = `/api/v2/users/${ada.id}/authentication-tokens`;
     for (const description of ['first', 'second']) {
       clock.pass({ seconds: 1 });
@@ -377,7 +380,7 @@ describe('the tokens of a user', () => {
   });
 
   it('are also created by a site administrator, if the user exists', async () => {
-    const bob = await person('bob');
+    const bob = await makePerson('bob');
     const path = `/api/v2/users/${bob.id}/authentication-tokens`;
     const created = expectStatus(await server.post(path, token({ description: 'from above' })), 201);
     expect(created.body.data.relationships['created-by'].data).toEqual({ type: 'users', id: admin });
@@ -398,7 +401,7 @@ describe('the tokens of a user', () => {
   });
 
   it('are visible by id to their owner, not to other owners of the organization', async () => {
-    const carol = await person('carol', 'acme');
+    const carol = await makePerson('carol', 'acme');
     const mine = expectStatus(await server.post(user()), 201).body.data.id as string;
     const teams = expectStatus(await server.post(team()), 201).body.data.id as string;
     expectStatus(await carol.get(byId(mine)), 404);

@@ -116,7 +116,7 @@ export class AuthenticationTokensController {
   @Post('users/:id/authentication-tokens')
   @LimitAccessChanges()
   createOfUser(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.issue({ kind: 'user', key: id }, this.tokenIn(body, input), actor);
+    return this.issue({ kind: 'user', key: id }, this.parseToken(body, input), actor);
   }
 
   @Get('teams/:id/authentication-tokens')
@@ -132,7 +132,7 @@ export class AuthenticationTokensController {
   @Post('teams/:id/authentication-tokens')
   @LimitAccessChanges()
   createOfTeam(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.issue({ kind: 'team', key: id }, this.tokenIn(teamBody, input), actor);
+    return this.issue({ kind: 'team', key: id }, this.parseToken(teamBody, input), actor);
   }
 
   @Get('teams/:id/authentication-token')
@@ -144,7 +144,7 @@ export class AuthenticationTokensController {
   @Post('teams/:id/authentication-token')
   @LimitAccessChanges()
   replaceOfTeam(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.issue({ kind: 'team', key: id }, this.tokenIn(onlyTokenBody, input), actor, true);
+    return this.issue({ kind: 'team', key: id }, this.parseToken(onlyTokenBody, input), actor, true);
   }
 
   @Delete('teams/:id/authentication-token')
@@ -160,7 +160,7 @@ export class AuthenticationTokensController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const list = (page: PageRequest) => listTeamTokens(this.database, actor, name, page, teamTokenFilter(query));
+    const list = (page: PageRequest) => listTeamTokens(this.database, actor, name, page, parseTeamTokenFilter(query));
     return renderList(request, list, renderAuthenticationToken);
   }
 
@@ -177,7 +177,7 @@ export class AuthenticationTokensController {
   @Post('agent-pools/:id/authentication-tokens')
   @LimitAccessChanges()
   createOfAgentPool(@Param('id') id: string, @Body() input: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.issue({ kind: 'agent', key: id }, this.tokenIn(agentBody, input), actor);
+    return this.issue({ kind: 'agent', key: id }, this.parseToken(agentBody, input), actor);
   }
 
   @Get('organizations/:organization/authentication-token')
@@ -186,7 +186,7 @@ export class AuthenticationTokensController {
     @Query() query: QueryOf,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    return this.renderToken({ kind: organizationKind(query), key: name }, actor);
+    return this.renderToken({ kind: parseOrganizationKind(query), key: name }, actor);
   }
 
   @Post('organizations/:organization/authentication-token')
@@ -197,8 +197,8 @@ export class AuthenticationTokensController {
     @Body() input: unknown,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const token = this.tokenIn(body, input);
-    return this.issue({ kind: organizationKind(query), key: name }, token, actor, true);
+    const token = this.parseToken(body, input);
+    return this.issue({ kind: parseOrganizationKind(query), key: name }, token, actor, true);
   }
 
   @Delete('organizations/:organization/authentication-token')
@@ -208,7 +208,7 @@ export class AuthenticationTokensController {
     @Query() query: QueryOf,
     @CurrentActor() actor: Actor,
   ): Promise<void> {
-    await this.destroyToken({ kind: organizationKind(query), key: name }, actor);
+    await this.destroyToken({ kind: parseOrganizationKind(query), key: name }, actor);
   }
 
   @Get('authentication-tokens/:id')
@@ -222,7 +222,7 @@ export class AuthenticationTokensController {
     await this.destroyToken(id, actor);
   }
 
-  private tokenIn(schema: TokenBody, input: unknown): TokenInput {
+  private parseToken(schema: TokenBody, input: unknown): TokenInput {
     const check = ({ 'expired-at': end }: { readonly 'expired-at'?: string | null | undefined }) =>
       checkExpiry(end, this.clock.now());
     return toTokenInput(parseBody<TokenBody>(schema, input, check).data.attributes);
@@ -255,14 +255,14 @@ export class AuthenticationTokensController {
 }
 
 /** Rejects unknown values: a typing error must not replace the organization's token. */
-const organizationKind = (query: QueryOf): TokenOwner['kind'] => {
+const parseOrganizationKind = (query: QueryOf): TokenOwner['kind'] => {
   const kind = getParameter(query, 'token') || 'organization';
   if (kind !== 'organization' && kind !== 'audit-trails') throw badRequest('token can only be audit-trails', 'token');
   return kind;
 };
 
 /** By default, the tokens that expire first come first, as at the vendor. */
-const teamTokenFilter = (query: QueryOf): TeamTokenFilter => ({
+const parseTeamTokenFilter = (query: QueryOf): TeamTokenFilter => ({
   search: getParameter(query, 'q'),
   ...parseSort(query, TEAM_TOKEN_SORTS),
 });

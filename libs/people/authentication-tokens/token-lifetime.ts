@@ -15,12 +15,12 @@ export const computeExpiry = (
   createdAt: Date,
   maxTtlMs: number | null = null,
 ): Timestamp | null => {
-  const ends = [
+  const expiryTimes = [
     ...(lifetime === null ? [] : [computeLifetimeExpiry(lifetime, createdAt)]),
     ...(maxTtlMs === null ? [] : [computeLatestExpiry(createdAt, maxTtlMs)]),
   ];
   // UTC timestamps with four-digit years sort as text.
-  return ends.toSorted()[0] ?? null;
+  return expiryTimes.toSorted()[0] ?? null;
 };
 
 /**
@@ -28,10 +28,10 @@ export const computeExpiry = (
  * (clients.md §8).
  */
 const computeLifetimeExpiry = (lifetime: TokenLifetime, createdAt: Date): Timestamp => {
-  const end = new Date(createdAt);
-  end.setUTCFullYear(end.getUTCFullYear() + lifetime.years);
-  end.setUTCDate(end.getUTCDate() + lifetime.days);
-  return end.toISOString();
+  const expiry = new Date(createdAt);
+  expiry.setUTCFullYear(expiry.getUTCFullYear() + lifetime.years);
+  expiry.setUTCDate(expiry.getUTCDate() + lifetime.days);
+  return expiry.toISOString();
 };
 
 /** Refuses an expiry time that is not in the future. Accepts null, which means no expiry time. */

@@ -53,7 +53,10 @@ const invite = async (email: string, ...teams: string[]) =>
   expectStatus(await owner.post(LIST, invitation(email, ...teams)), 201).body.data;
 
 /** Invites a user and returns a client with a token of that user. */
-const guest = async (name: string, ...teams: string[]): Promise<ApiTestClient & { membership: string; id: string }> => {
+const inviteGuest = async (
+  name: string,
+  ...teams: string[]
+): Promise<ApiTestClient & { membership: string; id: string }> => {
   const { id: membership } = await invite(`${name}@people.test`, ...teams);
   // The inviter does not see the account; an administrator of the site does.
   const { id } = expectStatus(await server.get(pathOf(membership)), 200).body.data.relationships.user.data;
@@ -211,7 +214,7 @@ describe('an invitation', () => {
 describe('an invited person', () => {
   it('sees only the invitation until they accept', async () => {
     const team = await makeTeam(server, 'acme', 'waiting', { 'organization-access': { 'read-workspaces': true } });
-    const api = await guest('patient', team);
+    const api = await inviteGuest('patient', team);
     for (const path of ['organizations/acme', 'organizations/acme/workspaces', `teams/${team}`]) {
       expectStatus(await api.get(`/api/v2/${path}`), 404);
     }
@@ -232,14 +235,14 @@ describe('an invited person', () => {
   });
 
   it('is the only user of the organization who can accept the invitation', async () => {
-    const { membership } = await guest('shy');
+    const { membership } = await inviteGuest('shy');
     const path = `${pathOf(membership)}/actions/accept`;
-    for (const api of [owner, await guest('nosy')]) expectStatus(await api.post(path), 404);
+    for (const api of [owner, await inviteGuest('nosy')]) expectStatus(await api.post(path), 404);
     expect((await server.get(pathOf(membership))).body.data.attributes.status).toBe('invited');
   });
 
   it('declines by deleting the membership, and can be invited again', async () => {
-    const api = await guest('busy');
+    const api = await inviteGuest('busy');
     expectStatus(await api.delete(pathOf(api.membership)), 204);
     expectStatus(await api.post(`${pathOf(api.membership)}/actions/accept`), 404);
     expect((await api.get(OWN)).body.data).toEqual([]);
@@ -420,7 +423,7 @@ describe('a member that leaves or is removed', () => {
 describe('an owner created at the command line', () => {
   it('becomes an active member, invited before or not', async () => {
     const { store, runtime } = server;
-    const invited = await guest('promoted');
+    const invited = await inviteGuest('promoted');
     await makeOwner(store, runtime.ids, { id: invited.id, username: 'promoted' }, 'acme');
     expect((await invited.get(OWN)).body.data).toMatchObject([{ attributes: { status: 'active' } }]);
     const { id } = await ensureUser(store, runtime.ids, 'newcomer', false);

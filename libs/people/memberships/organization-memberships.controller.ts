@@ -94,7 +94,7 @@ export class OrganizationMembershipsController {
     const input = { organization, email: attributes.email.trim(), teams, actor };
     const row = await this.bus.execute(new ChangeMembership('InviteMember', input));
     // go-tfe reads the invited user from the response, as with include=user (clients.md §8).
-    return renderDocument(renderMembership(row), await this.included([row], INVITED, actor));
+    return renderDocument(renderMembership(row), await this.loadIncluded([row], INVITED, actor));
   }
 
   /** Lists the members of a team. The routes that add and remove members are in teams.controller.ts. */
@@ -128,7 +128,7 @@ export class OrganizationMembershipsController {
   async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
     const includes = parseInclude(query, INCLUDES);
     const row = await findMembership(this.database, actor, id);
-    return renderDocument(renderMembership(row), await this.included([row], includes, actor));
+    return renderDocument(renderMembership(row), await this.loadIncluded([row], includes, actor));
   }
 
   @Delete('organization-memberships/:id')
@@ -159,12 +159,12 @@ export class OrganizationMembershipsController {
     includes: MembershipIncludes,
     { page, request, actor }: { readonly page: PageRequest; readonly request: FastifyRequest; readonly actor: Actor },
   ): Promise<Document> {
-    const included = await this.included(rows, includes, actor);
+    const included = await this.loadIncluded(rows, includes, actor);
     return renderPage(rows.map(renderMembership), page, total, request.url, included);
   }
 
   /** Users come with the rows of the memberships; teams need one more statement. */
-  private async included(
+  private async loadIncluded(
     rows: readonly MembershipRow[],
     includes: MembershipIncludes,
     actor: Actor,

@@ -6,7 +6,7 @@ import type { TeamWorkspaceEvent } from './team-workspace.js';
 /** Events that end access, besides the deletion of the workspace or project. */
 type AccessEndEvent = Extract<TeamEvent, { type: 'TeamDeleted' }> | OrganizationDeleted;
 
-const jsonOrNull = (value: unknown): string | null => (value === null ? null : sql.json(value));
+const toJsonOrNull = (value: unknown): string | null => (value === null ? null : sql.json(value));
 
 export const teamWorkspaces: Projection<TeamWorkspaceEvent | AccessEndEvent | WorkspaceDeleted> = {
   name: 'team_workspaces',
@@ -14,9 +14,9 @@ export const teamWorkspaces: Projection<TeamWorkspaceEvent | AccessEndEvent | Wo
   on: {
     TeamWorkspaceAdded: ({ team, workspace, access, custom }, { stream, organization, time }) => sql`
       insert into team_workspaces (id, organization, team, workspace, access, custom, created_at)
-      values (${stream}, ${organization}, ${team}, ${workspace}, ${access}, ${jsonOrNull(custom)}, ${time})`,
+      values (${stream}, ${organization}, ${team}, ${workspace}, ${access}, ${toJsonOrNull(custom)}, ${time})`,
     TeamWorkspaceUpdated: ({ access, custom }, { stream }) => sql`
-      update team_workspaces set access = ${access}, custom = ${jsonOrNull(custom)} where id = ${stream}`,
+      update team_workspaces set access = ${access}, custom = ${toJsonOrNull(custom)} where id = ${stream}`,
     TeamWorkspaceRemoved: (_, { stream }) => sql`delete from team_workspaces where id = ${stream}`,
     TeamDeleted: (_, { stream }) => sql`delete from team_workspaces where team = ${stream}`,
     WorkspaceDeleted: (_, { stream }) => sql`delete from team_workspaces where workspace = ${stream}`,
@@ -30,9 +30,9 @@ export const teamProjects: Projection<TeamProjectEvent | AccessEndEvent | Projec
   on: {
     TeamProjectAdded: ({ team, project, access, custom }, { stream, organization, time }) => sql`
       insert into team_projects (id, organization, team, project, access, custom, created_at)
-      values (${stream}, ${organization}, ${team}, ${project}, ${access}, ${jsonOrNull(custom)}, ${time})`,
+      values (${stream}, ${organization}, ${team}, ${project}, ${access}, ${toJsonOrNull(custom)}, ${time})`,
     TeamProjectUpdated: ({ access, custom }, { stream }) => sql`
-      update team_projects set access = ${access}, custom = ${jsonOrNull(custom)} where id = ${stream}`,
+      update team_projects set access = ${access}, custom = ${toJsonOrNull(custom)} where id = ${stream}`,
     TeamProjectRemoved: (_, { stream }) => sql`delete from team_projects where id = ${stream}`,
     TeamDeleted: (_, { stream }) => sql`delete from team_projects where team = ${stream}`,
     ProjectDeleted: (_, { stream }) => sql`delete from team_projects where project = ${stream}`,

@@ -51,7 +51,7 @@ const teamsIn = ({ body }: ApiResponse): string[] =>
 
 let count = 0;
 /** Creates a project and a team for one test. */
-const fresh = async (): Promise<{ team: string; project: string; name: string }> => {
+const makeFixture = async (): Promise<{ team: string; project: string; name: string }> => {
   count += 1;
   const name = `core-${count}`;
   return {
@@ -94,7 +94,7 @@ describe('team access to a project', () => {
     ['admin', ADMIN, ALL],
     ['custom', READER, LEAST],
   ])('has the level %s, and every response shows its fields', async (level, ofIt, inEach) => {
-    const { team, project } = await fresh();
+    const { team, project } = await makeFixture();
     // Clients send both groups, empty.
     const { body } = await give(team, project, { access: level, 'project-access': {}, 'workspace-access': {} });
     expect(body.data).toEqual({
@@ -112,7 +112,7 @@ describe('team access to a project', () => {
   });
 
   it('changes the named fields of either group, and switches to custom from the fields of the level', async () => {
-    const { team, project } = await fresh();
+    const { team, project } = await makeFixture();
     const id = idOf(await give(team, project, { access: 'write' }));
     const patched = async (attributes: object): Promise<object> => {
       const { data } = expectStatus(await server.patch(byId(id), resource('team-projects', attributes)), 200).body;
@@ -138,7 +138,7 @@ describe('team access to a project', () => {
   });
 
   it('is created once even if several requests arrive at once, and can be removed', async () => {
-    const { team, project } = await fresh();
+    const { team, project } = await makeFixture();
     const answers = await Promise.all(Array.from({ length: 5 }, () => server.post(PATH, access(team, project))));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 422, 422, 422, 422]);
     const refused = answers.find(({ status }) => status === 422);
@@ -184,7 +184,7 @@ describe('an invalid request for project access', () => {
       'Workspace access must be an object',
     ],
   ])('returns 422 with %s', async (_, attributes, pointer, detail) => {
-    const { team, project } = await fresh();
+    const { team, project } = await makeFixture();
     const { errors } = expectStatus(await server.post(PATH, access(team, project, attributes)), 422).body;
     expect(errors).toHaveLength(1);
     expect(errors[0]).toMatchObject({ source: { pointer } });
@@ -192,7 +192,7 @@ describe('an invalid request for project access', () => {
   });
 
   it('is refused for the owners team and for teams of other organizations, and returns 404 for an unknown project', async () => {
-    const { team, project } = await fresh();
+    const { team, project } = await makeFixture();
     await makeOrganization(server, 'elsewhere');
     const foreign = await makeTeam(server, 'elsewhere', 'core');
     const detailFor = async (teamId: string): Promise<string> =>
@@ -208,7 +208,7 @@ describe('an invalid request for project access', () => {
 
 describe('the list of a project’s teams', () => {
   it('is sorted by team name and paged', async () => {
-    const { team: last, project } = await fresh();
+    const { team: last, project } = await makeFixture();
     const first = await makeTeam(server, 'acme', 'a-team');
     for (const team of [last, first]) await give(team, project);
     const page = expectStatus(await server.get(listOf(project, 'page%5Bsize%5D=1')), 200);
@@ -275,7 +275,7 @@ describe('granted project access', () => {
   it('opens every workspace in the project, and ends on every gateway with the next request after its removal', async () => {
     const second = await startAnotherGateway(server);
     try {
-      const { team, project } = await fresh();
+      const { team, project } = await makeFixture();
       const inside = { project: { data: { type: 'projects', id: project } } };
       const workspace = await makeWorkspace(server, 'acme', 'inside', {}, inside);
       const member = await makeMember(server, 'acme', 'mover', [team]);
@@ -297,8 +297,8 @@ describe('granted project access', () => {
 
   it('is deleted with the team, the project or the organization, and the views match the log', async () => {
     const doomed = await makeOrganization(server, 'doomed');
-    const ofTeam = await fresh();
-    const ofProject = await fresh();
+    const ofTeam = await makeFixture();
+    const ofProject = await makeFixture();
     const ids = [
       idOf(await give(ofTeam.team, ofTeam.project)),
       idOf(await give(ofProject.team, ofProject.project)),
@@ -312,7 +312,7 @@ describe('granted project access', () => {
   });
 
   it('is recorded in the audit trail of the project', async () => {
-    const { team, project, name } = await fresh();
+    const { team, project, name } = await makeFixture();
     const id = idOf(await give(team, project, { access: 'maintain' }));
     const custom = resource('team-projects', { access: 'custom', 'workspace-access': { runs: 'plan' } });
     expectStatus(await server.patch(byId(id), custom), 200);

@@ -53,7 +53,7 @@ const teamsIn = ({ body }: ApiResponse): string[] =>
 
 let count = 0;
 /** Creates a workspace and a team for one test. */
-const fresh = async (attributes: object = {}): Promise<{ team: string; workspace: string; name: string }> => {
+const makeFixture = async (attributes: object = {}): Promise<{ team: string; workspace: string; name: string }> => {
   count += 1;
   const name = `core-${count}`;
   return {
@@ -89,7 +89,7 @@ describe('team access to a workspace', () => {
     ['admin', { ...WRITE, 'run-tasks': true }],
     ['custom', LEAST],
   ])('has the level %s, and every response shows its fields', async (level, fields) => {
-    const { team, workspace } = await fresh();
+    const { team, workspace } = await makeFixture();
     const { body } = await give(team, workspace, { access: level });
     expect(body.data).toEqual({
       id: expect.stringMatching(/^tws-\w{16}$/),
@@ -109,7 +109,7 @@ describe('team access to a workspace', () => {
   });
 
   it('has the fields of the request if the level is custom', async () => {
-    const { team, workspace } = await fresh();
+    const { team, workspace } = await makeFixture();
     const fields = {
       runs: 'apply',
       'state-versions': 'read-outputs',
@@ -122,7 +122,7 @@ describe('team access to a workspace', () => {
   });
 
   it('changes the named fields, and switches to custom from the fields of the level', async () => {
-    const { team, workspace } = await fresh();
+    const { team, workspace } = await makeFixture();
     const id = idOf(await give(team, workspace, { access: 'write' }));
     const patched = async (attributes?: object): Promise<object> => {
       const body = { data: { type: 'team-workspaces', ...(attributes ? { attributes } : {}) } };
@@ -139,7 +139,7 @@ describe('team access to a workspace', () => {
   });
 
   it('is removed, and can be created again', async () => {
-    const { team, workspace } = await fresh();
+    const { team, workspace } = await makeFixture();
     const id = idOf(await give(team, workspace));
     expectStatus(await server.delete(byId(id)), 204);
     expectStatus(await server.get(byId(id)), 404);
@@ -150,7 +150,7 @@ describe('team access to a workspace', () => {
   });
 
   it('is created once, even if several requests arrive at once', async () => {
-    const { team, workspace } = await fresh();
+    const { team, workspace } = await makeFixture();
     const answers = await Promise.all(Array.from({ length: 5 }, () => server.post(PATH, access(team, workspace))));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 422, 422, 422, 422]);
     const second = expectStatus(await server.post(PATH, access(team, workspace, { access: 'admin' })), 422);
@@ -170,7 +170,7 @@ describe('an invalid request for workspace access', () => {
   let workspace: string;
   let id: string;
   beforeAll(async () => {
-    ({ team, workspace } = await fresh());
+    ({ team, workspace } = await makeFixture());
     id = idOf(await give(team, workspace));
   });
 
@@ -357,7 +357,7 @@ describe('the permission on workspace access', () => {
 
   it('lets the organization token manage access', async () => {
     const token = server.as(await makeOrganizationToken(server, 'acme'));
-    const { team, workspace: other } = await fresh({ visibility: 'secret' });
+    const { team, workspace: other } = await makeFixture({ visibility: 'secret' });
     const id = idOf(expectStatus(await token.post(PATH, access(team, other)), 201));
     expectStatus(await token.get(byId(id)), 200);
     expect((await token.delete(byId(id))).status).toBe(204);
@@ -368,7 +368,7 @@ describe('granted workspace access', () => {
   it('opens the workspace at once, and ends on every gateway with the next request after its removal', async () => {
     const second = await startAnotherGateway(server);
     try {
-      const { team, workspace } = await fresh();
+      const { team, workspace } = await makeFixture();
       const member = await makeMember(server, 'acme', 'mover', [team]);
       const gateways = [member, second.as(member.token)];
       const path = `/api/v2/workspaces/${workspace}`;
@@ -402,8 +402,8 @@ describe('granted workspace access', () => {
 
   it('is deleted with the team, the workspace or the organization, and the views match the log', async () => {
     const doomed = await makeOrganization(server, 'doomed');
-    const ofTeam = await fresh();
-    const ofWorkspace = await fresh();
+    const ofTeam = await makeFixture();
+    const ofWorkspace = await makeFixture();
     const team = await makeTeam(server, doomed.name, 'core');
     const ids = [
       idOf(await give(ofTeam.team, ofTeam.workspace)),
@@ -419,7 +419,7 @@ describe('granted workspace access', () => {
   });
 
   it('is recorded in the audit trail of the workspace with the team’s name at that time', async () => {
-    const { team, workspace, name } = await fresh();
+    const { team, workspace, name } = await makeFixture();
     const id = idOf(await give(team, workspace, { access: 'plan' }));
     expectStatus(await server.patch(`/api/v2/teams/${team}`, resource('teams', { name: `${name}-renamed` })), 200);
     expectStatus(await server.patch(byId(id), resource('team-workspaces', { access: 'admin' })), 200);

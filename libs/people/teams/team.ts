@@ -79,8 +79,11 @@ export const pickChangedAccess = (
 /** Returns the attributes and single flags that differ from the state. */
 const pickTeamChanges = (state: ActiveTeam, changes: TeamChanges): TeamChanges => {
   const { organizationAccess: _, ...settings } = changes;
-  const turned = pickChangedAccess(state.organizationAccess, changes);
-  return { ...pickChanged(state, settings), ...(hasNoChanges(turned) ? {} : { organizationAccess: turned }) };
+  const changedAccess = pickChangedAccess(state.organizationAccess, changes);
+  return {
+    ...pickChanged(state, settings),
+    ...(hasNoChanges(changedAccess) ? {} : { organizationAccess: changedAccess }),
+  };
 };
 
 /** Refuses changes to the owners team that could lock everybody out of the organization. */

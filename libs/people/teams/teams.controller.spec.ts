@@ -41,7 +41,7 @@ const totalOf = ({ body }: ApiResponse): number => body.meta.pagination['total-c
 const detailOf = ({ body }: ApiResponse): string => body.errors[0].detail;
 
 /** Creates a member of a visible team that has these permissions in the whole organization. */
-const holder = async (organization: string, name: string, ...flags: string[]): Promise<SeededMember> => {
+const makeHolder = async (organization: string, name: string, ...flags: string[]): Promise<SeededMember> => {
   const access = Object.fromEntries(flags.map((flag) => [flag, true]));
   const attributes = { visibility: 'organization', 'organization-access': access };
   return makeMember(server, organization, name, [await makeTeam(server, organization, `${name}-team`, attributes)]);
@@ -254,7 +254,7 @@ describe('a team', () => {
   });
 
   it('is managed with the permission to manage teams, except for its organization access and its members', async () => {
-    const manager = await holder('acme', 'manager', 'manage-teams');
+    const manager = await makeHolder('acme', 'manager', 'manage-teams');
     const { body } = expectStatus(
       await manager.post(
         teamsOf('acme'),
@@ -287,7 +287,7 @@ describe('a team', () => {
     expect(await logLength(server.store)).toBe(length);
     expectStatus(await manager.patch(pathOf(id), resource('teams', { name: 'plainer' })), 200);
     expectStatus(await manager.delete(pathOf(id)), 204);
-    const giver = await holder('acme', 'giver', 'manage-teams', 'manage-organization-access');
+    const giver = await makeHolder('acme', 'giver', 'manage-teams', 'manage-organization-access');
     expectStatus(await giver.post(teamsOf('acme'), resource('teams', { name: 'mighty', ...mighty })), 201);
   });
 
@@ -449,7 +449,7 @@ describe('members of a team', () => {
   });
 
   it('are added by callers that may manage memberships, but not to the owners team', async () => {
-    const manager = await holder('staffed', 'keeper', 'manage-membership', 'access-secret-teams');
+    const manager = await makeHolder('staffed', 'keeper', 'manage-membership', 'access-secret-teams');
     const { body } = await server.get(`${teamsOf('staffed')}?filter[names]=owners`);
     const [owners] = body.data;
     expectStatus(await manager.post(usersOf(id), users('keeper')), 204);
@@ -499,7 +499,7 @@ describe('secret teams', () => {
   });
 
   it('are visible to their members, their own token, and callers that may see all secret teams', async () => {
-    const seer = await holder('discreet', 'seer', 'access-secret-teams');
+    const seer = await makeHolder('discreet', 'seer', 'access-secret-teams');
     const token = server.as(await makeToken(server, `${pathOf(hidden)}/authentication-token`));
     const organization = server.as(await makeToken(server, '/api/v2/organizations/discreet/authentication-token'));
     for (const api of [server, insider, seer, token, organization]) {
@@ -509,7 +509,7 @@ describe('secret teams', () => {
   });
 
   it('are hidden from other callers: by id, in lists and counts, and in relationships', async () => {
-    const manager = await holder('discreet', 'blind-manager', 'manage-teams', 'manage-membership');
+    const manager = await makeHolder('discreet', 'blind-manager', 'manage-teams', 'manage-membership');
     for (const api of [outsider, manager]) {
       expectStatus(await api.get(pathOf(hidden)), 404);
       expectStatus(await api.patch(pathOf(hidden), resource('teams', { name: 'found' })), 404);
@@ -530,7 +530,7 @@ describe('secret teams', () => {
   });
 
   it('cannot be named in an invitation by callers that cannot see them', async () => {
-    const manager = await holder('discreet', 'inviter', 'manage-membership');
+    const manager = await makeHolder('discreet', 'inviter', 'manage-membership');
     const into = { teams: { data: [{ type: 'teams', id: hidden }] } };
     const body = resource('organization-memberships', { email: 'guest@people.test' }, into);
     const path = '/api/v2/organizations/discreet/organization-memberships';

@@ -122,7 +122,7 @@ export class TeamsController {
     const filter = { names: getListParameter(query, 'filter[names]'), search: getParameter(query, 'q') };
     const { rows, total } = await listTeams(this.database, actor, organization, page, filter);
     const data = rows.map((team) => renderTeam(team, actor));
-    return renderPage(data, page, total, request.url, await this.included(rows, includes, actor));
+    return renderPage(data, page, total, request.url, await this.loadIncluded(rows, includes, actor));
   }
 
   @Post('organizations/:organization/teams')
@@ -141,7 +141,7 @@ export class TeamsController {
   async show(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
     const includes = parseInclude(query, INCLUDES);
     const row = await findTeam(this.database, actor, id);
-    return renderDocument(renderTeam(row, actor), await this.included([row], includes, actor));
+    return renderDocument(renderTeam(row, actor), await this.loadIncluded([row], includes, actor));
   }
 
   @Patch('teams/:id')
@@ -192,7 +192,7 @@ export class TeamsController {
   }
 
   /** Returns the members of the teams as users and as memberships, with at most one more statement. */
-  private async included(
+  private async loadIncluded(
     teams: readonly TeamDetailsRow[],
     includes: TeamIncludes,
     actor: Actor,

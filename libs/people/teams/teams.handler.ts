@@ -70,8 +70,8 @@ const buildAddPreconditions = ({ organization, organizationVersion, named }: Loa
   ),
 ];
 
-const refuseNonMembers = ({ by, names }: MemberReferences, known: readonly ReferencedMember[]): void => {
-  const index = names.findIndex((name) => !known.some((member) => member.name === name));
+const refuseNonMembers = ({ by, names }: MemberReferences, members: readonly ReferencedMember[]): void => {
+  const index = names.findIndex((name) => !members.some((member) => member.name === name));
   if (index === -1) return;
   const what = by === 'users' ? 'User' : 'Organization membership';
   throw unprocessable(`${what} ${names[index]} is not a member of the organization`, `/data/${index}/id`);

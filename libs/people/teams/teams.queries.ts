@@ -82,7 +82,7 @@ export const selectVisiblePrincipal = (actor: Identity, somebody: Sql, organizat
   case when ${isHiddenTeam(actor, somebody, organization)} then ${somebody} || '{"name": null}' else ${somebody} end`;
 
 /** Selects the active members of a team. Members without a membership, as in old logs, count as active. */
-const activeMembers = (team: Sql, organization: Sql): Sql => sql`select m.user_id from team_members m
+const selectActiveMembers = (team: Sql, organization: Sql): Sql => sql`select m.user_id from team_members m
   where m.team = ${team} and not exists (
     select 1 from organization_memberships ou
      where ou.user_id = m.user_id and ou.organization = ${organization} and ou.status <> 'active')`;
@@ -92,13 +92,13 @@ const activeMembers = (team: Sql, organization: Sql): Sql => sql`select m.user_i
  */
 export const selectOwners = (team: Sql): Sql => sql`
   (select jsonb_agg(owner.user_id) from organizations oo
-     cross join lateral (${activeMembers(sql.raw('oo.owners_team'), sql.raw('oo.id'))}) owner (user_id)
+     cross join lateral (${selectActiveMembers(sql.raw('oo.owners_team'), sql.raw('oo.id'))}) owner (user_id)
     where oo.owners_team = ${team})`;
 
 /** Returns a condition: this is an owners team without an active member. */
 export const isOwnerless = (team: string): Sql => sql`
   exists (select 1 from organizations oo where oo.owners_team = ${team}
-             and not exists (${activeMembers(sql.raw('oo.owners_team'), sql.raw('oo.id'))}))`;
+             and not exists (${selectActiveMembers(sql.raw('oo.owners_team'), sql.raw('oo.id'))}))`;
 
 export const selectTeamById = (id: string, actor: Identity): Sql =>
   sql`select ${selectColumns(actor)} ${FROM} where t.id = ${id}`;

@@ -6,7 +6,7 @@ import type { UserEvent } from './user.js';
 
 type AccessChangeEvent = UserEvent | MembershipEvent | TeamEvent | OrganizationDeleted;
 
-const raiseOfMember = (user: string, organization: string | null): Sql =>
+const raiseEpochOfMember = (user: string, organization: string | null): Sql =>
   sql`select access.raise_epoch_of_member(${user}, ${organization})`;
 
 /**
@@ -27,14 +27,14 @@ export const accessEpochs: Projection<AccessChangeEvent> = {
     UserForgotten: (_, { stream }) => raiseEpoch(sql`${stream}`),
     MembershipCreated: ({ user, status }) => (status === 'active' ? raiseEpoch(sql`${user}`) : null),
     MembershipAccepted: ({ user }) => raiseEpoch(sql`${user}`),
-    MembershipRemoved: ({ user }, { organization }) => raiseOfMember(user, organization),
+    MembershipRemoved: ({ user }, { organization }) => raiseEpochOfMember(user, organization),
     TeamCreated: null,
     // Callers with a token of the team show its name.
     TeamUpdated: ({ changes: { organizationAccess, name } }, { stream }) =>
       organizationAccess === undefined && name === undefined ? null : raiseEpoch(sql`${stream}`),
     TeamDeleted: (_, { stream }) => raiseEpoch(sql`${stream}`),
-    TeamMemberAdded: ({ user }, { organization }) => raiseOfMember(user, organization),
-    TeamMemberRemoved: ({ user }, { organization }) => raiseOfMember(user, organization),
+    TeamMemberAdded: ({ user }, { organization }) => raiseEpochOfMember(user, organization),
+    TeamMemberRemoved: ({ user }, { organization }) => raiseEpochOfMember(user, organization),
     OrganizationDeleted: (_, { organization }) => raiseEpoch(selectMembersSubject(sql`${organization}::text`)),
   },
 };

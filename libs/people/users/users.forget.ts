@@ -53,8 +53,8 @@ const endMemberships = (store: EventStore, { id, context, load }: ForgetRequest)
     const forgetting = decideWrite(user, await store.restore(id, user, snapshot), null, command);
     const tokens = await prepareTokenDestruction(store, id, row.tokens);
     const leaving = await prepareLeaving(store, id, row);
-    const ends = [...leaving, ...tokens.writes].toSorted((a, b) => (a.stream < b.stream ? -1 : 1));
-    await store.append([...ends, forgetting], context, [
+    const memberWrites = [...leaving, ...tokens.writes].toSorted((a, b) => (a.stream < b.stream ? -1 : 1));
+    await store.append([...memberWrites, forgetting], context, [
       ...tokens.statements,
       raiseConflictWhen(hasAnyMembership(id)),
       ...(siteAdmin ? [raiseConflictWhen(HAS_NO_ADMIN)] : []),

@@ -11,9 +11,9 @@ import { selectUserById, loadUserForCommand, loadUserToForget, type UserRow } fr
 
 /** For `catch`: refuses the unique attribute that is already taken; rethrows other errors. */
 export const refuseTaken = (error: unknown): never => {
-  const broken = getViolatedConstraint(error);
-  if (broken === 'users_username_key') throw unprocessable('Username has already been taken', 'username');
-  if (broken === 'users_email_key') throw unprocessable('Email has already been taken', 'email');
+  const constraint = getViolatedConstraint(error);
+  if (constraint === 'users_username_key') throw unprocessable('Username has already been taken', 'username');
+  if (constraint === 'users_email_key') throw unprocessable('Email has already been taken', 'email');
   throw error;
 };
 

@@ -81,7 +81,7 @@ const added = (name: string) => ({ type: 'WorkspaceTagAdded', data: { name } });
 const removed = (name: string) => ({ type: 'WorkspaceTagRemoved', data: { name } });
 
 let workspaceCount = 0;
-const fresh = (relationships: object = {}, name = 'acme'): Promise<string> =>
+const makeNextWorkspace = (relationships: object = {}, name = 'acme'): Promise<string> =>
   makeWorkspace(server, name, `fresh-${(workspaceCount += 1)}`, {}, relationships);
 
 describe('the tags of an organization', () => {
@@ -199,7 +199,7 @@ describe('the tags of a workspace', () => {
 
 describe('adding flat tags', () => {
   it('records one event for each new tag, in the order of the request', async () => {
-    const id = await fresh({ tags: flatTags('old') });
+    const id = await makeNextWorkspace({ tags: flatTags('old') });
     expectStatus(await server.post(ofOne(id), flatTags('new:1', 'old', 'UPPER_case-2', 'new:1')), 204);
     expect(await eventsOf(id)).toEqual([added('new:1'), added('UPPER_case-2')]);
     expect(namesIn(await listOf(id))).toEqual(['old', 'new:1', 'UPPER_case-2']);
@@ -210,7 +210,7 @@ describe('adding flat tags', () => {
   });
 
   it('accepts names and ids; the id counts in a tag with both', async () => {
-    const id = await fresh();
+    const id = await makeNextWorkspace();
     const app = await idOfTag(server, 'acme', 'app');
     const data = [
       { type: 'tags', attributes: { name: 'first' } },
@@ -225,7 +225,7 @@ describe('adding flat tags', () => {
   });
 
   it('adds all tags or none', async () => {
-    const id = await fresh();
+    const id = await makeNextWorkspace();
     const bad = { data: [...flatTags('fine').data, { type: 'tags', id: 'tag-0123456789abcdef' }] };
     const { body } = expectStatus(await server.post(ofOne(id), bad), 404);
     expect(body.errors[0].detail).toBe('Tag tag-0123456789abcdef not found');
@@ -253,14 +253,14 @@ describe('adding flat tags', () => {
   });
 
   it('accepts a name of 255 characters', async () => {
-    const id = await fresh();
+    const id = await makeNextWorkspace();
     expectStatus(await server.post(ofOne(id), flatTags('x'.repeat(255))), 204);
     expect(await eventsOf(id)).toEqual([added('x'.repeat(255))]);
     await removeAll(id);
   });
 
   it('does not change a binding with the same key', async () => {
-    const id = await fresh({ 'tag-bindings': tagBindings({ tier: '1' }) });
+    const id = await makeNextWorkspace({ 'tag-bindings': tagBindings({ tier: '1' }) });
     expectStatus(await server.post(ofOne(id), flatTags('tier')), 204);
     expect(await eventsOf(id)).toEqual([]);
   });
@@ -268,7 +268,7 @@ describe('adding flat tags', () => {
   it('is refused if the project binds the key and overrides are disabled', async () => {
     const project = await makeProject(server, 'acme', 'fixed');
     await bindTags(server, `projects/${project}`, { owner: 'ops' });
-    const id = await fresh(into(project));
+    const id = await makeNextWorkspace(into(project));
     const key = await makeReservedTagKey(server, 'acme', 'owner', { 'disable-overrides': true });
     const [pointer, detail] = refusalOf(await server.post(ofOne(id), flatTags('fine', 'owner')));
     expect(pointer).toBe('/data/1');
@@ -280,7 +280,7 @@ describe('adding flat tags', () => {
 
   it('works at the creation of a workspace, by name and by id', async () => {
     const tags = { data: [...related('tags', deriveTagId(organization, 'app')).data, ...flatTags('born').data] };
-    const id = await fresh({ tags, 'tag-bindings': tagBindings({ tier: '1' }) });
+    const id = await makeNextWorkspace({ tags, 'tag-bindings': tagBindings({ tier: '1' }) });
     const { attributes } = expectStatus(await server.get(`/api/v2/workspaces/${id}`), 200).body.data;
     expect(attributes['tag-names']).toEqual(['app', 'born', 'tier']);
     await removeAll(id);
@@ -299,7 +299,7 @@ const removeAll = async (id: string): Promise<void> => {
 
 describe('removing flat tags', () => {
   it('ignores names that no tag can have, and null as an id', async () => {
-    const id = await fresh({ tags: flatTags('kept', 'gone') });
+    const id = await makeNextWorkspace({ tags: flatTags('kept', 'gone') });
     const data = [
       ...flatTags('never ever!', 'Cost Center', 'größe').data,
       { type: 'tags', id: null, attributes: { name: 'gone' } },
@@ -310,7 +310,7 @@ describe('removing flat tags', () => {
   });
 
   it('records one event for each removed tag, by name or by id, and ignores unknown names', async () => {
-    const id = await fresh({ tags: flatTags('a', 'b', 'c') });
+    const id = await makeNextWorkspace({ tags: flatTags('a', 'b', 'c') });
     const data = [...flatTags('a', 'nowhere').data, { type: 'tags', id: deriveTagId(organization, 'c') }];
     expectStatus(await server.delete(ofOne(id), { data }), 204);
     expect(await eventsOf(id)).toEqual([removed('a'), removed('c')]);
@@ -327,7 +327,7 @@ describe('removing flat tags', () => {
     [{ type: 'tags', id: null, attributes: { name: null } }, '/data/0', 'Tag must have an id or a name'],
     [{ attributes: { name: '' } }, '/data/0/attributes/name', "Name can't be blank"],
   ])('refuses the entry %j like adding does', async (entry, ...problem) => {
-    const id = await fresh({ tags: flatTags('kept') });
+    const id = await makeNextWorkspace({ tags: flatTags('kept') });
     const body = { data: [entry, ...flatTags('kept').data] };
     expect(refusalOf(await server.delete(ofOne(id), body))).toEqual(problem);
     expect(refusalOf(await server.post(ofOne(id), body))).toEqual(problem);
@@ -336,7 +336,7 @@ describe('removing flat tags', () => {
   });
 
   it('returns 404 for an unknown id and removes nothing', async () => {
-    const id = await fresh({ tags: flatTags('kept') });
+    const id = await makeNextWorkspace({ tags: flatTags('kept') });
     const data = [...flatTags('kept').data, { type: 'tags', id: 'tag-none' }];
     expectStatus(await server.delete(ofOne(id), { data }), 404);
     expect(namesIn(await listOf(id))).toEqual(['kept']);
@@ -359,7 +359,7 @@ describe('adding workspaces to a tag', () => {
     ] as const;
 
   it('records one event for each workspace that does not have the tag yet', async () => {
-    const [first, second] = [await fresh({ tags: flatTags('shared') }), await fresh()];
+    const [first, second] = [await makeNextWorkspace({ tags: flatTags('shared') }), await makeNextWorkspace()];
     expectStatus(await server.post(...toTag('shared', second, first, second)), 204);
     expect([await eventsOf(first), await eventsOf(second)]).toEqual([[], [added('shared')]]);
     expect(countsIn(await list('q=shared'))).toEqual({ shared: 2 });
@@ -369,8 +369,8 @@ describe('adding workspaces to a tag', () => {
   });
 
   it('tags all workspaces or none', async () => {
-    const id = await fresh();
-    for (const other of ['ws-none', await fresh({}, 'other')]) {
+    const id = await makeNextWorkspace();
+    for (const other of ['ws-none', await makeNextWorkspace({}, 'other')]) {
       const { body } = expectStatus(await server.post(...toTag('app', id, other)), 404);
       expect(body.errors[0].detail).toBe(`Workspace ${other} not found`);
     }
@@ -388,7 +388,7 @@ describe('adding workspaces to a tag', () => {
   it('names the first workspace whose project forbids the tag', async () => {
     const project = await makeProject(server, 'acme', 'closed');
     await bindTags(server, `projects/${project}`, { app: 'bound' });
-    const [open, closed] = [await fresh(), await fresh(into(project))];
+    const [open, closed] = [await makeNextWorkspace(), await makeNextWorkspace(into(project))];
     const key = await makeReservedTagKey(server, 'acme', 'app', { 'disable-overrides': true });
     const [pointer, detail] = refusalOf(await server.post(...toTag('app', open, closed)));
     expect([pointer, detail.includes(key)]).toEqual(['/data/1', true]);

@@ -166,13 +166,13 @@ describe('a key whose overrides are being disabled', () => {
     server.patch(`/api/v2/reserved-tag-keys/${id}`, resource('reserved-tag-keys', { 'disable-overrides': true }));
 
   /** Creates a workspace in a project that binds a key, with overrides enabled. */
-  const overridable = async () => {
+  const makeOverridable = async () => {
     const key = `free-${(count += 1)}`;
     const project = await makeProject(server, 'acme', key);
     await bindTags(server, `projects/${project}`, { [key]: 'prod' });
     return { key, project, id: await workspaceIn(project), reserved: await makeReservedTagKey(server, 'acme', key) };
   };
-  type Overridable = Awaited<ReturnType<typeof overridable>>;
+  type Overridable = Awaited<ReturnType<typeof makeOverridable>>;
 
   it.each<[string, (at: Overridable) => Promise<ApiResponse>]>([
     ['a binding', ({ key, id }) => server.patch(`/api/v2/workspaces/${id}/tag-bindings`, tagBindings({ [key]: 'x' }))],
@@ -189,7 +189,7 @@ describe('a key whose overrides are being disabled', () => {
       },
     ],
   ])('refuses %s that was decided before the policy changed', async (_, send) => {
-    const changed = await overridable();
+    const changed = await makeOverridable();
     runBetween(server.store, () => fix(changed.reserved));
     expect((await send(changed)).status).toBe(422);
     const key = `free-${(count += 1)}`;
@@ -204,7 +204,7 @@ describe('a key whose overrides are being disabled', () => {
   });
 
   it('refuses a tag for several workspaces, and a move, that were decided before the policy changed', async () => {
-    const { key, id, reserved: changed } = await overridable();
+    const { key, id, reserved: changed } = await makeOverridable();
     const carrier = await workspaceIn(open, { tags: flat(key) });
     const movedWorkspace = await workspaceIn(open, { tags: flat(key) });
     const { id: tag } = expectStatus(await server.get(`/api/v2/workspaces/${carrier}/relationships/tags`), 200).body
@@ -212,7 +212,7 @@ describe('a key whose overrides are being disabled', () => {
     runBetween(server.store, () => fix(changed));
     const tagged = await server.post(`/api/v2/tags/${tag}/relationships/workspaces`, related('workspaces', id));
     expect(tagged.status).toBe(422);
-    const other = await overridable();
+    const other = await makeOverridable();
     expectStatus(await server.post(`/api/v2/workspaces/${movedWorkspace}/relationships/tags`, flat(other.key)), 204);
     runBetween(server.store, () => fix(other.reserved));
     const move = await server.post(
@@ -224,7 +224,7 @@ describe('a key whose overrides are being disabled', () => {
 
   it('has no binding after the change in the log, however many requests bind it at once', async () => {
     for (let round = 0; round < 5; round += 1) {
-      const { key, project, reserved: changed } = await overridable();
+      const { key, project, reserved: changed } = await makeOverridable();
       const ids = await Promise.all([1, 2, 3, 4].map(() => workspaceIn(project)));
       const binds = ids.map((id) => server.patch(`/api/v2/workspaces/${id}/tag-bindings`, tagBindings({ [key]: 'x' })));
       const statuses = (await Promise.all([fix(changed), ...binds])).map(({ status }) => status);

@@ -78,7 +78,7 @@ const mapTargets = (change: (kind: VariableSetTargetKind) => readonly string[]):
   projects: change('projects'),
 });
 
-const without = (ids: readonly string[], excluded: readonly string[]): string[] => {
+const subtract = (ids: readonly string[], excluded: readonly string[]): string[] => {
   const excludedIds = new Set(excluded);
   return [...new Set(ids)].filter((id) => !excludedIds.has(id));
 };
@@ -87,7 +87,7 @@ const isEmpty = (targets: VariableSetTargets): boolean =>
   VARIABLE_SET_TARGET_KINDS.every((kind) => targets[kind].length === 0);
 
 const toAppliedEvents = (targets: VariableSetTargets, before: VariableSetTargets): readonly VariableSetEvent[] => {
-  const data = mapTargets((kind) => without(targets[kind], before[kind]));
+  const data = mapTargets((kind) => subtract(targets[kind], before[kind]));
   return isEmpty(data) ? [] : [{ type: 'VariableSetApplied', data }];
 };
 
@@ -128,7 +128,7 @@ export const variableSet: Decider<VariableSetState, VariableSetCommand, Variable
       return [
         ...(hasNoChanges(changed) ? [] : [{ type: 'VariableSetUpdated', data: { changes: changed } } as const]),
         ...toWithdrawnEvents(
-          mapTargets((kind) => without(before.targets[kind], newTargets[kind])),
+          mapTargets((kind) => subtract(before.targets[kind], newTargets[kind])),
           before.targets,
         ),
         ...toAppliedEvents(newTargets, before.targets),
@@ -155,7 +155,7 @@ export const variableSet: Decider<VariableSetState, VariableSetCommand, Variable
         : state,
     VariableSetWithdrawn: (removed, state) =>
       state.status === 'active'
-        ? { ...state, targets: mapTargets((kind) => without(state.targets[kind], removed[kind])) }
+        ? { ...state, targets: mapTargets((kind) => subtract(state.targets[kind], removed[kind])) }
         : state,
     VariableSetDeleted: () => ({ status: 'deleted' }),
   },

@@ -36,7 +36,7 @@ afterAll(() => server.close());
 
 let count = 0;
 /** Creates an organization for one test, because a global set applies to all workspaces of its organization. */
-const fresh = async (): Promise<{
+const makeFixture = async (): Promise<{
   organization: string;
   id: string;
   defaultProject: string;
@@ -72,7 +72,7 @@ const problems = ({ body }: { body: any }): [string, string][] =>
 
 describe('a variable set', () => {
   it('has the same document in every response', async () => {
-    const { organization, list } = await fresh();
+    const { organization, list } = await makeFixture();
     const body = resource('varsets', { name: 'Credentials', description: 'of the cloud', priority: true });
     const created = expectStatus(await server.post(list, body), 201).body;
     const owner = {
@@ -113,7 +113,7 @@ describe('a variable set', () => {
   });
 
   it('is created with variables, workspaces and projects, all or none', async () => {
-    const { id, list, defaultProject, workspace } = await fresh();
+    const { id, list, defaultProject, workspace } = await makeFixture();
     const one = await workspace('one');
     const related = (...variables: object[]): object =>
       resource(
@@ -146,7 +146,7 @@ describe('a variable set', () => {
   });
 
   it('changes only the named attributes, also with PUT', async () => {
-    const { organization, workspace } = await fresh();
+    const { organization, workspace } = await makeFixture();
     const [one, two] = [await workspace('one'), await workspace('two')];
     const set = await makeSet(server, organization, 'first', { description: 'old' });
     const renamed = expectStatus(await server.put(path(set), resource('varsets', { name: 'second' })), 200).body.data;
@@ -186,8 +186,8 @@ describe('a variable set', () => {
   });
 
   it('has a unique name in its organization', async () => {
-    const { organization, list } = await fresh();
-    const other = await fresh();
+    const { organization, list } = await makeFixture();
+    const other = await makeFixture();
     await makeSet(server, organization, 'taken');
     await makeSet(server, other.organization, 'taken');
     const rival = await makeSet(server, organization, 'free');
@@ -232,14 +232,14 @@ describe('a variable set', () => {
       '/data/relationships/parent/data/id',
     ],
   ])('is not created with %s', async (_, attributes, relationships, detail, pointer) => {
-    const { list } = await fresh();
+    const { list } = await makeFixture();
     const refused = expectStatus(await server.post(list, resource('varsets', attributes, relationships)), 422);
     expect(problems(refused)).toEqual([[detail, pointer]]);
     expect(expectStatus(await server.get(list), 200).body.meta.pagination['total-count']).toBe(0);
   });
 
   it('is deleted with its variables and their secrets', async () => {
-    const { id, organization, workspace } = await fresh();
+    const { id, organization, workspace } = await makeFixture();
     const set = await makeSet(server, organization, 'going');
     const variable = await makeVariable(server, vars(set), { sensitive: true, value: 'hunter2' });
     await apply(set, 'workspaces', await workspace('one'));
@@ -253,7 +253,7 @@ describe('a variable set', () => {
 
 describe('the variables of a set', () => {
   it('have the same attributes as variables of workspaces, and name their set', async () => {
-    const { organization } = await fresh();
+    const { organization } = await makeFixture();
     const set = await makeSet(server, organization, 'shared');
     const variable = await makeVariable(server, vars(set));
     const owner = { data: { type: 'varsets', id: set.id }, links: { related: path(set) } };
@@ -282,7 +282,7 @@ describe('the variables of a set', () => {
   });
 
   it('return 404 under the path of another set', async () => {
-    const { organization } = await fresh();
+    const { organization } = await makeFixture();
     const [one, other] = [await makeSet(server, organization, 'one'), await makeSet(server, organization, 'other')];
     const { id } = await makeVariable(server, vars(one));
     for (const at of [vars(other), '/api/v2/varsets/varset-nothing/relationships/vars']) {
@@ -296,7 +296,7 @@ describe('the variables of a set', () => {
   });
 
   it('have unique keys among all global sets', async () => {
-    const { organization } = await fresh();
+    const { organization } = await makeFixture();
     const global = (name: string) => makeSet(server, organization, name, { global: true });
     const [one, two] = [await global('one'), await global('two')];
     const local = await makeSet(server, organization, 'local');
@@ -316,7 +316,7 @@ describe('the variables of a set', () => {
 
 describe('the targets of a set', () => {
   it('are added and removed, and repetition changes nothing', async () => {
-    const { organization, defaultProject, workspace } = await fresh();
+    const { organization, defaultProject, workspace } = await makeFixture();
     const [one, two] = [await workspace('one'), await workspace('two')];
     const set = await makeSet(server, organization, 'spread');
     await apply(set, 'workspaces', one);
@@ -333,7 +333,7 @@ describe('the targets of a set', () => {
   });
 
   it('are refused if they are outside the organization', async () => {
-    const [{ organization, workspace }, other] = [await fresh(), await fresh()];
+    const [{ organization, workspace }, other] = [await makeFixture(), await makeFixture()];
     const set = await makeSet(server, organization, 'spread');
     const [mine, theirs] = [await workspace('one'), await other.workspace('one')];
     const refused = await server.post(path(set, '/relationships/workspaces'), identifiers('workspaces', mine, theirs));
@@ -352,7 +352,7 @@ describe('the targets of a set', () => {
   });
 
   it('are refused for a global set', async () => {
-    const { organization, workspace } = await fresh();
+    const { organization, workspace } = await makeFixture();
     const one = await workspace('one');
     const set = await makeSet(server, organization, 'everywhere', { global: true });
     const body = identifiers('workspaces', one);
@@ -362,7 +362,7 @@ describe('the targets of a set', () => {
   });
 
   it('must be in the project that owns the set', async () => {
-    const { organization, defaultProject, workspace } = await fresh();
+    const { organization, defaultProject, workspace } = await makeFixture();
     const project = await makeProject(server, organization, 'mine');
     const [inside, outside] = [await workspace('inside', project), await workspace('outside')];
     const set = await makeSet(server, organization, 'of the project', {}, ownedBy(project));
@@ -394,7 +394,7 @@ describe('the targets of a set', () => {
   });
 
   it('are removed with the workspace or project, and a set is deleted with the project that owns it', async () => {
-    const { id, organization, workspace } = await fresh();
+    const { id, organization, workspace } = await makeFixture();
     const project = await makeProject(server, organization, 'going');
     const one = await workspace('one');
     const set = await makeSet(server, organization, 'staying');
@@ -418,7 +418,7 @@ describe('the targets of a set', () => {
 
 describe('lists of variable sets', () => {
   it('are sorted by name, paged and searched', async () => {
-    const { organization, list } = await fresh();
+    const { organization, list } = await makeFixture();
     for (const name of ['c prod', 'a prod', 'b test']) await makeSet(server, organization, name);
     expect(namesIn(expectStatus(await server.get(list), 200))).toEqual(['a prod', 'b test', 'c prod']);
     const second = expectStatus(await server.get(`${list}?page%5Bsize%5D=2&page%5Bnumber%5D=2`), 200);
@@ -435,7 +435,7 @@ describe('lists of variable sets', () => {
   });
 
   it('contain the sets that apply to a workspace or a project', async () => {
-    const { organization, defaultProject, workspace } = await fresh();
+    const { organization, defaultProject, workspace } = await makeFixture();
     const project = await makeProject(server, organization, 'mine');
     const [one, two] = [await workspace('one', project), await workspace('two')];
     await makeSet(server, organization, 'global', { global: true });
@@ -447,12 +447,12 @@ describe('lists of variable sets', () => {
     await makeSet(server, organization, 'owned', {}, ownedBy(project));
     await apply(onOne, 'workspaces', one);
     await apply(onProject, 'projects', project);
-    const of = async (target: string): Promise<string[]> =>
+    const listSets = async (target: string): Promise<string[]> =>
       namesIn(expectStatus(await server.get(`/api/v2/${target}/varsets`), 200));
-    expect(await of(`workspaces/${one}`)).toEqual(['global', 'on mine', 'on one']);
-    expect(await of(`workspaces/${two}`)).toEqual(['global']);
-    expect(await of(`projects/${project}`)).toEqual(['global', 'on mine', 'owned']);
-    expect(await of(`projects/${defaultProject}`)).toEqual(['global']);
+    expect(await listSets(`workspaces/${one}`)).toEqual(['global', 'on mine', 'on one']);
+    expect(await listSets(`workspaces/${two}`)).toEqual(['global']);
+    expect(await listSets(`projects/${project}`)).toEqual(['global', 'on mine', 'owned']);
+    expect(await listSets(`projects/${defaultProject}`)).toEqual(['global']);
     const page = expectStatus(await server.get(`/api/v2/workspaces/${one}/varsets?page%5Bsize%5D=1&q=on`), 200);
     expect(namesIn(page)).toEqual(['on mine']);
     expect(page.body.meta.pagination).toMatchObject({ 'total-count': 2 });
@@ -461,7 +461,7 @@ describe('lists of variable sets', () => {
   });
 
   it('include related resources on request', async () => {
-    const { organization, defaultProject, list, workspace } = await fresh();
+    const { organization, defaultProject, list, workspace } = await makeFixture();
     const one = await workspace('one');
     const set = await makeSet(server, organization, 'full');
     const variable = await makeVariable(server, vars(set));
@@ -492,7 +492,7 @@ describe('lists of variable sets', () => {
 
 describe('the effective variables of a workspace', () => {
   it('are the strongest for each key of its own variables and those of sets, sorted by key', async () => {
-    const { organization, defaultProject, workspace } = await fresh();
+    const { organization, defaultProject, workspace } = await makeFixture();
     const one = await workspace('one');
     const all = `/api/v2/workspaces/${one}/all-vars`;
     const readEffective = async (): Promise<string[]> =>
@@ -557,7 +557,7 @@ describe('a list with more than 4 MB of values', () => {
   };
 
   it('ends its pages early, and clients find each item once by links and by numbers', async () => {
-    const { organization, list, workspace } = await fresh();
+    const { organization, list, workspace } = await makeFixture();
     const value = 'x'.repeat(250 * 1_024);
     const sets: string[] = [];
     const variables: string[] = [];
@@ -594,7 +594,7 @@ describe('a list with more than 4 MB of values', () => {
 });
 
 describe('permissions on variable sets', () => {
-  const tries = async (
+  const collectStatuses = async (
     api: ApiTestClient,
     set: { id: string },
     organization: string,
@@ -618,14 +618,14 @@ describe('permissions on variable sets', () => {
   const EVERYTHING = [200, 200, 201, 200, 201, 204, 204, 204];
 
   it('allow everything to the organization token, and nothing to a token of another organization', async () => {
-    const { organization } = await fresh();
+    const { organization } = await makeFixture();
     const set = await makeSet(server, organization, 'one');
-    const other = await fresh();
+    const other = await makeFixture();
     const stranger = server.as(await makeOrganizationToken(server, other.organization));
-    expect(await tries(stranger, set, organization, {})).toEqual(NOTHING);
+    expect(await collectStatuses(stranger, set, organization, {})).toEqual(NOTHING);
     expectStatus(await stranger.get(`/api/v2/organizations/${organization}/varsets`), 404);
     const token = server.as(await makeOrganizationToken(server, organization));
-    expect(await tries(token, set, organization, {})).toEqual(EVERYTHING);
+    expect(await collectStatuses(token, set, organization, {})).toEqual(EVERYTHING);
     expectStatus(await server.as(null).get(path(set)), 401);
   });
 
@@ -634,7 +634,7 @@ describe('permissions on variable sets', () => {
     ['read', READING, ['of the project']],
     ['write', EVERYTHING, ['of the project']],
   ])('follow the access "%s" to variable sets of the project that owns the set', async (level, statuses, listed) => {
-    const { organization } = await fresh();
+    const { organization } = await makeFixture();
     const project = await makeProject(server, organization, 'theirs');
     const access = { access: 'custom', 'project-access': { settings: 'read', teams: 'none', 'variable-sets': level } };
     const team = await teamWith(server, organization, 'team', { project }, access);
@@ -645,8 +645,8 @@ describe('permissions on variable sets', () => {
     expect(namesIn(listResponse)).toEqual(listed);
     expect(listResponse.body.meta.pagination['total-count']).toBe(listed.length);
     expect((await team.get(`/api/v2/projects/${project}/varsets`)).status).toBe(level === 'none' ? 404 : 200);
-    expect(await tries(team, organizationSet, organization, {})).toEqual(NOTHING);
-    expect(await tries(team, set, organization, ownedBy(project))).toEqual(statuses);
+    expect(await collectStatuses(team, organizationSet, organization, {})).toEqual(NOTHING);
+    expect(await collectStatuses(team, set, organization, ownedBy(project))).toEqual(statuses);
   });
 
   it.each([
@@ -655,7 +655,7 @@ describe('permissions on variable sets', () => {
   ])(
     'with the access "%s" to variables of a workspace decide who sees the sets that apply to it',
     async (variables, status) => {
-      const { organization, workspace } = await fresh();
+      const { organization, workspace } = await makeFixture();
       const [one, two] = [await workspace('one'), await workspace('two')];
       const team = await teamWith(server, organization, 'team', { workspace: one }, customAccess({ variables }));
       const set = await makeSet(server, organization, 'shared');
@@ -674,7 +674,7 @@ describe('permissions on variable sets', () => {
 
 describe('events of variable sets', () => {
   it('are recorded in the audit trail', async () => {
-    const { organization, workspace } = await fresh();
+    const { organization, workspace } = await makeFixture();
     const token = server.as(await makeOrganizationToken(server, organization));
     const one = await workspace('one');
     const set = await makeSet(server, organization, 'told');

@@ -231,17 +231,17 @@ export class VarsetsController {
     }: { readonly listRequest: VariableSetListRequest; readonly request: FastifyRequest; readonly actor: Actor },
   ): Promise<Document> {
     const page = { ...listRequest.page, size: pageSize };
-    const included = await this.included(rows, includes, actor);
+    const included = await this.loadIncluded(rows, includes, actor);
     return renderPage(rows.map(renderVariableSet), page, total, request.url, included);
   }
 
   private async render(row: VariableSetRow | null, includes: VariableSetIncludes, actor: Actor): Promise<Document> {
     if (!row) throw notFound();
-    return renderDocument(renderVariableSet(row), await this.included([row], includes, actor));
+    return renderDocument(renderVariableSet(row), await this.loadIncluded([row], includes, actor));
   }
 
   /** Returns the included resources, with at most one more statement. */
-  private async included(
+  private async loadIncluded(
     rows: readonly VariableSetRow[],
     includes: VariableSetIncludes,
     actor: Actor,

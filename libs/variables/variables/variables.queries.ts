@@ -154,7 +154,7 @@ export const listEffectiveVariables = async (
   actor: Actor,
   workspace: string,
 ): Promise<OwnerInOrganization & { readonly variables: readonly VariableRow[] }> => {
-  const reaching = sql`
+  const applicableSets = sql`
     select s.*, r.scope from (${selectSetsReaching(sql.raw('owner'))}) r join variable_sets s on s.id = r.id`;
   const rows = await database.slowRows<EffectiveCandidate>(
     actor,
@@ -167,7 +167,7 @@ export const listEffectiveVariables = async (
         select ${COLUMNS},
                jsonb_build_object('scope', s.scope, 'priority', s.priority, 'name', s.name,
                                   'ownedBy', case when s.project is null then 'organization' else 'project' end)
-          ${FROM} join (${reaching}) s on s.id = v.owner) candidate on true
+          ${FROM} join (${applicableSets}) s on s.id = v.owner) candidate on true
      order by candidate.key, candidate.category`,
   );
   const owned = toOwner(requireVariablePermission(actor, 'read', rows[0]));

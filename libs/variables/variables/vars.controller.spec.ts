@@ -36,7 +36,7 @@ afterAll(() => server.close());
 
 let count = 0;
 /** Creates a workspace for one test. */
-const fresh = async (): Promise<{ id: string; name: string; path: string }> => {
+const makeNextWorkspace = async (): Promise<{ id: string; name: string; path: string }> => {
   count += 1;
   const name = `workspace-${count}`;
   const id = await makeWorkspace(server, 'acme', name);
@@ -45,7 +45,7 @@ const fresh = async (): Promise<{ id: string; name: string; path: string }> => {
 
 describe('a variable of a workspace', () => {
   it('has the same document in every response', async () => {
-    const { id, name, path } = await fresh();
+    const { id, name, path } = await makeNextWorkspace();
     const created = expectStatus(await server.post(path, createVariableBody({ description: 'where' })), 201).body;
     const variable = created.data;
     expect(created).toEqual({
@@ -76,7 +76,7 @@ describe('a variable of a workspace', () => {
   });
 
   it('has defaults: an empty value, no description, neither HCL nor sensitive', async () => {
-    const { path } = await fresh();
+    const { path } = await makeNextWorkspace();
     const body = resource('vars', { key: 'A', category: 'env' });
     expect(expectStatus(await server.post(path, body), 201).body.data.attributes).toMatchObject({
       value: '',
@@ -87,7 +87,7 @@ describe('a variable of a workspace', () => {
   });
 
   it('changes only the named attributes, gets a new version-id, and is deleted', async () => {
-    const { path } = await fresh();
+    const { path } = await makeNextWorkspace();
     const { id, attributes } = await makeVariable(server, path);
     const change = { key: 'zone', value: '["a"]', hcl: true, description: 'which', category: 'terraform' };
     const after = expectStatus(await server.patch(`${path}/${id}`, patchVariableBody(change)), 200).body.data
@@ -103,7 +103,7 @@ describe('a variable of a workspace', () => {
   });
 
   it('gets a new version-id and an audit entry from an update without attributes', async () => {
-    const { path } = await fresh();
+    const { path } = await makeNextWorkspace();
     const { id, attributes } = await makeVariable(server, path);
     const { 'version-id': before, ...attributesBefore } = attributes;
     const after = expectStatus(await server.patch(`${path}/${id}`, { data: { type: 'vars' } }), 200).body.data
@@ -118,7 +118,7 @@ describe('a variable of a workspace', () => {
   });
 
   it('accepts a key that begins with a digit and contains dashes', async () => {
-    const { path } = await fresh();
+    const { path } = await makeNextWorkspace();
     for (const category of ['terraform', 'env']) {
       const key = '0f9d4b1e-6c1d-4f3a-9d53-6f1c2b7a8e90';
       const { attributes } = await makeVariable(server, path, { key, category });
@@ -127,8 +127,8 @@ describe('a variable of a workspace', () => {
   });
 
   it('has a unique key in its category and workspace', async () => {
-    const { path } = await fresh();
-    const other = await fresh();
+    const { path } = await makeNextWorkspace();
+    const other = await makeNextWorkspace();
     await makeVariable(server, path);
     const rival = await makeVariable(server, path, { category: 'env' });
     await makeVariable(server, other.path);
@@ -143,7 +143,7 @@ describe('a variable of a workspace', () => {
   });
 
   it('is created once if several requests compete for its key', async () => {
-    const { path } = await fresh();
+    const { path } = await makeNextWorkspace();
     const answers = await Promise.all(Array.from({ length: 8 }, () => server.post(path, createVariableBody())));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array.from({ length: 7 }, () => 422)]);
   });
@@ -178,21 +178,21 @@ describe('a variable of a workspace', () => {
       'description',
     ],
   ])('is not created with %s', async (_, attributes, detail, attribute) => {
-    const { path } = await fresh();
+    const { path } = await makeNextWorkspace();
     const { errors } = expectStatus(await server.post(path, createVariableBody(attributes)), 422).body;
     expect(errors).toMatchObject([{ status: '422', detail, source: { pointer: `/data/attributes/${attribute}` } }]);
     expect(expectStatus(await server.get(path), 200).body.data).toEqual([]);
   });
 
   it('accepts a large value unchanged', async () => {
-    const { path } = await fresh();
+    const { path } = await makeNextWorkspace();
     const value = 'ü'.repeat(128 * 1024);
     const { id } = await makeVariable(server, path, { value });
     expect(expectStatus(await server.get(`${path}/${id}`), 200).body.data.attributes.value === value).toBe(true);
   });
 
   it('is refused if all values of the workspace have more than 4 megabytes, unless it is sensitive', async () => {
-    const { path } = await fresh();
+    const { path } = await makeNextWorkspace();
     const value = 'x'.repeat(256 * 1024);
     for (let n = 0; n < 16; n += 1) await makeVariable(server, path, { key: `large_${n}`, value });
     const { errors } = expectStatus(await server.post(path, createVariableBody({ key: 'more', value: 'x' })), 422).body;
@@ -206,7 +206,7 @@ describe('a variable of a workspace', () => {
   });
 
   it('is refused if the workspace already has a thousand variables', async () => {
-    const { id, path } = await fresh();
+    const { id, path } = await makeNextWorkspace();
     await server.database.rows(sql`
       insert into variables (id, organization, owner, global, key, category, value, hcl, sensitive, version, created_at)
       select 'var-' || n, ${acme.id}, ${id}, false, 'key_' || n, 'env', 'x', false, false, 1, now()
@@ -218,7 +218,7 @@ describe('a variable of a workspace', () => {
   });
 
   it('is refused with another type, but accepted with an empty type', async () => {
-    const { path } = await fresh();
+    const { path } = await makeNextWorkspace();
     const answers = [];
     for (const type of ['varsets', '', 'vars']) {
       answers.push((await server.post(path, resource(type, { key: `of${type}`, category: 'env' }))).status);
@@ -227,7 +227,7 @@ describe('a variable of a workspace', () => {
   });
 
   it('returns 404 under the path of another workspace', async () => {
-    const [one, other] = [await fresh(), await fresh()];
+    const [one, other] = [await makeNextWorkspace(), await makeNextWorkspace()];
     const { id } = await makeVariable(server, one.path);
     for (const path of [other.path, '/api/v2/workspaces/ws-nothing/vars']) {
       expectStatus(await server.get(`${path}/${id}`), 404);
@@ -240,7 +240,7 @@ describe('a variable of a workspace', () => {
   });
 
   it('is named in the workspace’s document', async () => {
-    const { id, path } = await fresh();
+    const { id, path } = await makeNextWorkspace();
     const zone = await makeVariable(server, path, { key: 'zone' });
     const region = await makeVariable(server, path);
     const { relationships } = expectStatus(await server.get(`/api/v2/workspaces/${id}`), 200).body.data;
@@ -257,7 +257,7 @@ describe('a variable of a workspace', () => {
 
 describe('the list of a workspace’s variables', () => {
   it('is sorted by key, complete by default, and paged on request', async () => {
-    const { path } = await fresh();
+    const { path } = await makeNextWorkspace();
     const keys = Array.from({ length: 25 }, (_, n) => `key_${String.fromCharCode(97 + n)}`);
     for (const key of keys.toReversed()) await makeVariable(server, path, { key });
     const completeList = expectStatus(await server.get(path), 200);
@@ -277,7 +277,7 @@ describe('the list of a workspace’s variables', () => {
   });
 
   it('may be empty', async () => {
-    const { path } = await fresh();
+    const { path } = await makeNextWorkspace();
     expect(expectStatus(await server.get(path), 200).body).toMatchObject({
       data: [],
       meta: { pagination: { 'total-pages': 0, 'total-count': 0 } },
@@ -289,7 +289,7 @@ describe('a sensitive variable', () => {
   const SECRET = 'hunter2';
 
   it('has no value in documents, but in the vault', async () => {
-    const { path } = await fresh();
+    const { path } = await makeNextWorkspace();
     const variable = await makeVariable(server, path, { sensitive: true, value: SECRET });
     expect(variable.attributes).toMatchObject({ value: null, sensitive: true });
     expect(expectStatus(await server.get(`${path}/${variable.id}`), 200).body.data).toEqual(variable);
@@ -298,7 +298,7 @@ describe('a sensitive variable', () => {
   });
 
   it('accepts a new value, and keeps it if a client sends back the document that it has read', async () => {
-    const { path } = await fresh();
+    const { path } = await makeNextWorkspace();
     const { id, attributes } = await makeVariable(server, path, { sensitive: true, value: SECRET });
     const replaced = expectStatus(await server.patch(`${path}/${id}`, patchVariableBody({ value: 'next' })), 200).body
       .data;
@@ -316,7 +316,7 @@ describe('a sensitive variable', () => {
   });
 
   it('can be made of a readable variable, but not the reverse', async () => {
-    const { path } = await fresh();
+    const { path } = await makeNextWorkspace();
     const { id } = await makeVariable(server, path);
     const covered = expectStatus(await server.patch(`${path}/${id}`, patchVariableBody({ sensitive: true })), 200).body
       .data;
@@ -335,7 +335,7 @@ describe('a sensitive variable', () => {
   });
 
   it('keeps its value if its category changes', async () => {
-    const { path } = await fresh();
+    const { path } = await makeNextWorkspace();
     const { id } = await makeVariable(server, path, { sensitive: true, value: SECRET });
     const changed = expectStatus(await server.patch(`${path}/${id}`, patchVariableBody({ category: 'env' })), 200).body
       .data;
@@ -344,7 +344,7 @@ describe('a sensitive variable', () => {
   });
 
   it('leaves no row or secret behind if its workspace is deleted at the same time', async () => {
-    const { id, path } = await fresh();
+    const { id, path } = await makeNextWorkspace();
     const early = await makeVariable(server, path, { key: 'early', sensitive: true, value: SECRET });
     const race = Array.from({ length: 6 }, (_, n) => [
       server.post(path, createVariableBody({ key: `k${n}`, sensitive: true, value: SECRET })),
@@ -387,7 +387,7 @@ describe('the older routes', () => {
     `filter%5Borganization%5D%5Bname%5D=acme&filter%5Bworkspace%5D%5Bname%5D=${name}`;
 
   it('list and create variables of a workspace that a filter or a relationship names', async () => {
-    const { id, name, path } = await fresh();
+    const { id, name, path } = await makeNextWorkspace();
     const byQuery = expectStatus(
       await server.post(`/api/v2/vars?${filters(name)}`, createVariableBody({ key: 'a' })),
       201,
@@ -404,7 +404,7 @@ describe('the older routes', () => {
   });
 
   it('change and delete a variable by its id alone', async () => {
-    const { path } = await fresh();
+    const { path } = await makeNextWorkspace();
     const { id } = await makeVariable(server, path);
     const after = expectStatus(await server.patch(`/api/v2/vars/${id}`, patchVariableBody({ value: 'us' })), 200).body
       .data;
@@ -435,7 +435,7 @@ describe('the older routes', () => {
 });
 
 describe('permissions on variables', () => {
-  const tries = async (api: ApiTestClient, path: string, id: string): Promise<number[]> => {
+  const collectStatuses = async (api: ApiTestClient, path: string, id: string): Promise<number[]> => {
     const read = [await api.get(path), await api.get(`${path}/${id}`), await api.get(path.replace('vars', 'all-vars'))];
     const written = [
       await api.post(path, createVariableBody({ key: 'mine' })),
@@ -456,23 +456,23 @@ describe('permissions on variables', () => {
     ['read', READING],
     ['write', WRITING],
   ])('follow the access "%s" to variables of the workspace', async (variables, statuses) => {
-    const { id: workspace, path } = await fresh();
+    const { id: workspace, path } = await makeNextWorkspace();
     const team = await teamWith(server, 'acme', `vars-${variables}`, { workspace }, customAccess({ variables }));
     const { id } = await makeVariable(server, path);
     const { relationships } = expectStatus(await team.get(`/api/v2/workspaces/${workspace}`), 200).body.data;
     expect(idsIn(relationships.vars)).toEqual(variables === 'none' ? [] : [id]);
-    expect(await tries(team, path, id)).toEqual(statuses);
+    expect(await collectStatuses(team, path, id)).toEqual(statuses);
   });
 
   it('allow everything to the organization token, and nothing to a token of another organization', async () => {
-    const { path } = await fresh();
+    const { path } = await makeNextWorkspace();
     const token = server.as(await makeOrganizationToken(server, 'acme'));
     const first = await makeVariable(server, path);
-    expect(await tries(token, path, first.id)).toEqual(WRITING);
+    expect(await collectStatuses(token, path, first.id)).toEqual(WRITING);
     await makeOrganization(server, 'strangers');
     const stranger = server.as(await makeOrganizationToken(server, 'strangers'));
     const second = await makeVariable(server, path);
-    expect(await tries(stranger, path, second.id)).toEqual(NOTHING);
+    expect(await collectStatuses(stranger, path, second.id)).toEqual(NOTHING);
     expectStatus(await server.as(null).get(path), 401);
   });
 });
@@ -480,7 +480,7 @@ describe('permissions on variables', () => {
 describe('events of variables', () => {
   it('are recorded in the audit trail without values', async () => {
     const token = server.as(await makeOrganizationToken(server, 'acme'));
-    const { id: workspace, path } = await fresh();
+    const { id: workspace, path } = await makeNextWorkspace();
     const { id } = await makeVariable(server, path, { key: 'told' });
     expectStatus(await server.patch(`${path}/${id}`, patchVariableBody({ value: 'us', sensitive: true })), 200);
     expectStatus(await server.delete(`${path}/${id}`), 204);
