@@ -41,7 +41,7 @@ export const toAccessFields = (attributes: TeamProjectAttributes): NamedFields<C
 });
 
 /** Parses the attributes again, because a request may also contain attributes that this resource does not have. */
-export const checkAttributes = (sound: object): void => {
-  const attributes = changedAttributes.parse(sound);
+export const checkAttributes = (parsedAttributes: object): void => {
+  const attributes = changedAttributes.parse(parsedAttributes);
   checkFields(attributes.access, toAccessFields(attributes), PROJECT_ACCESS_SCALE);
 };

@@ -29,7 +29,7 @@ export const toAccessFields = (attributes: TeamWorkspaceAttributes): NamedFields
 };
 
 /** Parses the attributes again, because a request may also contain attributes that this resource does not have. */
-export const checkAttributes = (sound: object): void => {
-  const attributes = changedAttributes.parse(sound);
+export const checkAttributes = (parsedAttributes: object): void => {
+  const attributes = changedAttributes.parse(parsedAttributes);
   checkFields(attributes.access, toAccessFields(attributes), WORKSPACE_ACCESS_SCALE);
 };
