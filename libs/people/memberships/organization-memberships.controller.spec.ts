@@ -91,17 +91,17 @@ describe('an invitation', () => {
 
   it('finds an existing account, regardless of the case of the address', async () => {
     const other = await makeOrganization(server, 'other');
-    const known = await makeMember(server, other.name, 'known');
+    const existing = await makeMember(server, other.name, 'known');
     const { id } = await invite('KNOWN@people.test');
     const { attributes, relationships } = expectStatus(await server.get(pathOf(id)), 200).body.data;
-    expect(relationships.user.data.id).toBe(known.id);
+    expect(relationships.user.data.id).toBe(existing.id);
     expect(attributes.email).toBe('KNOWN@people.test');
   });
 
   it('shows the inviter only the typed address until it is accepted, with or without an existing account', async () => {
     const email = 'Hidden@people.test';
-    const known = await makeMember(server, 'elsewhere', 'hidden-account');
-    const address = `${known.username}@people.test`;
+    const existing = await makeMember(server, 'elsewhere', 'hidden-account');
+    const address = `${existing.username}@people.test`;
     const team = await makeTeam(server, 'acme', 'of-hidden');
     for (const typed of [address, email]) {
       const { id } = await invite(typed, team);
@@ -131,12 +131,12 @@ describe('an invitation', () => {
   });
 
   it('does not let the inviter guess the username of the invited person', async () => {
-    const known = await makeMember(server, 'elsewhere', 'guessed');
+    const existing = await makeMember(server, 'elsewhere', 'guessed');
     const { id } = await invite('guessed@people.test');
     const team = await makeTeam(server, 'acme', 'guessing');
     const add = (name: string) =>
       owner.post(`/api/v2/teams/${team}/relationships/users`, { data: [{ type: 'users', id: name }] });
-    expect(detailOf(expectStatus(await add(known.username), 422))).toBe(
+    expect(detailOf(expectStatus(await add(existing.username), 422))).toBe(
       'User guessed is not a member of the organization',
     );
     expectStatus(await add('guessed@people.test'), 204);
@@ -392,14 +392,14 @@ describe('a member that leaves or is removed', () => {
     const senders = await makeTeam(server, 'acme', 'blind-senders', access);
     const manager = await makeMember(server, 'acme', 'blind', [senders]);
     const secret = await makeTeam(server, 'acme', 'unseen', { visibility: 'secret' });
-    const [unseen, seen] = [
+    const [hiddenMember, visibleMember] = [
       await makeMember(server, 'acme', 'in-secret', [secret]),
       await makeMember(server, 'acme', 'beside', [senders]),
     ];
-    expectStatus(await manager.delete(pathOf(unseen.membership)), 404);
-    expectStatus(await unseen.get('/api/v2/organizations/acme'), 200);
-    expectStatus(await manager.delete(pathOf(seen.membership)), 204);
-    expect((await unseen.delete(pathOf(unseen.membership))).status).toBe(204);
+    expectStatus(await manager.delete(pathOf(hiddenMember.membership)), 404);
+    expectStatus(await hiddenMember.get('/api/v2/organizations/acme'), 200);
+    expectStatus(await manager.delete(pathOf(visibleMember.membership)), 204);
+    expect((await hiddenMember.delete(pathOf(hiddenMember.membership))).status).toBe(204);
   });
 
   it('is in no team afterwards, even if a request adds them to a team at the same time', async () => {

@@ -24,8 +24,8 @@ type TeamWorkspaceAttributes = z.infer<typeof updateBody>['data']['attributes'];
 
 /** Returns the fields of a request. Ignores null, because single fields cannot be cleared. */
 export const toAccessFields = (attributes: TeamWorkspaceAttributes): NamedFields<WorkspaceAccess> => {
-  const { access: _, ...named } = attributes;
-  return fromAttributes(omitNullish(named));
+  const { access: _, ...accessFields } = attributes;
+  return fromAttributes(omitNullish(accessFields));
 };
 
 /** Parses the attributes again, because a request may also contain attributes that this resource does not have. */

@@ -325,11 +325,11 @@ describe('the permission on workspace access', () => {
   });
 
   it('lets workspace administrators grant access only to teams that they see', async () => {
-    const known = await makeTeam(server, 'acme', 'known', { visibility: 'organization' });
-    const id = idOf(expectStatus(await admin.post(PATH, access(known, workspace)), 201));
+    const visible = await makeTeam(server, 'acme', 'known', { visibility: 'organization' });
+    const id = idOf(expectStatus(await admin.post(PATH, access(visible, workspace)), 201));
     expectStatus(await admin.delete(byId(id)), 204);
-    const unknown = await makeTeam(server, 'acme', 'unknown', { visibility: 'secret' });
-    const refused = expectStatus(await admin.post(PATH, access(unknown, workspace)), 422);
+    const hiddenTeam = await makeTeam(server, 'acme', 'unknown', { visibility: 'secret' });
+    const refused = expectStatus(await admin.post(PATH, access(hiddenTeam, workspace)), 422);
     expect(refused.body.errors[0].detail).toBe('Team does not exist');
   });
 

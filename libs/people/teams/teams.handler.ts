@@ -59,13 +59,17 @@ const loadTeam = async <More extends object>(
 const TOKENS = sql`, ${selectOwnedTokens(sql.raw('t.id'))} as tokens`;
 
 type LoadedTeam = LoadedStream<typeof team.initial> & {
-  readonly row: TeamForCommand & { readonly named: readonly ReferencedMember[] };
+  readonly row: TeamForCommand & { readonly referencedMembers: readonly ReferencedMember[] };
 };
 
 /** Requires that the organization and the memberships do not change while members are added. */
-const buildAddPreconditions = ({ organization, organizationVersion, named }: LoadedTeam['row']): StreamWrite[] => [
+const buildAddPreconditions = ({
+  organization,
+  organizationVersion,
+  referencedMembers,
+}: LoadedTeam['row']): StreamWrite[] => [
   expectVersion(organization, organizationVersion),
-  ...named.flatMap(({ membership, version }) =>
+  ...referencedMembers.flatMap(({ membership, version }) =>
     membership !== null && version !== null ? [expectVersion(membership, version)] : [],
   ),
 ];
@@ -158,10 +162,10 @@ export class TeamsHandler extends AggregateHandler<TeamOperations> {
       decider: team,
       load: async () => {
         const loaded = await this.loadForMembers(id, members, actor);
-        refuseNonMembers(members, loaded.row.named);
+        refuseNonMembers(members, loaded.row.referencedMembers);
         return loaded;
       },
-      command: ({ row }) => ({ type: 'AddTeamMembers', data: { members: row.named } }) as const,
+      command: ({ row }) => ({ type: 'AddTeamMembers', data: { members: row.referencedMembers } }) as const,
       organization: ({ row }) => row.organization,
       preconditions: ({ row }) => buildAddPreconditions(row),
       context: createEventContext(actor),
@@ -172,8 +176,8 @@ export class TeamsHandler extends AggregateHandler<TeamOperations> {
     await this.store.handle({
       decider: team,
       load: () => this.loadForMembers(id, members, actor),
-      command: ({ row: { named, owners } }) =>
-        ({ type: 'RemoveTeamMembers', data: { members: named, owners } }) as const,
+      command: ({ row: { referencedMembers, owners } }) =>
+        ({ type: 'RemoveTeamMembers', data: { members: referencedMembers, owners } }) as const,
       organization: ({ row }) => row.organization,
       context: createEventContext(actor),
       // The stream of the owners team covers concurrent removals from the team. This check covers concurrent changes of
@@ -184,6 +188,6 @@ export class TeamsHandler extends AggregateHandler<TeamOperations> {
 
   private loadForMembers(id: string, members: MemberReferences, actor: Actor): Promise<LoadedTeam> {
     const target = { id, permission: 'manage-team-membership', actor } as const;
-    return loadTeam<{ named: ReferencedMember[] }>(this.store, target, selectReferencedMembers(members));
+    return loadTeam<{ referencedMembers: ReferencedMember[] }>(this.store, target, selectReferencedMembers(members));
   }
 }

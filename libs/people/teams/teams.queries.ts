@@ -175,7 +175,7 @@ export type ReferencedMember = TeamMember & {
   readonly version: number | null;
 };
 
-/** Returns a column `named`: the referenced users that belong to the organization of team `t`, invited or active. */
+/** Returns a column `referencedMembers`: the referenced users that belong to the organization of team `t`, invited or active. */
 export const selectReferencedMembers = ({ by, names }: MemberReferences): Sql => {
   const membership = sql.raw(`left join organization_memberships ou
        on ou.user_id = u.id and ou.organization = t.organization
@@ -198,5 +198,5 @@ export const selectReferencedMembers = ({ by, names }: MemberReferences): Sql =>
       from users u ${membership}
      where ${isReferenced}
        and (ou.id is not null or exists (select 1 from team_members x join teams y on y.id = x.team
-                                          where x.user_id = u.id and y.organization = t.organization))), '[]') as named`;
+                                          where x.user_id = u.id and y.organization = t.organization))), '[]') as "referencedMembers"`;
 };

@@ -66,10 +66,10 @@ type TagPage = { readonly rows: readonly TagRow[]; readonly total: number };
 
 /** Returns the names with their counts, the plan, and the number of rows read. */
 const measure = async (readPage: (database: Database) => Promise<TagPage>) => {
-  const { found, statement } = await captureStatement(server.database, readPage);
+  const { found: page, statement } = await captureStatement(server.database, readPage);
   const plan = await planFor(server.database, statement);
-  const counts = found.rows.map(({ name, instanceCount }) => [name, instanceCount]);
-  return { total: found.total, counts, plan, read: rowsRead(plan, TABLES) };
+  const counts = page.rows.map(({ name, instanceCount }) => [name, instanceCount]);
+  return { total: page.total, counts, plan, read: rowsRead(plan, TABLES) };
 };
 
 const expectIndexed = (plan: Plan, index: string): void => {

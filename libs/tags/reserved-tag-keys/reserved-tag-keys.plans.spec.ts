@@ -74,13 +74,13 @@ const TABLES = ['workspaces', 'workspace_tags', 'project_tags', 'workspace_count
 const PAGE = { number: 1, size: 20 };
 
 const expectRead = async <T>(read: (database: Database) => Promise<T>, most: number): Promise<T> => {
-  const { found, statement } = await captureStatement(server.database, read);
+  const { found: result, statement } = await captureStatement(server.database, read);
   const plan = await planFor(server.database, statement);
   expect(readWhole(plan, TABLES)).toEqual([]);
   expect(rowsRead(plan, TABLES)).toBeLessThanOrEqual(most);
   // Reads by project, and by workspace only for results.
   expect(timesAsked(plan, TABLES)).toBeLessThanOrEqual(MAX_READS);
-  return found;
+  return result;
 };
 
 /** Rows for a page of twenty workspaces, the projects, and the tags of the page. */

@@ -140,7 +140,7 @@ class SetWriter {
       const creation = { type: 'CreateVariable', data: { ...data, owner } } as const;
       return {
         write: atListIndex(index, () => decideWrite(variable, newStream(id, variable), organization, creation)),
-        seals: data.sensitive ? [this.vault.storeSecret(id, organization, data.value)] : [],
+        secretStatements: data.sensitive ? [this.vault.storeSecret(id, organization, data.value)] : [],
       };
     });
     const read = selectVariableSetById(loaded.stream, actor);
@@ -150,7 +150,7 @@ class SetWriter {
     const { rows } = await this.store.append(
       [...buildPreconditions(organizationRow), set, ...newVariables.map(({ write }) => write)],
       createEventContext(actor),
-      [read, ...newVariables.flatMap(({ seals }) => seals)],
+      [read, ...newVariables.flatMap(({ secretStatements }) => secretStatements)],
     );
     return getFirstRowOrNull<VariableSetRow>(rows);
   }

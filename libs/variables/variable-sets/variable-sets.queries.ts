@@ -172,10 +172,10 @@ export const listSetsReaching = async (
 ): Promise<VariableSetListPage> => {
   const { page, search } = request;
   const { permission, owner, reaches } = buildReachQuery(actor, reached);
-  const rows = await database.slowRows<VariableSetRow & { place: PermissionScope; pageSize: number; total: number }>(
+  const rows = await database.slowRows<VariableSetRow & { scope: PermissionScope; pageSize: number; total: number }>(
     actor,
     sql`
-    select jsonb_build_object('organization', owner.organization, 'grants', owner.grants) as place, page.*, sized."pageSize",
+    select jsonb_build_object('organization', owner.organization, 'grants', owner.grants) as scope, page.*, sized."pageSize",
            (select count(*) from variable_sets s where ${reaches} and ${matchesSearch(search)}) as total
       from ${selectPermittedScopes(actor, permission, owner)} owner
      cross join lateral (select ${selectSize(request, reaches)} as "pageSize" offset 0) sized
@@ -186,7 +186,7 @@ export const listSetsReaching = async (
   );
   const [first] = rows;
   if (!first) throw notFound();
-  requirePermission(actor, permission, first.place);
+  requirePermission(actor, permission, first.scope);
   return { ...toListPage(rows), pageSize: first.pageSize };
 };
 

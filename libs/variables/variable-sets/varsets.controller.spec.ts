@@ -245,7 +245,7 @@ describe('a variable set', () => {
     await apply(set, 'workspaces', await workspace('one'));
     expect(await secretsOf(server, id)).toEqual([variable.id]);
     expect(expectStatus(await server.delete(path(set)), 204).text).toBe('');
-    for (const gone of [path(set), vars(set), `${vars(set)}/${variable.id}`]) expectStatus(await server.get(gone), 404);
+    for (const url of [path(set), vars(set), `${vars(set)}/${variable.id}`]) expectStatus(await server.get(url), 404);
     expectStatus(await server.delete(path(set)), 404);
     expect(await secretsOf(server, id)).toEqual([]);
   });

@@ -67,21 +67,22 @@ export class CreateVariableHandler implements ICommandHandler<CreateVariable> {
       .handle({
         decider: variable,
         load: async () => {
-          const place = await loadOwnerForNewVariable(this.store.database, actor, target);
+          const ownerRow = await loadOwnerForNewVariable(this.store.database, actor, target);
           collectRefusals(
-            () => addToStored(place.storedVariables, data),
+            () => addToStored(ownerRow.storedVariables, data),
             () => checkVariable(data),
           );
-          return { ...newStream(id, variable), place };
+          return { ...newStream(id, variable), ownerRow };
         },
-        command: ({ place }) =>
-          ({ type: 'CreateVariable', data: { ...data, owner: { type: place.type, id: place.owner } } }) as const,
-        organization: ({ place }) => place.organization,
-        preconditions: ({ place }) => place.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
+        command: ({ ownerRow }) =>
+          ({ type: 'CreateVariable', data: { ...data, owner: { type: ownerRow.type, id: ownerRow.owner } } }) as const,
+        organization: ({ ownerRow }) => ownerRow.organization,
+        preconditions: ({ ownerRow }) =>
+          ownerRow.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
         context: createEventContext(actor),
-        read: ({ place }) => [
+        read: ({ ownerRow }) => [
           selectVariableById(id),
-          ...(data.sensitive ? [this.vault.storeSecret(id, place.organization, data.value)] : []),
+          ...(data.sensitive ? [this.vault.storeSecret(id, ownerRow.organization, data.value)] : []),
         ],
       })
       .catch(refuseTakenKey);
@@ -101,23 +102,23 @@ export class VariablesHandler implements ICommandHandler<ChangeVariable> {
       .handle({
         decider: variable,
         load: async () => {
-          const found = await loadVariableForCommand(this.store.database, actor, target, id);
-          const loaded = await this.store.restore(id, variable, found.snapshot);
+          const row = await loadVariableForCommand(this.store.database, actor, target, id);
+          const loaded = await this.store.restore(id, variable, row.snapshot);
           if (command.type === 'UpdateVariable' && findSecretToStore(command, loaded.state) === null) {
-            checkValueLimit(found.storedVariables, command.data.changes.value);
+            checkValueLimit(row.storedVariables, command.data.changes.value);
           }
-          return { ...loaded, found };
+          return { ...loaded, row };
         },
         command: () => command,
-        organization: ({ found }) => found.organization,
+        organization: ({ row }) => row.organization,
         // A secret that is added after its owner's deletion would stay in the vault forever.
-        preconditions: ({ found }) => found.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
+        preconditions: ({ row }) => row.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
         context: createEventContext(actor),
-        read: ({ state, found }) => {
+        read: ({ state, row }) => {
           const secret = findSecretToStore(command, state);
           return [
             selectVariableById(id),
-            ...(secret === null ? [] : [this.vault.storeSecret(id, found.organization, secret)]),
+            ...(secret === null ? [] : [this.vault.storeSecret(id, row.organization, secret)]),
           ];
         },
       })
