@@ -1,7 +1,14 @@
 import { agentsDefinition } from '#agents';
 import { auditTrailSettingsDefinition, createAuditTrailDefinition, createPruningJob } from '#audit-trail';
 import type { BlobStore } from '#blob-store';
-import { buildEventRegistry, type EventStore, type Follower, type ModuleDefinition } from '#event-store';
+import {
+  buildEventRegistry,
+  createViewUpgradeJob,
+  listViews,
+  type EventStore,
+  type Follower,
+  type ModuleDefinition,
+} from '#event-store';
 import { createNameErasureJob, type NameEraser } from '#personal-data';
 import type { ScheduledJob } from '#postgres';
 import { retentionDefinition } from '#data-retention-policies';
@@ -53,6 +60,9 @@ export const moduleDefinitions: readonly ModuleDefinition[] = [
   createAuditTrailDefinition(eventRegistry),
 ];
 
+/** Every table that is computed from the log. */
+export const views = listViews(moduleDefinitions);
+
 /** Followers that remove files. They need the file store, so definitions of modules cannot list them. */
 export const createFileSweepers = (blobs: BlobStore): readonly Follower[] => [
   createConfigurationSweeper(blobs),
@@ -74,6 +84,7 @@ export const createScheduledJobs = (
   { store, forgetting, blobs, clock, ids, logger }: ScheduledJobDependencies,
   { edition, retentionCheckMs, softDeletedDays }: Pick<Settings, 'edition' | 'retentionCheckMs' | 'softDeletedDays'>,
 ): readonly ScheduledJob[] => [
+  createViewUpgradeJob({ store, clock, logger }, views),
   createNameErasureJob(forgetting),
   createPruningJob(store.database, clock),
   ...(edition === 'hosted'

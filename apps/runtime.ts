@@ -8,7 +8,9 @@ import {
   migrate,
   MissingSiteError,
   UnsupportedPostgresError,
-  listViews,
+  buildWriterRegistration,
+  listDifferentVersions,
+  recordCompleteViews,
   WrongEncryptionKeyError,
 } from '#event-store';
 import { NameEraser } from '#personal-data';
@@ -23,7 +25,7 @@ import {
   openDatabaseResources,
   type DatabaseResources,
 } from './database-resources.js';
-import { eventRegistry, moduleDefinitions } from './modules.js';
+import { eventRegistry, moduleDefinitions, views } from './modules.js';
 
 export type ProcessLogger = ReturnType<typeof createLogger>;
 
@@ -72,6 +74,7 @@ export const createRuntime = (resources: DatabaseResources, { name, ...parts }: 
     url: databaseUrl,
     connections: READ_CONNECTIONS,
     applicationName: `cadastre ${name}`,
+    writerRegistration: buildWriterRegistration(views),
     readTimeoutMs,
     slowReadTimeoutMs,
     slow: { connections: slowConnections, perCaller: slowReadsPerCaller },
@@ -81,7 +84,7 @@ export const createRuntime = (resources: DatabaseResources, { name, ...parts }: 
   return {
     ...parts,
     store,
-    forgetting: new NameEraser(database, listViews(moduleDefinitions)),
+    forgetting: new NameEraser(database, views),
     blobs: createBlobStore(parts.settings, parts.clock),
     databaseUrl,
     encryptionKey,
@@ -159,11 +162,28 @@ export const migrateDatabase = async (runtime: Runtime, options: MigrationOption
       'the database contains values that another encryption key encrypted; they cannot be read. Run cadastre verify',
     );
   }
+  await reportViewVersions(runtime);
   if (await isAheadOfCluster(store.database)) {
     logger.error(
       'the log is ahead of this cluster’s transaction counter, as after restoring a dump: audit trails, ' +
         'history and Kafka get no new events. Run deploy/after-restore.sql (docs/how-to/operations.md)',
     );
+  }
+};
+
+/** Logs which views are of another version. The projector rebuilds those of an earlier one: see createViewUpgradeJob. */
+const reportViewVersions = async ({ store, logger }: Runtime): Promise<void> => {
+  await recordCompleteViews(store.database, views);
+  for (const { view, stored } of await listDifferentVersions(store.database, views)) {
+    const fields = { view: view.name, stored, version: view.version };
+    if (stored < view.version) logger.info(fields, 'the view is of an earlier version; the projector rebuilds it');
+    else {
+      logger.warn(
+        fields,
+        'a later version of Cadastre rebuilt the view; this version serves it as it is, and the later version ' +
+          'rebuilds it when it starts again',
+      );
+    }
   }
 };
 

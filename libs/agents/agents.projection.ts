@@ -14,6 +14,7 @@ type TargetDeleted = WorkspaceDeleted | ProjectDeleted;
 
 export const agentPools: Projection<AgentPoolEvent | OrganizationDeleted> = {
   name: 'agent_pools',
+  version: 1,
   tables: ['agent_pools'],
   on: {
     AgentPoolCreated: ({ name, organizationScoped, remoteRunsEnabled }, { stream, organization, time }) => sql`
@@ -46,6 +47,7 @@ const replaceScopes = (pool: string, organization: string | null, scopes: Partia
 
 export const agentPoolScopes: Projection<AgentPoolEvent | TargetDeleted | OrganizationDeleted> = {
   name: 'agent_pool_scopes',
+  version: 1,
   tables: ['agent_pool_scopes'],
   on: {
     AgentPoolCreated: (scopes, { stream, organization }) => replaceScopes(stream, organization, scopes),
@@ -59,6 +61,7 @@ export const agentPoolScopes: Projection<AgentPoolEvent | TargetDeleted | Organi
 
 export const agents: Projection<AgentEvent | AgentPoolDeleted | OrganizationDeleted> = {
   name: 'agents',
+  version: 1,
   tables: ['agents'],
   on: {
     AgentRegistered: ({ pool, name, ipAddress }, { stream, organization, time }) => sql`

@@ -5,6 +5,7 @@ type OwnerDeleted = WorkspaceDeleted | OrganizationDeleted;
 
 export const dataRetentionPolicies: Projection<DataRetentionPolicyEvent | OwnerDeleted> = {
   name: 'data_retention_policies',
+  version: 1,
   tables: ['data_retention_policies'],
   on: {
     DataRetentionPolicySet: ({ target, deleteOlderThanDays }, { stream, organization }) => sql`

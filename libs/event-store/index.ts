@@ -31,7 +31,16 @@ export {
   type MigrationResult,
 } from './migrations/migrate.js';
 export { ForeignMigrations } from './migrations/migration-order.js';
-export { rebuildView, verifyView, listViews, type ViewDifference, type RebuildableView } from './rebuild/rebuild.js';
+export { rebuildView, type RebuildOptions, type RebuildResult } from './rebuild/rebuild.js';
+export { verifyView, type ViewDifference } from './rebuild/verify.js';
+export { createViewUpgradeJob } from './rebuild/view-upgrade.job.js';
+export {
+  buildWriterRegistration,
+  listDifferentVersions,
+  recordCompleteViews,
+  type ViewVersionState,
+} from './rebuild/view-versions.js';
+export { listViews, type RebuildableView } from './rebuild/views.js';
 export { verifySnapshots } from './rebuild/verify-snapshots.js';
 export { selectStreamVersions, selectSnapshotJson, buildSnapshotJson, type StreamVersion } from './streams.js';
 export {

@@ -30,7 +30,7 @@ export const defineAggregate = <S, C extends Message, E extends Message>(
   decider: Decider<S, C, E>,
 ): Aggregate => ({ prefix, decider: decider as unknown as Aggregate['decider'] });
 
-export const toProjection = <E extends Message>(projection: Projection<E>): Projection =>
+export const toProjection = (projection: Omit<Projection, 'on'> & { readonly on: object }): Projection =>
   projection as unknown as Projection;
 
 export const buildEventRegistry = (slices: readonly ModuleDefinition[]): EventRegistry => {

@@ -9,9 +9,12 @@ import {
   type EventKinds,
   type Message,
   type Projection,
+  type Sql,
 } from '#kernel';
 import { Database } from '#postgres';
 import { EventStore } from './event-store.js';
+import { buildWriterRegistration } from './rebuild/view-versions.js';
+import { listViews } from './rebuild/views.js';
 import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from './module-definition.js';
 
 /** A lamp, so that the log can be tested without knowing a slice of ours. */
@@ -67,6 +70,7 @@ const upcastFrom1 = ({ room, power }: { room: string; power: string }) => ({ roo
 
 export const lamps: Projection<TestLampEvent> = {
   name: 'lamps',
+  version: 1,
   tables: ['lamps'],
   on: {
     LampHung: ({ room, watts }, { stream }) =>
@@ -96,11 +100,17 @@ export const CLOCK: Clock = { now: () => NOW };
 
 export class CountedIds extends Ids {
   private count = 0;
+
+  /** `process` keeps the ids of several stores on one log apart. */
+  constructor(private readonly process = 0) {
+    super();
+  }
+
   override next(prefix: string): string {
     return `${prefix}-${(this.count += 1)}`;
   }
   override uuid(): string {
-    return `0190f3a0-0000-7000-8000-${(this.count += 1).toString(16).padStart(12, '0')}`;
+    return `0190f3a0-${this.process.toString(16).padStart(4, '0')}-7000-8000-${(this.count += 1).toString(16).padStart(12, '0')}`;
   }
   override secret(): string {
     return this.next('secret');
@@ -121,26 +131,35 @@ export const createLampLit = (by: string): TestLampEvent => ({ type: 'LampLit', 
 
 /** A log over a database that has been migrated and is otherwise empty, and connections beside it. */
 export class TestEventStore {
+  private static processes = 0;
   readonly store: EventStore;
   readonly database: Database;
   private readonly clients: pg.Client[] = [];
 
-  private constructor(private readonly url: string) {
-    this.database = new Database({ url, connections: 3, applicationName: 'lamp house' });
-    this.store = new EventStore(
-      this.database,
-      lampDefinition.kinds,
-      lampDefinition.projections,
-      CLOCK,
-      new CountedIds(),
-      TEST_ENCRYPTION_KEY,
-    );
+  private constructor(
+    private readonly url: string,
+    { kinds, projections }: ModuleDefinition,
+    writerRegistration?: Sql,
+  ) {
+    this.database = new Database({
+      url,
+      connections: 3,
+      applicationName: 'lamp house',
+      ...(writerRegistration ? { writerRegistration } : {}),
+    });
+    const ids = new CountedIds((TestEventStore.processes += 1));
+    this.store = new EventStore(this.database, kinds, projections, CLOCK, ids, TEST_ENCRYPTION_KEY);
   }
 
   static async over(url: string): Promise<TestEventStore> {
-    const house = new TestEventStore(url);
+    const house = new TestEventStore(url, lampDefinition);
     await (await house.connect()).query(TABLES);
     return house;
+  }
+
+  /** A process of some version on a database that has the tables already. */
+  static ofVersion(url: string, definition: ModuleDefinition): TestEventStore {
+    return new TestEventStore(url, definition, buildWriterRegistration(listViews([definition])));
   }
 
   /** A connection of the test's own, to hold transactions open on. */

@@ -11,6 +11,7 @@ const buildPolicies = (maxTtls: Partial<MaxTokenTtls>, updatedAt: Timestamp | nu
 /** Name and email have their own columns. Changed settings are merged. */
 export const organizations: Projection<OrganizationEvent> = {
   name: 'organizations',
+  version: 1,
   tables: ['organizations'],
   on: {
     OrganizationCreated: (organization, { stream, time }) => sql`
@@ -69,6 +70,7 @@ export const reservedNames: Projection<
 
 export const projects: Projection<ProjectEvent | OrganizationDeleted> = {
   name: 'projects',
+  version: 1,
   tables: ['projects'],
   on: {
     ProjectCreated: ({ name, description, settings }, { stream, organization, time }) => sql`

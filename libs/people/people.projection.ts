@@ -8,6 +8,7 @@ type PeopleEvent = UserEvent | MembershipEvent | TeamEvent | AuthenticationToken
 
 export const access: Projection<PeopleEvent> = {
   name: 'access',
+  version: 1,
   tables: ['users', 'organization_memberships', 'teams', 'team_members', 'authentication_tokens'],
   on: {
     UserCreated: ({ username, email, siteAdmin }, { stream, time }) => sql`

@@ -1,4 +1,9 @@
-export { ACQUIRE_SHARED_NAMES_LOCK, buildErasureStatements, RELEASE_SHARED_NAMES_LOCK } from './name-columns.js';
+export {
+  ACQUIRE_SHARED_NAMES_LOCK,
+  ACQUIRE_SHARED_NAMES_XACT_LOCK,
+  buildErasureStatements,
+  RELEASE_SHARED_NAMES_LOCK,
+} from './name-columns.js';
 export { createNameErasureJob, NameEraser, selectForgottenPeopleIn } from './name-eraser.js';
 export { PersonKeys } from './person-keys.js';
 export { PersonalDataCipher, type EncryptedEvents } from './personal-data-cipher.js';

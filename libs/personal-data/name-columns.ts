@@ -71,4 +71,6 @@ const NAMES_LOCK = sql`event_store.lock_of('names in views')`;
 
 export const ACQUIRE_SHARED_NAMES_LOCK = sql`select pg_advisory_lock_shared(${NAMES_LOCK})`;
 export const RELEASE_SHARED_NAMES_LOCK = sql`select pg_advisory_unlock_shared(${NAMES_LOCK})`;
+/** The same until the end of the transaction. */
+export const ACQUIRE_SHARED_NAMES_XACT_LOCK = sql`select pg_advisory_xact_lock_shared(${NAMES_LOCK})`;
 export const ACQUIRE_NAMES_LOCK = sql`select pg_advisory_xact_lock(${NAMES_LOCK})`;

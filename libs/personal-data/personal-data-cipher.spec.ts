@@ -2,7 +2,15 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { freshDatabase, type TestDatabase } from '../../test/support/database.js';
 import { quiet } from '../../test/support/silent-logger.js';
-import { sql, type EventContext, type EventKinds, type LogPosition, type Message, type RecordedEvent } from '#kernel';
+import {
+  sql,
+  type EventContext,
+  type EventKinds,
+  type LogPosition,
+  type Message,
+  type Projection,
+  type RecordedEvent,
+} from '#kernel';
 import { EventStore, FollowerRunner, toEventRegistry, type Follower } from '#event-store';
 import { isForgottenPersonError, isVersionConflictError } from '#postgres';
 import {
@@ -49,10 +57,10 @@ let client: pg.Client;
 let projected: SignedEvent['data'][];
 
 const openStore = (): EventStore => {
-  const projection = {
+  const projection: Projection = {
     name: 'guests',
     tables: [],
-    on: { Signed: (data: unknown) => (projected.push(data as SignedEvent['data']), null) },
+    on: { Signed: (data) => (projected.push(data as SignedEvent['data']), null) },
   };
   return new EventStore(testStore.database, toEventRegistry(kinds), [projection], CLOCK, IDS, TEST_ENCRYPTION_KEY);
 };
@@ -162,7 +170,7 @@ describe('texts of people', () => {
       (unpublished ?? published).push(...events.map(({ data }) => data));
       return unpublished ? Promise.reject(new Error('the brokers are away')) : Promise.resolve([]);
     };
-    const follower = { name: 'publisher', batch: 1, tables: [], follow };
+    const follower: Follower = { name: 'publisher', batch: 1, tables: [], follow };
     const runner = new FollowerRunner(publisher, follower, quiet);
     runner.start();
     await waitForCondition(() => unpublished?.length !== 0);

@@ -20,6 +20,8 @@ export type DatabaseOptions = {
   readonly readTimeoutMs?: number;
   readonly slowReadTimeoutMs?: number;
   readonly slow?: Partial<SlowLimits>;
+  /** Runs on each connection before its first write: of requests automatically, of sessions by their owners. */
+  readonly writerRegistration?: Sql;
   /** Schema in which Postgres looks up the tables of projections. */
   readonly searchPath?: string;
 };
@@ -197,16 +199,16 @@ export class Database {
   constructor(private readonly options: DatabaseOptions) {
     const { readTimeoutMs = READ_TIMEOUT_MS, slowReadTimeoutMs = SLOW_READ_TIMEOUT_MS, slow: overrides = {} } = options;
     const slow = { ...SLOW_LIMITS, ...overrides };
-    const connections = (count: number, statementMs: number): readonly SharedConnection[] =>
+    const connections = (count: number, statementMs: number, setup?: Sql): readonly SharedConnection[] =>
       Array.from(
         { length: count },
-        () => new SharedConnection((onEnd) => this.connect(onEnd, buildStatementLimits(statementMs))),
+        () => new SharedConnection((onEnd) => this.connect(onEnd, buildStatementLimits(statementMs), setup)),
       );
     this.readMs = readTimeoutMs;
     this.slowReadMs = slowReadTimeoutMs;
     this.reads = connections(options.connections, readTimeoutMs);
-    this.writes = connections(WRITE_CONNECTIONS, WRITE_TIMEOUT_MS);
-    this.longWrites = connections(LONG_WRITE_CONNECTIONS, WRITE_TIMEOUT_MS);
+    this.writes = connections(WRITE_CONNECTIONS, WRITE_TIMEOUT_MS, options.writerRegistration);
+    this.longWrites = connections(LONG_WRITE_CONNECTIONS, WRITE_TIMEOUT_MS, options.writerRegistration);
     this.slowReads = connections(slow.connections, slowReadTimeoutMs);
     this.slow = new SlowStatements(this.slowReads, slow);
   }
@@ -253,6 +255,11 @@ export class Database {
     }
   }
 
+  /** Sessions that write views run it first; null: writers are not registered. */
+  get writerRegistration(): Sql | null {
+    return this.options.writerRegistration ?? null;
+  }
+
   async session(onEnd: () => void = () => undefined): Promise<DatabaseSession> {
     const client = await this.connect(onEnd);
     return {
@@ -295,7 +302,11 @@ export class Database {
     }
   }
 
-  private async connect(onEnd: () => void, { options = '', ...limits }: StatementLimits = {}): Promise<pg.Client> {
+  private async connect(
+    onEnd: () => void,
+    { options = '', ...limits }: StatementLimits = {},
+    setup?: Sql,
+  ): Promise<pg.Client> {
     const client = new pg.Client({
       connectionString: this.options.url,
       application_name: this.options.applicationName,
@@ -310,6 +321,12 @@ export class Database {
     client.on('error', onEnd);
     client.on('end', onEnd);
     await client.connect();
+    if (setup) {
+      await send(client, [setup]).catch(async (error: unknown) => {
+        await client.end();
+        throw error;
+      });
+    }
     return client;
   }
 }

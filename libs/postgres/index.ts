@@ -7,6 +7,7 @@ export { pause } from './pause.js';
 export {
   getViolatedConstraint,
   isForgottenPersonError,
+  isLockTimeout,
   isOutage,
   isRetryableError,
   isUnstorable,

@@ -21,8 +21,16 @@ export const isForgottenPersonError = (error: unknown): boolean =>
 /** Returns whether a serialization failure or a deadlock occurred. The same work may succeed if it is repeated. */
 export const isRetryableError = (error: unknown): boolean => ['40001', '40P01'].includes(getSqlState(error));
 
-/** Returns whether a prepared statement is missing or exists already; see Database. */
-export const isPreparedStatementError = (error: unknown): boolean => ['26000', '42P05'].includes(getSqlState(error));
+/** Returns whether another transaction held a lock for longer than this one waits. */
+export const isLockTimeout = (error: unknown): boolean => getSqlState(error) === '55P03';
+
+/**
+ * Returns whether a prepared statement is missing or exists already; see Database. Also if a rebuild exchanged the tables
+ * of a view, and the statement now returns columns of other types than when it was prepared.
+ */
+export const isPreparedStatementError = (error: unknown): boolean =>
+  ['26000', '42P05'].includes(getSqlState(error)) ||
+  (getSqlState(error) === '0A000' && getErrorMessage(error).startsWith('cached plan must not change'));
 
 /** Returns the name of the violated unique constraint, or null for any other error. */
 export const getViolatedConstraint = (error: unknown): string | null =>

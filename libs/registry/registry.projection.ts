@@ -6,6 +6,7 @@ import type { RegistryProviderVersionEvent } from './versions/registry-provider-
 
 export const registryProviders: Projection<RegistryProviderEvent | OrganizationDeleted> = {
   name: 'registry_providers',
+  version: 1,
   tables: ['registry_providers'],
   on: {
     RegistryProviderCreated: ({ name, namespace }, { stream, organization, time }) => sql`
@@ -20,6 +21,7 @@ export const registryProviders: Projection<RegistryProviderEvent | OrganizationD
 
 export const registryProviderVersions: Projection<RegistryProviderVersionEvent | OrganizationDeleted> = {
   name: 'registry_provider_versions',
+  version: 1,
   tables: ['registry_provider_versions'],
   on: {
     RegistryProviderVersionCreated: ({ provider, version, keyId, protocols }, { stream, organization, time }) => sql`
@@ -59,6 +61,7 @@ type PlatformEvent = Extract<
 
 export const registryProviderPlatforms: Projection<PlatformEvent | OrganizationDeleted> = {
   name: 'registry_provider_platforms',
+  version: 1,
   tables: ['registry_provider_platforms'],
   on: {
     RegistryProviderPlatformCreated: ({ platform, os, arch, filename, shasum }, { stream, organization }) => sql`
@@ -74,6 +77,7 @@ export const registryProviderPlatforms: Projection<PlatformEvent | OrganizationD
 
 export const gpgKeys: Projection<GpgKeyEvent | OrganizationDeleted> = {
   name: 'gpg_keys',
+  version: 1,
   tables: ['gpg_keys'],
   on: {
     GpgKeyAdded: ({ keyId, asciiArmor }, { stream, organization, time }) => sql`

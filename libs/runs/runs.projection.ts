@@ -94,6 +94,7 @@ export const runSecrets: Projection<WorkspaceDeleted> = {
  */
 export const runs: Projection<RunEvent | RunOwnerDeleted> = {
   name: 'runs',
+  version: 1,
   tables: TABLES,
   names: [
     { table: 'runs', column: 'created_by' },

@@ -4,6 +4,7 @@ import type { SshKeyEvent } from './ssh-key.js';
 
 export const sshKeys: Projection<SshKeyEvent | OrganizationDeleted> = {
   name: 'ssh_keys',
+  version: 1,
   tables: ['ssh_keys'],
   on: {
     SshKeyCreated: ({ name }, { stream, organization, time }) => sql`

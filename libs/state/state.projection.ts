@@ -19,6 +19,7 @@ type OutputEvent = Extract<WorkspaceEvent, { type: 'StateVersionFinalized' }>;
  */
 export const stateVersions: Projection<VersionEvent | BackingDataEvent | StateOwnerDeleted> = {
   name: 'state_versions',
+  version: 1,
   tables: ['state_versions'],
   names: [{ table: 'state_versions', column: 'created_by' }],
   on: {
@@ -51,6 +52,7 @@ export const stateVersions: Projection<VersionEvent | BackingDataEvent | StateOw
 
 export const stateVersionOutputs: Projection<OutputEvent | StateOwnerDeleted> = {
   name: 'state_version_outputs',
+  version: 1,
   tables: ['state_version_outputs'],
   on: {
     StateVersionFinalized: ({ id, outputs }, { stream, organization }) => sql`

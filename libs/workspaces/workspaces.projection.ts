@@ -10,6 +10,7 @@ const updateLatestChange = (stream: string, time: string): Sql =>
 
 export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | OrganizationDeleted> = {
   name: 'workspaces',
+  version: 1,
   tables: ['workspaces'],
   names: [{ table: 'workspaces', column: 'lock', at: ['holder'] }],
   on: {
@@ -71,6 +72,7 @@ const addToWorkspaceCount = (stream: string, organization: string | null, projec
 
 export const workspaceCounts: Projection<CountSource | OrganizationDeleted> = {
   name: 'workspace_counts',
+  version: 1,
   tables: ['workspace_counts'],
   on: {
     WorkspaceCreated: ({ project }, { stream, organization }) => addToWorkspaceCount(stream, organization, project, 1),
@@ -108,6 +110,7 @@ type TagSource = TagEvent | Extract<WorkspaceEvent, { type: 'WorkspaceCreated' |
 
 export const workspaceTags: Projection<TagSource | OrganizationDeleted> = {
   name: 'workspace_tags',
+  version: 1,
   tables: ['workspace_tags'],
   names: [{ table: 'workspace_tags', column: 'set_by' }],
   on: {

@@ -3,6 +3,7 @@ import { statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import {
   readFollowerStates,
+  listDifferentVersions,
   inspectDatabase,
   isAheadOfCluster,
   OLDEST_POSTGRES,
@@ -21,7 +22,7 @@ import { describeDatabaseError } from '../../database-errors.js';
 import { describeWrongKey, hasEmbeddedSite } from '../../database-resources.js';
 import { openRuntime, type Runtime } from '../../runtime.js';
 import { listKafkaTopics } from '../../kafka-topics.js';
-import { eventRegistry, moduleDefinitions, createFileSweepers } from '../../modules.js';
+import { eventRegistry, moduleDefinitions, createFileSweepers, views } from '../../modules.js';
 import { describeFailure } from './start-errors.js';
 
 type FindingResult = 'ok' | 'warning' | 'FAILED';
@@ -102,7 +103,20 @@ const examineRuntime = async (runtime: Runtime, now: () => Date, report: (findin
       ),
     );
   }
+  for (const finding of await inspectViews(runtime)) report(finding);
   for (const finding of await inspectFollowers(runtime)) report(finding);
+};
+
+const inspectViews = async ({ store }: Runtime): Promise<readonly Finding[]> => {
+  const states = await listDifferentVersions(store.database, views);
+  if (states.length === 0) return [reportOk('views', 'all are of the current version')];
+  return states.map(({ view: { name, version }, stored, lowestWritten }) => {
+    const check = `view ${name}`;
+    if (stored > version) return reportWarning(check, 'a later version of Cadastre rebuilt it; start that version');
+    return lowestWritten !== null && lowestWritten < version
+      ? reportWarning(check, `version ${stored} of ${version}; stop the processes of the earlier version of Cadastre`)
+      : reportWarning(check, `version ${stored} of ${version}; serve or projector rebuilds it while it runs`);
+  });
 };
 
 const describeDatabase = (state: DatabaseState, settings: Settings): readonly Finding[] => {

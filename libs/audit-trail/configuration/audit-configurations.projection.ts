@@ -5,6 +5,7 @@ type TrailSwitchEvent = Extract<TrailSettingsEvent, { type: 'AuditTrailEnabled' 
 
 export const auditConfigurations: Projection<TrailSwitchEvent | OrganizationDeleted> = {
   name: 'audit_configurations',
+  version: 1,
   tables: ['audit_configurations'],
   on: {
     // Recording is enabled by default, so a row exists since it was disabled.

@@ -226,7 +226,7 @@ describe('the audit entitlement', () => {
        where stream = ${id} and type = 'OrganizationFeatureSetChanged'`);
     const [view] = listViews([createAuditTrailDefinition(server.store.kinds)]);
     if (!view) throw new Error('the audit trail has no view');
-    await rebuildView(server.store, view);
+    await rebuildView(server.store, view, { now: new Date() });
     const [granted, removed] = (await readTrail(reader)).data.map(({ resource: { meta } }) => meta);
     expect([granted, removed]).toEqual([{ feature_set: 'everything' }, { feature_set: 'free' }]);
   });

@@ -9,6 +9,7 @@ type RetentionChanged = Extract<TrailSettingsEvent, { type: 'AuditTrailRetention
 
 export const auditTrailSettings: Projection<RetentionChanged | OrganizationDeleted> = {
   name: 'audit_trail_settings',
+  version: 1,
   tables: ['audit_trail_settings'],
   on: {
     AuditTrailRetentionChanged: ({ retentionDays }, { organization, time }) => sql`

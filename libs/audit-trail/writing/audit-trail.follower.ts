@@ -52,6 +52,7 @@ export const createAuditTrailFollower = (registry: EventRegistry): Follower => (
   // Erasing a person also clears their data in entries. Readers decrypt the rest (trail-pages.reader.ts,
   // trail.exporter.ts).
   keepEncrypted: true,
+  version: 1,
   tables: ['audit_trail_entries', 'audit_trail_actors', 'audit_trails'],
   growing: ['audit_trail_entries'],
   follow: async (events, session) => {

@@ -3,7 +3,8 @@ import { freshDatabase, type TestDatabase } from '../../../test/support/database
 import { Refusal, sql, type Logger, type LogPosition, type RecordedEvent } from '#kernel';
 import { FollowerRunner } from './follower-runner.js';
 import { waitForFollower, LOG_START, UNREAD_MAX, writeCheckpoint, type Follower } from './follower.js';
-import { rebuildView, listViews } from '../rebuild/rebuild.js';
+import { rebuildView } from '../rebuild/rebuild.js';
+import { listViews } from '../rebuild/views.js';
 import {
   appendOn,
   context,
@@ -36,6 +37,7 @@ const sighting = ({ position, id, stream }: RecordedEvent) =>
 const watchman = (before: (events: readonly RecordedEvent[]) => Promise<void> | void = () => undefined): Follower => ({
   name: 'watchman',
   batch: 3,
+  version: 1,
   tables: ['sightings'],
   follow: async (events) => {
     await before(events);
@@ -262,7 +264,7 @@ describe('a rebuild beside a runner', () => {
       }),
     );
     await waitForCondition(() => held === 1);
-    await rebuildView(house.store, view);
+    await rebuildView(house.store, view, { now: new Date() });
     expect(await seen()).toEqual(await logged());
     release();
     await light(2);

@@ -2,7 +2,7 @@ import { Backoff, sql, type Logger, type LogPosition, type RecordedEvent, type S
 import { computeFollowerLockKey, keepLeading, type DatabaseSession } from '#postgres';
 import type { EventStore } from '../event-store.js';
 import { reportLag } from './follower-lag.js';
-import { advanceCheckpoint, LOG_START, selectCheckpoint, type Follower } from './follower.js';
+import { advanceCheckpoint, LOG_START, selectCheckpoint, type Checkpoint, type Follower } from './follower.js';
 import { LISTEN } from './log-signal.js';
 import { followerMetrics } from './follower.metrics.js';
 import { ACQUIRE_SHARED_NAMES_LOCK, RELEASE_SHARED_NAMES_LOCK } from '#personal-data';
@@ -77,13 +77,16 @@ export class FollowerRunner {
       sql`select pg_try_advisory_lock(${computeFollowerLockKey(name)}) as ok`,
     );
     if (!taken?.ok) return false;
+    const { writerRegistration } = this.store.database;
+    if (tables.length > 0 && writerRegistration) await session.run(writerRegistration);
     await session.run(LISTEN);
-    const [stored] = await session.run<LogPosition>(selectCheckpoint(name));
-    let checkpoint = stored ?? LOG_START;
+    const [stored] = await session.run<Checkpoint>(selectCheckpoint(name));
+    const { rebuilds, ...start } = stored ?? { ...LOG_START, rebuilds: 0 };
+    let checkpoint: LogPosition = start;
     let read = checkpoint;
     let committedAt = performance.now();
     const commit = async (statements: readonly Sql[]): Promise<void> => {
-      await session.pipeline([...statements, advanceCheckpoint(name, checkpoint, read)]);
+      await session.pipeline([...statements, advanceCheckpoint(name, { ...checkpoint, rebuilds }, read)]);
       checkpoint = read;
       committedAt = performance.now();
     };

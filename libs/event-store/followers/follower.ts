@@ -1,4 +1,12 @@
-import { sql, unavailable, type LogPosition, type NameColumn, type RecordedEvent, type Sql } from '#kernel';
+import {
+  sql,
+  unavailable,
+  type LogPosition,
+  type NameColumn,
+  type RecordedEvent,
+  type Sql,
+  type ViewTables,
+} from '#kernel';
 import type { Database, DatabaseSession } from '#postgres';
 import type { EventStore } from '../event-store.js';
 
@@ -6,7 +14,7 @@ import type { EventStore } from '../event-store.js';
  * Whoever reads the log after the fact: the audit trail, the publisher. It may lag; it never skips and never reads an
  * event whose predecessors may still come.
  */
-export type Follower = {
+export type Follower = ViewTables & {
   readonly name: string;
   /** At most so many events at a time. */
   readonly batch: number;
@@ -17,11 +25,6 @@ export type Follower = {
   readonly only?: readonly string[];
   /** Whether it keeps the texts of people as the log has them; who reads what it has written opens them (ADR 25). */
   readonly keepEncrypted?: true;
-  /**
-   * The tables that it alone writes: rebuilt and verified by replaying the log. Empty where it acts on the outside: it is
-   * told of nobody by name who has been forgotten by then.
-   */
-  readonly tables: readonly string[];
   /** Those of them that following only adds rows to, without reading any: copies of these do without most indexes. */
   readonly growing?: readonly string[];
   /** Where these name people, each column once: nobody is forgotten while it has a batch in hand. */
@@ -42,29 +45,33 @@ export type Follower = {
 
 export const LOG_START: LogPosition = { transaction: '0', position: 0 };
 
-export const selectCheckpoint = (name: string): Sql =>
-  sql`select transaction::text as transaction, position from event_store.checkpoints where follower = ${name}`;
+/** Where a follower continues. `rebuilds`: how often its tables were exchanged. */
+export type Checkpoint = LogPosition & { readonly rebuilds: number };
+
+export const selectCheckpoint = (name: string): Sql => sql`
+  select transaction::text as transaction, position, rebuilds from event_store.checkpoints where follower = ${name}`;
 
 /**
  * Puts the checkpoint where a rebuild has left the tables: also back, where a runner was faster in the meantime, for what
  * it wrote has been replaced.
  */
 export const writeCheckpoint = (name: string, { transaction, position }: LogPosition): Sql => sql`
-  insert into event_store.checkpoints (follower, transaction, position)
-  values (${name}, ${transaction}::xid8, ${position})
+  insert into event_store.checkpoints as c (follower, transaction, position, rebuilds)
+  values (${name}, ${transaction}::xid8, ${position}, 1)
   on conflict (follower) do update
-    set transaction = excluded.transaction, position = excluded.position, updated_at = now()`;
+    set transaction = excluded.transaction, position = excluded.position, updated_at = now(), rebuilds = c.rebuilds + 1`;
 
 /**
  * Moves the checkpoint on, from where the runner believes it to be. A rebuild may have moved it while a batch was in
  * hand, and that batch would then be told twice: the null breaks the column's constraint, and with it the transaction,
  * and the runner starts over from where the checkpoint is.
  */
-export const advanceCheckpoint = (name: string, from: LogPosition, to: LogPosition): Sql => sql`
+export const advanceCheckpoint = (name: string, from: Checkpoint, to: LogPosition): Sql => sql`
   insert into event_store.checkpoints as c (follower, transaction, position)
   values (${name}, ${to.transaction}::xid8, ${to.position})
   on conflict (follower) do update
     set transaction = case when (c.transaction, c.position) = (${from.transaction}::xid8, ${from.position}::bigint)
+                            and c.rebuilds = ${from.rebuilds}
                            then excluded.transaction end,
         position = excluded.position, updated_at = now()`;
 

@@ -2,7 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { freshDatabase, type TestDatabase } from '../../../test/support/database.js';
 import { sql } from '#kernel';
 import { newStream, decideWrite } from '../writes.js';
-import { rebuildView, verifyView, listViews, type RebuildableView } from './rebuild.js';
+import { rebuildView } from './rebuild.js';
+import { verifyView } from './verify.js';
+import { listViews, type RebuildableView } from './views.js';
 import { verifySnapshots } from './verify-snapshots.js';
 import { appendOn, context, lampHung, lamp, TestEventStore, lampDefinition, createLampLit } from '../spec.js';
 
@@ -63,7 +65,7 @@ describe('verify', () => {
     const events = Array.from({ length: 2_100 }, (_, n) => createLampLit(`user-${n}`));
     await house.append('lamp-hall', 'any', ...events);
     let read = 0;
-    expect(await verifyView(house.store, lampsView(), NOW, (_, count) => (read += count))).toEqual([]);
+    expect(await verifyView(house.store, lampsView(), NOW, (count) => (read += count))).toEqual([]);
     expect(read).toBe(2_106);
   });
 });
@@ -73,7 +75,7 @@ describe('rebuild', () => {
     const before = await stored();
     await house.database.rows(sql`update lamps set lit_by = 'eve'`);
     await house.database.rows(sql`insert into lamps values ('lamp-secret', 'vault', 1, null)`);
-    await rebuildView(house.store, lampsView());
+    await rebuildView(house.store, lampsView(), { now: NOW });
     expect(await stored()).toEqual(before);
     expect(await check()).toEqual([]);
   });
@@ -81,7 +83,7 @@ describe('rebuild', () => {
   it('makes a view whole that is empty', async () => {
     const before = await stored();
     await house.database.rows(sql`truncate lamps`);
-    await rebuildView(house.store, lampsView());
+    await rebuildView(house.store, lampsView(), { now: NOW });
     expect(await stored()).toEqual(before);
   });
 
@@ -90,7 +92,7 @@ describe('rebuild', () => {
     // It has its place in the log, and will write when the rebuild is over: writers wait for it, not it for them.
     await early.query('begin; select pg_current_xact_id()');
     await house.append('lamp-porch', 0, lampHung('porch'));
-    await rebuildView(house.store, lampsView());
+    await rebuildView(house.store, lampsView(), { now: NOW });
     expect(await stored()).toHaveLength(4);
     await appendOn(early, 'lamp-yard', '0190f3a0-0000-7000-9000-000000000001');
     await early.query('commit');
@@ -111,7 +113,7 @@ describe('rebuild', () => {
       return count;
     };
     const writers = [1, 2, 3].map(write);
-    for (let time = 0; time < 5; time += 1) await rebuildView(house.store, lampsView());
+    for (let time = 0; time < 5; time += 1) await rebuildView(house.store, lampsView(), { now: NOW });
     over = true;
     const counts = await Promise.all(writers);
     expect(await stored()).toHaveLength(3 + counts.reduce((sum, count) => sum + count));
@@ -128,14 +130,14 @@ describe('rebuild', () => {
          where schemaname = 'views' and tablename = 'lamps' order by indexname`);
     const before = await indexes();
     expect(before).toHaveLength(4);
-    await rebuildView(house.store, lampsView());
+    await rebuildView(house.store, lampsView(), { now: NOW });
     expect(await indexes()).toEqual(before);
 
     await house.database.rows(sql`create unique index lamps_lit_by on lamps (lit_by) where lit_by <> 'ada'`);
     await house.append('lamp-attic', 'any', createLampLit('eve'));
     await house.database.rows(sql`update lamps set lit_by = 'ada'`);
     await house.append('lamp-hall', 'any', createLampLit('eve'));
-    await expect(rebuildView(house.store, lampsView())).rejects.toThrow('lamps_lit_by');
+    await expect(rebuildView(house.store, lampsView(), { now: NOW })).rejects.toThrow('lamps_lit_by');
     expect(await indexes()).toHaveLength(5);
   });
 
@@ -145,7 +147,7 @@ describe('rebuild', () => {
     await house.append('lamp-hall', 'any', createLampLit('eve'));
     const before = await stored();
     let handed = 0;
-    await rebuildView(house.store, lampsView(), (_, count) => (handed += count));
+    await rebuildView(house.store, lampsView(), { now: NOW, onEvents: (count) => (handed += count) });
     expect(handed).toBe(6 + 1 + 1);
     expect(await stored()).toEqual(before);
   });
@@ -154,7 +156,7 @@ describe('rebuild', () => {
     await house.database.rows(sql`update lamps set room = 'nursery' where id = 'lamp-hall'`);
     await house.append('lamp-new', 0, lampHung('hall'));
     // As the log tells it, both hang in the hall.
-    await expect(rebuildView(house.store, lampsView())).rejects.toThrow('lamps_room_key');
+    await expect(rebuildView(house.store, lampsView(), { now: NOW })).rejects.toThrow('lamps_room_key');
     expect(await stored()).toHaveLength(4);
     await house.append('lamp-porch', 0, lampHung('porch'));
     expect(await stored()).toHaveLength(5);

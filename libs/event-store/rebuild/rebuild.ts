@@ -1,267 +1,238 @@
+import { sql } from '#kernel';
+import { ACQUIRE_SHARED_NAMES_XACT_LOCK } from '#personal-data';
 import {
-  projectEvent,
-  sql,
-  type LogPosition,
-  type NameColumn,
-  type Projection,
-  type RecordedEvent,
-  type Sql,
-} from '#kernel';
-import type { DatabaseRow, DatabaseSession } from '#postgres';
+  computeLockKey,
+  getViolatedConstraint,
+  isLockTimeout,
+  isRetryableError,
+  pause,
+  type DatabaseSession,
+} from '#postgres';
 import type { EventStore } from '../event-store.js';
-import { LOG_START, selectCheckpoint, writeCheckpoint, type Follower } from '../followers/follower.js';
-import { buildErasureStatements } from '#personal-data';
-import type { ModuleDefinition } from '../module-definition.js';
+import { writeCheckpoint } from '../followers/follower.js';
+import { rebuildMetrics } from './rebuild.metrics.js';
+import { eraseNamesInCopies, FULL_PACE, Replay, SELECT_FORGOTTEN_PEOPLE, type ForgottenPerson } from './replay.js';
+import type { ReplayPace } from './replay.js';
+import { ViewCopy } from './view-copy.js';
+import { writeViewVersion } from './view-versions.js';
+import type { RebuildableView } from './views.js';
+
+export type RebuildOptions = {
+  /** Rows that are past their retention at this time are left out. */
+  readonly now: Date;
+  readonly pace?: ReplayPace;
+  /** Called with the number of events of each page. */
+  readonly onEvents?: (events: number) => void;
+  readonly signal?: AbortSignal;
+  /** Rebuild the view only if its rows are of an earlier version by the time that no other rebuild runs. */
+  readonly onlyIfEarlier?: boolean;
+};
+
+export type RebuildResult = {
+  readonly events: number;
+  /** For how long writers (of an inline view) or readers (of a follower's view) waited at most. */
+  readonly lockedMs: number;
+};
 
 /**
- * Views made anew from the log, for `rebuild` and `verify`.
+ * Computes a view from the log beside the live one, and exchanges them. Requests go on; writers wait while the last events
+ * are applied. An interrupted rebuild changes nothing. Resolves to null if another process has rebuilt the view meanwhile.
  *
- * Both write scratch copies: temporary tables of the same names, which the search path finds first, so that the very
- * same statements run. Unique indexes other than the key are left off the copies: live writers may have met in another
- * order than the log's, and a name freed by one stream may be taken by another "before".
- */
-export type RebuildableView = {
-  readonly name: string;
-  readonly tables: readonly string[];
-  readonly names: readonly NameColumn[];
-  /** Types of the events that mean something to it; null: any may. */
-  readonly only: readonly string[] | null;
-  readonly apply: (
-    events: readonly RecordedEvent[],
-    session: DatabaseSession,
-    store: EventStore,
-  ) => Promise<readonly Sql[]>;
-  readonly follower: Follower | null;
-};
-
-export const listViews = (slices: readonly ModuleDefinition[]): RebuildableView[] => [
-  ...slices.flatMap((slice) => slice.projections.filter(hasTables).map(toInlineView)),
-  ...slices.flatMap((slice) => slice.followers.filter(hasTables).map(toFollowerView)),
-];
-
-const hasTables = ({ tables }: Projection | Follower): boolean => tables.length > 0;
-
-const toInlineView = (projection: Projection): RebuildableView => ({
-  name: projection.name,
-  tables: projection.tables,
-  names: projection.names ?? [],
-  only: Object.entries(projection.on).flatMap(([type, row]) => (row ? [type] : [])),
-  apply: (events) => Promise.resolve(events.flatMap((event) => projectEvent(projection, event))),
-  follower: null,
-});
-
-const toFollowerView = (follower: Follower): RebuildableView => ({
-  name: follower.name,
-  tables: follower.tables,
-  names: follower.names ?? [],
-  only: follower.only ?? null,
-  apply: (events, session, store) => follower.follow(events, session, store),
-  follower,
-});
-
-/** Each is a transaction, and followers wait for every one that runs. */
-const PAGE = 1_000;
-
-export type RebuildProgress = (view: string, events: number) => void;
-
-type ReplayRange = {
-  readonly from: LogPosition;
-  readonly until?: LogPosition | null;
-  /** Everything that is committed: asked for where no writer can add to it, for live inline views show all of it. */
-  readonly extent?: 'settled' | 'committed';
-};
-
-/** Replays a stretch of the log, as `reader` sees it, into the scratch tables; resolves to the position reached. */
-const replay = async (
-  store: EventStore,
-  { reader, session }: { readonly reader: DatabaseSession; readonly session: DatabaseSession },
-  view: RebuildableView,
-  { from, until, extent }: ReplayRange,
-  progress: (events: number) => void,
-): Promise<LogPosition> => {
-  const read = (after: LogPosition): Promise<readonly RecordedEvent[]> =>
-    store.read(after, PAGE, (statement) => reader.run(statement), {
-      extent,
-      only: view.only,
-      keepEncrypted: view.follower?.keepEncrypted,
-    });
-  let position = from;
-  let page = read(from);
-  for (;;) {
-    const batch = await page;
-    const events = until ? batch.filter((event) => !isAfter(event, until)) : batch;
-    const last = events.at(-1);
-    if (!last) return position;
-    position = { transaction: last.transaction, position: last.position };
-    // It is read while this one is worked on; where that fails, nobody waits for it any more.
-    page = read(position);
-    page.catch(() => undefined);
-    await session.pipeline(await view.apply(events, session, store));
-    progress(events.length);
-  }
-};
-
-/** A follower goes on from the position that is left for it, so that must be one that nothing can come before. */
-const getLogExtent = (view: RebuildableView): 'settled' | 'committed' => (view.follower ? 'settled' : 'committed');
-
-const isAfter = (a: LogPosition, b: LogPosition): boolean => {
-  const [left, right] = [BigInt(a.transaction), BigInt(b.transaction)];
-  return left > right || (left === right && a.position > b.position);
-};
-
-type ForgottenPerson = { readonly person: string; readonly cleaned: boolean };
-
-const SELECT_FORGOTTEN_PEOPLE = sql`select person, cleaned_at is not null as cleaned from event_store.person_keys where key is null`;
-
-/** What was read of somebody before they were forgotten tells their name. */
-const forgetInScratch = async (
-  session: DatabaseSession,
-  view: RebuildableView,
-  forgotten: readonly ForgottenPerson[],
-): Promise<void> => {
-  const people = forgotten.map(({ person }) => person);
-  await session.pipeline(buildErasureStatements(view.names, people, (table) => `pg_temp.${table}`));
-};
-
-const makeScratch = async (session: DatabaseSession, view: RebuildableView): Promise<void> => {
-  for (const table of view.tables) {
-    const needless = view.follower?.growing?.includes(table) ? 'true' : 'indisunique';
-    await session.run(sql.raw(`create temporary table ${table} (like views.${table} including all)`));
-    await session.run(
-      sql.raw(`do $$ declare _name text; begin
-        for _name in select conname from pg_constraint where conrelid = 'pg_temp.${table}'::regclass and contype = 'u'
-        loop execute format('alter table pg_temp.${table} drop constraint %I', _name); end loop;
-        for _name in select indexrelid::regclass::text from pg_index
-          where indrelid = 'pg_temp.${table}'::regclass and not indisprimary and ${needless}
-        loop execute 'drop index ' || _name; end loop;
-      end $$`),
-    );
-  }
-};
-
-type TableIndex = { readonly name: string; readonly definition: string };
-
-/**
- * Puts the rows of the copy into the live table. Its indexes are made anew from all of them, which costs half of adding
- * them one by one; but not those on expressions, as what Postgres knows of their values would go with them.
- */
-const replaceTableContent = async (session: DatabaseSession, table: string): Promise<void> => {
-  const indexes = await session.run<TableIndex>(sql`
-    select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition
-      from pg_index
-     where indrelid = ${`views.${table}`}::regclass
-       and indexprs is null and not exists (select from pg_constraint where conindid = indexrelid)
-     order by indexrelid`);
-  await session.pipeline([
-    sql.raw(`truncate views.${table}`),
-    ...indexes.map(({ name }) => sql.raw(`drop index ${name}`)),
-    sql.raw(`insert into views.${table} select * from pg_temp.${table}`),
-    ...indexes.map(({ definition }) => sql.raw(definition)),
-  ]);
-};
-
-/**
- * Replaces one view's rows by what the log says. Writers go on while the log is replayed; for the last stretch and the
- * exchange they wait.
+ * 1. The log is replayed into copies of the tables, in pages.
+ * 2. Indexes are built, and the rest of the log is replayed, until little is left.
+ * 3. One transaction locks the log against writers, applies the last events, and renames the tables.
+ *
+ * A follower's view needs no lock on the log. Its last step locks its tables, so that the follower cannot advance the
+ * checkpoint meanwhile.
  */
 export const rebuildView = async (
   store: EventStore,
   view: RebuildableView,
-  progress: RebuildProgress = () => undefined,
-): Promise<void> => {
+  options: RebuildOptions,
+): Promise<RebuildResult | null> => {
   const session = await store.database.session();
   try {
-    await makeScratch(session, view);
-    const report = (events: number): void => progress(view.name, events);
-    const reached = await replay(store, { reader: session, session }, view, { from: LOG_START }, report);
-    await session.run(sql`begin`);
-    await session.run(sql`lock table event_store.events in share mode`);
-    const end = await replay(
-      store,
-      { reader: session, session },
-      view,
-      { from: reached, extent: getLogExtent(view) },
-      report,
-    );
-    await forgetInScratch(session, view, await session.run<ForgottenPerson>(SELECT_FORGOTTEN_PEOPLE));
-    for (const table of view.tables) await replaceTableContent(session, table);
-    if (view.follower) await session.run(writeCheckpoint(view.follower.name, end));
-    await session.run(sql`commit`);
+    await acquireRebuildLock(session, options.signal);
+    if (options.onlyIfEarlier && !(await isEarlier(session, view))) return null;
+    await ViewCopy.dropAll(session);
+    try {
+      const result = await new ViewRebuild(store, view, session, options).run();
+      rebuildMetrics.rebuilds.inc({ view: view.name });
+      return result;
+    } catch (error) {
+      // After a lost connection the next rebuild drops them.
+      await ViewCopy.dropAll(session).catch(() => undefined);
+      throw error;
+    }
   } finally {
     await session.close();
   }
 };
 
-/** What differs between a live view and the log: none where both lists are empty. Each holds up to ten rows. */
-export type ViewDifference = {
-  readonly table: string;
-  readonly missing: readonly DatabaseRow[];
-  readonly surplus: readonly DatabaseRow[];
-};
+/** One rebuild at a time: each costs the machine as much as a busy follower. */
+const REBUILD_LOCK = computeLockKey('cadastre rebuild');
+const LOCK_RETRY_MS = 200;
 
-/**
- * The live tables as `reader` sees them, copied beside the scratch ones as live_…: in a transaction of its own, which is
- * over before the log is replayed. Followers wait for every transaction that writes, also for one that only writes here.
- */
-const copyLive = async (reader: DatabaseSession, session: DatabaseSession, view: RebuildableView): Promise<void> => {
-  const [exported] = await reader.run<{ snapshot: string }>(sql`select pg_export_snapshot() as snapshot`);
-  await session.run(sql`begin isolation level repeatable read`);
-  await session.run(sql.raw(`set transaction snapshot '${exported?.snapshot}'`));
-  for (const table of view.tables) {
-    await session.run(sql.raw(`create temporary table live_${table} as select * from views.${table}`));
-  }
-  await session.run(sql`commit`);
-};
-
-/** Prunes the copy of the live rows as well: what is past its retention may still be there, or not any more. */
-const pruneBoth = async (session: DatabaseSession, view: RebuildableView, prune: Sql): Promise<void> => {
-  const rename = async (from: string, to: string): Promise<void> => {
-    for (const table of view.tables) {
-      await session.run(sql.raw(`alter table pg_temp.${from}${table} rename to ${to}${table}`));
-    }
-  };
-  await session.run(prune);
-  await rename('', 'made_');
-  await rename('live_', '');
-  await session.run(prune);
-  await rename('', 'live_');
-  await rename('made_', '');
-};
-
-/** Compares a view with the log, both as of one moment; writers and followers go on. Nothing is changed. */
-export const verifyView = async (
-  store: EventStore,
-  view: RebuildableView,
-  now: Date,
-  progress: RebuildProgress = () => undefined,
-): Promise<ViewDifference[]> => {
-  const reader = await store.database.session();
-  const session = await store.database.session();
-  try {
-    await makeScratch(session, view);
-    // One snapshot for the log and the live view. It only reads, so it has no transaction id that others wait for.
-    await reader.run(sql`begin isolation level repeatable read, read only`);
-    const [checkpoint] = view.follower ? await reader.run<LogPosition>(selectCheckpoint(view.follower.name)) : [];
-    await copyLive(reader, session, view);
-    const forgotten = await reader.run<ForgottenPerson>(SELECT_FORGOTTEN_PEOPLE);
-    const until = view.follower ? (checkpoint ?? LOG_START) : null;
-    const stretch = { from: LOG_START, until, extent: getLogExtent(view) };
-    await replay(store, { reader, session }, view, stretch, (events) => progress(view.name, events));
-    await forgetInScratch(session, view, forgotten);
-    // The live ones may name them until they are cleaned.
-    const named = forgotten.flatMap(({ person, cleaned }) => (cleaned ? [] : [person]));
-    await session.pipeline(buildErasureStatements(view.names, named, (table) => `pg_temp.live_${table}`));
-    if (view.follower?.prune) await pruneBoth(session, view, view.follower.prune(now));
-    const differences: ViewDifference[] = [];
-    for (const table of view.tables) {
-      const only = (left: string, right: string): Promise<DatabaseRow[]> =>
-        session.run(sql.raw(`select * from pg_temp.${left} except select * from pg_temp.${right} limit 10`));
-      const missing = await only(table, `live_${table}`);
-      const surplus = await only(`live_${table}`, table);
-      if (missing.length + surplus.length > 0) differences.push({ table, missing, surplus });
-    }
-    return differences;
-  } finally {
-    await Promise.all([reader.close(), session.close()]);
+const acquireRebuildLock = async (session: DatabaseSession, signal: AbortSignal | undefined): Promise<void> => {
+  while (!(await tryAcquireRebuildLock(session))) {
+    await pause(LOCK_RETRY_MS, signal);
+    signal?.throwIfAborted();
   }
 };
+
+export const tryAcquireRebuildLock = async (session: DatabaseSession): Promise<boolean> => {
+  const [taken] = await session.run<{ ok: boolean }>(sql`select pg_try_advisory_lock(${REBUILD_LOCK}) as ok`);
+  return taken?.ok ?? false;
+};
+
+const isEarlier = async (session: DatabaseSession, { name, version }: RebuildableView): Promise<boolean> => {
+  const [row] = await session.run<{ version: number }>(
+    sql`select version from event_store.view_versions where view = ${name}`,
+  );
+  return (row?.version ?? 0) < version;
+};
+
+/** Held while live tables are exchanged, and shared by readers that look at several of them with one snapshot. */
+export const EXCHANGE_LOCK = computeLockKey('cadastre exchange of views');
+
+/** An exchange gives up after this time, and is tried again: whoever waits behind it must not wait long. */
+const LOCK_TIMEOUT_MS = 300;
+/** Every few attempts it waits longer for the log: Postgres interrupts its own maintenance of a table after a second. */
+const LONG_LOCK_TIMEOUT_MS = 2_000;
+const LONG_ATTEMPT = 5;
+const RETRY_FIRST_MS = 20;
+const RETRY_MAX_MS = 2_000;
+/** More events than this are not applied while writers wait. */
+const MAX_LOCKED_EVENTS = 2_000;
+const UNSETTLED_RETRY_MS = 500;
+
+class ViewRebuild {
+  private readonly replay: Replay;
+  /** People whose names were removed from the copies. */
+  private erased: ReadonlySet<string> = new Set();
+  private events = 0;
+  private lockedMs = 0;
+  /** Once two streams were found with one name, unique indexes are built while no one writes. */
+  private hasUniqueIndexes = true;
+
+  constructor(
+    store: EventStore,
+    private readonly view: RebuildableView,
+    private readonly session: DatabaseSession,
+    private readonly options: RebuildOptions,
+  ) {
+    const { pace = FULL_PACE, onEvents, signal } = options;
+    const count = (events: number): void => {
+      this.events += events;
+      rebuildMetrics.events.inc({ view: view.name }, events);
+      onEvents?.(events);
+    };
+    this.replay = new Replay({ store, view, reader: session, session, pace, onEvents: count, signal });
+  }
+
+  async run(): Promise<RebuildResult> {
+    const { view, session, options } = this;
+    const copy = await ViewCopy.create(session, view, 'views_next');
+    await this.replay.run({ isComplete: false });
+    if (view.follower?.prune) await session.run(view.follower.prune(options.now));
+    await this.eraseNames(copy);
+    await copy.makeDurable();
+    await copy.createLateIndexes('other');
+    await this.withoutUniqueIndexesOnConflict(copy, () => copy.createLateIndexes('unique'));
+    await copy.vacuum();
+    await this.exchange(copy);
+    return { lockedMs: this.lockedMs, events: this.events };
+  }
+
+  private async exchange(copy: ViewCopy): Promise<void> {
+    const { signal } = this.options;
+    let retryMs = RETRY_FIRST_MS;
+    for (let attempt = 1; ; attempt += 1) {
+      signal?.throwIfAborted();
+      const isCaughtUp = await this.withoutUniqueIndexesOnConflict(copy, () => this.replay.run({ isComplete: false }));
+      if (!isCaughtUp) continue;
+      if (await this.hasManyUnsettledEvents()) {
+        await pause(UNSETTLED_RETRY_MS, signal);
+        continue;
+      }
+      const timeoutMs = attempt % LONG_ATTEMPT === 0 ? LONG_LOCK_TIMEOUT_MS : LOCK_TIMEOUT_MS;
+      try {
+        if (await this.withoutUniqueIndexesOnConflict(copy, () => this.tryExchange(copy, timeoutMs))) return;
+      } catch (error) {
+        if (!isLockTimeout(error) && !isRetryableError(error)) throw error;
+        await pause(retryMs, signal);
+        retryMs = Math.min(retryMs * 2, RETRY_MAX_MS);
+      }
+    }
+  }
+
+  private async tryExchange(copy: ViewCopy, timeoutMs: number): Promise<void> {
+    const { view, session, replay, events, erased } = this;
+    const { position } = replay;
+    let started = performance.now();
+    await session.run(sql`begin`);
+    try {
+      await session.run(sql.raw(`set local lock_timeout = ${timeoutMs}`));
+      // Before all other locks: see name-columns.ts. Nobody is forgotten until the exchange is over.
+      if (view.follower) await session.run(ACQUIRE_SHARED_NAMES_XACT_LOCK);
+      await session.run(sql`select pg_advisory_xact_lock(${EXCHANGE_LOCK})`);
+      await session.run(sql`select event_store.lock_view_writers()`);
+      started = performance.now();
+      if (view.follower) await copy.lockLiveTables();
+      else await session.run(sql`lock table event_store.events in share mode`);
+      await session.run(sql.raw(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`));
+      // A follower goes on from the position that is left for it, so nothing may come before that.
+      await replay.run({ isComplete: true, extent: view.follower ? 'settled' : 'committed' });
+      await this.eraseNames(copy);
+      if (!this.hasUniqueIndexes) await copy.createLateIndexes('unique');
+      if (!view.follower) await copy.lockLiveTables();
+      await copy.replaceLiveTables();
+      if (view.follower) await session.run(writeCheckpoint(view.follower.name, replay.position));
+      await session.run(writeViewVersion(view));
+      await session.run(sql`commit`);
+    } catch (error) {
+      await session.run(sql`rollback`);
+      replay.position = position;
+      this.events = events;
+      this.erased = erased;
+      throw error;
+    } finally {
+      this.lockedMs = Math.max(this.lockedMs, performance.now() - started);
+    }
+  }
+
+  /**
+   * Resolves to false if a unique index of the copy was violated: transactions that ran at once can have used one name in
+   * another order than that of the log. The next exchange then builds these indexes when the log is complete.
+   */
+  private async withoutUniqueIndexesOnConflict(copy: ViewCopy, work: () => Promise<void>): Promise<boolean> {
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      if (!this.hasUniqueIndexes || getViolatedConstraint(error) === null) throw error;
+      this.hasUniqueIndexes = false;
+      await copy.dropUniqueIndexes();
+      return false;
+    }
+  }
+
+  /** Events that were read before somebody was forgotten contain the name. */
+  private async eraseNames(copy: ViewCopy): Promise<void> {
+    const forgotten = await this.session.run<ForgottenPerson>(SELECT_FORGOTTEN_PEOPLE);
+    const people = forgotten.map(({ person }) => person).filter((person) => !this.erased.has(person));
+    await eraseNamesInCopies(this.session, this.view, people, (table) => copy.nameOf(table));
+    this.erased = new Set([...this.erased, ...people]);
+  }
+
+  /** An old transaction, of any database of the server, keeps later events from being read before the lock. */
+  private async hasManyUnsettledEvents(): Promise<boolean> {
+    if (this.view.follower) return false;
+    const { transaction, position } = this.replay.position;
+    const [row] = await this.session.run<{ events: number }>(sql`
+      select count(*)::integer as events from (
+        select from event_store.events where (transaction, position) > (${transaction}::xid8, ${position}::bigint)
+         limit ${MAX_LOCKED_EVENTS + 1}) remaining`);
+    return (row?.events ?? 0) > MAX_LOCKED_EVENTS;
+  }
+}

@@ -3,6 +3,7 @@ import type { AuditFactSourceEvent } from './audit-fact-source.js';
 
 export const auditFactSources: Projection<AuditFactSourceEvent | OrganizationDeleted> = {
   name: 'audit_fact_sources',
+  version: 1,
   tables: ['audit_fact_sources'],
   on: {
     AuditFactSourceRegistered: ({ source, description }, { stream, organization, time }) => sql`

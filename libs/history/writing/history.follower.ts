@@ -20,6 +20,7 @@ export const historyFollower: Follower = {
   name: FOLLOWER_NAME,
   batch: 500,
   only: HISTORY_EVENT_TYPES,
+  version: 1,
   tables: ['history_versions', 'history_runs', 'history_locks'],
   names: [
     { table: 'history_versions', column: 'actor_name', id: 'actor_id' },

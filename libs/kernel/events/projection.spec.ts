@@ -12,6 +12,7 @@ type LampEvent =
 
 const lamps = {
   name: 'lamps',
+  version: 1,
   tables: ['lamps'],
   on: {
     LampHung: ({ room }, { stream }) => sql`insert into lamps (id, room) values (${stream}, ${room})`,

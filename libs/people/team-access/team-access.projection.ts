@@ -10,6 +10,7 @@ const toJsonOrNull = (value: unknown): string | null => (value === null ? null :
 
 export const teamWorkspaces: Projection<TeamWorkspaceEvent | AccessEndEvent | WorkspaceDeleted> = {
   name: 'team_workspaces',
+  version: 1,
   tables: ['team_workspaces'],
   on: {
     TeamWorkspaceAdded: ({ team, workspace, access, custom }, { stream, organization, time }) => sql`
@@ -26,6 +27,7 @@ export const teamWorkspaces: Projection<TeamWorkspaceEvent | AccessEndEvent | Wo
 
 export const teamProjects: Projection<TeamProjectEvent | AccessEndEvent | ProjectDeleted> = {
   name: 'team_projects',
+  version: 1,
   tables: ['team_projects'],
   on: {
     TeamProjectAdded: ({ team, project, access, custom }, { stream, organization, time }) => sql`

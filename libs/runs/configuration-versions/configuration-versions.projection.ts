@@ -25,6 +25,7 @@ const setArchive = (
 
 export const configurationVersions: Projection<ConfigurationVersionEvent | ConfigurationOwnerDeleted> = {
   name: 'configuration_versions',
+  version: 1,
   tables: ['configuration_versions'],
   names: [{ table: 'configuration_versions', column: 'created_by' }],
   on: {

@@ -3,6 +3,7 @@ import type { ReservedTagKeyEvent } from './reserved-tag-key.js';
 
 export const reservedTagKeys: Projection<ReservedTagKeyEvent | OrganizationDeleted> = {
   name: 'reserved_tag_keys',
+  version: 1,
   tables: ['reserved_tag_keys'],
   on: {
     ReservedTagKeyCreated: ({ key, disableOverrides }, { stream, organization, time }) => sql`

@@ -10,6 +10,7 @@ type ProjectTagSource =
  */
 export const projectTags: Projection<ProjectTagSource> = {
   name: 'project_tags',
+  version: 1,
   tables: ['project_tags'],
   names: [{ table: 'project_tags', column: 'set_by' }],
   on: {

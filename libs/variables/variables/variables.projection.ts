@@ -17,6 +17,7 @@ const selectSets = (project: string): Sql => sql`select id from variable_sets wh
 /** One projection for three tables, because the row of a variable depends on the row of its set. */
 export const variables: Projection<VariableEvent | VariableSetEvent | VariableOwnerEndEvent> = {
   name: 'variables',
+  version: 1,
   tables: ['variables', 'variable_set_targets', 'variable_sets'],
   on: {
     VariableCreated: (data, { stream, organization, version, time }) => sql`

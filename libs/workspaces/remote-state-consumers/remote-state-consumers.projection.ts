@@ -5,6 +5,7 @@ type ConsumerEndEvent = OrganizationDeleted | WorkspaceDeleted;
 
 export const remoteStateConsumers: Projection<ConsumerEvent | ConsumerEndEvent> = {
   name: 'remote_state_consumers',
+  version: 1,
   tables: ['remote_state_consumers'],
   on: {
     RemoteStateConsumersAdded: ({ workspaces }, { stream, organization }) => sql`

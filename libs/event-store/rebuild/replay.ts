@@ -1,0 +1,99 @@
+import { sql, type LogPosition, type RecordedEvent } from '#kernel';
+import { buildErasureStatements } from '#personal-data';
+import { pause, type DatabaseSession } from '#postgres';
+import type { EventStore } from '../event-store.js';
+import { LOG_START } from '../followers/follower.js';
+import type { RebuildableView } from './views.js';
+
+/** How a replay shares the machine with the requests that are served meanwhile. */
+export type ReplayPace = {
+  /** Events in one transaction. Followers wait for every transaction that runs. */
+  readonly page: number;
+  /** Pause after each page, as a multiple of the time that the page took. */
+  readonly rest: number;
+};
+
+/** For a command, which somebody waits for. */
+export const FULL_PACE: ReplayPace = { page: 1_000, rest: 0 };
+
+type ReplayOptions = {
+  readonly store: EventStore;
+  readonly view: RebuildableView;
+  /** Reads the log. */
+  readonly reader: DatabaseSession;
+  /** Writes the copies of the view's tables. */
+  readonly session: DatabaseSession;
+  readonly pace: ReplayPace;
+  /** Called with the number of events of each page. */
+  readonly onEvents: (events: number) => void;
+  readonly signal?: AbortSignal | undefined;
+};
+
+type ReplayRange = {
+  /** The last event to apply; null: no end. */
+  readonly until?: LogPosition | null;
+  /** `committed`: includes events that a transaction may still precede. For readers that exclude writers. */
+  readonly extent?: 'settled' | 'committed';
+  /** False: return as soon as less than a page is left, because a log that is written to has no end. */
+  readonly isComplete: boolean;
+};
+
+/** Applies the events of the log to copies of a view's tables, from where it stopped the last time. */
+export class Replay {
+  position: LogPosition = LOG_START;
+
+  constructor(private readonly options: ReplayOptions) {}
+
+  async run({ until, extent, isComplete }: ReplayRange): Promise<void> {
+    const { store, view, session, pace, onEvents, signal } = this.options;
+    let page = this.read(this.position, extent);
+    for (;;) {
+      const started = performance.now();
+      const batch = await page;
+      const events = until ? batch.filter((event) => !isAfter(event, until)) : batch;
+      const last = events.at(-1);
+      if (!last) return;
+      const next = { transaction: last.transaction, position: last.position };
+      const isNearEnd = next.position - this.position.position < pace.page / 2;
+      // Read while this page is applied. If applying fails, nobody waits for it any more.
+      page = isNearEnd && !isComplete ? Promise.resolve([]) : this.read(next, extent);
+      page.catch(() => undefined);
+      await session.pipeline(await view.apply(events, session, store));
+      this.position = next;
+      onEvents(events.length);
+      signal?.throwIfAborted();
+      if (pace.rest > 0 && !isComplete) await pause((performance.now() - started) * pace.rest, signal);
+    }
+  }
+
+  private read(after: LogPosition, extent: ReplayRange['extent']): Promise<readonly RecordedEvent[]> {
+    const { store, view, reader, pace } = this.options;
+    return store.read(after, pace.page, (statement) => reader.run(statement), {
+      extent,
+      only: view.only,
+      keepEncrypted: view.follower?.keepEncrypted,
+      // With the keys that there are now, so that nobody is named who was forgotten before the page was read.
+      outside: view.names.length > 0,
+    });
+  }
+}
+
+const isAfter = (a: LogPosition, b: LogPosition): boolean => {
+  const [left, right] = [BigInt(a.transaction), BigInt(b.transaction)];
+  return left > right || (left === right && a.position > b.position);
+};
+
+export type ForgottenPerson = { readonly person: string; readonly cleaned: boolean };
+
+export const SELECT_FORGOTTEN_PEOPLE = sql`
+  select person, cleaned_at is not null as cleaned from event_store.person_keys where key is null`;
+
+/** Removes names from the copies: events that were read before somebody was forgotten contain the name. */
+export const eraseNamesInCopies = async (
+  session: DatabaseSession,
+  { names }: RebuildableView,
+  people: readonly string[],
+  toCopy: (table: string) => string,
+): Promise<void> => {
+  await session.pipeline(buildErasureStatements(names, people, toCopy));
+};

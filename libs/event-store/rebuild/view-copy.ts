@@ -1,0 +1,197 @@
+import { sql, type Sql } from '#kernel';
+import type { DatabaseRow, DatabaseSession } from '#postgres';
+import type { RebuildableView } from './views.js';
+
+/** Where copies of tables are: ordinary tables that replace the live ones, or temporary ones that are compared with them. */
+type CopySchema = 'views_next' | 'pg_temp';
+
+type TableIndex = {
+  readonly name: string;
+  readonly definition: string;
+  readonly isPrimary: boolean;
+  readonly isUnique: boolean;
+  /** The definition of the constraint that the index belongs to. */
+  readonly constraint: string | null;
+};
+
+type TableColumn = {
+  readonly name: string;
+  readonly type: string;
+  readonly isRequired: boolean;
+  readonly default: string | null;
+  readonly options: readonly string[] | null;
+  readonly statistics: number | null;
+};
+
+/** A table, as far as a migration can change it. */
+type TableDefinition = {
+  readonly columns: readonly TableColumn[];
+  readonly indexes: readonly TableIndex[];
+  readonly checks: readonly string[];
+  readonly options: readonly string[] | null;
+  readonly triggers: readonly string[];
+  readonly grants: readonly string[];
+};
+
+/** A migration changed a table while its copy was filled. */
+export class ChangedTableError extends Error {
+  constructor(table: string) {
+    super(`views.${table} was changed by a migration while it was rebuilt`);
+    this.name = 'ChangedTable';
+  }
+}
+
+const readTableDefinition = async (session: DatabaseSession, table: string): Promise<TableDefinition> => {
+  const [definition] = await session.run<TableDefinition & DatabaseRow>(sql`
+    select (select coalesce(jsonb_agg(jsonb_build_object(
+                     'name', quote_ident(a.attname), 'type', format_type(a.atttypid, a.atttypmod), 'isRequired', a.attnotnull,
+                     'default', pg_get_expr(d.adbin, d.adrelid), 'options', a.attoptions,
+                     'statistics', nullif(a.attstattarget, -1)) order by a.attnum), '[]')
+              from pg_attribute a
+              left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+             where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped) as columns,
+           (select coalesce(jsonb_agg(jsonb_build_object(
+                     'name', quote_ident(i.relname), 'definition', pg_get_indexdef(i.oid), 'isPrimary', x.indisprimary,
+                     'isUnique', x.indisunique, 'constraint', pg_get_constraintdef(k.oid)) order by i.oid), '[]')
+              from pg_index x
+              join pg_class i on i.oid = x.indexrelid
+              left join pg_constraint k on k.conindid = i.oid and k.conrelid = c.oid
+             where x.indrelid = c.oid) as indexes,
+           (select coalesce(jsonb_agg(k.conname || ' ' || pg_get_constraintdef(k.oid) order by k.conname), '[]')
+              from pg_constraint k where k.conrelid = c.oid and k.contype = 'c') as checks,
+           c.reloptions as options,
+           (select coalesce(jsonb_agg(pg_get_triggerdef(t.oid) order by t.tgname), '[]')
+              from pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal) as triggers,
+           (select coalesce(jsonb_agg(format('grant %s on views.%I to %s%s', g.privilege_type, c.relname,
+                     case g.grantee when 0 then 'public' else g.grantee::regrole::text end,
+                     case when g.is_grantable then ' with grant option' else '' end)), '[]')
+              from aclexplode(c.relacl) g) as grants
+      from pg_class c where c.oid = ${`views.${table}`}::regclass`);
+  if (!definition) throw new Error(`there is no table views.${table}`);
+  return definition;
+};
+
+/**
+ * Copies of a view's tables in another schema, which the session's search path finds first, so that the same statements
+ * write them. Unique indexes other than the key come last: while the log is replayed, two streams can have the same name
+ * for a moment, because transactions that ran at once committed in another order than that of the log.
+ */
+export class ViewCopy {
+  private constructor(
+    private readonly session: DatabaseSession,
+    private readonly view: RebuildableView,
+    private readonly schema: CopySchema,
+    private readonly definitions: ReadonlyMap<string, TableDefinition>,
+  ) {}
+
+  /** Drops what an interrupted rebuild left behind. The caller holds the lock of rebuilds. */
+  static async dropAll(session: DatabaseSession): Promise<void> {
+    const tables = await session.run<{ name: string }>(
+      sql`select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = 'views_next'`,
+    );
+    if (tables.length > 0) await session.run(sql.raw(`drop table ${tables.map(({ name }) => name).join(', ')}`));
+  }
+
+  /** Creates empty copies. */
+  static async create(session: DatabaseSession, view: RebuildableView, schema: CopySchema): Promise<ViewCopy> {
+    if (schema === 'views_next') await session.run(sql`set search_path = views_next, views`);
+    const definitions = new Map<string, TableDefinition>();
+    for (const table of view.tables) definitions.set(table, await readTableDefinition(session, table));
+    const copy = new ViewCopy(session, view, schema, definitions);
+    for (const [table, definition] of definitions) {
+      const kind = schema === 'pg_temp' ? 'temporary' : 'unlogged';
+      // An unlogged table costs no WAL, and a crash of Postgres empties it: the rebuild then begins again.
+      await session.run(
+        sql.raw(`create ${kind} table ${copy.nameOf(table)} (like views.${table} including all excluding indexes)`),
+      );
+      for (const statement of copy.buildSettings(table, definition)) await session.run(statement);
+      for (const index of definition.indexes.filter((one) => !copy.isLate(table, one))) {
+        await session.run(copy.buildIndex(table, index));
+      }
+    }
+    return copy;
+  }
+
+  /** Writes the copies to disk, without the dead rows that updates left. */
+  async makeDurable(): Promise<void> {
+    for (const table of this.view.tables) {
+      await this.session.run(sql.raw(`alter table ${this.nameOf(table)} set logged`));
+    }
+  }
+
+  /** Creates the unique indexes, or the others that the replay did without. */
+  async createLateIndexes(kind: 'unique' | 'other'): Promise<void> {
+    for (const [table, index] of this.listLateIndexes()) {
+      if (index.isUnique === (kind === 'unique')) await this.session.run(this.buildIndex(table, index));
+    }
+  }
+
+  async dropUniqueIndexes(): Promise<void> {
+    for (const [table, index] of this.listLateIndexes()) {
+      if (!index.isUnique) continue;
+      const statement = index.constraint
+        ? `alter table ${this.nameOf(table)} drop constraint if exists ${index.name}`
+        : `drop index if exists ${this.schema}.${index.name}`;
+      await this.session.run(sql.raw(statement));
+    }
+  }
+
+  /** Collects statistics, and marks pages for index-only scans: queries must be fast right after the exchange. */
+  async vacuum(): Promise<void> {
+    for (const table of this.view.tables) await this.session.run(sql.raw(`vacuum (analyze) ${this.nameOf(table)}`));
+  }
+
+  /** Keeps everybody from the live tables until the end of the transaction. */
+  async lockLiveTables(): Promise<void> {
+    const tables = this.view.tables.map((table) => `views.${table}`).join(', ');
+    await this.session.run(sql.raw(`lock table ${tables} in access exclusive mode`));
+  }
+
+  /** Puts the copies in the place of the live tables. The caller has locked these. Throws ChangedTableError. */
+  async replaceLiveTables(): Promise<void> {
+    for (const [table, definition] of this.definitions) {
+      const live = await readTableDefinition(this.session, table);
+      if (JSON.stringify(live) !== JSON.stringify(definition)) throw new ChangedTableError(table);
+      await this.session.pipeline([
+        sql.raw(`drop table views.${table}`),
+        sql.raw(`alter table ${this.nameOf(table)} set schema views`),
+        ...[...definition.triggers, ...definition.grants].map(sql.raw),
+      ]);
+    }
+  }
+
+  nameOf(table: string): string {
+    return `${this.schema}.${table}`;
+  }
+
+  private listLateIndexes(): readonly (readonly [string, TableIndex])[] {
+    return [...this.definitions].flatMap(([table, { indexes }]) =>
+      indexes.filter((index) => this.isLate(table, index)).map((index) => [table, index] as const),
+    );
+  }
+
+  /** The replay reads its own rows by the other indexes, except where it only adds rows. */
+  private isLate(table: string, { isPrimary, isUnique }: TableIndex): boolean {
+    return !isPrimary && (isUnique || (this.view.follower?.growing?.includes(table) ?? false));
+  }
+
+  private buildIndex(table: string, { name, definition, constraint }: TableIndex): Sql {
+    if (constraint !== null) return sql.raw(`alter table ${this.nameOf(table)} add constraint ${name} ${constraint}`);
+    return sql.raw(definition.replace(` ON views.${table} `, ` ON ${this.nameOf(table)} `));
+  }
+
+  private buildSettings(table: string, { options, columns }: TableDefinition): readonly Sql[] {
+    const alter = `alter table ${this.nameOf(table)}`;
+    return [
+      ...(options === null ? [] : [sql.raw(`${alter} set (${options.join(', ')})`)]),
+      ...columns.flatMap((column) => [
+        ...(column.options === null
+          ? []
+          : [sql.raw(`${alter} alter column ${column.name} set (${column.options.join(', ')})`)]),
+        ...(column.statistics === null
+          ? []
+          : [sql.raw(`${alter} alter column ${column.name} set statistics ${column.statistics}`)]),
+      ]),
+    ];
+  }
+}
