@@ -8,7 +8,7 @@ const POLL_MS = 20;
 /** Reads the part of the log that followers may read now, in its order. */
 export const readableLog = async (
   store: EventStore,
-  { batch = BATCH, sealed: keepEncrypted = false } = {},
+  { batch = BATCH, keepEncrypted = false } = {},
 ): Promise<RecordedEvent[]> => {
   const log: RecordedEvent[] = [];
   for (;;) {
