@@ -13,7 +13,7 @@ describe('the manifest of a release', () => {
     ],
     [['5.1', '5.0'], ['5.0']],
     [['6'], ['6.0']],
-  ])('with the versions %j supports the protocols %j', (versions, protocols) => {
+  ])('lists the versions %j as the protocols %j', (versions, protocols) => {
     expect(readManifest(manifest(versions))).toEqual(protocols);
   });
 

@@ -296,7 +296,7 @@ describe('the effective policy', () => {
   });
 });
 
-describe('a change while the retention job runs', () => {
+describe('the retention job and simultaneous changes', () => {
   const due = async (): Promise<{ workspace: string; old: string }> => {
     const workspace = await newWorkspace();
     await set(organization, deleteOlders(30));
@@ -305,27 +305,27 @@ describe('a change while the retention job runs', () => {
     return { workspace, old };
   };
 
-  it('prevents the deletion if the organization now deletes nothing', async () => {
+  it('keeps the data if the organization now deletes nothing', async () => {
     const { old } = await due();
     runBetween(server.store, () => set(organization, dontDeletes));
     expect(await runJob()).toBe(0);
     expect(await listExisting([old])).toEqual([old]);
   });
 
-  it('prevents the deletion if the workspace now deletes nothing', async () => {
+  it('keeps the data if the workspace now deletes nothing', async () => {
     const { workspace, old } = await due();
     runBetween(server.store, () => set(workspace, dontDeletes));
     expect(await runJob()).toBe(0);
     expect(await listExisting([old])).toEqual([old]);
   });
 
-  it('prevents the deletion if the workspace is deleted', async () => {
+  it('deletes no version if the workspace is deleted', async () => {
     const { workspace } = await due();
     runBetween(server.store, () => server.delete(`/api/v2/workspaces/${workspace}`));
     expect(await runJob()).toBe(0);
   });
 
-  it('does not prevent the deletion if it concerns something else', async () => {
+  it('deletes the data if the change concerns something else', async () => {
     const { workspace, old } = await due();
     const body = resource('workspaces', { description: 'busy' });
     runBetween(server.store, () => server.patch(`/api/v2/workspaces/${workspace}`, body));
@@ -333,7 +333,7 @@ describe('a change while the retention job runs', () => {
     expect(await listExisting([old])).toEqual([]);
   });
 
-  it('by a second run of the job deletes nothing twice', async () => {
+  it('deletes nothing twice if two runs overlap', async () => {
     await due();
     const before = await logLength(server.store);
     const done = await Promise.all([runJob(), runJob()]);
@@ -343,7 +343,7 @@ describe('a change while the retention job runs', () => {
     expect(await logLength(server.store)).toBe(before + 1);
   });
 
-  it('that makes one deletion fail does not affect the others, and the next run repeats the failed one', async () => {
+  it('deletes the others if one deletion fails, and the next run repeats the failed one', async () => {
     const workspace = await newWorkspace();
     await set(workspace, deleteOlders(30));
     const versions = await store(workspace, 4);
@@ -359,7 +359,7 @@ describe('a change while the retention job runs', () => {
     expect(await listExisting(versions)).toEqual([versions[3]]);
   });
 
-  it('that stops the process leaves the remaining deletions to the next run', async () => {
+  it('leaves the remaining deletions to the next run if the process stops', async () => {
     const { old } = await due();
     const stopping = new AbortController();
     stopping.abort();

@@ -170,7 +170,7 @@ describe('reading the past', () => {
     expect((await api.get('/api/v2/organizations/acme/workspaces/lender?as-of=2100-01-01')).status).toBe(404);
   });
 
-  it('of a deleted workspace is permitted to readers of all workspaces of the organization', async () => {
+  it('returns the past of a deleted workspace only to readers of all workspaces of the organization', async () => {
     const doomed = await makeWorkspace(server, 'acme', 'doomed');
     const before = expectStatus(await server.get(`/api/v2/workspaces/${doomed}`), 200).body.data.attributes[
       'updated-at'

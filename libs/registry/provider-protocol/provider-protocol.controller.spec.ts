@@ -339,7 +339,7 @@ describe('permissions to install a provider', () => {
 
 describe('the ETag of a response', () => {
   it.each(['acme/aws/versions', 'acme/aws/1.0.0/download/linux/amd64'])(
-    'saves sending the same content again: %s',
+    'avoids sending the same content again: %s',
     async (path) => {
       const first = await fetched(`${PROVIDERS}/${path}`, {});
       const tag = first.headers.get('etag') ?? '';

@@ -479,7 +479,7 @@ describe('a download', () => {
     ['shasums', 'SHA256SUMS', 'text/plain; charset=utf-8'],
     ['shasums-sig', 'SHA256SUMS.sig', 'application/octet-stream'],
     ['binary', 'linux_amd64.zip', 'application/zip'],
-  ] as const)('of %s has the headers of its type for GET and HEAD', async (kind, suffix, type) => {
+  ] as const)('has the headers of the type of %s for GET and HEAD', async (kind, suffix, type) => {
     const filename = `terraform-provider-${release.name}_1.0.0_${suffix}`;
     expect(links[kind].split('/').at(-1)).toBe(filename);
     for (const method of ['GET', 'HEAD']) {
@@ -591,7 +591,7 @@ describe('simultaneous uploads', () => {
     expect((await release.document()).attributes).toMatchObject({ usable: true, missing: [] });
   });
 
-  it('of one file succeed once, return 409 otherwise, and append one event', async () => {
+  it('succeed once for the same file, return 409 otherwise, and append one event', async () => {
     await release.addPlatform(linux);
     const link = await binaryLink();
     const answers = await Promise.all(Array.from({ length: 20 }, () => put(link, linux.bytes)));

@@ -328,7 +328,7 @@ describe('a signed upload link', () => {
     expect((await show(mine.id)).status).toBe('pending');
   });
 
-  it('for the JSON state does not accept a file as the state', async () => {
+  it('stores a file as the JSON state only, if it is for the JSON state', async () => {
     const bytes = createStateFile();
     const version = await pendingVersion(bytes);
     expect((await put(version.json, bytes)).status).toBe(200);

@@ -68,7 +68,7 @@ describe('state files', () => {
     expect(await listOwnedFiles()).toEqual([{ id: stays }]);
   });
 
-  it('of discarded versions are removed, even if a killed process stored them', async () => {
+  it('are removed if their version is discarded, even if a killed process stored them', async () => {
     const workspace = await createLockedWorkspace(server);
     const id = (await postState(server, workspace, {}, createStateFile())).body.data.id as string;
     await files.put(id, 'state', createStateFile());

@@ -220,7 +220,7 @@ describe('outputs and resources', () => {
     expect(text).toContain('{"a":9007199254740993}');
   });
 
-  it('of a state above the limit of a request are refused with an error that names the upload URL', async () => {
+  it('are refused with an error that names the upload URL if the state exceeds the limit of a request', async () => {
     const workspace = await createLockedWorkspace(server);
     const bytes = createStateFile({ outputs: { big: { value: 'z'.repeat(1_100_000), type: 'string' } } });
     const large = await postState(server, workspace, { state: bytes.toString('base64') }, bytes);
