@@ -29,7 +29,6 @@ const maxTtls = z.partialRecord(z.enum(LIMITED_TOKENS), z.int()) as unknown as z
  */
 const addTrailStart = (data: unknown): unknown => ({ ...(data as object), trailBegins: 'with_change' });
 
-/** Schemas, topics and audit entries of the events of organizations and projects. */
 export const organizationEvents: EventKinds<OrganizationEvent | ProjectEvent> = {
   OrganizationCreated: {
     schemaVersion: ORGANIZATION_SETTINGS.version,

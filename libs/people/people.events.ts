@@ -97,7 +97,6 @@ const tokenKind = z.enum(TOKEN_KINDS);
 
 const SITE_EVENT = 'a user belongs to the site, and a trail to an organization';
 
-/** Schemas, topics and audit entries of the events of users, memberships, teams and tokens. */
 export const peopleEvents: EventKinds<UserEvent | MembershipEvent | TeamEvent | AuthenticationTokenEvent> = {
   UserCreated: {
     schemaVersion: 1,

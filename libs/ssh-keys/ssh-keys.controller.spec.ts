@@ -42,7 +42,6 @@ const namesIn = ({ body }: ApiResponse): string[] =>
 const problemsOf = ({ body }: ApiResponse): [string, string][] =>
   body.errors.map((error: { detail: string; source: { pointer: string } }) => [error.source.pointer, error.detail]);
 
-/** Returns every row of every table as one text. */
 const readDatabase = async (): Promise<string> => {
   const tables = await server.database.rows<{ name: string }>(sql`
     select format('%I.%I', table_schema, table_name) as name from information_schema.tables

@@ -5,7 +5,6 @@ import type { SshKeyEvent } from './ssh-key.js';
 const keyName = z.strictObject({ name: z.string() });
 const meta = ({ name }: { readonly name: string }) => ({ name });
 
-/** Schemas, topics and audit entries of the events of SSH keys. */
 export const sshKeyEvents: EventKinds<SshKeyEvent> = {
   SshKeyCreated: {
     schemaVersion: 1,

@@ -1,7 +1,6 @@
 /** A flat tag in a request: by id or by name. */
 export type TagReference = { readonly id: string } | { readonly name: string };
 
-/** Names of existing tags by id. */
 export type TagNames = Readonly<Record<string, string>>;
 
 export const listTagIds = (tags: readonly TagReference[]): readonly string[] =>

@@ -21,7 +21,6 @@ export const updateBody = resourceBody(
 
 type AgentPoolUpdateData = Pick<z.infer<typeof updateBody>['data'], 'attributes' | 'relationships'>;
 
-/** Returns the changes of a request, with the names of the domain. */
 export const toAgentPoolChanges = ({ attributes, relationships: related }: AgentPoolUpdateData): AgentPoolChanges => ({
   ...fromAttributes(omitNullish(attributes)),
   ...omitUndefined({

@@ -1,7 +1,6 @@
 import { parseSort, getParameter, type QueryParameters } from '#json-api';
 import { SORTS, type AgentPoolFilter } from './agent-pools.queries.js';
 
-/** Returns the filter of the list of agent pools from its query parameters. */
 export const parseAgentPoolFilter = (query: QueryParameters): AgentPoolFilter => ({
   search: getParameter(query, 'q'),
   workspace: getParameter(query, 'filter[allowed_workspaces][name]'),

@@ -65,7 +65,6 @@ export class FeatureSetsController {
     return listFeatureSets(query, request.url);
   }
 
-  /** Lists the feature sets for site administrators. */
   @Get('admin/feature-sets')
   async listOfSite(
     @Query() query: QueryOf,

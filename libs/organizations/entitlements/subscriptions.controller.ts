@@ -76,7 +76,6 @@ export class SubscriptionsController {
     return renderSubscription(await findOrganization(this.database, actor, 'read-entitlements', name));
   }
 
-  /** Changes an organization's feature set, for site administrators. */
   @Post('admin/organizations/:organization/subscription')
   @HttpCode(200)
   async change(

@@ -73,7 +73,6 @@ type ActiveOrganization = {
 };
 export type OrganizationState = { readonly status: 'absent' | 'deleted' } | ActiveOrganization;
 
-/** Pointer to the default pool in requests. */
 export const ORGANIZATION_POOL_POINTER = '/data/relationships/default-agent-pool';
 
 const NAME_RULE = { ...PATH_NAME_RULE, least: 3, most: 40 };

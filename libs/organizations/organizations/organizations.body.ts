@@ -46,7 +46,6 @@ export const updateBody = resourceBody(
 
 type OrganizationUpdateData = z.infer<typeof updateBody>['data'];
 
-/** Returns the changes of a request, with the names of the domain. */
 export const toOrganizationChanges = ({
   attributes,
   relationships: related,

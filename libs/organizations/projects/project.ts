@@ -61,7 +61,6 @@ type ActiveProject = {
 };
 export type ProjectState = { readonly status: 'absent' | 'deleted' } | ActiveProject;
 
-/** Pointer to the default pool in requests. */
 export const PROJECT_POOL_POINTER = 'default-agent-pool-id';
 
 const NAME_RULE = {

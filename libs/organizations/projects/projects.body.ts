@@ -71,7 +71,6 @@ export const toProjectBindings = ({
   return bindings ? { bindings } : {};
 };
 
-/** Returns the input of a request, with the names of the domain. */
 export const toProjectInput = ({ attributes, relationships: related }: ProjectUpdateData): ProjectInput => {
   const { name, description, 'default-agent-pool-id': id, 'setting-overwrites': flags } = attributes;
   const pool = parseToOne(related?.['default-agent-pool'], id);

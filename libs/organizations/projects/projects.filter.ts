@@ -8,7 +8,6 @@ const isRequested = (query: QueryParameters, name: string): boolean => {
   return value !== undefined && value !== 'false';
 };
 
-/** Returns the filter of the list of projects from its query parameters. */
 export const parseProjectFilter = (query: QueryParameters): ProjectFilter => ({
   names: getListParameter(query, 'filter[names]'),
   search: getParameter(query, 'q'),

@@ -63,7 +63,6 @@ const makePerson = async (
   return { ...server.as(await issueUserToken(store, runtime.ids, id, 'for a test')), id };
 };
 
-/** Returns every row of every table in these schemas as one text. */
 const dumpSchemas = async (...schemas: readonly string[]): Promise<string> => {
   const tables = await server.database.rows<{ name: string }>(sql`
     select format('%I.%I', table_schema, table_name) as name from information_schema.tables

@@ -160,7 +160,6 @@ export const findAuthenticationToken = async (
   return row;
 };
 
-/** The owner of a new token, with the data that its creation needs. */
 export type OwnerForNewToken = TokenScope & {
   /** Versions of the owner and the organization, which must not change while the token is created. */
   readonly preconditions: readonly StreamVersion[];

@@ -242,7 +242,6 @@ export const loadMembershipForCommand = async (
   return row;
 };
 
-/** Returns a condition: the user is in a team of the organization. */
 export const isInTeams = (organization: string, user: string): Sql => sql`
   exists (select 1 from team_members tm join teams t on t.id = tm.team
            where tm.user_id = ${user} and t.organization = ${organization})`;

@@ -47,7 +47,6 @@ export type UserOverview = {
   readonly tokens: number;
 };
 
-/** Returns all users of the site by name. */
 export const listUsers = (store: EventStore): Promise<readonly UserOverview[]> =>
   store.database.rows<UserOverview>(sql`
     select u.id, u.username, u.email, u.site_admin as "siteAdmin",

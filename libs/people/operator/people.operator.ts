@@ -151,7 +151,6 @@ export const makeOwner = async (
   await store.untilFirst(work, { races: 'organization_memberships_organization_user_key' });
 };
 
-/** Creates a token for a user outside of any request. */
 const createToken = async (
   store: EventStore,
   ids: Ids,

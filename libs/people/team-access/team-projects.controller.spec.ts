@@ -50,7 +50,6 @@ const teamsIn = ({ body }: ApiResponse): string[] =>
   body.data.map(({ relationships }: any) => relationships.team.data.id as string);
 
 let count = 0;
-/** Creates a project and a team for one test. */
 const makeFixture = async (): Promise<{ team: string; project: string; name: string }> => {
   count += 1;
   const name = `core-${count}`;

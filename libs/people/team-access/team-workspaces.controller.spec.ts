@@ -52,7 +52,6 @@ const teamsIn = ({ body }: ApiResponse): string[] =>
   body.data.map(({ relationships }: any) => relationships.team.data.id as string);
 
 let count = 0;
-/** Creates a workspace and a team for one test. */
 const makeFixture = async (attributes: object = {}): Promise<{ team: string; workspace: string; name: string }> => {
   count += 1;
   const name = `core-${count}`;

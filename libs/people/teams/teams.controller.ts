@@ -86,7 +86,6 @@ export const memberBodies = {
 
 type TeamAttributes = z.infer<typeof updateBody>['data']['attributes'];
 
-/** Returns the changes of a request, with the names of the domain. */
 const toTeamChanges = (attributes: TeamAttributes): TeamChanges => {
   const { 'sso-team-id': ssoTeamId, 'organization-access': access, ...values } = attributes;
   return {

@@ -20,7 +20,6 @@ export type TeamDetailsRow = TeamScope &
     readonly id: string;
     readonly organizationName: string;
     readonly organizationAccess: OrganizationAccess;
-    /** Ids of the members' users. */
     readonly members: readonly string[];
     /** Ids of the members for documents: accounts that an invitation hides from the caller have other ids. */
     readonly shownMembers: readonly string[];
@@ -111,7 +110,6 @@ export const findTeam = async (database: Database, actor: Actor, id: string): Pr
   return row;
 };
 
-/** Selects the teams with these ids that the caller sees. */
 export const selectVisibleTeams = (ids: Sql, actor: Identity): Sql =>
   sql`select ${selectColumns(actor)} ${FROM} where t.id = any (${ids}) and ${isVisibleTeam(actor)} order by t.name, t.id`;
 
@@ -138,7 +136,6 @@ export const listTeams = (
   return listInOrganization(database, actor, { ...list, order: sql.raw('name') }, page);
 };
 
-/** Data that a decision needs besides the state of the stream. */
 export type TeamForCommand = TeamScope & {
   readonly id: string;
   readonly organizationAccess: OrganizationAccess;

@@ -62,7 +62,6 @@ const endMemberships = (store: EventStore, { id, context, load }: ForgetRequest)
     ]);
   });
 
-/** Returns the names of the organizations whose only owner is the user. */
 const listSoleOwnedOrganizations = (id: string, { teams }: UserToForget): readonly string[] =>
   teams.filter(({ owners }) => owners?.every((owner) => owner === id)).map(({ organizationName }) => organizationName);
 

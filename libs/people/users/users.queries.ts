@@ -90,7 +90,6 @@ type JoinedTeam = OwnedStream & {
   readonly invitation: Invitation | null;
 };
 
-/** A user with everything that ends when the user is forgotten. */
 export type UserToForget = {
   readonly username: string;
   readonly snapshot: StreamSnapshot;

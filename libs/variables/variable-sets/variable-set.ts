@@ -21,7 +21,6 @@ export type VariableSetAttributes = {
 
 export type VariableSetChanges = Partial<VariableSetAttributes>;
 
-/** Kinds of resources that a set can be applied to. */
 export const VARIABLE_SET_TARGET_KINDS = ['workspaces', 'projects'] as const;
 export type VariableSetTargetKind = (typeof VARIABLE_SET_TARGET_KINDS)[number];
 export type VariableSetTargets = Readonly<Record<VariableSetTargetKind, readonly string[]>>;

@@ -52,7 +52,6 @@ export const targetBodies = { workspaces: identifiersBody('workspaces'), project
 
 type VariableSetRelationships = z.infer<typeof relationships>;
 
-/** Returns the changes of a request. */
 export const toVariableSetChanges = (
   attributes: z.infer<typeof updateBody>['data']['attributes'],
 ): VariableSetChanges => {
@@ -60,7 +59,6 @@ export const toVariableSetChanges = (
   return { ...omitUndefined(values), ...omitNullish({ global, priority }) };
 };
 
-/** Returns the lists that the request contains. */
 export const toTargets = (related: VariableSetRelationships): Partial<VariableSetTargets> =>
   omitUndefined({ workspaces: parseToMany(related?.workspaces), projects: parseToMany(related?.projects) });
 

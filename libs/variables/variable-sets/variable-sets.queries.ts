@@ -83,11 +83,9 @@ const matchesSearch = (search: string | undefined): Sql =>
 /** One page of sets. `pageSize` can be smaller than requested if the variables are included. */
 export type VariableSetListPage = ListPage<VariableSetRow> & { readonly pageSize: number };
 
-/** Parameters of a list of variable sets. */
 export type VariableSetListRequest = {
   readonly page: PageRequest;
   readonly search: string | undefined;
-  /** Whether the variables of the sets are included. */
   readonly withVariables: boolean;
 };
 
@@ -203,7 +201,6 @@ const selectTargets = (organization: Sql, { workspaces, projects }: VariableSetT
            where organization = ${organization} and id = any (${projects}::text[])) t
     join event_store.streams st on st.stream = t.id), '[]') as targets`;
 
-/** Data that a decision needs besides the state of the stream. */
 export type OrganizationForVariableSet = {
   readonly organization: string;
   readonly project: string | null;

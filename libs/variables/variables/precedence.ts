@@ -5,7 +5,6 @@ export type VariableSetSource = {
   readonly scope: 'global' | 'projects' | 'workspaces';
   readonly priority: boolean;
   readonly ownedBy: 'organization' | 'project';
-  /** Name of the set. */
   readonly name: string;
 };
 

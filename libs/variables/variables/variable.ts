@@ -11,7 +11,6 @@ import {
 
 export type VariableCategory = 'terraform' | 'env';
 
-/** Owner of a variable. */
 export type VariableOwner = { readonly type: 'workspaces' | 'varsets'; readonly id: string };
 
 export type VariableAttributes = {
@@ -130,7 +129,6 @@ const checkSensitive = (state: ActiveVariable, { sensitive, key }: VariableChang
 const resolveValue = ({ value }: VariableChanges, { sensitive }: ActiveVariable): string | undefined =>
   value === null && !sensitive ? '' : (value ?? undefined);
 
-/** Returns the attributes that differ from the state. */
 const pickVariableChanges = (state: ActiveVariable, changes: VariableChanges): VariableChanges => {
   const { value: _, ...otherChanges } = changes;
   const value = resolveValue(changes, state);

@@ -25,7 +25,6 @@ export const newVariable = attributes.transform(
 export const createBody = resourceBody('vars', newVariable);
 export const updateBody = resourceBody('vars', attributes.partial().default({}));
 
-/** Returns the changes of a request, with the names of the domain. */
 export const toVariableChanges = (attributes: z.infer<typeof updateBody>['data']['attributes']): VariableChanges => {
   const { hcl, sensitive, ...values } = attributes;
   return { ...omitUndefined(values), ...omitNullish({ hcl, sensitive }) };

@@ -21,7 +21,6 @@ type Hideable = { readonly sensitive?: boolean | undefined; readonly value?: str
 /** The last check before the immutable log: no event with a sensitive attribute may contain the value. */
 const hidesSecrets = ({ sensitive, value }: Hideable) => !sensitive || (value ?? null) === null;
 
-/** Schemas, topics and audit entries of the events of variables, in workspaces and in sets. */
 export const variableEvents: EventKinds<VariableEvent> = {
   VariableCreated: {
     schemaVersion: 1,

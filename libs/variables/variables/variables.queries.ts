@@ -192,7 +192,6 @@ export const findVariable = async (
         join lateral (select ${COLUMNS} ${FROM} where v.owner = owner.id and v.id = ${id}) one on true`),
   );
 
-/** Data that a decision about an existing or new variable needs. */
 export type OwnerForVariable = OwnerScopeRow & {
   readonly owner: string;
   readonly preconditions: readonly StreamVersion[];
@@ -236,6 +235,5 @@ export const loadVariableForCommand = async (
         join event_store.streams st on st.stream = v.id`),
   );
 
-/** Selects all variables of these sets. */
 export const selectVariablesOfSets = (sets: readonly string[]): Sql =>
   sql`select ${COLUMNS} ${FROM} where v.owner = any (${sets}::text[]) order by v.owner, v.key, v.category`;

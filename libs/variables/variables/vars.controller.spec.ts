@@ -35,7 +35,6 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 let count = 0;
-/** Creates a workspace for one test. */
 const makeNextWorkspace = async (): Promise<{ id: string; name: string; path: string }> => {
   count += 1;
   const name = `workspace-${count}`;
