@@ -6,7 +6,7 @@ import {
   nullableText,
   storedAttribute,
   upcastChanges,
-  upcastSettings,
+  upcastMember,
 } from './attribute-table.js';
 import { getTreatment } from './member-treatments.js';
 
@@ -58,7 +58,7 @@ describe('a table of attributes', () => {
 
 describe('upcasts of events', () => {
   it('add attributes to all values of a resource', () =>
-    expect(upcastSettings(lamp)[2]?.({ name: 'one', settings: { isLit: true } })).toEqual({
+    expect(upcastMember(lamp, 'settings')[2]?.({ name: 'one', settings: { isLit: true } })).toEqual({
       name: 'one',
       settings: { isLit: true, watts: 25 },
     }));

@@ -36,6 +36,13 @@ export type AttributeValues<T extends AttributeTable> = ReadonlyValue<
   z.output<z.ZodObject<{ -readonly [K in keyof T]: T[K]['schema'] }>>
 >;
 
+/** The initial values. Attributes without an initial value are absent. */
+type InitialValues<T extends AttributeTable> = {
+  readonly [K in keyof T as T[K] extends { readonly initial: unknown } ? K : never]: ReadonlyValue<
+    z.output<T[K]['schema']>
+  >;
+};
+
 type WithValidInitials<T extends AttributeTable> = {
   readonly [K in keyof T]: { readonly initial?: ReadonlyValue<z.output<T[K]['schema']>> };
 };
@@ -67,10 +74,10 @@ type BodyValues<T extends AttributeTable> = {
 type Upcasts = Readonly<Record<number, (values: object) => object>>;
 
 /** The definitions that derive from a table of attributes. They are built once, when the module loads. */
-export type Attributes<T extends AttributeTable> = {
+export type DerivedAttributes<T extends AttributeTable> = {
   /** The shape of the values in events. */
   readonly shape: SchemaShape<T>;
-  readonly initial: AttributeValues<T>;
+  readonly initial: InitialValues<T>;
   /** The shape of the members in request bodies. */
   readonly body: BodyShape<T>;
   /** Returns the values that a request names, in the order of the table. */
@@ -83,7 +90,9 @@ export type Attributes<T extends AttributeTable> = {
   readonly added: Readonly<Record<string, unknown>>;
 };
 
-export const defineAttributes = <const T extends AttributeTable>(table: T & WithValidInitials<T>): Attributes<T> => {
+export const defineAttributes = <const T extends AttributeTable>(
+  table: T & WithValidInitials<T>,
+): DerivedAttributes<T> => {
   const definitions: readonly (readonly [string, AttributeDefinition])[] = Object.entries<AttributeDefinition>(table);
   const members = definitions.flatMap(([property, { body, member = toAttributeName(property) }]) =>
     body ? [{ property, member, body }] : [],
@@ -91,7 +100,7 @@ export const defineAttributes = <const T extends AttributeTable>(table: T & With
   const version = Math.max(1, ...definitions.map(([, { since = 1 }]) => since));
   return {
     shape: Object.fromEntries(definitions.map(([property, { schema }]) => [property, schema])) as SchemaShape<T>,
-    initial: listInitials(definitions) as AttributeValues<T>,
+    initial: listInitials(definitions) as InitialValues<T>,
     body: Object.fromEntries(members.map(({ member, body }) => [member, body])) as BodyShape<T>,
     read: (attributes) => {
       const attributeValues = attributes as Readonly<Record<string, unknown>>;
@@ -122,15 +131,15 @@ const listUpcasts = (definitions: Definitions, version: number): Upcasts =>
     }),
   );
 
-/** Returns the upcasts of an event whose data has all values in its member `settings`. */
-export const upcastSettings = ({ upcasts }: Pick<Attributes<AttributeTable>, 'upcasts'>) =>
+/** Returns the upcasts of an event whose data has all values in this member. */
+export const upcastMember = ({ upcasts }: Pick<DerivedAttributes<AttributeTable>, 'upcasts'>, member: string) =>
   mapUpcasts(upcasts, (upcast) => (data) => {
-    const { settings, ...rest } = data as { readonly settings: object };
-    return { ...rest, settings: upcast(settings) };
+    const before = data as Readonly<Record<string, object>>;
+    return { ...before, [member]: upcast(before[member] ?? {}) };
   });
 
 /** Returns the upcasts of an event whose data has changed values only: old events stay as they are. */
-export const upcastChanges = ({ upcasts }: Pick<Attributes<AttributeTable>, 'upcasts'>) =>
+export const upcastChanges = ({ upcasts }: Pick<DerivedAttributes<AttributeTable>, 'upcasts'>) =>
   mapUpcasts(upcasts, () => (data) => data);
 
 const mapUpcasts = (

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { describeChangedAttributes, type EventKinds } from '#kernel';
-import { upcastChanges, upcastSettings } from '#json-api';
+import { upcastChanges, upcastMember } from '#json-api';
 import {
   FEATURE_SETS,
   TRAIL_STARTS,
@@ -32,7 +32,7 @@ const addTrailStart = (data: unknown): unknown => ({ ...(data as object), trailB
 export const organizationEvents: EventKinds<OrganizationEvent | ProjectEvent> = {
   OrganizationCreated: {
     schemaVersion: ORGANIZATION_SETTINGS.version,
-    upcast: upcastSettings(ORGANIZATION_SETTINGS),
+    upcast: upcastMember(ORGANIZATION_SETTINGS, 'settings'),
     topic: 'organizations',
     schema: z.strictObject({
       name: z.string(),
@@ -72,7 +72,7 @@ export const organizationEvents: EventKinds<OrganizationEvent | ProjectEvent> = 
   },
   ProjectCreated: {
     schemaVersion: PROJECT_SETTINGS.version,
-    upcast: upcastSettings(PROJECT_SETTINGS),
+    upcast: upcastMember(PROJECT_SETTINGS, 'settings'),
     topic: 'organizations',
     schema: z.strictObject({ name: z.string(), description: z.string().nullable(), settings: projectSettings }),
     audit: { resource: 'project', action: 'create', meta: ({ name }) => ({ name }) },

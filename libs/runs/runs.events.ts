@@ -1,28 +1,13 @@
 import { z } from 'zod';
 import { describePersonalName, type DataOf, type EventKind, type EventKinds, type Principal } from '#kernel';
-import type { RunOptions } from './runs/run-options.js';
+import { upcastMember } from '#json-api';
+import { RUN_OPTIONS } from './runs/run-options.js';
 import { RUN_STATUSES } from './runs/run-status.js';
 import { RUN_SOURCES, type PlannedCounts, type RunEvent, type RunStage } from './runs/run-event.js';
 
 const person = z.strictObject({ type: z.string(), id: z.string(), name: z.string() }) satisfies z.ZodType<Principal>;
 
-const options = z.strictObject({
-  isDestroy: z.boolean(),
-  refresh: z.boolean(),
-  refreshOnly: z.boolean(),
-  replaceAddrs: z.array(z.string()),
-  targetAddrs: z.array(z.string()),
-  invokeActionAddrs: z.array(z.string()),
-  policyPaths: z.array(z.string()),
-  planOnly: z.boolean(),
-  savePlan: z.boolean(),
-  autoApply: z.boolean(),
-  allowEmptyApply: z.boolean(),
-  allowConfigGeneration: z.boolean(),
-  debuggingMode: z.boolean(),
-  terraformVersion: z.string(),
-  variables: z.array(z.string()),
-}) satisfies z.ZodType<RunOptions>;
+const options = z.strictObject(RUN_OPTIONS.shape);
 
 const counts = z.strictObject({
   additions: z.int(),
@@ -53,17 +38,11 @@ const toAuditMapping = (action: string) => ({ resource: 'run', action });
 /** The trail records actions of people. The run's own events record the progress that executors report. */
 const progress = { unaudited: 'a report of an executor; the events of the run record it' };
 
-/** Version 1 lacked the actions to invoke and the paths of policies. */
-const withActionsAndPolicies = (data: unknown): unknown => {
-  const { options: before, ...rest } = data as { readonly options: object };
-  return { ...rest, options: { ...before, invokeActionAddrs: [], policyPaths: [] } };
-};
-
 /** Event schemas, topics and audit mappings of runs. */
 export const runEvents: EventKinds<RunEvent> = {
   RunCreated: {
-    schemaVersion: 2,
-    upcast: { 1: withActionsAndPolicies },
+    schemaVersion: RUN_OPTIONS.version,
+    upcast: upcastMember(RUN_OPTIONS, 'options'),
     topic: 'runs',
     schema: z.strictObject({
       workspace: z.string(),

@@ -1,7 +1,7 @@
 import type { ActingPrincipal } from '#access';
 import { z } from 'zod';
 import { describeChangedAttributes, describePersonalName, type EventKinds } from '#kernel';
-import { upcastChanges, upcastSettings } from '#json-api';
+import { upcastChanges, upcastMember } from '#json-api';
 import { WORKSPACE_SETTINGS, type WorkspaceChanges } from './settings/workspace-settings.js';
 import type { StateSummary } from './workspaces/state-head.js';
 import type { WorkspaceEvent } from './workspaces/workspace.js';
@@ -46,7 +46,7 @@ const defineConsumerAudit = (done: 'added' | 'removed') => ({
 export const workspaceEvents: EventKinds<WorkspaceEvent> = {
   WorkspaceCreated: {
     schemaVersion: WORKSPACE_SETTINGS.version,
-    upcast: upcastSettings(WORKSPACE_SETTINGS),
+    upcast: upcastMember(WORKSPACE_SETTINGS, 'settings'),
     topic: 'workspaces',
     schema: z.strictObject({ project: z.string(), name: z.string(), settings, tags: z.array(tag) }),
     audit: { resource: 'workspace', action: 'create', meta: ({ name, tags }) => ({ name, tags }) },

@@ -1,41 +1,43 @@
+import { z } from 'zod';
 import { unprocessable } from '#kernel';
+import { defineAttributes, storedAttribute, text, type AttributeValues } from '#json-api/rules';
 
-/** Options of a run as requested. Values of variables may be secrets, so only their names are here. */
-export type RunOptions = {
-  readonly isDestroy: boolean;
-  readonly refresh: boolean;
-  readonly refreshOnly: boolean;
-  readonly replaceAddrs: readonly string[];
-  readonly targetAddrs: readonly string[];
-  /** Terraform actions that the run invokes. */
-  readonly invokeActionAddrs: readonly string[];
-  /** Folders with policies. Cadastre evaluates none; executors read them. */
-  readonly policyPaths: readonly string[];
-  readonly planOnly: boolean;
-  readonly savePlan: boolean;
-  readonly autoApply: boolean;
-  readonly allowEmptyApply: boolean;
-  readonly allowConfigGeneration: boolean;
-  readonly debuggingMode: boolean;
-  readonly terraformVersion: string;
-  readonly variables: readonly string[];
+const flag = (initial: boolean) => ({ schema: z.boolean(), initial, body: z.boolean().nullish() });
+/** The workspace or the configuration decides the value if the request does not name it. */
+const undecidedFlag = { schema: z.boolean(), body: z.boolean().nullish() };
+const addresses = {
+  schema: z.array(z.string()),
+  initial: [],
+  body: z.array(text(1_000)).max(200, { error: 'too many, at most 200 of them' }).nullish(),
 };
+
+/** Options of a run as requested. Options without `body` are read in runs.body.ts. */
+const options = {
+  isDestroy: flag(false),
+  refresh: flag(true),
+  refreshOnly: flag(false),
+  replaceAddrs: addresses,
+  targetAddrs: addresses,
+  /** Terraform actions that the run invokes. */
+  invokeActionAddrs: { ...addresses, since: 2 },
+  /** Folders with policies. Cadastre evaluates none; executors read them. */
+  policyPaths: { ...storedAttribute(addresses), since: 2 },
+  planOnly: undecidedFlag,
+  savePlan: flag(false),
+  autoApply: undecidedFlag,
+  allowEmptyApply: flag(false),
+  allowConfigGeneration: flag(false),
+  debuggingMode: flag(false),
+  terraformVersion: { schema: z.string() },
+  /** Names of variables. Their values may be secrets, so they are not here. */
+  variables: { schema: z.array(z.string()), initial: [] },
+} as const;
+
+export const RUN_OPTIONS = defineAttributes(options);
+export type RunOptions = AttributeValues<typeof options>;
 
 /** Options of a request that names none; the workspace and the configuration decide the rest. */
-export const DEFAULT_OPTIONS: Omit<RunOptions, 'terraformVersion' | 'planOnly' | 'autoApply'> = {
-  isDestroy: false,
-  refresh: true,
-  refreshOnly: false,
-  replaceAddrs: [],
-  targetAddrs: [],
-  invokeActionAddrs: [],
-  policyPaths: [],
-  savePlan: false,
-  allowEmptyApply: false,
-  allowConfigGeneration: false,
-  debuggingMode: false,
-  variables: [],
-};
+export const DEFAULT_OPTIONS = RUN_OPTIONS.initial;
 
 type RunOperation = 'plan_only' | 'plan_and_apply' | 'save_plan' | 'refresh_only' | 'destroy' | 'empty_apply';
 

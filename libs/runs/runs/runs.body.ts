@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { unprocessable } from '#kernel';
-import { storedOnly, parseBody, resourceBody, omitNullish, text, toOneInput, fromAttributes } from '#json-api';
+import { parseBody, resourceBody, omitNullish, text, toOneInput } from '#json-api';
+import { RUN_OPTIONS } from './run-options.js';
 import { RUN_STATUSES } from './run-status.js';
 import type { RunProgress } from './run.js';
 import type { NewRun } from './new-run.handler.js';
 
-const addresses = z.array(text(1_000)).max(200, { error: 'too many, at most 200 of them' });
 const flag = z.boolean().nullish();
 
 /** Bytes of the keys and values of a run's variables: lists show up to 100 runs with theirs. */
@@ -21,19 +21,7 @@ export const createBody = resourceBody(
   z
     .object({
       message: text(10_000).nullish(),
-      'is-destroy': flag,
-      refresh: flag,
-      'refresh-only': flag,
-      'replace-addrs': addresses.nullish(),
-      'target-addrs': addresses.nullish(),
-      'invoke-action-addrs': addresses.nullish(),
-      'policy-paths': storedOnly(addresses.nullish()),
-      'plan-only': flag,
-      'save-plan': flag,
-      'auto-apply': flag,
-      'allow-empty-apply': flag,
-      'allow-config-generation': flag,
-      'debugging-mode': flag,
+      ...RUN_OPTIONS.body,
       'terraform-version': text(255).nullish(),
       variables: z
         .array(z.object({ key: text(255).min(1), value: text(100_000) }))
@@ -49,7 +37,7 @@ export const createBody = resourceBody(
 
 export const parseNewRun = (body: unknown): NewRun => {
   const { attributes, relationships } = parseBody(createBody, body).data;
-  const { message, variables, 'terraform-version': version, ...options } = attributes;
+  const { message, variables, 'terraform-version': version } = attributes;
   const workspace = relationships?.workspace?.data?.id;
   if (!workspace) throw unprocessable("Workspace can't be blank", '/data/relationships/workspace');
   return {
@@ -59,7 +47,7 @@ export const parseNewRun = (body: unknown): NewRun => {
     source: 'tfe-api',
     variables: variables ?? [],
     // The workspace and the configuration decide the options that the request omits.
-    options: { ...fromAttributes(omitNullish(options)), ...(version ? { terraformVersion: version } : {}) },
+    options: { ...omitNullish(RUN_OPTIONS.read(attributes)), ...(version ? { terraformVersion: version } : {}) },
   };
 };
 
