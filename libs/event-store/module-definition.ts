@@ -2,12 +2,12 @@ import type { Decider, EventKinds, EventRegistry, Message, Projection } from '#k
 import type { EncryptedColumn } from './migrations/encrypted-column.js';
 import type { Follower } from './followers/follower.js';
 
-/** An aggregate as rebuild and verify need to know it: `prefix` is that of its stream ids, such as `ws`. */
+/** An aggregate for rebuild and verify. `prefix` is the beginning of its stream ids, such as `ws`. */
 export type Aggregate = { readonly prefix: string; readonly decider: Decider<unknown, never, never> };
 
 /**
- * What a slice brings to the log: its events, the rules that fold them, the views made of them, and the SQL that makes
- * the tables. apps/modules.ts lists them all; nothing registers itself.
+ * The parts of a module that concern the log: its events, deciders, views, and the SQL of its tables. apps/modules.ts
+ * lists all definitions; no module registers itself.
  */
 export type ModuleDefinition = {
   readonly name: string;
@@ -15,13 +15,13 @@ export type ModuleDefinition = {
   readonly aggregates: readonly Aggregate[];
   readonly projections: readonly Projection[];
   readonly followers: readonly Follower[];
-  /** Folder of numbered, forward-only migrations; null where the slice has no tables. */
+  /** Folder of numbered, forward-only migrations; null if the module has no tables. */
   readonly migrations: URL | null;
-  /** Where its tables hold values that are encrypted with the encryption key. */
+  /** Columns of its tables that are encrypted with the encryption key. */
   readonly encryptedColumns?: readonly EncryptedColumn[];
 };
 
-/** Forgets the event union on purpose: the registry is looked up by a name read from the log. */
+/** Drops the union type of the events, because the registry is accessed with names from the log. */
 export const toEventRegistry = <E extends Message>(kinds: EventKinds<E>): EventRegistry =>
   kinds as unknown as EventRegistry;
 
@@ -33,9 +33,9 @@ export const defineAggregate = <S, C extends Message, E extends Message>(
 export const toProjection = (projection: Omit<Projection, 'on'> & { readonly on: object }): Projection =>
   projection as unknown as Projection;
 
-export const buildEventRegistry = (slices: readonly ModuleDefinition[]): EventRegistry => {
-  const entries = slices.flatMap((slice) => Object.entries(slice.kinds));
+export const buildEventRegistry = (definitions: readonly ModuleDefinition[]): EventRegistry => {
+  const entries = definitions.flatMap((definition) => Object.entries(definition.kinds));
   const registry = Object.fromEntries(entries);
-  if (Object.keys(registry).length !== entries.length) throw new Error('two slices name an event alike');
+  if (Object.keys(registry).length !== entries.length) throw new Error('two modules define the same event type');
   return registry;
 };

@@ -17,7 +17,7 @@ import { buildWriterRegistration } from './rebuild/view-versions.js';
 import { listViews } from './rebuild/views.js';
 import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from './module-definition.js';
 
-/** A lamp, so that the log can be tested without knowing a slice of ours. */
+/** Events of a lamp, to test the log without a real module. */
 export type TestLampEvent = Message<'LampHung', { room: string; watts: number }> | Message<'LampLit', { by: string }>;
 
 type LampCommand = Message<'HangLamp', { room: string; watts: number }> | Message<'LightLamp', { by: string }>;
@@ -41,7 +41,7 @@ export const lamp: Decider<Lamp, LampCommand, TestLampEvent> = {
   },
 };
 
-/** Strict, as the zod schemas of slices are. */
+/** Returns a strict schema like the zod schemas of modules. */
 const createStrictSchema = <T>(...fields: readonly string[]) => ({
   parse: (data: unknown): T => {
     const unknown = Object.keys(data as object).filter((key) => !fields.includes(key));
@@ -50,7 +50,7 @@ const createStrictSchema = <T>(...fields: readonly string[]) => ({
   },
 });
 
-/** What somebody else saw, and no view shows. */
+/** An event from outside, which no view shows. */
 type SeenEvent = Message<'LampSeen', { by: string }>;
 
 const kinds: EventKinds<TestLampEvent | SeenEvent> = {
@@ -101,7 +101,7 @@ export const CLOCK: Clock = { now: () => NOW };
 export class CountedIds extends Ids {
   private count = 0;
 
-  /** `process` keeps the ids of several stores on one log apart. */
+  /** `process` distinguishes the ids of several stores on one log. */
   constructor(private readonly process = 0) {
     super();
   }
@@ -129,7 +129,7 @@ export const context: EventContext = {
 export const lampHung = (room: string, watts = 40): TestLampEvent => ({ type: 'LampHung', data: { room, watts } });
 export const createLampLit = (by: string): TestLampEvent => ({ type: 'LampLit', data: { by } });
 
-/** A log over a database that has been migrated and is otherwise empty, and connections beside it. */
+/** An event store on a migrated and otherwise empty database, with further connections for tests. */
 export class TestEventStore {
   private static processes = 0;
   readonly store: EventStore;
@@ -152,20 +152,20 @@ export class TestEventStore {
   }
 
   static async over(url: string): Promise<TestEventStore> {
-    const house = new TestEventStore(url, lampDefinition);
-    await (await house.connect()).query(TABLES);
-    return house;
+    const testStore = new TestEventStore(url, lampDefinition);
+    await (await testStore.connect()).query(TABLES);
+    return testStore;
   }
 
-  /** A process of some version on a database that has the tables already. */
+  /** Creates a store like a process of another version, on a database that already has the tables. */
   static ofVersion(url: string, definition: ModuleDefinition): TestEventStore {
     return new TestEventStore(url, definition, buildWriterRegistration(listViews([definition])));
   }
 
-  /** A connection of the test's own, to hold transactions open on. */
+  /** Opens a connection for the test itself, for example to keep transactions open. */
   async connect(): Promise<pg.Client> {
     const client = new pg.Client({ connectionString: this.url });
-    // Some tests cut connections; what counts is what the next query says.
+    // Some tests cut connections; the next query reports the error.
     client.on('error', () => undefined);
     await client.connect();
     this.clients.push(client);
@@ -182,13 +182,13 @@ export class TestEventStore {
   }
 }
 
-/** Appends on a connection of the test's own, within whatever transaction that has open. */
+/** Appends on a connection of the test, within its open transaction. */
 export const appendOn = async (client: pg.Client, stream: string, id: string, by = 'ada'): Promise<void> => {
   const events = JSON.stringify([{ id, type: 'LampLit', schemaVersion: 1, data: { by } }]);
   await client.query('select event_store.append($1, null, null, now(), $2, $3, null, null)', [stream, context, events]);
 };
 
-/** Resolves when it is so. */
+/** Resolves when the condition is true. */
 export const waitForCondition = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
 };

@@ -9,25 +9,26 @@ import { ACQUIRE_SHARED_NAMES_LOCK, RELEASE_SHARED_NAMES_LOCK } from '#personal-
 
 const IDLE_FIRST_MS = 5;
 const IDLE_MAX_MS = 1_000;
-// Between two looks at a log that grows slowly: a look costs as much CPU as a write, however little it finds.
+// Time between two reads of a log that grows slowly. A read costs as much CPU as a write, however few events it
+// returns.
 const POLL_INTERVAL_MS = 20;
 const FILTERED_POLL_INTERVAL_MS = 100;
-// In a log that never rests. The stored checkpoint is what other processes see of the lag.
+// Applies to a log that is never quiet. Other processes see the lag only in the stored checkpoint.
 const CHECKPOINT_MS = 5_000;
 const STANDBY_MS = 1_000;
 const RETRY_FIRST_MS = 100;
 const RETRY_MAX_MS = 5_000;
 
 /**
- * Keeps one follower going: standby → leading → standby …
+ * Runs one follower: standby → leading → standby …
  *
- * - **standby**: somebody else holds the follower's advisory lock; asked again every second.
- * - **leading**: reads the log from the checkpoint, hands batches over, commits what comes back with the new checkpoint.
- *   If a batch produces no writes, the new checkpoint stays in memory. It is stored when the log is quiet, or after 5 s.
- *   Lock, reads and writes use one connection: when it goes, all of them go, and nobody leads twice.
- *   Where a look has found little, the next one waits for a moment: more come together then.
- * - Any error closes the connection, is counted and logged, and after a growing pause everything starts over from the
- *   checkpoint. An event is never skipped.
+ * - **standby**: another process holds the follower's advisory lock. It is tried again every second.
+ * - **leading**: reads the log from the checkpoint, passes batches to the follower, and commits the returned statements
+ *   with the new checkpoint. If a batch has no statements, the new checkpoint stays in memory, and is stored when the
+ *   log is quiet, or after 5 s. Lock, reads and writes use one connection, so they end together and no two processes
+ *   lead. After a small batch, the next read waits for a moment, so that more events arrive together.
+ * - Every error closes the connection, is counted and logged, and after a growing pause the follower starts again from
+ *   the checkpoint. No event is ever skipped.
  */
 export class FollowerRunner {
   private readonly stopping = new AbortController();
@@ -62,21 +63,21 @@ export class FollowerRunner {
     }).finally(endReport);
   }
 
-  /** Resolves when the batch in hand is finished and the lock is free for the next. */
+  /** Resolves when the current batch is finished and the lock is free. */
   async stop(): Promise<void> {
     this.stopping.abort();
     this.wake();
     await this.loop;
   }
 
-  /** False where somebody else leads. */
+  /** Resolves to false if another process leads. */
   private async lead(session: DatabaseSession): Promise<boolean> {
     const { name, batch, only, keepEncrypted, tables, names } = this.follower;
     const options = { only, keepEncrypted, outside: tables.length === 0 || names !== undefined };
-    const [taken] = await session.run<{ ok: boolean }>(
+    const [lock] = await session.run<{ ok: boolean }>(
       sql`select pg_try_advisory_lock(${computeFollowerLockKey(name)}) as ok`,
     );
-    if (!taken?.ok) return false;
+    if (!lock?.ok) return false;
     const { writerRegistration } = this.store.database;
     if (tables.length > 0 && writerRegistration) await session.run(writerRegistration);
     await session.run(LISTEN);
@@ -104,19 +105,20 @@ export class FollowerRunner {
     this.logger.info({ follower: name, ...checkpoint }, 'follower leads');
     let idle = IDLE_FIRST_MS;
     while (!this.stopping.signal.aborted) {
-      // Whatever has woken it until now, this look finds.
+      // The next read includes all events that woke the follower until now.
       this.woken = false;
       const { position } = read;
       const last = await (names ? withNamesLock(session, next) : next());
       this.backoff.succeeded();
       if (!last) {
         if (read !== checkpoint) await commit([]);
-        // An empty answer may only mean that a transaction still runs somewhere: look again soon, then ever later.
+        // An empty result may only mean that a transaction is still running. The pauses are short at first and then
+        // grow.
         idle = (await this.sleep(idle)) ? IDLE_FIRST_MS : Math.min(idle * 2, IDLE_MAX_MS);
         continue;
       }
       idle = IDLE_FIRST_MS;
-      // Not all of a batch may have been handed over: how much there was, positions tell, nearly.
+      // A filtered batch may be incomplete, so the positions give the approximate number of events in the log.
       if (last.position - position < batch / 2) await this.gather(only ? FILTERED_POLL_INTERVAL_MS : POLL_INTERVAL_MS);
     }
     return true;
@@ -127,7 +129,7 @@ export class FollowerRunner {
     this.endSleep();
   }
 
-  /** Lets more come together, whatever wakes it, unless it is to stop. */
+  /** Waits so that more events arrive together. Only a stop ends the wait. */
   private async gather(ms: number): Promise<void> {
     if (this.stopping.signal.aborted) return;
     await new Promise<void>((resolve) => {
@@ -140,7 +142,7 @@ export class FollowerRunner {
     });
   }
 
-  /** True where something woke it before the time was over, or since it last slept. */
+  /** Returns whether the runner was woken before the time was over, or since the last sleep. */
   private async sleep(ms: number): Promise<boolean> {
     if (!this.woken && !this.stopping.signal.aborted) {
       await new Promise<void>((resolve) => {
@@ -157,11 +159,14 @@ export class FollowerRunner {
   }
 }
 
-/** What of its own tables it reads and carries on, and whom it opens events with, stays so until it has written. */
+/**
+ * Runs the work while no person can be forgotten: a follower may copy names from its own tables, and the names in its
+ * events stay valid until it has written.
+ */
 const withNamesLock = async <T>(session: DatabaseSession, work: () => Promise<T>): Promise<T> => {
   await session.run(ACQUIRE_SHARED_NAMES_LOCK);
   const done = await work();
-  // Where it fails, the connection is closed, and holds nothing any more.
+  // If it fails, the connection is closed, which releases the lock.
   await session.run(RELEASE_SHARED_NAMES_LOCK);
   return done;
 };

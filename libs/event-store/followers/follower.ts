@@ -11,49 +11,53 @@ import type { Database, DatabaseSession } from '#postgres';
 import type { EventStore } from '../event-store.js';
 
 /**
- * Whoever reads the log after the fact: the audit trail, the publisher. It may lag; it never skips and never reads an
- * event whose predecessors may still come.
+ * A reader of the log after the commit: the audit trail, the publisher. It may lag, but it never skips an event and
+ * never reads an event while an earlier one may still be committed.
  */
 export type Follower = ViewTables & {
   readonly name: string;
-  /** At most so many events at a time. */
+  /** Most events in a batch. */
   readonly batch: number;
   /**
-   * Types of the events that mean something to it. The others are not handed over, but for the last of a batch, which may
-   * be any. It does not look at every append at once: it gathers for a moment, so that it costs little beside the others.
+   * Types of the events that the follower needs. Other events are not passed to it, except that the last event of a
+   * batch may have any type. Such a follower does not read the log after every append, but waits a moment for more
+   * events, to save resources.
    */
   readonly only?: readonly string[];
-  /** Whether it keeps the texts of people as the log has them; who reads what it has written opens them (ADR 25). */
+  /** Whether the follower stores the texts of people encrypted. Readers of its tables then decrypt them (ADR 25). */
   readonly keepEncrypted?: true;
-  /** Those of them that following only adds rows to, without reading any: copies of these do without most indexes. */
+  /** The tables that the follower only adds rows to and never reads. Their copies during a rebuild need few indexes. */
   readonly growing?: readonly string[];
-  /** Where these name people, each column once: nobody is forgotten while it has a batch in hand. */
+  /**
+   * The columns of its tables that contain names of people, each once. No person is forgotten while the follower
+   * processes a batch.
+   */
   readonly names?: readonly NameColumn[];
   /**
-   * Does what the events mean: resolves to the statements that are committed together with the checkpoint. When it
-   * throws, the same batch comes again. One that has no tables may append events of its own to the store, if that does
-   * no harm when a batch comes twice.
+   * Processes a batch. Resolves to the statements that are committed together with the checkpoint. If it throws, the
+   * same batch is passed again. A follower without tables may append events of its own to the store, if a repeated
+   * batch does no harm.
    */
   readonly follow: (
     events: readonly RecordedEvent[],
     session: Pick<DatabaseSession, 'run'>,
     store: EventStore,
   ) => Promise<readonly Sql[]>;
-  /** Removes what is past its retention; verify does the same to both sides before it compares them. */
+  /** Deletes rows that are past their retention. `verify` runs it on both sides before the comparison. */
   readonly prune?: (now: Date) => Sql;
 };
 
 export const LOG_START: LogPosition = { transaction: '0', position: 0 };
 
-/** Where a follower continues. `rebuilds`: how often its tables were exchanged. */
+/** The position at which a follower continues. `rebuilds` counts the rebuilds of its tables. */
 export type Checkpoint = LogPosition & { readonly rebuilds: number };
 
 export const selectCheckpoint = (name: string): Sql => sql`
   select transaction::text as transaction, position, rebuilds from event_store.checkpoints where follower = ${name}`;
 
 /**
- * Puts the checkpoint where a rebuild has left the tables: also back, where a runner was faster in the meantime, for what
- * it wrote has been replaced.
+ * Returns the statement that sets the checkpoint to the position of a rebuild. It may move back if a runner was faster
+ * meanwhile, because the rebuild has replaced the rows of that runner.
  */
 export const writeCheckpoint = (name: string, { transaction, position }: LogPosition): Sql => sql`
   insert into event_store.checkpoints as c (follower, transaction, position, rebuilds)
@@ -62,9 +66,9 @@ export const writeCheckpoint = (name: string, { transaction, position }: LogPosi
     set transaction = excluded.transaction, position = excluded.position, updated_at = now(), rebuilds = c.rebuilds + 1`;
 
 /**
- * Moves the checkpoint on, from where the runner believes it to be. A rebuild may have moved it while a batch was in
- * hand, and that batch would then be told twice: the null breaks the column's constraint, and with it the transaction,
- * and the runner starts over from where the checkpoint is.
+ * Returns the statement that advances the checkpoint from the runner's position. If a rebuild has moved the checkpoint
+ * during a batch, the batch would be applied twice. The null then violates the column's constraint, the transaction
+ * fails, and the runner starts again from the checkpoint.
  */
 export const advanceCheckpoint = (name: string, from: Checkpoint, to: LogPosition): Sql => sql`
   insert into event_store.checkpoints as c (follower, transaction, position)
@@ -77,20 +81,23 @@ export const advanceCheckpoint = (name: string, from: Checkpoint, to: LogPositio
 
 const WAIT_TIMEOUT_MS = 5_000;
 
-/** Unread events that one wait looks through. Beyond that it waits for older ones whether they matter or not. */
+/** Most unread events that one wait searches. Beyond that it waits for older events, whether they matter or not. */
 export const UNREAD_MAX = 20_000;
 
-/** The events that a reader of a follower's view waits for: of these types, of this organization. An absent member means all. */
+/**
+ * The events that a reader of a follower's view waits for: of these types, of this organization. An absent member means
+ * all.
+ */
 export type AwaitedEvents = {
   readonly only?: readonly string[];
-  /** An SQL expression that gives the organization's id; where it gives null, events of all organizations count. */
+  /** An SQL expression for the organization's id. If it is null, events of all organizations count. */
   readonly organization?: Sql;
 };
 
 /**
- * Resolves when the follower has read what was in the log at the time of the call, so that a read of its view shows every
- * write answered before. Events of other organizations that come later in the log are not waited for (ADR 33). Throws
- * `unavailable` after 5 s (DESIGN decision 6).
+ * Resolves when the follower has read everything that was in the log at the time of the call, so that a read of its
+ * view shows every write that was acknowledged before. Does not wait for later events of other organizations (ADR 33).
+ * Throws `unavailable` after 5 s (DESIGN decision 6).
  */
 export const waitForFollower = async (
   database: Database,
@@ -111,8 +118,9 @@ export const waitForFollower = async (
 };
 
 /**
- * The last unread event that is waited for: looked for from the end of the log back to the checkpoint. No index finds it:
- * that would cost every append, and there is little to look through unless the follower is behind.
+ * Selects the last unread event that the call waits for, by a search from the end of the log back to the checkpoint.
+ * There is no index for it, because an index would slow down every append, and few events are unread unless the
+ * follower is behind.
  */
 const selectLastUnread = (follower: string, { only, organization }: AwaitedEvents): Sql => sql`
   with unread as materialized (
@@ -132,8 +140,8 @@ const selectLastUnread = (follower: string, { only, organization }: AwaitedEvent
    order by awaited.transaction desc, awaited.position desc limit 1`;
 
 /**
- * Whether the log holds transaction ids that this cluster has yet to reach, as after a dump was restored into a new one.
- * Followers would take those events for unfinished (docs/explanation/adr/0013).
+ * Returns whether the log contains transaction ids that this cluster has not reached, as after restoring a dump into a
+ * new cluster. Followers would treat those events as uncommitted (docs/explanation/adr/0013).
  */
 export const isAheadOfCluster = async (database: Database): Promise<boolean> => {
   const row = await database.row<{ ahead: boolean }>(sql`

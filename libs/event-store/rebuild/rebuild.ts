@@ -24,22 +24,23 @@ export type RebuildOptions = {
   /** Called with the number of events of each page. */
   readonly onEvents?: (events: number) => void;
   readonly signal?: AbortSignal;
-  /** Rebuild the view only if its rows are of an earlier version by the time that no other rebuild runs. */
+  /** Rebuild the view only if its rows are still of an earlier version once no other rebuild runs. */
   readonly onlyIfEarlier?: boolean;
 };
 
 export type RebuildResult = {
   readonly events: number;
-  /** For how long writers (of an inline view) or readers (of a follower's view) waited at most. */
+  /** Longest time in milliseconds that writers (of an inline view) or readers (of a follower's view) waited. */
   readonly lockedMs: number;
 };
 
 /**
- * Computes a view from the log beside the live one, and exchanges them. Requests go on; writers wait while the last events
- * are applied. An interrupted rebuild changes nothing. Resolves to null if another process has rebuilt the view meanwhile.
+ * Computes a view from the log beside the live one, and then exchanges the two. Requests continue; writers wait only
+ * while the last events are applied. An interrupted rebuild changes nothing. Resolves to null if another process has
+ * rebuilt the view meanwhile.
  *
  * 1. The log is replayed into copies of the tables, in pages.
- * 2. Indexes are built, and the rest of the log is replayed, until little is left.
+ * 2. Indexes are built, and the rest of the log is replayed, until few events are left.
  * 3. One transaction locks the log against writers, applies the last events, and renames the tables.
  *
  * A follower's view needs no lock on the log. Its last step locks its tables, so that the follower cannot advance the
@@ -69,7 +70,7 @@ export const rebuildView = async (
   }
 };
 
-/** One rebuild at a time: each costs the machine as much as a busy follower. */
+/** Only one rebuild runs at a time: each needs as much of the machine as a busy follower. */
 const REBUILD_LOCK = computeLockKey('cadastre rebuild');
 const LOCK_RETRY_MS = 200;
 
@@ -81,8 +82,8 @@ const acquireRebuildLock = async (session: DatabaseSession, signal: AbortSignal 
 };
 
 export const tryAcquireRebuildLock = async (session: DatabaseSession): Promise<boolean> => {
-  const [taken] = await session.run<{ ok: boolean }>(sql`select pg_try_advisory_lock(${REBUILD_LOCK}) as ok`);
-  return taken?.ok ?? false;
+  const [attempt] = await session.run<{ ok: boolean }>(sql`select pg_try_advisory_lock(${REBUILD_LOCK}) as ok`);
+  return attempt?.ok ?? false;
 };
 
 const isEarlier = async (session: DatabaseSession, { name, version }: RebuildableView): Promise<boolean> => {
@@ -92,12 +93,15 @@ const isEarlier = async (session: DatabaseSession, { name, version }: Rebuildabl
   return (row?.version ?? 0) < version;
 };
 
-/** Held while live tables are exchanged, and shared by readers that look at several of them with one snapshot. */
+/** Exclusive while live tables are exchanged, and shared by readers that read several of them in one snapshot. */
 export const EXCHANGE_LOCK = computeLockKey('cadastre exchange of views');
 
-/** An exchange gives up after this time, and is tried again: whoever waits behind it must not wait long. */
+/** An exchange gives up after this time and is tried again, so that requests behind it do not wait long. */
 const LOCK_TIMEOUT_MS = 300;
-/** Every few attempts it waits longer for the log: Postgres interrupts its own maintenance of a table after a second. */
+/**
+ * Some attempts wait longer for the log, because Postgres interrupts its own maintenance of a table only after a
+ * second.
+ */
 const LONG_LOCK_TIMEOUT_MS = 2_000;
 const LONG_ATTEMPT = 5;
 const RETRY_FIRST_MS = 20;
@@ -112,7 +116,7 @@ class ViewRebuild {
   private erased: ReadonlySet<string> = new Set();
   private events = 0;
   private lockedMs = 0;
-  /** Once two streams were found with one name, unique indexes are built while no one writes. */
+  /** After two streams were found with one name, unique indexes are built while no one writes. */
   private hasUniqueIndexes = true;
 
   constructor(
@@ -173,7 +177,7 @@ class ViewRebuild {
     await session.run(sql`begin`);
     try {
       await session.run(sql.raw(`set local lock_timeout = ${timeoutMs}`));
-      // Before all other locks: see name-columns.ts. Nobody is forgotten until the exchange is over.
+      // Acquired before all other locks: see name-columns.ts. No person is forgotten until the exchange is over.
       if (view.follower) await session.run(ACQUIRE_SHARED_NAMES_XACT_LOCK);
       await session.run(sql`select pg_advisory_xact_lock(${EXCHANGE_LOCK})`);
       await session.run(sql`select event_store.lock_view_writers()`);
@@ -181,7 +185,7 @@ class ViewRebuild {
       if (view.follower) await copy.lockLiveTables();
       else await session.run(sql`lock table event_store.events in share mode`);
       await session.run(sql.raw(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`));
-      // A follower goes on from the position that is left for it, so nothing may come before that.
+      // The follower continues at the position of the rebuild, so no event may precede it later.
       await replay.run({ isComplete: true, extent: view.follower ? 'settled' : 'committed' });
       await this.eraseNames(copy);
       if (!this.hasUniqueIndexes) await copy.createLateIndexes('unique');
@@ -202,8 +206,8 @@ class ViewRebuild {
   }
 
   /**
-   * Resolves to false if a unique index of the copy was violated: transactions that ran at once can have used one name in
-   * another order than that of the log. The next exchange then builds these indexes when the log is complete.
+   * Resolves to false if a unique index of the copy was violated: concurrent transactions can have used one name in
+   * another order than that of the log. The next exchange then builds these indexes after the complete log.
    */
   private async withoutUniqueIndexesOnConflict(copy: ViewCopy, work: () => Promise<void>): Promise<boolean> {
     try {
@@ -217,7 +221,7 @@ class ViewRebuild {
     }
   }
 
-  /** Events that were read before somebody was forgotten contain the name. */
+  /** Erases the names of people who were forgotten after their events were read. */
   private async eraseNames(copy: ViewCopy): Promise<void> {
     const forgotten = await this.session.run<ForgottenPerson>(SELECT_FORGOTTEN_PEOPLE);
     const people = forgotten.map(({ person }) => person).filter((person) => !this.erased.has(person));
@@ -225,7 +229,10 @@ class ViewRebuild {
     this.erased = new Set([...this.erased, ...people]);
   }
 
-  /** An old transaction, of any database of the server, keeps later events from being read before the lock. */
+  /**
+   * Returns whether an old transaction, in any database of the server, delays many events. They could be read only
+   * after the lock.
+   */
   private async hasManyUnsettledEvents(): Promise<boolean> {
     if (this.view.follower) return false;
     const { transaction, position } = this.replay.position;

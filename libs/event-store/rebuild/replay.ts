@@ -5,7 +5,7 @@ import type { EventStore } from '../event-store.js';
 import { LOG_START } from '../followers/follower.js';
 import type { RebuildableView } from './views.js';
 
-/** How a replay shares the machine with the requests that are served meanwhile. */
+/** The share of the machine that a replay takes from concurrent requests. */
 export type ReplayPace = {
   /** Events in one transaction. Followers wait for every transaction that runs. */
   readonly page: number;
@@ -13,7 +13,7 @@ export type ReplayPace = {
   readonly rest: number;
 };
 
-/** For a command, which somebody waits for. */
+/** The pace of a command, because an operator waits for its end. */
 export const FULL_PACE: ReplayPace = { page: 1_000, rest: 0 };
 
 type ReplayOptions = {
@@ -30,15 +30,15 @@ type ReplayOptions = {
 };
 
 type ReplayRange = {
-  /** The last event to apply; null: no end. */
+  /** The last event to apply; null for no end. */
   readonly until?: LogPosition | null;
-  /** `committed`: includes events that a transaction may still precede. For readers that exclude writers. */
+  /** `committed` includes events that a running transaction may still precede. For readers that exclude writers. */
   readonly extent?: 'settled' | 'committed';
-  /** False: return as soon as less than a page is left, because a log that is written to has no end. */
+  /** If false, returns as soon as less than a page is left, because a log with active writers has no end. */
   readonly isComplete: boolean;
 };
 
-/** Applies the events of the log to copies of a view's tables, from where it stopped the last time. */
+/** Applies the events of the log to copies of a view's tables. Each run continues where the last one stopped. */
 export class Replay {
   position: LogPosition = LOG_START;
 
@@ -55,7 +55,7 @@ export class Replay {
       if (!last) return;
       const next = { transaction: last.transaction, position: last.position };
       const isNearEnd = next.position - this.position.position < pace.page / 2;
-      // Read while this page is applied. If applying fails, nobody waits for it any more.
+      // The next page is read while this one is applied. If applying fails, the next page is not awaited.
       page = isNearEnd && !isComplete ? Promise.resolve([]) : this.read(next, extent);
       page.catch(() => undefined);
       await session.pipeline(await view.apply(events, session, store));
@@ -72,15 +72,15 @@ export class Replay {
       extent,
       only: view.only,
       keepEncrypted: view.follower?.keepEncrypted,
-      // With the keys that there are now, so that nobody is named who was forgotten before the page was read.
+      // Decrypts with the present keys, so that no person is named who was forgotten before the page was read.
       outside: view.names.length > 0,
     });
   }
 }
 
 const isAfter = (a: LogPosition, b: LogPosition): boolean => {
-  const [left, right] = [BigInt(a.transaction), BigInt(b.transaction)];
-  return left > right || (left === right && a.position > b.position);
+  const [leftTransaction, right] = [BigInt(a.transaction), BigInt(b.transaction)];
+  return leftTransaction > right || (leftTransaction === right && a.position > b.position);
 };
 
 export type ForgottenPerson = { readonly person: string; readonly cleaned: boolean };
@@ -88,7 +88,7 @@ export type ForgottenPerson = { readonly person: string; readonly cleaned: boole
 export const SELECT_FORGOTTEN_PEOPLE = sql`
   select person, cleaned_at is not null as cleaned from event_store.person_keys where key is null`;
 
-/** Removes names from the copies: events that were read before somebody was forgotten contain the name. */
+/** Erases names from the copies: events that were read before a person was forgotten contain the name. */
 export const eraseNamesInCopies = async (
   session: DatabaseSession,
   { names }: RebuildableView,

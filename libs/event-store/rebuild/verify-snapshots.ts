@@ -12,9 +12,16 @@ type StreamRow = DatabaseRow & {
   events: RecordedEvent[] | null;
 };
 
-/** The streams whose snapshot is not what their events fold to, or whose version is not their number of events. */
-export const verifySnapshots = async (store: EventStore, slices: readonly ModuleDefinition[]): Promise<string[]> => {
-  const aggregates = new Map(slices.flatMap((slice) => slice.aggregates.map((one) => [one.prefix, one.decider])));
+/**
+ * Returns the streams whose snapshot differs from their folded events, or whose version is not their number of events.
+ */
+export const verifySnapshots = async (
+  store: EventStore,
+  definitions: readonly ModuleDefinition[],
+): Promise<string[]> => {
+  const aggregates = new Map(
+    definitions.flatMap((definition) => definition.aggregates.map((one) => [one.prefix, one.decider])),
+  );
   const wrong: string[] = [];
   let after = '';
   for (;;) {
@@ -40,7 +47,10 @@ export const verifySnapshots = async (store: EventStore, slices: readonly Module
   }
 };
 
-/** A snapshot that an older decider left behind, or that is still to be cleaned of a name, says nothing. */
+/**
+ * Returns whether a snapshot is correct. A snapshot of another decider version, or with names that are still to be
+ * erased, counts as correct.
+ */
 const isSnapshotCorrect = (
   row: StreamRow,
   events: readonly RecordedEvent[],
@@ -51,8 +61,8 @@ const isSnapshotCorrect = (
   return isSameJson(fold(decider, decider.initial, events as never), row.state);
 };
 
-/** jsonb keeps no order of keys. */
-const isSameJson = (left: unknown, right: unknown): boolean => toCanonicalJson(left) === toCanonicalJson(right);
+/** Compares JSON values without the order of keys, which jsonb does not keep. */
+const isSameJson = (a: unknown, b: unknown): boolean => toCanonicalJson(a) === toCanonicalJson(b);
 
 const toCanonicalJson = (value: unknown): string =>
   JSON.stringify(value, (_key, inner: unknown) =>

@@ -8,7 +8,7 @@ import { eraseNamesInCopies, FULL_PACE, Replay, SELECT_FORGOTTEN_PEOPLE, type Fo
 import { ViewCopy } from './view-copy.js';
 import type { RebuildableView } from './views.js';
 
-/** What differs between a live view and the log: none where both lists are empty. Each holds up to ten rows. */
+/** The differences between a live view and the log. Each list contains up to ten rows. */
 export type ViewDifference = {
   readonly table: string;
   readonly missing: readonly DatabaseRow[];
@@ -16,8 +16,8 @@ export type ViewDifference = {
 };
 
 /**
- * The live tables as `reader` sees them, copied beside the scratch ones as live_…: in a transaction of its own, which is
- * over before the log is replayed. Followers wait for every transaction that writes, also for one that only writes here.
+ * Copies the live tables, as `reader` sees them, to temporary tables named live_…, in a transaction that ends before
+ * the log is replayed. Followers wait for every transaction that writes, even if it writes only temporary tables.
  */
 const copyLive = async (reader: DatabaseSession, session: DatabaseSession, view: RebuildableView): Promise<void> => {
   const [exported] = await reader.run<{ snapshot: string }>(sql`select pg_export_snapshot() as snapshot`);
@@ -29,7 +29,7 @@ const copyLive = async (reader: DatabaseSession, session: DatabaseSession, view:
   await session.run(sql`commit`);
 };
 
-/** Prunes the copy of the live rows as well: what is past its retention may still be there, or not any more. */
+/** Prunes the copy of the live rows too: rows past their retention may be in only one of the two. */
 const pruneBoth = async (session: DatabaseSession, view: RebuildableView, prune: Sql): Promise<void> => {
   const rename = async (from: string, to: string): Promise<void> => {
     for (const table of view.tables) {
@@ -45,7 +45,7 @@ const pruneBoth = async (session: DatabaseSession, view: RebuildableView, prune:
 };
 
 /**
- * Compares a view with the log, both as of one moment; writers and followers go on. Nothing is changed. `onEvents` is
+ * Compares a view with the log at one point in time, without changes. Writers and followers continue. `onEvents` is
  * called with the number of events of each page.
  */
 export const verifyView = async (
@@ -58,16 +58,17 @@ export const verifyView = async (
   const session = await store.database.session();
   try {
     const copy = await ViewCopy.create(session, view, 'pg_temp');
-    // The snapshot shows no row of a table that takes the place of another one afterwards.
+    // Without this lock, the snapshot could show an empty table that replaces another one afterwards.
     await session.run(sql`select pg_advisory_lock_shared(${EXCHANGE_LOCK})`);
-    // One snapshot for the log and the live view. It only reads, so it has no transaction id that others wait for.
+    // One snapshot for the log and the live view. This transaction only reads, so it has no id that followers would
+    // wait for.
     await reader.run(sql`begin isolation level repeatable read, read only`);
     const [checkpoint] = view.follower ? await reader.run<LogPosition>(selectCheckpoint(view.follower.name)) : [];
     await copyLive(reader, session, view);
     await session.run(sql`select pg_advisory_unlock_shared(${EXCHANGE_LOCK})`);
     const forgotten = await reader.run<ForgottenPerson>(SELECT_FORGOTTEN_PEOPLE);
     const replay = new Replay({ store, view, reader, session, pace: FULL_PACE, onEvents });
-    // A live inline view shows every event that is committed.
+    // A live inline view shows every committed event.
     await (view.follower
       ? replay.run({ until: checkpoint ?? LOG_START, isComplete: true })
       : replay.run({ extent: 'committed', isComplete: true }));
@@ -78,14 +79,14 @@ export const verifyView = async (
       forgotten.map(({ person }) => person),
       toCopy,
     );
-    // The live ones may name them until they are cleaned.
-    const named = forgotten.flatMap(({ person, cleaned }) => (cleaned ? [] : [person]));
-    await session.pipeline(buildErasureStatements(view.names, named, (table) => `pg_temp.live_${table}`));
+    // The live rows may contain these names until they are erased.
+    const uncleaned = forgotten.flatMap(({ person, cleaned }) => (cleaned ? [] : [person]));
+    await session.pipeline(buildErasureStatements(view.names, uncleaned, (table) => `pg_temp.live_${table}`));
     if (view.follower?.prune) await pruneBoth(session, view, view.follower.prune(now));
     const differences: ViewDifference[] = [];
     for (const table of view.tables) {
-      const only = (left: string, right: string): Promise<DatabaseRow[]> =>
-        session.run(sql.raw(`select * from pg_temp.${left} except select * from pg_temp.${right} limit 10`));
+      const only = (table: string, right: string): Promise<DatabaseRow[]> =>
+        session.run(sql.raw(`select * from pg_temp.${table} except select * from pg_temp.${right} limit 10`));
       const missing = await only(table, `live_${table}`);
       const surplus = await only(`live_${table}`, table);
       if (missing.length + surplus.length > 0) differences.push({ table, missing, surplus });

@@ -2,7 +2,10 @@ import { sql, type Sql } from '#kernel';
 import type { DatabaseRow, DatabaseSession } from '#postgres';
 import type { RebuildableView } from './views.js';
 
-/** Where copies of tables are: ordinary tables that replace the live ones, or temporary ones that are compared with them. */
+/**
+ * The schema of the copies: `views_next` for ordinary tables that replace the live ones, `pg_temp` for temporary tables
+ * that are compared with them.
+ */
 type CopySchema = 'views_next' | 'pg_temp';
 
 type TableIndex = {
@@ -10,7 +13,7 @@ type TableIndex = {
   readonly definition: string;
   readonly isPrimary: boolean;
   readonly isUnique: boolean;
-  /** The definition of the constraint that the index belongs to. */
+  /** Definition of the constraint that the index belongs to; null without a constraint. */
   readonly constraint: string | null;
 };
 
@@ -23,7 +26,7 @@ type TableColumn = {
   readonly statistics: number | null;
 };
 
-/** A table, as far as a migration can change it. */
+/** The properties of a table that a migration can change. */
 type TableDefinition = {
   readonly columns: readonly TableColumn[];
   readonly indexes: readonly TableIndex[];
@@ -33,7 +36,7 @@ type TableDefinition = {
   readonly grants: readonly string[];
 };
 
-/** A migration changed a table while its copy was filled. */
+/** Thrown if a migration changed a table while its copy was filled. */
 export class ChangedTableError extends Error {
   constructor(table: string) {
     super(`views.${table} was changed by a migration while it was rebuilt`);
@@ -73,8 +76,8 @@ const readTableDefinition = async (session: DatabaseSession, table: string): Pro
 
 /**
  * Copies of a view's tables in another schema, which the session's search path finds first, so that the same statements
- * write them. Unique indexes other than the key come last: while the log is replayed, two streams can have the same name
- * for a moment, because transactions that ran at once committed in another order than that of the log.
+ * write them. Unique indexes except the primary key are created last: during the replay, two streams can have the same
+ * name for a moment, because concurrent transactions committed in another order than that of the log.
  */
 export class ViewCopy {
   private constructor(
@@ -84,7 +87,7 @@ export class ViewCopy {
     private readonly definitions: ReadonlyMap<string, TableDefinition>,
   ) {}
 
-  /** Drops what an interrupted rebuild left behind. The caller holds the lock of rebuilds. */
+  /** Drops the copies of an interrupted rebuild. The caller must hold the lock of rebuilds. */
   static async dropAll(session: DatabaseSession): Promise<void> {
     const tables = await session.run<{ name: string }>(
       sql`select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = 'views_next'`,
@@ -100,7 +103,7 @@ export class ViewCopy {
     const copy = new ViewCopy(session, view, schema, definitions);
     for (const [table, definition] of definitions) {
       const kind = schema === 'pg_temp' ? 'temporary' : 'unlogged';
-      // An unlogged table costs no WAL, and a crash of Postgres empties it: the rebuild then begins again.
+      // An unlogged table needs no WAL. A crash of Postgres empties it, and the rebuild then starts again.
       await session.run(
         sql.raw(`create ${kind} table ${copy.nameOf(table)} (like views.${table} including all excluding indexes)`),
       );
@@ -119,7 +122,7 @@ export class ViewCopy {
     }
   }
 
-  /** Creates the unique indexes, or the others that the replay did without. */
+  /** Creates the unique indexes, or the other indexes that the replay did not need. */
   async createLateIndexes(kind: 'unique' | 'other'): Promise<void> {
     for (const [table, index] of this.listLateIndexes()) {
       if (index.isUnique === (kind === 'unique')) await this.session.run(this.buildIndex(table, index));
@@ -136,18 +139,20 @@ export class ViewCopy {
     }
   }
 
-  /** Collects statistics, and marks pages for index-only scans: queries must be fast right after the exchange. */
+  /** Collects statistics, and marks pages for index-only scans, so that queries are fast right after the exchange. */
   async vacuum(): Promise<void> {
     for (const table of this.view.tables) await this.session.run(sql.raw(`vacuum (analyze) ${this.nameOf(table)}`));
   }
 
-  /** Keeps everybody from the live tables until the end of the transaction. */
+  /** Locks the live tables against all access until the end of the transaction. */
   async lockLiveTables(): Promise<void> {
     const tables = this.view.tables.map((table) => `views.${table}`).join(', ');
     await this.session.run(sql.raw(`lock table ${tables} in access exclusive mode`));
   }
 
-  /** Puts the copies in the place of the live tables. The caller has locked these. Throws ChangedTableError. */
+  /**
+   * Replaces the live tables with the copies. The caller must have locked the live tables. Throws ChangedTableError.
+   */
   async replaceLiveTables(): Promise<void> {
     for (const [table, definition] of this.definitions) {
       const live = await readTableDefinition(this.session, table);
@@ -170,7 +175,10 @@ export class ViewCopy {
     );
   }
 
-  /** The replay reads its own rows by the other indexes, except where it only adds rows. */
+  /**
+   * Returns whether an index can be created after the replay. The replay needs other indexes to find its own rows,
+   * unless it only adds rows.
+   */
   private isLate(table: string, { isPrimary, isUnique }: TableIndex): boolean {
     return !isPrimary && (isUnique || (this.view.follower?.growing?.includes(table) ?? false));
   }

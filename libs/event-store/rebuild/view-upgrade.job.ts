@@ -9,7 +9,7 @@ import { listDifferentVersions, type ViewVersionState } from './view-versions.js
 import type { RebuildableView } from './views.js';
 
 const EVERY_MS = 10_000;
-/** Requests of this process wait for a page at most, and get half of the time. */
+/** Requests of this process wait for one page at most, and get half of the time. */
 const BACKGROUND_PACE: ReplayPace = { page: 250, rest: 1 };
 const PROGRESS_MS = 30_000;
 
@@ -20,8 +20,8 @@ type ViewUpgradeDependencies = {
 };
 
 /**
- * Rebuilds the views whose rows are of an earlier version than the one that this process writes. While a process of an
- * earlier version runs, it waits: that process would write rows of its own version into the rebuilt view (ADR 38).
+ * Rebuilds views whose rows are of an earlier version than the one that this process writes. Waits while a process of
+ * an earlier version runs, because that process would write rows of its own version into the rebuilt view (ADR 38).
  */
 export const createViewUpgradeJob = (
   dependencies: ViewUpgradeDependencies,
@@ -53,7 +53,7 @@ export const createViewUpgradeJob = (
   };
 };
 
-/** Reports their number to the metrics. */
+/** Returns these views, and reports their number to the metrics. */
 const listEarlierViews = async (
   store: EventStore,
   views: readonly RebuildableView[],
@@ -103,10 +103,10 @@ const upgradeView = async (
   );
 };
 
-/** Frees the space of a rebuild that was interrupted and is not needed any more. */
+/** Drops the copies of an interrupted rebuild that is no longer needed. */
 const dropLeftovers = async (store: EventStore): Promise<void> => {
-  const left = await store.database.row(sql`select 1 from pg_tables where schemaname = 'views_next' limit 1`);
-  if (!left) return;
+  const leftover = await store.database.row(sql`select 1 from pg_tables where schemaname = 'views_next' limit 1`);
+  if (!leftover) return;
   const session: DatabaseSession = await store.database.session();
   try {
     if (await tryAcquireRebuildLock(session)) await ViewCopy.dropAll(session);

@@ -24,7 +24,7 @@ import { createViewUpgradeJob } from './view-upgrade.job.js';
 import { verifyView } from './verify.js';
 import { listViews, type RebuildableView } from './views.js';
 
-/** The same table with one column more, which a migration added; `LampLit` by nobody removes the lamp. */
+/** The same table with a further column, which a migration added. `LampLit` by nobody removes the lamp. */
 const lampsOfVersion2: Projection<TestLampEvent> = {
   name: 'lamps',
   version: 2,
@@ -48,14 +48,14 @@ const laterDefinition = definitionOf(lampsOfVersion2);
 const [view] = listViews([laterDefinition]) as [RebuildableView];
 
 let testDatabase: TestDatabase;
-let house: TestEventStore;
+let testStore: TestEventStore;
 let processes: TestEventStore[] = [];
 let lines: { readonly text: string; readonly fields: object }[] = [];
 
-const keep = (fields: object, text: string): void => void lines.push({ text, fields });
-const logger: Logger = { debug: keep, info: keep, warn: keep };
+const record = (fields: object, text: string): void => void lines.push({ text, fields });
+const logger: Logger = { debug: record, info: record, warn: record };
 
-/** A process that writes views of this version. */
+/** Opens a store like a process that writes this version of the views. */
 const open = (definition: ModuleDefinition): TestEventStore => {
   const opened = TestEventStore.ofVersion(testDatabase.url, definition);
   processes.push(opened);
@@ -71,9 +71,9 @@ const LAMPS = 600;
 beforeEach(async () => {
   lines = [];
   testDatabase = await freshDatabase();
-  house = await TestEventStore.over(testDatabase.url);
-  await house.database.rows(sql`insert into event_store.view_versions (view, version) values ('lamps', 1)`);
-  await house.database.rows(sql`alter table lamps add column lumen integer`);
+  testStore = await TestEventStore.over(testDatabase.url);
+  await testStore.database.rows(sql`insert into event_store.view_versions (view, version) values ('lamps', 1)`);
+  await testStore.database.rows(sql`alter table lamps add column lumen integer`);
   const earlier = open(earlierDefinition);
   await Promise.all(
     Array.from({ length: LAMPS }, (_, n) =>
@@ -85,7 +85,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await Promise.all(processes.map((one) => one.close()));
   processes = [];
-  await house.close();
+  await testStore.close();
   await testDatabase.drop();
 });
 
@@ -96,12 +96,13 @@ const runJob = (later: TestEventStore, signal: AbortSignal = new AbortController
 const rebuild = (later: TestEventStore, options: Partial<RebuildOptions> = {}) =>
   rebuildView(later.store, view, { now: NOW, ...options });
 const readVersion = async (name = 'lamps'): Promise<unknown> =>
-  (await house.database.row(sql`select version from event_store.view_versions where view = ${name}`))?.['version'];
-const readLeftovers = () => house.database.rows(sql`select tablename from pg_tables where schemaname = 'views_next'`);
+  (await testStore.database.row(sql`select version from event_store.view_versions where view = ${name}`))?.['version'];
+const readLeftovers = () =>
+  testStore.database.rows(sql`select tablename from pg_tables where schemaname = 'views_next'`);
 const expectRebuilt = async (): Promise<void> => {
   expect(await readVersion()).toBe(2);
-  expect(await verifyView(house.store, view, NOW)).toEqual([]);
-  expect(await house.database.rows(sql`select id from lamps where lumen is null`)).toEqual([]);
+  expect(await verifyView(testStore.store, view, NOW)).toEqual([]);
+  expect(await testStore.database.rows(sql`select id from lamps where lumen is null`)).toEqual([]);
   expect(await readLeftovers()).toEqual([]);
 };
 
@@ -123,7 +124,7 @@ describe('a view of an earlier version', () => {
     await runJob(first);
     isOver = true;
     const counts = await Promise.all(users);
-    expect(await house.database.rows(sql`select id from lamps`)).toHaveLength(
+    expect(await testStore.database.rows(sql`select id from lamps`)).toHaveLength(
       LAMPS + counts.reduce((sum, count) => sum + count),
     );
     await expectRebuilt();
@@ -134,7 +135,7 @@ describe('a view of an earlier version', () => {
     expect(lines[1]?.fields).toMatchObject({ view: 'lamps', from: 1, to: 2, seconds: expect.any(Number) });
   });
 
-  it('stays as it was when the rebuild is aborted, and the next one begins again', async () => {
+  it('stays unchanged if the rebuild is aborted, and the next one starts again', async () => {
     const later = open(laterDefinition);
     const stopping = new AbortController();
     const aborted = rebuild(later, {
@@ -149,9 +150,9 @@ describe('a view of an earlier version', () => {
     await expectRebuilt();
   });
 
-  it('stays as it was when the rebuilding process is killed, and the next one begins again', async () => {
+  it('stays unchanged if the rebuilding process is killed, and the next one starts again', async () => {
     const later = open(laterDefinition);
-    const client = await house.connect();
+    const client = await testStore.connect();
     const killed = rebuild(later, {
       pace: { page: 100, rest: 0 },
       onEvents: () =>
@@ -164,7 +165,7 @@ describe('a view of an earlier version', () => {
     await expect(killed).rejects.toThrow(/terminat|not queryable/i);
     expect(await readVersion()).toBe(1);
     expect(await readLeftovers()).toEqual([{ tablename: 'lamps' }]);
-    await house.append('lamp-new', 0, lampHung('hall'));
+    await testStore.append('lamp-new', 0, lampHung('hall'));
     await runJob(later);
     await expectRebuilt();
   });
@@ -177,11 +178,11 @@ describe('a view of an earlier version', () => {
     await expectRebuilt();
   });
 
-  it('is rebuilt also if a name was freed and taken in another order than that of the log', async () => {
+  it('is rebuilt even if a name was freed and taken in another order than that of the log', async () => {
     const later = open(laterDefinition);
-    const [early, other] = [await house.connect(), await house.connect()];
+    const [early, another] = [await testStore.connect(), await testStore.connect()];
     await early.query('begin; select pg_current_xact_id()');
-    await other.query('begin; select pg_current_xact_id()');
+    await another.query('begin; select pg_current_xact_id()');
     await later.append('lamp-1', 'any', createLampLit('nobody'));
     const events = [{ id: '0190f3a0-0000-7000-9000-000000000001', type: 'LampHung', schemaVersion: 2 }].map(
       (event) => ({
@@ -196,21 +197,21 @@ describe('a view of an earlier version', () => {
     ]);
     await early.query(`insert into views.lamps values ('lamp-early', 'room 1', 25, null, 250)`);
     await early.query('commit');
-    // The log has `lamp-early` before the end of `lamp-1`, and the other transaction keeps that end from being read.
+    // In the log, `lamp-early` precedes the end of `lamp-1`, and the other transaction prevents that this end is read.
     await rebuild(later);
-    await other.query('rollback');
+    await another.query('rollback');
     await expectRebuilt();
   });
 
   it('keeps its indexes, triggers, settings and grants', async () => {
-    await house.database.rows(sql`alter table lamps set (fillfactor = 70)`);
-    await house.database.rows(sql`alter table lamps alter column room set (n_distinct = 7)`);
-    await house.database.rows(sql`grant select on lamps to pg_monitor`);
-    await house.database.rows(sql`create index lamps_lit on lamps (lit_by, watts desc) where lit_by is not null`);
-    await house.database.rows(sql`
+    await testStore.database.rows(sql`alter table lamps set (fillfactor = 70)`);
+    await testStore.database.rows(sql`alter table lamps alter column room set (n_distinct = 7)`);
+    await testStore.database.rows(sql`grant select on lamps to pg_monitor`);
+    await testStore.database.rows(sql`create index lamps_lit on lamps (lit_by, watts desc) where lit_by is not null`);
+    await testStore.database.rows(sql`
       create trigger forget after delete on lamps for each row execute function access.forget_secrets()`);
     const readTable = () =>
-      house.database.row(sql`
+      testStore.database.row(sql`
         select c.reloptions, c.relacl::text, c.relpersistence,
                (select array_agg(attoptions::text) from pg_attribute where attrelid = c.oid and attnum > 0) as columns,
                (select array_agg(pg_get_triggerdef(t.oid)) from pg_trigger t where tgrelid = c.oid) as triggers,
@@ -224,7 +225,7 @@ describe('a view of an earlier version', () => {
 
   it('is left alone if a migration changes its table meanwhile', async () => {
     const later = open(laterDefinition);
-    const client = await house.connect();
+    const client = await testStore.connect();
     let isChanged = false;
     const change = (): void => {
       if (isChanged) return;
@@ -241,7 +242,7 @@ describe('a view of an earlier version', () => {
 });
 
 describe('processes of two versions', () => {
-  it('run side by side: the rebuild waits for the earlier one to stop', async () => {
+  it('run side by side, and the rebuild waits until the earlier one stops', async () => {
     const [earlier, later] = [open(earlierDefinition), open(laterDefinition)];
     await earlier.append('lamp-old', 0, lampHung('hall'));
     await later.append('lamp-new', 0, lampHung('porch'));
@@ -258,7 +259,7 @@ describe('processes of two versions', () => {
     await expectRebuilt();
   });
 
-  it('make the view one of the earlier version again if that process comes back', async () => {
+  it('set the view back to the earlier version if that process starts again', async () => {
     const later = open(laterDefinition);
     await rebuild(later);
     const earlier = open(earlierDefinition);
@@ -269,8 +270,8 @@ describe('processes of two versions', () => {
     await expectRebuilt();
   });
 
-  it('leave a view of a later version as it is', async () => {
-    await house.database.rows(sql`update event_store.view_versions set version = 3 where view = 'lamps'`);
+  it('leave a view of a later version unchanged', async () => {
+    await testStore.database.rows(sql`update event_store.view_versions set version = 3 where view = 'lamps'`);
     const later = open(laterDefinition);
     expect(await listDifferentVersions(later.database, [view])).toEqual([{ view, stored: 3, lowestWritten: null }]);
     await runJob(later);
@@ -282,8 +283,8 @@ describe('processes of two versions', () => {
 
 describe('a view without a version', () => {
   it('is rebuilt if the log has events, because it is new', async () => {
-    await house.database.rows(sql`delete from event_store.view_versions where view = 'lamps'`);
-    await house.database.rows(sql`truncate lamps`);
+    await testStore.database.rows(sql`delete from event_store.view_versions where view = 'lamps'`);
+    await testStore.database.rows(sql`truncate lamps`);
     const later = open(laterDefinition);
     await recordCompleteViews(later.database, [view]);
     await runJob(later);
@@ -292,10 +293,10 @@ describe('a view without a version', () => {
 
   it('is complete while the log is empty', async () => {
     const empty = await freshDatabase();
-    const other = await TestEventStore.over(empty.url);
-    await recordCompleteViews(other.database, [view]);
-    expect(await listDifferentVersions(other.database, [view])).toEqual([]);
-    await other.close();
+    const emptyStore = await TestEventStore.over(empty.url);
+    await recordCompleteViews(emptyStore.database, [view]);
+    expect(await listDifferentVersions(emptyStore.database, [view])).toEqual([]);
+    await emptyStore.close();
     await empty.drop();
   });
 });
@@ -327,36 +328,36 @@ describe('the view of a follower', () => {
   });
 
   it('is rebuilt while its follower runs, from the start of the log and without rows past their retention', async () => {
-    const first = follow(house, 1);
-    await waitForFollower(house.database, 'watchman');
+    const first = follow(testStore, 1);
+    await waitForFollower(testStore.database, 'watchman');
     await first.stop();
-    await house.database.rows(sql`insert into event_store.view_versions (view, version) values ('watchman', 1)`);
+    await testStore.database.rows(sql`insert into event_store.view_versions (view, version) values ('watchman', 1)`);
 
     const later = open(definitionOfVersion(2));
     const [sightings] = listViews([definitionOfVersion(2)]) as [RebuildableView];
     const runner = follow(later, 2);
     let isOver = false;
     const write = async (): Promise<void> => {
-      for (let n = 0; !isOver; n += 1) await house.append(`lamp-late-${n}`, 'any', createLampLit('bob'));
+      for (let n = 0; !isOver; n += 1) await testStore.append(`lamp-late-${n}`, 'any', createLampLit('bob'));
     };
     const writing = write();
     const job = createViewUpgradeJob({ store: later.store, clock: CLOCK, logger }, [sightings]);
     await job.run({ signal: new AbortController().signal, done: () => undefined });
     isOver = true;
     await writing;
-    await waitForFollower(house.database, 'watchman');
+    await waitForFollower(testStore.database, 'watchman');
     expect(await readVersion('watchman')).toBe(2);
-    expect(await verifyView(house.store, sightings, NOW)).toEqual([]);
-    expect(await house.database.rows(sql`select stream from sightings where stream not like '% v2'`)).toEqual([]);
-    expect(await house.database.rows(sql`select stream from sightings where stream like 'lamp-0 %'`)).toEqual([]);
+    expect(await verifyView(testStore.store, sightings, NOW)).toEqual([]);
+    expect(await testStore.database.rows(sql`select stream from sightings where stream not like '% v2'`)).toEqual([]);
+    expect(await testStore.database.rows(sql`select stream from sightings where stream like 'lamp-0 %'`)).toEqual([]);
     await runner.stop();
   });
 
   it('waits for the process that leads the follower with an earlier version', async () => {
-    await house.database.rows(sql`insert into event_store.view_versions (view, version) values ('watchman', 1)`);
+    await testStore.database.rows(sql`insert into event_store.view_versions (view, version) values ('watchman', 1)`);
     const earlier = open(definitionOfVersion(1));
     const first = follow(earlier, 1);
-    await waitForFollower(house.database, 'watchman');
+    await waitForFollower(testStore.database, 'watchman');
     const later = open(definitionOfVersion(2));
     const [sightings] = listViews([definitionOfVersion(2)]) as [RebuildableView];
     const job = createViewUpgradeJob({ store: later.store, clock: CLOCK, logger }, [sightings]);
@@ -368,19 +369,19 @@ describe('the view of a follower', () => {
       await job.run(round);
       return (await readVersion('watchman')) === 2;
     });
-    expect(await verifyView(house.store, sightings, NOW)).toEqual([]);
+    expect(await verifyView(testStore.store, sightings, NOW)).toEqual([]);
   });
 
   it('is complete from the start if the follower is new', async () => {
     const [sightings] = listViews([definitionOfVersion(2)]) as [RebuildableView];
-    await recordCompleteViews(house.database, [sightings]);
+    await recordCompleteViews(testStore.database, [sightings]);
     expect(await readVersion('watchman')).toBe(2);
   });
 });
 
-it('an older transaction may still write when the rebuild is over', async () => {
+it('an older transaction can still write after the rebuild', async () => {
   const later = open(laterDefinition);
-  const early = await house.connect();
+  const early = await testStore.connect();
   await early.query('begin; select pg_current_xact_id()');
   await rebuild(later);
   await appendOn(early, 'lamp-2', '0190f3a0-0000-7000-9000-000000000002');

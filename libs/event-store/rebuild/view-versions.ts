@@ -2,10 +2,10 @@ import { sql, type Sql } from '#kernel';
 import type { Database } from '#postgres';
 import type { RebuildableView } from './views.js';
 
-/** A view whose rows are of another version than the one that this process writes. */
+/** A view whose rows are of another version than this process writes. */
 export type ViewVersionState = {
   readonly view: RebuildableView;
-  /** The version of its rows; 0: it was never computed from the whole log. */
+  /** Version of the stored rows; 0 if they were never computed from the complete log. */
   readonly stored: number;
   /** The lowest version that a connected process writes; null if none is connected. */
   readonly lowestWritten: number | null;
@@ -16,7 +16,10 @@ type VersionRow = { readonly view: string; readonly stored: number; readonly low
 const toVersions = (views: readonly RebuildableView[]): Readonly<Record<string, number>> =>
   Object.fromEntries(views.map(({ name, version }) => [name, version]));
 
-/** Runs on each connection before it writes views: see register_view_writer in 006_view_versions.sql. */
+/**
+ * Returns the statement that each connection runs before it writes views: see register_view_writer in
+ * 006_view_versions.sql.
+ */
 export const buildWriterRegistration = (views: readonly RebuildableView[]): Sql =>
   sql`select event_store.register_view_writer(${sql.json(toVersions(views))})`;
 
@@ -56,7 +59,10 @@ export const recordCompleteViews = async (database: Database, views: readonly Re
      where v.version < excluded.version`);
 };
 
-/** The version of a view's rows right after a rebuild: a process of an earlier version that still writes lowers it. */
+/**
+ * Returns the statement that records the version of a view's rows right after a rebuild. A process of an earlier
+ * version that still writes lowers it.
+ */
 export const writeViewVersion = ({ name, version }: RebuildableView): Sql => sql`
   insert into event_store.view_versions (view, version)
   values (${name}, least(${version}::integer, event_store.lowest_written_version(${name})))

@@ -10,7 +10,7 @@ export type RebuildableView = {
   readonly version: number;
   readonly tables: readonly string[];
   readonly names: readonly NameColumn[];
-  /** The types of events that it handles; null: all. */
+  /** Types of the events that the view needs; null for all types. */
   readonly only: readonly string[] | null;
   readonly apply: (
     events: readonly RecordedEvent[],
