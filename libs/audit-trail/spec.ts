@@ -37,7 +37,6 @@ export const formatAction = (entry: TrailEntry | undefined): string =>
 
 export const listActions = ({ data }: TestTrailPage): string[] => data.map(formatAction);
 
-/** Returns the entries of an export in lines. */
 export const readLines = async (
   server: { readonly url: string },
   token: string,

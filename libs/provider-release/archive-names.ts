@@ -1,7 +1,6 @@
 import { unprocessable } from '#kernel';
 import { checkSourceName, checkProviderVersion, formatPlatform } from './rules.js';
 
-/** Parts of the file name of a platform's zip. */
 export type ArchiveName = {
   readonly name: string;
   readonly version: string;

@@ -3,7 +3,6 @@ import { createReadStream } from 'node:fs';
 import { openPromise, type Entry } from 'yauzl';
 import { unprocessable } from '#kernel';
 
-/** Size in bytes and checksum of a file. */
 export type FileDigest = { readonly size: number; readonly sha256: string };
 
 /** Returns size and checksum of a file on disk, which is read in chunks. */
@@ -17,7 +16,6 @@ export const computeFileDigest = async (path: string): Promise<FileDigest> => {
   return { size, sha256: sha256.digest('hex') };
 };
 
-/** Provider and operating system that a zip should contain a program for. */
 export type ExpectedProgram = { readonly name: string; readonly os: string };
 
 /**

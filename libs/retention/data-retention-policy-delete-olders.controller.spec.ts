@@ -40,7 +40,6 @@ const owner = (of: string): string =>
   of.startsWith('ws-') ? `/api/v2/workspaces/${of}` : `/api/v2/organizations/${of}`;
 const policy = (of: string): string => `${owner(of)}/relationships/data-retention-policy`;
 
-/** Returns the relationship in the document of the owner. */
 const relationOf = async (of: string): Promise<unknown> =>
   expectStatus(await server.get(owner(of)), 200).body.data.relationships['data-retention-policy'];
 

@@ -40,7 +40,6 @@ export type StoredVersion = {
   readonly snapshot: StreamSnapshot;
 };
 
-/** Yields every policy that deletes data. */
 async function* listDeletingPolicies(database: Database): AsyncGenerator<DeletingPolicy> {
   for (let after = ''; ;) {
     const page = await database.rows<DeletingPolicy>(sql`

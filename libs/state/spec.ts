@@ -8,7 +8,6 @@ type StateFileOptions = {
   readonly outputs?: object;
 };
 
-/** Creates a state file with one resource that has two instances. */
 export const createStateFile = ({
   serial = 1,
   lineage = LINEAGE,

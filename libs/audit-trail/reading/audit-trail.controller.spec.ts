@@ -30,7 +30,6 @@ afterEach(() => {
   clock.offsetMs = 0;
 });
 
-/** Creates an organization for one test. */
 const newAuditedOrganization = (): Promise<AuditedOrganization> =>
   createAuditedOrganization(server, `organization-${(number += 1)}`);
 

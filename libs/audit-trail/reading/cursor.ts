@@ -40,7 +40,6 @@ export const computeRangeAfter = ({ after, cursor, happened, retained, first, up
 export type CursorPagination = TrailPagination & {
   /** Cursor of the next request. Null only if the audit trail has no entries at all. */
   readonly next_after: string | null;
-  /** Whether more entries exist already. */
   readonly more: boolean;
 };
 

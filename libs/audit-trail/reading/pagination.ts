@@ -28,7 +28,6 @@ export const PAGINATION_LIFETIME_MS = 60 * 60 * 1_000;
  * one would come just before the end of the window, and the second just after it.
  */
 const RESUME_WINDOW_MS = 90 * 1_000;
-/** Maximum number of newer entries before the first page. */
 const MAX_NEWER_ENTRIES = 10_000;
 
 export type PageView = {
@@ -45,7 +44,6 @@ export type PageViewRequest = {
   /** Whether the request has both `since` and a page number. */
   readonly resumes: boolean;
   readonly now: Date;
-  /** Timestamp of the newest entry. */
   readonly last: Timestamp;
   readonly pagination: PinnedPagination | null;
   /** Number of entries newer than the pinned bound. */

@@ -26,7 +26,6 @@ export type TrailState = {
   readonly length: number;
 };
 
-/** An entry and its ordinal in its audit trail, starting at 1. */
 export type NumberedEntry = { readonly ordinal: number; readonly entry: TrailEntry };
 
 /**

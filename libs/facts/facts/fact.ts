@@ -5,9 +5,7 @@ import type { EventContext, Message, Timestamp } from '#kernel';
  * source and its id identify a fact, which is recorded once, however often and by whichever channel it arrives.
  */
 export type Fact = {
-  /** The reporting service. */
   readonly source: string;
-  /** Id of the fact at the service. */
   readonly id: string;
   /** Time at which the fact happened. The audit trail shows the time of the recording instead. */
   readonly time: Timestamp;

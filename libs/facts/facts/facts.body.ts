@@ -4,7 +4,6 @@ import { parseBody } from '#json-api';
 import type { Fact } from './fact.js';
 import { CATALOGUE, formatRowName, OWN_RESOURCE_TYPES, CATALOGUE_ROWS, type CatalogueRow } from './facts.catalogue.js';
 
-/** Larger batches need several requests. */
 export const MAX_FACTS_PER_REQUEST = 1_000;
 const FACT_MAX_BYTES = 64 * 1_024;
 /** Deeper than any row of the catalogue. Unlimited nesting would exhaust the stack when the fact is serialized. */
@@ -24,7 +23,6 @@ const time = z.iso
   .datetime({ offset: true, error: 'Time must be an ISO 8601 timestamp, such as 2026-01-31T12:30:15.123Z' })
   .transform((text): Timestamp => formatTimestamp(Date.parse(text)));
 
-/** Fields of every fact. */
 const envelope = {
   source: word(200),
   id: word(200),

@@ -162,5 +162,4 @@ export const CATALOGUE_ROWS: readonly CatalogueRow[] = Object.entries(CATALOGUE)
   Object.entries(actions).map(([action, meta]) => ({ type, action, meta: meta as z.ZodType })),
 );
 
-/** Returns the name of a row, such as `policy_check.passed`. */
 export const formatRowName = ({ type, action }: Pick<CatalogueRow, 'type' | 'action'>): string => `${type}.${action}`;

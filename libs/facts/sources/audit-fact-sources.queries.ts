@@ -29,7 +29,6 @@ export const selectAuditFactSourceById = (id: string): Sql =>
 export type OrganizationForNewSource = {
   readonly organization: string;
   readonly version: number;
-  /** Number of sources that the organization has. */
   readonly registered: number;
 };
 
@@ -68,7 +67,6 @@ export const findAuditFactSource = async (
   return row;
 };
 
-/** Returns one page and the total count, in one statement. */
 export const listAuditFactSources = (
   database: Database,
   actor: Actor,

@@ -49,7 +49,6 @@ type Snapshot = {
 };
 
 const snapshots: Snapshot[] = [];
-/** Present names of the organization and the workspace. */
 const names = { organization: 'acme', workspace: 'one' };
 
 const plain = (data: any): object => ({ ...data, attributes: { ...data.attributes, permissions: null } });
@@ -84,7 +83,6 @@ const readBound = async (query = ''): Promise<Readonly<Record<string, object>>> 
   return answers;
 };
 
-/** Performs one step and stores the documents after it. */
 const step = async (what: string, happens: () => Promise<unknown>): Promise<void> => {
   const at = clock.pass({ seconds: 60 });
   await happens();

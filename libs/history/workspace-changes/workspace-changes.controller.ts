@@ -12,7 +12,6 @@ import { listChanges, findWorkspaceScope } from './workspace-changes.queries.js'
 /** Maximum length of an agent token's description, which is the name of agents in the history. */
 const MAX_ACTOR_LENGTH = 1_000;
 
-/** Serves the changes of a workspace. */
 @Controller('api/v2')
 export class WorkspaceChangesController {
   constructor(private readonly database: Database) {}

@@ -8,7 +8,6 @@ import { selectWorkspaceScope, type WorkspaceScope } from './workspace-scope.que
 import type { SubjectData } from '../writing/history-fields.js';
 
 export type WorkspaceChangeRow = {
-  /** Id of the event. */
   readonly id: string;
   readonly event: string;
   /** Version of the event in its stream. */

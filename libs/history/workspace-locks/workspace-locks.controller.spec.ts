@@ -52,7 +52,6 @@ const historyOf = async (id: string, query = ''): Promise<ApiResponse> =>
 const namesIn = ({ body }: ApiResponse): string[] =>
   body.data.map(({ attributes }: TestHistoryResource) => attributes['workspace-name']);
 
-/** Creates a workspace that ada administers. */
 const shared = async (name: string): Promise<string> => {
   const id = await makeWorkspace(server, 'acme', name);
   await grantWorkspaceAccess(server, team, id, 'admin');

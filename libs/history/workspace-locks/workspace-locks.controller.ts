@@ -16,7 +16,6 @@ import { waitForHistory } from '../writing/history.follower.js';
 import { renderWorkspaceLock } from './workspace-locks.document.js';
 import { listCurrentLocks, listLocksOf, type WorkspaceLockRow } from './workspace-locks.queries.js';
 
-/** Serves the current and the past locks of workspaces. */
 @Controller('api/v2')
 export class WorkspaceLocksController {
   constructor(

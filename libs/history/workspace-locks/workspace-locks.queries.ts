@@ -12,7 +12,6 @@ import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-a
 import { selectVisiblePrincipal } from '#people';
 import { selectWorkspaceScope, type WorkspaceScope } from '../workspace-changes/workspace-scope.queries.js';
 
-/** A lock of a workspace by one holder. */
 export type WorkspaceLockRow = {
   readonly id: string;
   readonly workspace: string;

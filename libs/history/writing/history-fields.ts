@@ -52,7 +52,6 @@ const toApiValue = (value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).map(([key, member]) => [toAttributeName(key), member]))
     : value;
 
-/** Returns the value of a field; null if it has none. */
 const getFieldValue = (data: SubjectData | null, field: string): unknown => {
   if (data === null) return null;
   const value = VALUES[field];

@@ -14,9 +14,7 @@ export type RunHistory = {
   readonly finishedAt: Timestamp | null;
 };
 
-/** The start of a lock. */
 type LockPeriodStart = {
-  /** Id of the event. */
   readonly id: string;
   readonly workspace: string;
   readonly organization: string;
@@ -33,7 +31,6 @@ export type LockPeriodEnd = {
   readonly forced: boolean;
 };
 
-/** A change of the history by one event. */
 export type HistoryChange =
   | { readonly subject: string; readonly initialData: SubjectData }
   /** Null ends the subject. */
@@ -43,7 +40,6 @@ export type HistoryChange =
   | { readonly unlocking: LockPeriodEnd }
   | { readonly forgotten: string };
 
-/** State of the history before an event. */
 export type HistoryLookup = {
   of(subject: string): SubjectData | null;
   run(id: string): RunHistory | null;

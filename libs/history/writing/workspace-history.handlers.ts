@@ -206,7 +206,6 @@ const HISTORY_HANDLERS: Readonly<
   ...reservedTagKeys,
 };
 
-/** Types of the events that change the history. */
 export const HISTORY_EVENT_TYPES: readonly string[] = Object.keys(HISTORY_HANDLERS).filter(
   (type) => HISTORY_HANDLERS[type] !== null,
 );
@@ -214,7 +213,6 @@ export const HISTORY_EVENT_TYPES: readonly string[] = Object.keys(HISTORY_HANDLE
 export const toHistoryChanges = (event: OrganizationRecordedEvent, lookup: HistoryLookup): readonly HistoryChange[] =>
   HISTORY_HANDLERS[event.type]?.(event.data as never, event, lookup) ?? [];
 
-/** Returns the ids of the subjects of an event. */
 export const listSubjects = ({ stream, data }: RecordedEvent): readonly string[] => {
   const { workspace, owner, target } = data as { workspace?: string; owner?: { id: string }; target?: { id: string } };
   return [stream, workspace, owner?.id, target?.id].filter((id) => id !== undefined);

@@ -53,7 +53,6 @@ const keysIn = ({ body: { data } }: ApiResponse): [string, string][] =>
     attributes.namespace,
     attributes['key-id'],
   ]);
-/** Creates an organization that has only these keys. */
 const settle = async (name: string, ...keys: readonly Signer[]): Promise<void> => {
   await makeOrganization(server, name);
   for (const one of keys) expectStatus(await addKey(server, name, one), 201);

@@ -26,10 +26,8 @@ export type Platform = PlatformAttributes & {
   readonly size: number | null;
 };
 
-/** Platforms of a version by id. */
 export type Platforms = Readonly<Record<string, Platform>>;
 
-/** Contents of SHA256SUMS: checksums by file name. */
 export type ListedChecksums = Readonly<Record<string, string>>;
 
 /**

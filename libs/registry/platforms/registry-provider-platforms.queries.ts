@@ -17,7 +17,6 @@ export type RegistryProviderPlatformRow = PlatformAttributes & {
   readonly size: number | null;
 };
 
-/** Path parameters of a platform. */
 export type PlatformPath = VersionPath & Pick<PlatformAttributes, 'os' | 'arch'>;
 
 const columns = sql.raw(`
@@ -41,7 +40,6 @@ export const findPlatform = async (
   return row;
 };
 
-/** Returns one page and the total count, in one statement. */
 export const listPlatforms = async (
   database: Database,
   actor: Actor,

@@ -88,7 +88,6 @@ export type PackagePath = {
   readonly arch: string;
 };
 
-/** Returns one package of a version that is served. */
 export const findInstallablePackage = async (
   database: Database,
   actor: Actor,

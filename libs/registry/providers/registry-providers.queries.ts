@@ -22,7 +22,6 @@ export type RegistryProviderRow = {
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
   readonly tags: readonly Tag[];
-  /** Ids of the versions, newest first. */
   readonly versions: readonly string[];
 };
 
@@ -172,7 +171,6 @@ export const loadRegistryProviderForCommand = async (
   return row;
 };
 
-/** Maximum number of versions that one append deletes. */
 export const VERSIONS_PER_DELETION = 50;
 
 export type VersionsOfDeletedProvider = {

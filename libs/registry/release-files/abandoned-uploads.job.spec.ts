@@ -159,7 +159,6 @@ describe('a file that is being removed', () => {
   });
 });
 
-/** Resolves when a connection waits for an advisory lock. */
 const waitingForLock = async (): Promise<void> => {
   for (;;) {
     const [waiting] = await server.database.rows(sql`

@@ -52,7 +52,6 @@ const put = (link: string, bytes: Uint8Array): Promise<ApiResponse> => upload(se
 const binaryLink = (archive = linux): Promise<string> => release.linkOf(archive, 'provider-binary-upload');
 const detailOf = ({ body }: ApiResponse): string => body.errors[0].detail as string;
 
-/** Returns status and text of a refusal. */
 const refused = async (answer: Promise<ApiResponse>): Promise<[number, string]> => {
   const response = await answer;
   return [response.status, detailOf(response)];

@@ -26,7 +26,6 @@ export const loadReleaseUploadTarget = async (database: Database, version: strin
   return row;
 };
 
-/** One attempt to upload a file. */
 export type UploadAttempt = { readonly id: string; readonly attempt: string };
 
 /** Serializes removing a file and beginning to upload it. */

@@ -47,7 +47,6 @@ export class ReleaseFiles {
     return this.blobs.get(toBlobKey(id), range);
   }
 
-  /** Returns the content of a small file. */
   async bytes(id: string): Promise<Buffer> {
     const blob = await this.get(id);
     if (!blob) throw conflict('A file of this version has just been deleted');

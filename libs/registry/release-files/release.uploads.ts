@@ -20,7 +20,6 @@ import { KeyedMutex } from './keyed-mutex.js';
 
 type Active = Extract<RegistryProviderVersionState, { readonly status: 'active' }>;
 
-/** A loaded version and its upload target. */
 export type LoadedUpload = LoadedStream<RegistryProviderVersionState> & {
   readonly state: Active;
   readonly target: ReleaseUploadTarget;

@@ -176,7 +176,6 @@ const attempt = (
   }
 };
 
-/** Returns the state in the form of the model. */
 const toObservable = (state: RegistryProviderVersionState): unknown => {
   if (state.status !== 'active') return { alive: false };
   const { shasums, signature, platforms, published } = state;

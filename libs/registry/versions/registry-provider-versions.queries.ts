@@ -12,7 +12,6 @@ import {
   type ProviderPath,
 } from '../providers/registry-providers.queries.js';
 
-/** Path parameters of a version. */
 export type VersionPath = ProviderPath & { readonly version: string };
 
 /** A platform as documents of versions contain it. */
@@ -91,7 +90,6 @@ export const findVersion = async (
   return row;
 };
 
-/** Returns one page, newest first, and the total count, in one statement. */
 export const listVersions = async (
   database: Database,
   actor: Actor,
@@ -136,7 +134,6 @@ const SCOPE_STREAM_JOINS = sql.raw(`join event_store.streams so on so.stream = o
 /** `siblings`: number of versions that the provider has. */
 export type ProviderForNewVersion = ProviderForVersion & { readonly siblings: number };
 
-/** Returns the provider for adding a version. */
 export const loadProviderForNewVersion = async (
   database: Database,
   actor: Actor,

@@ -34,7 +34,6 @@ export const BLOCKS_ON_PAGE = 40 * 1024;
 
 type OpenedExtract<Index> = {
   readonly index: Index;
-  /** Offset of the body. */
   readonly start: number;
   readonly beginning: Uint8Array;
 };

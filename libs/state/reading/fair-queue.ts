@@ -1,7 +1,6 @@
 import { Refusal, unavailable } from '#kernel';
 
 export type QueueLimits = {
-  /** Maximum number of simultaneous work items. */
   readonly concurrency: number;
   /** Maximum number of waiting work items, of all owners and of one. */
   readonly waiting: number;

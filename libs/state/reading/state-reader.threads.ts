@@ -102,7 +102,6 @@ export class StateReaders implements OnApplicationShutdown {
     return this.readFile(owner, size, load, parseState, (bytes) => ({ type: 'ReadState', bytes }));
   }
 
-  /** Reads a state and replaces its serial. */
   renumber(
     owner: string,
     size: number,

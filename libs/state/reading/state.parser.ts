@@ -24,7 +24,6 @@ export type SerializedRefusal = {
 
 export type ReaderOutcome<T> = { readonly value: T } | { readonly refusal: SerializedRefusal };
 
-/** A state in the JSON body of a request. */
 export type InlineState = {
   readonly bytes: Uint8Array;
   readonly md5: string;
@@ -32,13 +31,11 @@ export type InlineState = {
 };
 
 export type ParsedCreateRequest = {
-  /** See SplitCreateRequest. */
   readonly document: string;
   readonly state: InlineState | null;
   readonly jsonState: Uint8Array | null;
 };
 
-/** The same state with another serial. */
 export type RenumberedState = Omit<InlineState, 'reading'> & { readonly reading: ParsedState };
 
 export const captureOutcome = <T>(work: () => T): ReaderOutcome<T> => {

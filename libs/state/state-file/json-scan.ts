@@ -149,7 +149,6 @@ const startOfValue = (bytes: Uint8Array, at: number, closing: number): number =>
  */
 export const findValueEnd = (bytes: Uint8Array, start: number, deepest = MAX_DEPTH): number => {
   if (!isOpening(getByte(bytes, start))) return endOfScalar(bytes, start);
-  /** Expected closing brackets. */
   const open: number[] = [];
   let at = start;
   for (;;) {
@@ -282,7 +281,6 @@ export const forEachElement = (bytes: Uint8Array, from: number, visit: (from: nu
 type Members<Name extends string> = {
   /** Of two members with the same name, the last one counts, as for every JSON parser. */
   readonly spans: { readonly [N in Name]?: JsonSpan };
-  /** End of the object. */
   readonly to: number;
 };
 

@@ -95,7 +95,6 @@ export type RenderedBlock = {
   readonly name: string;
   /** Has the prefix `data.` for a data source, as in `providers` and `modules` of the same document. */
   readonly type: string;
-  /** Number of instances. */
   readonly count: number;
   /** `root`, or the address of the module. */
   readonly module: string;

@@ -17,7 +17,6 @@ export const isAbsent = (bytes: Uint8Array, span: JsonSpan | undefined): span is
 export const isString = (bytes: Uint8Array, span: JsonSpan | undefined): boolean =>
   span !== undefined && getJsonKind(bytes, span) === 'string';
 
-/** Returns null if there is none. */
 export const findList = (bytes: Uint8Array, span: JsonSpan | undefined, what: string): JsonSpan | null => {
   if (isAbsent(bytes, span)) return null;
   if (getJsonKind(bytes, span) !== 'array') throw createStateFileRefusal(`${what} is not a list`);

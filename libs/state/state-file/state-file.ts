@@ -39,7 +39,6 @@ export type ParsedStateFile = {
   readonly terraformVersion: string | null;
   readonly outputs: readonly StateOutput[];
   readonly blocks: readonly ResourceBlock[];
-  /** Number of managed resource instances. */
   readonly resources: number;
   /** Number of instances of each type, by provider and by module, named as in the vendor's documents. */
   readonly providers: ResourceCounts;
@@ -201,7 +200,6 @@ const parseBlocks = (bytes: Uint8Array, span: JsonSpan | undefined): readonly Re
     forEachElement(bytes, list.from, (element) => {
       const { block, to } = parseBlock(bytes, element, MAX_INSTANCES - instances);
       instances += block.indexes.length;
-      // Blocks without instances are not counted.
       if (block.indexes.length > 0) blocks.push(block);
       return to;
     });

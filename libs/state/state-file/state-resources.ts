@@ -1,7 +1,6 @@
 import type { ParsedStateFile } from './state-file.js';
 
 export type StateResource = {
-  /** The address that Terraform prints. */
   readonly address: string;
   readonly type: string;
   readonly name: string;

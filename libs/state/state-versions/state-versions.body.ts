@@ -32,7 +32,6 @@ export const rollbackBody = resourceBody(
   z.object({ 'rollback-state-version': requiredToOne }),
 );
 
-/** Returns the id of the version to roll back to. */
 export const parseRollback = (body: unknown): string =>
   parseBody(rollbackBody, body).data.relationships['rollback-state-version'].data.id;
 

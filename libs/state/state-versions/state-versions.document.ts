@@ -5,11 +5,9 @@ import type { StateLinks } from '../files/state.links.js';
 
 export type StateVersionView = {
   readonly links: StateLinks;
-  /** Whether the JSON form of the state is stored. */
   readonly hasJson: boolean;
   /** Resource blocks; null if the state is not stored or the list is too long. */
   readonly blocks: BlocksIndex;
-  /** Whether the caller can upload. */
   readonly mayUpload: boolean;
 };
 
@@ -24,7 +22,6 @@ const buildUrls = ({ id, status }: StateVersionRow, { links, hasJson, mayUpload 
   };
 };
 
-/** Renders a state version for every endpoint. */
 export const renderStateVersion = (row: StateVersionRow, view: StateVersionView): Resource => {
   const self = `/api/v2/state-versions/${row.id}`;
   const { createdBy } = row;
@@ -73,7 +70,6 @@ export const renderOutput = ({ id, name, sensitive, type, detailedType }: Output
   links: { self: `/api/v2/state-version-outputs/${id}` },
 });
 
-/** Renders an output for a workspace. */
 export const renderWorkspaceOutput = ({ id, name, sensitive, type }: OutputRow, value: unknown): Resource => ({
   id,
   type: 'workspace-outputs',

@@ -46,7 +46,6 @@ export class RollBackState extends Command<StateVersionRow> {
   }
 }
 
-/** Receives a file for which a signed link was issued. */
 export class ReceiveStateFile extends Command<void> {
   constructor(
     readonly stateVersion: string,

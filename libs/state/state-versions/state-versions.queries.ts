@@ -45,7 +45,6 @@ export type StateVersionRow = {
   readonly modules: ResourceCounts | null;
   readonly createdAt: Timestamp;
   readonly outputs: readonly OutputRow[];
-  /** Access of the caller's teams to the workspace. */
   readonly grants: readonly Grant[];
 };
 
@@ -110,7 +109,6 @@ export const requireStateCreation = async (database: Database, actor: Actor, wor
   return row.organization;
 };
 
-/** Rejects a run that does not belong to the workspace. */
 export const requireRunOfWorkspace = async (database: Database, workspace: string, run: string): Promise<void> => {
   const row = await database.row(sql`select 1 as one from runs r where r.id = ${run} and r.workspace = ${workspace}`);
   if (!row) throw unprocessable('Run does not exist', '/data/relationships/run/data/id');
@@ -237,7 +235,6 @@ export const findStateUploadTarget = (database: Database, id: string): Promise<S
     select v.id, v.workspace, v.organization, v.md5, v.status from state_versions v
      where v.id = ${id} and v.status in ('pending', 'finalized')`);
 
-/** Returns null if the version does not exist. */
 export const findStateVersionStatus = async (database: Database, id: string): Promise<StateVersionStatus | null> => {
   const row = await database.row<{ status: StateVersionStatus }>(sql`
     select v.status from state_versions v where v.id = ${id}`);
@@ -264,7 +261,6 @@ type OutputForShow = OutputRow & {
   readonly stateVersion: string;
 };
 
-/** Returns one output. Throws a refusal if the caller cannot read outputs of its workspace. */
 export const findOutput = async (database: Database, actor: Actor, id: string): Promise<OutputForShow> => {
   const row = await database.row<OutputForShow & { grants: readonly Grant[] }>(sql`
     select s.id, s.organization, s.workspace, s.state_version as "stateVersion", s.name, s.sensitive, s.type,

@@ -100,7 +100,6 @@ const readAttachment = (body: Uint8Array, name: FileName, span: JsonSpan, limit:
   return { name, span, bytes, stub: STUBS.valid };
 };
 
-/** Returns the body with stubs instead of its files. */
 const buildDocument = (body: Uint8Array, attachments: readonly Attachment[]): string => {
   const pieces: Uint8Array[] = [];
   let done = 0;
