@@ -14,7 +14,7 @@ const KEY = Buffer.alloc(32, 1);
 const MIB = 1024 * 1024;
 
 /** An empty store, and a function that lists what is physically stored. */
-type Place = { readonly store: BlobStore; readonly left: () => Promise<string[]> };
+type TestStore = { readonly store: BlobStore; readonly listFiles: () => Promise<string[]> };
 
 let s3: TestS3;
 let root: string;
@@ -30,19 +30,19 @@ afterAll(async () => {
   await rm(root, { recursive: true, force: true });
 });
 
-const inFolder = async (): Promise<Place> => {
+const inFolder = async (): Promise<TestStore> => {
   const folder = await createFolder(root);
-  return { store: new FolderBlobs(folder, clock), left: () => listFiles(folder) };
+  return { store: new FolderBlobs(folder, clock), listFiles: () => listFiles(folder) };
 };
 
-const inS3 = (): Promise<Place> => {
+const inS3 = (): Promise<TestStore> => {
   const location = createS3Location(s3);
-  return Promise.resolve({ store: new S3Blobs(location, clock), left: () => s3.left(location.prefix) });
+  return Promise.resolve({ store: new S3Blobs(location, clock), listFiles: () => s3.listKeys(location.prefix) });
 };
 
-const encrypted = (make: () => Promise<Place>) => async (): Promise<Place> => {
-  const { store, left: listStored } = await make();
-  return { store: new EncryptedBlobs(store, KEY), left: listStored };
+const encrypted = (make: () => Promise<TestStore>) => async (): Promise<TestStore> => {
+  const { store, listFiles: listStored } = await make();
+  return { store: new EncryptedBlobs(store, KEY), listFiles: listStored };
 };
 
 describe.each([
@@ -53,10 +53,10 @@ describe.each([
   ['EncryptedBlobs over S3Blobs', encrypted(inS3), 32 * MIB],
 ])('%s', (_name, make, memory) => {
   let store: BlobStore;
-  let listStored: Place['left'];
+  let listStored: TestStore['listFiles'];
 
   beforeEach(async () => {
-    ({ store, left: listStored } = await make());
+    ({ store, listFiles: listStored } = await make());
   });
 
   it.each([0, 1, 65_535, 65_536, 65_537, 131_072, 300_000])('returns %i bytes as they were put', async (size) => {

@@ -45,7 +45,7 @@ describe('parseRangeHeader', () => {
     expect(parseRangeHeader('bytes=-5', 0)).toBeNull();
   });
 
-  it('returns the range of the corresponding slice of the content', () => {
+  it('returns the range of the same part of the content', () => {
     fc.assert(
       fc.property(sizes, positions, positions, (size, start, length) => {
         const content = Array.from({ length: size }, (_, index) => index);

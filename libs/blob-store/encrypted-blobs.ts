@@ -149,7 +149,7 @@ export class EncryptedBlobs extends BlobStore {
     if (!stored) return null;
     const { header, rest } = await splitHeader(stored.content);
     try {
-      const opened = new FrameTransform(ENCRYPTED_FRAME_LENGTH, this.unseals(key, header));
+      const opened = new FrameTransform(ENCRYPTED_FRAME_LENGTH, this.createDecipher(key, header));
       // An error on either side destroys `opened`, so its reader gets the error.
       pipe(Readable.from(rest), opened, () => stored.content.destroy());
       return { size: computeContentSize(stored.size), content: opened };
@@ -163,7 +163,7 @@ export class EncryptedBlobs extends BlobStore {
   private async readRange(key: string, range: ByteRange): Promise<StoredBlob | null> {
     const beginning = await this.inner.get(key, { start: 0, end: HEADER - 1 });
     if (!beginning) return null;
-    const unseal = this.unseals(key, await readBytes(beginning.content));
+    const decipher = this.createDecipher(key, await readBytes(beginning.content));
     const size = computeContentSize(beginning.size);
     const { start, end } = clampRange(range, size);
     const [first, last] = [Math.floor(start / FRAME_LENGTH), Math.floor(end / FRAME_LENGTH)];
@@ -173,7 +173,10 @@ export class EncryptedBlobs extends BlobStore {
     });
     if (!stored) return null;
     const trimmed: FrameCipher = (piece, index, isLast) =>
-      unseal(piece, index, isLast).subarray(Math.max(0, start - index * FRAME_LENGTH), end + 1 - index * FRAME_LENGTH);
+      decipher(piece, index, isLast).subarray(
+        Math.max(0, start - index * FRAME_LENGTH),
+        end + 1 - index * FRAME_LENGTH,
+      );
     const toTheEnd = last === countFrames(beginning.size) - 1;
     const opened = new FrameTransform(ENCRYPTED_FRAME_LENGTH, trimmed, { first, toTheEnd });
     pipe(stored.content, opened, () => undefined);
@@ -181,7 +184,7 @@ export class EncryptedBlobs extends BlobStore {
   }
 
   /** Returns the function that decrypts frames of the blob with this header. */
-  private unseals(key: string, header: Buffer): FrameCipher {
+  private createDecipher(key: string, header: Buffer): FrameCipher {
     if (header.length < HEADER || header[0] !== VERSION) {
       throw new Error(`blob ${key} was not written by this store, or is damaged`);
     }

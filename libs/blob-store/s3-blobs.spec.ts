@@ -40,7 +40,7 @@ const errorOf = async (work: Promise<unknown>): Promise<unknown> =>
 describe('S3Blobs', () => {
   it('stores blobs below the prefix, invisible from other prefixes', async () => {
     await store.put('a/b', Buffer.from('x'));
-    expect(await s3.left(location.prefix)).toEqual([`${location.prefix}/a/b`]);
+    expect(await s3.listKeys(location.prefix)).toEqual([`${location.prefix}/a/b`]);
     expect(await new S3Blobs(createS3Location(s3), clock).head('a/b')).toBeNull();
     const bare = new S3Blobs({ ...location, prefix: '' }, clock);
     expect((await readContent(bare, `${location.prefix}/a/b`))?.toString()).toBe('x');
@@ -54,7 +54,7 @@ describe('S3Blobs', () => {
     expect(rejections).toHaveLength(4);
     for (const refusal of rejections) expect(refusal).toBeInstanceOf(BlobExistsError);
     expect(await store.head('race')).toEqual({ size: (7 + winner) * 1024 * 1024 });
-    expect(await s3.left(location.prefix)).toEqual([`${location.prefix}/race`]);
+    expect(await s3.listKeys(location.prefix)).toEqual([`${location.prefix}/race`]);
   });
 
   it('aborts multipart uploads that are a day old, and keeps newer ones and those of other prefixes', async () => {
@@ -63,10 +63,10 @@ describe('S3Blobs', () => {
     const foreign = `${createS3Location(s3).prefix}/left`;
     await startUpload(foreign);
     await store.inspect();
-    expect(await s3.left(location.prefix)).toEqual([`${location.prefix}/left in parts`]);
+    expect(await s3.listKeys(location.prefix)).toEqual([`${location.prefix}/left in parts`]);
     await new S3Blobs(location, tomorrow).inspect();
-    expect(await s3.left(location.prefix)).toEqual([]);
-    expect(await s3.left(foreign)).toEqual([`${foreign} in parts`]);
+    expect(await s3.listKeys(location.prefix)).toEqual([]);
+    expect(await s3.listKeys(foreign)).toEqual([`${foreign} in parts`]);
   });
 
   it('reports wrong credentials and a missing bucket without showing the credentials', async () => {
@@ -101,7 +101,7 @@ describe('S3Blobs', () => {
 describe('the inspection of a bucket', () => {
   it('passes and leaves nothing in the bucket', async () => {
     await store.inspect();
-    expect(await s3.left(location.prefix)).toEqual([]);
+    expect(await s3.listKeys(location.prefix)).toEqual([]);
   });
 
   it.each(['PutObjectCommand', 'CompleteMultipartUploadCommand'])(
@@ -119,7 +119,7 @@ describe('the inspection of a bucket', () => {
       await expect(inspectBucket(client, location)).rejects.toThrow(
         's3:PutObject: the store ignores If-None-Match, so blobs could be overwritten',
       );
-      expect(await s3.left(location.prefix)).toEqual([]);
+      expect(await s3.listKeys(location.prefix)).toEqual([]);
     },
   );
 });
@@ -197,7 +197,7 @@ describe('S3Blobs over an unreliable connection', () => {
     expect(line.lost).toBe(1);
     expect((await readContent(store, 'mine'))?.equals(await readBytes(iterateChunks(count, 10_000)))).toBe(true);
     await expect(store.put('mine', Buffer.from('another'))).rejects.toBeInstanceOf(BlobExistsError);
-    expect(await s3.left(location.prefix)).toEqual([`${location.prefix}/mine`]);
+    expect(await s3.listKeys(location.prefix)).toEqual([`${location.prefix}/mine`]);
   });
 
   it('reports an outage of the store to the reader if the connection breaks', async () => {
@@ -258,8 +258,8 @@ describe('S3Blobs while the server is down', () => {
     await store.put('new', Buffer.from('y'));
     expect((await readContent(store, 'here'))?.toString()).toBe('x');
     expect(await store.head('half')).toBeNull();
-    expect(await s3.left(location.prefix)).toContain(`${location.prefix}/half in parts`);
+    expect(await s3.listKeys(location.prefix)).toContain(`${location.prefix}/half in parts`);
     await new S3Blobs(location, tomorrow).inspect();
-    expect(await s3.left(location.prefix)).toEqual([`${location.prefix}/here`, `${location.prefix}/new`]);
+    expect(await s3.listKeys(location.prefix)).toEqual([`${location.prefix}/here`, `${location.prefix}/new`]);
   });
 });

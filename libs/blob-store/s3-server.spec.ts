@@ -64,22 +64,22 @@ describe('a server with files in S3', () => {
     const { id, upload } = await announce(state);
     expect((await put(upload, state.bytes)).status).toBe(200);
     const keys = ['blocks', 'outputs', 'resources', 'state'].map((file) => `${PREFIX}/state-versions/${id}/${file}`);
-    expect(await s3.left(PREFIX)).toEqual(keys);
+    expect(await s3.listKeys(PREFIX)).toEqual(keys);
     for (const key of keys) expect((await objectOf(key)).includes('hunter2')).toBe(false);
     expect((await server.get(`/api/v2/state-versions/${id}/download`)).text).toBe(state.bytes.toString());
   });
 
   it('leaves nothing of an upload if the client disconnects in the middle', async () => {
     const { id, upload } = await announce(stateFile({ serial: 2, lineage: LINEAGE }));
-    const before = await s3.left(PREFIX);
+    const before = await s3.listKeys(PREFIX);
     const half = request(`${server.url}${upload}`, { method: 'PUT', headers: { 'content-length': 50_000_000 } });
     half.on('error', () => undefined);
     for await (const piece of iterateChunks(1_200, 10_000)) half.write(piece);
     // Content that is larger than a part is sent to the store before the upload is complete.
-    await waitUntil(async () => (await s3.left(PREFIX)).length > before.length, 'parts are with the store');
+    await waitUntil(async () => (await s3.listKeys(PREFIX)).length > before.length, 'parts are with the store');
     half.destroy();
-    await waitUntil(async () => (await s3.left(PREFIX)).length === before.length, 'they are gone');
-    expect(await s3.left(PREFIX)).toEqual(before);
+    await waitUntil(async () => (await s3.listKeys(PREFIX)).length === before.length, 'they are gone');
+    expect(await s3.listKeys(PREFIX)).toEqual(before);
     expect((await server.get(`/api/v2/state-versions/${id}`)).body.data.attributes.status).toBe('pending');
   });
 
@@ -104,7 +104,7 @@ describe('a server with files in S3', () => {
     expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`, {}), 200);
     expectStatus(await server.delete(`/api/v2/workspaces/${workspace}`), 204);
     await s3.restart();
-    await waitUntil(async () => (await s3.left(PREFIX)).length === 0, 'the files of the workspace are gone');
-    expect(await s3.left(PREFIX)).toEqual([]);
+    await waitUntil(async () => (await s3.listKeys(PREFIX)).length === 0, 'the files of the workspace are gone');
+    expect(await s3.listKeys(PREFIX)).toEqual([]);
   });
 });

@@ -71,7 +71,7 @@ const closeIfBodyIsUnread = (reply: FastifyReply): void => {
   if (!complete && !isShort) void reply.header('connection', 'close');
 };
 
-/** Sets the headers that tell clients how to authenticate or when to try again. */
+/** Sets the headers that inform clients how to authenticate or when to try again. */
 export const setRefusalHeaders = (reply: FastifyReply, refused: Refusal): void => {
   if (refused.kind === 'unauthorized') void reply.header('www-authenticate', 'Bearer');
   if (refused.retryAfter !== undefined) void reply.header('retry-after', String(refused.retryAfter));

@@ -4,7 +4,7 @@ import type { PersonalText } from '#kernel';
 /**
  * Format of an encrypted text. It is a string, so that code that cannot decrypt it can pass it on in place of the text:
  *
- *   ~sealed: n or d (name or detail) : the person's id : base64url of the following bytes
+ *   `~sealed:` n or d (name or detail) : the person's id : base64url of the following bytes
  *
  * - 8 bytes: MAC of the installation. It proves that this installation encrypted the text, even if the person's key is
  *   gone.

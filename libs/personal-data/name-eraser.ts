@@ -77,7 +77,7 @@ export class NameEraser {
       const people = rows.map(({ person }) => person);
       if (people.length === 0) return;
       for (const table of [STREAMS, ...(await listNameTables(this.views, session))]) {
-        if (!(await eraseFrom(session, { nameTable: table, people }, { signal, seen: onRows }))) return;
+        if (!(await eraseFrom(session, { nameTable: table, people }, { signal, onErased: onRows }))) return;
       }
       await session.run(sql`
         update event_store.person_keys set cleaned_at = now() where person = any (${people}::text[]) and key is null`);
@@ -157,8 +157,8 @@ const eraseFrom = async (
   work: ErasureTask,
   {
     signal,
-    seen: onRows,
-  }: { readonly signal: AbortSignal | undefined; readonly seen: NonNullable<ErasureOptions['onErased']> },
+    onErased: onRows,
+  }: { readonly signal: AbortSignal | undefined; readonly onErased: NonNullable<ErasureOptions['onErased']> },
 ): Promise<boolean> => {
   const { table } = work.nameTable;
   let after: PrimaryKey | null = null;

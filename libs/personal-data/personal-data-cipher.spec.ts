@@ -270,12 +270,12 @@ describe.each([
   const written = async (): Promise<readonly RecordedEvent[]> => (await openStore().stream('book-1')).slice(length);
 
   it('fails as a version conflict until it names the person by id', async () => {
-    for (const stale of [
+    for (const storedText of [
       signed('user-1', 'ada l.', 'hello', null),
       signed('user-1', 'user-1'),
       signed('user-1', 'ada l.'),
     ]) {
-      const error = await failureOf(sign(stale, by('user-2', 'bob'), otherStore));
+      const error = await failureOf(sign(storedText, by('user-2', 'bob'), otherStore));
       expect([isVersionConflictError(error), isForgottenPersonError(error)]).toEqual([true, true]);
     }
     await sign(signedById('user-1'), by('user-2', 'bob'), otherStore);

@@ -107,7 +107,7 @@ export class PersonalDataCipher {
     return this.openWith(events, (people) => this.keys.current(people, run));
   }
 
-  /** Drops the cached keys of people whom these events forget. */
+  /** Drops the cached keys of people that these events forget. */
   passed(events: readonly EventContent[]): void {
     this.keys.became(toForgottenKeyring(this.forgottenBy(events)));
   }

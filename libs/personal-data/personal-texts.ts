@@ -53,7 +53,7 @@ export const listPeople = (all: readonly EventPersonalTexts[]): ReadonlySet<stri
 export const listContextPeople = (all: readonly EventPersonalTexts[]): readonly string[] =>
   all.flatMap(({ context: [first] }) => (first ? [first.person] : []));
 
-/** Returns the people of whom the data contains more than the id: a name or a detail. */
+/** Returns the people with more than an id in the data: a name or a detail. */
 export const listPeopleNamedInData = (
   events: readonly EventContent[],
   all: readonly EventPersonalTexts[],

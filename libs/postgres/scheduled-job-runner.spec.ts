@@ -20,13 +20,13 @@ afterEach(async () => {
   await testDatabase.drop();
 });
 
-type Said = { readonly text: string; readonly context: object };
+type LoggedLine = { readonly text: string; readonly context: object };
 
 const SOON_MS = 10;
 const LATE_MS = 3_600_000;
 
 const start = (run: (round: JobRun) => Promise<void> | void, everyMs = SOON_MS) => {
-  const lines: Said[] = [];
+  const lines: LoggedLine[] = [];
   const record = (context: object, text: string): void => void lines.push({ text, context });
   const logger: Logger = { debug: record, info: record, warn: record };
   const job = { name: 'dusting', everyMs, run: async (round: JobRun) => run(round) };

@@ -13,7 +13,7 @@ const MANIFEST = z.object({
  */
 const parseProtocol = (text: string): Protocol => {
   const major = /^(\d+)(?:\.\d+)?$/.exec(text)?.[1];
-  const protocol = PROTOCOLS.find((known) => known === `${major}.0`);
+  const protocol = PROTOCOLS.find((supported) => supported === `${major}.0`);
   if (!protocol)
     throw unprocessable(`The manifest names the protocol ${text}, which must be one of ${PROTOCOLS.join(', ')}`);
   return protocol;

@@ -7,7 +7,7 @@ import type { IdempotentWrite } from '#event-store';
 import { RandomIds } from '#host';
 import { ReadRecorder, releaseOnceRecorded } from './read-recorder.js';
 
-type Seen = Message<'LampSeen', { lamp: string }>;
+type LampSeenEvent = Message<'LampSeen', { lamp: string }>;
 
 const actor = (id: string): Actor => ({
   kind: 'user',
@@ -15,7 +15,7 @@ const actor = (id: string): Actor => ({
   name: `name of ${id}`,
   siteAdmin: false,
   teams: [],
-  standings: new Map(),
+  rolesByOrganization: new Map(),
   closedTo: new Set(),
   expiredAt: null,
   token: null,
@@ -25,7 +25,7 @@ const actor = (id: string): Actor => ({
   request: { id: null, address: '192.0.2.1', userAgent: null },
 });
 
-const lampSeen = (lamp: string): Seen => ({ type: 'LampSeen', data: { lamp } });
+const lampSeen = (lamp: string): LampSeenEvent => ({ type: 'LampSeen', data: { lamp } });
 
 /** A log whose appends wait or fail as the test requires. */
 class Log {
@@ -51,7 +51,7 @@ class Log {
 
   get lamps(): unknown[] {
     return this.appends.map((writes) =>
-      writes.map(({ stream, events }) => [stream, ...events.map(({ data }) => (data as Seen['data']).lamp)]),
+      writes.map(({ stream, events }) => [stream, ...events.map(({ data }) => (data as LampSeenEvent['data']).lamp)]),
     );
   }
 }
@@ -66,7 +66,7 @@ afterAll(() => Logger.overrideLogger(true));
 describe('reads', () => {
   it('are recorded with their caller, in a stream that has no other writer', async () => {
     const log = new Log();
-    await over(log).record<Seen>(actor('user-1'), 'org-1', lampSeen('a'), lampSeen('b'));
+    await over(log).record<LampSeenEvent>(actor('user-1'), 'org-1', lampSeen('a'), lampSeen('b'));
     expect(log.appends).toEqual([
       [
         {
@@ -93,7 +93,7 @@ describe('reads', () => {
     const reads = over(log, { turnMs: 60_000 });
     const answered: string[] = [];
     const read = async (user: string, lamp: string): Promise<void> => {
-      await reads.record<Seen>(actor(user), 'org-1', lampSeen(lamp));
+      await reads.record<LampSeenEvent>(actor(user), 'org-1', lampSeen(lamp));
       answered.push(lamp);
     };
     const all = [read('user-1', 'a')];
@@ -118,13 +118,13 @@ describe('reads', () => {
     const log = new Log();
     const reads = over(log);
     log.fails = () => unavailable('The database is not available at the moment.', 1);
-    await expect(reads.record<Seen>(actor('user-1'), 'org-1', lampSeen('a'))).rejects.toThrow('not available');
+    await expect(reads.record<LampSeenEvent>(actor('user-1'), 'org-1', lampSeen('a'))).rejects.toThrow('not available');
     log.fails = () => new Error('disk quota exceeded');
-    await expect(reads.record<Seen>(actor('user-1'), 'org-1', lampSeen('b'))).rejects.toMatchObject({
+    await expect(reads.record<LampSeenEvent>(actor('user-1'), 'org-1', lampSeen('b'))).rejects.toMatchObject({
       kind: 'unavailable',
     });
     log.fails = () => null;
-    await reads.record<Seen>(actor('user-1'), 'org-1', lampSeen('c'));
+    await reads.record<LampSeenEvent>(actor('user-1'), 'org-1', lampSeen('c'));
     expect(log.appends).toHaveLength(3);
   });
 
@@ -132,8 +132,8 @@ describe('reads', () => {
     const log = new Log();
     log.open = false;
     const reads = over(log);
-    const all = [reads.record<Seen>(actor('user-0'), 'org-1', lampSeen('first'))];
-    for (let n = 1; n <= 250; n += 1) all.push(reads.record<Seen>(actor(`user-${n}`), 'org-1', lampSeen('a')));
+    const all = [reads.record<LampSeenEvent>(actor('user-0'), 'org-1', lampSeen('first'))];
+    for (let n = 1; n <= 250; n += 1) all.push(reads.record<LampSeenEvent>(actor(`user-${n}`), 'org-1', lampSeen('a')));
     log.let();
     await Promise.all(all);
     expect(log.appends.map(({ length }) => length)).toEqual([1, 100, 100, 50]);
@@ -150,7 +150,7 @@ describe('reads', () => {
       return of('user-3', writes) ? lost : null;
     };
     const reads = over(log);
-    const all = [1, 1, 2, 2, 3, 4].map((n) => reads.record<Seen>(actor(`user-${n}`), 'org-1', lampSeen('a')));
+    const all = [1, 1, 2, 2, 3, 4].map((n) => reads.record<LampSeenEvent>(actor(`user-${n}`), 'org-1', lampSeen('a')));
     const ends = await Promise.allSettled(all);
     const [unrecorded, unknown] = [{ reason: { kind: 'unavailable' } }, { reason: lost }];
     const recorded = { status: 'fulfilled' };
@@ -163,10 +163,10 @@ describe('reads', () => {
     const log = new Log();
     log.open = false;
     const reads = over(log);
-    const blockedRead = reads.record<Seen>(actor('user-1'), 'org-1', lampSeen('a'));
+    const blockedRead = reads.record<LampSeenEvent>(actor('user-1'), 'org-1', lampSeen('a'));
     await turns();
     log.open = true;
-    await reads.record<Seen>(actor('user-2'), 'org-1', lampSeen('b'));
+    await reads.record<LampSeenEvent>(actor('user-2'), 'org-1', lampSeen('b'));
     log.let();
     await blockedRead;
     expect(log.lamps).toEqual([[['reads/org-1/user-1', 'a']], [['reads/org-1/user-2', 'b']]]);
@@ -174,9 +174,9 @@ describe('reads', () => {
 
   it('are not recorded without an organization, without events, or without an audit trail', async () => {
     const log = new Log();
-    await over(log).record<Seen>(actor('user-1'), null, lampSeen('a'));
-    await over(log).record<Seen>(actor('user-1'), 'org-1');
-    await over(log, { recorded: false }).record<Seen>(actor('user-1'), 'org-1', lampSeen('a'));
+    await over(log).record<LampSeenEvent>(actor('user-1'), null, lampSeen('a'));
+    await over(log).record<LampSeenEvent>(actor('user-1'), 'org-1');
+    await over(log, { recorded: false }).record<LampSeenEvent>(actor('user-1'), 'org-1', lampSeen('a'));
     expect(log.appends).toEqual([]);
   });
 });

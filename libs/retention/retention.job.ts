@@ -24,16 +24,16 @@ type RecordDeletion = {
   readonly soft: (store: EventStore, version: StoredVersion) => Promise<StreamWrite>;
   readonly permanent: (store: EventStore, version: StoredVersion) => Promise<StreamWrite>;
   /** Conditions that make a soft deletion outdated, besides changes of the streams that it depends on. */
-  readonly staleIf: (id: string) => readonly Sql[];
+  readonly findConflicts: (id: string) => readonly Sql[];
 };
 
 const DELETIONS: readonly RecordDeletion[] = [
-  { kind: STATE_VERSIONS, soft: prepareSoftDeletion, permanent: preparePermanentDeletion, staleIf: () => [] },
+  { kind: STATE_VERSIONS, soft: prepareSoftDeletion, permanent: preparePermanentDeletion, findConflicts: () => [] },
   {
     kind: CONFIGURATION_VERSIONS,
     soft: prepareSoftConfigurationDeletion,
     permanent: preparePermanentConfigurationDeletion,
-    staleIf: (id) => [isConfigurationInUse(id)],
+    findConflicts: (id) => [isConfigurationInUse(id)],
   },
 ];
 
@@ -89,7 +89,7 @@ export const createRetentionJob = (store: EventStore, clock: Clock, ids: Ids, ev
 
 const softDelete = (
   store: EventStore,
-  { kind, soft, staleIf }: RecordDeletion,
+  { kind, soft, findConflicts }: RecordDeletion,
   { id, now, context }: { readonly id: string; readonly now: Date; readonly context: EventContext },
 ): Promise<boolean> =>
   store.untilFirst(async () => {
@@ -99,8 +99,8 @@ const softDelete = (
       expectVersion(due.workspace, due.workspaceVersion),
       expectVersion(due.policy, due.policyVersion),
     ];
-    const stale = [hasOtherPolicy(due), ...staleIf(id)].map(raiseConflictWhen);
-    await store.append([...preconditions, await soft(store, due)], context, stale);
+    const conflicts = [hasOtherPolicy(due), ...findConflicts(id)].map(raiseConflictWhen);
+    await store.append([...preconditions, await soft(store, due)], context, conflicts);
     return true;
   });
 

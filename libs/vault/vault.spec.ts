@@ -24,9 +24,11 @@ afterAll(async () => {
 const put = (id: string, text: string): Promise<unknown> => database.rows(vault.storeSecret(id, 'org-1', text));
 
 const readEncrypted = async (id: string): Promise<Buffer> => {
-  const row = await database.row<{ sealed: Buffer }>(sql`select sealed from vault.secrets where id = ${id}`);
+  const row = await database.row<{ encrypted: Buffer }>(
+    sql`select sealed as encrypted from vault.secrets where id = ${id}`,
+  );
   if (!row) throw new Error(`${id} does not exist`);
-  return row.sealed;
+  return row.encrypted;
 };
 
 const replace = (id: string, encrypted: Buffer): Promise<unknown> =>

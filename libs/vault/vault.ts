@@ -32,14 +32,14 @@ export class Vault {
   }
 
   async open(id: string): Promise<string | undefined> {
-    const row = await this.database.row<{ sealed: string | null }>(
-      sql`select ${selectEncryptedSecret(sql`${id}`)} as sealed`,
+    const row = await this.database.row<{ encrypted: string | null }>(
+      sql`select ${selectEncryptedSecret(sql`${id}`)} as encrypted`,
     );
-    return typeof row?.sealed === 'string' ? this.unseal(id, row.sealed) : undefined;
+    return typeof row?.encrypted === 'string' ? this.decrypt(id, row.encrypted) : undefined;
   }
 
   /** Decrypts a secret that a statement has read with `selectEncryptedSecret`. */
-  unseal(id: string, text: string): string {
+  decrypt(id: string, text: string): string {
     return this.envelope.open(id, Buffer.from(text, 'base64')).toString('utf8');
   }
 }

@@ -30,8 +30,9 @@ export const applyEdit = (text: string, { file, hunks }: DocumentedEdit): string
   let edited = text;
   for (const hunk of hunks) {
     const [before, after] = [withoutMarks(hunk, '+'), withoutMarks(hunk, '-')];
-    const found = edited.split(before).length - 1;
-    if (found !== 1) throw new Error(`CONTRIBUTING.md: ${file} has these lines ${found} times, not once:\n${before}`);
+    const occurrences = edited.split(before).length - 1;
+    if (occurrences !== 1)
+      throw new Error(`CONTRIBUTING.md: ${file} has these lines ${occurrences} times, not once:\n${before}`);
     // Not as a string: it may contain `$`, which `replace` would interpret.
     edited = edited.replace(before, () => after);
   }

@@ -13,12 +13,14 @@ const NOBODYS: Readonly<Record<string, string>> = {
 
 const STREAM = 'the stream';
 
-type Place = Pick<PersonalText, 'at' | 'kind'> & { readonly person?: unknown };
+type TextLocation = Pick<PersonalText, 'at' | 'kind'> & { readonly person?: unknown };
 
 /** Returns the paths of all names and contact details of persons. */
-const findPersonalTexts = (value: unknown, at: readonly string[] = []): Place[] => {
+const findPersonalTexts = (value: unknown, at: readonly string[] = []): TextLocation[] => {
   if (!isTree(value)) return [];
-  const somebody: Place[] = isPrincipal(value) ? [{ at: [...at, 'name'], kind: 'name', person: value['id'] }] : [];
+  const somebody: TextLocation[] = isPrincipal(value)
+    ? [{ at: [...at, 'name'], kind: 'name', person: value['id'] }]
+    : [];
   return [
     ...somebody,
     ...('username' in value ? [{ at: [...at, 'username'], kind: 'name' } as const] : []),
@@ -29,7 +31,7 @@ const findPersonalTexts = (value: unknown, at: readonly string[] = []): Place[] 
   ];
 };
 
-const sortByPath = <T extends Place>(texts: readonly T[]): readonly T[] =>
+const sortByPath = <T extends TextLocation>(texts: readonly T[]): readonly T[] =>
   texts.toSorted((a, b) => (a.at.join('.') < b.at.join('.') ? -1 : 1));
 
 const naming = Object.entries(eventRegistry).flatMap(([type, kind]) => {

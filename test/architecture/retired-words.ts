@@ -59,7 +59,11 @@ export const RETIRED_WORDS: readonly RetiredWord[] = [
     inNames: ['walk', 'walks', 'stretch', 'stretches', 'question', 'questions'],
     inProse: /\b(walks?|walked|walking|stretch|stretches)\b/gi,
   },
-  { use: 'role, implied permission', inNames: ['standing', 'passage'], inProse: /\b(standings?|passages?)\b/gi },
+  {
+    use: 'role, implied permission',
+    inNames: ['standing', 'passage'],
+    inProse: /\b(rolesByOrganization?|passages?)\b/gi,
+  },
   { use: 'connection', inNames: ['lane', 'lanes'], inProse: /\blanes?\b/gi },
   {
     use: 'timestamp, scope, location, fragment or strategy: name what it is',
@@ -68,7 +72,7 @@ export const RETIRED_WORDS: readonly RetiredWord[] = [
   {
     use: 'a noun phrase: a participle alone is no name',
     inNames: ['wanted'],
-    asName: ['given', 'found', 'gone', 'kept', 'known', 'left', 'made', 'moved', 'named', 'seen', 'shown', 'taken'],
+    asName: ['given', 'found', 'gone', 'kept', 'known', 'made', 'moved', 'named', 'seen', 'shown', 'taken'],
   },
   {
     use: 'plain modern English: again, among, so, callers that …, people who …',

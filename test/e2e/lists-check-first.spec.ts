@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Sql } from '#kernel';
-import { planFor, timesAsked } from '../support/plans.js';
+import { planFor, countScans } from '../support/plans.js';
 import { makeProvider, makeVersion, pathOfProvider, pathOfProviders, pathOfVersion } from '../support/registry.js';
 
 import { makeAgentPool, makeMember, makeOrganization, makeTeam, makeWorkspace } from '../support/seeds.js';
@@ -32,7 +32,7 @@ const visits = async (table: string, request: () => Promise<{ readonly status: n
   const { status } = await request();
   const statement = sent.mock.calls.at(-1)?.[1] as Sql;
   sent.mockRestore();
-  return { status, isRead: timesAsked(await planFor(server.database, statement), [table]) > 0 };
+  return { status, isRead: countScans(await planFor(server.database, statement), [table]) > 0 };
 };
 
 describe('a list of a caller without the permission', () => {

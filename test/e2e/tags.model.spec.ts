@@ -94,8 +94,8 @@ const step = fc.oneof(
   { weight: 3, arbitrary: kind('create', { project, keys, bindings }) },
   { weight: 1, arbitrary: kind('delete', { workspace }) },
   { weight: 3, arbitrary: kind('move', { workspace, project, bindings: fc.option(bindings), many: fc.boolean() }) },
-  { weight: 4, arbitrary: kind('bind', { workspace, bindings, place: location, how }) },
-  { weight: 4, arbitrary: kind('bindProject', { project, bindings, place: location, how }) },
+  { weight: 4, arbitrary: kind('bind', { workspace, bindings, location, how }) },
+  { weight: 4, arbitrary: kind('bindProject', { project, bindings, location, how }) },
   { weight: 2, arbitrary: kind('tag', { workspace, keys, byId: fc.boolean() }) },
   { weight: 2, arbitrary: kind('untag', { workspace, keys, byId: fc.boolean() }) },
   { weight: 1, arbitrary: kind('tagAll', { key, of: fc.uniqueArray(workspace, { minLength: 1, maxLength: 3 }) }) },
@@ -170,21 +170,21 @@ const take: { readonly [T in Step['type']]: (model: Model, data: DataOf<T>) => P
     Object.assign(workspaceToMove, { project: to, tags: after });
   },
 
-  bind: async (model, { workspace: index, bindings: all, place: at, how: asked }) => {
+  bind: async (model, { workspace: index, bindings: all, location: at, how: mode }) => {
     const one = model.workspaces[index];
     if (!one) return;
-    const answer = await send(`/api/v2/workspaces/${one.id}`, 'workspaces', all, at, asked);
-    const after = bound(one.tags, all, howAt(at, asked));
+    const answer = await send(`/api/v2/workspaces/${one.id}`, 'workspaces', all, at, mode);
+    const after = bound(one.tags, all, howAt(at, mode));
     if (isFixed(model, one.project, changedBy(one.tags, after))) return void expectStatus(answer, 422);
     expectStatus(answer, statusAt(at));
     one.tags = after;
   },
 
-  bindProject: async (model, { project: index, bindings: all, place: at, how: asked }) => {
+  bindProject: async (model, { project: index, bindings: all, location: at, how: mode }) => {
     const owner = model.projects[index];
     if (!owner) return;
-    expectStatus(await send(`/api/v2/projects/${owner.id}`, 'projects', all, at, asked), statusAt(at));
-    const after = bound(owner.tags, all, howAt(at, asked));
+    expectStatus(await send(`/api/v2/projects/${owner.id}`, 'projects', all, at, mode), statusAt(at));
+    const after = bound(owner.tags, all, howAt(at, mode));
     owner.tags.clear();
     for (const [name, value] of after) owner.tags.set(name, value);
   },
@@ -242,8 +242,8 @@ const take: { readonly [T in Step['type']]: (model: Model, data: DataOf<T>) => P
     const newKey = name ?? one.key;
     const body = resource('reserved-tag-keys', { key: newKey, 'disable-overrides': fixed });
     const answer = await server.patch(`/api/v2/reserved-tags/${one.id}`, body);
-    const taken = model.reserved.some((other) => other !== one && other.key === newKey);
-    if (taken) return void expectStatus(answer, 422);
+    const isTaken = model.reserved.some((other) => other !== one && other.key === newKey);
+    if (isTaken) return void expectStatus(answer, 422);
     expectStatus(answer, 200);
     Object.assign(one, { key: newKey, fixed });
   },

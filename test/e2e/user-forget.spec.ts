@@ -488,8 +488,8 @@ describe('another gateway that has never read the key of the person', () => {
   // Each test gets a runtime that has not written anything yet.
   beforeEach(async () => {
     const { databaseUrl, encryptionKey, settings, logger, clock, ids } = server.runtime;
-    const foundation = { databaseUrl, encryptionKey, close: () => Promise.resolve() };
-    const runtime = createRuntime(foundation, { settings, logger, name: 'cold', clock, ids });
+    const runtimeParts = { databaseUrl, encryptionKey, close: () => Promise.resolve() };
+    const runtime = createRuntime(runtimeParts, { settings, logger, name: 'cold', clock, ids });
     const gateway = await startAnotherGateway({ ...server, runtime, store: runtime.store });
     const close = async (): Promise<void> => {
       await gateway.close();

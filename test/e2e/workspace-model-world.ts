@@ -158,7 +158,7 @@ export class WorkspaceTestWorld {
     public life: ModelledWorkspace,
   ) {}
 
-  static named(acme: Acme, name: string): WorkspaceTestWorld {
+  static create(acme: Acme, name: string): WorkspaceTestWorld {
     return new WorkspaceTestWorld(acme, new WorkspaceModel<ModelFile>('', name));
   }
 
@@ -245,7 +245,7 @@ export class WorkspaceTestWorld {
       this.lockHistory(),
       this.look(),
     ]);
-    const actual = { events, trail, locks, history: history.told };
+    const actual = { events, trail, locks, history: history.entries };
     expectSame(actual, { events: life.events, trail: life.trail, locks: life.lockHistory, history: life.history });
     expectAtLeast(history.fields, life.fields);
   }
@@ -274,14 +274,14 @@ export class WorkspaceTestWorld {
    * Returns the events with their actors, oldest first, and the fields that result from all changes. Each change must
    * start from the value before.
    */
-  private async history(): Promise<{ readonly told: object[]; readonly fields: object }> {
+  private async history(): Promise<{ readonly entries: object[]; readonly fields: object }> {
     const entries = (await this.list('/history')).toReversed();
     const fields: Record<string, unknown> = { ...UNNAMED };
     for (const { field, from, to } of entries.flatMap(({ changes }) => changes)) {
       expectSame({ field, from }, { field, from: fields[field] ?? null });
       fields[field] = to;
     }
-    return { told: entries.map((entry) => ({ event: entry.event, by: entry['actor-name'] })), fields };
+    return { entries: entries.map((entry) => ({ event: entry.event, by: entry['actor-name'] })), fields };
   }
 
   private async lockHistory(): Promise<object[]> {

@@ -338,7 +338,7 @@ describe('the life of a workspace with random steps of all callers', () => {
   it('matches a plain model, after each step and as of each step', async () => {
     await fc.assert(
       fc.asyncProperty(fc.noBias(fc.array(anyStep, { minLength: 15, maxLength: 25, size: 'max' })), async (steps) => {
-        const world = WorkspaceTestWorld.named(acme, `life-${(lives += 1)}-one`);
+        const world = WorkspaceTestWorld.create(acme, `life-${(lives += 1)}-one`);
         for (const step of [creating('owner'), ...steps]) await taking(step, world);
         await expectHistory(world);
       }),

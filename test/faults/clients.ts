@@ -3,7 +3,7 @@ import { resource, tagBindings } from '../support/seeds.js';
 import { newStateVersion, pathOf, stateFile } from '../support/state-file.js';
 import { RequestLedger, type RequestOutcome } from './ledger.js';
 
-type Asked = { readonly method: string; readonly path: string; readonly body?: unknown };
+type ClientRequest = { readonly method: string; readonly path: string; readonly body?: unknown };
 type RequestResult = { readonly outcome: RequestOutcome; readonly status: number | null; readonly body: any };
 
 /** Address of the product. `up` resolves when the product can be reached. */
@@ -89,17 +89,17 @@ export class Clients {
       this.uploads.push({ stateVersion: created.body.data.id as string, bytes: file.bytes });
   }
 
-  private async record(event: string, stream: string | null, asked: Asked): Promise<RequestResult> {
+  private async record(event: string, stream: string | null, clientRequest: ClientRequest): Promise<RequestResult> {
     const request = randomUUID();
     await this.target.up();
-    const result = await this.request(request, asked);
+    const result = await this.request(request, clientRequest);
     const created = event === 'WorkspaceCreated' ? (result.body?.data?.id ?? null) : null;
     this.ledger.note({ request, event, stream: stream ?? created, outcome: result.outcome });
     return result;
   }
 
-  private async request(request: string, asked: Asked): Promise<RequestResult> {
-    const answer = await this.send(request, asked).catch(() => null);
+  private async request(request: string, clientRequest: ClientRequest): Promise<RequestResult> {
+    const answer = await this.send(request, clientRequest).catch(() => null);
     if (!answer) return { outcome: 'unknown', status: null, body: null };
     const { status, text } = answer;
     this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
@@ -107,12 +107,15 @@ export class Clients {
     if (status === 200 || status === 201) return { outcome: 'acknowledged', status, body };
     // Other statuses are wrong here, and clients must be able to parse the errors.
     if (![409, 503].includes(status) || !isJsonApiError(body, status)) {
-      throw new Error(`${asked.method} ${asked.path} was answered ${status}: ${text}`);
+      throw new Error(`${clientRequest.method} ${clientRequest.path} was answered ${status}: ${text}`);
     }
     return { outcome: status === 503 ? 'unknown' : 'refused', status, body };
   }
 
-  private async send(request: string, { method, path, body }: Asked): Promise<{ status: number; text: string }> {
+  private async send(
+    request: string,
+    { method, path, body }: ClientRequest,
+  ): Promise<{ status: number; text: string }> {
     const bytes = body instanceof Uint8Array;
     const response = await fetch(`${this.target.url}${path}`, {
       method,

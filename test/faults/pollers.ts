@@ -147,7 +147,7 @@ const naive: Poll = async (server, shelf) => {
   shelf.put(entries, latest(entries) ?? shelf.checkpoint);
 };
 
-type Seen = { readonly last: string | null; readonly entryIds: readonly string[] };
+type PollProgress = { readonly last: string | null; readonly entryIds: readonly string[] };
 
 const wholeSecond = (timestamp: string): string => `${timestamp.slice(0, 19)}Z`;
 const secondBefore = (timestamp: string): string => new Date(Date.parse(timestamp) - 1_000).toISOString();
@@ -157,7 +157,7 @@ const secondBefore = (timestamp: string): string => new Date(Date.parse(timestam
  * must lose none steps back by one second and drops the entries that it has.
  */
 const goTfe: Poll = async (server, shelf) => {
-  const { last, entryIds } = remembered<Seen>(shelf, { last: null, entryIds: [] });
+  const { last, entryIds } = remembered<PollProgress>(shelf, { last: null, entryIds: [] });
   const since: StubTrailQuery = last === null ? {} : { since: wholeSecond(secondBefore(last)) };
   const read: StubTrailEntry[] = [];
   for (let page: number | null = 1; page;) {

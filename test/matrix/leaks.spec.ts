@@ -66,10 +66,10 @@ const absent = (id: string): string => id.replace(/-.*/, `-${'x'.repeat(16)}`);
 const comparable = ({ status, text }: ApiResponse, id: string): unknown => ({ status, text: text.replaceAll(id, '…') });
 
 describe('an id of another organization, or of a hidden resource, gets the same response as an unknown id', () => {
-  type Question = (api: ApiTestClient, id: string, name: string) => Promise<ApiResponse>;
+  type LeakRequest = (api: ApiTestClient, id: string, name: string) => Promise<ApiResponse>;
 
   /** The caller has the permission for the request itself. */
-  const REQUESTS: readonly (readonly [string, of: string, who: string, Question])[] = [
+  const REQUESTS: readonly (readonly [string, of: string, who: string, LeakRequest])[] = [
     [
       'as the project of a new workspace',
       'project',

@@ -111,7 +111,7 @@ const identityOf = (caller: MatrixCallerInWorld, { acme, rival }: MatrixWorld): 
   name: caller.name,
   siteAdmin: caller.siteAdmin ?? false,
   teams: [],
-  standings: new Map([
+  rolesByOrganization: new Map([
     ...(caller.roles.length > 0 ? [[acme.id, new Set(caller.roles)] as const] : []),
     ...(caller.foreign ? [[rival.id, new Set(['member', 'owner'] as const)] as const] : []),
   ]),

@@ -17,7 +17,7 @@ export type ProxyFault = {
   readonly change?: (body: any) => unknown;
 };
 
-type Found = ProxyFault | null | undefined;
+type PlantedFault = ProxyFault | null | undefined;
 
 /** A proxy between a client and a server. It records all requests, and lets some of them fail. */
 export type FaultyProxy = {
@@ -27,7 +27,9 @@ export type FaultyProxy = {
   /** Sets the server. It is set later, because the server needs the proxy's URL for its links. */
   lead(to: string): void;
   /** Sets a function that chooses the fault of each request. */
-  trouble(find: (request: { readonly method: string; readonly path: string }) => Found | Promise<Found>): void;
+  trouble(
+    find: (request: { readonly method: string; readonly path: string }) => PlantedFault | Promise<PlantedFault>,
+  ): void;
   close(): Promise<void>;
 };
 

@@ -45,10 +45,10 @@ export const planForAny = async (database: Database, statement: Sql): Promise<Pl
 export const captureStatement = async <T>(
   database: Database,
   run: (database: Database) => Promise<T>,
-): Promise<{ readonly found: T; readonly statement: Sql }> => {
+): Promise<{ readonly result: T; readonly statement: Sql }> => {
   const { watched, sent } = watch(database);
   const result = await run(watched);
-  return { found: result, statement: sent() };
+  return { result: result, statement: sent() };
 };
 
 /** Returns the statement of a query that is refused. */
@@ -98,15 +98,15 @@ export const rowsRead = (plan: Plan, tables: readonly string[]): number =>
     }, 0);
 
 /** Returns how often the plan accesses these tables. Each access costs more than the next row of an index. */
-export const timesAsked = (plan: Plan, tables: readonly string[]): number =>
+export const countScans = (plan: Plan, tables: readonly string[]): number =>
   plan
     .filter((node) => tables.includes(node['Relation Name'] ?? ''))
     .reduce((sum, node) => sum + node['Actual Loops'], 0);
 
-type Known = Pick<Actor, 'siteAdmin' | 'teams' | 'standings'>;
+type PlannedCaller = Pick<Actor, 'siteAdmin' | 'teams' | 'rolesByOrganization'>;
 
 /** Returns a caller without a token. */
-export const anybody = (caller: Known): Actor => {
+export const anybody = (caller: PlannedCaller): Actor => {
   const request = { id: null, address: null, userAgent: null };
   const current = { token: null, subjects: '{}', epoch: 0, snapshot: null, closedTo: new Set<string>() };
   return { kind: 'user', id: 'user-x', name: 'x', ...current, expiredAt: null, request, ...caller };
@@ -125,12 +125,12 @@ export const startCrowd = async (organization: string, fill: (id: string) => rea
   const session = await server.database.session();
   for (const statement of fill(id)) await session.run(statement);
   await session.close();
-  const standings = new Map([[id, new Set(['member'] as const)]]);
+  const rolesByOrganization = new Map([[id, new Set(['member'] as const)]]);
   return {
     server,
     actors: {
-      administrator: anybody({ siteAdmin: true, teams: [], standings: new Map() }),
-      member: anybody({ siteAdmin: false, teams: ['team-few'], standings }),
+      administrator: anybody({ siteAdmin: true, teams: [], rolesByOrganization: new Map() }),
+      member: anybody({ siteAdmin: false, teams: ['team-few'], rolesByOrganization }),
     },
   };
 };

@@ -112,14 +112,14 @@ export const startTestServer = async (options: TestServerOptions = {}): Promise<
   const dataFolder = await mkdtemp(join(tmpdir(), 'cadastre-server-'));
   const settings = settingsFor(options.env ?? {}, dataFolder, testDatabase.url);
   const logger = createLogger(settings.logLevel);
-  const foundation = {
+  const runtimeParts = {
     databaseUrl: testDatabase.url,
     encryptionKey: Buffer.alloc(32, 7),
     close: () => Promise.resolve(),
   };
   const clock = options.clock ?? new SystemClock();
   const ids = options.ids ?? new RandomIds();
-  const runtime = createRuntime(foundation, { settings, logger, name: 'test', clock, ids });
+  const runtime = createRuntime(runtimeParts, { settings, logger, name: 'test', clock, ids });
   await ensureAdmin(runtime.store, ids, ADMIN_TOKEN);
   const limits = { ...settings.http, ...options.limits };
   const app = await createHttpServer(GatewayModule.over(runtime), { tls: null, ...buildHttpOptions(runtime), limits });

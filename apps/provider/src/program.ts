@@ -52,9 +52,9 @@ Example, with a key that is never stored in a file:
 
 const parseProtocols = (text: string): readonly Protocol[] => {
   const values = text.split(',').map((one) => one.trim());
-  const unknown = values.find((one) => !PROTOCOLS.some((known) => known === one));
+  const unknown = values.find((one) => !PROTOCOLS.some((protocol) => protocol === one));
   if (unknown !== undefined) throw new InvalidArgumentError(`Accepted are ${PROTOCOLS.join(', ')}, got ${unknown}.`);
-  return PROTOCOLS.filter((known) => values.includes(known));
+  return PROTOCOLS.filter((protocol) => values.includes(protocol));
 };
 
 const printError = (line: string): void => void process.stderr.write(`${line}\n`);

@@ -24,7 +24,7 @@ const actor: Actor = {
   name: 'core',
   siteAdmin: false,
   teams: ['team-1'],
-  standings: computeRoles([inTeam('org-1', 'core')]),
+  rolesByOrganization: computeRoles([inTeam('org-1', 'core')]),
   closedTo: new Set(),
   expiredAt: null,
   token: 'at-1',
@@ -36,12 +36,12 @@ const actor: Actor = {
 
 describe('the roles in an organization', () => {
   it('are the union of the roles of all teams', () => {
-    const standings = computeRoles([
+    const rolesByOrganization = computeRoles([
       inTeam('org-1', 'core', { manageWorkspaces: true }),
       inTeam('org-1', 'readers', { readProjects: true }),
       inTeam('org-2', 'guests'),
     ]);
-    expect(standings).toEqual(
+    expect(rolesByOrganization).toEqual(
       new Map([
         ['org-1', new Set(['member', 'manageWorkspaces', 'readProjects'])],
         ['org-2', new Set(['member'])],
@@ -50,9 +50,13 @@ describe('the roles in an organization', () => {
   });
 
   it('include owner only through the owners team of the organization', () => {
-    const standings = computeRoles([inTeam('org-1', 'owners'), inTeam('org-2', 'Owners'), inTeam('org-2', 'core')]);
-    expect(standings.get('org-1')).toEqual(new Set(['member', 'owner']));
-    expect(standings.get('org-2')).toEqual(new Set(['member']));
+    const rolesByOrganization = computeRoles([
+      inTeam('org-1', 'owners'),
+      inTeam('org-2', 'Owners'),
+      inTeam('org-2', 'core'),
+    ]);
+    expect(rolesByOrganization.get('org-1')).toEqual(new Set(['member', 'owner']));
+    expect(rolesByOrganization.get('org-2')).toEqual(new Set(['member']));
   });
 
   it('include owner by the id of the owners team, not by its name', () => {
@@ -63,8 +67,8 @@ describe('the roles in an organization', () => {
   });
 
   it('include member by membership, in addition to the roles of teams', () => {
-    const standings = computeRoles([inTeam('org-2', 'core', { manageTeams: true })], ['org-1', 'org-2']);
-    expect(standings).toEqual(
+    const rolesByOrganization = computeRoles([inTeam('org-2', 'core', { manageTeams: true })], ['org-1', 'org-2']);
+    expect(rolesByOrganization).toEqual(
       new Map([
         ['org-1', new Set(['member'])],
         ['org-2', new Set(['member', 'manageTeams'])],
@@ -74,7 +78,7 @@ describe('the roles in an organization', () => {
 
   it('give the number of organizations that the caller owns', () => {
     const teams = [inTeam('org-1', 'owners'), inTeam('org-2', 'core'), inTeam('org-3', 'owners')];
-    expect(countOwned({ ...actor, standings: computeRoles(teams) })).toBe(2);
+    expect(countOwned({ ...actor, rolesByOrganization: computeRoles(teams) })).toBe(2);
   });
 
   it('are empty without a team in the organization', () => {

@@ -31,7 +31,7 @@ export type Identity = {
    * Teams of all organizations that the caller acts for. Their grants on workspaces and projects count for the caller.
    */
   readonly teams: readonly string[];
-  readonly standings: ReadonlyMap<string, ReadonlySet<Role>>;
+  readonly rolesByOrganization: ReadonlyMap<string, ReadonlySet<Role>>;
   /**
    * Organizations of the caller that accept no user tokens, or none as old as the caller's. The caller has no roles in
    * them.
@@ -69,26 +69,26 @@ const SITE_ADMIN_ROLES: ReadonlySet<Role> = new Set<Role>(['site-admin', 'user-t
 export const getRolesIn = (actor: Identity, organization: string | null): ReadonlySet<Role> => {
   if (actor.siteAdmin) return SITE_ADMIN_ROLES;
   if (organization === null) return actor.kind === 'user' ? USER_ROLES : NO_ROLES;
-  return actor.standings.get(organization) ?? NO_ROLES;
+  return actor.rolesByOrganization.get(organization) ?? NO_ROLES;
 };
 
 /**
  * Returns the number of organizations that the caller owns. For a site admin, organizations without an owner role of
  * their own do not count.
  */
-export const countOwned = ({ standings }: Identity): number =>
-  [...standings.values()].filter((roles) => roles.has('owner')).length;
+export const countOwned = ({ rolesByOrganization }: Identity): number =>
+  [...rolesByOrganization.values()].filter((roles) => roles.has('owner')).length;
 
 /** Returns the roles by organization: the union of what each team gives, and `member` for memberships. */
 export const computeRoles = (teams: readonly TeamRow[], memberOf: readonly string[] = []): Map<string, Set<Role>> => {
-  const standings = new Map(memberOf.map((organization) => [organization, new Set<Role>(['member'])]));
+  const rolesByOrganization = new Map(memberOf.map((organization) => [organization, new Set<Role>(['member'])]));
   for (const { organization, access, owners } of teams) {
-    const roles = standings.get(organization) ?? new Set<Role>(['member']);
+    const roles = rolesByOrganization.get(organization) ?? new Set<Role>(['member']);
     if (owners) roles.add('owner');
     for (const [flag, isSet] of Object.entries(access)) if (isSet) roles.add(flag as keyof OrganizationAccess);
-    standings.set(organization, roles);
+    rolesByOrganization.set(organization, roles);
   }
-  return standings;
+  return rolesByOrganization;
 };
 
 /** JSON:API type of the owner of each kind of token. */

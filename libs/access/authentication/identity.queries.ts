@@ -122,7 +122,7 @@ const toIdentity = (row: IdentityRow): Identity => ({
   name: row.name,
   siteAdmin: row.siteAdmin ?? false,
   teams: listOpenTeams(row),
-  standings: computeRolesByOrganization(row),
+  rolesByOrganization: computeRolesByOrganization(row),
   closedTo: new Set(row.siteAdmin ? [] : row.closedTo),
   expiredAt: row.expiredAt,
   token: row.token,

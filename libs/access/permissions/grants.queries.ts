@@ -173,6 +173,8 @@ export const isGrantedOnProject = (
  */
 export const isPermittedByRole = (actor: Identity, permission: Permission, id: Sql = sql.raw('id')): Sql => {
   if (actor.siteAdmin) return can(actor, permission, { organization: null }) ? sql`true` : sql`false`;
-  const there = [...actor.standings.keys()].filter((organization) => can(actor, permission, { organization }));
+  const there = [...actor.rolesByOrganization.keys()].filter((organization) =>
+    can(actor, permission, { organization }),
+  );
   return sql`${id} = any (${there}::text[])`;
 };

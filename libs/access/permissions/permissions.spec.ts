@@ -21,7 +21,7 @@ const identity = (roles: readonly Role[], more: Partial<Identity> = {}): Identit
   name: 'ada',
   siteAdmin: false,
   teams: [],
-  standings: new Map([['org-1', new Set(roles)]]),
+  rolesByOrganization: new Map([['org-1', new Set(roles)]]),
   closedTo: new Set(),
   expiredAt: null,
   token: null,
@@ -33,7 +33,7 @@ const identity = (roles: readonly Role[], more: Partial<Identity> = {}): Identit
 
 const HERE = { organization: 'org-1' };
 const SOMEBODY = identity([]);
-const SITE_ADMIN = identity([], { siteAdmin: true, standings: new Map() });
+const SITE_ADMIN = identity([], { siteAdmin: true, rolesByOrganization: new Map() });
 
 const allowed = (actor: Identity, scope: Parameters<typeof can>[2] = HERE): Permission[] =>
   ALL.filter((permission) => can(actor, permission, scope)).toSorted();

@@ -43,7 +43,7 @@ beforeAll(async () => {
     select id from audit_trail_entries where organization = ${organization} and ordinal % 50000 = 0 order by ordinal`);
   ids = rows.map(({ id }) => id);
   await session.close();
-  actor = anybody({ siteAdmin: true, teams: [], standings: new Map() });
+  actor = anybody({ siteAdmin: true, teams: [], rolesByOrganization: new Map() });
 });
 
 afterAll(() => server.close());
@@ -63,11 +63,11 @@ type Read<T> = (database: Database) => Promise<T>;
 
 /** Runs a read and expects that Postgres looked at few entries. */
 const expectFew = async <T>(read: Read<T>, most: number): Promise<T> => {
-  const { found, statement } = await captureStatement(server.database, read);
+  const { result, statement } = await captureStatement(server.database, read);
   const plan = await planFor(server.database, statement);
   expect(readWhole(plan, [TABLE])).toEqual([]);
   expect(rowsRead(plan, [TABLE])).toBeLessThanOrEqual(most);
-  return found;
+  return result;
 };
 
 const trailOf = async (query: TrailQuery): Promise<TrailWindow> => {

@@ -13,7 +13,7 @@ export const selectKeptFrom = (now: Date): Sql =>
 
 /**
  * Selects the newest expired entry of each audit trail. It is hidden but not deleted, so that a reader with this cursor
- * can tell that it has missed nothing.
+ * can verify that it missed nothing.
  */
 export const selectExpiryBounds = (now: Date): Sql => sql`
   select t.organization, b.ordinal as bound

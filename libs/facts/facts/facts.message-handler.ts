@@ -97,8 +97,8 @@ const applyLimit = async (
   store: EventStore,
   candidates: readonly (ResolvedFact | MessageResult)[],
   limit: number | null,
-): Promise<{ readonly known: readonly (ResolvedFact | MessageResult)[]; readonly also: readonly Sql[] }> => {
-  if (limit === null) return { known: candidates, also: [] };
+): Promise<{ readonly entries: readonly (ResolvedFact | MessageResult)[]; readonly also: readonly Sql[] }> => {
+  if (limit === null) return { entries: candidates, also: [] };
   const all = candidates.filter((one) => 'fact' in one);
   const recorded = await findRecordedIds(
     store.database,
@@ -122,7 +122,7 @@ const applyLimit = async (
     counts.set(key, { ...count, facts });
     return one;
   });
-  return { known: accepted, also: buildFactCountStatements([...counts.values()], limit) };
+  return { entries: accepted, also: buildFactCountStatements([...counts.values()], limit) };
 };
 
 const deduplicateCounts = <T extends Omit<FactCount, 'facts'>>(counts: readonly T[]): T[] => [
@@ -145,10 +145,10 @@ const recordAll = (
       const organization = organizations.get(nameOrId);
       return organization ? { organization, ...rest } : { rejected: `There is no organization ${nameOrId}` };
     });
-    const { known, also } = await applyLimit(store, await rejectUnregisteredSources(store, resolved), limit);
-    const reports = known.filter((one) => 'fact' in one);
+    const { entries, also } = await applyLimit(store, await rejectUnregisteredSources(store, resolved), limit);
+    const reports = entries.filter((one) => 'fact' in one);
     const outcomes = [...(await recordFacts(store, reports, { type: 'topics', id: topic }, also))];
-    return known.map((one) => ('fact' in one ? toMessageResult(outcomes.shift() as FactOutcome) : one));
+    return entries.map((one) => ('fact' in one ? toMessageResult(outcomes.shift() as FactOutcome) : one));
   });
 
 /**

@@ -44,8 +44,8 @@ export const recordFacts = async (
   const added = new Set(await store.appendOnce(buildWrites(reports, events), listOrganizationVersions(reports), also));
   // Deletes each id on first use, so that a fact that occurs twice counts as known the second time.
   const isNew = events.map(({ id }) => added.delete(id));
-  const known = events.flatMap((event, n) => (isNew[n] ? [] : [{ n, event, undated: !!reports[n]?.undated }]));
-  const differing = await findDifferingFacts(store.database, known);
+  const recordedBefore = events.flatMap((event, n) => (isNew[n] ? [] : [{ n, event, undated: !!reports[n]?.undated }]));
+  const differing = await findDifferingFacts(store.database, recordedBefore);
   return events.map(({ id: entry }, n) =>
     isNew[n] ? { entry, result: 'recorded' } : { entry, result: 'known', differs: differing.has(n) },
   );

@@ -21,7 +21,7 @@ let land: string;
 
 const PATH = '/api/v2/organizations/acme/workspaces';
 
-/** Queries of lists. Each runs after every step, and once more at the end as of the time of that step. */
+/** Queries of lists. Each runs after every step, and again at the end as of the time of that step. */
 const queries = (): string[] => [
   '',
   'page[size]=2&page[number]=2',

@@ -54,7 +54,7 @@ const tagColumns = (at: Timestamp, subject: string): Sql => sql`
      from ${tagVersion(at, subject, 'value')}) as set_by`;
 
 /**
- * Returns the expression `past`: each subject with its last version before that time. The limit of the subquery tells
+ * Returns the expression `past`: each subject with its last version before that time. The limit of the subquery shows
  * the planner that there is only one. A list reads every workspace that the organization had, whatever it returns of them.
  */
 const buildPast = (at: Timestamp, subject: PastSubject): Sql => sql`

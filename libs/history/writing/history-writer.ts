@@ -58,8 +58,8 @@ export class HistoryWriter implements HistoryLookup {
   private readonly runs: Map<string, RunHistory>;
   private readonly touched = new Set<string>();
 
-  constructor(standing: readonly LatestSubjectVersion[], runs: readonly RunHistory[]) {
-    this.latestVersions = new Map(standing.map((one) => [one.subject, one]));
+  constructor(latest: readonly LatestSubjectVersion[], runs: readonly RunHistory[]) {
+    this.latestVersions = new Map(latest.map((one) => [one.subject, one]));
     this.runs = new Map(runs.map((one) => [one.run, one]));
   }
 

@@ -65,25 +65,29 @@ const loadHistoryWriter = async (
 ): Promise<HistoryWriter> => {
   const keys = events.filter(({ type }) => type === KEY_DELETED).map(({ stream }) => stream);
   const users = keys.length > 0 ? await run<{ subject: string }>(selectWorkspacesEverUsing(keys)) : [];
-  const loaded = { standing: new Map<string, LatestSubjectVersion>(), runs: new Map<string, RunHistory>() };
+  const loaded = { latestVersions: new Map<string, LatestSubjectVersion>(), runs: new Map<string, RunHistory>() };
   const requested = new Set<string>();
   let pending = [...events.flatMap(listSubjects), ...users.map(({ subject }) => subject)];
   while (pending.length > 0) {
     for (const id of pending) requested.add(id);
     const isRun = (id: string): boolean => id.startsWith('run-');
-    const [standing, runs] = await Promise.all([
+    const [latestVersions, runs] = await Promise.all([
       run<LatestSubjectVersion>(selectLatestVersions(pending.filter((id) => !isRun(id)))),
       run<RunHistory>(selectRuns(pending.filter(isRun))),
     ]);
-    for (const one of standing) loaded.standing.set(one.subject, one);
+    for (const one of latestVersions) loaded.latestVersions.set(one.subject, one);
     for (const one of runs) loaded.runs.set(one.run, one);
     const references = [
-      ...standing.flatMap(({ fullData }) => [fullData?.['workspace'], fullData?.['owner'], fullData?.['currentRun']]),
+      ...latestVersions.flatMap(({ fullData }) => [
+        fullData?.['workspace'],
+        fullData?.['owner'],
+        fullData?.['currentRun'],
+      ]),
       ...runs.map(({ workspace }) => workspace),
     ];
     pending = [...new Set(references)].filter((id): id is string => typeof id === 'string' && !requested.has(id));
   }
-  return new HistoryWriter([...loaded.standing.values()], [...loaded.runs.values()]);
+  return new HistoryWriter([...loaded.latestVersions.values()], [...loaded.runs.values()]);
 };
 
 /** Selects workspaces that have ever used one of these keys, because they may still use it. */

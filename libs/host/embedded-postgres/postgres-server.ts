@@ -102,7 +102,7 @@ const forwardLogLine = (line: string, logger: PlainLogger): void => {
 };
 
 /**
- * Starts a shell that waits for the end of this process and then tells Postgres to shut down. The kernel closes the
+ * Starts a shell that waits for the end of this process and then shuts Postgres down. The kernel closes the
  * shell's input, however this process ends. If the shell fails, the next start finds the remaining processes
  * (postgres-leftovers.ts).
  */

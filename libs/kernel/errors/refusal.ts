@@ -105,7 +105,7 @@ export type RateLimitDetails = {
   readonly retryInMs: number;
 };
 
-/** Thrown for a request beyond a rate limit. Its headers tell clients when to try again (clients.md §2). */
+/** Thrown for a request beyond a rate limit. Its headers contain the time of the next attempt (clients.md §2). */
 export class RateLimitRefusal extends Refusal {
   constructor(
     detail: string,

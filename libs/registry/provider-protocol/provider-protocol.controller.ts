@@ -72,9 +72,9 @@ export class ProviderProtocolController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Buffer | undefined> {
-    const found = await findInstallablePackage(this.database, actor, path);
-    const { versionId: version, platform, filename, shasum, protocols } = found;
-    const release = { name: found.provider, version: found.version };
+    const installable = await findInstallablePackage(this.database, actor, path);
+    const { versionId: version, platform, filename, shasum, protocols } = installable;
+    const release = { name: installable.provider, version: installable.version };
     const answer = {
       protocols,
       os: path.os,
@@ -86,7 +86,13 @@ export class ProviderProtocolController {
       shasums_signature_url: this.links.download({ kind: 'shasums-sig', version }, formatSignatureName(release)),
       signing_keys: {
         gpg_public_keys: [
-          { key_id: found.keyId, ascii_armor: found.asciiArmor, trust_signature: '', source: '', source_url: null },
+          {
+            key_id: installable.keyId,
+            ascii_armor: installable.asciiArmor,
+            trust_signature: '',
+            source: '',
+            source_url: null,
+          },
         ],
       },
     };

@@ -79,9 +79,9 @@ export const removeAbandonedFile = async (
   { id, before, remove }: { readonly id: string; readonly before: Date; readonly remove: () => Promise<void> },
 ): Promise<void> => {
   await session.pipeline([sql`begin`, lockOf(id)]);
-  const [note] = await session.run<{ told: boolean }>(sql`
-    select ${isRecorded} as told from registry.open_uploads u where u.id = ${id} and ${isAbandoned(before)}`);
-  if (note?.told === false) await remove();
+  const [note] = await session.run<{ isRecorded: boolean }>(sql`
+    select ${isRecorded} as "isRecorded" from registry.open_uploads u where u.id = ${id} and ${isAbandoned(before)}`);
+  if (note?.isRecorded === false) await remove();
   await session.pipeline([...(note ? [sql`delete from registry.open_uploads where id = ${id}`] : []), sql`commit`]);
 };
 

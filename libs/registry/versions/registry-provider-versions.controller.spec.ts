@@ -257,8 +257,13 @@ describe('the list of versions', () => {
 });
 
 describe('the missing parts of a version', () => {
-  type Seen = { usable: boolean; missing: string[]; 'shasums-uploaded': boolean; 'shasums-sig-uploaded': boolean };
-  const readCompleteness = async (path: string): Promise<Seen> =>
+  type VersionAttributes = {
+    usable: boolean;
+    missing: string[];
+    'shasums-uploaded': boolean;
+    'shasums-sig-uploaded': boolean;
+  };
+  const readCompleteness = async (path: string): Promise<VersionAttributes> =>
     expectStatus(await server.get(path), 200).body.data.attributes;
   const linksOf = async (path: string): Promise<Record<string, string>> => (await server.get(path)).body.data.links;
 

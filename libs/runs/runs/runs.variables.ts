@@ -20,6 +20,6 @@ export class RunVariables {
 
   /** Decrypts the values of a run's row. */
   of({ id, encryptedVariables }: RunRow): readonly RunVariable[] {
-    return encryptedVariables === null ? [] : (JSON.parse(this.vault.unseal(id, encryptedVariables)) as RunVariable[]);
+    return encryptedVariables === null ? [] : (JSON.parse(this.vault.decrypt(id, encryptedVariables)) as RunVariable[]);
   }
 }

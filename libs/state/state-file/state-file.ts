@@ -240,7 +240,7 @@ const findTopLevelSpans = (bytes: Uint8Array): TopLevelSpans => {
     checkEnd(bytes, to);
     return spans;
   } catch (error) {
-    // The message does not contain that of the parser, which quotes the file and thus may reveal secrets.
+    // The message does not contain that of the parser, which quotes the file and so may reveal secrets.
     if (error instanceof InvalidJsonError) throw createStateFileRefusal('it is not JSON');
     if (error instanceof JsonTooDeepError) throw createStateFileRefusal(`it is ${error.message}`);
     throw error;

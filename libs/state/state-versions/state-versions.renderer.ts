@@ -77,9 +77,9 @@ export class StateVersionRenderer extends CurrentStates {
    * Records that state versions were shown. Reading a workspace is not recorded, but reading its included states is.
    * All rows belong to one organization.
    */
-  record(rows: readonly StateVersionRow[], shown: ShownStateContent, actor: Actor): Promise<void> {
+  record(rows: readonly StateVersionRow[], content: ShownStateContent, actor: Actor): Promise<void> {
     const organization = rows[0]?.organization ?? null;
-    return this.reads.record<StateRead>(actor, organization, ...rows.map((row) => createStateReadEvent(row, shown)));
+    return this.reads.record<StateRead>(actor, organization, ...rows.map((row) => createStateReadEvent(row, content)));
   }
 
   /** Takes at most two requests to the store for each row of a page, and none for rows without data. */

@@ -49,11 +49,11 @@ beforeAll(async () => {
   }
   await session.close();
   actors = {
-    administrator: anybody({ siteAdmin: true, teams: [], standings: new Map() }),
+    administrator: anybody({ siteAdmin: true, teams: [], rolesByOrganization: new Map() }),
     member: anybody({
       siteAdmin: false,
       teams: ['team-1'],
-      standings: new Map([[organization, new Set(['member'] as const)]]),
+      rolesByOrganization: new Map([[organization, new Set(['member'] as const)]]),
     }),
   };
 });
@@ -66,7 +66,7 @@ type TagPage = { readonly rows: readonly TagRow[]; readonly total: number };
 
 /** Returns the names with their counts, the plan, and the number of rows read. */
 const measure = async (readPage: (database: Database) => Promise<TagPage>) => {
-  const { found: page, statement } = await captureStatement(server.database, readPage);
+  const { result: page, statement } = await captureStatement(server.database, readPage);
   const plan = await planFor(server.database, statement);
   const counts = page.rows.map(({ name, instanceCount }) => [name, instanceCount]);
   return { total: page.total, counts, plan, read: rowsRead(plan, TABLES) };

@@ -6,7 +6,7 @@ import {
   planFor,
   readWhole,
   rowsRead,
-  timesAsked,
+  countScans,
   startCrowd,
   type PlanSeed,
 } from '../../../test/support/plans.js';
@@ -74,12 +74,12 @@ const TABLES = ['workspaces', 'workspace_tags', 'project_tags', 'workspace_count
 const PAGE = { number: 1, size: 20 };
 
 const expectRead = async <T>(read: (database: Database) => Promise<T>, most: number): Promise<T> => {
-  const { found: result, statement } = await captureStatement(server.database, read);
+  const { result: result, statement } = await captureStatement(server.database, read);
   const plan = await planFor(server.database, statement);
   expect(readWhole(plan, TABLES)).toEqual([]);
   expect(rowsRead(plan, TABLES)).toBeLessThanOrEqual(most);
   // Reads by project, and by workspace only for results.
-  expect(timesAsked(plan, TABLES)).toBeLessThanOrEqual(MAX_READS);
+  expect(countScans(plan, TABLES)).toBeLessThanOrEqual(MAX_READS);
   return result;
 };
 

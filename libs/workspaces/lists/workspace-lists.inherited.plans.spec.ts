@@ -87,11 +87,11 @@ type Case = {
 
 const expectIndexed = async ({ query, by, total, reads }: Case, caller: keyof typeof actors): Promise<void> => {
   const parameters: QueryParameters = Object.fromEntries(new URLSearchParams(query));
-  const { found, statement } = await captureStatement(server.database, (database) =>
+  const { result, statement } = await captureStatement(server.database, (database) =>
     listWorkspaces(database, actors[caller], ORGANIZATION, parsePage(parameters), parseWorkspaceFilter(parameters)),
   );
   const plan = await planFor(server.database, statement);
-  expect({ total: found.total, readWhole: readWhole(plan, TABLES), by: indexesOf(plan).has(by) }).toEqual({
+  expect({ total: result.total, readWhole: readWhole(plan, TABLES), by: indexesOf(plan).has(by) }).toEqual({
     total,
     readWhole: [],
     by: true,

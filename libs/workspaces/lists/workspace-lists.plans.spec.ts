@@ -81,10 +81,10 @@ type Who = keyof typeof actors;
 /** Returns the result of a list, and its statement. */
 const listed = async (query: string, caller: Who, organization: string) => {
   const parameters: QueryParameters = Object.fromEntries(new URLSearchParams(query));
-  const { found, statement } = await captureStatement(server.database, (database) =>
+  const { result, statement } = await captureStatement(server.database, (database) =>
     listWorkspaces(database, actors[caller], organization, parsePage(parameters), parseWorkspaceFilter(parameters)),
   );
-  return { total: found.total, statement };
+  return { total: result.total, statement };
 };
 
 const LARGE_TABLES = ['workspaces', 'workspace_tags', 'workspace_runs', 'team_workspaces', 'team_projects'];
@@ -224,8 +224,8 @@ describe('a list that the caller may not read', () => {
     ['an organization of others', LARGE],
     ['an organization that does not exist', 'nowhere'],
   ])('reads no rows: %s', async (_, organization) => {
-    const standings = new Map([['org-tenant-3', new Set(['owner'] as const)]]);
-    const stranger = anybody({ siteAdmin: false, teams: ['team-3'], standings });
+    const rolesByOrganization = new Map([['org-tenant-3', new Set(['owner'] as const)]]);
+    const stranger = anybody({ siteAdmin: false, teams: ['team-3'], rolesByOrganization });
     const tags = Array.from({ length: 10 }, (_tag, n) => `filter[tagged][${n}][key]=k${n}`).join('&');
     const parameters: QueryParameters = Object.fromEntries(
       new URLSearchParams(`${tags}&search[name]=prod&search[tags]=common`),

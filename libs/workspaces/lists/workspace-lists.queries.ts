@@ -49,7 +49,9 @@ const buildExtents = (actor: Actor): readonly VisibilityExtent[] => {
     where: sql`not owner.whole and w.organization = owner.id and w.id in (${selectGrantedWorkspaces(actor)})`,
   };
   if (actor.siteAdmin) return [wholeOrganization];
-  const there = [...actor.standings.keys()].map((organization) => can(actor, 'read-workspace', { organization }));
+  const there = [...actor.rolesByOrganization.keys()].map((organization) =>
+    can(actor, 'read-workspace', { organization }),
+  );
   if (!there.includes(true)) return [granted];
   return there.includes(false) ? [wholeOrganization, granted] : [wholeOrganization];
 };

@@ -105,7 +105,7 @@ const updates: readonly MatrixRow[] = [
 ];
 
 /** Moves workspaces into `elsewhere` through the route of the project. */
-const moved: MatrixTarget = {
+const movedWorkspace: MatrixTarget = {
   scope: onTheWorkspace,
   params: (_, { elsewhere, one }) => ({ project: elsewhere, id: one }),
   fresh: async (caller, world) => ({
@@ -116,7 +116,7 @@ const moved: MatrixTarget = {
 const moves: readonly MatrixRow[] = [
   {
     route: 'POST /projects/:project/relationships/workspaces',
-    about: moved,
+    about: movedWorkspace,
     demands: [['move-workspace', otherProject], 'read-workspace', 'move-workspace'],
     status: 204,
     trail: ['workspace update'],

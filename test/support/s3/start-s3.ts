@@ -18,7 +18,7 @@ export type TestS3 = {
   /**
    * Returns the keys of all objects with this prefix, and of multipart uploads that are neither completed nor aborted.
    */
-  left(prefix: string): Promise<string[]>;
+  listKeys(prefix: string): Promise<string[]>;
   /** Sends SIGKILL. Resolves when the process has ended. */
   kill(): Promise<void>;
   /** Starts the server again after `kill`, with the same port and objects. Resolves when it is ready. */
@@ -85,7 +85,7 @@ export const startS3 = async (): Promise<TestS3> => {
     bucket: BUCKET,
     client,
     anotherClient,
-    left: async (prefix) => {
+    listKeys: async (prefix) => {
       const below = { Bucket: BUCKET, Prefix: prefix };
       const { Contents = [] } = await client.listObjectsV2(below);
       const { Uploads = [] } = await client.listMultipartUploads(below);
