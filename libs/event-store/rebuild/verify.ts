@@ -44,6 +44,19 @@ const pruneBoth = async (session: DatabaseSession, view: RebuildableView, prune:
   await rename('made_', '');
 };
 
+/** Compares the tables of the rebuilt view with the copies of the live ones. */
+const listDifferences = async (session: DatabaseSession, view: RebuildableView): Promise<ViewDifference[]> => {
+  const differences: ViewDifference[] = [];
+  for (const table of view.tables) {
+    const only = (left: string, right: string): Promise<DatabaseRow[]> =>
+      session.run(sql.raw(`select * from pg_temp.${left} except select * from pg_temp.${right} limit 10`));
+    const missing = await only(table, `live_${table}`);
+    const surplus = await only(`live_${table}`, table);
+    if (missing.length + surplus.length > 0) differences.push({ table, missing, surplus });
+  }
+  return differences;
+};
+
 /**
  * Compares a view with the log at one point in time, without changes. Writers and followers continue. `onEvents` is
  * called with the number of events of each page.
@@ -83,15 +96,7 @@ export const verifyView = async (
     const uncleaned = forgotten.flatMap(({ person, cleaned }) => (cleaned ? [] : [person]));
     await session.pipeline(buildErasureStatements(view.names, uncleaned, (table) => `pg_temp.live_${table}`));
     if (view.follower?.prune) await pruneBoth(session, view, view.follower.prune(now));
-    const differences: ViewDifference[] = [];
-    for (const table of view.tables) {
-      const only = (table: string, right: string): Promise<DatabaseRow[]> =>
-        session.run(sql.raw(`select * from pg_temp.${table} except select * from pg_temp.${right} limit 10`));
-      const missing = await only(table, `live_${table}`);
-      const surplus = await only(`live_${table}`, table);
-      if (missing.length + surplus.length > 0) differences.push({ table, missing, surplus });
-    }
-    return differences;
+    return await listDifferences(session, view);
   } finally {
     await Promise.all([reader.close(), session.close()]);
   }
