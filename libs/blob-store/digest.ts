@@ -1,6 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
 
-/** Yields the content unchanged and updates the hash with it. */
 export const hashWhileReading = async function* (
   content: AsyncIterable<Uint8Array>,
   hash: Hash,

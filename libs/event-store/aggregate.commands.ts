@@ -3,7 +3,6 @@ import { Command, type ICommandHandler } from '@nestjs/cqrs';
 /** The input of an operation, and the result that its promise resolves to. */
 export type Operation<Input, Result> = { readonly input: Readonly<Input>; readonly result: Result };
 
-/** The operations of an aggregate, by command type. */
 type OperationTypes = Readonly<Record<string, Operation<unknown, unknown>>>;
 
 /**

@@ -188,7 +188,6 @@ export const appendOn = async (client: pg.Client, stream: string, id: string, by
   await client.query('select event_store.append($1, null, null, now(), $2, $3, null, null)', [stream, context, events]);
 };
 
-/** Resolves when the condition is true. */
 export const waitForCondition = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
 };

@@ -90,7 +90,6 @@ export const raiseConflictWhen = (condition: Sql): Sql => sql`select event_store
  */
 export const lockStream = (stream: string): Sql => sql`select pg_advisory_xact_lock(event_store.lock_of(${stream}))`;
 
-/** Returns the state of a stream that does not exist yet. */
 export const newStream = <S>(stream: string, decider: { readonly initial: S }): LoadedStream<S> => ({
   stream,
   version: 0,

@@ -79,10 +79,8 @@ const identifiers = (type: string, most: number) =>
     .array(z.object({ type: typeSchema(type), id: ID.refine((id) => id !== '', { error: "Id can't be blank" }) }))
     .max(most, { error: `too many, at most ${most} of them` });
 
-/** The body of a relationship endpoint. */
 export const identifiersBody = (type: string, most = MAX_IDENTIFIERS) => z.object({ data: identifiers(type, most) });
 
-/** A to-many relationship in a request. */
 export const toManyInput = (type: string) => z.object({ data: identifiers(type, MAX_IDENTIFIERS).nullish() }).nullish();
 
 /** Returns the ids in a to-many relationship: undefined if absent, an empty list for null. */

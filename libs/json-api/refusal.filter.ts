@@ -55,7 +55,6 @@ const toRefusal = (error: unknown): Refusal | null => {
   return new Refusal(kind, [{ detail }]);
 };
 
-/** Renders the JSON:API document of a refusal. */
 export const renderRefusal = ({ kind, problems }: Refusal): object => {
   const [status, title] = HTTP_STATUSES[kind];
   return { errors: problems.map((problem) => errorObject(status, title, problem)) };

@@ -28,7 +28,6 @@ type ErasureOptions = {
  */
 type NameTable = {
   readonly table: string;
-  /** The columns of the primary key. */
   readonly key: readonly string[];
   readonly names: (people: readonly string[]) => Sql;
   readonly set: (people: readonly string[]) => Sql;

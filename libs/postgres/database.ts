@@ -243,7 +243,6 @@ export class Database {
     return this.counted(statements, () => this.sent(statements, findLeastBusy(connections), WRITE_TIMEOUT_MS));
   }
 
-  /** Sets the metrics of the connections. */
   reportLoad(): void {
     const { reads, writes, longWrites, slowReads } = this;
     for (const [pool, connections] of Object.entries({ reads, writes, longWrites, slowReads })) {

@@ -15,7 +15,6 @@ export type LeaderOptions = {
   /** Milliseconds between attempts while another process leads. */
   readonly standbyMs: number;
   readonly countFailure: () => void;
-  /** Called when the session's connection has ended. */
   readonly onEnd?: () => void;
 };
 

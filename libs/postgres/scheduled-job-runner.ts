@@ -8,7 +8,6 @@ import { pause } from './pause.js';
 /** Work that depends on time and not on an event. */
 export type ScheduledJob = {
   readonly name: string;
-  /** Milliseconds between two runs. */
   readonly everyMs: number;
   /**
    * Does all work that is due. If it throws, the work that is still due is tried again. It must do no harm if it runs

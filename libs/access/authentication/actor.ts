@@ -50,7 +50,6 @@ export type Identity = {
   readonly snapshot: string | null;
 };
 
-/** The caller of one request. */
 export type Actor = Identity & { readonly request: EventContext['request'] };
 
 export type TeamRow = {
@@ -110,14 +109,12 @@ export type ActingPrincipal = { readonly type: 'users' | 'teams' | 'runs'; reado
 export const toPrincipalType = (type: string): ActingPrincipal['type'] =>
   type === 'teams' || type === 'runs' ? type : 'users';
 
-/** Returns the caller as a principal for locks, runs and states. */
 export const toActingPrincipal = ({ kind, id, name }: Identity): ActingPrincipal => ({
   type: toPrincipalType(ACTOR_TYPE[kind]),
   id,
   name,
 });
 
-/** Returns the context that events of this request store. */
 export const createEventContext = (actor: Actor): EventContext => ({
   accessor: { id: actor.id, type: ACTOR_TYPE[actor.kind], name: actor.name },
   auth: 'Client',

@@ -26,7 +26,6 @@ export class AuthenticateGuard implements CanActivate {
   }
 }
 
-/** Returns the bearer token of a request. */
 export const getBearerToken = ({ headers }: FastifyRequest): string | undefined =>
   BEARER.exec(headers.authorization ?? '')?.[1];
 

@@ -221,7 +221,6 @@ const FIXED_LEVEL_CAPABILITIES: ReadonlyMap<string, ReadonlySet<Capability>> = n
   ]),
 );
 
-/** Returns all capabilities of a grant. */
 export const expandCapabilities = (grant: Grant): ReadonlySet<Capability> => {
   if (grant.level !== 'custom') return FIXED_LEVEL_CAPABILITIES.get(`${grant.on} ${grant.level}`) ?? new Set();
   return new Set(

@@ -7,7 +7,6 @@ import { requirePermission, type Permission } from './permissions.js';
 
 /** A list of rows of one organization. Its SQL members can use `owner.id`, the id of the organization. */
 export type OrganizationList = {
-  /** Name of the organization. */
   readonly organization: string;
   /** Permission that the caller must have in the organization by a role. */
   readonly permission: Permission;
@@ -16,7 +15,6 @@ export type OrganizationList = {
   /** Includes the keyword `from`. */
   readonly from: Sql;
   readonly where: Sql;
-  /** Names of the columns that the rows are sorted by. */
   readonly order: Sql;
 };
 

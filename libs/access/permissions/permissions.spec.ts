@@ -151,7 +151,6 @@ const NOT_OF_OWNERS: readonly Permission[] = [
   'execute-run',
 ];
 
-/** Permissions that each role gives in the complete organization. */
 const OF_ROLE: Readonly<Record<Exclude<Role, 'user-token' | 'site-admin'>, readonly Permission[]>> = {
   owner: ALL.filter((permission) => !NOT_OF_OWNERS.includes(permission)),
   'organization-token': [
@@ -196,7 +195,6 @@ const WORKSPACE_ADMIN = [
 ] as const;
 const PROJECT_MAINTAINER = [...WORKSPACE_ADMIN, ...VARIABLE_SETS, 'read-project', 'create-workspace'] as const;
 
-/** Permissions that each level gives on its workspace or project. */
 const OF_LEVEL: Readonly<Record<string, readonly Permission[]>> = {
   'workspace read': READS_WORKSPACES,
   'workspace plan': [...READS_WORKSPACES, ...PLANS],
@@ -418,7 +416,6 @@ describe('grants of a team', () => {
   });
 });
 
-/** Returns each field with each of its values. */
 const valuesOf = (
   scales: Readonly<Record<string, readonly string[]>>,
   flags: readonly string[],

@@ -174,7 +174,6 @@ export const getRequiredCapability = (permission: Permission): Capability | unde
   return rule.grant;
 };
 
-/** The resource that a permission is checked for. */
 export type PermissionScope = {
   /** Stable id, `org-…`; null for the site. */
   readonly organization: string | null;
@@ -187,7 +186,6 @@ export type PermissionScope = {
 /** The scope of resources that belong to no organization. */
 export const SITE_SCOPE: PermissionScope = { organization: null };
 
-/** Returns whether the caller has the permission in this scope. */
 export const can = (
   actor: Identity,
   permission: Permission,

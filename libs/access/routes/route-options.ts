@@ -3,7 +3,6 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 
 /** Options of a route that the HTTP server needs before it reads the body of a request. */
 export type RouteOptions = {
-  /** Whether the route can be called without a token. */
   readonly isPublic?: boolean;
   /**
    * Passes the body as a stream: a file of any media type, or JSON, which needs its media type. A handler keeps JSON in
@@ -25,7 +24,6 @@ export type RouteOptions = {
 
 const ROUTE_OPTIONS = 'cadastre:route-options';
 
-/** Returns the options that decorators have set on a controller's method. */
 export const getRouteOptions = (method: object): RouteOptions =>
   (Reflect.getMetadata(ROUTE_OPTIONS, method) as RouteOptions | undefined) ?? {};
 

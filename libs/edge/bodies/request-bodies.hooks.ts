@@ -11,7 +11,6 @@ import { requireUploadRate, type UploadLimits } from './upload-rate.http.js';
 export type BodyLimits = {
   /** Bytes of a JSON body, unless the options of the route set another limit. */
   readonly bodyBytes: number;
-  /** Time for a JSON body to arrive. */
   readonly bodyMs: number;
   readonly bodyMemory: BodyMemoryLimits;
 } & UploadLimits;

@@ -1,7 +1,6 @@
 import { sql } from '#kernel';
 import { pause, type Database } from '#postgres';
 
-/** Milliseconds that a scrape waits for the database. */
 const SCRAPE_TIMEOUT_MS = 2_000;
 
 /** The followers in this process, leading or standby, with the database of each. */

@@ -4,7 +4,6 @@ import type { Follower } from './follower.js';
 
 export type FollowerState = {
   readonly name: string;
-  /** Whether a process runs the follower now. */
   readonly isLed: boolean;
   /** Number of unread events, counted up to MAX_COUNTED_EVENTS. */
   readonly behind: number;

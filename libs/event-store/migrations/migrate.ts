@@ -77,7 +77,6 @@ export const migrate = async (
   }
 };
 
-/** Resolves to the names of the migrations that ran. */
 const runMigrations = async (client: pg.Client, definitions: readonly ModuleDefinition[]): Promise<string[]> => {
   const migrations: string[] = [];
   for (const [name, folder] of [OWN_FOLDER, ...listMigrationFolders(definitions)]) {

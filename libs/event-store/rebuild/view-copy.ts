@@ -95,7 +95,6 @@ export class ViewCopy {
     if (tables.length > 0) await session.run(sql.raw(`drop table ${tables.map(({ name }) => name).join(', ')}`));
   }
 
-  /** Creates empty copies. */
   static async create(session: DatabaseSession, view: RebuildableView, schema: CopySchema): Promise<ViewCopy> {
     if (schema === 'views_next') await session.run(sql`set search_path = views_next, views`);
     const definitions = new Map<string, TableDefinition>();

@@ -5,7 +5,6 @@ import { toPathForPostgres, runClusterProgram, type PostgresCluster } from './po
 
 export type ProcessExit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
-/** A running Postgres. */
 export type PostgresServerProcess = {
   readonly process: ChildProcess;
   /** Resolves when it accepts connections. If it ends before, rejects with its last log lines. */

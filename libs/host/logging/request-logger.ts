@@ -16,7 +16,6 @@ export type RequestLogFields = {
 
 export type RequestLogger = {
   log(fields: RequestLogFields): void;
-  /** Writes the buffered lines. */
   flush(): void;
 };
 

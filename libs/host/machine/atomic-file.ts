@@ -31,7 +31,6 @@ export const syncFolder = async (folder: string): Promise<void> => {
   }
 };
 
-/** Returns the content, or null if the file does not exist. */
 export const readFileOrNull = async (file: string): Promise<string | null> => {
   try {
     const handle = await open(file, 'r');

@@ -26,7 +26,6 @@ const isBroker = (text: string): boolean => {
 
 const brokers = listSchema(isBroker, 'host:port');
 
-/** Settings of the connection to Kafka and of topic names. */
 export const kafkaVariables = {
   KAFKA_BROKERS: defineVariable(
     '–',

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { defineVariable, type SettingVariable } from './variable.js';
 
-/** Defines a variable whose value is a secret. */
 export const defineSecretVariable = <S extends z.ZodType>(
   otherwise: string,
   meaning: string,
@@ -11,7 +10,6 @@ export const defineSecretVariable = <S extends z.ZodType>(
   secret: true,
 });
 
-/** Returns the schema of one of these words. */
 export const oneOfSchema = <const T extends readonly [string, ...string[]]>(values: T, otherwise: T[number]) =>
   z.enum(values, `must be one of ${values.join(', ')}`).default(otherwise as never);
 
@@ -22,7 +20,6 @@ export const onOffSchema = (otherwise: 'on' | 'off') =>
 /** Returns the schema of a text that satisfies a condition. `message` describes the condition. */
 export const matchingSchema = (ok: (text: string) => boolean, message: string) => z.string().refine(ok, message);
 
-/** Returns the schema of a whole number in a range. */
 export const wholeNumberSchema = (least: number, most: number, otherwise: number) =>
   matchingSchema(
     (text) => /^\d{1,6}$/.test(text) && Number(text) >= least && Number(text) <= most,
@@ -33,7 +30,6 @@ export const wholeNumberSchema = (least: number, most: number, otherwise: number
 
 const isCount = (text: string, least: number): boolean => /^\d{1,9}$/.test(text) && Number(text) >= least;
 
-/** Defines a variable for a whole number without an upper limit. */
 export const defineCountVariable = (otherwise: number, meaning: string, least = 1) =>
   defineVariable(
     String(otherwise),
@@ -75,5 +71,4 @@ export const isEndpoint = (text: string): boolean => {
   );
 };
 
-/** Whether a text is the number of a TCP port. */
 export const isPort = (text: string): boolean => /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65_535;

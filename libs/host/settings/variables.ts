@@ -175,7 +175,6 @@ export const environment = z.object(
   Object.fromEntries(Object.entries(settingVariables).map(([name, { schema }]) => [name, schema])) as EnvironmentShape,
 );
 
-/** The names of the variables with secrets. */
 export const secretNames: readonly string[] = Object.entries(settingVariables)
   .filter(([, { secret }]) => secret)
   .map(([name]) => name);

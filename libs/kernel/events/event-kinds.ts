@@ -15,7 +15,6 @@ export type AuditMapping<Data> = {
   readonly hiddenActor?: (data: Data, event: RecordedEvent) => string | null;
 };
 
-/** Returns the resource type and the action of an event's audit entry. */
 export const describeAuditEvent = <Data>(
   { resource, action }: AuditMapping<Data>,
   data: Data,
@@ -55,7 +54,6 @@ export type EventKind<Data = unknown> = {
 
 export type EventKinds<E extends Message> = { readonly [T in E['type']]: EventKind<DataOf<E, T>> };
 
-/** The event kinds of all modules, by event type. */
 export type EventRegistry = Readonly<Record<string, EventKind<never>>>;
 
 /** Converts data of an older schema version to the current one, one version at a time. */

@@ -28,7 +28,6 @@ export type EventContext = {
 /** A position in the log. Readers follow this order and read only below the oldest running transaction. */
 export type LogPosition = { readonly transaction: string; readonly position: number };
 
-/** An event as the log stores it. */
 export type RecordedEvent<E extends Message = Message> = E & {
   /** UUIDv7. The CloudEvent and the audit entry have the same id. */
   readonly id: string;

@@ -1,7 +1,6 @@
 import { toLabel } from '../text/attribute-names.js';
 import { unprocessable } from '../errors/refusal.js';
 
-/** The rules for one kind of name. */
 export type NameRule = {
   /** Attribute name in the API. Default: `name`. */
   readonly attribute?: string;

@@ -34,7 +34,6 @@ const INBOUND_TOPIC_CONFIG = {
   'max.message.bytes': LOG_CONFIG['max.message.bytes'],
 } as const;
 
-/** Returns the topics of all event types. */
 export const listTopics = (registry: EventRegistry, prefix: string): string[] =>
   [...new Set(Object.values(registry).map((kind) => toTopicName(kind, prefix)))].toSorted();
 

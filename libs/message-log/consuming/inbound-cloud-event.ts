@@ -7,7 +7,6 @@ export type InboundEvent = {
   readonly data: unknown;
 };
 
-/** A Kafka message as received. */
 export type KafkaRecord = {
   readonly value: Buffer | null;
   readonly headers?: IHeaders | undefined;
