@@ -1,5 +1,5 @@
-// The bound of a read: Fastify that sends the bytes it was given, whatever it is asked. Started with a list of
-// [route, file] pairs as its argument; says its port.
+// The bound of a read: Fastify that sends fixed bytes for each request. Its argument is a list of [route, file] pairs.
+// It prints its port.
 import { readFileSync } from 'node:fs';
 import fastify from 'fastify';
 

@@ -1,4 +1,4 @@
-// What the machine can do without us, measured in the same run.
+// What the machine can do without the product, measured in the same run.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { cpuOf } from './proc.js';
 import { ORGANIZATION } from './subjects.js';
 import { wrk } from './wrk.js';
 
-/** Bare Fastify with the very documents that the product answers. */
+/** Bare Fastify with the documents that the product sends. */
 const openFastify = async ({ product, ids, idsFile }, folder) => {
   const answers = [
     ['get', '/api/v2/workspaces/:id', `/api/v2/workspaces/${ids[0]}`],

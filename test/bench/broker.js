@@ -1,6 +1,8 @@
 import { registerHooks } from 'node:module';
 
-/** Node runs the TypeScript of test/support as it is, but for its imports, which name the files of a build. */
+/**
+ * Node runs the TypeScript of test/support directly, except for its imports, which contain the file names of a build.
+ */
 const readTypeScript = () =>
   registerHooks({
     resolve: (specifier, context, next) => {
@@ -13,7 +15,7 @@ const readTypeScript = () =>
     },
   });
 
-/** Brokers that are there (KAFKA_BROKERS), or one that the tests know to start. */
+/** The brokers in KAFKA_BROKERS, or a broker that the tests can start. */
 export const openBroker = async () => {
   const given = process.env.KAFKA_BROKERS;
   if (given) return { brokers: given.split(','), stop: () => Promise.resolve() };

@@ -4,8 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 const EVENTS_A_WORKSPACE = 20;
 
 /**
- * Writes events straight into the log, far faster than they could happen: for who reads it. Workspaces are made, then
- * locked and unlocked; transactions of a thousand events, as positions of one transaction would be an odd log.
+ * Inserts events directly into the log, much faster than they could happen. Workspaces are created, then locked and
+ * unlocked. Each transaction has a thousand events, because a real log does not get all its positions in one
+ * transaction.
  */
 const FILL = `
   insert into event_store.events (id, stream, version, type, schema_version, organization, time, data, context)
@@ -21,7 +22,7 @@ const FILL = `
 const HOLDER = { id: 'user-bench', type: 'users', name: 'bench' };
 const A_TIME = 50;
 
-/** Adds events; there must be a workspace. Resolves to how many the log then has. */
+/** Adds events. The database must contain a workspace. Resolves to the number of events in the log. */
 export const fillLog = async (databaseUrl, events) => {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -40,12 +41,12 @@ export const fillLog = async (databaseUrl, events) => {
   }
 };
 
-/** One organization with one workspace, by the API: what FILL takes as its model. */
+/** Creates an organization with one workspace through the API. FILL copies their events. */
 export const seedModel = async (product) => {
   const organization = { data: { type: 'organizations', attributes: { name: 'bench', email: 'a@bench.test' } } };
   await product.request('POST', '/api/v2/organizations', organization);
   const workspace = { data: { type: 'workspaces', attributes: { name: 'model' } } };
   await product.request('POST', '/api/v2/organizations/bench/workspaces', workspace);
-  // Its followers are to be idle when the log is filled.
+  // Lets the followers become idle before the log is filled.
   await delay(200);
 };

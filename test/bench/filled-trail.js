@@ -2,13 +2,13 @@ import pg from 'pg';
 import { setTimeout as delay } from 'node:timers/promises';
 
 export const DAY_MS = 86_400_000;
-/** What is filled in lies in the past so many days, evenly. */
+/** The inserted entries are spread evenly over this number of past days. */
 export const DAYS = 13;
 export const WORKSPACES = 5_000;
 export const ACTORS = 40;
 const A_TIME = 100_000;
 
-/** One in ten tells of a run, one in fifty thousand of a provider, all others of workspaces. */
+/** One entry in ten is about a run, one in fifty thousand about a provider, all others about workspaces. */
 const FILL = `
   insert into views.audit_trail_entries
          (organization, timestamp, id, ordinal, resource_type, action, accessor, resource_id, entry)
@@ -35,17 +35,20 @@ export const connect = async (product) => {
 const post = async (product, path, type, attributes = {}) =>
   JSON.parse(await product.request('POST', path, { data: { type, attributes } })).data;
 
-/** An organization with a workspace, and the token that reads its trail. */
+/** Creates an organization with a workspace, and the token that reads its trail. */
 export const seedTrail = async (product) => {
   await post(product, '/api/v2/organizations', 'organizations', { name: 'bench', email: 'a@bench.test' });
   const workspace = await post(product, '/api/v2/organizations/bench/workspaces', 'workspaces', { name: 'model' });
   const made = await post(product, '/api/v2/organizations/bench/authentication-token', 'authentication-tokens');
-  // The follower is to be idle when its view is filled.
+  // Lets the follower become idle before its view is filled.
   await delay(500);
   return { token: made.attributes.token, workspace: workspace.id };
 };
 
-/** Straight into the view, in place of what is there: as many events would take the log a quarter of an hour. */
+/**
+ * Replaces the content of the view directly: to append this number of events to the log would take a quarter of an
+ * hour.
+ */
 export const fillTrail = async (product, entries) => {
   const client = await connect(product);
   try {
@@ -68,7 +71,7 @@ export const fillTrail = async (product, entries) => {
   }
 };
 
-/** Ids of entries from everywhere in it. */
+/** Returns ids of entries from all parts of the trail. */
 export const someIds = async (product, entries) => {
   const client = await connect(product);
   try {
@@ -82,7 +85,7 @@ export const someIds = async (product, entries) => {
   }
 };
 
-/** MB of the entries, and of each index. */
+/** Returns the size in MB of the entries and of each index. */
 export const sizesOf = async (product) => {
   const client = await connect(product);
   try {

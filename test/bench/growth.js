@@ -1,5 +1,5 @@
-// What a request costs in a large organization, and in a small one (DESIGN §5), in turns: whatever else the machine does
-// hits all alike.
+// The cost of a request in a large organization and in a small one (DESIGN §5). They take turns, so that other load on
+// the machine affects all of them.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,10 +12,10 @@ import { modulesOf, openStore } from './store.js';
 import { forEach, idsWhere, measure, openSubject, ORGANIZATION } from './subjects.js';
 import { table, verdict } from './table.js';
 
-/** How much more CPU a request may cost than in the smallest organization. */
+/** The CPU time of a request, as a multiple of that in the smallest organization, must not exceed this. */
 const GROWTH = 1.3;
 
-/** In the order that they are measured in: what is created is deleted again, and leaves its traces all the same. */
+/** In the order of the measurements. Created workspaces are deleted again, but they leave dead rows. */
 const CASES = {
   get: 'GET workspace',
   list: 'list of 20',
@@ -28,11 +28,11 @@ const CASES = {
   create: 'create',
 };
 
-/** All of them are about one project: who comes at once would wait for one another. */
+/** All requests of these cases change the same project. Concurrent ones would wait for each other. */
 const ONE_BY_ONE = ['bind'];
 
 const A_TIME = 500;
-/** As many in every organization, so that the filtered lists show the same. */
+/** The same number in every organization, so that the filtered lists return the same documents. */
 const PICKED = 40;
 
 const CONTEXT = {
@@ -47,7 +47,9 @@ const CONTEXT = {
 const make = (product, path, type, attributes) =>
   product.request('POST', path, { data: { type, attributes } }).then((text) => JSON.parse(text).data);
 
-/** Appends them many at a time, after the model of one that the API has made: it would take minutes for all of them. */
+/**
+ * Copies a workspace that the API has created, many at a time. Separate requests for all workspaces would take minutes.
+ */
 const grow = async (product, size) => {
   const { fold, workspace } = await modulesOf(product);
   const { store, close } = await openStore(product, 1);
@@ -56,7 +58,7 @@ const grow = async (product, size) => {
   const path = `/api/v2/organizations/${ORGANIZATION}/workspaces`;
   const { id, relationships } = await make(product, path, 'workspaces', {
     name: 'model',
-    description: 'as all of them are',
+    description: 'the same for all',
   });
   const project = relationships.project.data.id;
   const bindings = Array.from({ length: 10 }, (_, n) => ({
@@ -95,7 +97,10 @@ const grow = async (product, size) => {
   }
 };
 
-/** Followers have read all of it, and Postgres has the statistics that autovacuum would gather a minute later. */
+/**
+ * Waits until followers have processed all events, and updates the statistics that autovacuum would update a minute
+ * later.
+ */
 const settle = async (product) => {
   const client = new pg.Client({ connectionString: await product.databaseUrl() });
   await client.connect();
@@ -137,7 +142,7 @@ const takeTurns = async (subjects, { rounds, seconds, connections }) => {
         results.set(key, [...(results.get(key) ?? []), await once(mode, subject)]);
       }
     }
-    process.stderr.write(`round ${round + 1} of ${rounds} is done\n`);
+    process.stderr.write(`round ${round + 1} of ${rounds} completed\n`);
   }
   return results;
 };
@@ -174,9 +179,9 @@ const rowsOf = (results, sizes) =>
   );
 
 const LEGEND = `
-Medians; ratios of each round to the smallest organization in the same round. CPU of the server and its Postgres, followers
-included. Single workspaces are asked in turn, all of them; lists by a tag of their own and by name find the same few in each
-organization, the one by two inherited tags finds all of it.
+Medians. The ratio compares with the smallest organization in the same round. CPU of the server and its Postgres, including
+followers. The requests for single workspaces use all workspaces in turn. The lists by tag and by name return the same few
+workspaces in each organization. The list by two inherited tags returns all of them.
 `;
 
 export const growth = async ({ sizes, ...options }) => {

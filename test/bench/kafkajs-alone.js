@@ -1,5 +1,5 @@
-// The bound of the publisher: kafkajs with the very messages that the product sends, and nothing else. Arguments: a
-// built copy of the project, the database's URL, brokers. Says how many messages it sent, in how many ms.
+// The bound of the publisher: kafkajs alone with the same messages that the product sends. Arguments: a built copy of
+// the project, the database URL, brokers. Prints the number of messages and the milliseconds.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 

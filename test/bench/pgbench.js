@@ -1,4 +1,4 @@
-// The bound of a write: event and view in one statement, in a database of its own on the product's own Postgres.
+// The bound of a write: event and view in one statement, in a database of its own on the product's Postgres.
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ const EVENT = JSON.stringify({
   holder: { id: 'user-0123456789abcdef', type: 'users', name: 'admin' },
   reason: 'bench',
 });
-const SETTINGS = JSON.stringify({ description: 'made by a bench', autoApply: false, executionMode: 'remote' });
+const SETTINGS = JSON.stringify({ description: 'created by a benchmark', autoApply: false, executionMode: 'remote' });
 const CONTEXT = JSON.stringify({
   accessor: { id: 'user-0123456789abcdef', type: 'users', name: 'admin' },
   auth: 'Client',
@@ -22,7 +22,7 @@ const CONTEXT = JSON.stringify({
   causation: null,
 });
 
-// As the log and a view have them: the same keys and indexes, nothing else.
+// The same keys and indexes as the log and a view, nothing else.
 const SCHEMA = `
   create table events (
     transaction xid8 not null default pg_current_xact_id(), position bigint not null generated always as identity,
@@ -39,7 +39,7 @@ const event = (from) => `
   insert into events (id, stream, version, type, schema_version, organization, time, data, context)
   select gen_random_uuid(), id, version, 'Happened', 1, 'org-1', now(), :event::jsonb, :context::jsonb from ${from}`;
 
-/** A user whose password costs nothing to check: 64 clients who log in at once would else take longer than the run. */
+/** A user whose password costs nothing to verify: otherwise 64 concurrent logins would take longer than the run. */
 const USER = (password) => `
   set scram_iterations = 1;
   create role ${DATABASE} login password '${password}';
@@ -47,7 +47,7 @@ const USER = (password) => `
 
 const inOneLine = (text) => text.replaceAll(/\s+/g, ' ').trim();
 
-// Every client has rows of its own: the product's load does not queue for one row either.
+// Each client has its own rows, because the product's load does not queue for one row either.
 const SCRIPTS = {
   update: `\\set id 1 + :client_id * 4 + random(0, 3)
 ${inOneLine(`with changed as (update view set version = version + 1, lock = :event::jsonb, updated_at = now()
@@ -81,7 +81,7 @@ export const openPgbench = async (databaseUrl) => {
     PGDATABASE: DATABASE,
   };
   return {
-    /** Statements a second. */
+    /** Returns statements per second. */
     run: async (script, clients, seconds) => {
       const args = [
         '-n',

@@ -1,10 +1,13 @@
-// What processes cost, as the kernel counts it. Linux only.
+// CPU and memory of processes, from the kernel. Linux only.
 import { readdirSync, readFileSync } from 'node:fs';
 
 const TICK_MS = 10;
 const KIB_PER_MB = 1024;
 
-/** The numbers of /proc/PID/stat from the third field on (the name before them may hold anything); null: it is gone. */
+/**
+ * Returns the numbers of /proc/PID/stat from the third field on (the name before them can contain any character), or
+ * null if the process has ended.
+ */
 const statOf = (pid) => {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -17,13 +20,16 @@ const statOf = (pid) => {
 const childrenOf = (pid) =>
   readdirSync('/proc').filter((name) => /^\d+$/.test(name) && statOf(name)?.[1] === String(pid));
 
-/** CPU ms of one process, without its children. */
+/** Returns the CPU ms of one process, without its children. */
 export const cpuOf = (pid) => {
   const stat = statOf(pid);
   return stat ? (Number(stat[11]) + Number(stat[12])) * TICK_MS : 0;
 };
 
-/** CPU ms of a process, its children, and those of its children that have ended: backends of Postgres come and go. */
+/**
+ * Returns the CPU ms of a process, its children, and its children that have ended, because backends of Postgres are
+ * short-lived.
+ */
 export const cpuOfFamily = (pid) => {
   const stat = statOf(pid);
   const ended = stat ? (Number(stat[13]) + Number(stat[14])) * TICK_MS : 0;
@@ -41,6 +47,6 @@ const kibOf = (pid, file, field) => {
 export const memoryOf = (pid) => kibOf(pid, 'status', 'VmRSS') / KIB_PER_MB;
 export const peakMemoryOf = (pid) => kibOf(pid, 'status', 'VmHWM') / KIB_PER_MB;
 
-/** Shared pages are counted once: shared_buffers are in every backend. */
+/** Counts shared pages once: every backend has shared_buffers. */
 export const memoryOfFamily = (pid) =>
   [pid, ...childrenOf(pid)].reduce((sum, each) => sum + kibOf(each, 'smaps_rollup', 'Pss'), 0) / KIB_PER_MB;

@@ -1,4 +1,4 @@
-// The built product in a process of its own, with its own data folder, as its users run it.
+// The built product in a process of its own with its own data folder, as users run it.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ export const freePort = async () => {
   return port;
 };
 
-/** A copy: `dist` is replaced as a whole whenever somebody builds. */
+/** Copies `dist`, because every build replaces it as a whole. */
 const copyOfTheBuild = async (from) => {
   const folder = await mkdtemp(join(tmpdir(), 'cadastre-bench-build-'));
   await cp(join(from, 'dist'), join(folder, 'dist'), { recursive: true });
@@ -54,7 +54,7 @@ export class Product {
     this.encryptionKey = randomBytes(32);
     this.token = `bench.atlasv1.${randomBytes(24).toString('hex')}`;
     this.env = {
-      // Not ours as it is: a DATABASE_URL or a Kafka of whoever runs this is not meant.
+      // Not the whole environment: it may contain a DATABASE_URL or Kafka settings that are not meant for the bench.
       PATH: process.env.PATH,
       PORT: String(port),
       CADASTRE_DATA: dataFolder,
@@ -84,13 +84,13 @@ export class Product {
     return child;
   }
 
-  /** Resolves, to the milliseconds that it took, when requests are answered. */
+  /** Resolves when the product responds to requests, to the milliseconds that this took. */
   async start(env = {}) {
     const started = performance.now();
     this.child = this.launch(['serve'], env);
     while (!(await isReady(this.url))) {
       if (this.child.exitCode !== null) throw new Error(`cadastre ended before it was ready:\n${this.child.output}`);
-      if (performance.now() - started > START_TIMEOUT_MS) throw new Error('cadastre does not become ready');
+      if (performance.now() - started > START_TIMEOUT_MS) throw new Error('cadastre did not become ready in time');
       await delay(10);
     }
     return performance.now() - started;
@@ -104,7 +104,7 @@ export class Product {
     await once(child, 'exit');
   }
 
-  /** A command such as `rebuild`: the process, and when it has ended. */
+  /** Runs a command such as `rebuild`. Returns its process and a promise of its end. */
   run(args) {
     const child = this.launch(args);
     const ended = once(child, 'exit').then(([code]) => {
@@ -122,12 +122,12 @@ export class Product {
     return Number(readFileSync(join(this.dataFolder, 'postgres/cluster/postmaster.pid'), 'utf8').split('\n')[0]);
   }
 
-  /** CPU ms so far, of the server and of its Postgres. */
+  /** Returns the CPU ms of the server and of its Postgres. */
   cpu() {
     return { node: cpuOf(this.pid), postgres: cpuOfFamily(this.postmaster) };
   }
 
-  /** As `cpu`, once followers have caught up: their work is part of what a write costs. */
+  /** Like `cpu`, after followers have caught up: their work is part of the cost of a write. */
   async cpuWhenQuiet() {
     const deadline = performance.now() + QUIET_TIMEOUT_MS;
     let before = this.cpu();
@@ -144,7 +144,7 @@ export class Product {
     return readFile(join(this.dataFolder, 'database-url'), 'utf8');
   }
 
-  /** A module of the build, such as `libs/event-store/index.js`. */
+  /** Imports a module of the build, such as `libs/event-store/index.js`. */
   import(path) {
     return import(pathToFileURL(join(this.build, 'dist', path)).href);
   }
@@ -156,7 +156,7 @@ export class Product {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await answer.text();
-    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
+    if (!answer.ok) throw new Error(`${method} ${path} returned ${answer.status}: ${text}`);
     return text;
   }
 

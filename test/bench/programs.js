@@ -3,17 +3,17 @@ import { promisify } from 'node:util';
 
 const execute = promisify(execFile);
 
-/** The programs that load is made with; node has none as good. */
+/** Programs that create the load. Node has none that is as good. */
 const PROGRAMS = {
   wrk: 'apt-get install wrk (Debian, Ubuntu), brew install wrk',
   pgbench: 'apt-get install postgresql-contrib (Debian, Ubuntu), brew install postgresql',
 };
 
-/** One line for each that is missing. */
+/** Returns a line for each missing program. */
 export const missingPrograms = (...names) =>
   names
     .filter((name) => spawnSync(name, ['--version']).error)
-    .map((name) => `${name} is missing, and the load is made with it: ${PROGRAMS[name]}`);
+    .map((name) => `${name} is required to create the load. Install it: ${PROGRAMS[name]}`);
 
 export const output = async (program, args, env) => {
   const { stdout } = await execute(program, args, { env: { PATH: process.env.PATH, ...env } });

@@ -1,4 +1,4 @@
-// The publisher against kafkajs alone, and how late it is while a thousand events happen in a second (DESIGN §5).
+// The publisher compared with kafkajs alone, and its lag at a thousand events per second (DESIGN §5).
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import kafkajs from 'kafkajs';
@@ -16,7 +16,7 @@ const LAG_P99_MS = 250;
 const EVENTS_A_SECOND = 1_000;
 const TICK_MS = 10;
 const WARM_UP_MS = 3_000;
-/** A new one each time, for brokers that outlive the run. */
+/** A new prefix for each run, because brokers can outlive the run. */
 const PREFIX = `bench-${process.pid}`;
 
 const CONTEXT = {
@@ -28,7 +28,7 @@ const CONTEXT = {
   causation: null,
 };
 
-/** The backlog's rate, from its first batch to its last. */
+/** Measures the rate at which the backlog is published, from its first batch to its last. */
 const backlogOf = async (product) => {
   const client = new pg.Client({ connectionString: await product.databaseUrl() });
   await client.connect();
@@ -61,7 +61,7 @@ const backlogOf = async (product) => {
   }
 };
 
-/** Appends at a steady rate; how old each event was when a consumer had it, in ms. */
+/** Appends at a steady rate. Returns the age in ms of each event when a consumer received it. */
 const lagsOf = async (product, brokers, seconds) => {
   const { store, close } = await openStore(product, 4);
   const kafka = new kafkajs.Kafka({ brokers, clientId: 'bench', logLevel: kafkajs.logLevel.ERROR });
@@ -129,11 +129,11 @@ export const publisher = async ({ events, seconds }) => {
     const rows = [
       ['kafkajs alone, events/s', Math.round(boundRate), '', ''],
       ['publisher, events/s', Math.round(backlog.rate), '', ''],
-      ['publisher, CPU ms an event', backlog.cpu.toFixed(3), '', ''],
+      ['publisher, CPU ms per event', backlog.cpu.toFixed(3), '', ''],
       ['share of kafkajs alone', share.toFixed(2), `≥ ${SHARE}`, verdict(share >= SHARE)],
       [`lag p50 ms, at ${EVENTS_A_SECOND} events/s`, percentile(lags, 0.5), '', ''],
       ['lag p99 ms', p99, `≤ ${LAG_P99_MS}`, verdict(p99 <= LAG_P99_MS)],
-      ['events seen', lags.length, '', ''],
+      ['events received', lags.length, '', ''],
     ];
     process.stdout.write(`${table(['', 'measured', 'budget', ''], rows)}\n`);
     return lags.length > 0;

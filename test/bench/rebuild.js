@@ -6,7 +6,7 @@ import { median } from './statistics.js';
 import { table, verdict } from './table.js';
 
 const EVENTS_A_SECOND = 30_000;
-/** How much more the last quarter of the run may take than the second: the first loads the program. */
+/** The last quarter of the run may take this much more memory than the second. The first quarter loads the program. */
 const GROWTH = 1.25;
 
 const quarter = (samples, n) => {

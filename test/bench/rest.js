@@ -1,4 +1,4 @@
-// REST against its bounds (DESIGN §5), in turns: whatever else the machine does hits both alike.
+// REST compared with its bounds (DESIGN §5). They take turns, so that other load on the machine affects all of them.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { table, verdict } from './table.js';
 
 const GATEWAY_MB = 200;
 
-/** What is measured, against which bound, at which budget: share of the bound's rate, CPU ms a request. */
+/** Each case with its bound and its budget: the share of the bound's rate, and CPU ms per request. */
 const CASES = {
   get: { title: 'GET workspace', bound: 'get', share: 0.4, cpu: 0.25 },
   list: { title: 'list of 20', bound: 'list', share: 0.1, cpu: 1.2 },
@@ -73,7 +73,7 @@ const warmUp = async (subjects, bounds, cases) => {
   }
 };
 
-/** All measurements by what was measured: `lock 16 A`, `lock 16 bound`. */
+/** Returns all measurements by key: `lock 16 A`, `lock 16 bound`. */
 const takeTurns = async (subjects, bounds, { rounds, cases, connections, seconds }) => {
   const results = new Map();
   const keep = (key, value) => results.set(key, [...(results.get(key) ?? []), value]);
@@ -82,10 +82,10 @@ const takeTurns = async (subjects, bounds, { rounds, cases, connections, seconds
     for (const subject of order) keep(`${mode} ${count} ${subject.name}`, await measure(subject, mode, count, seconds));
   };
   for (let round = 0; round < rounds; round += 1) {
-    // The later one finds a warmer machine: they take turns at being first.
+    // The later subject runs on a warmer machine, so they take turns at being first.
     const order = round % 2 === 0 ? subjects : subjects.toReversed();
     for (const mode of cases) for (const count of connections) await once(mode, count, order);
-    process.stderr.write(`round ${round + 1} of ${rounds} is done\n`);
+    process.stderr.write(`round ${round + 1} of ${rounds} completed\n`);
   }
   return results;
 };
@@ -105,18 +105,18 @@ const rowsOf = (results, subjects, { cases, connections }) => {
 const memoryOf = ({ name, product }) => {
   const peak = peakMemoryOf(product.pid);
   return (
-    `memory (${name}): gateway, with all else in its process, ${digits(peak, 0)} MB at its peak ` +
+    `memory (${name}): process of the gateway ${digits(peak, 0)} MB at its peak ` +
     `(budget ${GATEWAY_MB}: ${verdict(peak <= GATEWAY_MB)}), Postgres ${digits(memoryOfFamily(product.postmaster), 0)} MB\n`
   );
 };
 
 const LEGEND = `
-Medians. CPU of the server and its Postgres, followers and ended backends included, until all is quiet again.
-Bounds: bare Fastify sending the same bytes; pgbench with event and view in one statement, as many clients.
-A closed loop: at 64 connections p50 is mostly queueing. The load and its target share the machine.
+Medians. CPU of the server and its Postgres, including followers and ended backends, until both are idle again.
+Bounds: bare Fastify that sends the same bytes; pgbench with event and view in one statement and the same number of clients.
+Each connection waits for its response: at 64 connections p50 is mostly queueing. Load and product share the machine.
 `;
 
-/** `builds`: projects to measure side by side, each built; the first one's Postgres carries the bounds. */
+/** `builds` are built projects to compare. The bounds run on the Postgres of the first one. */
 export const rest = async ({ builds, ...options }) => {
   const missing = missingPrograms('wrk', 'pgbench');
   if (missing.length > 0) throw new Error(missing.join('\n'));

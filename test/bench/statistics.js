@@ -9,6 +9,6 @@ export const percentile = (values, share) => {
   return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)];
 };
 
-/** The median of each number of several measurements of the same thing. */
+/** Returns the median of each number of several measurements. */
 export const medians = (rows) =>
   Object.fromEntries(Object.keys(rows[0]).map((key) => [key, median(rows.map((row) => row[key]))]));

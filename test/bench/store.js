@@ -1,6 +1,6 @@
 let modules = null;
 
-/** Of the first product, for all of them: a process can load the build once. */
+/** Modules of the first product, for all products: a process can load the build only once. */
 export const modulesOf = (product) =>
   (modules ??= Promise.all(
     [
@@ -12,7 +12,7 @@ export const modulesOf = (product) =>
     ].map((file) => product.import(file)),
   ).then((found) => Object.assign({}, ...found)));
 
-/** The log of the product's database, as its own processes write it. */
+/** Opens the log of the product's database in the same way as the product. */
 export const openStore = async (product, connections) => {
   const { Database, EventStore, RandomIds, SystemClock, registry, slices } = await modulesOf(product);
   const projections = slices.flatMap((slice) => slice.projections);

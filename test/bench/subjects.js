@@ -1,16 +1,16 @@
-// The product with something in it, and what a run of requests costs it.
+// A product with data, and the cost of a run of requests.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { Product } from './product.js';
 import { wrk } from './wrk.js';
 
-/** In the organization that is listed. */
+/** Number of workspaces in the organization that is listed. */
 const LISTED = 200;
-/** With fewer, an unlock overtakes the lock that it undoes where that waits long among 64 others, and both answer 409. */
+/** With fewer, an unlock can overtake its lock among 64 concurrent requests, and both get status 409. */
 const WORKSPACES = 1_000;
 export const ORGANIZATION = 'bench';
-/** New workspaces go elsewhere, so that the list stays what it is. */
+/** New workspaces are created in another organization, so that the list stays the same. */
 const NURSERY = 'bench-nursery';
 
 const resource = (type, attributes, relationships) => ({ data: { type, attributes, relationships } });
@@ -33,7 +33,7 @@ const seedFew = async (product) => {
   return { ids, nursery: NURSERY };
 };
 
-/** Workspaces of which a condition in SQL holds. */
+/** Returns the ids of the workspaces that match an SQL condition. */
 export const idsWhere = async (product, condition) => {
   const client = new pg.Client({ connectionString: await product.databaseUrl() });
   await client.connect();
@@ -44,18 +44,21 @@ export const idsWhere = async (product, condition) => {
   }
 };
 
-/** Ten at a time. */
+/** Processes ten at a time. */
 export const forEach = async (ids, work) => {
   for (let n = 0; n < ids.length; n += 10) await Promise.all(ids.slice(n, n + 10).map(work));
 };
 
-/** What a run of locks has left locked, and what it still had under way when it ended. */
+/** Unlocks all workspaces that a run of locks has left locked. */
 const unlockAll = async (product) => {
   const locked = await idsWhere(product, 'lock is not null');
   await forEach(locked, (id) => product.request('POST', `/api/v2/workspaces/${id}/actions/force-unlock`));
 };
 
-/** `seed` fills it, and says which workspaces there are then and in which project, and which organization new ones are made in. */
+/**
+ * `seed` fills the product. It returns the ids of the workspaces, their project, and the organization for new
+ * workspaces.
+ */
 export const openSubject = async (name, project, folder, seed = seedFew) => {
   const product = await Product.of(project);
   try {

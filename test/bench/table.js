@@ -1,4 +1,4 @@
-/** Rows of cells as text: numbers to the right, the first column to the left. */
+/** Returns the rows as text: numbers aligned right, the first column aligned left. */
 export const table = (header, rows) => {
   const cells = [header, ...rows].map((row) => row.map(String));
   const widths = header.map((_, column) => Math.max(...cells.map((row) => row[column].length)));

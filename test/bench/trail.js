@@ -1,4 +1,4 @@
-// How a long trail is read, exported and pruned (docs/explanation/adr/0023).
+// Reading, exporting and pruning of a long trail (docs/explanation/adr/0023).
 import { setTimeout as delay } from 'node:timers/promises';
 import { ACTORS, DAY_MS, DAYS, fillTrail, seedTrail, sizesOf, someIds, WORKSPACES } from './filled-trail.js';
 import { memoryOf } from './proc.js';
@@ -6,10 +6,10 @@ import { Product } from './product.js';
 import { percentile } from './statistics.js';
 import { table, verdict } from './table.js';
 
-/** What it may take on top of what the process has anyway. */
+/** The export may take this much more memory than the process has before. */
 const EXPORT_MB = 150;
 const PAGE_MS = 100;
-/** How much longer writers and readers may wait while entries are pruned. */
+/** While entries are pruned, writers and readers may wait this many times longer. */
 const SLOWER = 2;
 
 const ask = async (product, token, query, accept) => {
@@ -24,7 +24,10 @@ const any = (most) => Math.floor(Math.random() * most);
 const anyMoment = () => new Date(Date.now() - Math.random() * DAYS * DAY_MS).toISOString();
 const workspace = (n) => `ws-bench${String(n).padStart(11, '0')}`;
 
-/** What is asked, with other values every time. Where matches are counted, that takes as long as there are many: no bound. */
+/**
+ * The queries, with new values for each request. Counting the matches takes time in proportion to their number, so
+ * those cases have no bound.
+ */
 const casesOf = (entries, ids) => ({
   'first page': { query: () => ({}) },
   'deep page': { query: () => ({ 'page[number]': String(1 + any(Math.floor(entries / 1_000))) }) },
@@ -92,7 +95,7 @@ const measureExport = async (product, token, entries) => {
   return lines === entries;
 };
 
-/** Locks and unlocks, and after each the read that has it: it waits for the follower's insert. */
+/** Locks and unlocks. After each it reads the entry, which waits for the insert of the follower. */
 const writeAndRead = async (product, { token, workspace: id }, goOn) => {
   const [writes, reads] = [[], []];
   for (let n = 0; n % 2 === 1 || (await goOn(n)); n += 1) {
@@ -114,7 +117,7 @@ const measurePruning = async (product, seeded, days) => {
   const data = { type: 'audit-trail-settings', attributes: { 'retention-days': days } };
   await product.request('PATCH', '/api/v2/organizations/bench/audit-trail-settings', { data });
   await product.stop();
-  // The chore runs at the start.
+  // The scheduled job runs at the start.
   await product.start();
   const began = performance.now();
   let metrics = '';
@@ -133,7 +136,7 @@ const measurePruning = async (product, seeded, days) => {
     return [name, ...cells, ratio.toFixed(2), `≤ ${SLOWER}`, verdict(ratio <= SLOWER)];
   };
   const header = ['ms', 'quiet p50', 'p99', 'pruning p50', 'p99', 'ratio', 'bound', ''];
-  const rows = [rowsOf('lock, unlock', 'writes'), rowsOf('trail that has it', 'reads')];
+  const rows = [rowsOf('lock, unlock', 'writes'), rowsOf('trail with the entry', 'reads')];
   const pruned = counterOf(metrics, 'cadastre_scheduled_job_items_total');
   process.stdout.write(`${table(header, rows)}\n${pruned} entries pruned in ${seconds.toFixed(0)} s\n`);
 };
@@ -146,7 +149,7 @@ export const trail = async ({ entries, requests, keep }) => {
     await fillTrail(product, entries);
     const sizes = (await sizesOf(product)).map(({ name, mb }) => [name, mb]);
     process.stdout.write(`${table(['', 'MB'], sizes)}\n\n`);
-    // As it is when somebody comes: without what filling has left in its memory.
+    // Restarts, so that the memory does not include what the filling used.
     await product.stop();
     await product.start();
     await delay(2_000);

@@ -19,6 +19,6 @@ export const wrk = async ({ url, token, mode, connections, seconds, idsFile, ids
   const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', SCRIPT, url];
   const text = await output('wrk', args, env);
   const result = /^RESULT (.*)$/m.exec(text)?.[1];
-  if (!result) throw new Error(`wrk said nothing of use:\n${text}`);
+  if (!result) throw new Error(`wrk printed no result:\n${text}`);
   return JSON.parse(result);
 };

@@ -1,5 +1,5 @@
--- What wrk sends, by MODE. With one thread (-t1): all counters live in one Lua state.
--- MODE = get | list | tagged | inherited | named | lock | patch | bind | create; TOKEN, IDS (file, an id a line), ORGANIZATION,
+-- The requests of wrk, by MODE. It needs one thread (-t1), because all counters are in one Lua state.
+-- MODE = get | list | tagged | inherited | named | lock | patch | bind | create; TOKEN, IDS (a file with one id per line), ORGANIZATION,
 -- PROJECT (bind), RUN (unique), GAP (lock)
 local mode, organization, run = os.getenv("MODE"), os.getenv("ORGANIZATION"), os.getenv("RUN")
 local gap = tonumber(os.getenv("GAP") or "0")
@@ -31,10 +31,10 @@ local send = {
     return wrk.format("PATCH", path, headers, '{"data":[{"type":"tag-bindings","attributes":' .. attributes .. "}]}")
   end,
   create = function()
-    local attributes = '{"name":"bench-' .. run .. "-" .. sent .. '","description":"made by a bench","auto-apply":false}'
+    local attributes = '{"name":"bench-' .. run .. "-" .. sent .. '","description":"created by a benchmark","auto-apply":false}'
     return wrk.format("POST", workspaces, headers, '{"data":{"type":"workspaces","attributes":' .. attributes .. "}}")
   end,
-  -- Locks and unlocks in turns, each unlock so many locks later that its lock has long been answered.
+  -- Locks and unlocks in turns. GAP locks are between a lock and its unlock, so that the lock has its response by then.
   lock = function()
     if locked - unlocked <= gap then
       locked = locked + 1
@@ -45,11 +45,11 @@ local send = {
   end,
 }
 
--- wrk asks once at its start to see whether the script works, and does not send what it gets.
-local asked = false
+-- At its start, wrk calls this once to check the script, and does not send that request.
+local checked = false
 request = function()
-  if not asked then
-    asked = true
+  if not checked then
+    checked = true
     return wrk.format("GET", "/", headers)
   end
   sent = sent + 1
