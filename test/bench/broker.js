@@ -17,8 +17,8 @@ const readTypeScript = () =>
 
 /** The brokers in KAFKA_BROKERS, or a broker that the tests can start. */
 export const openBroker = async () => {
-  const given = process.env.KAFKA_BROKERS;
-  if (given) return { brokers: given.split(','), stop: () => Promise.resolve() };
+  const brokerList = process.env.KAFKA_BROKERS;
+  if (brokerList) return { brokers: brokerList.split(','), stop: () => Promise.resolve() };
   const hooks = readTypeScript();
   try {
     const { startKafka } = await import('../support/servers/index.ts');

@@ -24,7 +24,7 @@ const FILL = `
                          'ws-bench' || lpad((n % ${WORKSPACES})::text, 11, '0') as resource,
                          case when n % 50000 = 7 then 'registry_provider' when n % 10 = 3 then 'run'
                               else 'workspace' end as kind,
-                         case when n % 50000 = 7 then 'create' when n % 2 = 0 then 'lock' else 'unlock' end as action) made`;
+                         case when n % 50000 = 7 then 'create' when n % 2 = 0 then 'lock' else 'unlock' end as action) entries`;
 
 export const connect = async (product) => {
   const client = new pg.Client({ connectionString: await product.databaseUrl(), options: '-c timezone=UTC' });
@@ -39,10 +39,10 @@ const post = async (product, path, type, attributes = {}) =>
 export const seedTrail = async (product) => {
   await post(product, '/api/v2/organizations', 'organizations', { name: 'bench', email: 'a@bench.test' });
   const workspace = await post(product, '/api/v2/organizations/bench/workspaces', 'workspaces', { name: 'model' });
-  const made = await post(product, '/api/v2/organizations/bench/authentication-token', 'authentication-tokens');
+  const created = await post(product, '/api/v2/organizations/bench/authentication-token', 'authentication-tokens');
   // Lets the follower become idle before its view is filled.
   await delay(500);
-  return { token: made.attributes.token, workspace: workspace.id };
+  return { token: created.attributes.token, workspace: workspace.id };
 };
 
 /**

@@ -128,18 +128,18 @@ const removeCreated = async ({ product }) =>
 
 const takeTurns = async (subjects, { rounds, seconds, connections }) => {
   const results = new Map();
-  const once = async (mode, subject) => {
+  const measureCase = async (mode, subject) => {
     const measured = await measure(subject, mode, ONE_BY_ONE.includes(mode) ? 1 : connections, seconds);
     if (mode === 'create') await removeCreated(subject);
     return measured;
   };
-  for (const mode of Object.keys(CASES)) for (const subject of subjects) await once(mode, subject);
+  for (const mode of Object.keys(CASES)) for (const subject of subjects) await measureCase(mode, subject);
   for (let round = 0; round < rounds; round += 1) {
     const order = round % 2 === 0 ? subjects : subjects.toReversed();
     for (const mode of Object.keys(CASES)) {
       for (const subject of order) {
         const key = `${mode} ${subject.name}`;
-        results.set(key, [...(results.get(key) ?? []), await once(mode, subject)]);
+        results.set(key, [...(results.get(key) ?? []), await measureCase(mode, subject)]);
       }
     }
     process.stderr.write(`round ${round + 1} of ${rounds} completed\n`);

@@ -133,10 +133,10 @@ export class Product {
     let before = this.cpu();
     for (;;) {
       await delay(QUIET_MS);
-      const now = this.cpu();
-      const used = now.node + now.postgres - before.node - before.postgres;
-      if (used <= 10 || performance.now() > deadline) return now;
-      before = now;
+      const current = this.cpu();
+      const used = current.node + current.postgres - before.node - before.postgres;
+      if (used <= 10 || performance.now() > deadline) return current;
+      before = current;
     }
   }
 

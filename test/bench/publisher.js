@@ -73,10 +73,10 @@ const lagsOf = async (product, brokers, seconds) => {
   await consumer.run({
     eachBatchAutoResolve: true,
     eachBatch: ({ batch }) => {
-      const now = Date.now();
+      const receivedAt = Date.now();
       for (const { headers } of batch.messages) {
         const happened = Date.parse(String(headers.ce_time));
-        if (happened >= counted.from) lags.push(now - happened);
+        if (happened >= counted.from) lags.push(receivedAt - happened);
       }
       return Promise.resolve();
     },
@@ -85,13 +85,13 @@ const lagsOf = async (product, brokers, seconds) => {
     const data = { holder: { id: 'user-bench', type: 'users', name: 'bench' }, reason: 'bench' };
     /** @type {Promise<unknown>[]} */
     const appends = [];
-    const begun = performance.now();
+    const startedAt = performance.now();
     counted.from = Date.now() + WARM_UP_MS;
-    for (let made = 0; performance.now() - begun < WARM_UP_MS + seconds * 1_000;) {
-      const due = Math.floor(((performance.now() - begun) / 1_000) * EVENTS_A_SECOND);
-      for (; made < due; made += 1) {
+    for (let appended = 0; performance.now() - startedAt < WARM_UP_MS + seconds * 1_000;) {
+      const due = Math.floor(((performance.now() - startedAt) / 1_000) * EVENTS_A_SECOND);
+      for (; appended < due; appended += 1) {
         const events = [{ type: 'WorkspaceLocked', data }];
-        const write = { stream: `ws-lag-${made}`, organization: 'org-bench', expected: 0, events };
+        const write = { stream: `ws-lag-${appended}`, organization: 'org-bench', expected: 0, events };
         appends.push(store.append([write], CONTEXT));
       }
       await delay(TICK_MS);

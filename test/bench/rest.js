@@ -20,7 +20,7 @@ const CASES = {
   create: { title: 'create', bound: 'insert', share: 0.4, cpu: 0.7 },
 };
 
-const digits = (value, places) => (Number.isFinite(value) ? value.toFixed(places) : '–');
+const digits = (value, decimals) => (Number.isFinite(value) ? value.toFixed(decimals) : '–');
 
 const HEADER = [
   'case',
@@ -76,15 +76,16 @@ const warmUp = async (subjects, bounds, cases) => {
 /** Returns all measurements by key: `lock 16 A`, `lock 16 bound`. */
 const takeTurns = async (subjects, bounds, { rounds, cases, connections, seconds }) => {
   const results = new Map();
-  const keep = (key, value) => results.set(key, [...(results.get(key) ?? []), value]);
-  const once = async (mode, count, order) => {
-    keep(`${mode} ${count} bound`, await bounds.run(CASES[mode].bound, count, seconds));
-    for (const subject of order) keep(`${mode} ${count} ${subject.name}`, await measure(subject, mode, count, seconds));
+  const addResult = (key, value) => results.set(key, [...(results.get(key) ?? []), value]);
+  const measureCase = async (mode, count, order) => {
+    addResult(`${mode} ${count} bound`, await bounds.run(CASES[mode].bound, count, seconds));
+    for (const subject of order)
+      addResult(`${mode} ${count} ${subject.name}`, await measure(subject, mode, count, seconds));
   };
   for (let round = 0; round < rounds; round += 1) {
     // The later subject runs on a warmer machine, so they take turns at being first.
     const order = round % 2 === 0 ? subjects : subjects.toReversed();
-    for (const mode of cases) for (const count of connections) await once(mode, count, order);
+    for (const mode of cases) for (const count of connections) await measureCase(mode, count, order);
     process.stderr.write(`round ${round + 1} of ${rounds} completed\n`);
   }
   return results;

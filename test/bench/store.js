@@ -10,7 +10,7 @@ export const modulesOf = (product) =>
       'libs/workspaces/workspace.js',
       'apps/slices.js',
     ].map((file) => product.import(file)),
-  ).then((found) => Object.assign({}, ...found)));
+  ).then((loaded) => Object.assign({}, ...loaded)));
 
 /** Opens the log of the product's database in the same way as the product. */
 export const openStore = async (product, connections) => {

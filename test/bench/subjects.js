@@ -26,8 +26,8 @@ const seedFew = async (product) => {
       description: `number ${n}`,
     });
     const organization = n < LISTED ? ORGANIZATION : NURSERY;
-    const made = await product.request('POST', `/api/v2/organizations/${organization}/workspaces`, body);
-    ids[n] = JSON.parse(made).data.id;
+    const created = await product.request('POST', `/api/v2/organizations/${organization}/workspaces`, body);
+    ids[n] = JSON.parse(created).data.id;
   };
   for (let n = 0; n < WORKSPACES; n += 10) await Promise.all(Array.from({ length: 10 }, (_, more) => make(n + more)));
   return { ids, nursery: NURSERY };

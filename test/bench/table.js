@@ -7,4 +7,4 @@ export const table = (header, rows) => {
   return [line(cells[0]), rule, ...cells.slice(1).map(line)].join('\n');
 };
 
-export const verdict = (holds) => (holds ? 'ok' : 'OVER');
+export const verdict = (isWithinBudget) => (isWithinBudget ? 'ok' : 'OVER');

@@ -12,7 +12,7 @@ const PAGE_MS = 100;
 /** While entries are pruned, writers and readers may wait this many times longer. */
 const SLOWER = 2;
 
-const ask = async (product, token, query, accept) => {
+const readTrail = async (product, token, query, accept) => {
   const answer = await fetch(`${product.url}/api/v2/organization/audit-trail?${new URLSearchParams(query)}`, {
     headers: { authorization: `Bearer ${token}`, ...(accept ? { accept } : {}) },
   });
@@ -21,7 +21,7 @@ const ask = async (product, token, query, accept) => {
 };
 
 const any = (most) => Math.floor(Math.random() * most);
-const anyMoment = () => new Date(Date.now() - Math.random() * DAYS * DAY_MS).toISOString();
+const randomTime = () => new Date(Date.now() - Math.random() * DAYS * DAY_MS).toISOString();
 const workspace = (n) => `ws-bench${String(n).padStart(11, '0')}`;
 
 /**
@@ -31,7 +31,7 @@ const workspace = (n) => `ws-bench${String(n).padStart(11, '0')}`;
 const casesOf = (entries, ids) => ({
   'first page': { query: () => ({}) },
   'deep page': { query: () => ({ 'page[number]': String(1 + any(Math.floor(entries / 1_000))) }) },
-  'since, first page': { query: () => ({ since: anyMoment() }) },
+  'since, first page': { query: () => ({ since: randomTime() }) },
   'since, nothing new': { query: () => ({ since: new Date().toISOString() }) },
   cursor: { query: () => ({ after: ids[any(ids.length)] }) },
   'cursor, filter of 9 in 10': {
@@ -64,7 +64,7 @@ const measureReads = async (product, token, entries, requests) => {
     const times = [];
     for (let n = 0; n < (counted ? Math.ceil(requests / 10) : requests); n += 1) {
       const began = performance.now();
-      await (await ask(product, token, query())).arrayBuffer();
+      await (await readTrail(product, token, query())).arrayBuffer();
       times.push(performance.now() - began);
     }
     const p50 = percentile(times, 0.5);
@@ -80,7 +80,7 @@ const measureExport = async (product, token, entries) => {
   const sampler = setInterval(() => samples.push(memoryOf(product.pid)), 50);
   const began = performance.now();
   let [lines, bytes] = [0, 0];
-  for await (const chunk of (await ask(product, token, {}, 'application/x-ndjson')).body) {
+  for await (const chunk of (await readTrail(product, token, {}, 'application/x-ndjson')).body) {
     bytes += chunk.length;
     for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) lines += 1;
   }
@@ -96,13 +96,13 @@ const measureExport = async (product, token, entries) => {
 };
 
 /** Locks and unlocks. After each it reads the entry, which waits for the insert of the follower. */
-const writeAndRead = async (product, { token, workspace: id }, goOn) => {
+const writeAndRead = async (product, { token, workspace: id }, shouldContinue) => {
   const [writes, reads] = [[], []];
-  for (let n = 0; n % 2 === 1 || (await goOn(n)); n += 1) {
+  for (let n = 0; n % 2 === 1 || (await shouldContinue(n)); n += 1) {
     const began = performance.now();
     await product.request('POST', `/api/v2/workspaces/${id}/actions/${n % 2 === 0 ? 'lock' : 'unlock'}`);
     const written = performance.now();
-    await (await ask(product, token, { 'page[size]': '1' })).arrayBuffer();
+    await (await readTrail(product, token, { 'page[size]': '1' })).arrayBuffer();
     writes.push(written - began);
     reads.push(performance.now() - written);
   }
