@@ -22,7 +22,7 @@ import {
   buildVersionChecks,
   buildStreamLocks,
 } from './append-statements.js';
-import { isForgottenPersonError, type Database, type DatabaseRow } from '#postgres';
+import { castRows, isForgottenPersonError, type Database, type DatabaseRow, type QueryRunner } from '#postgres';
 import { LogSignal } from './followers/log-signal.js';
 import { selectEventsAfter, selectStreamEvents, type EventRow, type LogExtent } from './log-queries.js';
 import { PersonalDataCipher, type EncryptedEvents, type EventContent } from '#personal-data';
@@ -126,7 +126,9 @@ export class EventStore {
       ...also,
     ]);
     return new Set(
-      results.slice(locks.length, locks.length + ordered.length).flatMap((rows) => rows.map(({ id }) => id as string)),
+      results
+        .slice(locks.length, locks.length + ordered.length)
+        .flatMap((rows) => castRows<{ id: string }>(rows).map(({ id }) => id)),
     );
   }
 
@@ -148,7 +150,7 @@ export class EventStore {
   async restore<S, C extends Message, E extends Message>(
     stream: string,
     decider: Decider<S, C, E>,
-    snapshot: StreamSnapshot | undefined,
+    snapshot: StreamSnapshot | null | undefined,
   ): Promise<LoadedStream<S>> {
     if (!snapshot) return { stream, version: 0, state: decider.initial };
     if (snapshot.decider === decider.version && snapshot.state !== null) {
@@ -173,11 +175,11 @@ export class EventStore {
   async read(
     after: LogPosition,
     limit: number,
-    run: (statement: Sql) => Promise<DatabaseRow[]>,
+    run: QueryRunner,
     { extent = 'settled', only = null, keepEncrypted = false, outside = false }: LogReadOptions = {},
   ): Promise<readonly RecordedEvent[]> {
-    const rows = await run(selectEventsAfter(after, limit, { extent, only }));
-    const events = (rows as EventRow[]).map((row) => this.upcast(row));
+    const rows = castRows<EventRow>(await run(selectEventsAfter(after, limit, { extent, only })));
+    const events = rows.map((row) => this.upcast(row));
     this.personalDataCipher.passed(events);
     if (keepEncrypted) return events;
     return outside ? this.personalDataCipher.open(events, run) : this.personalDataCipher.follow(events, run);
@@ -291,7 +293,7 @@ export class EventStore {
   }
 
   /** Returns an event with the current version of its schema. */
-  upcast(row: RecordedEvent): RecordedEvent {
+  upcast<E extends Pick<RecordedEvent, 'type' | 'schemaVersion' | 'data'>>(row: E): E {
     const kind = this.kind(row.type);
     if (row.schemaVersion === kind.schemaVersion) return row;
     return { ...row, schemaVersion: kind.schemaVersion, data: upcastEventData(kind, row.schemaVersion, row.data) };

@@ -8,7 +8,7 @@ import {
   type RecordedEvent,
   type Sql,
 } from '#kernel';
-import type { DatabaseRow } from '#postgres';
+import { castRows, type DatabaseRow } from '#postgres';
 
 /** The version that a stream must have: a number (0 for a new stream), or `any`. */
 export type ExpectedVersion = number | 'any';
@@ -100,8 +100,7 @@ export const newStream = <S>(stream: string, decider: { readonly initial: S }): 
  * Returns the first row of the first statement that was read with an append, or that ran without one if there were no
  * events; null if there is no row.
  */
-export const getFirstRowOrNull = <T>(rows: readonly DatabaseRow[][]): T | null =>
-  (rows[0]?.[0] as T | undefined) ?? null;
+export const getFirstRowOrNull = <T>(rows: readonly DatabaseRow[][]): T | null => castRows<T>(rows[0] ?? [])[0] ?? null;
 
 /** Returns the first row. Throws if it is missing although the caller has just written it. */
 export const getFirstRow = <T>(rows: readonly DatabaseRow[][]): T => {

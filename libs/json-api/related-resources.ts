@@ -1,5 +1,5 @@
 import type { Sql } from '#kernel';
-import { runCombinedQueries, type Database, type DatabaseRow } from '#postgres';
+import { rowCasts, runCombinedQueries, type Database, type DatabaseRow } from '#postgres';
 import type { Resource } from './document.js';
 
 type Resources = readonly Resource[] | Promise<readonly Resource[]>;
@@ -15,10 +15,10 @@ export type RelatedResources = { readonly query: Sql; readonly render: (rows: re
 export const defineRelated = <R extends DatabaseRow>(
   query: Sql,
   render: (rows: readonly R[]) => Resources,
-): RelatedResources => ({
-  query,
-  render: (rows) => render(rows as readonly R[]),
-});
+): RelatedResources => {
+  const cast = rowCasts.create<R>();
+  return { query, render: (rows) => render(cast(rows)) };
+};
 
 type SlowReadCaller = { readonly id: string };
 

@@ -1,5 +1,6 @@
 import { sql, type NameColumn, type Sql } from '#kernel';
 import {
+  castRows,
   computeLockKey,
   isRetryableError,
   pause,
@@ -185,7 +186,7 @@ const erasePage = async (
   for (;;) {
     try {
       const results = await session.pipeline([...(work.nameTable.followed ? [ACQUIRE_NAMES_LOCK] : []), statement]);
-      const page = results.map(([row]) => row as ErasedPage | undefined).find((row) => row?.rows !== undefined);
+      const [page] = castRows<ErasedPage>(results.at(-1) ?? []);
       return page ?? { rows: 0, last: null };
     } catch (error) {
       // Another transaction writes the same rows in another order, and Postgres ended this one.

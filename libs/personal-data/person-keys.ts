@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { sql, type Sql } from '#kernel';
-import type { Database, DatabaseRow, QueryRunner } from '#postgres';
+import { castRows, type Database, type QueryRunner } from '#postgres';
 import { Envelope } from '#encryption';
 import { InstallationMac, PersonKey, type TextCache } from './encrypted-texts.js';
 
@@ -37,16 +37,12 @@ export class PersonKeys {
    */
   loadKeys(people: ReadonlySet<string>): Promise<Keyring> {
     return this.loadMissing(people, async (missing) => {
-      const rows: DatabaseRow[] = [];
-      for (
-        let remaining = missing;
-        remaining.length > 0;
-        remaining = excludePeopleWithKey(remaining, rows as KeyRow[])
-      ) {
+      const rows: KeyRow[] = [];
+      for (let remaining = missing; remaining.length > 0; remaining = excludePeopleWithKey(remaining, rows)) {
         const newKeys = remaining.map((person) => this.envelope.encrypt(person, randomBytes(KEY_LENGTH)));
         // The loop repeats if another transaction creates a key at the same time: this statement does not see that row
         // yet.
-        const keyRows = await this.database.rows(sql`
+        const keyRows = await this.database.rows<KeyRow>(sql`
           with made as (
             insert into event_store.person_keys (person, key)
             select * from unnest(${remaining}::text[], ${newKeys}::bytea[]) on conflict do nothing returning person, key)
@@ -75,13 +71,13 @@ export class PersonKeys {
    * Returns keys for decryption, for a reader that follows the log in order and reports forgotten people with `became`.
    */
   following(people: ReadonlySet<string>, run: QueryRunner): Promise<Keyring> {
-    return this.loadMissing(people, (missing) => run(select(missing)));
+    return this.loadMissing(people, async (missing) => castRows<KeyRow>(await run(select(missing))));
   }
 
   /** Returns the present keys for decryption, without the cache. */
   async current(people: ReadonlySet<string>, run: QueryRunner): Promise<Keyring> {
     if (people.size === 0) return new Map();
-    return new Map(((await run(select([...people]))) as KeyRow[]).map((row) => [row.person, this.keyIn(row)]));
+    return new Map(castRows<KeyRow>(await run(select([...people]))).map((row) => [row.person, this.keyIn(row)]));
   }
 
   became(keys: Keyring): void {
@@ -99,7 +95,7 @@ export class PersonKeys {
 
   private async loadMissing(
     people: ReadonlySet<string>,
-    read: (missing: readonly string[]) => Promise<readonly DatabaseRow[]>,
+    read: (missing: readonly string[]) => Promise<readonly KeyRow[]>,
   ): Promise<Keyring> {
     const keyring = new Map<string, PersonKey | null>();
     const missing: string[] = [];
@@ -109,7 +105,7 @@ export class PersonKeys {
       else keyring.set(person, key);
     }
     if (missing.length === 0) return keyring;
-    const readKeys = new Map(((await read(missing)) as readonly KeyRow[]).map((row) => [row.person, this.keyIn(row)]));
+    const readKeys = new Map((await read(missing)).map((row) => [row.person, this.keyIn(row)]));
     this.became(readKeys);
     return new Map([...keyring, ...readKeys]);
   }

@@ -6,7 +6,7 @@ import { PipelinedQuery, type PreparedStatement } from './pipelined-query.js';
 import { databaseMetrics } from './postgres.metrics.js';
 import { isOutage, isPreparedStatementError, isStatementTimeout } from './postgres-errors.js';
 import { rowTypes } from './row-types.js';
-import type { DatabaseRow } from './database-row.js';
+import { rowCasts, type DatabaseRow } from './database-row.js';
 import { SLOW_LIMITS, SlowStatements, type SlowLimits } from './slow-statements.js';
 
 export type DatabaseOptions = {
@@ -31,7 +31,7 @@ export type StatementCounter = { statements: number; roundTrips: number };
 
 /** A separate connection for work that holds locks or reads for a long time: followers, rebuild, verify. */
 export type DatabaseSession = {
-  run<T extends DatabaseRow = DatabaseRow>(statement: Sql): Promise<T[]>;
+  run<T = DatabaseRow>(statement: Sql): Promise<T[]>;
   /** Runs all statements in order in one round trip: as one transaction, or as part of the open transaction. */
   pipeline(statements: readonly Sql[]): Promise<DatabaseRow[][]>;
   onNotification(listener: () => void): void;
@@ -213,14 +213,15 @@ export class Database {
     this.slow = new SlowStatements(this.slowReads, slow);
   }
 
-  async rows<T extends DatabaseRow = DatabaseRow>(statement: Sql): Promise<T[]> {
-    const [rows] = await this.counted([statement], () =>
+  async rows<T = DatabaseRow>(statement: Sql): Promise<T[]> {
+    const cast = rowCasts.create<T>();
+    const [rows = []] = await this.counted([statement], () =>
       this.sent([statement], findLeastBusy(this.reads), this.readMs),
     );
-    return rows as T[];
+    return cast(rows);
   }
 
-  async row<T extends DatabaseRow = DatabaseRow>(statement: Sql): Promise<T | undefined> {
+  async row<T = DatabaseRow>(statement: Sql): Promise<T | undefined> {
     return (await this.rows<T>(statement))[0];
   }
 
@@ -228,11 +229,12 @@ export class Database {
    * Like `rows`, for a statement whose cost grows with the data of an organization: a list with its count, a search, a
    * filter. It does not use the shared connections, and each caller has a limit of such statements.
    */
-  async slowRows<T extends DatabaseRow = DatabaseRow>(caller: { readonly id: string }, statement: Sql): Promise<T[]> {
-    const [rows] = await this.counted([statement], () =>
+  async slowRows<T = DatabaseRow>(caller: { readonly id: string }, statement: Sql): Promise<T[]> {
+    const cast = rowCasts.create<T>();
+    const [rows = []] = await this.counted([statement], () =>
       this.slow.run(caller.id, (connection) => this.sent([statement], connection, this.slowReadMs)),
     );
-    return rows as T[];
+    return cast(rows);
   }
 
   /**
@@ -262,7 +264,11 @@ export class Database {
   async session(onEnd: () => void = () => undefined): Promise<DatabaseSession> {
     const client = await this.connect(onEnd);
     return {
-      run: async <T extends DatabaseRow>(statement: Sql) => (await send(client, [statement]))[0] as T[],
+      run: async <T>(statement: Sql) => {
+        const cast = rowCasts.create<T>();
+        const [rows = []] = await send(client, [statement]);
+        return cast(rows);
+      },
       pipeline: (statements) => send(client, statements),
       onNotification: (listener) => void client.on('notification', listener),
       close: () => client.end(),

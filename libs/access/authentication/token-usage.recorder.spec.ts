@@ -9,7 +9,7 @@ import { TokenUsageRecorder } from './token-usage.recorder.js';
 /** A database that tests can make unavailable. */
 class Unsteady extends Database {
   isUnavailable = false;
-  override rows<T extends DatabaseRow = DatabaseRow>(statement: Sql): Promise<T[]> {
+  override rows<T = DatabaseRow>(statement: Sql): Promise<T[]> {
     return this.isUnavailable ? Promise.reject(unavailable('away', 1)) : super.rows<T>(statement);
   }
 }

@@ -1,6 +1,6 @@
 import { CommandHandler } from '@nestjs/cqrs';
 import { Clock, Ids } from '#kernel';
-import { AggregateHandler, EventStore, expectVersion, newStream, type OperationTable } from '#event-store';
+import { AggregateHandler, EventStore, expectVersion, getFirstRow, newStream, type OperationTable } from '#event-store';
 import { createEventContext } from '#access';
 import { agent, computeAgentStatus } from './agent.js';
 import { ChangeAgent, type AgentOperations } from './agents.commands.js';
@@ -33,7 +33,7 @@ export class AgentsHandler extends AggregateHandler<AgentOperations> {
       context: createEventContext(actor),
       read: () => [upsertPing(id, 'idle', this.clock.now().toISOString()), selectAgentById(id)],
     });
-    return rows[1]?.[0] as AgentRow;
+    return getFirstRow<AgentRow>(rows.slice(1));
   }
 
   private async deregister({ id, actor }: AgentOperations['DeregisterAgent']['input']): Promise<void> {

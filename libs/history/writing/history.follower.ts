@@ -34,7 +34,7 @@ export const historyFollower: Follower = {
         HISTORY_EVENT_TYPES.includes(event.type) && event.organization !== null,
     );
     if (relevant.length === 0) return [];
-    const writer = await loadHistoryWriter(relevant, (statement) => session.run(statement));
+    const writer = await loadHistoryWriter(relevant, session);
     for (const event of relevant) for (const change of toHistoryChanges(event, writer)) writer.add(change, event);
     return buildStatements(writer);
   },
@@ -61,10 +61,10 @@ const KEY_DELETED = 'SshKeyDeleted';
  */
 const loadHistoryWriter = async (
   events: readonly OrganizationRecordedEvent[],
-  run: DatabaseSession['run'],
+  session: Pick<DatabaseSession, 'run'>,
 ): Promise<HistoryWriter> => {
   const keys = events.filter(({ type }) => type === KEY_DELETED).map(({ stream }) => stream);
-  const users = keys.length > 0 ? await run<{ subject: string }>(selectWorkspacesEverUsing(keys)) : [];
+  const users = keys.length > 0 ? await session.run<{ subject: string }>(selectWorkspacesEverUsing(keys)) : [];
   const loaded = { latestVersions: new Map<string, LatestSubjectVersion>(), runs: new Map<string, RunHistory>() };
   const requested = new Set<string>();
   let pending = [...events.flatMap(listSubjects), ...users.map(({ subject }) => subject)];
@@ -72,8 +72,8 @@ const loadHistoryWriter = async (
     for (const id of pending) requested.add(id);
     const isRun = (id: string): boolean => id.startsWith('run-');
     const [latestVersions, runs] = await Promise.all([
-      run<LatestSubjectVersion>(selectLatestVersions(pending.filter((id) => !isRun(id)))),
-      run<RunHistory>(selectRuns(pending.filter(isRun))),
+      session.run<LatestSubjectVersion>(selectLatestVersions(pending.filter((id) => !isRun(id)))),
+      session.run<RunHistory>(selectRuns(pending.filter(isRun))),
     ]);
     for (const one of latestVersions) loaded.latestVersions.set(one.subject, one);
     for (const one of runs) loaded.runs.set(one.run, one);

@@ -10,7 +10,7 @@ import {
   raiseConflictWhen,
   type OperationTable,
 } from '#event-store';
-import { refuseTakenName, type DatabaseRow } from '#postgres';
+import { castRows, refuseTakenName, type DatabaseRow } from '#postgres';
 import { createEventContext, requirePermission, type Actor, type Permission } from '#access';
 import { expectPoolVersion } from '#agents';
 import { selectProjectBindings, type BindingRow } from '#tag-bindings';
@@ -120,7 +120,7 @@ export class ProjectsHandler extends AggregateHandler<ProjectOperations> {
       insertsBindings: true,
       read: [selectProjectBindings(sql`${[id]}::text[]`, actor)],
     });
-    return rows as unknown as readonly BindingRow[];
+    return castRows<BindingRow>(rows);
   }
 
   private async delete({ id, actor }: ProjectOperations['DeleteProject']['input']): Promise<void> {

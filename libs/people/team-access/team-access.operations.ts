@@ -33,7 +33,7 @@ type TeamAccessAddition<S, C extends Message, E extends Message> = {
 export const addTeamAccess = async <S, C extends Message, E extends Message>(
   store: EventStore,
   { kind, decider, id, target, team, command, actor }: TeamAccessAddition<S, C, E>,
-): Promise<DatabaseRow | undefined> => {
+): Promise<readonly DatabaseRow[][]> => {
   const { rows } = await store
     .handle({
       decider,
@@ -53,7 +53,7 @@ export const addTeamAccess = async <S, C extends Message, E extends Message>(
       read: () => [selectTeamAccessById(kind, id)],
     })
     .catch(refuseSecond);
-  return rows[0]?.[0];
+  return rows;
 };
 
 type TeamAccessChange<S, C extends Message, E extends Message> = {
@@ -68,7 +68,7 @@ type TeamAccessChange<S, C extends Message, E extends Message> = {
 export const changeTeamAccess = async <S, C extends Message, E extends Message>(
   store: EventStore,
   { kind, decider, id, command, actor }: TeamAccessChange<S, C, E>,
-): Promise<DatabaseRow | undefined> => {
+): Promise<readonly DatabaseRow[][]> => {
   const { rows } = await store.handle({
     decider,
     load: async () => {
@@ -80,5 +80,5 @@ export const changeTeamAccess = async <S, C extends Message, E extends Message>(
     context: createEventContext(actor),
     read: () => [selectTeamAccessById(kind, id)],
   });
-  return rows[0]?.[0];
+  return rows;
 };

@@ -68,11 +68,9 @@ const ACCESS_TARGETS = {
 export type AccessTargetKind = keyof typeof ACCESS_TARGETS;
 type RowOf<K extends AccessTargetKind> = { workspace: TeamWorkspaceRow; project: TeamProjectRow }[K];
 
-type TeamOnTarget = PermissionScope & {
-  readonly organization: string;
-  readonly grants: readonly Grant[];
-  readonly teamScope: TeamScope;
-};
+type PermittedTarget = PermissionScope & { readonly organization: string; readonly grants: readonly Grant[] };
+
+type TeamOnTarget = PermittedTarget & { readonly teamScope: TeamScope };
 
 /** Returns whether the caller sees the team. Callers that manage the target see every team, also secret ones. */
 const isTeamVisible = (actor: Actor, { manage }: AccessTarget, row: TeamOnTarget): boolean =>
@@ -95,13 +93,13 @@ export const findTeamAccess = async <K extends AccessTargetKind>(
   id: string,
 ): Promise<TeamAccessForCommand<K>> => {
   const { table, column, targets, grants, [to]: permission } = ACCESS_TARGETS[kind];
-  const row = (await database.row(sql`
+  const row = await database.row<TeamAccessForCommand<K>>(sql`
     select ${selectColumns(ACCESS_TARGETS[kind])}, a.organization, ${grants(actor)} as grants, t.name as "teamName",
            ${selectTeamScope(actor, sql.raw('a.team'))} as "teamScope",
            ${buildSnapshotJson('s')} as snapshot
       from ${table} a join ${targets} p on p.id = a.${column} join teams t on t.id = a.team
       join event_store.streams s on s.stream = a.id
-     where a.id = ${id} and ${requireCurrentAccess(actor)}`)) as TeamAccessForCommand<K> | undefined;
+     where a.id = ${id} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   requirePermission(actor, permission, row);
   if (!isTeamVisible(actor, ACCESS_TARGETS[kind], row)) throw notFound();
@@ -121,18 +119,18 @@ export const listTeamAccesses = async <K extends AccessTargetKind>(
   const { table, column, targets, grants, read } = ACCESS_TARGETS[kind];
   const permitting = sql`
     select p.id, p.organization, ${grants(actor)} as grants from ${targets} p where p.id = ${targetId} and ${requireCurrentAccess(actor)}`;
-  const rows = (await database.slowRows(
+  const rows = await database.slowRows<PermittedTarget & ((RowOf<K> & TeamOnTarget) | { readonly id: null })>(
     actor,
     sql`
     select p.organization, p.grants, ${selectColumns(ACCESS_TARGETS[kind])},
            ${selectTeamScope(actor, sql.raw('a.team'))} as "teamScope"
       from ${selectPermittedScopes(actor, read, permitting)} p
       left join (${table} a join teams t on t.id = a.team) on a.${column} = p.id order by t.name`,
-  )) as unknown as (RowOf<K> & TeamOnTarget)[];
+  );
   const [first] = rows;
   if (!first) throw notFound();
   requirePermission(actor, read, first);
-  return rows.filter((row) => row.id !== null && isTeamVisible(actor, ACCESS_TARGETS[kind], row));
+  return rows.flatMap((row) => (row.id !== null && isTeamVisible(actor, ACCESS_TARGETS[kind], row) ? [row] : []));
 };
 
 /** The target of new access. `team` is null if the organization has no such team, or if the caller may not see it. */

@@ -1,6 +1,6 @@
 import { CommandHandler } from '@nestjs/cqrs';
 import { Ids } from '#kernel';
-import { AggregateHandler, EventStore, type OperationTable } from '#event-store';
+import { getFirstRow, getFirstRowOrNull, AggregateHandler, EventStore, type OperationTable } from '#event-store';
 import type { Actor } from '#access';
 import { addTeamAccess, changeTeamAccess } from './team-access.operations.js';
 import type { TeamProjectRow } from './team-access.queries.js';
@@ -27,7 +27,7 @@ export class TeamProjectsHandler extends AggregateHandler<TeamProjectOperations>
 
   private async add(input: TeamProjectOperations['AddTeamProject']['input']): Promise<TeamProjectRow> {
     const { team, project, terms, actor } = input;
-    const row = await addTeamAccess(this.store, {
+    const rows = await addTeamAccess(this.store, {
       kind: 'project',
       decider: teamProject,
       id: this.ids.next('tprj'),
@@ -36,7 +36,7 @@ export class TeamProjectsHandler extends AggregateHandler<TeamProjectOperations>
       command: (referenced) => ({ type: 'AddTeamProject', data: { team: referenced, project, ...terms } }) as const,
       actor,
     });
-    return row as TeamProjectRow;
+    return getFirstRow<TeamProjectRow>(rows);
   }
 
   private async change(
@@ -44,7 +44,7 @@ export class TeamProjectsHandler extends AggregateHandler<TeamProjectOperations>
     actor: Actor,
     command: (teamName: string) => TeamProjectCommand,
   ): Promise<TeamProjectRow | null> {
-    const row = await changeTeamAccess(this.store, { kind: 'project', decider: teamProject, id, command, actor });
-    return (row as TeamProjectRow | undefined) ?? null;
+    const rows = await changeTeamAccess(this.store, { kind: 'project', decider: teamProject, id, command, actor });
+    return getFirstRowOrNull<TeamProjectRow>(rows);
   }
 }

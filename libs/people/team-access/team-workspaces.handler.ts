@@ -1,6 +1,6 @@
 import { CommandHandler } from '@nestjs/cqrs';
 import { Ids } from '#kernel';
-import { AggregateHandler, EventStore, type OperationTable } from '#event-store';
+import { getFirstRow, getFirstRowOrNull, AggregateHandler, EventStore, type OperationTable } from '#event-store';
 import type { Actor } from '#access';
 import { addTeamAccess, changeTeamAccess } from './team-access.operations.js';
 import type { TeamWorkspaceRow } from './team-access.queries.js';
@@ -27,7 +27,7 @@ export class TeamWorkspacesHandler extends AggregateHandler<TeamWorkspaceOperati
 
   private async add(input: TeamWorkspaceOperations['AddTeamWorkspace']['input']): Promise<TeamWorkspaceRow> {
     const { team, workspace, terms, actor } = input;
-    const row = await addTeamAccess(this.store, {
+    const rows = await addTeamAccess(this.store, {
       kind: 'workspace',
       decider: teamWorkspace,
       id: this.ids.next('tws'),
@@ -36,7 +36,7 @@ export class TeamWorkspacesHandler extends AggregateHandler<TeamWorkspaceOperati
       command: (referenced) => ({ type: 'AddTeamWorkspace', data: { team: referenced, workspace, ...terms } }) as const,
       actor,
     });
-    return row as TeamWorkspaceRow;
+    return getFirstRow<TeamWorkspaceRow>(rows);
   }
 
   private async change(
@@ -44,7 +44,7 @@ export class TeamWorkspacesHandler extends AggregateHandler<TeamWorkspaceOperati
     actor: Actor,
     command: (teamName: string) => TeamWorkspaceCommand,
   ): Promise<TeamWorkspaceRow | null> {
-    const row = await changeTeamAccess(this.store, { kind: 'workspace', decider: teamWorkspace, id, command, actor });
-    return (row as TeamWorkspaceRow | undefined) ?? null;
+    const rows = await changeTeamAccess(this.store, { kind: 'workspace', decider: teamWorkspace, id, command, actor });
+    return getFirstRowOrNull<TeamWorkspaceRow>(rows);
   }
 }

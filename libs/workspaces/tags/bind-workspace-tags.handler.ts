@@ -1,6 +1,7 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { sql } from '#kernel';
 import { EventStore } from '#event-store';
+import { castRows } from '#postgres';
 import { createEventContext } from '#access';
 import { selectWorkspaceBindings, type BindingRow } from '#tag-bindings';
 import { BindWorkspaceTags } from '../workspaces/workspaces.commands.js';
@@ -17,6 +18,6 @@ export class BindWorkspaceTagsHandler implements ICommandHandler<BindWorkspaceTa
       { target: { id }, command, actor, context: createEventContext(actor) },
       (workspace) => selectWorkspaceBindings(sql`${[workspace]}::text[]`, 'own', actor),
     );
-    return rows as unknown as readonly BindingRow[];
+    return castRows<BindingRow>(rows);
   }
 }
