@@ -113,13 +113,19 @@ export const slicePage = <T>(items: readonly T[], { number, size }: PageRequest)
 export type ListPage<Row> = { readonly rows: readonly Row[]; readonly total: number };
 
 /**
- * Converts the rows of a list statement of the form `owner left join lateral (a page of its items) on true`, with the
- * count of all items in each row. For an empty page the statement returns one row with the owner only.
+ * A row of a list statement of the form `owner left join lateral (a page of its items) on true`. For an empty page the
+ * statement returns one row with the owner only.
  */
-export const toListPage = <Row extends { readonly id: string; readonly total: number }>(
+export type ListRow<Row extends { readonly id: string }, OwnerColumns> = OwnerColumns & (Row | { readonly id: null });
+
+const isListed = <Row extends { readonly id: string | null }>(row: Row): row is Exclude<Row, { readonly id: null }> =>
+  row.id !== null;
+
+/** Converts the rows of a list statement, with the count of all items in each row. */
+export const toListPage = <Row extends { readonly id: string | null; readonly total: number }>(
   rows: readonly Row[],
-): ListPage<Row> => ({
-  rows: rows.filter(({ id }: { readonly id: string | null }) => id !== null),
+): ListPage<Exclude<Row, { readonly id: null }>> => ({
+  rows: rows.filter(isListed),
   total: rows[0]?.total ?? 0,
 });
 

@@ -37,7 +37,8 @@ export type StoredVersion = {
   readonly id: string;
   readonly workspace: string;
   readonly organization: string;
-  readonly snapshot: StreamSnapshot;
+  /** Null for a state version until something happens to its data. */
+  readonly snapshot: StreamSnapshot | null;
 };
 
 async function* listDeletingPolicies(database: Database): AsyncGenerator<DeletingPolicy> {

@@ -58,6 +58,8 @@ const selectBindingsOfProject = (actor: Actor): Sql => sql`
          null::text as "forbiddenBy", 1 as rank, pt.added_in, 0 as ordinal
     from project_tags pt where pt.project = p.id`;
 
+const COLUMNS = sql.raw('b.owner, b.key, b.value, b."setAt", b."setBy", b."inheritedFrom", b."forbiddenBy"');
+
 /** Own bindings before inherited ones, each in order of insertion. */
 const ORDER = sql.raw('b.owner, b.rank, b.added_in, b.ordinal');
 
@@ -66,13 +68,18 @@ const EXTENTS = { own: selectOwnBindings, effective: selectEffectiveBindings };
 export type BindingExtent = keyof typeof EXTENTS;
 
 export const selectWorkspaceBindings = (ids: Sql, extent: BindingExtent, actor: Actor): Sql => sql`
-  select b.* from workspaces w cross join lateral (${EXTENTS[extent](actor)}) b
+  select ${COLUMNS} from workspaces w cross join lateral (${EXTENTS[extent](actor)}) b
    where w.id = any (${ids}) order by ${ORDER}`;
 
 export const selectProjectBindings = (ids: Sql, actor: Actor): Sql => sql`
-  select b.* from projects p cross join lateral (${selectBindingsOfProject(actor)}) b where p.id = any (${ids}) order by ${ORDER}`;
+  select ${COLUMNS} from projects p cross join lateral (${selectBindingsOfProject(actor)}) b where p.id = any (${ids}) order by ${ORDER}`;
 
-type ScopedBinding = BindingRow & { readonly organization: string; readonly grants: readonly Grant[] };
+/** A binding with the owner that was asked for; of the owner only, if it has no bindings. */
+type ScopedBinding = { readonly organization: string; readonly grants: readonly Grant[] } & (
+  BindingRow | { readonly key: null }
+);
+
+const isBinding = (row: ScopedBinding): row is ScopedBinding & BindingRow => row.key !== null;
 
 const readScopedBindings = (
   database: Database,
@@ -99,14 +106,14 @@ export const listWorkspaceBindings = async (
     past === null ? selectWorkspaceGrants(actor, 'w') : selectCurrentWorkspaceGrants(actor, sql.raw('w.id'));
   const statement = sql`
     ${buildViewsAt(past, { id })}
-    select w.organization, ${grants} as grants, b.*
+    select w.organization, ${grants} as grants, ${COLUMNS}
       from workspaces w left join lateral (${EXTENTS[extent](actor)}) b on true
      where w.id = ${id} and ${requireCurrentAccess(actor)} order by ${ORDER}`;
   const rows = await readScopedBindings(database, actor, statement, past);
   const [first] = rows;
   if (!first) throw notFound();
   requirePermission(actor, past === null ? 'read-workspace' : 'read-workspace-history', first);
-  return rows.filter(({ key }) => key !== null);
+  return rows.filter(isBinding);
 };
 
 /** Returns the bindings of a project, which inherits nothing; with `past` as they were at that time. */
@@ -118,12 +125,12 @@ export const listProjectBindings = async (
 ): Promise<readonly BindingRow[]> => {
   const statement = sql`
     ${buildViewsAt(past, { id })}
-    select p.organization, ${selectProjectGrants(actor, sql.raw('p.id'))} as grants, b.*
+    select p.organization, ${selectProjectGrants(actor, sql.raw('p.id'))} as grants, ${COLUMNS}
       from projects p left join lateral (${selectBindingsOfProject(actor)}) b on true
      where p.id = ${id} and ${requireCurrentAccess(actor)} order by ${ORDER}`;
   const rows = await readScopedBindings(database, actor, statement, past);
   const [first] = rows;
   if (!first) throw notFound();
   requirePermission(actor, 'read-project', first);
-  return rows.filter(({ key }) => key !== null);
+  return rows.filter(isBinding);
 };

@@ -1,6 +1,6 @@
 import { notFound, sql, type Sql } from '#kernel';
 import type { Database } from '#postgres';
-import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
+import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#json-api';
 import type { Actor } from '../authentication/actor.js';
 import { selectPermittedOrganization } from './grants.queries.js';
 import { requirePermission, type Permission } from './permissions.js';
@@ -27,7 +27,7 @@ export const listInOrganization = async <Row extends { readonly id: string }>(
   { organization, permission, columns, from, where, order }: OrganizationList,
   page: PageRequest,
 ): Promise<ListPage<Row> & { readonly organization: string }> => {
-  const rows = await database.slowRows<Row & { readonly owner: string; readonly total: number }>(
+  const rows = await database.slowRows<ListRow<Row, { readonly owner: string; readonly total: number }>>(
     actor,
     sql`
     select owner.id as owner, (select count(*) ${from} where ${where}) as total, page.*

@@ -13,7 +13,7 @@ import {
   type Permission,
 } from '#access';
 import { selectOwnedTokens, type OwnedToken } from '#people';
-import { buildLimit, toListPage, type ListPage, type SortOrder, type PageRequest } from '#json-api';
+import { buildLimit, toListPage, type ListPage, type ListRow, type SortOrder, type PageRequest } from '#json-api';
 import { ERRORED_AFTER_MS } from '../agents/agent.js';
 import type { AgentPoolChanges, PoolUse, PoolScope, PoolScopes } from './agent-pool.js';
 import { isPoolUsableBy } from './usable-pools.queries.js';
@@ -211,7 +211,7 @@ export const listAgentPools = async (
   const where = sql.and([sql`ap.organization = o.id`, ...buildConditions(filter, actor)]);
   const direction = filter.descending ? 'desc' : 'asc';
   const [inner, outer] = ORDER[filter.sort];
-  const rows = await database.slowRows<AgentPoolRow & { owner: string; total: number }>(
+  const rows = await database.slowRows<ListRow<AgentPoolRow, { owner: string; total: number }>>(
     actor,
     sql`
     select o.id as owner, (select count(*) from agent_pools ap where ${where}) as total, page.*

@@ -31,7 +31,7 @@ export const isPoolUsableBy = ({ workspace = NULL, project = NULL }: PoolUser): 
  */
 export const selectUsablePoolVersion = ({ pool, organization, ...user }: PoolChoice): Sql =>
   pool === null
-    ? NULL
+    ? sql.raw('null::integer')
     : sql`(select s.version from agent_pools ap join event_store.streams s on s.stream = ap.id
             where ap.id = ${pool} and ap.organization = ${organization} and ${isPoolUsableBy(user)})`;
 

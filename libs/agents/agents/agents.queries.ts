@@ -2,7 +2,7 @@ import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import { selectStreamVersions, buildSnapshotJson, type StreamVersion, type StreamSnapshot } from '#event-store';
 import type { Database } from '#postgres';
 import { requirePermission, requireCurrentAccess, selectPermittedScopes, type Actor } from '#access';
-import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
+import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#json-api';
 import type { AgentStatus, Ping } from './agent.js';
 
 export type AgentRow = Ping & {
@@ -105,7 +105,7 @@ export const listAgents = async (
     ...(lastPingSince === undefined ? [] : [sql`g.at >= ${lastPingSince}::timestamptz`]),
   ]);
   const pools = sql`select id, organization from agent_pools where id = ${pool} and ${requireCurrentAccess(actor)}`;
-  const rows = await database.slowRows<AgentRow & { owner: string; total: number }>(
+  const rows = await database.slowRows<ListRow<AgentRow, { owner: string; total: number }>>(
     actor,
     sql`
     select ap.organization as owner, (select count(*) ${FROM} where ${where}) as total, page.*

@@ -57,7 +57,7 @@ export const readTrail = async (
   const isShown = sql`e.timestamp >= ${selectKeptFrom(now)}`;
   const later = since === null ? isShown : sql`${isShown} and e.timestamp > ${formatTimestamp(since)}`;
   const cursor = after || null;
-  const row = await database.row<TrailWindow & { open: boolean | null }>(sql`
+  const row = await database.row<(TrailWindow & { open: boolean }) | { open: null }>(sql`
     select t.open, coalesce(t.last, 'epoch') as last, t.length, ${selectFirstOrdinal(isShown)} as retained, ${selectFirstOrdinal(later)} as first,
            ${until === null ? sql`t.length` : selectOrdinalBefore(formatTimestamp(until))} as until,
            ${pagination === null ? sql`t.length` : selectOrdinalBefore(pagination.upper)} as pinned,
@@ -215,7 +215,7 @@ export const readNextEntries = async (
 ): Promise<NumberedEntry[]> =>
   getRangeLength(range) === 0
     ? []
-    : database.slowRows(getSlowReadCaller(query), selectNextEntries(ENTRY, query, trail, range, limit));
+    : database.slowRows<NumberedEntry>(getSlowReadCaller(query), selectNextEntries(ENTRY, query, trail, range, limit));
 
 /** Returns the same entries as lines of JSON, without parsing them. */
 export const readEntryLines = async (
@@ -227,7 +227,7 @@ export const readEntryLines = async (
 ): Promise<EntryLine[]> =>
   getRangeLength(range) === 0
     ? []
-    : database.slowRows(
+    : database.slowRows<EntryLine>(
         getSlowReadCaller(query),
         selectNextEntries(query.clientDetails ? LINE : LINE_WITHOUT_CLIENT, query, trail, range, limit),
       );

@@ -1,15 +1,16 @@
 import { fold, sql, type RecordedEvent } from '#kernel';
-import type { DatabaseRow } from '#postgres';
 import { selectForgottenPeopleIn } from '#personal-data';
 import type { EventStore } from '../event-store.js';
 import type { Aggregate, ModuleDefinition } from '../module-definition.js';
 
-type StreamRow = DatabaseRow & {
+type StreamEvent = Pick<RecordedEvent, 'stream' | 'type' | 'schemaVersion' | 'data' | 'context'>;
+
+type StreamRow = {
   stream: string;
   version: number;
   decider: number | null;
   state: unknown;
-  events: RecordedEvent[] | null;
+  events: StreamEvent[] | null;
 };
 
 /**
@@ -53,7 +54,7 @@ export const verifySnapshots = async (
  */
 const isSnapshotCorrect = (
   row: StreamRow,
-  events: readonly RecordedEvent[],
+  events: readonly StreamEvent[],
   decider: Aggregate['decider'] | undefined,
 ): boolean => {
   if (row.version !== events.length) return false;

@@ -4,7 +4,7 @@ import type { Database } from '#postgres';
 import { requirePermission, requireCurrentAccess, type Actor } from '#access';
 
 /** An organization and the version at which it was read. */
-export type FactsOrganization = { readonly id: string; readonly version: number };
+export type FactsOrganization = { readonly id: string; readonly name: string; readonly version: number };
 
 const selectFactsOrganizations = (condition: Sql): Sql => sql`
   select o.id, o.name, s.version from organizations o join event_store.streams s on s.stream = o.id where ${condition}`;
@@ -29,7 +29,7 @@ export const findOrganizationsByNameOrId = async (
   namesOrIds: readonly string[],
 ): Promise<ReadonlyMap<string, FactsOrganization>> => {
   const all = [...new Set(namesOrIds)];
-  const rows = await database.rows<FactsOrganization & { readonly name: string }>(
+  const rows = await database.rows<FactsOrganization>(
     selectFactsOrganizations(sql`o.id = any (${all}::text[]) or o.name = any (${all}::text[])`),
   );
   return new Map([

@@ -75,9 +75,7 @@ const ORGANIZATIONS_AND_PROJECTS = sql`
            data - '{name,email,featureSet,dataRetentionPolicy}'::text[] as settings, created_at,
            -- These columns never change, and the organization exists as long as its history.
            (select present.default_project from views.organizations present where present.id = subject) as default_project,
-           (select present.owners_team from views.organizations present where present.id = subject) as owners_team,
-           -- The history does not contain them, and no document of an organization shows them.
-           null::jsonb as token_ttl_policies
+           (select present.owners_team from views.organizations present where present.id = subject) as owners_team
       from past where created_by_event = 'OrganizationCreated'),
   projects as not materialized (
     select subject as id, organization, data ->> 'name' as name, data ->> 'description' as description, created_at,

@@ -1,7 +1,14 @@
 import { notFound, sql, type VisiblePrincipal, type Sql, type Timestamp } from '#kernel';
 import type { Database } from '#postgres';
 import { requirePermission, type Actor } from '#access';
-import { buildLimitWithSize, buildFittingPageSize, type ListPage, type PageRequest } from '#json-api';
+import {
+  toListPage,
+  buildLimitWithSize,
+  buildFittingPageSize,
+  type ListPage,
+  type ListRow,
+  type PageRequest,
+} from '#json-api';
 import { isHiddenTeam, selectVisiblePrincipal } from '#people';
 import { MAX_ACTOR_NAME_LENGTH } from '../writing/history.follower.js';
 import { selectWorkspaceScope, type WorkspaceScope } from './workspace-scope.queries.js';
@@ -104,7 +111,7 @@ export const listChanges = async (
     sql.raw(
       `(select f.data || ${h}.data from history_versions f where f.subject = ${h}.subject and f.ordinal = ${h}.frame)`,
     );
-  const rows = await database.slowRows<WorkspaceChangeRow & { total: number; pageSize: number }>(
+  const rows = await database.slowRows<ListRow<WorkspaceChangeRow, { total: number; pageSize: number }>>(
     actor,
     sql`
     select counted.*, h.event as id, h.type as event, h.version, h.since as "createdAt", h.request,
@@ -118,9 +125,5 @@ export const listChanges = async (
      order by h.ordinal desc`,
   );
   const [first] = rows;
-  return {
-    rows: rows.filter(({ id }) => id !== null),
-    total: first?.total ?? 0,
-    pageSize: first?.pageSize ?? page.size,
-  };
+  return { ...toListPage(rows), pageSize: first?.pageSize ?? page.size };
 };

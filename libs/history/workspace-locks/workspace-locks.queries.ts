@@ -8,7 +8,7 @@ import {
   selectPermittedScopes,
   type Actor,
 } from '#access';
-import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
+import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#json-api';
 import { selectVisiblePrincipal } from '#people';
 import { selectWorkspaceScope, type WorkspaceScope } from '../workspace-changes/workspace-scope.queries.js';
 
@@ -45,7 +45,7 @@ export const listCurrentLocks = async (
 ): Promise<ListPage<WorkspaceLockRow>> => {
   const visible = sql`l.organization = owner.id and l.unlocked_at is null
     and (owner.whole or l.workspace in (${selectGrantedWorkspaces(actor)}))`;
-  const rows = await database.slowRows<WorkspaceLockRow & { total: number; owner: string }>(
+  const rows = await database.slowRows<ListRow<WorkspaceLockRow, { total: number; owner: string }>>(
     actor,
     sql`
     select owner.id as owner, (select count(*) from history_locks l where ${visible}) as total, page.*
@@ -69,7 +69,7 @@ export const listLocksOf = async (
   workspace: string,
   page: PageRequest,
 ): Promise<ListPage<WorkspaceLockRow>> => {
-  const rows = await database.slowRows<WorkspaceLockRow & WorkspaceScope & { total: number }>(
+  const rows = await database.slowRows<ListRow<WorkspaceLockRow, WorkspaceScope & { total: number }>>(
     actor,
     sql`
     select place.*, (select count(*) from history_locks where workspace = ${workspace}) as total, page.*

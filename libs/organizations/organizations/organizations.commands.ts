@@ -2,7 +2,7 @@ import type { DataOf } from '#kernel';
 import type { Actor } from '#access';
 import { AggregateCommand, type Operation } from '#event-store';
 import type { FeatureSet, OrganizationChanges, OrganizationCommand } from './organization.js';
-import type { OrganizationRow } from './organizations.queries.js';
+import type { OrganizationWithTtlPolicies } from './organizations.queries.js';
 
 /** Operations on an existing organization identify it by its name, and resolve to null if it has been deleted meanwhile. */
 export type OrganizationOperations = {
@@ -14,13 +14,19 @@ export type OrganizationOperations = {
       settings: Omit<OrganizationChanges, 'name' | 'email'>;
       actor: Actor;
     },
-    OrganizationRow
+    OrganizationWithTtlPolicies
   >;
-  UpdateOrganization: Operation<{ name: string; changes: OrganizationChanges; actor: Actor }, OrganizationRow | null>;
-  ChangeFeatureSet: Operation<{ name: string; featureSet: FeatureSet; actor: Actor }, OrganizationRow | null>;
+  UpdateOrganization: Operation<
+    { name: string; changes: OrganizationChanges; actor: Actor },
+    OrganizationWithTtlPolicies | null
+  >;
+  ChangeFeatureSet: Operation<
+    { name: string; featureSet: FeatureSet; actor: Actor },
+    OrganizationWithTtlPolicies | null
+  >;
   ChangeTokenTtlPolicies: Operation<
     { name: string; maxTtls: DataOf<OrganizationCommand, 'ChangeTokenTtlPolicies'>['maxTtls']; actor: Actor },
-    OrganizationRow | null
+    OrganizationWithTtlPolicies | null
   >;
   DeleteOrganization: Operation<{ name: string; actor: Actor }, void>;
 };

@@ -24,7 +24,11 @@ import { expectPoolVersion } from '#agents';
 import { prepareOwnersTeam } from '#people';
 import { organization, ORGANIZATION_POOL_POINTER, type OrganizationCommand } from './organization.js';
 import { ChangeOrganization, type OrganizationOperations } from './organizations.commands.js';
-import { selectOrganizationById, loadOrganizationForCommand, type OrganizationRow } from './organizations.queries.js';
+import {
+  selectOrganizationById,
+  loadOrganizationForCommand,
+  type OrganizationWithTtlPolicies,
+} from './organizations.queries.js';
 import { DEFAULT_PROJECT, project } from '../projects/project.js';
 
 /** A change of one existing organization. */
@@ -80,7 +84,9 @@ export class OrganizationsHandler extends AggregateHandler<OrganizationOperation
   }
 
   /** Creates the organization with its default project and its owners team, whose first member is the caller. */
-  private async create(input: OrganizationOperations['CreateOrganization']['input']): Promise<OrganizationRow> {
+  private async create(
+    input: OrganizationOperations['CreateOrganization']['input'],
+  ): Promise<OrganizationWithTtlPolicies> {
     const { actor, ...data } = input;
     // Tokens of organizations and teams act only inside their organization. Only users create organizations.
     requirePermission(actor, 'create-organization', SITE_SCOPE);
@@ -106,7 +112,7 @@ export class OrganizationsHandler extends AggregateHandler<OrganizationOperation
     const { rows } = await this.store
       .append(writes, createEventContext(actor), [selectOrganizationById(id)], accessCheck)
       .catch(refuseTaken);
-    return getFirstRow<OrganizationRow>(rows);
+    return getFirstRow<OrganizationWithTtlPolicies>(rows);
   }
 
   /**
@@ -123,7 +129,7 @@ export class OrganizationsHandler extends AggregateHandler<OrganizationOperation
   }
 
   /** Resolves to null if the organization has been deleted meanwhile. */
-  private async append(task: OrganizationTask): Promise<OrganizationRow | null> {
+  private async append(task: OrganizationTask): Promise<OrganizationWithTtlPolicies | null> {
     const { name, actor, permission, command, pool = null } = task;
     const { rows } = await this.store
       .handle({
@@ -139,6 +145,6 @@ export class OrganizationsHandler extends AggregateHandler<OrganizationOperation
         read: ({ stream }) => [selectOrganizationById(stream)],
       })
       .catch(refuseTaken);
-    return getFirstRowOrNull<OrganizationRow>(rows);
+    return getFirstRowOrNull<OrganizationWithTtlPolicies>(rows);
   }
 }

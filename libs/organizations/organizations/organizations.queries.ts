@@ -4,7 +4,7 @@ import type { Database } from '#postgres';
 import { requirePermission, requireCurrentAccess, isPermittedByRole, type Actor, type Permission } from '#access';
 import { selectUsablePoolVersion } from '#agents';
 import { selectOwnPolicy, type PolicyIdentifier } from '#data-retention-policies';
-import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
+import { buildLimit, toListPage, type ListPage, type PageRequest, type ListRow } from '#json-api';
 import type { FeatureSet } from './organization.js';
 import type { OrganizationSettings } from './organization-settings.js';
 import type { LimitedToken } from '../token-ttl-policies/token-ttl-policy.js';
@@ -21,20 +21,24 @@ export type OrganizationRow = {
   readonly defaultProject: string;
   readonly ownersTeam: string;
   readonly settings: OrganizationSettings;
-  readonly tokenTtlPolicies: TokenTtlPoliciesByType;
   readonly dataRetentionPolicy: PolicyIdentifier | null;
   readonly createdAt: Timestamp;
 };
 
 const COLUMNS = sql`o.id, o.name, o.email, o.feature_set as "featureSet", o.default_project as "defaultProject",
-  o.owners_team as "ownersTeam", o.settings, o.token_ttl_policies as "tokenTtlPolicies", ${selectOwnPolicy(sql.raw('o.id'))} as "dataRetentionPolicy",
+  o.owners_team as "ownersTeam", o.settings, ${selectOwnPolicy(sql.raw('o.id'))} as "dataRetentionPolicy",
   o.created_at as "createdAt"`;
 
+const COLUMNS_WITH_TTL_POLICIES = sql`${COLUMNS}, o.token_ttl_policies as "tokenTtlPolicies"`;
+
 export const selectOrganizationById = (id: string): Sql =>
-  sql`select ${COLUMNS} from organizations o where o.id = ${id}`;
+  sql`select ${COLUMNS_WITH_TTL_POLICIES} from organizations o where o.id = ${id}`;
 
 export const selectOrganizationsByIds = (ids: Sql): Sql =>
   sql`select ${COLUMNS} from organizations o where o.id = any (${ids}) order by o.name`;
+
+/** An organization with its limits on the lifetimes of tokens. */
+export type OrganizationWithTtlPolicies = OrganizationRow & { readonly tokenTtlPolicies: TokenTtlPoliciesByType };
 
 /**
  * Returns the organization with this name. Throws the refusal of the permission table if the caller lacks the
@@ -45,9 +49,9 @@ export const findOrganization = async (
   actor: Actor,
   permission: Permission,
   name: string,
-): Promise<OrganizationRow> => {
-  const row = await database.row<OrganizationRow>(
-    sql`select ${COLUMNS} from organizations o where o.name = ${name} and ${requireCurrentAccess(actor)}`,
+): Promise<OrganizationWithTtlPolicies> => {
+  const row = await database.row<OrganizationWithTtlPolicies>(
+    sql`select ${COLUMNS_WITH_TTL_POLICIES} from organizations o where o.name = ${name} and ${requireCurrentAccess(actor)}`,
   );
   if (!row) throw notFound();
   requirePermission(actor, permission, { organization: row.id });
@@ -115,7 +119,7 @@ export const listOrganizations = async (
     ...buildConditions(filter),
     requireCurrentAccess(actor),
   ]);
-  const rows = await database.slowRows<OrganizationRow & { total: number }>(
+  const rows = await database.slowRows<ListRow<OrganizationRow, { total: number }>>(
     actor,
     sql`
     with matched as materialized (select ${COLUMNS} from organizations o where ${where})

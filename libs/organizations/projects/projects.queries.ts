@@ -15,7 +15,7 @@ import {
   type Permission,
   selectPermittedOrganization,
 } from '#access';
-import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
+import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#json-api';
 import { selectUsablePoolVersion } from '#agents';
 import { isVisibleTeam } from '#people';
 import { PROJECT_TAGS, type TagFilterTerm } from '#tag-bindings';
@@ -144,7 +144,7 @@ export const listProjects = async (
   const direction = sql.raw(filter.descending ? 'desc' : 'asc');
   // Ignores case, as clients expect (clients.md §8). Names that differ only in case have a fixed order too.
   const buildOrder = (name: Sql): Sql => sql`lower(${name}) collate "C" ${direction}, ${name} ${direction}`;
-  const rows = await database.slowRows<ProjectRow & { owner: string; total: number }>(
+  const rows = await database.slowRows<ListRow<ProjectRow, { owner: string; total: number }>>(
     actor,
     sql`
     select owner.id as owner, (select count(*) from projects p where ${where}) as total, page.*

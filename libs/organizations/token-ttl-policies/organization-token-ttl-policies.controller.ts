@@ -15,14 +15,14 @@ import {
 } from '#json-api';
 import { notFound } from '#kernel';
 import { ChangeOrganization } from '../organizations/organizations.commands.js';
-import { findOrganization, type OrganizationRow } from '../organizations/organizations.queries.js';
+import { findOrganization, type OrganizationWithTtlPolicies } from '../organizations/organizations.queries.js';
 import { policiesBody, toMaxTtls } from './token-ttl-policies.body.js';
 import { LIMITED_TOKENS } from './token-ttl-policy.js';
 
 const PATH = 'organizations/:organization/token-ttl-policies';
 
 /** Renders all four policies, with defaults for unchanged policies. */
-const renderPolicies = ({ id, createdAt, tokenTtlPolicies }: OrganizationRow): Resource[] =>
+const renderPolicies = ({ id, createdAt, tokenTtlPolicies }: OrganizationWithTtlPolicies): Resource[] =>
   LIMITED_TOKENS.map((type) => {
     const { maxTtlMs, updatedAt } = tokenTtlPolicies[type];
     return {

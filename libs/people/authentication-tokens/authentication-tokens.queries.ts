@@ -1,7 +1,7 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import { selectStreamVersions, buildSnapshotJson, type StreamVersion, type StreamSnapshot } from '#event-store';
 import type { Database } from '#postgres';
-import { buildLimit, toListPage, type ListPage, type SortOrder, type PageRequest } from '#json-api';
+import { buildLimit, toListPage, type ListPage, type ListRow, type SortOrder, type PageRequest } from '#json-api';
 import {
   requirePermission,
   requireCurrentAccess,
@@ -117,7 +117,7 @@ export const listTokens = async (
   page: PageRequest,
 ): Promise<ListPage<TokenRow>> => {
   const ofOwner = sql.raw('token.owner = scope.owner and token.kind = scope.kind');
-  const rows = await database.slowRows<TokenRow & { scope: TokenScope; total: number }>(
+  const rows = await database.slowRows<ListRow<TokenRow, { scope: TokenScope; total: number }>>(
     actor,
     sql`
     select to_jsonb(scope) as scope, page.*,
@@ -226,7 +226,7 @@ export const listTeamTokens = async (
   ]);
   const from = sql.raw('from authentication_tokens token join teams t on t.id = token.owner');
   const order = sql`order by ${ORDER[sort]} ${sql.raw(descending ? 'desc' : 'asc')} nulls last, id`;
-  const rows = await database.slowRows<TokenRow & { home: string; total: number }>(
+  const rows = await database.slowRows<ListRow<TokenRow & { team_name: string }, { home: string; total: number }>>(
     actor,
     sql`
     select home.id as home, (select count(*) ${from} where ${where}) as total, page.*

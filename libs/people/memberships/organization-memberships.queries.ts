@@ -1,7 +1,7 @@
 import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import { buildSnapshotJson, type StreamSnapshot } from '#event-store';
 import type { Database } from '#postgres';
-import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
+import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#json-api';
 import {
   requirePermission,
   requireCurrentAccess,
@@ -112,7 +112,9 @@ export const listMembershipsOfTeam = async (
   const scopes = sql`
     select ${selectTeamScopeColumns(actor)} from teams t join organizations o on o.id = t.organization
      where t.id = ${team} and ${requireCurrentAccess(actor)}`;
-  const rows = await database.slowRows<MembershipRow & { scope: TeamReadScope; total: number; name: string }>(
+  const rows = await database.slowRows<
+    ListRow<MembershipRow & { name: string }, { scope: TeamReadScope; total: number }>
+  >(
     actor,
     sql`
     select to_jsonb(scope) as scope, (select count(*) ${FROM} where ${where}) as total, page.*
@@ -133,7 +135,7 @@ export const listOwnMemberships = async (
   actor: Actor,
   page: PageRequest,
 ): Promise<ListPage<MembershipRow>> => {
-  const rows = await database.slowRows<MembershipRow & { total: number; name: string }>(
+  const rows = await database.slowRows<ListRow<MembershipRow & { name: string }, { total: number }>>(
     actor,
     sql`
     select total.n as total, page.*

@@ -82,15 +82,16 @@ type Ownership = {
   readonly version: number;
   readonly team: string;
   readonly teamSnapshot: StreamSnapshot;
-  /** Id of the user's membership; null if the user is not in the organization. */
-  readonly membership: string | null;
-  readonly membershipSnapshot: StreamSnapshot;
-};
+} & (
+  | { readonly membership: string; readonly membershipSnapshot: StreamSnapshot }
+  /** The user is not in the organization. */
+  | { readonly membership: null }
+);
 
 const loadOwnership = async (store: EventStore, user: string, organizationName: string): Promise<Ownership> => {
   const row = await store.database.row<Ownership>(sql`
     select o.id as organization, so.version, o.owners_team as team, ${buildSnapshotJson('st')} as "teamSnapshot",
-           m.id as membership, ${buildSnapshotJson('sm')} as "membershipSnapshot"
+           m.id as membership, case when sm.stream is not null then ${buildSnapshotJson('sm')} end as "membershipSnapshot"
       from organizations o
       join event_store.streams so on so.stream = o.id
       join event_store.streams st on st.stream = o.owners_team
@@ -186,7 +187,9 @@ export const issueUserToken = async (
 
 /** Not searched by name, because the administrator can be renamed and another user can take the name. */
 const findFirstAdmin = (store: EventStore): Promise<{ readonly id: string } | undefined> =>
-  store.database.row(sql`select id from users where site_admin order by created_at, id limit 1`);
+  store.database.row<{ readonly id: string }>(
+    sql`select id from users where site_admin order by created_at, id limit 1`,
+  );
 
 /**
  * Ensures that the first site administrator exists and has a token with this secret. Does nothing if the token exists,

@@ -2,7 +2,7 @@ import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import { buildSnapshotJson, type StreamSnapshot } from '#event-store';
 import type { Database } from '#postgres';
 import { requirePermission, requireCurrentAccess, isPermittedByRole, type Actor, type Permission } from '#access';
-import { buildLimit, type ListPage, type PageRequest } from '#json-api';
+import { toListPage, buildLimit, type ListPage, type ListRow, type PageRequest } from '#json-api';
 
 export type GpgKeyRow = {
   readonly id: string;
@@ -57,7 +57,7 @@ export const listGpgKeys = async (
   const where = sql`k.organization in (select id from organizations
                                         where name = any (${namespaces}::text[])
                                           and ${isPermittedByRole(actor, 'read-providers')})`;
-  const rows = await database.slowRows<GpgKeyRow & { total: number }>(
+  const rows = await database.slowRows<ListRow<GpgKeyRow, { total: number }>>(
     actor,
     sql`
     select total.n as total, page.*
@@ -66,8 +66,5 @@ export const listGpgKeys = async (
         on true
      order by page.namespace, page."createdAt", page.id`,
   );
-  return {
-    rows: rows.filter(({ id }: { readonly id: string | null }) => id !== null),
-    total: rows[0]?.total ?? 0,
-  };
+  return toListPage(rows);
 };

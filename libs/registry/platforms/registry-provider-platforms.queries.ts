@@ -1,7 +1,7 @@
 import { notFound, sql, type Sql } from '#kernel';
 import type { Database } from '#postgres';
 import { requirePermission, requireCurrentAccess, selectPermittedScopes, type Actor } from '#access';
-import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
+import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#json-api';
 import type { PlatformAttributes } from './registry-provider-platform.js';
 import { FROM_VERSIONS, type VersionPath } from '../versions/registry-provider-versions.queries.js';
 import { requirePrivateProvider, isProviderAt } from '../providers/registry-providers.queries.js';
@@ -50,7 +50,7 @@ export const listPlatforms = async (
   const versions = sql`
     select v.id, o.id as organization ${FROM_VERSIONS}
      where ${isProviderAt(path)} and v.version = ${path.version} and ${requireCurrentAccess(actor)}`;
-  const rows = await database.slowRows<RegistryProviderPlatformRow & { owner: string; total: number }>(
+  const rows = await database.slowRows<ListRow<RegistryProviderPlatformRow, { owner: string; total: number }>>(
     actor,
     sql`
     select o.id as owner, (select count(*) from registry_provider_platforms l where l.version = v.id) as total, page.*

@@ -10,7 +10,14 @@ import {
   type Actor,
   type ParentOrganization,
 } from '#access';
-import { buildLimitWithSize, toListPage, buildFittingPageSize, type ListPage, type PageRequest } from '#json-api';
+import {
+  buildLimitWithSize,
+  toListPage,
+  buildFittingPageSize,
+  type ListPage,
+  type ListRow,
+  type PageRequest,
+} from '#json-api';
 
 export type RegistryProviderRow = {
   readonly id: string;
@@ -248,7 +255,9 @@ export const listRegistryProviders = async (
     ...(ofOrganization ? [sql`o.name = ${ofOrganization}`] : []),
     ...(search ? [sql`position(lower(${search}) in lower(coalesce(p.namespace || '/', '') || p.name)) > 0`] : []),
   ]);
-  const rows = await database.slowRows<RegistryProviderRow & { owner: string; total: number; pageSize: number }>(
+  const rows = await database.slowRows<
+    ListRow<RegistryProviderRow, { owner: string; total: number; pageSize: number }>
+  >(
     actor,
     sql`
     select o.id as owner, o."pageSize", (select count(*) from registry_providers p where ${where}) as total, page.*

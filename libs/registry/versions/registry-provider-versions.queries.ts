@@ -2,7 +2,7 @@ import { notFound, sql, type Sql, type Timestamp } from '#kernel';
 import { buildSnapshotJson, type StreamSnapshot } from '#event-store';
 import type { Database } from '#postgres';
 import { requirePermission, requireCurrentAccess, selectPermittedScopes, type Actor } from '#access';
-import { buildLimit, toListPage, PAGE_BYTES, type ListPage, type PageRequest } from '#json-api';
+import { buildLimit, toListPage, PAGE_BYTES, type ListPage, type ListRow, type PageRequest } from '#json-api';
 import type { Protocol } from '#provider-release/rules';
 import type { StoredFile } from './registry-provider-version.js';
 import {
@@ -100,7 +100,7 @@ export const listVersions = async (
   const providers = sql`
     select p.id, p.organization from registry_providers p join organizations o on o.id = p.organization
      where ${isProviderAt(path)} and ${requireCurrentAccess(actor)}`;
-  const rows = await database.slowRows<RegistryProviderVersionRow & { owner: string; total: number }>(
+  const rows = await database.slowRows<ListRow<RegistryProviderVersionRow, { owner: string; total: number }>>(
     actor,
     sql`
     select o.id as owner, (select count(*) from registry_provider_versions v where v.provider = p.id) as total, page.*

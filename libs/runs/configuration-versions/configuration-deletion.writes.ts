@@ -21,7 +21,7 @@ export const isConfigurationInUse = isConfigurationArchiveInUse;
 export type DispensableConfiguration = {
   readonly id: string;
   readonly organization: string;
-  readonly snapshot: StreamSnapshot;
+  readonly snapshot: StreamSnapshot | null;
 };
 
 const prepareDeletion = async (

@@ -12,7 +12,7 @@ import {
 } from '#access';
 import { buildSnapshotJson, type StreamSnapshot } from '#event-store';
 import type { Database } from '#postgres';
-import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
+import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#json-api';
 import { EXECUTION_MODE } from '#workspaces';
 import type { ConfigurationStatus } from './configuration-version.js';
 import { FINAL_STATUSES } from '../runs/run-status.js';
@@ -96,7 +96,7 @@ export const listConfigurationVersions = async (
 ): Promise<ListPage<ConfigurationVersionRow>> => {
   const workspaces = sql`
     select w.id, w.organization, ${selectGrants(actor)} as grants from workspaces w where w.id = ${workspace} and ${requireCurrentAccess(actor)}`;
-  const rows = await database.slowRows<ConfigurationVersionRow & WorkspaceOwnerColumns>(
+  const rows = await database.slowRows<ListRow<ConfigurationVersionRow, WorkspaceOwnerColumns>>(
     actor,
     sql`
     select target.organization as owner, target.grants as "ownerGrants", page.*,
@@ -177,7 +177,7 @@ export type LinkedConfiguration = Pick<ConfigurationVersionRow, 'id' | 'organiza
 
 /** Reads a version for a signed link, without a permission check. */
 export const findLinkedConfiguration = (database: Database, id: string): Promise<LinkedConfiguration | undefined> =>
-  database.row(sql`
+  database.row<LinkedConfiguration>(sql`
     select c.id, c.organization, c.workspace, c.status, c.archive, ${hasRuns(sql`c.id`)} as "hasRuns"
       from configuration_versions c where c.id = ${id}`);
 

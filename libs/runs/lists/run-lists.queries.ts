@@ -16,6 +16,7 @@ import {
   toListPage,
   buildFittingPageSize,
   type ListPage,
+  type ListRow,
   type PageRequest,
 } from '#json-api';
 import { isHiddenTeam } from '#people';
@@ -102,12 +103,9 @@ export type RunPage = PageRequest & { readonly withComments: boolean };
 /** A page of runs. If it includes long comments, it has fewer items than requested. */
 export type ListedRuns = ListPage<RunRow> & { readonly pageSize: number };
 
-type ListedRun = RunRow & {
-  readonly total: number;
-  readonly pageSize: number;
-  readonly owner: string;
-  readonly ownerGrants: readonly Grant[];
-};
+type RunListColumns = { readonly total: number; readonly owner: string };
+type SizedRunListColumns = RunListColumns & { readonly pageSize: number };
+type WorkspaceRunListColumns = SizedRunListColumns & { readonly ownerGrants: readonly Grant[] };
 
 /** Bytes of a comment in the document, without its text. */
 const BYTES_OF_COMMENT = 300;
@@ -134,13 +132,10 @@ const sizeOf = (page: RunPage, name: ScopeName): Sql =>
 const limitTo = (page: RunPage, name: ScopeName): Sql =>
   page.withComments ? buildLimitWithSize(page, sizeOf(page, name)) : buildLimit(page);
 
-const listedRuns = <Row extends Omit<ListedRun, 'ownerGrants'>>(
-  listedRuns: readonly Row[],
-  first: Row,
-): ListedRuns => ({
-  ...toListPage<RunRow & { readonly total: number }>(listedRuns),
-  pageSize: first.pageSize,
-});
+const listedRuns = (
+  rows: readonly ListRow<RunRow, SizedRunListColumns>[],
+  { pageSize }: SizedRunListColumns,
+): ListedRuns => ({ ...toListPage(rows), pageSize });
 
 /** Returns runs of one workspace, newest first: one page and the total count in one statement. */
 export const listWorkspaceRuns = async (
@@ -161,7 +156,10 @@ export const listWorkspaceRuns = async (
       left join lateral (select ${RUN_COLUMNS}, target.grants from ${candidates}
                           order by r.created_at desc, r.id desc ${limitTo(page, 'target')}) page on true
      order by page."createdAt" desc, page.id desc`;
-  const rows = await database.slowRows<ListedRun>(actor, prepareWhen(isRetained, statement));
+  const rows = await database.slowRows<ListRow<RunRow, WorkspaceRunListColumns>>(
+    actor,
+    prepareWhen(isRetained, statement),
+  );
   const [first] = rows;
   if (!first) throw notFound();
   requirePermission(actor, 'read-runs', { organization: first.owner, grants: first.ownerGrants });
@@ -191,7 +189,7 @@ const listInOrganization = async (
       left join lateral (select ${selectRunColumns(actor)} from ${candidates}
                           order by r.created_at ${direction}, r.id ${direction} ${limitTo(page, 'owner')}) page on true
      order by page."createdAt" ${direction}, page.id ${direction}`;
-  const rows = await database.slowRows<Omit<ListedRun, 'ownerGrants'>>(actor, prepareWhen(isRetained, statement));
+  const rows = await database.slowRows<ListRow<RunRow, SizedRunListColumns>>(actor, prepareWhen(isRetained, statement));
   const [first] = rows;
   if (!first) throw notFound();
   requirePermission(actor, 'read-organization', { organization: first.owner });
@@ -250,7 +248,7 @@ export const listPoolRuns = async (
   // An agent token reaches its own pool only; other pools are not found.
   const pools = sql`
     select ap.organization from agent_pools ap where ap.id = ${pool} and ap.id = ${actor.id} and ${requireCurrentAccess(actor)}`;
-  const rows = await database.slowRows<ListedRun>(
+  const rows = await database.slowRows<ListRow<RunRow, RunListColumns>>(
     actor,
     sql`
     select target.organization as owner, (select count(*) from ${candidates}) as total, page.*

@@ -165,7 +165,7 @@ export const listRunsAhead = (
   id: string,
   holder: string,
 ): Promise<{ id: string; snapshot: StreamSnapshot }[]> =>
-  database.rows(sql`
+  database.rows<{ id: string; snapshot: StreamSnapshot }>(sql`
     select ahead.id, ${selectSnapshotJson('ahead.id')} as snapshot
       from runs r join runs ahead on ahead.workspace = r.workspace and ${isOpen('ahead')}
      where r.id = ${id}

@@ -11,7 +11,7 @@ import {
 } from '#access';
 import { selectSnapshotJson, type StreamSnapshot } from '#event-store';
 import type { Database } from '#postgres';
-import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
+import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#json-api';
 import type { ResourceCounts } from '../state-file/state-file.js';
 import { IS_STATE_NEEDED } from '../backing-data/backing-data.writes.js';
 
@@ -44,6 +44,8 @@ export type StateVersionRow = {
   readonly providers: ResourceCounts | null;
   readonly modules: ResourceCounts | null;
   readonly createdAt: Timestamp;
+  /** The transaction that created it, to sort by. */
+  readonly createdIn: number;
   readonly outputs: readonly OutputRow[];
   readonly grants: readonly Grant[];
 };
@@ -135,7 +137,7 @@ export const listStateVersions = async (
     select w.id, w.organization, ${selectGrants(actor)} as grants from workspaces w join organizations o on o.id = w.organization
      where ${'id' in of ? sql`w.id = ${of.id}` : sql`o.name = ${of.organization} and w.name = ${of.name}`}
        and ${requireCurrentAccess(actor)}`;
-  const rows = await database.slowRows<WorkspaceGrants & StateVersionRow & { home: string; total: number }>(
+  const rows = await database.slowRows<ListRow<StateVersionRow, WorkspaceGrants & { home: string; total: number }>>(
     actor,
     sql`
     select t.id as home, t.organization as owner, t.grants, page.*,
@@ -195,7 +197,13 @@ export const loadRollbackSource = async (
   workspace: string,
   id: string,
 ): Promise<RollbackSource> => {
-  const row = await database.row<RollbackSource & { grants: readonly Grant[]; status: StateVersionStatus | null }>(sql`
+  type Row = Omit<RollbackSource, 'serial'> & {
+    readonly grants: readonly Grant[];
+    readonly status: StateVersionStatus | null;
+    /** Null while the workspace has no finalized version. */
+    readonly serial: number | null;
+  };
+  const row = await database.row<Row>(sql`
     select w.organization, ${selectGrants(actor)} as grants, v.status, v.lineage,
            (select newest.serial + 1 from state_versions newest
              where newest.workspace = w.id and newest.finalized_at is not null
@@ -206,8 +214,10 @@ export const loadRollbackSource = async (
   requirePermission(actor, 'create-state', row);
   const pointer = '/data/relationships/rollback-state-version/data/id';
   if (row.status === null) throw unprocessable('Rollback state version does not exist', pointer);
-  if (row.status !== 'finalized') throw unprocessable('Rollback state version has no state', pointer);
-  return row;
+  const { organization, lineage, serial } = row;
+  if (row.status !== 'finalized' || serial === null)
+    throw unprocessable('Rollback state version has no state', pointer);
+  return { organization, lineage, serial };
 };
 
 /** Returns the version with this id, or an existing one with the same content if the request was a repetition. */

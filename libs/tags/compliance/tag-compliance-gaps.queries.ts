@@ -7,7 +7,7 @@ import {
   type Actor,
   selectPermittedOrganization,
 } from '#access';
-import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
+import { buildLimit, toListPage, type ListPage, type PageRequest, type ListRow } from '#json-api';
 import { IS_VALUELESS } from '#tag-bindings';
 import { selectWorkspacesTaggedWith } from '../reserved-tag-keys/reserved-tag-keys.queries.js';
 
@@ -86,7 +86,7 @@ export const listTagComplianceGaps = async (
           from (select id from gaps order by name ${buildLimit(page)}) shown
           join workspaces w on w.id = shown.id join projects p on p.id = w.project) page on true
      order by page.name`;
-  const rows = await database.slowRows<TagComplianceGapRow & { owner: string; total: number }>(
+  const rows = await database.slowRows<ListRow<TagComplianceGapRow, { owner: string; total: number }>>(
     actor,
     // Not prepared, because the best plan depends on the key: it is missing in nearly every workspace, or in none.
     sql.unkept(statement),

@@ -8,7 +8,7 @@ import {
   type Actor,
   selectPermittedOrganization,
 } from '#access';
-import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
+import { buildLimit, toListPage, type ListPage, type PageRequest, type ListRow } from '#json-api';
 import { selectVisiblePrincipal } from '#people';
 import type { TagBindingColumns } from '#tag-bindings';
 import { checkReservedKey, type ReservedTagKeyAttributes } from '../reserved-tag-keys/reserved-tag-key.js';
@@ -78,14 +78,17 @@ const selectReach = (actor: Actor, key: Sql, overrides: Sql): Sql => {
 
 type PreviewRow = {
   readonly owner: string;
-  readonly reservedTagKey: string | null;
-  readonly keyBefore: string;
-  readonly disableOverridesBefore: boolean;
   /** Null if the key does not change: then `reachAfter` applies. */
   readonly reachBefore: KeyReach | null;
   readonly reachAfter: KeyReach;
   /** Whether another reserved tag key has this key. */
   readonly isTaken: boolean;
+} & (ReservedKeyColumns | { readonly [Column in keyof ReservedKeyColumns]: null });
+
+type ReservedKeyColumns = {
+  readonly reservedTagKey: string;
+  readonly keyBefore: string;
+  readonly disableOverridesBefore: boolean;
 };
 
 /** Selects the rule before and after a proposal, and one page of the overrides of its key, in one statement. */
@@ -133,7 +136,7 @@ export const loadReservationPreview = async (
   proposal: ReservationProposal,
   page: PageRequest,
 ): Promise<ReservationPreview> => {
-  const rows = await database.slowRows<TagOverrideRow & PreviewRow>(
+  const rows = await database.slowRows<ListRow<TagOverrideRow, PreviewRow>>(
     actor,
     // Not prepared, because the best plan depends on the key: nearly all workspaces bind it, or none.
     sql.unkept(selectPreview(actor, organizationName, proposal, page)),
@@ -156,7 +159,7 @@ export const loadReservationPreview = async (
   };
 };
 
-const getRuleBefore = (row: PreviewRow): ReservationRule => ({
+const getRuleBefore = (row: PreviewRow & ReservedKeyColumns): ReservationRule => ({
   key: row.keyBefore,
   disableOverrides: row.disableOverridesBefore,
   reach: row.reachBefore ?? row.reachAfter,

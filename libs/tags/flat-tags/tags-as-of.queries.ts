@@ -10,7 +10,7 @@ import {
 } from '#access';
 import { buildLimit, type ListPage, type PageRequest, type PointInTime } from '#json-api';
 import { IS_VALUELESS, selectTagOrganization, selectVisibleTags } from '#tag-bindings';
-import { matchesSearch, toTagListPage, TAG_USAGE_COLUMNS, type CountedTagRow, type TagRow } from './tags.queries.js';
+import { matchesSearch, toTagListPage, TAG_USAGE_COLUMNS, type TagListRow, type TagRow } from './tags.queries.js';
 
 /**
  * Returns one page of the flat tags that a workspace had at a time, in order of insertion, and the count of all, from
@@ -28,7 +28,7 @@ export const listWorkspaceTagsAsOf = async (
   const scopes = sql`
     select w.id, w.organization, ${selectCurrentWorkspaceGrants(actor, sql.raw('w.id'))} as grants
       from workspaces w where w.id = ${workspace} and ${requireCurrentAccess(actor)}`;
-  const rows = await database.slowRows<CountedTagRow & { readonly grants: readonly Grant[] }>(
+  const rows = await database.slowRows<TagListRow & { readonly grants: readonly Grant[] }>(
     actor,
     sql.unkept(sql`
     ${past.views({ id: workspace })},

@@ -30,10 +30,15 @@ export const matchesSearch = (search: string | undefined): Sql =>
 /** Columns that aggregate the rows of `selectVisibleTags`. */
 export const TAG_USAGE_COLUMNS = sql.raw(`min(seen.created_at) as "createdAt", count(*) as "instanceCount"`);
 
-export type CountedTagRow = TagRow & { readonly total: number };
+type TagOrganizationColumns = Pick<TagRow, 'organization' | 'organizationName'> & { readonly total: number };
 
-export const toTagListPage = (rows: readonly CountedTagRow[]): ListPage<TagRow> => ({
-  rows: rows.filter(({ name }: { readonly name: string | null }) => name !== null),
+/** A flat tag with its organization; of the organization only, if the page is empty. */
+export type TagListRow = TagOrganizationColumns & (TagRow | { readonly name: null });
+
+const isTag = (row: TagListRow): row is TagOrganizationColumns & TagRow => row.name !== null;
+
+export const toTagListPage = (rows: readonly TagListRow[]): ListPage<TagRow> => ({
+  rows: rows.filter(isTag),
   total: rows[0]?.total ?? 0,
 });
 
@@ -49,7 +54,7 @@ export const listWorkspaceTags = async (
     select w.id, w.organization, ${selectWorkspaceGrants(actor, 'w')} as grants
       from workspaces w where w.id = ${workspace} and ${requireCurrentAccess(actor)}`;
   const own = sql`t.workspace = w.id and ${IS_VALUELESS} and ${matchesSearch(search)}`;
-  const rows = await database.slowRows<CountedTagRow & { readonly grants: readonly Grant[] }>(
+  const rows = await database.slowRows<TagListRow & { readonly grants: readonly Grant[] }>(
     actor,
     sql`
     select owner.id as organization, owner.name as "organizationName", w.grants,
@@ -93,7 +98,7 @@ export const listTags = async (
     sql.raw('t.key as name, t.created_at'),
     sql`${matchesSearch(search)} and ${isNotExcluded}`,
   );
-  const rows = await database.slowRows<CountedTagRow>(
+  const rows = await database.slowRows<TagListRow>(
     actor,
     sql`
     select owner.id as organization, owner.name as "organizationName", owner.total, page.*

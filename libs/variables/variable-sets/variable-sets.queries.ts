@@ -23,6 +23,7 @@ import {
   slicePage,
   buildFittingPageSize,
   type ListPage,
+  type ListRow,
   type PageRequest,
 } from '#json-api';
 import type { VariableSetTargetKind, VariableSetTargets } from './variable-set.js';
@@ -111,7 +112,7 @@ export const listVariableSets = async (
   request: VariableSetListRequest,
 ): Promise<VariableSetListPage> => {
   const { page, search } = request;
-  type ListedRow = VariableSetRow & { owner: string; whole: boolean; pageSize: number; total: number };
+  type ListedRow = ListRow<VariableSetRow, { owner: string; whole: boolean; pageSize: number; total: number }>;
   const rows = await database.slowRows<ListedRow>(
     actor,
     sql`
@@ -170,7 +171,9 @@ export const listSetsReaching = async (
 ): Promise<VariableSetListPage> => {
   const { page, search } = request;
   const { permission, owner, reaches } = buildReachQuery(actor, reached);
-  const rows = await database.slowRows<VariableSetRow & { scope: PermissionScope; pageSize: number; total: number }>(
+  const rows = await database.slowRows<
+    ListRow<VariableSetRow, { scope: PermissionScope; pageSize: number; total: number }>
+  >(
     actor,
     sql`
     select jsonb_build_object('organization', owner.organization, 'grants', owner.grants) as scope, page.*, sized."pageSize",

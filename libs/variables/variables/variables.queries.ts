@@ -12,7 +12,7 @@ import {
   type Permission,
   type PermissionScope,
 } from '#access';
-import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
+import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#json-api';
 import { resolveEffectiveVariables, type VariableSetSource } from './precedence.js';
 import type { VariableCategory, VariableOwner, StoredVariables } from './variable.js';
 
@@ -127,7 +127,7 @@ export const listVariables = async (
   target: OwnerTarget,
   page: PageRequest | null,
 ): Promise<ListPage<VariableRow> & OwnerInOrganization> => {
-  const rows = await database.slowRows<VariableRow & VariableOwnerRow & { total: number }>(
+  const rows = await database.slowRows<ListRow<VariableRow, VariableOwnerRow & { total: number }>>(
     actor,
     sql`
     select owner.id as home, owner.type, owner.organization, owner.grants, page.*,
@@ -146,7 +146,7 @@ export const selectSetsReaching = (workspace: Sql): Sql => sql`
   select s.id, t.kind from variable_set_targets t join variable_sets s on s.id = t.variable_set
    where t.target in (${workspace}.id, ${workspace}.project) and (s.project is null or s.project = ${workspace}.project)`;
 
-type EffectiveCandidate = VariableRow & VariableOwnerRow & { readonly source: VariableSetSource | null };
+type EffectiveCandidate = VariableRow & { readonly source: VariableSetSource | null };
 
 /** Returns the effective variables of a workspace, from its own variables and those of all sets that apply to it. */
 export const listEffectiveVariables = async (
@@ -156,7 +156,7 @@ export const listEffectiveVariables = async (
 ): Promise<OwnerInOrganization & { readonly variables: readonly VariableRow[] }> => {
   const applicableSets = sql`
     select s.*, r.scope from (${selectSetsReaching(sql.raw('owner'))}) r join variable_sets s on s.id = r.id`;
-  const rows = await database.slowRows<EffectiveCandidate>(
+  const rows = await database.slowRows<ListRow<EffectiveCandidate, VariableOwnerRow>>(
     actor,
     sql`
     select owner.id as home, owner.type, owner.organization, owner.grants, candidate.*

@@ -14,6 +14,7 @@ import {
   toListPage,
   buildViewsAt,
   type ListPage,
+  type ListRow,
   type SortOrder,
   type PageRequest,
   type PointInTime,
@@ -193,7 +194,7 @@ export const listWorkspaces = async (
           from (${selectPageIds(actor, filter, page)}) listed join workspaces w on w.id = listed.id
           join organizations o on o.id = w.organization join projects p on p.id = w.project) page on true
      order by page.key ${direction} nulls last, page.name ${direction}`;
-  type Found = WorkspaceRow & { total: number; owner: string };
+  type Found = ListRow<WorkspaceRow & { key: unknown }, { total: number; owner: string }>;
   const rows =
     past === null && isFast(actor, filter, page)
       ? await database.rows<Found>(statement)

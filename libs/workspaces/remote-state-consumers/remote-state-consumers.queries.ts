@@ -13,7 +13,7 @@ import {
   type Grant,
   type PermissionScope,
 } from '#access';
-import { buildLimit, toListPage, type ListPage, type PageRequest } from '#json-api';
+import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#json-api';
 import { selectWorkspaceColumns, type WorkspaceRow } from '../workspaces/workspaces.queries.js';
 
 /** With `project-remote-state` the workspaces of the project, otherwise the named ones. */
@@ -61,7 +61,9 @@ export const listConsumers = async (
       join (select id, ${isPermittedByRole(actor, 'read-workspace')} as whole from organizations) o
         on o.id = w.organization
      where w.id = ${workspace} and ${requireCurrentAccess(actor)}`;
-  const rows = await database.slowRows<WorkspaceRow & { total: number; owner: string; ownerGrants: readonly Grant[] }>(
+  const rows = await database.slowRows<
+    ListRow<WorkspaceRow, { total: number; owner: string; ownerGrants: readonly Grant[] }>
+  >(
     actor,
     sql`
     select target.organization as owner, target.grants as "ownerGrants", target.total, page.*

@@ -78,6 +78,8 @@ export type TagRemovalStep = {
   readonly last: readonly TagCarrier[];
 };
 
+type RemovalStepRow = TagRemovalStep & { readonly lastIds: readonly string[] };
+
 /** In SQL: `step`, with the organization, the names, and the ids of the last workspaces. */
 const selectRemovalStep = (step: Sql, after: string, most: number): Sql => sql`
   select step.*,
@@ -117,7 +119,7 @@ export const loadFirstRemovalStep = async (
                            ${selectTagNames(actor, tags, sql.raw('o.id'))} as "tagNames"
                       from organizations o join event_store.streams so on so.stream = o.id
                      where o.name = ${organization} and ${requireCurrentAccess(actor)} offset 0) found offset 0) named`;
-  const row = await database.row<TagRemovalStep & { readonly tagNames: TagNames }>(selectRemovalStep(step, '', most));
+  const row = await database.row<RemovalStepRow & { readonly tagNames: TagNames }>(selectRemovalStep(step, '', most));
   if (!row) throw notFound();
   requirePermission(actor, 'read-organization', row);
   requirePermission(actor, 'delete-tags', row);
@@ -136,7 +138,7 @@ export const loadNextRemovalStep = async (
     select so.stream as organization, so.version as "organizationVersion", ${names}::text[] as names,
            ${last.map(({ id }) => id)}::text[] as "lastIds"
       from event_store.streams so where so.stream = ${organization}`;
-  const row = await database.row<TagRemovalStep>(selectRemovalStep(step, carriers.at(-1)?.id ?? '', most));
+  const row = await database.row<RemovalStepRow>(selectRemovalStep(step, carriers.at(-1)?.id ?? '', most));
   if (!row) throw notFound();
   return row;
 };

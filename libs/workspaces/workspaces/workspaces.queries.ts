@@ -205,7 +205,7 @@ export const loadWorkspaceForCommand = async (
            (select sp.version from projects p join event_store.streams sp on sp.stream = p.id
              where p.id = ${project} and p.organization = w.organization) as "projectVersion",
            (select sp.version from event_store.streams sp where sp.stream = w.project) as "homeVersion",
-           ${actor && project ? selectProjectGrants(actor, sql`${project}`) : sql.raw('null')} as "projectGrants",
+           ${actor && project ? selectProjectGrants(actor, sql`${project}`) : sql.raw('null::jsonb')} as "projectGrants",
            ${selectUsablePoolVersion(choice)} as "poolVersion",
            coalesce((select ${INHERITED_MODE} from projects p
                       where p.id = coalesce(${project}, w.project) and p.organization = w.organization),
