@@ -14,8 +14,8 @@ export default {
   // A worker runs what was compiled, so Jest transforms nothing.
   transform: {},
   setupFiles: [`${support}/resolve-compiled.ts`],
-  setupFilesAfterEnv: [`${support}/circus-rules.ts`],
-  reporters: ['default', `${support}/slow-tests.ts`],
+  setupFilesAfterEnv: [`${support}/circus-rules.ts`, `${support}/record-rows.ts`],
+  reporters: ['default', `${support}/slow-tests.ts`, `${support}/row-types.ts`],
   // Seconds. Jest prints the time of a slower file in red.
   slowTestThreshold: 30,
   // How long each file took, so that the longest start first.

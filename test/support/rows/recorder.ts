@@ -1,0 +1,175 @@
+import { writeFileSync } from 'node:fs';
+import { findSourceMap } from 'node:module';
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { rowCasts, type DatabaseRow } from '#postgres';
+import { PipelinedQuery } from '../../../libs/postgres/pipelined-query.js';
+import { BUILD } from '../folders.js';
+import { addTo, addValue, createShape, type ValueShape, type ValueKind } from './shape.js';
+
+/** The columns of a result, as Postgres describes them before the first row. */
+type Field = {
+  readonly name: string;
+  readonly dataTypeID: number;
+  readonly tableID: number;
+  readonly columnID: number;
+};
+
+/** The rows that the code received at one place, `libs/runs/runs/runs.queries.ts:107`, by place. */
+export type RecordedRows = Record<string, ValueShape>;
+
+const recorded: RecordedRows = {};
+
+/** Returns the shape of the rows that the code has received at a place. */
+export const getRecordedRows = (): Readonly<RecordedRows> => recorded;
+
+/** The files that pass rows on, so the place is in their caller. */
+const PASSING = [
+  'libs/postgres/database.js',
+  'libs/postgres/database-row.js',
+  'libs/event-store/writes.js',
+  'libs/json-api/related-resources.js',
+];
+
+const KINDS: Readonly<Record<number, ValueKind>> = {
+  16: 'boolean', // bool
+  17: 'bytes', // bytea
+  19: 'string', // name
+  20: 'number', // int8
+  21: 'number', // int2
+  23: 'number', // int4
+  25: 'string', // text
+  26: 'number', // oid
+  700: 'number', // float4
+  701: 'number', // float8
+  1003: 'array', // name[]
+  1007: 'array', // int4[]
+  1009: 'array', // text[]
+  1016: 'array', // int8[]
+  1043: 'string', // varchar
+  1184: 'string', // timestamptz
+  1700: 'string', // numeric
+  2278: 'string', // void
+  2950: 'string', // uuid
+  5069: 'string', // xid8
+};
+
+/** json and jsonb: their values show what they contain. */
+const JSON_TYPES = [114, 3802];
+
+const fieldsOfRows = new WeakMap<readonly DatabaseRow[], readonly Field[]>();
+
+/** The members of PipelinedQuery that are private to TypeScript only. */
+type QueryInternals = {
+  readonly at: number;
+  readonly shapes: readonly (object | null)[];
+  readonly results: readonly DatabaseRow[][];
+  handleRowDescription(message: { readonly fields: readonly Field[] }): void;
+  handleCommandComplete(): void;
+};
+
+/** Remembers for each result how Postgres described its columns. */
+const rememberFields = (): void => {
+  const query = PipelinedQuery.prototype as unknown as QueryInternals;
+  const { handleRowDescription, handleCommandComplete } = query;
+  const fieldsOfShapes = new WeakMap<object, readonly Field[]>();
+  query.handleRowDescription = function (message) {
+    handleRowDescription.call(this, message);
+    fieldsOfShapes.set(this.shapes[this.at] as object, message.fields);
+  };
+  query.handleCommandComplete = function () {
+    const [shape, rows] = [this.shapes[this.at], this.results[this.at]];
+    const fields = shape && fieldsOfShapes.get(shape);
+    if (fields && rows) fieldsOfRows.set(rows, fields);
+    handleCommandComplete.call(this);
+  };
+};
+
+const addFields = (shape: ValueShape, fields: readonly Field[]): boolean => {
+  let changed = addTo(shape.kinds, 'object');
+  for (const { name, dataTypeID, tableID, columnID } of fields) {
+    if (!shape.members[name]) changed = true;
+    const member = (shape.members[name] ??= createShape());
+    if (!JSON_TYPES.includes(dataTypeID))
+      changed = addTo(member.kinds, KINDS[dataTypeID] ?? `other: type ${dataTypeID}`) || changed;
+    if (tableID > 0) changed = addTo(member.columns, `${tableID}.${columnID}`) || changed;
+  }
+  const names = new Set(fields.map(({ name }) => name));
+  for (const name of Object.keys(shape.members)) if (!names.has(name)) changed = addTo(shape.optional, name) || changed;
+  return changed;
+};
+
+const sources = new Map<string, string | null>();
+
+/** The file and line of the source, or null outside of the repository. */
+const findSource = (script: string, line: number, column: number): string | null => {
+  const key = `${script}:${line}:${column}`;
+  const known = sources.get(key);
+  if (known !== undefined) return known;
+  const path = script.startsWith('file:') ? fileURLToPath(script) : script;
+  const map = findSourceMap(path.split('?')[0] as string) ?? findSourceMap(script);
+  const entry = map?.findEntry(line - 1, column - 1);
+  const found =
+    entry && 'originalLine' in entry
+      ? `${relative(`${BUILD}/dist`, path).replace(/\.js(?:\?.*)?$/, '.ts')}:${entry.originalLine + 1}`
+      : null;
+  sources.set(key, found);
+  return found;
+};
+
+/** The place in the sources that asked for rows of a type. */
+const findPlace = (): string | null => {
+  const { prepareStackTrace, stackTraceLimit } = Error;
+  Error.stackTraceLimit = 8;
+  Error.prepareStackTrace = (_, frames) => frames;
+  const frames = new Error().stack as unknown as readonly NodeJS.CallSite[];
+  Object.assign(Error, { prepareStackTrace, stackTraceLimit });
+  // The frames of this function and of its caller come first.
+  const frame = frames.slice(2).find((one) => !PASSING.some((file) => (one.getFileName() ?? '').endsWith(file)));
+  const [script, line, column] = [frame?.getFileName(), frame?.getLineNumber(), frame?.getColumnNumber()];
+  return script && line && column ? findSource(script, line, column) : null;
+};
+
+/** So many rows of a result show every kind of value. */
+const MAX_ROWS = 100;
+
+/**
+ * Lists return a row of the owner alone, with nulls, if the owner has nothing. These rows have a type of their own in a
+ * union, so they get a shape of their own. One of these columns tells them apart.
+ */
+export const IDENTIFYING_COLUMNS = ['id', 'key', 'name'] as const;
+
+/** The name under which a row is recorded. */
+const describePlace = (place: string, row: DatabaseRow): string => {
+  const absent = IDENTIFYING_COLUMNS.find((column) => row[column] === null);
+  return absent === undefined ? place : `${place} without ${absent}`;
+};
+
+let isChanged = false;
+
+const recordShape = (place: string, add: (shape: ValueShape) => boolean): void => {
+  isChanged = add((recorded[place] ??= createShape())) || isChanged;
+};
+
+/** Records from now on the shape of all rows that get a type. */
+export const recordRows = (): void => {
+  rememberFields();
+  rowCasts.create = <T>() => {
+    const place = findPlace();
+    return (rows) => {
+      if (place === null) return rows as T[];
+      const fields = fieldsOfRows.get(rows);
+      if (fields) recordShape(place, (shape) => addFields(shape, fields));
+      for (const row of rows.slice(0, MAX_ROWS))
+        recordShape(describePlace(place, row), (shape) => addValue(shape, row));
+      return rows as T[];
+    };
+  };
+};
+
+/** Writes all that is recorded to the file, if it has changed since the last call. */
+export const saveRecordedRows = (file: string): void => {
+  if (!isChanged) return;
+  isChanged = false;
+  writeFileSync(file, JSON.stringify(recorded));
+};
