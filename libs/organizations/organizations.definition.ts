@@ -3,6 +3,7 @@ import { organization } from './organizations/organization.js';
 import { organizationEvents } from './organizations.events.js';
 import { organizationEpochs, organizations, projects, reservedNames } from './organizations.projection.js';
 import { project } from './projects/project.js';
+import { projectTags } from './projects/project-tags.projection.js';
 
 export const organizationsDefinition: ModuleDefinition = {
   name: 'organizations',
@@ -13,6 +14,7 @@ export const organizationsDefinition: ModuleDefinition = {
     toProjection(reservedNames),
     toProjection(organizationEpochs),
     toProjection(projects),
+    toProjection(projectTags),
   ],
   followers: [],
   migrations: new URL('./sql/', import.meta.url),

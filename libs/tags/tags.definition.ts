@@ -1,5 +1,4 @@
 import { defineAggregate, toEventRegistry, toProjection, type ModuleDefinition } from '#event-store';
-import { projectTags } from './tag-bindings/project-tags.projection.js';
 import { reservedTagKey } from './reserved-tag-keys/reserved-tag-key.js';
 import { reservedTagKeys } from './reserved-tag-keys/reserved-tag-keys.projection.js';
 import { tagEvents } from './tags.events.js';
@@ -8,7 +7,7 @@ export const tagsDefinition: ModuleDefinition = {
   name: 'tags',
   kinds: toEventRegistry(tagEvents),
   aggregates: [defineAggregate('rtk', reservedTagKey)],
-  projections: [toProjection(projectTags), toProjection(reservedTagKeys)],
+  projections: [toProjection(reservedTagKeys)],
   followers: [],
   migrations: new URL('./sql/', import.meta.url),
 };

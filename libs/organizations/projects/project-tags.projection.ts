@@ -1,5 +1,5 @@
 import { sql, type Projection, type OrganizationDeleted } from '#kernel';
-import type { ProjectEvent } from '#organizations';
+import type { ProjectEvent } from './project.js';
 
 type ProjectTagSource =
   Extract<ProjectEvent, { type: 'ProjectTagBound' | 'ProjectTagUnbound' | 'ProjectDeleted' }> | OrganizationDeleted;
