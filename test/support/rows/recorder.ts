@@ -64,8 +64,8 @@ type QueryInternals = {
   readonly at: number;
   readonly shapes: readonly (object | null)[];
   readonly results: readonly DatabaseRow[][];
-  handleRowDescription(message: { readonly fields: readonly Field[] }): void;
-  handleCommandComplete(): void;
+  handleRowDescription: (this: QueryInternals, message: { readonly fields: readonly Field[] }) => void;
+  handleCommandComplete: (this: QueryInternals) => void;
 };
 
 /** Remembers for each result how Postgres described its columns. */
@@ -119,7 +119,8 @@ const findSource = (script: string, line: number, column: number): string | null
 
 /** The place in the sources that asked for rows of a type. */
 const findPlace = (): string | null => {
-  const { prepareStackTrace, stackTraceLimit } = Error;
+  const { stackTraceLimit } = Error;
+  const prepareStackTrace: unknown = Reflect.get(Error, 'prepareStackTrace');
   Error.stackTraceLimit = 8;
   Error.prepareStackTrace = (_, frames) => frames;
   const frames = new Error().stack as unknown as readonly NodeJS.CallSite[];

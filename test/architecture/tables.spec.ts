@@ -1,0 +1,83 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { readLayers } from '../docs/modules.js';
+import { MOVED_TABLES, PUBLISHED_TABLES, UPWARD_READS } from './table-rules.js';
+import { findOwners, listForeignReads, listTables, type TableRead } from './tables.js';
+
+let reads: readonly TableRead[];
+let layers: readonly (readonly string[])[];
+
+beforeAll(async () => {
+  layers = await readLayers();
+  reads = await listForeignReads(await findOwners(MOVED_TABLES));
+});
+
+const layerOf = (module: string): number => layers.findIndex((layer) => layer.includes(module));
+
+const isUpward = ({ reader, owner }: TableRead): boolean => layerOf(owner) >= layerOf(reader);
+
+const isDeclared = ({ reader, owner, table }: TableRead): boolean =>
+  UPWARD_READS.some((read) => read.reader === reader && read.owner === owner && read.tables.includes(table));
+
+const listViolations = (checked: readonly TableRead[]): string[] =>
+  checked.flatMap((read) => {
+    const { reader, owner, table, file } = read;
+    if (isUpward(read))
+      return isDeclared(read) ? [] : [`${file}: ${reader} must not read ${table} of ${owner}, which is not below it`];
+    return PUBLISHED_TABLES[owner]?.includes(table) ? [] : [`${file}: ${owner} does not publish ${table}`];
+  });
+
+describe('a module', () => {
+  it('reads only tables of its own, and tables that modules below it publish', () => {
+    expect(reads.length).toBeGreaterThan(50);
+    expect(listViolations(reads)).toEqual([]);
+  });
+
+  it('publishes only tables that other modules read', () => {
+    const published = Object.entries(PUBLISHED_TABLES).flatMap(([owner, tables]) =>
+      tables.map((table) => ({ owner, table })),
+    );
+    const isRead = ({ owner, table }: { readonly owner: string; readonly table: string }): boolean =>
+      reads.some((read) => read.owner === owner && read.table === table && !isUpward(read));
+    expect(published.filter((one) => !isRead(one))).toEqual([]);
+  });
+
+  it('has no exception that it does not need', () => {
+    const declared = UPWARD_READS.flatMap(({ tables, ...pair }) => tables.map((table) => ({ ...pair, table })));
+    const isNeeded = ({ reader, owner, table }: Omit<TableRead, 'file'>): boolean =>
+      reads.some((read) => read.reader === reader && read.owner === owner && read.table === table && isUpward(read));
+    expect(declared.filter((one) => !isNeeded(one))).toEqual([]);
+  });
+});
+
+describe('the check', () => {
+  it('finds tables after keywords, after commas and alone', () => {
+    const source = `
+      const one = sql\`select runs from views.workspaces w join (projects p join teams t on true) on true, \${x} -- from users
+        where exists (select from variables) and w.name = any (array(select key from workspace_tags t, project_tags u))\`;
+      const two = sql.raw('state_versions');
+      const three = sql.raw('agents a');
+      const four = \`not SQL: from tags\`;`;
+    expect([...listTables('planted.ts', source)].filter((name) => name !== '$1').sort()).toEqual([
+      'agents',
+      'project_tags',
+      'projects',
+      'state_versions',
+      'teams',
+      'variables',
+      'workspace_tags',
+      'workspaces',
+    ]);
+  });
+
+  it('reports a table that is not published, and a table of a higher module', () => {
+    const planted = [
+      { reader: 'state', owner: 'people', table: 'users', file: 'a.ts' },
+      { reader: 'organizations', owner: 'runs', table: 'runs', file: 'b.ts' },
+      { reader: 'runs', owner: 'workspaces', table: 'workspaces', file: 'c.ts' },
+    ];
+    expect(listViolations(planted)).toEqual([
+      'a.ts: people does not publish users',
+      'b.ts: organizations must not read runs of runs, which is not below it',
+    ]);
+  });
+});
