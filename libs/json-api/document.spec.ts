@@ -21,7 +21,7 @@ describe('toAttributes', () => {
 });
 
 describe('a relationship', () => {
-  it('to one resource is null without a link if there is no resource', () => {
+  it('is null without a link if the to-one resource is missing', () => {
     expect(toOne('projects', null, '/p')).toEqual({ data: null });
     expect(toOne('projects', undefined)).toEqual({ data: null });
     expect(toOne('projects', 'prj-1', '/p')).toEqual({
@@ -30,7 +30,7 @@ describe('a relationship', () => {
     });
   });
 
-  it('to many resources is a list, and a link if the resources have their own endpoint', () => {
+  it('is a list for several resources, and a link for resources with their own endpoint', () => {
     expect(toMany('users', ['user-1'])).toEqual({ data: [{ type: 'users', id: 'user-1' }] });
     expect(toMany('users', [])).toEqual({ data: [] });
     expect(linkTo('/there')).toEqual({ links: { related: '/there' } });

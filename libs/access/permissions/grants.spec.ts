@@ -99,7 +99,7 @@ describe('custom access', () => {
     ]);
   });
 
-  it('on a project does not include administration of its workspaces, even with the highest values', () => {
+  it('does not include administration of workspaces if it is given on their project, even with the highest values', () => {
     expect(missing({ on: 'project', level: 'admin' }, onProject(MOST_IN_PROJECT, MOST_OF_PROJECT)).toSorted()).toEqual([
       'admin',
       'tags',

@@ -58,7 +58,7 @@ describe('a slow client', () => {
     await expect(connectTo(server).closed).resolves.toBeUndefined();
   });
 
-  describe('of a server with TLS', () => {
+  describe('if the server uses TLS', () => {
     let url: string;
     let close: () => Promise<void>;
 

@@ -271,7 +271,7 @@ describe('settings', () => {
     expect(linesOf({ HOST: '_'.repeat(101) })).toEqual([expect.stringMatching(/, got "_{100}…"$/)]);
   });
 
-  describe('in secret files', () => {
+  describe('secret files', () => {
     const secretFile = async (content: string): Promise<string> => {
       const file = join(folder, 'secret');
       await writeFile(file, content);
@@ -327,7 +327,7 @@ describe('settings', () => {
     ]);
   });
 
-  describe('of Kafka', () => {
+  describe('settings of Kafka', () => {
     const password = { KAFKA_SASL_MECHANISM: 'PLAIN', KAFKA_SASL_USERNAME: 'ada', KAFKA_SASL_PASSWORD: 'hunter2' };
     const client = {
       KAFKA_SASL_MECHANISM: 'OAUTHBEARER',
