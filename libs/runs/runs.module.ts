@@ -10,21 +10,14 @@ import { ConfigurationFilesController } from './configuration-versions/configura
 import { ConfigurationLinks } from './configuration-versions/configuration-version.links.js';
 import { ConfigurationUploads } from './configuration-versions/configuration-version.uploads.js';
 import { ConfigurationVersionsController } from './configuration-versions/configuration-versions.controller.js';
-import {
-  ConfigurationVersionsHandler,
-  CreateConfigurationVersionHandler,
-  ReceiveConfigurationHandler,
-} from './configuration-versions/configuration-versions.handler.js';
+import { ConfigurationVersionsHandler } from './configuration-versions/configuration-versions.handler.js';
 import { OrganizationCapacityController } from './queue/organization-capacity.controller.js';
 import { PlansController } from './phases/plans.controller.js';
 import { RunEventsController } from './run-events/run-events.controller.js';
 import { RunTokensController } from './run-tokens/run-tokens.controller.js';
-import { IssueRunTokenHandler } from './run-tokens/run-tokens.handler.js';
 import { RunRenderer } from './runs/runs.renderer.js';
 import { RunVariables } from './runs/runs.variables.js';
 import { RunsController } from './runs/runs.controller.js';
-import { CommentOnRunHandler } from './comments/comments.handler.js';
-import { CreateRunHandler } from './runs/new-run.handler.js';
 import { RunsHandler } from './runs/runs.handler.js';
 import { TaskStagesController } from './phases/task-stages.controller.js';
 
@@ -50,17 +43,7 @@ const CONTROLLERS = [
   TaskStagesController,
 ];
 
-const SERVICES = [
-  CommentOnRunHandler,
-  ConfigurationUploads,
-  ConfigurationVersionsHandler,
-  CreateConfigurationVersionHandler,
-  CreateRunHandler,
-  IssueRunTokenHandler,
-  ReceiveConfigurationHandler,
-  RunRenderer,
-  RunsHandler,
-];
+const SERVICES = [ConfigurationUploads, ConfigurationVersionsHandler, RunRenderer, RunsHandler];
 
 @Module({})
 export class RunsModule {

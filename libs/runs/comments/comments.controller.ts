@@ -6,7 +6,7 @@ import { renderDocument, type Document } from '#json-api';
 import { renderComment } from '../run-events/run-events.document.js';
 import { findComment, listComments } from '../run-events/run-events.queries.js';
 import { parseNewComment } from '../runs/runs.body.js';
-import { CommentOnRun } from './comments.handler.js';
+import { ChangeRun } from '../runs/runs.commands.js';
 
 @Controller('api/v2')
 export class CommentsController {
@@ -17,7 +17,8 @@ export class CommentsController {
 
   @Post('runs/:id/comments')
   async create(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    return renderDocument(renderComment(await this.bus.execute(new CommentOnRun(id, parseNewComment(body), actor))));
+    const input = { id, body: parseNewComment(body), actor };
+    return renderDocument(renderComment(await this.bus.execute(new ChangeRun('CommentRun', input))));
   }
 
   @Get('runs/:id/comments')

@@ -29,7 +29,7 @@ import { Database } from '#postgres';
 import { ReadRecorder, releaseOnceRecorded } from '#reads';
 import { ConfigurationFiles } from './configuration-version.files.js';
 import { ConfigurationLinks, type LinkRecipient } from './configuration-version.links.js';
-import { ReceiveConfiguration } from './configuration-versions.handler.js';
+import { ChangeConfigurationVersion } from './configuration-versions.commands.js';
 import {
   findConfigurationVersion,
   findLinkedConfiguration,
@@ -54,7 +54,8 @@ export class ConfigurationFilesController {
   @ConfigureRoute({ rawBody: 'file' })
   @HttpCode(200)
   async upload(@Param('token') token: string, @Body() content: Readable): Promise<void> {
-    await this.bus.execute(new ReceiveConfiguration(this.links.uploadOf(token), content));
+    const input = { id: this.links.uploadOf(token), content };
+    await this.bus.execute(new ChangeConfigurationVersion('ReceiveConfiguration', input));
   }
 
   @Get('configuration-versions/:id/download')

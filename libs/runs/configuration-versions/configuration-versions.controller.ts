@@ -18,15 +18,10 @@ import {
 import { ReadRecorder } from '#reads';
 import { ConfigurationLinks } from './configuration-version.links.js';
 import { renderConfigurationVersion } from './configuration-versions.document.js';
-import {
-  CreateConfigurationVersion,
-  ChangeConfigurationVersion,
-  type ConfigurationCommandInput,
-} from './configuration-versions.handler.js';
+import { ChangeConfigurationVersion } from './configuration-versions.commands.js';
 import {
   findConfigurationVersion,
   listConfigurationVersions,
-  type ConfigurationVersionRow,
   type ConfigurationVersionTarget,
 } from './configuration-versions.queries.js';
 import { createConfigurationReadEvents, type ConfigurationRead } from '../reads.events.js';
@@ -56,13 +51,15 @@ export class ConfigurationVersionsController {
   @Post('workspaces/:id/configuration-versions')
   async create(@Param('id') workspace: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const { attributes } = parseBody(createBody, body).data ?? {};
-    const input = {
+    const newVersion = {
       workspace,
       autoQueueRuns: attributes?.['auto-queue-runs'] ?? true,
       speculative: attributes?.speculative ?? false,
       provisional: attributes?.provisional ?? false,
     };
-    const row = await this.bus.execute(new CreateConfigurationVersion(input, actor));
+    const row = await this.bus.execute(
+      new ChangeConfigurationVersion('CreateConfigurationVersion', { newVersion, actor }),
+    );
     return renderDocument(renderConfigurationVersion(row, this.links.upload(row.id)));
   }
 
@@ -128,8 +125,13 @@ export class ConfigurationVersionsController {
     return renderDocument(renderConfigurationVersion(row), included);
   }
 
-  private async change(id: string, wish: ConfigurationCommandInput, actor: Actor): Promise<Document> {
-    const row: ConfigurationVersionRow | null = await this.bus.execute(new ChangeConfigurationVersion(id, wish, actor));
+  private async change(
+    id: string,
+    type:
+      'ArchiveConfiguration' | 'SoftDeleteConfiguration' | 'RestoreConfiguration' | 'DeleteConfigurationPermanently',
+    actor: Actor,
+  ): Promise<Document> {
+    const row = await this.bus.execute(new ChangeConfigurationVersion(type, { id, actor }));
     if (!row) throw notFound();
     return renderDocument(renderConfigurationVersion(row));
   }

@@ -1,158 +1,139 @@
-import type { Readable } from 'node:stream';
-import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { CommandHandler } from '@nestjs/cqrs';
 import { Ids } from '#kernel';
-import { createEventContext, can, toActingPrincipal, type Actor, type Permission } from '#access';
-import { MIB, limitUpload } from '#blob-store';
-import { EventStore, getFirstRow, getFirstRowOrNull, raiseConflictWhen, newStream, expectVersion } from '#event-store';
+import { can, createEventContext, toActingPrincipal, type Actor, type Permission } from '#access';
+import { limitUpload, MIB } from '#blob-store';
+import {
+  AggregateHandler,
+  EventStore,
+  expectVersion,
+  getFirstRow,
+  getFirstRowOrNull,
+  newStream,
+  raiseConflictWhen,
+  type OperationTable,
+} from '#event-store';
 import { configurationVersion, type ConfigurationVersionCommand } from './configuration-version.js';
 import { ConfigurationUploads } from './configuration-version.uploads.js';
+import { ChangeConfigurationVersion, type ConfigurationVersionOperations } from './configuration-versions.commands.js';
 import {
-  loadConfigurationForCommand,
-  selectConfigurationVersionById,
   isConfigurationArchiveInUse,
+  loadConfigurationForCommand,
   loadWorkspaceForNewConfiguration,
+  selectConfigurationVersionById,
   type ConfigurationForCommand,
   type ConfigurationVersionRow,
 } from './configuration-versions.queries.js';
 
-/** Most that an archive may be. It is only passed on, so this guards the disk and nothing else. */
+/** The server only passes archives on, so this limit protects the disk and nothing else. */
 const UPLOAD_LIMIT = 512 * MIB;
 
-export type NewConfigurationVersion = {
-  readonly workspace: string;
-  readonly autoQueueRuns: boolean;
-  readonly speculative: boolean;
-  readonly provisional: boolean;
+/** A change of one existing configuration version. */
+type ConfigurationTask = {
+  readonly permission: Permission;
+  readonly command: (row: ConfigurationForCommand) => ConfigurationVersionCommand;
+  /** Whether the archive is removed. The append then fails if a run starts to use the archive meanwhile. */
+  readonly removesArchive: boolean;
 };
 
-export class CreateConfigurationVersion extends Command<ConfigurationVersionRow> {
-  constructor(
-    readonly input: NewConfigurationVersion,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
+@CommandHandler(ChangeConfigurationVersion)
+export class ConfigurationVersionsHandler extends AggregateHandler<ConfigurationVersionOperations> {
+  protected readonly operations: OperationTable<ConfigurationVersionOperations> = {
+    CreateConfigurationVersion: (input) => this.create(input),
+    ArchiveConfiguration: (target) =>
+      this.append(target, {
+        permission: 'create-configuration-version',
+        command: ({ isInUse, isCurrent }) => ({ type: 'ArchiveConfiguration', data: { isInUse, isCurrent } }),
+        removesArchive: true,
+      }),
+    SoftDeleteConfiguration: (target) =>
+      this.append(target, {
+        permission: 'delete-configuration-data',
+        command: ({ isInUse, isCurrent }) => ({ type: 'SoftDeleteConfiguration', data: { isInUse, isCurrent } }),
+        removesArchive: true,
+      }),
+    RestoreConfiguration: (target) =>
+      this.append(target, {
+        permission: 'delete-configuration-data',
+        command: () => ({ type: 'RestoreConfiguration', data: {} }),
+        removesArchive: false,
+      }),
+    DeleteConfigurationPermanently: (target) =>
+      this.append(target, {
+        permission: 'delete-configuration-data',
+        command: () => ({ type: 'DeleteConfigurationPermanently', data: {} }),
+        removesArchive: false,
+      }),
+    ReceiveConfiguration: (input) => this.receive(input),
+  };
 
-export type ConfigurationCommandInput = Exclude<
-  ConfigurationVersionCommand['type'],
-  'CreateConfigurationVersion' | 'UploadConfiguration' | 'FailConfiguration'
->;
-
-/** A command for one configuration version; resolves to how it stands then, null when it is gone. */
-export class ChangeConfigurationVersion extends Command<ConfigurationVersionRow | null> {
-  constructor(
-    readonly id: string,
-    readonly wish: ConfigurationCommandInput,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
-
-/** What comes by a signed link. */
-export class ReceiveConfiguration extends Command<void> {
-  constructor(
-    readonly id: string,
-    readonly content: Readable,
-  ) {
-    super();
-  }
-}
-
-const PERMISSION = {
-  ArchiveConfiguration: 'create-configuration-version',
-  SoftDeleteConfiguration: 'delete-configuration-data',
-  RestoreConfiguration: 'delete-configuration-data',
-  DeleteConfigurationPermanently: 'delete-configuration-data',
-} as const satisfies Record<ConfigurationCommandInput, Permission>;
-
-@CommandHandler(CreateConfigurationVersion)
-export class CreateConfigurationVersionHandler implements ICommandHandler<CreateConfigurationVersion> {
   constructor(
     private readonly store: EventStore,
     private readonly ids: Ids,
-  ) {}
+    private readonly uploads: ConfigurationUploads,
+  ) {
+    super();
+  }
 
-  async execute({ input, actor }: CreateConfigurationVersion): Promise<ConfigurationVersionRow> {
+  private async create(
+    input: ConfigurationVersionOperations['CreateConfigurationVersion']['input'],
+  ): Promise<ConfigurationVersionRow> {
+    const { newVersion, actor } = input;
     const id = this.ids.next('cv');
     const { rows } = await this.store.handle({
       decider: configurationVersion,
       load: async () => ({
         ...newStream(id, configurationVersion),
-        place: await loadWorkspaceForNewConfiguration(this.store.database, actor, input.workspace),
+        parent: await loadWorkspaceForNewConfiguration(this.store.database, actor, newVersion.workspace),
       }),
-      command: ({ place }): ConfigurationVersionCommand => ({
+      command: ({ parent }): ConfigurationVersionCommand => ({
         type: 'CreateConfigurationVersion',
         data: {
-          ...input,
+          ...newVersion,
           source: 'tfe-api',
           createdBy: toActingPrincipal(actor),
-          mayApply: can(actor, 'apply-run', place),
+          mayApply: can(actor, 'apply-run', parent),
         },
       }),
-      organization: ({ place }) => place.organization,
-      preconditions: ({ place }) => [
-        expectVersion(place.organization, place.organizationVersion),
-        expectVersion(input.workspace, place.workspaceVersion),
+      organization: ({ parent }) => parent.organization,
+      preconditions: ({ parent }) => [
+        expectVersion(parent.organization, parent.organizationVersion),
+        expectVersion(newVersion.workspace, parent.workspaceVersion),
       ],
       context: createEventContext(actor),
       read: () => [selectConfigurationVersionById(id, actor)],
     });
     return getFirstRow<ConfigurationVersionRow>(rows);
   }
-}
 
-@CommandHandler(ChangeConfigurationVersion)
-export class ConfigurationVersionsHandler implements ICommandHandler<ChangeConfigurationVersion> {
-  constructor(private readonly store: EventStore) {}
-
-  async execute({ id, wish, actor }: ChangeConfigurationVersion): Promise<ConfigurationVersionRow | null> {
+  private async append(
+    { id, actor }: { readonly id: string; readonly actor: Actor },
+    { permission, command, removesArchive }: ConfigurationTask,
+  ): Promise<ConfigurationVersionRow | null> {
     const { rows } = await this.store.handle({
       decider: configurationVersion,
       load: async () => {
-        const found = await loadConfigurationForCommand(this.store.database, actor, PERMISSION[wish], id);
-        return { ...(await this.store.restore(id, configurationVersion, found.snapshot)), found };
+        const row = await loadConfigurationForCommand(this.store.database, actor, permission, id);
+        return { ...(await this.store.restore(id, configurationVersion, row.snapshot)), row };
       },
-      command: ({ found }) => toConfigurationCommand(wish, found),
-      organization: ({ found }) => found.organization,
+      command: ({ row }) => command(row),
+      organization: ({ row }) => row.organization,
       context: createEventContext(actor),
       read: () => [
         selectConfigurationVersionById(id, actor),
-        ...(removesArchive(wish) ? [raiseConflictWhen(isConfigurationArchiveInUse(id))] : []),
+        ...(removesArchive ? [raiseConflictWhen(isConfigurationArchiveInUse(id))] : []),
       ],
     });
     return getFirstRowOrNull<ConfigurationVersionRow>(rows);
   }
-}
 
-/** Then a run must not have begun with it in between. */
-const removesArchive = (wish: ConfigurationCommandInput): boolean =>
-  wish === 'ArchiveConfiguration' || wish === 'SoftDeleteConfiguration';
-
-const toConfigurationCommand = (
-  wish: ConfigurationCommandInput,
-  { isInUse, isCurrent }: ConfigurationForCommand,
-): ConfigurationVersionCommand => {
-  switch (wish) {
-    case 'ArchiveConfiguration':
-    case 'SoftDeleteConfiguration':
-      return { type: wish, data: { isInUse, isCurrent } };
-    case 'RestoreConfiguration':
-    case 'DeleteConfigurationPermanently':
-      return { type: wish, data: {} };
-  }
-};
-
-@CommandHandler(ReceiveConfiguration)
-export class ReceiveConfigurationHandler implements ICommandHandler<ReceiveConfiguration> {
-  constructor(private readonly uploads: ConfigurationUploads) {}
-
-  async execute({ id, content }: ReceiveConfiguration): Promise<void> {
+  private async receive({
+    id,
+    content,
+  }: ConfigurationVersionOperations['ReceiveConfiguration']['input']): Promise<void> {
     try {
       await this.uploads.receive(id, limitUpload(content, UPLOAD_LIMIT));
     } finally {
-      // Whatever was not read: the next request on this connection comes after it.
+      // Discards unread bytes, because the next request on this connection follows them.
       content.resume();
     }
   }

@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { CurrentActor, type Actor } from '#access';
 import { renderDocument, type Document } from '#json-api';
 import { renderAuthenticationToken } from '#people';
-import { IssueRunToken } from './run-tokens.handler.js';
+import { ChangeRun } from '../runs/runs.commands.js';
 
 @Controller('api/v2')
 export class RunTokensController {
@@ -15,6 +15,7 @@ export class RunTokensController {
    */
   @Post('runs/:id/authentication-tokens')
   async create(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return renderDocument(renderAuthenticationToken(await this.bus.execute(new IssueRunToken(id, actor))));
+    const token = await this.bus.execute(new ChangeRun('IssueRunToken', { id, actor }));
+    return renderDocument(renderAuthenticationToken(token));
   }
 }

@@ -4,7 +4,7 @@ import { parseBody, resourceBody, omitNullish, text, toOneInput } from '#json-ap
 import { RUN_OPTIONS } from './run-options.js';
 import { RUN_STATUSES } from './run-status.js';
 import type { RunProgress } from './run.js';
-import type { NewRun } from './new-run.handler.js';
+import type { NewRun } from './runs.commands.js';
 
 const flag = z.boolean().nullish();
 

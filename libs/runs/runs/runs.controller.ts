@@ -9,8 +9,7 @@ import { ReadRecorder } from '#reads';
 import { RunRenderer } from './runs.renderer.js';
 import { parseActionComment, parseNewRun, parseProgress } from './runs.body.js';
 import { parseRunFilter } from '../lists/runs.filter.js';
-import { CreateRun } from './new-run.handler.js';
-import { ChangeRun, type RunCommandInput } from './runs.handler.js';
+import { ChangeRun } from './runs.commands.js';
 import { loadRunIncluded, parseRunIncludes, type RunIncludes } from './runs.include.js';
 import {
   listOrganizationRuns,
@@ -43,7 +42,7 @@ export class RunsController {
   @Post('runs')
   @ConfigureRoute({ bodyLimit: RUN_BODY_BYTES })
   async create(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const row = await this.bus.execute(new CreateRun(parseNewRun(body), actor));
+    const row = await this.bus.execute(new ChangeRun('CreateRun', { newRun: parseNewRun(body), actor }));
     return renderDocument(this.renderer.resource(row, actor));
   }
 
@@ -116,8 +115,9 @@ export class RunsController {
   @Post('runs/:id/progress')
   @HttpCode(200)
   async progress(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const wish = { type: 'ReportProgress', data: parseProgress(body) } as const;
-    return renderDocument(this.renderer.resource(await this.bus.execute(new ChangeRun(id, wish, actor)), actor));
+    const input = { id, progress: parseProgress(body), actor };
+    const row = await this.bus.execute(new ChangeRun('ReportProgress', input));
+    return renderDocument(this.renderer.resource(row, actor));
   }
 
   @Post('runs/:id/actions/apply')
@@ -152,11 +152,11 @@ export class RunsController {
 
   private async act(
     id: string,
-    type: Exclude<RunCommandInput['type'], 'ReportProgress'>,
+    type: 'ConfirmRun' | 'DiscardRun' | 'CancelRun' | 'ForceCancelRun' | 'ForceExecuteRun',
     body: unknown,
     actor: Actor,
   ): Promise<void> {
-    await this.bus.execute(new ChangeRun(id, { type }, actor, parseActionComment(body)));
+    await this.bus.execute(new ChangeRun(type, { id, comment: parseActionComment(body), actor }));
   }
 
   private filterOf(query: QueryOf): ReturnType<typeof parseRunFilter> {
