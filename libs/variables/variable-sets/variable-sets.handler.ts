@@ -1,97 +1,73 @@
-import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { CommandHandler } from '@nestjs/cqrs';
 import { Ids, Refusal, unprocessable, type Problem } from '#kernel';
 import {
+  AggregateHandler,
   EventStore,
+  decideWrite,
+  expectVersion,
   getFirstRowOrNull,
   newStream,
-  expectVersion,
-  decideWrite,
   type LoadedStream,
+  type OperationTable,
   type StreamWrite,
 } from '#event-store';
 import { refuseTakenName } from '#postgres';
 import { createEventContext, type Actor } from '#access';
 import { Vault } from '#vault';
+import { addToStored, variable, type NewVariable } from '../variables/variable.js';
+import { refuseTakenKey } from '../variables/variables.refusals.js';
 import {
-  VARIABLE_SET_TARGET_KINDS,
   NO_TARGETS,
+  VARIABLE_SET_TARGET_KINDS,
   variableSet,
-  type VariableSetTargets,
-  type VariableSetState,
   type VariableSetCommand,
+  type VariableSetState,
+  type VariableSetTargetKind,
+  type VariableSetTargets,
 } from './variable-set.js';
+import { ChangeVariableSet, type VariableSetOperations } from './variable-sets.commands.js';
 import {
   loadOrganizationForVariableSet,
-  selectVariableSetById,
   loadVariableSetForCommand,
+  selectVariableSetById,
   type OrganizationForVariableSet,
   type VariableSetRow,
 } from './variable-sets.queries.js';
-import { addToStored, variable, type NewVariable } from '../variables/variable.js';
-import { refuseTakenKey } from '../variables/variables.handler.js';
 
-type CreateVariableSetCommand = Extract<VariableSetCommand, { type: 'CreateVariableSet' }>;
-
-export class CreateVariableSet extends Command<VariableSetRow> {
-  constructor(
-    readonly organization: string,
-    readonly data: CreateVariableSetCommand['data'],
-    readonly variables: readonly NewVariable[],
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
-
-/** Changes or deletes a variable set, and creates variables in it. Returns the row, or null after a deletion. */
-export class ChangeVariableSet extends Command<VariableSetRow | null> {
-  constructor(
-    readonly id: string,
-    readonly command: Exclude<VariableSetCommand, CreateVariableSetCommand>,
-    readonly variables: readonly NewVariable[],
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
-
-/** Returns the targets that the command applies the set to. Targets that it withdraws need not exist any more. */
-const getTargets = (command: VariableSetCommand): VariableSetTargets => {
-  switch (command.type) {
-    case 'CreateVariableSet':
-    case 'UpdateVariableSet':
-      return { ...NO_TARGETS, ...command.data.targets };
-    case 'ApplyVariableSet':
-      return command.data;
-    case 'WithdrawVariableSet':
-    case 'DeleteVariableSet':
-      return NO_TARGETS;
-  }
+/** A command to a variable set, with the variables that the same append creates. */
+type VariableSetTask = {
+  readonly command: VariableSetCommand;
+  readonly variables: readonly NewVariable[];
+  /** Workspaces and projects that the command applies the set to. */
+  readonly targets: VariableSetTargets;
+  /** Path in the request of the list with targets of this kind. */
+  readonly pointer: (kind: VariableSetTargetKind) => string;
+  readonly actor: Actor;
 };
+
+const toRelationshipPointer = (kind: VariableSetTargetKind): string => `/data/relationships/${kind}/data`;
 
 const TARGET_NAMES = { workspaces: 'Workspace', projects: 'Project' } as const;
 
-/** Refuses targets outside the organization, or outside the project that owns the set. */
-const checkTargets = (command: VariableSetCommand, { project, targets }: OrganizationForVariableSet): void => {
-  const projectsByTarget = new Map(targets.map((target) => [`${target.kind} ${target.stream}`, target.project]));
-  const targetIds = getTargets(command);
+/** Refuses targets outside of the organization. If a project owns the set, refuses targets outside of the project. */
+const checkTargets = (
+  { targets: wanted, pointer }: VariableSetTask,
+  { project, targets }: OrganizationForVariableSet,
+): void => {
+  const projects = new Map(targets.map((target) => [`${target.kind} ${target.stream}`, target.project]));
   const problems = VARIABLE_SET_TARGET_KINDS.flatMap((kind) =>
-    targetIds[kind].flatMap((id, index): Problem[] => {
-      const targetProject = projectsByTarget.get(`${kind} ${id}`);
+    wanted[kind].flatMap((id, index): Problem[] => {
+      const targetProject = projects.get(`${kind} ${id}`);
       if (targetProject !== undefined && (project === null || targetProject === project)) return [];
-      const list = command.type === 'ApplyVariableSet' ? '/data' : `/data/relationships/${kind}/data`;
-      // The text does not reveal whether the target exists, because the caller may only know the project.
-      const why = project === null ? 'does not exist' : 'is outside of the project that owns the variable set';
-      return [{ detail: `${TARGET_NAMES[kind]} ${id} ${why}`, pointer: `${list}/${index}/id` }];
+      // The text does not reveal to users of one project what exists outside of it.
+      const reason = project === null ? 'does not exist' : 'is outside of the project that owns the variable set';
+      return [{ detail: `${TARGET_NAMES[kind]} ${id} ${reason}`, pointer: `${pointer(kind)}/${index}/id` }];
     }),
   );
   if (problems.length > 0) throw new Refusal('unprocessable', problems);
 };
 
-/**
- * Requires that the owner and the targets of the set are not deleted in between, because their deletion would miss the
- * new rows.
- */
+/** The append fails if the owner or a target of the set is deleted meanwhile, because the rows of the set would stay. */
 const buildPreconditions = ({ preconditions, targets }: OrganizationForVariableSet): StreamWrite[] => [
   ...new Map(
     [...preconditions, ...targets].map(({ stream, version }) => [stream, expectVersion(stream, version)]),
@@ -100,7 +76,7 @@ const buildPreconditions = ({ preconditions, targets }: OrganizationForVariableS
 
 const refuseTaken = refuseTakenName('variable_sets_organization_name_key');
 
-/** Adds the index of a variable in the request to the pointers of a refusal. */
+/** Prefixes the pointers of a refusal with the position of the variable in the request. */
 const atListIndex = <T>(index: number, work: () => T): T => {
   try {
     return work();
@@ -114,103 +90,106 @@ const atListIndex = <T>(index: number, work: () => T): T => {
   }
 };
 
-/** Appends the events of a command for a set and of its new variables, all or none. */
-class SetWriter {
+@CommandHandler(ChangeVariableSet)
+export class VariableSetsHandler extends AggregateHandler<VariableSetOperations> {
+  protected readonly operations: OperationTable<VariableSetOperations> = {
+    CreateVariableSet: (input) => this.create(input),
+    UpdateVariableSet: ({ id, data, variables, actor }) =>
+      this.change(id, {
+        command: { type: 'UpdateVariableSet', data },
+        variables,
+        targets: { ...NO_TARGETS, ...data.targets },
+        pointer: toRelationshipPointer,
+        actor,
+      }),
+    ApplyVariableSet: async ({ id, targets, actor }) => {
+      const command = { type: 'ApplyVariableSet', data: targets } as const;
+      await this.change(id, { command, variables: [], targets, pointer: () => '/data', actor });
+    },
+    // The targets are not checked: a target can be withdrawn from the set after it has been deleted.
+    WithdrawVariableSet: ({ id, targets, actor }) =>
+      this.changeWithoutTargets(id, { type: 'WithdrawVariableSet', data: targets }, actor),
+    DeleteVariableSet: ({ id, actor }) => this.changeWithoutTargets(id, { type: 'DeleteVariableSet', data: {} }, actor),
+  };
+
   constructor(
     private readonly store: EventStore,
+    private readonly ids: Ids,
     private readonly vault: Vault,
-    private readonly ids: Ids,
-  ) {}
-
-  async write(
-    loaded: LoadedStream<VariableSetState>,
-    organizationRow: OrganizationForVariableSet,
-    { command, variables, actor }: { command: VariableSetCommand; variables: readonly NewVariable[]; actor: Actor },
-  ): Promise<VariableSetRow | null> {
-    const { organization } = organizationRow;
-    checkTargets(command, organizationRow);
-    const set = decideWrite(variableSet, loaded, organization, command);
-    const owner = { type: 'varsets', id: loaded.stream } as const;
-    variables.reduce(
-      (stored, data, index) => atListIndex(index, () => addToStored(stored, data)),
-      organizationRow.variables,
-    );
-    const newVariables = variables.map((data, index) => {
-      const id = this.ids.next('var');
-      const creation = { type: 'CreateVariable', data: { ...data, owner } } as const;
-      return {
-        write: atListIndex(index, () => decideWrite(variable, newStream(id, variable), organization, creation)),
-        secretStatements: data.sensitive ? [this.vault.storeSecret(id, organization, data.value)] : [],
-      };
-    });
-    const read = selectVariableSetById(loaded.stream, actor);
-    if (set.events.length === 0 && newVariables.length === 0) {
-      return (await this.store.database.row<VariableSetRow>(read)) ?? null;
-    }
-    const { rows } = await this.store.append(
-      [...buildPreconditions(organizationRow), set, ...newVariables.map(({ write }) => write)],
-      createEventContext(actor),
-      [read, ...newVariables.flatMap(({ secretStatements }) => secretStatements)],
-    );
-    return getFirstRowOrNull<VariableSetRow>(rows);
-  }
-}
-
-@CommandHandler(CreateVariableSet)
-export class CreateVariableSetHandler implements ICommandHandler<CreateVariableSet> {
-  private readonly writer: SetWriter;
-
-  constructor(
-    private readonly store: EventStore,
-    private readonly ids: Ids,
-    vault: Vault,
   ) {
-    this.writer = new SetWriter(store, vault, ids);
+    super();
   }
 
-  async execute({ organization, data, variables, actor }: CreateVariableSet): Promise<VariableSetRow> {
+  private async create(input: VariableSetOperations['CreateVariableSet']['input']): Promise<VariableSetRow> {
+    const { organization, data, variables, actor } = input;
+    const { project, targets } = data;
     const id = this.ids.next('varset');
     const command = { type: 'CreateVariableSet', data } as const;
     const row = await this.store
       .untilFirst(async () => {
-        const organizationRow = await loadOrganizationForVariableSet(
-          this.store.database,
-          actor,
-          organization,
-          data.project,
-          data.targets,
-        );
-        if (data.project !== organizationRow.project) {
+        const { database } = this.store;
+        const parent = await loadOrganizationForVariableSet(database, actor, organization, project, targets);
+        if (project !== parent.project) {
           throw unprocessable('Project does not exist', '/data/relationships/parent/data/id');
         }
-        return this.writer.write(newStream(id, variableSet), organizationRow, { command, variables, actor });
+        const task = { command, variables, targets, pointer: toRelationshipPointer, actor };
+        return this.append(newStream(id, variableSet), parent, task);
       })
       .catch(refuseTaken)
       .catch(refuseTakenKey);
     return row as VariableSetRow;
   }
-}
 
-@CommandHandler(ChangeVariableSet)
-export class VariableSetsHandler implements ICommandHandler<ChangeVariableSet> {
-  private readonly writer: SetWriter;
-
-  constructor(
-    private readonly store: EventStore,
-    ids: Ids,
-    vault: Vault,
-  ) {
-    this.writer = new SetWriter(store, vault, ids);
+  private async changeWithoutTargets(id: string, command: VariableSetCommand, actor: Actor): Promise<void> {
+    await this.change(id, { command, variables: [], targets: NO_TARGETS, pointer: toRelationshipPointer, actor });
   }
 
-  async execute({ id, command, variables, actor }: ChangeVariableSet): Promise<VariableSetRow | null> {
+  private change(id: string, task: VariableSetTask): Promise<VariableSetRow | null> {
     return this.store
       .untilFirst(async () => {
-        const organizationRow = await loadVariableSetForCommand(this.store.database, actor, id, getTargets(command));
-        const loaded = await this.store.restore(id, variableSet, organizationRow.snapshot);
-        return this.writer.write(loaded, organizationRow, { command, variables, actor });
+        const row = await loadVariableSetForCommand(this.store.database, task.actor, id, task.targets);
+        const loaded = await this.store.restore(id, variableSet, row.snapshot);
+        return this.append(loaded, row, task);
       })
       .catch(refuseTaken)
       .catch(refuseTakenKey);
+  }
+
+  /** Appends the events of the set and of its new variables. */
+  private async append(
+    loaded: LoadedStream<VariableSetState>,
+    parent: OrganizationForVariableSet,
+    task: VariableSetTask,
+  ): Promise<VariableSetRow | null> {
+    checkTargets(task, parent);
+    const write = decideWrite(variableSet, loaded, parent.organization, task.command);
+    const newVariables = this.prepareVariables(loaded.stream, parent, task.variables);
+    const read = selectVariableSetById(loaded.stream, task.actor);
+    if (write.events.length === 0 && newVariables.length === 0) {
+      return (await this.store.database.row<VariableSetRow>(read)) ?? null;
+    }
+    const { rows } = await this.store.append(
+      [...buildPreconditions(parent), write, ...newVariables.map((prepared) => prepared.write)],
+      createEventContext(task.actor),
+      [read, ...newVariables.flatMap(({ statements }) => statements)],
+    );
+    return getFirstRowOrNull<VariableSetRow>(rows);
+  }
+
+  private prepareVariables(
+    set: string,
+    { organization, variables: stored }: OrganizationForVariableSet,
+    variables: readonly NewVariable[],
+  ) {
+    const owner = { type: 'varsets', id: set } as const;
+    variables.reduce((sum, data, index) => atListIndex(index, () => addToStored(sum, data)), stored);
+    return variables.map((data, index) => {
+      const id = this.ids.next('var');
+      const command = { type: 'CreateVariable', data: { ...data, owner } } as const;
+      return {
+        write: atListIndex(index, () => decideWrite(variable, newStream(id, variable), organization, command)),
+        statements: data.sensitive ? [this.vault.storeSecret(id, organization, data.value)] : [],
+      };
+    });
   }
 }

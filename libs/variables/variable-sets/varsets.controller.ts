@@ -30,9 +30,9 @@ import {
   updateBody,
   toNewVariables,
 } from './variable-sets.body.js';
-import { checkVariableSet, NO_TARGETS, type VariableSetTargetKind, type VariableSetCommand } from './variable-set.js';
+import { checkVariableSet, NO_TARGETS, type VariableSetTargetKind } from './variable-set.js';
+import { ChangeVariableSet } from './variable-sets.commands.js';
 import { renderVariableSet } from './variable-sets.document.js';
-import { CreateVariableSet, ChangeVariableSet } from './variable-sets.handler.js';
 import {
   listSetsReaching,
   listVariableSets,
@@ -43,7 +43,6 @@ import {
   type VariableSetRow,
 } from './variable-sets.queries.js';
 import type { VariableRead } from '../reads.events.js';
-import type { NewVariable } from '../variables/variable.js';
 import { renderVariable } from '../variables/variables.document.js';
 import { selectVariablesOfSets, type VariableRow } from '../variables/variables.queries.js';
 
@@ -119,8 +118,9 @@ export class VarsetsController {
       project: toProjectId(relationships),
       targets: { ...NO_TARGETS, ...toTargets(relationships) },
     };
-    const command = new CreateVariableSet(organization, data, toNewVariables(relationships), actor);
-    return this.render(await this.bus.execute(command), includes, actor);
+    const input = { organization, data, variables: toNewVariables(relationships), actor };
+    const row = await this.bus.execute(new ChangeVariableSet('CreateVariableSet', input));
+    return this.render(row, includes, actor);
   }
 
   @Get('varsets/:id')
@@ -140,8 +140,9 @@ export class VarsetsController {
     const includes = parseInclude(query, INCLUDES);
     const { attributes, relationships } = parseBody(updateBody, body, checkVariableSet).data;
     const data = { changes: toVariableSetChanges(attributes), targets: toTargets(relationships) };
-    const command = { type: 'UpdateVariableSet', data } as const;
-    return this.render(await this.change(id, command, actor, toNewVariables(relationships)), includes, actor);
+    const input = { id, data, variables: toNewVariables(relationships), actor };
+    const row = await this.bus.execute(new ChangeVariableSet('UpdateVariableSet', input));
+    return this.render(row, includes, actor);
   }
 
   @Put('varsets/:id')
@@ -158,7 +159,7 @@ export class VarsetsController {
   @Delete('varsets/:id')
   @HttpCode(204)
   async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
-    await this.change(id, { type: 'DeleteVariableSet', data: {} }, actor);
+    await this.bus.execute(new ChangeVariableSet('DeleteVariableSet', { id, actor }));
   }
 
   @Post('varsets/:id/relationships/workspaces')
@@ -197,16 +198,7 @@ export class VarsetsController {
     actor: Actor,
   ): Promise<void> {
     const ids = parseBody(targetBodies[kind], body).data.map((one) => one.id);
-    await this.change(id, { type, data: { ...NO_TARGETS, [kind]: ids } }, actor);
-  }
-
-  private change(
-    id: string,
-    command: Exclude<VariableSetCommand, { type: 'CreateVariableSet' }>,
-    actor: Actor,
-    variables: readonly NewVariable[] = [],
-  ): Promise<VariableSetRow | null> {
-    return this.bus.execute(new ChangeVariableSet(id, command, variables, actor));
+    await this.bus.execute(new ChangeVariableSet(type, { id, targets: { ...NO_TARGETS, [kind]: ids }, actor }));
   }
 
   private async listReaching(

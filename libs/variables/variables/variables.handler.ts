@@ -1,128 +1,107 @@
-import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { Ids, collectRefusals, unprocessable } from '#kernel';
-import { EventStore, getFirstRow, getFirstRowOrNull, newStream, expectVersion } from '#event-store';
-import { getViolatedConstraint } from '#postgres';
-import { createEventContext, type Actor } from '#access';
-import { Vault } from '#vault';
+import { CommandHandler } from '@nestjs/cqrs';
+import { collectRefusals, Ids } from '#kernel';
 import {
-  addToStored,
-  checkValueLimit,
-  checkVariable,
-  findSecretToStore,
-  variable,
-  type NewVariable,
-  type VariableCommand,
-} from './variable.js';
+  AggregateHandler,
+  EventStore,
+  expectVersion,
+  getFirstRow,
+  getFirstRowOrNull,
+  newStream,
+  type OperationTable,
+} from '#event-store';
+import { createEventContext } from '#access';
+import { Vault } from '#vault';
+import { addToStored, checkValueLimit, checkVariable, findSecretToStore, variable } from './variable.js';
+import { ChangeVariable, type VariableOperations } from './variables.commands.js';
 import {
   loadOwnerForNewVariable,
-  selectVariableById,
   loadVariableForCommand,
-  type OwnerTarget,
+  selectVariableById,
   type VariableRow,
 } from './variables.queries.js';
+import { refuseTakenKey } from './variables.refusals.js';
 
-export class CreateVariable extends Command<VariableRow> {
-  constructor(
-    readonly target: OwnerTarget,
-    readonly data: NewVariable,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
+@CommandHandler(ChangeVariable)
+export class VariablesHandler extends AggregateHandler<VariableOperations> {
+  protected readonly operations: OperationTable<VariableOperations> = {
+    CreateVariable: (input) => this.create(input),
+    UpdateVariable: (input) => this.update(input),
+    DeleteVariable: (input) => this.delete(input),
+  };
 
-/** Changes or deletes a variable of the target. Returns the row, or null after a deletion. */
-export class ChangeVariable extends Command<VariableRow | null> {
-  constructor(
-    readonly target: OwnerTarget,
-    readonly id: string,
-    readonly command: Exclude<VariableCommand, { type: 'CreateVariable' }>,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
-
-/** For `catch`: refuses a key that another variable of the owner or of a global set has; rethrows other errors. */
-export const refuseTakenKey = (error: unknown): never => {
-  const constraint = getViolatedConstraint(error);
-  if (constraint === 'variables_owner_key') throw unprocessable('Key has already been taken', 'key');
-  if (constraint === 'variables_global_key') {
-    throw unprocessable('Key has already been taken by a variable of another global variable set');
-  }
-  throw error;
-};
-
-@CommandHandler(CreateVariable)
-export class CreateVariableHandler implements ICommandHandler<CreateVariable> {
   constructor(
     private readonly store: EventStore,
     private readonly ids: Ids,
     private readonly vault: Vault,
-  ) {}
+  ) {
+    super();
+  }
 
-  async execute({ target, data, actor }: CreateVariable): Promise<VariableRow> {
+  private async create({ target, data, actor }: VariableOperations['CreateVariable']['input']): Promise<VariableRow> {
     const id = this.ids.next('var');
     const { rows } = await this.store
       .handle({
         decider: variable,
         load: async () => {
-          const ownerRow = await loadOwnerForNewVariable(this.store.database, actor, target);
+          const owner = await loadOwnerForNewVariable(this.store.database, actor, target);
           collectRefusals(
-            () => addToStored(ownerRow.storedVariables, data),
+            () => addToStored(owner.storedVariables, data),
             () => checkVariable(data),
           );
-          return { ...newStream(id, variable), ownerRow };
+          return { ...newStream(id, variable), owner };
         },
-        command: ({ ownerRow }) =>
-          ({ type: 'CreateVariable', data: { ...data, owner: { type: ownerRow.type, id: ownerRow.owner } } }) as const,
-        organization: ({ ownerRow }) => ownerRow.organization,
-        preconditions: ({ ownerRow }) =>
-          ownerRow.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
+        command: ({ owner }) =>
+          ({ type: 'CreateVariable', data: { ...data, owner: { type: owner.type, id: owner.owner } } }) as const,
+        organization: ({ owner }) => owner.organization,
+        preconditions: ({ owner }) => owner.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
         context: createEventContext(actor),
-        read: ({ ownerRow }) => [
+        read: ({ owner }) => [
           selectVariableById(id),
-          ...(data.sensitive ? [this.vault.storeSecret(id, ownerRow.organization, data.value)] : []),
+          ...(data.sensitive ? [this.vault.storeSecret(id, owner.organization, data.value)] : []),
         ],
       })
       .catch(refuseTakenKey);
     return getFirstRow<VariableRow>(rows);
   }
-}
 
-@CommandHandler(ChangeVariable)
-export class VariablesHandler implements ICommandHandler<ChangeVariable> {
-  constructor(
-    private readonly store: EventStore,
-    private readonly vault: Vault,
-  ) {}
-
-  async execute({ target, id, command, actor }: ChangeVariable): Promise<VariableRow | null> {
+  private async update(input: VariableOperations['UpdateVariable']['input']): Promise<VariableRow | null> {
+    const { target, id, changes, actor } = input;
+    const command = { type: 'UpdateVariable', data: { changes } } as const;
     const { rows } = await this.store
       .handle({
         decider: variable,
         load: async () => {
           const row = await loadVariableForCommand(this.store.database, actor, target, id);
           const loaded = await this.store.restore(id, variable, row.snapshot);
-          if (command.type === 'UpdateVariable' && findSecretToStore(command, loaded.state) === null) {
-            checkValueLimit(row.storedVariables, command.data.changes.value);
-          }
-          return { ...loaded, row };
+          const secret = findSecretToStore(command, loaded.state);
+          if (secret === null) checkValueLimit(row.storedVariables, changes.value);
+          return { ...loaded, row, secret };
         },
         command: () => command,
         organization: ({ row }) => row.organization,
-        // A secret that is added after its owner's deletion would stay in the vault forever.
+        // If the owner is deleted meanwhile, nothing would delete the new secret from the vault.
         preconditions: ({ row }) => row.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
         context: createEventContext(actor),
-        read: ({ state, row }) => {
-          const secret = findSecretToStore(command, state);
-          return [
-            selectVariableById(id),
-            ...(secret === null ? [] : [this.vault.storeSecret(id, row.organization, secret)]),
-          ];
-        },
+        read: ({ row, secret }) => [
+          selectVariableById(id),
+          ...(secret === null ? [] : [this.vault.storeSecret(id, row.organization, secret)]),
+        ],
       })
       .catch(refuseTakenKey);
     return getFirstRowOrNull<VariableRow>(rows);
+  }
+
+  private async delete({ target, id, actor }: VariableOperations['DeleteVariable']['input']): Promise<void> {
+    await this.store.handle({
+      decider: variable,
+      load: async () => {
+        const row = await loadVariableForCommand(this.store.database, actor, target, id);
+        return { ...(await this.store.restore(id, variable, row.snapshot)), row };
+      },
+      command: () => ({ type: 'DeleteVariable', data: {} }) as const,
+      organization: ({ row }) => row.organization,
+      preconditions: ({ row }) => row.preconditions.map(({ stream, version }) => expectVersion(stream, version)),
+      context: createEventContext(actor),
+    });
   }
 }

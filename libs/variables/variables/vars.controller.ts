@@ -21,7 +21,7 @@ import { ReadRecorder } from '#reads';
 import type { VariableRead } from '../reads.events.js';
 import { toVariableChanges, createAnywhereBody, createBody, updateBody } from './variables.body.js';
 import { renderVariable } from './variables.document.js';
-import { CreateVariable, ChangeVariable } from './variables.handler.js';
+import { ChangeVariable } from './variables.commands.js';
 import {
   listEffectiveVariables,
   listVariables,
@@ -226,7 +226,7 @@ export class VarsController {
   }
 
   private async create(target: OwnerTarget, data: NewVariable, actor: Actor): Promise<Document> {
-    return this.render(await this.bus.execute(new CreateVariable(target, data, actor)));
+    return this.render(await this.bus.execute(new ChangeVariable('CreateVariable', { target, data, actor })));
   }
 
   private async show(target: OwnerTarget, id: string, actor: Actor): Promise<Document> {
@@ -238,13 +238,12 @@ export class VarsController {
 
   private async update(target: OwnerTarget, id: string, body: unknown, actor: Actor): Promise<Document> {
     const changes = toVariableChanges(parseBody(updateBody, body, checkVariable).data.attributes);
-    return this.render(
-      await this.bus.execute(new ChangeVariable(target, id, { type: 'UpdateVariable', data: { changes } }, actor)),
-    );
+    const row = await this.bus.execute(new ChangeVariable('UpdateVariable', { target, id, changes, actor }));
+    return this.render(row);
   }
 
   private async destroy(target: OwnerTarget, id: string, actor: Actor): Promise<void> {
-    await this.bus.execute(new ChangeVariable(target, id, { type: 'DeleteVariable', data: {} }, actor));
+    await this.bus.execute(new ChangeVariable('DeleteVariable', { target, id, actor }));
   }
 
   private recordList({ organization, owner }: OwnerInOrganization, count: number, actor: Actor): Promise<void> {
