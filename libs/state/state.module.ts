@@ -10,11 +10,7 @@ import { StateFilesController } from './files/state-files.controller.js';
 import { StateVersionOutputsController } from './outputs/state-version-outputs.controller.js';
 import { StateVersionsController } from './state-versions/state-versions.controller.js';
 import { StateVersionRenderer } from './state-versions/state-versions.renderer.js';
-import {
-  AddStateVersionHandler,
-  ReceiveStateFileHandler,
-  RollBackStateHandler,
-} from './state-versions/state-versions.handler.js';
+import { StateVersionReceiver } from './uploads/state-versions.receiver.js';
 import { StateVersionCreator } from './uploads/state-versions.creator.js';
 import { StateExtracts } from './files/state.extracts.js';
 import { StateFiles } from './files/state.files.js';
@@ -43,11 +39,9 @@ export class StateModule {
       imports: [CqrsModule],
       controllers: [ResourcesController, StateFilesController, StateVersionOutputsController, StateVersionsController],
       providers: [
-        AddStateVersionHandler,
         BackingDataHandler,
-        ReceiveStateFileHandler,
-        RollBackStateHandler,
         StateVersionCreator,
+        StateVersionReceiver,
         StateExtracts,
         StateReaders,
         StateUploads,

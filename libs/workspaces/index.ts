@@ -9,12 +9,5 @@ export { buildLockSnapshotJson, type LockSnapshot } from './lock/lock.queries.js
 export type { OutputSummary, StateSummary } from './workspaces/state-head.js';
 export { ToolReleases } from './tool-versions/tool-releases.catalogue.js';
 export { loadWorkspaceLock, type WorkspaceLock } from './lock/workspace-lock.writes.js';
-export {
-  BindWorkspaceTags,
-  DeleteTags,
-  FinalizeUpload,
-  TagWorkspaces,
-  ChangeWorkspace,
-  type ExistingWorkspaceCommand,
-} from './workspaces/workspaces.commands.js';
+export { ChangeWorkspace } from './workspaces/workspaces.commands.js';
 export { selectRelatedWorkspaces } from './workspaces/workspaces.related.js';

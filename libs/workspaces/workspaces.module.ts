@@ -1,20 +1,11 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { AgentPoolWorkspaces } from '#agents';
-import { BindWorkspaceTagsHandler } from './tags/bind-workspace-tags.handler.js';
-import { DeleteTagsHandler, TagWorkspacesHandler } from './tags/flat-tags.handler.js';
-import { MoveWorkspacesHandler } from './moves/moves.handler.js';
 import { RemoteStateConsumersController } from './remote-state-consumers/remote-state-consumers.controller.js';
-import { ChangeRemoteStateConsumersHandler } from './remote-state-consumers/remote-state-consumers.handler.js';
 import { ToolReleases } from './tool-versions/tool-releases.catalogue.js';
 import { selectRelatedWorkspaces } from './workspaces/workspaces.related.js';
 import { WorkspacesController } from './workspaces/workspaces.controller.js';
-import {
-  CreateWorkspaceHandler,
-  FinalizeUploadHandler,
-  GLOBAL_REMOTE_STATE,
-  WorkspacesHandler,
-} from './workspaces/workspaces.handler.js';
+import { GLOBAL_REMOTE_STATE, WorkspacesHandler } from './workspaces/workspaces.handler.js';
 
 export type WorkspacesOptions = {
   /** Tool releases that workspaces may choose besides the built-in ones. */
@@ -33,13 +24,6 @@ export class WorkspacesModule {
       imports: [CqrsModule],
       controllers: [RemoteStateConsumersController, WorkspacesController],
       providers: [
-        BindWorkspaceTagsHandler,
-        ChangeRemoteStateConsumersHandler,
-        CreateWorkspaceHandler,
-        DeleteTagsHandler,
-        FinalizeUploadHandler,
-        MoveWorkspacesHandler,
-        TagWorkspacesHandler,
         WorkspacesHandler,
         { provide: AgentPoolWorkspaces, useValue: { related: selectRelatedWorkspaces } satisfies AgentPoolWorkspaces },
         { provide: GLOBAL_REMOTE_STATE, useValue: globalRemoteState },

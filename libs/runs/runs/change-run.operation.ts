@@ -13,7 +13,7 @@ import { createCommentCommand } from '../comments/comment-run.operation.js';
 import { needsWorkspaceLock, type RunState } from './run-state.js';
 import { isActionAllowed } from './run-status.js';
 import { run, type RunCommand } from './run.js';
-import type { RunAction } from './runs.commands.js';
+import type { RunActionInput } from './runs.commands.js';
 import { authorizeRunCommand } from './runs.permissions.js';
 import { listRunsAhead, loadRunForCommand, selectRunById, type RunForCommand, type RunRow } from './runs.queries.js';
 
@@ -89,7 +89,7 @@ const PREPARE_WRITES = {
 /** Changes the run, the lock of its workspace and other runs in one append. */
 export const changeRun = (
   { store, ids }: { readonly store: EventStore; readonly ids: Ids },
-  { id, comment, actor }: RunAction,
+  { id, comment, actor }: RunActionInput,
   command: RunStatusCommand,
 ): Promise<RunRow> =>
   store.untilFirst(async () => {

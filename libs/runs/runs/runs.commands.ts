@@ -20,15 +20,15 @@ export type NewRun = {
 };
 
 /** An action on one run, with the comment that the caller adds to it. */
-export type RunAction = { id: string; comment: string | null; actor: Actor };
+export type RunActionInput = { id: string; comment: string | null; actor: Actor };
 
 export type RunOperations = {
   CreateRun: Operation<{ newRun: NewRun; actor: Actor }, RunRow>;
-  ConfirmRun: Operation<RunAction, RunRow>;
-  DiscardRun: Operation<RunAction, RunRow>;
-  CancelRun: Operation<RunAction, RunRow>;
-  ForceCancelRun: Operation<RunAction, RunRow>;
-  ForceExecuteRun: Operation<RunAction, RunRow>;
+  ConfirmRun: Operation<RunActionInput, RunRow>;
+  DiscardRun: Operation<RunActionInput, RunRow>;
+  CancelRun: Operation<RunActionInput, RunRow>;
+  ForceCancelRun: Operation<RunActionInput, RunRow>;
+  ForceExecuteRun: Operation<RunActionInput, RunRow>;
   ReportProgress: Operation<{ id: string; progress: DataOf<RunCommand, 'ReportProgress'>; actor: Actor }, RunRow>;
   CommentRun: Operation<{ id: string; body: string; actor: Actor }, CommentRow>;
   /** Appends to the stream of the token, at the current version of the run's stream. */

@@ -1,54 +1,71 @@
-import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { CommandHandler } from '@nestjs/cqrs';
 import { createEventContext, type Actor } from '#access';
-import { EventStore, getFirstRowOrNull, expectVersion } from '#event-store';
-import { backingData, type BackingDataCommand } from './backing-data.js';
+import {
+  AggregateHandler,
+  EventStore,
+  expectVersion,
+  getFirstRowOrNull,
+  type OperationTable,
+  type StreamWrite,
+} from '#event-store';
 import {
   loadBackingDataForCommand,
   selectStateVersionById,
   type BackingDataForCommand,
   type StateVersionRow,
 } from '../state-versions/state-versions.queries.js';
+import { backingData, type BackingDataCommand } from './backing-data.js';
+import { ChangeBackingData, type BackingDataOperations } from './backing-data.commands.js';
 
-/**
- * Executes a command on the files of one state version. Returns the row after the command; null if the version no
- * longer exists.
- */
-export class ChangeBackingData extends Command<StateVersionRow | null> {
-  constructor(
-    readonly stateVersion: string,
-    readonly type: BackingDataCommand['type'],
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
+type BackingDataTask = {
+  readonly command: (row: BackingDataForCommand) => BackingDataCommand;
+  readonly preconditions: (row: BackingDataForCommand) => readonly StreamWrite[];
+};
 
 @CommandHandler(ChangeBackingData)
-export class BackingDataHandler implements ICommandHandler<ChangeBackingData> {
-  constructor(private readonly store: EventStore) {}
+export class BackingDataHandler extends AggregateHandler<BackingDataOperations> {
+  protected readonly operations: OperationTable<BackingDataOperations> = {
+    SoftDeleteData: (target) =>
+      this.append(target, {
+        command: ({ workspace, isFinalized, isNeeded }) => ({
+          type: 'SoftDeleteData',
+          data: { workspace, isFinalized, isNeeded },
+        }),
+        // An unlock of the workspace can make the version the current one, and so needed.
+        preconditions: ({ workspace, workspaceVersion }) => [expectVersion(workspace, workspaceVersion)],
+      }),
+    RestoreData: (target) =>
+      this.append(target, {
+        command: ({ workspace }) => ({ type: 'RestoreData', data: { workspace } }),
+        preconditions: () => [],
+      }),
+    DeleteDataPermanently: (target) =>
+      this.append(target, {
+        command: ({ workspace }) => ({ type: 'DeleteDataPermanently', data: { workspace } }),
+        preconditions: () => [],
+      }),
+  };
 
-  async execute({ stateVersion, type, actor }: ChangeBackingData): Promise<StateVersionRow | null> {
+  constructor(private readonly store: EventStore) {
+    super();
+  }
+
+  private async append(
+    { stateVersion, actor }: { readonly stateVersion: string; readonly actor: Actor },
+    { command, preconditions }: BackingDataTask,
+  ): Promise<StateVersionRow | null> {
     const { rows } = await this.store.handle({
       decider: backingData,
       load: async () => {
-        const found = await loadBackingDataForCommand(this.store.database, actor, stateVersion);
-        return { ...(await this.store.restore(stateVersion, backingData, found.snapshot ?? undefined)), found };
+        const row = await loadBackingDataForCommand(this.store.database, actor, stateVersion);
+        return { ...(await this.store.restore(stateVersion, backingData, row.snapshot ?? undefined)), row };
       },
-      command: ({ found }): BackingDataCommand => toBackingDataCommand(type, found),
-      organization: ({ found }) => found.organization,
-      // An unneeded version can become needed when the workspace is unlocked, so the decision depends on the
-      // workspace's version.
-      preconditions: ({ found }) =>
-        type === 'SoftDeleteData' ? [expectVersion(found.workspace, found.workspaceVersion)] : [],
+      command: ({ row }) => command(row),
+      organization: ({ row }) => row.organization,
+      preconditions: ({ row }) => preconditions(row),
       context: createEventContext(actor),
       read: () => [selectStateVersionById(stateVersion, actor)],
     });
     return getFirstRowOrNull<StateVersionRow>(rows);
   }
 }
-
-const toBackingDataCommand = (
-  type: BackingDataCommand['type'],
-  { workspace, isFinalized, isNeeded }: BackingDataForCommand,
-): BackingDataCommand =>
-  type === 'SoftDeleteData' ? { type, data: { workspace, isFinalized, isNeeded } } : { type, data: { workspace } };

@@ -1,12 +1,11 @@
 import { Body, Controller, Get, Header, HttpCode, Param, Put, StreamableFile } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
 import type { Readable } from 'node:stream';
 import { notFound } from '#kernel';
 import { ConfigureRoute, CurrentActor, Public, type Actor } from '#access';
 import { Database } from '#postgres';
 import { ReadRecorder, releaseOnceRecorded } from '#reads';
 import { createStateReadEvent, type StateRead } from '../reads.events.js';
-import { ReceiveStateFile } from '../state-versions/state-versions.handler.js';
+import { StateVersionReceiver } from '../uploads/state-versions.receiver.js';
 import { findStateVersion } from '../state-versions/state-versions.queries.js';
 import { StateFiles, type FileKind } from './state.files.js';
 import { StateLinks } from './state.links.js';
@@ -15,7 +14,7 @@ import { StateLinks } from './state.links.js';
 @Controller('api/v2')
 export class StateFilesController {
   constructor(
-    private readonly bus: CommandBus,
+    private readonly receiver: StateVersionReceiver,
     private readonly database: Database,
     private readonly files: StateFiles,
     private readonly links: StateLinks,
@@ -29,7 +28,7 @@ export class StateFilesController {
   @HttpCode(200)
   async upload(@Param('token') token: string, @Body() content: Readable): Promise<void> {
     const { stateVersion, kind } = this.links.uploadOf(token);
-    await this.bus.execute(new ReceiveStateFile(stateVersion, kind, content));
+    await this.receiver.receiveFile(stateVersion, kind, content);
   }
 
   @Get('state-versions/:id/download')

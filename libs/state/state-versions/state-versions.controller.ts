@@ -18,7 +18,7 @@ import {
 import { ReadRecorder } from '#reads';
 import { CurrentRuns } from '#workspaces';
 import type { BackingDataCommand } from '../backing-data/backing-data.js';
-import { ChangeBackingData } from '../backing-data/backing-data.handler.js';
+import { ChangeBackingData } from '../backing-data/backing-data.commands.js';
 import type { StateRead } from '../reads.events.js';
 import { parseRollback } from './state-versions.body.js';
 import {
@@ -27,7 +27,6 @@ import {
   type StateVersionIncludes,
 } from './state-versions.include.js';
 import { StateVersionRenderer } from './state-versions.renderer.js';
-import { AddStateVersion, RollBackState } from './state-versions.handler.js';
 import {
   findCurrentStateVersion,
   listStateVersions,
@@ -36,6 +35,7 @@ import {
   type StateVersionRow,
 } from './state-versions.queries.js';
 import { StateExtracts } from '../files/state.extracts.js';
+import { StateVersionReceiver } from '../uploads/state-versions.receiver.js';
 
 const parseStatus = (query: QueryOf): string | undefined => getParameter(query, 'filter[status]');
 
@@ -51,6 +51,7 @@ const filterOf = (query: QueryOf): StateVersionFilter => ({
 export class StateVersionsController {
   constructor(
     private readonly bus: CommandBus,
+    private readonly receiver: StateVersionReceiver,
     private readonly database: Database,
     private readonly extracts: StateExtracts,
     private readonly renderer: StateVersionRenderer,
@@ -67,7 +68,7 @@ export class StateVersionsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const announced = headers['content-length'] === undefined ? null : Number(headers['content-length']);
-    const row = await this.bus.execute(new AddStateVersion(id, body ?? Readable.from([]), announced, actor));
+    const row = await this.receiver.create(id, body ?? Readable.from([]), announced, actor);
     return renderDocument(await this.renderer.resource(row, actor));
   }
 
@@ -75,7 +76,7 @@ export class StateVersionsController {
   @Patch('workspaces/:id/state-versions')
   @HttpCode(201)
   async rollBack(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const row = await this.bus.execute(new RollBackState(id, parseRollback(body), actor));
+    const row = await this.receiver.rollBack(id, parseRollback(body), actor);
     return renderDocument(await this.renderer.resource(row, actor));
   }
 
@@ -127,7 +128,7 @@ export class StateVersionsController {
   }
 
   private async toBackingData(id: string, type: BackingDataCommand['type'], actor: Actor): Promise<Document> {
-    const row = await this.bus.execute(new ChangeBackingData(id, type, actor));
+    const row = await this.bus.execute(new ChangeBackingData(type, { stateVersion: id, actor }));
     if (!row) throw notFound();
     return renderDocument(await this.renderer.resource(row, actor));
   }

@@ -48,7 +48,7 @@ export class StateVersionCreator {
     const data = { id, serial, lineage, md5, createdBy, run: creatingRun, rollbackOf, force, facts };
     await this.store(id, input);
     try {
-      await this.bus.execute(new ChangeWorkspace({ id: workspace }, { type: 'CreateStateVersion', data }, actor));
+      await this.bus.execute(new ChangeWorkspace('CreateStateVersion', { target: { id: workspace }, data, actor }));
     } catch (error) {
       if (isDefiniteFailure(error)) await this.files.remove(id);
       throw error;

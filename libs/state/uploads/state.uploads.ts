@@ -5,7 +5,7 @@ import { conflict, Ids, notFound, Refusal, unprocessable } from '#kernel';
 import type { Actor } from '#access';
 import { computeDigest, hashWhileReading } from '#blob-store';
 import { Database } from '#postgres';
-import { FinalizeUpload, ChangeWorkspace, type StateSummary } from '#workspaces';
+import { ChangeWorkspace, type StateSummary } from '#workspaces';
 import {
   isNeverFinalizable,
   findStateUploadTarget,
@@ -78,8 +78,8 @@ export class StateUploads {
       const data = { id, facts };
       await this.bus.execute(
         actor
-          ? new ChangeWorkspace({ id: workspace }, { type: 'FinalizeStateVersion', data }, actor)
-          : new FinalizeUpload(workspace, data),
+          ? new ChangeWorkspace('FinalizeStateVersion', { target: { id: workspace }, data, actor })
+          : new ChangeWorkspace('FinalizeUpload', { workspace, data }),
       );
     } catch (error) {
       if (isDefiniteFailure(error) && (await isNeverFinalizable(this.database, id)))

@@ -17,7 +17,7 @@ import {
   type QueryParameters as QueryOf,
   type Resource,
 } from '#json-api';
-import { DeleteTags, TagWorkspaces, ChangeWorkspace } from '#workspaces';
+import { ChangeWorkspace } from '#workspaces';
 import { parseFlatTags, flatTagsInput, deriveTagId, parseTagsToRemove } from '#tag-bindings';
 import { listWorkspaceTagsAsOf } from './tags-as-of.queries.js';
 import { listTags, listWorkspaceTags, type TagRow } from './tags.queries.js';
@@ -73,7 +73,7 @@ export class TagsController {
   @HttpCode(204)
   async add(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
     const tags = parseFlatTags(parseBody(flatTagsInput, body), '/data');
-    await this.bus.execute(new ChangeWorkspace({ id }, { type: 'AddTags', data: { tags } }, actor));
+    await this.bus.execute(new ChangeWorkspace('AddTags', { target: { id }, data: { tags }, actor }));
   }
 
   @Delete('workspaces/:id/relationships/tags')
@@ -81,7 +81,7 @@ export class TagsController {
   @HttpCode(204)
   async remove(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
     const tags = parseTagsToRemove(body);
-    await this.bus.execute(new ChangeWorkspace({ id }, { type: 'RemoveTags', data: { tags } }, actor));
+    await this.bus.execute(new ChangeWorkspace('RemoveTags', { target: { id }, data: { tags }, actor }));
   }
 
   /** Deletes the tags from all workspaces. After an interruption, the same request deletes the rest. */
@@ -94,7 +94,7 @@ export class TagsController {
     @CurrentActor() actor: Actor,
   ): Promise<void> {
     const tags = parseBody(tagsBody, body).data.map(({ id }) => id);
-    await this.bus.execute(new DeleteTags(organization, tags, actor));
+    await this.bus.execute(new ChangeWorkspace('DeleteTags', { organization, tags, actor }));
   }
 
   /** Adds the tag to all of the workspaces or to none. */
@@ -103,6 +103,6 @@ export class TagsController {
   @HttpCode(204)
   async addWorkspaces(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
     const workspaces = parseBody(workspacesBody, body).data.map((workspace) => workspace.id);
-    await this.bus.execute(new TagWorkspaces(id, workspaces, actor));
+    await this.bus.execute(new ChangeWorkspace('TagWorkspaces', { tag: id, workspaces, actor }));
   }
 }

@@ -11,7 +11,7 @@ import {
   type QueryParameters as QueryOf,
 } from '#json-api';
 import { ChangeProject } from '#organizations';
-import { BindWorkspaceTags } from '#workspaces';
+import { ChangeWorkspace } from '#workspaces';
 import {
   parseBindings,
   listProjectBindings,
@@ -56,7 +56,7 @@ export class TagBindingsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const bindings = parseBindings(body);
-    return renderBindings(bindings, await this.bus.execute(new BindWorkspaceTags(id, bindings, 'adding', actor)));
+    return renderBindings(bindings, await this.bindToWorkspace(id, bindings, 'adding', actor));
   }
 
   @Patch(OF_PROJECT)
@@ -69,7 +69,7 @@ export class TagBindingsController {
   @ConfigureRoute({ bodyLimit: LIST_BODY_BYTES })
   @HttpCode(204)
   async relateToWorkspace(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new BindWorkspaceTags(id, parseBindings(body), 'adding', actor));
+    await this.bindToWorkspace(id, parseBindings(body), 'adding', actor);
   }
 
   @Patch(RELATED_TO_WORKSPACE)
@@ -80,7 +80,7 @@ export class TagBindingsController {
     @Body() body: unknown,
     @CurrentActor() actor: Actor,
   ): Promise<void> {
-    await this.bus.execute(new BindWorkspaceTags(id, parseBindings(body), 'replacing', actor));
+    await this.bindToWorkspace(id, parseBindings(body), 'replacing', actor);
   }
 
   @Post(RELATED_TO_PROJECT)
@@ -93,6 +93,15 @@ export class TagBindingsController {
   @HttpCode(204)
   async replaceInProject(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
     await this.bindToProject(id, parseBindings(body), 'replacing', actor);
+  }
+
+  private bindToWorkspace(
+    workspace: string,
+    bindings: readonly Tag[],
+    mode: BindingMode,
+    actor: Actor,
+  ): Promise<readonly BindingRow[]> {
+    return this.bus.execute(new ChangeWorkspace('BindTags', { workspace, bindings, mode, actor }));
   }
 
   private bindToProject(

@@ -13,7 +13,7 @@ import {
   type QueryParameters as QueryOf,
   LIST_BODY_BYTES,
 } from '#json-api';
-import { ChangeRemoteStateConsumers } from './remote-state-consumers.handler.js';
+import { ChangeWorkspace } from '../workspaces/workspaces.commands.js';
 import type { ConsumerCommand } from './remote-state-consumers.js';
 import { listConsumers } from './remote-state-consumers.queries.js';
 import { renderWorkspace } from '../workspaces/workspaces.document.js';
@@ -68,6 +68,6 @@ export class RemoteStateConsumersController {
 
   private async change(type: ConsumerCommand['type'], id: string, input: unknown, actor: Actor): Promise<void> {
     const consumers = parseBody(body, input).data.map((consumer) => consumer.id);
-    await this.bus.execute(new ChangeRemoteStateConsumers(id, type, consumers, actor));
+    await this.bus.execute(new ChangeWorkspace(type, { workspace: id, consumers, actor }));
   }
 }

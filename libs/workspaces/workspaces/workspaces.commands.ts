@@ -1,16 +1,17 @@
-import { Command } from '@nestjs/cqrs';
 import type { BindingMode, DataOf, Message, Tag } from '#kernel';
 import type { Actor } from '#access';
+import { AggregateCommand, type Operation } from '#event-store';
 import type { BindingRow, TagReference } from '#tag-bindings';
 import type { LockCommandInput } from '../lock/lock.js';
 import type { ConsumerCommand } from '../remote-state-consumers/remote-state-consumers.js';
 import type { WorkspaceCommand } from './workspace.js';
 import type { WorkspaceTarget, WorkspaceRow } from './workspaces.queries.js';
 
-/** Flat tags as a request names them. */
+/** References to flat tags, as requests contain them. */
 type TagCommandInput =
   Message<'AddTags', { tags: readonly TagReference[] }> | Message<'RemoveTags', { tags: readonly TagReference[] }>;
 
+/** The commands for one existing workspace, without the facts that the handler loads. */
 export type ExistingWorkspaceCommand =
   | Exclude<
       WorkspaceCommand,
@@ -19,57 +20,60 @@ export type ExistingWorkspaceCommand =
   | LockCommandInput
   | TagCommandInput;
 
-/** A command for one workspace, from this slice or a neighbour; resolves to how it stands then, null when it is gone. */
-export class ChangeWorkspace extends Command<WorkspaceRow | null> {
-  constructor(
-    readonly target: WorkspaceTarget,
-    readonly command: ExistingWorkspaceCommand,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
+/** The data of these commands, by type. */
+export type ExistingWorkspaceData = {
+  readonly [T in ExistingWorkspaceCommand['type']]: DataOf<ExistingWorkspaceCommand, T>;
+};
 
-/** Bindings for one workspace; resolves to all that it has of its own then. */
-export class BindWorkspaceTags extends Command<readonly BindingRow[]> {
-  constructor(
-    readonly workspace: string,
-    readonly bindings: readonly Tag[],
-    readonly mode: BindingMode,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
+/** The attributes of a new workspace. If `project` is null, the workspace goes to the default project. */
+export type NewWorkspaceInput = Omit<
+  DataOf<WorkspaceCommand, 'CreateWorkspace'>,
+  'project' | 'followedMode' | 'fixed' | 'names'
+> & {
+  readonly project: string | null;
+  readonly flatTags: readonly TagReference[];
+};
 
-/** Adds a flat tag to workspaces, to all of them or none. */
-export class TagWorkspaces extends Command<void> {
-  constructor(
-    readonly tag: string,
-    readonly workspaces: readonly string[],
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
+/** Resolves to null if the workspace has been deleted meanwhile. */
+type ExistingWorkspaceOperation<T extends keyof ExistingWorkspaceData> = Operation<
+  { target: WorkspaceTarget; data: ExistingWorkspaceData[T]; actor: Actor },
+  WorkspaceRow | null
+>;
 
-/** Takes flat tags from all workspaces of an organization. */
-export class DeleteTags extends Command<void> {
-  constructor(
-    readonly organization: string,
-    readonly tags: readonly string[],
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
+type ConsumerOperation = Operation<{ workspace: string; consumers: readonly string[]; actor: Actor }, void>;
 
-/** The file of a pending version has come by a signed link, which stands for the permission: nobody is asked for. */
-export class FinalizeUpload extends Command<WorkspaceRow | null> {
-  constructor(
-    readonly workspace: string,
-    readonly data: DataOf<ExistingWorkspaceCommand, 'FinalizeStateVersion'>,
-  ) {
-    super();
-  }
-}
+/** Operations on several workspaces change all of them or none, unless their comment says otherwise. */
+export type WorkspaceOperations = {
+  CreateWorkspace: Operation<{ organization: string; data: NewWorkspaceInput; actor: Actor }, WorkspaceRow>;
+  UpdateWorkspace: ExistingWorkspaceOperation<'UpdateWorkspace'>;
+  DeleteWorkspace: ExistingWorkspaceOperation<'DeleteWorkspace'>;
+  /** Moves workspaces into a project. */
+  MoveWorkspaces: Operation<{ project: string; workspaces: readonly string[]; actor: Actor }, void>;
+  AssignSshKey: ExistingWorkspaceOperation<'AssignSshKey'>;
+  LockWorkspace: ExistingWorkspaceOperation<'LockWorkspace'>;
+  UnlockWorkspace: ExistingWorkspaceOperation<'UnlockWorkspace'>;
+  ForceUnlockWorkspace: ExistingWorkspaceOperation<'ForceUnlockWorkspace'>;
+  CreateStateVersion: ExistingWorkspaceOperation<'CreateStateVersion'>;
+  FinalizeStateVersion: ExistingWorkspaceOperation<'FinalizeStateVersion'>;
+  /** Finalizes a state version whose file arrived through a signed link. The link replaces the caller's permission. */
+  FinalizeUpload: Operation<
+    { workspace: string; data: ExistingWorkspaceData['FinalizeStateVersion'] },
+    WorkspaceRow | null
+  >;
+  /** Resolves to all bindings of the workspace itself. */
+  BindTags: Operation<
+    { workspace: string; bindings: readonly Tag[]; mode: BindingMode; actor: Actor },
+    readonly BindingRow[]
+  >;
+  AddTags: ExistingWorkspaceOperation<'AddTags'>;
+  RemoveTags: ExistingWorkspaceOperation<'RemoveTags'>;
+  /** Adds a flat tag to workspaces. */
+  TagWorkspaces: Operation<{ tag: string; workspaces: readonly string[]; actor: Actor }, void>;
+  /** Removes flat tags from all workspaces of an organization, in several appends. */
+  DeleteTags: Operation<{ organization: string; tags: readonly string[]; actor: Actor }, void>;
+  AddRemoteStateConsumers: ConsumerOperation;
+  RemoveRemoteStateConsumers: ConsumerOperation;
+  ReplaceRemoteStateConsumers: ConsumerOperation;
+};
+
+export class ChangeWorkspace<T extends keyof WorkspaceOperations> extends AggregateCommand<WorkspaceOperations, T> {}

@@ -19,7 +19,6 @@ import {
 import { toBindings, parseFlatTags } from '#tag-bindings';
 import { CurrentRuns } from '../ports/current-runs.port.js';
 import { CurrentStates } from '../ports/current-states.port.js';
-import { MoveWorkspaces } from '../moves/moves.handler.js';
 import { ChangeWorkspace } from './workspaces.commands.js';
 import { ToolReleases } from '../tool-versions/tool-releases.catalogue.js';
 import {
@@ -34,7 +33,6 @@ import {
   findVersionProblem,
 } from './workspaces.body.js';
 import { renderWorkspace } from './workspaces.document.js';
-import { CreateWorkspace } from './workspaces.handler.js';
 import { loadWorkspaceIncluded, parseWorkspaceIncludes, type WorkspaceInclude } from './workspaces.include.js';
 import { parseWorkspaceFilter } from '../lists/workspaces.filter.js';
 import { listWorkspaces } from '../lists/workspace-lists.queries.js';
@@ -75,7 +73,10 @@ export class WorkspacesController {
       flatTags: parseFlatTags(relationships?.tags ?? { data: [] }),
       bindings: toBindings(relationships?.['tag-bindings']) ?? [],
     };
-    return this.render(await this.bus.execute(new CreateWorkspace(organization, data, actor)), actor);
+    return this.render(
+      await this.bus.execute(new ChangeWorkspace('CreateWorkspace', { organization, data, actor })),
+      actor,
+    );
   }
 
   @Get('organizations/:organization/workspaces')
@@ -174,37 +175,38 @@ export class WorkspacesController {
     @Body() body: unknown,
     @CurrentActor() actor: Actor,
   ): Promise<void> {
-    await this.bus.execute(new MoveWorkspaces(project, parseMovedWorkspaces(body), actor));
+    const input = { project, workspaces: parseMovedWorkspaces(body), actor };
+    await this.bus.execute(new ChangeWorkspace('MoveWorkspaces', input));
   }
 
   @Post('workspaces/:id/actions/lock')
   @HttpCode(200)
   async lock(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const input = parseBody(lockBody, body);
-    const reason = input.reason ?? input.data?.attributes?.reason ?? '';
-    const command = { type: 'LockWorkspace', data: { holder: toActingPrincipal(actor), reason } } as const;
-    return this.render(await this.bus.execute(new ChangeWorkspace({ id }, command, actor)), actor);
+    const lockInput = parseBody(lockBody, body);
+    const reason = lockInput.reason ?? lockInput.data?.attributes?.reason ?? '';
+    const input = { target: { id }, data: { holder: toActingPrincipal(actor), reason }, actor };
+    return this.render(await this.bus.execute(new ChangeWorkspace('LockWorkspace', input)), actor);
   }
 
   @Post('workspaces/:id/actions/unlock')
   @HttpCode(200)
   async unlock(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    const command = { type: 'UnlockWorkspace', data: { holder: toActingPrincipal(actor) } } as const;
-    return this.render(await this.bus.execute(new ChangeWorkspace({ id }, command, actor)), actor);
+    const input = { target: { id }, data: { holder: toActingPrincipal(actor) }, actor };
+    return this.render(await this.bus.execute(new ChangeWorkspace('UnlockWorkspace', input)), actor);
   }
 
   @Post('workspaces/:id/actions/force-unlock')
   @HttpCode(200)
   async forceUnlock(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    const command = { type: 'ForceUnlockWorkspace', data: {} } as const;
-    return this.render(await this.bus.execute(new ChangeWorkspace({ id }, command, actor)), actor);
+    const input = { target: { id }, data: {}, actor };
+    return this.render(await this.bus.execute(new ChangeWorkspace('ForceUnlockWorkspace', input)), actor);
   }
 
   @Patch('workspaces/:id/relationships/ssh-key')
   async assignSshKey(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const key = parseBody(sshKeyBody, body).data.attributes.id || null;
-    const command = { type: 'AssignSshKey', data: { key } } as const;
-    return this.render(await this.bus.execute(new ChangeWorkspace({ id }, command, actor)), actor);
+    const input = { target: { id }, data: { key }, actor };
+    return this.render(await this.bus.execute(new ChangeWorkspace('AssignSshKey', input)), actor);
   }
 
   private async show(target: WorkspaceTarget, query: QueryOf, actor: Actor): Promise<Document> {
@@ -245,12 +247,12 @@ export class WorkspacesController {
       bindings: toBindings(relationships?.['tag-bindings']),
       ...findVersionProblem(attributes, this.releases, running),
     };
-    const command = { type: 'UpdateWorkspace', data } as const;
-    return this.render(await this.bus.execute(new ChangeWorkspace(target, command, actor)), actor);
+    const row = await this.bus.execute(new ChangeWorkspace('UpdateWorkspace', { target, data, actor }));
+    return this.render(row, actor);
   }
 
   private async remove(target: WorkspaceTarget, forced: boolean, actor: Actor): Promise<void> {
-    await this.bus.execute(new ChangeWorkspace(target, { type: 'DeleteWorkspace', data: { forced } }, actor));
+    await this.bus.execute(new ChangeWorkspace('DeleteWorkspace', { target, data: { forced }, actor }));
   }
 
   private render(row: WorkspaceRow | null, actor: Actor): Document {

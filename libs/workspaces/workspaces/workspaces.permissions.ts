@@ -1,58 +1,60 @@
-import { requirePermission, type Actor, type Permission } from '#access';
-import type { ExistingWorkspaceCommand } from './workspaces.commands.js';
-import type { WorkspaceCommand } from './workspace.js';
+import { requirePermission, type Actor, type Permission, type PermissionScope } from '#access';
+import type { ExistingWorkspaceData } from './workspaces.commands.js';
 import type { WorkspaceForCommand } from './workspaces.queries.js';
 
-const PERMISSION = {
-  AssignSshKey: 'assign-ssh-key',
-  LockWorkspace: 'lock-workspace',
-  UnlockWorkspace: 'lock-workspace',
-  ForceUnlockWorkspace: 'force-unlock-workspace',
-  AddTags: 'tag-workspace',
-  RemoveTags: 'tag-workspace',
-  BindTags: 'tag-workspace',
-  CreateStateVersion: 'create-state',
-  FinalizeStateVersion: 'create-state',
-} as const satisfies Partial<Record<WorkspaceCommand['type'], Permission>>;
+type Requirement = { readonly permission: Permission; readonly scope: PermissionScope };
 
-/** Owners may always force a deletion; workspace admins only if the organization allows it (contract §4.3). */
-const deletePermission = (forced: boolean, { allowForceDelete }: WorkspaceForCommand): Permission => {
-  if (!forced) return 'delete-workspace';
-  return allowForceDelete ? 'force-delete-own-workspace' : 'force-delete-workspace';
+type RequirementTable = {
+  readonly [T in keyof ExistingWorkspaceData]: (
+    data: ExistingWorkspaceData[T],
+    row: WorkspaceForCommand,
+  ) => readonly Requirement[];
 };
 
-/** Throws not-found or forbidden if the caller may not run the command on the workspace. */
-export const authorize = (actor: Actor, command: ExistingWorkspaceCommand, workspace: WorkspaceForCommand): void => {
-  // A caller without read access gets not-found instead of forbidden.
-  requirePermission(actor, 'read-workspace', workspace);
-  for (const permission of listRequiredPermissions(command, workspace)) requirePermission(actor, permission, workspace);
-  // A move requires permissions on both projects (contract §5).
-  if (isMove(command, workspace)) {
-    requirePermission(actor, 'move-workspace', {
-      organization: workspace.organization,
-      grants: workspace.projectGrants ?? [],
-    });
-  }
-};
+const onWorkspace =
+  (permission: Permission) =>
+  (_: unknown, row: WorkspaceForCommand): readonly Requirement[] => [{ permission, scope: row }];
 
-const isMove = (command: ExistingWorkspaceCommand, { project }: WorkspaceForCommand): boolean =>
-  command.type === 'UpdateWorkspace' && Boolean(command.data.project) && command.data.project !== project;
-
-const updatePermission = (
-  command: Extract<ExistingWorkspaceCommand, { type: 'UpdateWorkspace' }>,
-  workspace: WorkspaceForCommand,
-): readonly Permission[] => {
-  const { changes, bindings } = command.data;
-  if (!isMove(command, workspace)) return ['update-workspace'];
-  // A caller that may only move the workspace cannot change other attributes with it.
+/** A move requires the permission on both projects (contract §5): the current one and the new one. */
+const listUpdateRequirements: RequirementTable['UpdateWorkspace'] = ({ changes, bindings, project }, row) => {
+  if (!project || project === row.project) return [{ permission: 'update-workspace', scope: row }];
+  // Callers that can move a workspace, but not update it, can change nothing else in the same request.
   const onlyMoves = bindings === undefined && Object.keys(changes).length === 0;
-  return onlyMoves ? ['move-workspace'] : ['move-workspace', 'update-workspace'];
+  const newProject = { organization: row.organization, grants: row.projectGrants ?? [] };
+  return [
+    { permission: 'move-workspace', scope: row },
+    ...(onlyMoves ? [] : [{ permission: 'update-workspace', scope: row } as const]),
+    { permission: 'move-workspace', scope: newProject },
+  ];
 };
 
-const listRequiredPermissions = (
-  command: ExistingWorkspaceCommand,
-  workspace: WorkspaceForCommand,
-): readonly Permission[] => {
-  if (command.type === 'DeleteWorkspace') return [deletePermission(command.data.forced, workspace)];
-  return command.type === 'UpdateWorkspace' ? updatePermission(command, workspace) : [PERMISSION[command.type]];
+/** Owners can always force a deletion. Workspace admins can if the organization allows it (contract §4.3). */
+const listDeletionRequirements: RequirementTable['DeleteWorkspace'] = ({ forced }, row) => {
+  if (!forced) return [{ permission: 'delete-workspace', scope: row }];
+  return [{ permission: row.allowForceDelete ? 'force-delete-own-workspace' : 'force-delete-workspace', scope: row }];
+};
+
+const REQUIREMENTS: RequirementTable = {
+  UpdateWorkspace: listUpdateRequirements,
+  DeleteWorkspace: listDeletionRequirements,
+  AssignSshKey: onWorkspace('assign-ssh-key'),
+  LockWorkspace: onWorkspace('lock-workspace'),
+  UnlockWorkspace: onWorkspace('lock-workspace'),
+  ForceUnlockWorkspace: onWorkspace('force-unlock-workspace'),
+  AddTags: onWorkspace('tag-workspace'),
+  RemoveTags: onWorkspace('tag-workspace'),
+  BindTags: onWorkspace('tag-workspace'),
+  CreateStateVersion: onWorkspace('create-state'),
+  FinalizeStateVersion: onWorkspace('create-state'),
+};
+
+/** Throws if the caller lacks a permission. Callers that cannot read the workspace get 404. */
+export const authorize = <T extends keyof ExistingWorkspaceData>(
+  actor: Actor,
+  type: T,
+  data: ExistingWorkspaceData[T],
+  row: WorkspaceForCommand,
+): void => {
+  requirePermission(actor, 'read-workspace', row);
+  for (const { permission, scope } of REQUIREMENTS[type](data, row)) requirePermission(actor, permission, scope);
 };

@@ -1,79 +1,54 @@
 import type { Readable } from 'node:stream';
-import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { Injectable } from '@nestjs/common';
 import { conflict, notFound } from '#kernel';
 import type { Actor } from '#access';
 import { MIB, limitUpload } from '#blob-store';
 import { Database } from '#postgres';
-import { parseNewStateVersion, type NewStateVersion } from './state-versions.body.js';
+import { parseNewStateVersion, type NewStateVersion } from '../state-versions/state-versions.body.js';
 import {
   requireStateCreation,
   requireRunOfWorkspace,
   loadRollbackSource,
   findStateUploadTarget,
   type StateVersionRow,
-} from './state-versions.queries.js';
-import { InlineStateLimit } from '../uploads/inline-state.limit.js';
-import { StateVersionCreator } from '../uploads/state-versions.creator.js';
+} from '../state-versions/state-versions.queries.js';
+import { InlineStateLimit } from './inline-state.limit.js';
+import { StateVersionCreator } from './state-versions.creator.js';
 import { StateFiles, type FileKind } from '../files/state.files.js';
 import { StateReaders } from '../reading/state-reader.threads.js';
-import { StateUploads } from '../uploads/state.uploads.js';
+import { StateUploads } from './state.uploads.js';
 
 /** Maximum size of one upload in bytes. A state is read into memory; its JSON form is only stored, and longer. */
 const UPLOAD_LIMIT: Readonly<Record<FileKind, number>> = { state: 256 * MIB, 'json-state': 1024 * MIB };
 
-/** Returns the created version, or the existing one if the request repeats it. */
-export class AddStateVersion extends Command<StateVersionRow> {
-  constructor(
-    readonly workspace: string,
-    /** Body of the request as a stream. It is not read before the caller's permission is known. */
-    readonly body: Readable,
-    /** Declared size of the body in bytes; null if the headers do not contain it. */
-    readonly announced: number | null,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
-
-/** Creates a version with the state of an earlier one and the next serial. */
-export class RollBackState extends Command<StateVersionRow> {
-  constructor(
-    readonly workspace: string,
-    readonly stateVersion: string,
-    readonly actor: Actor,
-  ) {
-    super();
-  }
-}
-
-export class ReceiveStateFile extends Command<void> {
-  constructor(
-    readonly stateVersion: string,
-    readonly kind: FileKind,
-    readonly content: Readable,
-  ) {
-    super();
-  }
-}
-
-@CommandHandler(AddStateVersion)
-export class AddStateVersionHandler implements ICommandHandler<AddStateVersion> {
+/**
+ * Receives state files, and sends the command that records each of them to the workspace, whose aggregate contains the
+ * state versions.
+ */
+@Injectable()
+export class StateVersionReceiver {
   /** Parsed inputs by body. A request runs again if the caller's access has changed, but its body arrives only once. */
   private readonly inputs = new WeakMap<Readable, NewStateVersion>();
 
   constructor(
     private readonly database: Database,
-    private readonly stateVersions: StateVersionCreator,
+    private readonly creator: StateVersionCreator,
+    private readonly files: StateFiles,
     private readonly readers: StateReaders,
     private readonly limit: InlineStateLimit,
+    private readonly uploads: StateUploads,
   ) {}
 
-  async execute({ workspace, body, announced, actor }: AddStateVersion): Promise<StateVersionRow> {
+  /**
+   * Creates a state version from a request. Resolves to the new version, or to the version that the request repeats.
+   * `announced` is the size of the body in bytes, or null if the headers do not declare it.
+   */
+  async create(workspace: string, body: Readable, announced: number | null, actor: Actor): Promise<StateVersionRow> {
     // Checks the permission before any file is read or stored.
     const organization = await requireStateCreation(this.database, actor, workspace);
     const input = this.inputs.get(body) ?? (await this.read(organization, body, announced));
     if (input.run !== null) await requireRunOfWorkspace(this.database, workspace, input.run);
-    return this.stateVersions.create(workspace, { ...input, rollbackOf: null }, actor);
+    return this.creator.create(workspace, { ...input, rollbackOf: null }, actor);
   }
 
   private async read(organization: string, body: Readable, announced: number | null): Promise<NewStateVersion> {
@@ -82,18 +57,9 @@ export class AddStateVersionHandler implements ICommandHandler<AddStateVersion> 
     this.inputs.set(body, input);
     return input;
   }
-}
 
-@CommandHandler(RollBackState)
-export class RollBackStateHandler implements ICommandHandler<RollBackState> {
-  constructor(
-    private readonly database: Database,
-    private readonly stateVersions: StateVersionCreator,
-    private readonly files: StateFiles,
-    private readonly readers: StateReaders,
-  ) {}
-
-  async execute({ workspace, stateVersion, actor }: RollBackState): Promise<StateVersionRow> {
+  /** Creates a version with the state of an earlier version and the next serial. */
+  async rollBack(workspace: string, stateVersion: string, actor: Actor): Promise<StateVersionRow> {
     const { organization, serial, lineage } = await loadRollbackSource(this.database, actor, workspace, stateVersion);
     const size = await this.files.size(stateVersion, 'state');
     const load = (): Promise<Uint8Array | null> => this.files.bytes(stateVersion);
@@ -103,18 +69,11 @@ export class RollBackStateHandler implements ICommandHandler<RollBackState> {
     // The documented JSON format contains no serial, so the file stays the same.
     const jsonState = await this.files.content(stateVersion, 'json-state');
     const input = { serial, md5, lineage, force: false, run: null, rollbackOf: stateVersion, state, jsonState };
-    return this.stateVersions.create(workspace, input, actor);
+    return this.creator.create(workspace, input, actor);
   }
-}
 
-@CommandHandler(ReceiveStateFile)
-export class ReceiveStateFileHandler implements ICommandHandler<ReceiveStateFile> {
-  constructor(
-    private readonly database: Database,
-    private readonly uploads: StateUploads,
-  ) {}
-
-  async execute({ stateVersion, kind, content }: ReceiveStateFile): Promise<void> {
+  /** Receives a file for which a signed link was issued. */
+  async receiveFile(stateVersion: string, kind: FileKind, content: Readable): Promise<void> {
     const upload = limitUpload(content, UPLOAD_LIMIT[kind]);
     try {
       const target = await findStateUploadTarget(this.database, stateVersion);
