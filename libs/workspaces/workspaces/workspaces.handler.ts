@@ -2,6 +2,7 @@ import { Inject } from '@nestjs/common';
 import { CommandHandler } from '@nestjs/cqrs';
 import { Ids, sql } from '#kernel';
 import { AggregateHandler, EventStore, getFirstRowOrNull, type OperationTable } from '#event-store';
+import { castRows } from '#postgres';
 import { createEventContext, createSystemContext, type Actor } from '#access';
 import { selectWorkspaceBindings, type BindingRow } from '#tag-bindings';
 import { moveWorkspaces } from '../moves/move-workspaces.operation.js';
@@ -77,6 +78,6 @@ export class WorkspacesHandler extends AggregateHandler<WorkspaceOperations> {
     const [rows = []] = await changeWorkspace(this.store, 'BindTags', task, (workspace) =>
       selectWorkspaceBindings(sql`${[workspace]}::text[]`, 'own', actor),
     );
-    return rows as unknown as readonly BindingRow[];
+    return castRows<BindingRow>(rows);
   }
 }
