@@ -15,8 +15,8 @@ const PLANTED = 'test/support/rows/planted.ts';
 
 const LINES = readFileSync(join(ROOT, PLANTED), 'utf8').split('\n');
 
-/** The place of the line that contains the text. */
-const findPlace = (text: string): string => `${PLANTED}:${LINES.findIndex((line) => line.includes(text)) + 1}`;
+/** The call site of the line that contains the text. */
+const findCallSite = (text: string): string => `${PLANTED}:${LINES.findIndex((line) => line.includes(text)) + 1}`;
 
 let fresh: TestDatabase;
 let check: RowCheck;
@@ -52,11 +52,11 @@ it.each<[string, string, string[]]>([
   ['a type that is inferred', 'database.rows(PEOPLE);', ['infers the type of its rows. Name the type.']],
   ['a type assertion', 'as Person', ['casts rows. Name their type where they are read, or use castRows.']],
 ])('finds %s', (_, text, problems) => {
-  const place = findPlace(text);
-  const found = check.problems.filter((problem) => problem.startsWith(place));
-  expect(found.map((problem) => problem.slice(place.length).replace(/^:? /, ''))).toEqual(problems);
+  const callSite = findCallSite(text);
+  const problemsAtSite = check.problems.filter((problem) => problem.startsWith(callSite));
+  expect(problemsAtSite.map((problem) => problem.slice(callSite.length).replace(/^:? /, ''))).toEqual(problems);
 });
 
-it('lists the places whose rows no test reads', () => {
-  expect(check.unseen).toEqual([findPlace('readNothing')]);
+it('lists the call sites whose rows no test reads', () => {
+  expect(check.unseen).toEqual([findCallSite('readNothing')]);
 });

@@ -11,9 +11,9 @@ export type TableRead = {
   readonly file: string;
 };
 
-const listFiles = async (isWanted: (file: string) => boolean): Promise<string[]> => {
+const listFiles = async (isIncluded: (file: string) => boolean): Promise<string[]> => {
   const files = await readdir(join(ROOT, 'libs'), { recursive: true });
-  return files.filter(isWanted).map((file) => join('libs', file));
+  return files.filter(isIncluded).map((file) => join('libs', file));
 };
 
 const nameModule = (file: string): string => file.split('/')[1] ?? '';
@@ -23,13 +23,15 @@ const CREATION =
 
 /**
  * The module that owns each table or view, by the name of the table without its schema: the module whose migration creates
- * it. `moved` names the tables that have moved to another module since: migrations cannot.
+ * it. `movedTables` names the tables that have moved to another module since: migrations cannot.
  */
-export const findOwners = async (moved: Readonly<Record<string, string>>): Promise<ReadonlyMap<string, string>> => {
+export const findOwners = async (
+  movedTables: Readonly<Record<string, string>>,
+): Promise<ReadonlyMap<string, string>> => {
   const owners = new Map<string, string>();
   for (const file of await listFiles((name) => name.endsWith('.sql')))
     for (const [, name = ''] of (await readFile(join(ROOT, file), 'utf8')).matchAll(CREATION))
-      owners.set(withoutSchema(name), moved[name] ?? nameModule(file));
+      owners.set(withoutSchema(name), movedTables[name] ?? nameModule(file));
   return owners;
 };
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Reporter } from '@jest/reporters';
 
-/** What Jest was told to run. */
+/** The options of the Jest run that decide whether it is complete. */
 type Selection = {
   readonly testPathPatterns: { isSet(): boolean };
   readonly testNamePattern?: string | undefined;
@@ -38,7 +38,7 @@ export default class RowTypes implements Pick<Reporter, 'onRunComplete' | 'getLa
     const { problems, unseen } = await checkRecordings();
     const lines = [
       ...problems,
-      ...(this.isWholeRun ? unseen.map((place) => `${place}: no test reads these rows`) : []),
+      ...(this.isWholeRun ? unseen.map((callSite) => `${callSite}: no test reads these rows`) : []),
     ];
     if (lines.length === 0) return;
     this.error = new Error(`Rows differ from their types:\n${lines.join('\n')}`);

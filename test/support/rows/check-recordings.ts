@@ -12,8 +12,8 @@ const NEVER_NULL: Readonly<Record<string, readonly string[]>> = {
   'libs/retention/retention.queries.ts': ['at', 'days', 'unusedSince'],
 };
 
-const isNeverNull = (place: string, column: string): boolean =>
-  NEVER_NULL[place.replace(/:.*/, '')]?.includes(column) === true;
+const isNeverNull = (callSite: string, column: string): boolean =>
+  NEVER_NULL[callSite.replace(/:.*/, '')]?.includes(column) === true;
 
 /** Adds null to the values of each column that its table lets be null, whether or not a test had a row with null. */
 export const addNullableColumns = async (recorded: Readonly<RecordedRows>, url: string): Promise<void> => {
@@ -24,9 +24,9 @@ export const addNullableColumns = async (recorded: Readonly<RecordedRows>, url: 
       select attrelid || '.' || attnum as "column" from pg_attribute join pg_class c on c.oid = attrelid
        where relkind in ('r', 'p') and attnum > 0 and not attnotnull`);
     const nullable = new Set(rows.map(({ column }) => column));
-    for (const [place, { members }] of Object.entries(recorded))
+    for (const [callSite, { members }] of Object.entries(recorded))
       for (const [name, { columns, kinds }] of Object.entries(members))
-        if (!isNeverNull(place, name) && columns.some((column) => nullable.has(column))) addTo(kinds, 'null');
+        if (!isNeverNull(callSite, name) && columns.some((column) => nullable.has(column))) addTo(kinds, 'null');
   } finally {
     await client.end();
   }

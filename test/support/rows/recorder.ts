@@ -15,15 +15,15 @@ type Field = {
   readonly columnID: number;
 };
 
-/** The rows that the code received at one place, `libs/runs/runs/runs.queries.ts:107`, by place. */
+/** The rows that the code received at one call site, `libs/runs/runs/runs.queries.ts:107`, by call site. */
 export type RecordedRows = Record<string, ValueShape>;
 
 const recorded: RecordedRows = {};
 
-/** Returns the shape of the rows that the code has received at a place. */
+/** Returns the shape of the rows that the code has received at a call site. */
 export const getRecordedRows = (): Readonly<RecordedRows> => recorded;
 
-/** The files that pass rows on, so the place is in their caller. */
+/** The files that pass rows on, so the call site is in their caller. */
 const PASSING = [
   'libs/postgres/database.js',
   'libs/postgres/database-row.js',
@@ -104,21 +104,21 @@ const sources = new Map<string, string | null>();
 /** The file and line of the source, or null outside of the repository. */
 const findSource = (script: string, line: number, column: number): string | null => {
   const key = `${script}:${line}:${column}`;
-  const known = sources.get(key);
-  if (known !== undefined) return known;
+  const cachedSource = sources.get(key);
+  if (cachedSource !== undefined) return cachedSource;
   const path = script.startsWith('file:') ? fileURLToPath(script) : script;
   const map = findSourceMap(path.split('?')[0] as string) ?? findSourceMap(script);
   const entry = map?.findEntry(line - 1, column - 1);
-  const found =
+  const originalSource =
     entry && 'originalLine' in entry
       ? `${relative(`${BUILD}/dist`, path).replace(/\.js(?:\?.*)?$/, '.ts')}:${entry.originalLine + 1}`
       : null;
-  sources.set(key, found);
-  return found;
+  sources.set(key, originalSource);
+  return originalSource;
 };
 
-/** The place in the sources that asked for rows of a type. */
-const findPlace = (): string | null => {
+/** The call site in the sources that reads rows of a type. */
+const findCallSite = (): string | null => {
   const { stackTraceLimit } = Error;
   const prepareStackTrace: unknown = Reflect.get(Error, 'prepareStackTrace');
   Error.stackTraceLimit = 8;
@@ -136,33 +136,33 @@ const MAX_ROWS = 100;
 
 /**
  * Lists return a row of the owner alone, with nulls, if the owner has nothing. These rows have a type of their own in a
- * union, so they get a shape of their own. One of these columns tells them apart.
+ * union, so they get a shape of their own. One of these columns distinguishes them.
  */
 export const IDENTIFYING_COLUMNS = ['id', 'key', 'name'] as const;
 
 /** The name under which a row is recorded. */
-const describePlace = (place: string, row: DatabaseRow): string => {
+const describeCallSite = (callSite: string, row: DatabaseRow): string => {
   const absent = IDENTIFYING_COLUMNS.find((column) => row[column] === null);
-  return absent === undefined ? place : `${place} without ${absent}`;
+  return absent === undefined ? callSite : `${callSite} without ${absent}`;
 };
 
 let isChanged = false;
 
-const recordShape = (place: string, add: (shape: ValueShape) => boolean): void => {
-  isChanged = add((recorded[place] ??= createShape())) || isChanged;
+const recordShape = (callSite: string, add: (shape: ValueShape) => boolean): void => {
+  isChanged = add((recorded[callSite] ??= createShape())) || isChanged;
 };
 
 /** Records from now on the shape of all rows that get a type. */
 export const recordRows = (): void => {
   rememberFields();
   rowCasts.create = <T>() => {
-    const place = findPlace();
+    const callSite = findCallSite();
     return (rows) => {
-      if (place === null) return rows as T[];
+      if (callSite === null) return rows as T[];
       const fields = fieldsOfRows.get(rows);
-      if (fields) recordShape(place, (shape) => addFields(shape, fields));
+      if (fields) recordShape(callSite, (shape) => addFields(shape, fields));
       for (const row of rows.slice(0, MAX_ROWS))
-        recordShape(describePlace(place, row), (shape) => addValue(shape, row));
+        recordShape(describeCallSite(callSite, row), (shape) => addValue(shape, row));
       return rows as T[];
     };
   };

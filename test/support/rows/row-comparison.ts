@@ -23,27 +23,27 @@ export class RowComparison {
    * Rows without an identifying column are compared with the parts of the type that may lack it, and the other rows with
    * the other parts.
    */
-  compareRows(place: string, type: ts.Type, recorded: Readonly<RecordedRows>): void {
+  compareRows(callSite: string, type: ts.Type, recorded: Readonly<RecordedRows>): void {
     const parts = this.listParts(type);
     const isOpen = this.hasParameter(type);
     const identified = parts.filter((part) => !IDENTIFYING_COLUMNS.some((column) => this.isNull(part, column)));
-    const { [place]: rows } = recorded;
-    if (rows) this.compareRow(place, identified, rows, isOpen);
+    const { [callSite]: rows } = recorded;
+    if (rows) this.compareRow(callSite, identified, rows, isOpen);
     for (const column of IDENTIFYING_COLUMNS) {
-      const { [`${place} without ${column}`]: rest } = recorded;
+      const { [`${callSite} without ${column}`]: rest } = recorded;
       if (!rest) continue;
       const alone = parts.filter((part) => this.isNull(part, column));
       // The other columns of such a row are null, whether or not the type mentions them.
-      this.compareRow(place, alone.length > 0 ? alone : parts, rest, isOpen || alone.length > 0);
+      this.compareRow(callSite, alone.length > 0 ? alone : parts, rest, isOpen || alone.length > 0);
     }
   }
 
-  private compareRow(place: string, parts: readonly ts.Type[], shape: ValueShape, isOpen: boolean): void {
+  private compareRow(callSite: string, parts: readonly ts.Type[], shape: ValueShape, isOpen: boolean): void {
     const isKnown = (column: string): boolean => parts.some((part) => this.findMember(part, column) !== undefined);
     if (!isOpen)
       for (const column of Object.keys(shape.members))
-        if (!isKnown(column)) this.problems.push(`${place} ${column}: is not in the type`);
-    this.compareMembers(`${place} `, parts, shape);
+        if (!isKnown(column)) this.problems.push(`${callSite} ${column}: is not in the type`);
+    this.compareMembers(`${callSite} `, parts, shape);
   }
 
   private compare(path: string, types: readonly ts.Type[], shape: ValueShape): void {
@@ -68,20 +68,20 @@ export class RowComparison {
   /** Members that the type does not mention are not read, so they are let pass here. */
   private compareMembers(path: string, objects: readonly ts.Type[], shape: ValueShape): void {
     for (const [name, member] of Object.entries(shape.members)) {
-      const found = objects.flatMap((type) => this.findMember(type, name) ?? []);
-      if (found.length === 0) continue;
-      // Where a part of a union lacks the member, the code must tell the parts apart before it reads the member.
-      const isSure = found.length === objects.length;
+      const memberTypes = objects.flatMap((type) => this.findMember(type, name) ?? []);
+      if (memberTypes.length === 0) continue;
+      // Where a part of a union lacks the member, the code must distinguish the parts before it reads the member.
+      const isSure = memberTypes.length === objects.length;
       const kinds = isSure ? member.kinds : member.kinds.filter((kind) => kind !== 'null');
-      this.compare(path + name, found, { ...member, kinds });
-      if (isSure && shape.optional.includes(name) && !found.some((type) => this.canBeAbsent(type)))
+      this.compare(path + name, memberTypes, { ...member, kinds });
+      if (isSure && shape.optional.includes(name) && !memberTypes.some((type) => this.canBeAbsent(type)))
         this.problems.push(`${path}${name}: is missing in some values, but not optional in the type`);
     }
     const [first] = objects;
     for (const { name } of first ? this.checker.getPropertiesOfType(first) : []) {
-      const found = objects.flatMap((type) => this.findMember(type, name) ?? []);
-      if (Object.hasOwn(shape.members, name) || found.length < objects.length) continue;
-      if (!found.some((type) => this.canBeAbsent(type)))
+      const memberTypes = objects.flatMap((type) => this.findMember(type, name) ?? []);
+      if (Object.hasOwn(shape.members, name) || memberTypes.length < objects.length) continue;
+      if (!memberTypes.some((type) => this.canBeAbsent(type)))
         this.problems.push(`${path}${name}: is in the type, but not in the values`);
     }
   }
@@ -121,8 +121,8 @@ export class RowComparison {
   }
 
   private kindOf(type: ts.Type): ValueKind {
-    const known = KINDS_OF_FLAGS.find(([flag]) => type.flags & flag);
-    if (known) return known[1];
+    const kindOfFlag = KINDS_OF_FLAGS.find(([flag]) => type.flags & flag);
+    if (kindOfFlag) return kindOfFlag[1];
     // A primitive with a brand.
     if (type.isIntersection()) {
       const kinds = type.types.map((part) => this.kindOf(part));

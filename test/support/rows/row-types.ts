@@ -4,8 +4,8 @@ import { ROOT } from '../folders.js';
 import type { RecordedRows } from './recorder.js';
 import { RowComparison } from './row-comparison.js';
 
-/** A place in the code that gives rows a type. */
-type TypedPlace = { readonly place: string; readonly type: ts.Type };
+/** A call site in the code that gives rows a type. */
+type TypedCallSite = { readonly callSite: string; readonly type: ts.Type };
 
 /** The functions that give rows the type of their type argument, by file. */
 const CASTS: Readonly<Record<string, readonly string[]>> = {
@@ -45,33 +45,35 @@ const isCast = (call: ts.CallExpression, checker: ts.TypeChecker): boolean => {
 /** Rows whose type says nothing: the code cannot read a column without a check of its own. */
 const isUntyped = (type: ts.Type): boolean => type.aliasSymbol?.name === 'DatabaseRow';
 
-/** Every place in the files that gives rows a type, and the problems that keep a place from being checked. */
-export const findTypedPlaces = (
+/** Every call site in the files that gives rows a type, and the problems that keep a call site from being checked. */
+export const findTypedCallSites = (
   { program, checker }: SourceProgram,
   isChecked: (file: string) => boolean,
-): { readonly places: readonly TypedPlace[]; readonly problems: readonly string[] } => {
-  const places: TypedPlace[] = [];
+): { readonly callSites: readonly TypedCallSite[]; readonly problems: readonly string[] } => {
+  const callSites: TypedCallSite[] = [];
   const problems: string[] = [];
   for (const source of program.getSourceFiles()) {
     const file = relative(ROOT, source.fileName);
     if (source.isDeclarationFile || !isChecked(file) || file in CASTS) continue;
     visit(source, (node) => {
-      const place = `${file}:${source.getLineAndCharacterOfPosition(placeOf(node).getStart()).line + 1}`;
+      const callSite = `${file}:${source.getLineAndCharacterOfPosition(toCallSite(node).getStart()).line + 1}`;
       if (ts.isAsExpression(node) && castsRows(checker.getTypeAtLocation(node.expression), checker))
-        problems.push(`${place}: casts rows. Name their type where they are read, or use castRows.`);
+        problems.push(`${callSite}: casts rows. Name their type where they are read, or use castRows.`);
       if (!ts.isCallExpression(node) || !isCast(node, checker)) return;
       const [argument] = node.typeArguments ?? [];
-      if (argument) places.push({ place, type: checker.getTypeFromTypeNode(argument) });
+      if (argument) callSites.push({ callSite, type: checker.getTypeFromTypeNode(argument) });
       else if (!mentionsUntyped(checker.getTypeAtLocation(node), checker))
-        problems.push(`${place}: infers the type of its rows. Name the type.`);
+        problems.push(`${callSite}: infers the type of its rows. Name the type.`);
     });
   }
-  const twice = places.filter(({ place }, n) => places.findIndex((other) => other.place === place) !== n);
-  problems.push(...twice.map(({ place }) => `${place}: reads rows twice in one line. Use two lines.`));
-  return { places, problems };
+  const twice = callSites.filter(
+    ({ callSite }, n) => callSites.findIndex((other) => other.callSite === callSite) !== n,
+  );
+  problems.push(...twice.map(({ callSite }) => `${callSite}: reads rows twice in one line. Use two lines.`));
+  return { callSites, problems };
 };
 
-const placeOf = (node: ts.Node): ts.Node => (ts.isCallExpression(node) ? nameCalled(node) : node);
+const toCallSite = (node: ts.Node): ts.Node => (ts.isCallExpression(node) ? nameCalled(node) : node);
 
 const mentionsUntyped = (type: ts.Type, checker: ts.TypeChecker): boolean =>
   isUntyped(type) ||
@@ -81,23 +83,23 @@ const mentionsUntyped = (type: ts.Type, checker: ts.TypeChecker): boolean =>
 
 const castsRows = (type: ts.Type, checker: ts.TypeChecker): boolean => mentionsUntyped(type, checker);
 
-/** What does not fit, and the places whose rows no test has read. */
+/** What does not fit, and the call sites whose rows no test has read. */
 export type RowCheck = { readonly problems: readonly string[]; readonly unseen: readonly string[] };
 
-/** Checks all places in the files: their problems, and the places that received no rows. */
+/** Checks all call sites in the files: their problems, and the call sites that received no rows. */
 export const checkRows = (
   sources: SourceProgram,
   isChecked: (file: string) => boolean,
   recordings: readonly Readonly<RecordedRows>[],
 ): RowCheck => {
-  const { places, problems } = findTypedPlaces(sources, isChecked);
+  const { callSites, problems } = findTypedCallSites(sources, isChecked);
   const comparison = new RowComparison(sources.checker);
-  for (const { place, type } of places)
-    for (const recorded of recordings) comparison.compareRows(place, type, recorded);
-  const wasRead = (place: string): boolean =>
-    recordings.some((recorded) => [place, `${place} without id`].some((name) => Object.hasOwn(recorded, name)));
+  for (const { callSite, type } of callSites)
+    for (const recorded of recordings) comparison.compareRows(callSite, type, recorded);
+  const wasRead = (callSite: string): boolean =>
+    recordings.some((recorded) => [callSite, `${callSite} without id`].some((name) => Object.hasOwn(recorded, name)));
   return {
     problems: [...new Set([...problems, ...comparison.problems])],
-    unseen: places.map(({ place }) => place).filter((place) => !wasRead(place)),
+    unseen: callSites.map(({ callSite }) => callSite).filter((callSite) => !wasRead(callSite)),
   };
 };

@@ -1,4 +1,4 @@
-/** What kinds of values were seen at one place of a row, and what these values contain. It only ever grows. */
+/** What kinds of values were seen at one call site of a row, and what these values contain. It only ever grows. */
 export type ValueShape = {
   readonly kinds: ValueKind[];
   /** The distinct strings, as long as they are few; null after that. */
